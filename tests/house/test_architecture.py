@@ -1,0 +1,148 @@
+"""The directions of the house: `[tool.importlinter]` in pyproject.toml, checked here so that a trespass fails the suite.
+
+The second half proves that each contract can fail: on a stub of the house without any import, one trespass is drawn and the
+contracts that break are named.
+"""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from copy import deepcopy
+from pathlib import Path
+
+import grimp
+import pytest
+from importlinter.api import read_configuration
+from importlinter.contracts.acyclic_siblings import AcyclicSiblingsContract
+from importlinter.contracts.forbidden import ForbiddenContract
+from importlinter.contracts.independence import IndependenceContract
+from importlinter.contracts.layers import LayersContract
+from importlinter.domain.contract import Contract
+
+ROOT = Path(__file__).resolve().parents[2]
+CONFIGURATION = read_configuration(str(ROOT / "pyproject.toml"))
+TYPES = {kind.type_name: kind for kind in (AcyclicSiblingsContract, ForbiddenContract, IndependenceContract, LayersContract)}
+CONTRACTS = [
+    (
+        options["id"],
+        TYPES[options["type"]](
+            name=options["name"],
+            session_options=CONFIGURATION["session_options"],
+            contract_options={key: value for key, value in options.items() if key not in ("id", "name", "type")},
+        ),
+    )
+    for options in CONFIGURATION["contracts_options"]
+]
+IDS = [identity for identity, _ in CONTRACTS]
+
+STUB = """
+stepless.adapters stepless.adapters.aws stepless.adapters.aws.store stepless.adapters.memory stepless.adapters.memory.store
+stepless.api stepless.api.app stepless.cli stepless.cli.dev stepless.cli.main stepless.compile stepless.compile.link
+stepless.core stepless.core.decide stepless.core.fold stepless.errors stepless.expressions stepless.expressions.parse
+stepless.limits stepless.model stepless.model.document stepless.nodes stepless.nodes.http stepless.nodes.loop
+stepless.nodes.registry stepless.ports stepless.runtime stepless.runtime.bootstrap
+stepless.runtime.runner stepless.testing stepless.testing.simulate
+"""
+TRESPASSES = [  # what is drawn, and the contracts that it breaks, by name
+    (["stepless.core.decide -> stepless.runtime.runner"], "layers"),
+    (["stepless.model.document -> stepless.compile.link"], "layers"),
+    (["stepless.core.decide -> stepless.compile.link"], "layers"),
+    (["stepless.expressions.parse -> stepless.ports"], "layers"),
+    (["stepless.cli.main -> stepless.api.app"], "layers"),
+    (["stepless.api.app -> stepless.testing.simulate"], "layers"),
+    (["stepless.core.decide -> stepless.core.fold", "stepless.core.fold -> stepless.core.decide"], "acyclic"),
+    (["stepless.adapters.memory.store -> stepless.core.fold"], "adapters layers"),
+    (["stepless.adapters.memory.store -> stepless.expressions.parse"], "adapters"),
+    (["stepless.runtime.runner -> stepless.adapters.memory.store"], "composition-root"),
+    (["stepless.cli.main -> stepless.adapters.memory"], "composition-root"),
+    (["stepless.core.decide -> time"], "pure"),
+    (["stepless.compile.link -> stepless.model.document", "stepless.model.document -> os"], "pure"),
+    (["stepless.expressions.parse -> asyncio"], "pure"),
+    (["stepless.core.fold -> pydantic"], "pydantic"),
+    (["stepless.nodes.http -> boto3"], "boto3"),
+    (["stepless.adapters.memory.store -> botocore"], "boto3"),
+    (["stepless.runtime.runner -> fastapi"], "fastapi"),
+    (["stepless.cli.dev -> starlette"], "fastapi"),
+    (["stepless.nodes.http -> stepless.nodes.loop"], "kinds"),
+    (["stepless.drawer -> stepless.limits"], "layers"),
+]
+
+
+@pytest.fixture(scope="module")
+def graph() -> grimp.ImportGraph:
+    return grimp.build_graph("stepless", include_external_packages=True, cache_dir=None)
+
+
+def stub(*imports: str) -> grimp.ImportGraph:
+    """A house of empty rooms with these imports, each `importer -> imported`."""
+    drawn = grimp.ImportGraph()
+    for module in ("stepless", *STUB.split()):
+        drawn.add_module(module)
+    for line in imports:
+        importer, imported = line.split(" -> ")
+        for module in (importer, imported):
+            if module not in drawn.modules:
+                drawn.add_module(module, is_squashed=not module.startswith("stepless"))
+        drawn.add_import(importer=importer, imported=imported, line_number=1, line_contents=line)
+    return drawn
+
+
+def broken(graph: grimp.ImportGraph) -> list[str]:
+    return sorted(identity for identity, contract in CONTRACTS if not contract.check(deepcopy(graph), verbose=False).kept)
+
+
+@pytest.mark.parametrize(("identity", "contract"), CONTRACTS, ids=IDS)
+def test_the_engine_keeps_the_contract(identity: str, contract: Contract, graph: grimp.ImportGraph) -> None:
+    check = contract.check(deepcopy(graph), verbose=False)
+    if not check.kept:
+        contract.render_broken_contract(check)
+    assert check.kept, f"{identity}: {contract.name} (who trespasses is printed above)"
+
+
+def test_an_empty_house_breaks_no_contract() -> None:
+    assert broken(stub()) == []
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        "stepless.api.app -> stepless.runtime.runner",
+        "stepless.api.app -> fastapi",
+        "stepless.cli.dev -> stepless.api.app",
+        "stepless.runtime.runner -> stepless.core.decide",
+        "stepless.runtime.bootstrap -> stepless.adapters.aws.store",
+        "stepless.adapters.aws.store -> boto3",
+        "stepless.adapters.memory.store -> stepless.ports",
+        "stepless.core.decide -> stepless.core.fold",
+        "stepless.nodes.registry -> stepless.nodes.http",
+        "stepless.testing.simulate -> stepless.adapters.memory.store",
+        "stepless.model.document -> pydantic",
+    ],
+)
+def test_what_the_house_allows_breaks_nothing(lines: str) -> None:
+    assert broken(stub(lines)) == []
+
+
+@pytest.mark.parametrize(("lines", "caught_by"), TRESPASSES, ids=str)
+def test_a_trespass_is_caught(lines: list[str], caught_by: str) -> None:
+    assert broken(stub(*lines)) == caught_by.split()
+
+
+def test_every_contract_is_seen_to_fail() -> None:
+    assert {identity for _, caught_by in TRESPASSES for identity in caught_by.split()} == set(IDS)
+
+
+@pytest.mark.parametrize(
+    ("room", "unwanted"),
+    [
+        ("stepless.core", "boto3 fastapi mangum rich starlette uvicorn"),
+        ("stepless.compile", "boto3 fastapi mangum rich starlette uvicorn"),
+        ("stepless.runtime", "fastapi mangum rich starlette uvicorn"),
+    ],
+)
+def test_a_room_starts_without_what_it_must_not_need(room: str, unwanted: str) -> None:
+    """Asked of a fresh interpreter, since a library may bring another along."""
+    source = f"import {room}, sys; print(*sorted(set({unwanted.split()!r}) & set(sys.modules)))"
+    done = subprocess.run([sys.executable, "-c", source], cwd=ROOT / "engine", capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout.split(), done.stderr) == (0, [], "")
