@@ -1,0 +1,110 @@
+"""Every bound of the engine: the unit in the name, the reason beside it."""
+
+from __future__ import annotations
+
+from typing import Final
+
+# -- documents -------------------------------------------------------------------------------------------------------
+MAX_DOCUMENT_BYTES: Final = 4_000_000  # a 10,000-node graph takes about 1 MB
+MAX_DOCUMENT_DEPTH: Final = 96  # nesting of JSON values, four per container; also protects every recursive walk below it
+MAX_NODES: Final = 100_000  # per document, bodies included
+MAX_EDGES: Final = 400_000
+MAX_NESTED_CONTAINERS: Final = 16
+MAX_FINDINGS: Final = 500  # a refusal lists this many, then says how many more there are
+MAX_YAML_ALIASES: Final = 1_000  # "billion laughs"
+MAX_ID_CHARACTERS: Final = 64
+MAX_ENV_NAMES: Final = 200
+MAX_VARIABLES: Final = 1_000
+MAX_LOSERS: Final = 1_000_000  # over all joins that cancel theirs: joins in a row share most of them
+MAX_SHOWN_IDS: Final = 20  # of a cycle, in a message
+
+# -- expressions -----------------------------------------------------------------------------------------------------
+MAX_EXPRESSION_CHARACTERS: Final = 2_000
+MAX_EXPRESSION_NODES: Final = 500  # of the syntax tree
+MAX_EXPRESSION_DEPTH: Final = 40
+MAX_TEXT_CHARACTERS: Final = 1_000_000  # any text that an expression builds
+MAX_LIST_ITEMS: Final = 100_000  # any list that an expression builds
+MAX_INTEGER_BITS: Final = 1_024
+MAX_PATTERN_CHARACTERS: Final = 500  # of `matches`
+MAX_MATCH_STEPS: Final = 50_000_000  # instructions of a pattern times characters of the text: one to five seconds at worst
+MAX_QUERY_STEPS: Final = 5_000_000  # values and characters that one `query` looks at: about a second at worst
+MAX_REFERENCE_STEPS: Final = 64  # names and indexes after the root
+MAX_ROUND_DIGITS: Final = 15  # of `round`: what a double holds
+MAX_NUMBER_CHARACTERS: Final = 400  # a text that `int` and `float` read; 1,024 bits are 309 digits
+MAX_VIOLATIONS: Final = 20  # sentences that a contract answers
+MAX_BACKTRACKS: Final = 100_000  # of one `pattern` in a JSON Schema
+
+# -- runs ------------------------------------------------------------------------------------------------------------
+DEFAULT_MAX_STEPS: Final = 10_000
+MAX_STEPS: Final = 1_000_000
+DEFAULT_NODE_TIMEOUT_MS: Final = 60_000
+MAX_DURATION_MS: Final = 366 * 24 * 3_600_000  # a year: the longest wait, deadline or run timeout
+DEFAULT_MAX_ITERATIONS: Final = 1_000
+MAX_ITERATIONS: Final = 100_000
+DEFAULT_WINDOW: Final = 20  # branches of a parallel at once
+MAX_RETRY_ATTEMPTS: Final = 100
+MAX_CALL_DEPTH: Final = 25  # workflow in workflow
+MAX_IN_FLIGHT: Final = 200  # attempts of one run at once in one process
+
+# -- nodes -----------------------------------------------------------------------------------------------------------
+MAX_CASES: Final = 200  # exits of one condition or router
+MAX_ANSWER_FIELDS: Final = 100  # of an approval or callback; people fill them in
+MAX_APPROVERS: Final = 100
+MAX_REMINDERS: Final = 20
+MAX_MESSAGE_CHARACTERS: Final = 10_000  # what an approval tells people
+MAX_ERROR_CHARACTERS: Final = 2_000  # of a failure's message; the log keeps them
+MAX_PATH_CHARACTERS: Final = 200  # of a webhook
+MAX_TOLERANCE_S: Final = 24 * 3_600  # a signature older than a day is no longer a signature of now
+MAX_URL_CHARACTERS: Final = 8_000  # what common servers still accept
+MAX_HEADERS: Final = 100
+MAX_FUNCTION_NAME_CHARACTERS: Final = 200
+MAX_FUNCTION_THREADS: Final = 256  # above MAX_IN_FLIGHT: calls that were given up on keep their thread until they return
+IDLE_THREAD_S: Final = 30
+MAX_REDIRECTS: Final = 5
+MAX_ADDRESSES_TRIED: Final = 4  # of one host name
+HTTP_CONNECT_S: Final = 10
+HTTP_KEEP_ALIVE_S: Final = 5  # shorter than servers and load balancers keep theirs
+HTTP_IDLE_CONNECTIONS: Final = 20
+
+# -- values and bodies -----------------------------------------------------------------------------------------------
+MAX_INPUT_BYTES: Final = 256_000  # a run's inputs, a webhook's body
+MAX_RESULT_BYTES: Final = 5_000_000  # one node's output
+INLINE_VALUE_BYTES: Final = 32_000  # larger values go to the blob store
+PREVIEW_CHARACTERS: Final = 200
+MAX_ANSWER_BYTES: Final = 32_000  # the answer to an approval
+
+# -- the log ---------------------------------------------------------------------------------------------------------
+MAX_BATCH_BYTES: Final = 350_000  # one log item; DynamoDB's limit is 400 KB
+MAX_SIGNAL_BYTES: Final = 64_000
+MAX_INBOX_SIGNALS: Final = 5_000
+PAGE_EVENTS: Final = 500
+MAX_PAGE_ITEMS: Final = 1_000
+MAX_CURSOR_CHARACTERS: Final = 2_000  # a cursor is the last key listed; ids are far shorter
+MAX_QUEUED_HINTS: Final = 1_000_000  # messages, and timers, of one process: some hundred MB
+SQLITE_BUSY_MS: Final = 5_000  # how long a writer waits for another process that writes to the same file
+IDEMPOTENCY_KEY_LIFE_MS: Final = 24 * 3_600_000
+LEASE_MS: Final = 30_000
+SNAPSHOT_TAIL_BYTES: Final = 16_000  # below this, reading the log is as cheap as reading a snapshot
+
+# -- invocations -----------------------------------------------------------------------------------------------------
+BUDGET_MARGIN_MS: Final = 5_000  # of a hard budget: final commit, snapshot, effects
+INBOX_LOOK_MS: Final = 1_000  # while active, the inbox is looked into at most this often
+STAY_MS: Final = 2_000  # a timer due sooner than this is waited for; later ones are armed
+BUSY_DELAY_MS: Final = 1_000  # a hint that finds a live lease comes back after this
+MAX_HOPS: Final = 10_000  # hand-overs of one run
+SWEEP_INTERVAL_MS: Final = 60_000
+START_GRACE_MS: Final = 10_000  # a created run that nobody picked up is looked for after this
+SHUTDOWN_MS: Final = 10_000  # how long a drain may take after Ctrl-C
+MAX_LOG_CHARACTERS: Final = 2_000  # one line that a node says
+COMMIT_TRIES: Final = 8  # of one commit against a store that is out of reach, in one invocation
+TRANSIENT_BACKOFF_MS: Final = 25  # before the second try; doubles
+
+# -- requests --------------------------------------------------------------------------------------------------------
+MAX_TOKEN_CHARACTERS: Final = 2_000
+MAX_IDEMPOTENCY_KEY_CHARACTERS: Final = 200
+MAX_REQUEST_BYTES: Final = 256_000
+LINK_LIFE_MS: Final = 30 * 24 * 3_600_000  # of a link to a pause without a deadline
+MAX_LONG_POLL_MS: Final = 20_000
+LOCAL_SWEEP_MS: Final = 1_000  # the sweep of a local process: one index look-up
+MAX_ACTIVE_RUNS: Final = 200  # runs under way at once in one local process
+LOCAL_BUDGET_MS: Final = 60_000  # of one invocation in a local process: hand-over is exercised there too

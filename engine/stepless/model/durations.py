@@ -1,0 +1,34 @@
+"""Durations as people write them: `90s`, `15m`, `PT2H`."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from stepless.limits import MAX_DURATION_MS
+
+_UNITS_MS: Final = {"ms": 1, "s": 1_000, "m": 60_000, "h": 3_600_000, "d": 86_400_000, "w": 7 * 86_400_000}
+_SHORT: Final = re.compile(r"([0-9]{1,15})(ms|s|m|h|d)")
+_ISO: Final = re.compile(
+    r"P(?=.)(?:(?P<w>[0-9]{1,9})W)?(?:(?P<d>[0-9]{1,9})D)?"
+    r"(?:T(?=.)(?:(?P<h>[0-9]{1,9})H)?(?:(?P<m>[0-9]{1,9})M)?(?:(?P<s>[0-9]{1,12})(?:\.(?P<ms>[0-9]{1,3}))?S)?)?"
+)
+_MEND: Final = "write it like 500ms, 90s, 15m, 2h, 3d or PT2H"
+
+
+def parse_duration_ms(text: str) -> int:
+    """Milliseconds of `90s 15m 2h 3d 500ms` or of an ISO-8601 duration in weeks, days, hours, minutes and seconds.
+
+    Months and years are refused, for they have no fixed length. Raises `ValueError` with the mend, also above MAX_DURATION_MS.
+    """
+    if short := _SHORT.fullmatch(text):
+        duration_ms = int(short[1]) * _UNITS_MS[short[2]]
+    elif iso := _ISO.fullmatch(text):
+        parts = iso.groupdict()
+        parts["ms"] = (parts["ms"] or "").ljust(3, "0")
+        duration_ms = sum(int(amount) * _UNITS_MS[unit] for unit, amount in parts.items() if amount)
+    else:
+        raise ValueError(f"{text[:40]!r} is no duration; {_MEND}")
+    if duration_ms > MAX_DURATION_MS:
+        raise ValueError(f"{text!r} is longer than the longest duration, {MAX_DURATION_MS // _UNITS_MS['d']}d")
+    return duration_ms

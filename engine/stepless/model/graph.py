@@ -1,0 +1,203 @@
+"""The compiled graph: what the core walks. Built once per version and entry by `compile`, immutable, shared by runs.
+
+Nodes are addressed by `position`, their place in document order within their body; edges know both ends by position.
+Everything that the core would otherwise have to search for at run time is worked out here: dominators, waves, depths,
+losers, which joins' clocks a node starts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+from stepless.model.json import JSON, Path
+from stepless.model.kind import Case, Kind
+from stepless.model.scope import Contract, Expression, Template
+
+
+class Merge(StrEnum):
+    LAST = "last"
+    CONCAT = "concat"
+    ARRAY = "array"
+    OBJECT = "object"
+
+
+class OnParentFailure(StrEnum):
+    SKIP = "skip"
+    PROPAGATE = "propagate"
+    SUBSTITUTE = "substitute_default"
+
+
+class Errors(StrEnum):
+    FAIL_FAST = "fail-fast"
+    COLLECT_ALL = "collect-all"
+    BEST_EFFORT = "best-effort"
+
+
+class OnError(StrEnum):
+    STOP = "stop"
+    CONTINUE = "continue"
+    DROP = "drop"
+
+
+@dataclass(frozen=True, slots=True)
+class Condition:
+    """On the value carried: `test` is equals, contains, present or truthy; `operand` its right side."""
+
+    test: str
+    operand: JSON
+
+
+@dataclass(frozen=True, slots=True)
+class Edge:
+    """`order` is the edge's place in edge order (1.4) within its body. `handle` None never occurs: `source` is the default."""
+
+    order: int
+    source: int
+    target: int
+    handle: str
+    param: str
+    key: Path
+    condition: Condition | None
+
+
+@dataclass(frozen=True, slots=True)
+class Param:
+    """One input of a node: the edges declared into it, in edge order, and how several are merged."""
+
+    name: str
+    merge: Merge
+    edges: tuple[Edge, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Join:
+    """`need` is the number of branches wanted: N for all, 1 for any, k for count. Absent limits are None."""
+
+    need: int
+    errors: Errors = Errors.FAIL_FAST
+    min_success: int = 1
+    timeout_ms: int | None = None
+    proceed_on_timeout: bool = False
+    cancel_losers: bool = False
+    vars: str = "merge-all"  # merge-all, last-write, first-write, custom
+    on_conflict: str = "warn"  # warn, error, first
+    custom: Expression | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Retry:
+    """`attempts` counts the first try. Causes outside `retry_on` fail at once."""
+
+    attempts: int = 1
+    backoff_ms: int = 500
+    max_backoff_ms: int = 8_000
+    retry_on: frozenset[str] = frozenset({"timeout", "provider_error", "rate_limit"})
+
+
+@dataclass(frozen=True, slots=True)
+class Config:
+    """`with`, compiled field by field."""
+
+    template: Template  # renders to a mapping of the TEMPLATE fields and the non-text EXPRESSION fields
+    expressions: Mapping[str, Expression] = field(default_factory=dict)
+    cases: tuple[Case, ...] = ()
+    literals: Mapping[str, JSON] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Container:
+    """`mode` is times, items, while, do_while (loop) or branches, items (parallel). One of `value` (a template's result),
+    `expression` gives the number, the collection or the test."""
+
+    parallel: bool
+    mode: str
+    body: Body
+    window: int
+    max_iterations: int
+    truncate: bool
+    on_error: OnError
+    max_consecutive_errors: int | None
+    expression: Expression | None = None
+    value: Template | None = None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Node:
+    """One node of a body.
+
+    `branches` are the distinct sources in edge order; `outgoing` and `incoming` are in edge order. `targets` are the
+    distinct targets. `dominator` is the position of the immediate dominator in the body, None for an entry or when there
+    is none. `clocks` are the joins with a timeout whose immediate dominator this node is. `losers` are the positions of
+    the nodes all of whose paths end in this node (only worked out when the join cancels its losers). `wave` is the longest
+    path from an entry (a body's entries continue from their container's wave + 1); `depth` the static nesting of forks
+    and containers. `handles` are the wired exits.
+    """
+
+    id: str
+    position: int
+    kind: Kind
+    label: str
+    enabled: bool
+    config: Config
+    incoming: tuple[Edge, ...]
+    outgoing: tuple[Edge, ...]
+    params: tuple[Param, ...]
+    branches: tuple[int, ...]
+    targets: tuple[int, ...]
+    handles: frozenset[str]
+    exits: tuple[str, ...]
+    join: Join
+    retry: Retry
+    timeout_ms: int
+    at_most_once: bool
+    on_parent_failure: OnParentFailure
+    default: JSON
+    input_contract: Contract | None
+    output_contract: Contract | None
+    answer_contract: Contract | None  # of an approval's or callback's answer
+    moderation: str  # off, input, output, both
+    moderation_blocks_on_error: bool
+    container: Container | None
+    wave: int
+    depth: int
+    dominator: int | None
+    clocks: tuple[int, ...]
+    losers: tuple[int, ...]
+
+    @property
+    def has_error_edge(self) -> bool:
+        return "error" in self.handles
+
+    @property
+    def is_leaf(self) -> bool:
+        return not self.outgoing
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Body:
+    """A graph level: the document's own nodes, or those of a container's body. Filled in before it is shared."""
+
+    nodes: tuple[Node, ...]
+    positions: Mapping[str, int]  # node id → position
+    entries: tuple[int, ...]  # without incoming edges, in document order
+    leaves: tuple[int, ...]  # without outgoing edges, in document order
+    root_clocks: tuple[int, ...]  # joins with a timeout and without a dominator: their clock starts with the scope
+    owner: str | None = None  # id of the container that this is the body of
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Graph:
+    """A compiled version, for the entries it was compiled for."""
+
+    workflow_id: str
+    name: str
+    version: str  # content hash of the document
+    root: Body
+    variables: Mapping[str, JSON]
+    env: tuple[str, ...]
+    halt_on_failure: bool
+    max_steps: int
+    timeout_ms: int | None
+    warnings: tuple[object, ...] = ()

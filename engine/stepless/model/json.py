@@ -1,0 +1,37 @@
+"""JSON values, as the engine knows them. Treated as immutable everywhere: never change one in place."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, TypeAlias
+
+JSON: TypeAlias = Any  # None | bool | int | float | str | list[JSON] | dict[str, JSON]; a recursive alias slows mypy down
+Object: TypeAlias = Mapping[str, JSON]
+Path: TypeAlias = tuple[str | int, ...]
+
+
+def read_path(value: JSON, path: Path) -> JSON:
+    """What lies at `path` inside `value`; None where a step does not exist. Text is never indexed."""
+    for step in path:
+        if isinstance(value, dict):
+            value = value.get(step)
+        elif isinstance(value, list) and isinstance(step, int) and -len(value) <= step < len(value):
+            value = value[step]
+        elif isinstance(value, list) and isinstance(step, str) and step.isdecimal() and int(step) < len(value):
+            value = value[int(step)]
+        else:
+            return None
+    return value
+
+
+def equal(left: JSON, right: JSON) -> bool:
+    """Equality by JSON type and value: `1 == 1.0`, but `1 != True` and `"5" != 5`."""
+    if isinstance(left, bool) or isinstance(right, bool):
+        return left is right
+    if isinstance(left, dict) and isinstance(right, dict):
+        return left.keys() == right.keys() and all(equal(value, right[key]) for key, value in left.items())
+    if isinstance(left, list) and isinstance(right, list):
+        return len(left) == len(right) and all(map(equal, left, right))
+    return type(left) is type(right) and left == right or (
+        isinstance(left, int | float) and isinstance(right, int | float) and left == right
+    )

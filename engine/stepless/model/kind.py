@@ -1,0 +1,146 @@
+"""A node kind, as the compiler and the core see it: what it accepts, which exits it has, how it is decided.
+
+A kind is data. `nodes/` holds one file per kind and one table of all; a plug-in adds an entry to that table.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from enum import Enum
+from typing import Any, Protocol
+
+from pydantic import BaseModel
+
+from stepless.model.findings import Finding
+from stepless.model.json import JSON
+from stepless.model.scope import Expression
+
+SOURCE = "source"
+ERROR = "error"
+
+
+class Nature(Enum):
+    """How an instance of the kind is decided."""
+
+    ENTRY = "entry"  # puts out the run's inputs
+    PURE = "pure"  # decided inside the turn by `evaluate`: no I/O, costs nothing
+    EFFECT = "effect"  # dispatched after its start is committed; `nodes` or a plug-in runs it
+    PAUSE = "pause"  # suspends its instance, as `suspend` says, until an answer, a timer or a child run
+    CONTAINER = "container"  # runs a body once per turn
+
+
+class Part(Enum):
+    """How one field of `with` is compiled. A field that is not listed is a TEMPLATE."""
+
+    TEMPLATE = "template"  # any JSON with references
+    EXPRESSION = "expression"  # a text is an expression; any other JSON a template
+    CASES = "cases"  # mapping of case name to expression, or the word `else`
+    LITERAL = "literal"  # taken as it stands (schemas, bodies, names)
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """One case of a condition; `expression` is None for `else`."""
+
+    name: str
+    expression: Expression | None
+
+
+class Work(Protocol):
+    """What a pure or pausing kind may look at while it is decided."""
+
+    @property
+    def params(self) -> Mapping[str, JSON]:
+        """The rendered templates of `with`, by field name."""
+        ...
+
+    @property
+    def literals(self) -> Mapping[str, JSON]:
+        """The LITERAL fields of `with`."""
+        ...
+
+    @property
+    def cases(self) -> tuple[Case, ...]:
+        """The compiled CASES, in document order."""
+        ...
+
+    @property
+    def inputs(self) -> Mapping[str, JSON]:
+        """Merged inputs by param."""
+        ...
+
+    @property
+    def run_inputs(self) -> JSON: ...
+
+    @property
+    def now_ms(self) -> int: ...
+
+    def evaluate(self, expression: Expression) -> JSON: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What a decided instance puts out. `handle` None fires no exit: every outgoing edge is pruned."""
+
+    value: JSON = None
+    handle: str | None = SOURCE
+    variables: Mapping[str, JSON] = field(default_factory=dict)
+    respond: JSON = None  # {status, headers, body}: answers the waiting caller, the first one wins
+    halt: bool = False  # ends the run
+    break_loop: bool = False  # ends the enclosing loop after this turn
+
+
+@dataclass(frozen=True, slots=True)
+class Pause:
+    """Why an instance waits and how it may go on.
+
+    `reason` is one of human_input, timer, callback, subrun. `resume_at_ms` (a timer) completes it by `handle`;
+    `deadline_ms` ends the wait by the exit `timeout` or, unwired, by failing it. `exits` are those an answer may choose.
+    `fields` is the JSON Schema of the answer's properties. `details` is what people are shown (message, approvers…).
+    """
+
+    reason: str
+    resume_at_ms: int | None = None
+    deadline_ms: int | None = None
+    handle: str = SOURCE
+    exits: tuple[str, ...] = (SOURCE,)
+    fields: Mapping[str, JSON] | None = None
+    details: Mapping[str, JSON] = field(default_factory=dict)
+
+
+Check = Callable[[BaseModel, str], list[Finding]]
+
+
+def no_findings(params: BaseModel, path: str) -> list[Finding]:
+    return []
+
+
+def only_source(params: BaseModel) -> tuple[str, ...]:
+    return (SOURCE,)
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """A node kind.
+
+    `params` is the pydantic model of `with` (texts with references are accepted for any field by the compiler, which
+    validates such fields only once they are rendered). `exits` lists the exits of a node with these parameters, without
+    `error`, in the order in which they are shown; every kind but entries also has `error`.
+    `parts` says how each field of `with` is compiled. Exactly one of `evaluate` (PURE, ENTRY), `suspend` (PAUSE) is set;
+    an EFFECT is run by the runtime, which looks the kind's `run` up by name. `check` finds more faults at publish.
+    """
+
+    name: str
+    nature: Nature
+    params: type[BaseModel]
+    summary: str
+    exits: Callable[[Any], tuple[str, ...]] = only_source
+    parts: Mapping[str, Part] = field(default_factory=dict)
+    evaluate: Callable[[Work], Outcome] | None = None
+    suspend: Callable[[Work], Pause | Outcome] | None = None
+    check: Callable[[Any, str], list[Finding]] = no_findings
+    terminal: bool = False  # has no exits at all: respond, end
+
+
+Kinds = Mapping[str, Kind]
