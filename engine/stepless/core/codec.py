@@ -1,0 +1,111 @@
+"""Events and snapshots as bytes. The only place that knows how they are written down.
+
+A batch is a JSON array: the instant of its first event, then one array per event,
+`[type code, ms since the former, instance, parent, data]` with trailing emptiness cut off. Sequence numbers are not stored:
+a batch knows its first. Keys that the engine itself puts into payloads are shortened; what users put in is not touched.
+Batches above 1 KB are compressed when that makes them smaller; the first byte tells (`[` is plain, else zlib).
+"""
+
+from __future__ import annotations
+
+import json
+import zlib
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from stepless.core.events import Event, EventType
+from stepless.errors import EngineBug
+
+_CODES: Mapping[EventType, str] = {
+    EventType.RUN_STARTED: "R",
+    EventType.RUN_STATUS_CHANGED: "S",
+    EventType.RUN_COMPLETED: "C",
+    EventType.RUN_FAILED: "F",
+    EventType.RUN_CANCELLED: "X",
+    EventType.RUN_TIMED_OUT: "T",
+    EventType.RUN_RECOVERED: "V",
+    EventType.RUN_CONTINUED: "N",
+    EventType.HEARTBEAT: "H",
+    EventType.NODE_QUEUED: "q",
+    EventType.NODE_STARTED: "s",
+    EventType.NODE_WAITING: "w",
+    EventType.NODE_RESUMED: "a",
+    EventType.NODE_DELTA: "d",
+    EventType.NODE_LOG: "g",
+    EventType.NODE_RETRIED: "r",
+    EventType.NODE_COMPLETED: "c",
+    EventType.NODE_FAILED: "f",
+    EventType.NODE_CANCELLED: "x",
+    EventType.NODE_SKIPPED: "k",
+    EventType.NODE_TIMED_OUT: "t",
+    EventType.NODE_BLOCKED: "b",
+    EventType.NODE_INVALIDATED: "i",
+    EventType.LOOP_STARTED: "l",
+    EventType.LOOP_NEXT: "n",
+    EventType.LOOP_COMPLETED: "e",
+    EventType.MODERATION_FLAGGED: "m",
+    EventType.CONTRACT_VIOLATED: "v",
+}
+_TYPES = {code: type for type, code in _CODES.items()}
+_SHORT = {"output": "o", "index": "i", "attempt": "a", "handle": "h", "reason": "r", "error": "e", "variables": "v", "total": "t"}
+_LONG = {short: long for long, short in _SHORT.items()}
+_COMPRESS_BYTES = 1024
+
+_encode = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), check_circular=False, allow_nan=False).encode
+
+
+def encode_event(event: Event, former_ms: int) -> str:
+    """One event as it stands in a batch."""
+    data = event.data
+    fields: list[Any] = [_CODES[event.type], event.at_ms - former_ms, event.instance, event.parent]
+    if data:
+        fields.append({_SHORT.get(key, key): value for key, value in data.items()})
+    elif not event.parent:
+        del fields[3 if event.instance else 2 :]
+    return _encode(fields)
+
+
+def encode_batch(events: Iterable[Event]) -> bytes:
+    """Consecutive events as one batch. Raises ValueError for what is not JSON."""
+    parts: list[str] = []
+    former_ms: int | None = None
+    for event in events:
+        if former_ms is None:
+            former_ms = event.at_ms
+            parts.append(str(former_ms))
+        parts.append(encode_event(event, former_ms))
+        former_ms = event.at_ms
+    return pack("[" + ",".join(parts) + "]")
+
+
+def decode_batch(data: bytes, first: int) -> list[Event]:
+    """The events of a batch that starts at sequence number `first`."""
+    try:
+        at_ms, *rows = json.loads(unpack(data))
+        events = []
+        for sequence, row in enumerate(rows, first):
+            at_ms += row[1]
+            events.append(_event(sequence, row, at_ms))
+        return events
+    except (ValueError, LookupError, TypeError) as error:
+        raise EngineBug(f"a batch of the log cannot be read: {error}", place=f"sequence {first}") from error
+
+
+def _event(sequence: int, row: list[Any], at_ms: int) -> Event:
+    size = len(row)
+    data = {_LONG.get(key, key): value for key, value in row[4].items()} if size > 4 else {}
+    return Event(sequence, _TYPES[row[0]], at_ms, row[2] if size > 2 else "", row[3] if size > 3 else 0, data)
+
+
+def pack(text: str) -> bytes:
+    """Text as bytes, compressed where that pays."""
+    plain = text.encode("utf-8", "surrogatepass")
+    if len(plain) <= _COMPRESS_BYTES:
+        return plain
+    compressed = zlib.compress(plain, 1)
+    return compressed if len(compressed) < len(plain) else plain
+
+
+def unpack(data: bytes) -> str:
+    plain = data if data[:1] in (b"[", b"{") else zlib.decompress(data)
+    return plain.decode("utf-8", "surrogatepass")

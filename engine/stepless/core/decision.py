@@ -1,0 +1,101 @@
+"""A decision in the making: the events that were decided, folded at once, and what is to be done once they are committed."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
+
+from stepless.core.events import Event, EventType
+from stepless.core.fold import LATE_ARRIVAL, VARIABLE_CONFLICT, apply
+from stepless.core.state import Instance, State
+from stepless.model.json import JSON
+
+
+@dataclass(frozen=True, slots=True)
+class Dispatch:
+    """Run one attempt, once the decision is committed. `params` are rendered, secrets included: never log them."""
+
+    instance: Instance
+    id: str
+    attempt: int
+    params: Mapping[str, JSON]
+    inputs: Mapping[str, JSON]
+
+
+class Decision:
+    """What `decide` answers.
+
+    `events` are in log order and already folded into `state`. After they are committed: run the `dispatches` in order, tell
+    the attempts in `aborts` (instance ids) to stop, and claim the deadline of every pause in `expiries` (instance ids),
+    coming back with `Expired` for those that were won.
+    """
+
+    __slots__ = ("state", "now_ms", "env", "capacity", "room_ms", "events", "dispatches", "aborts", "expiries", "start_failures",
+                 "secrets")  # fmt: skip
+
+    def __init__(self, state: State, now_ms: int, env: Mapping[str, str], capacity: int | None, room_ms: int | None) -> None:
+        self.state = state
+        self.now_ms = now_ms
+        self.env = env
+        self.capacity = capacity
+        self.room_ms = room_ms
+        self.secrets = tuple(sorted({value for value in env.values() if value}, key=len, reverse=True))
+        self.events: list[Event] = []
+        self.dispatches: list[Dispatch] = []
+        self.aborts: list[str] = []
+        self.expiries: list[str] = []
+        self.start_failures: dict[Instance, str] = {}
+
+    def admits(self, instance: Instance) -> bool:
+        """Whether an attempt of this instance may begin now: a slot is free and its timeout fits."""
+        if self.capacity is not None and len(self.state.running) >= self.capacity:
+            return False
+        return self.room_ms is None or instance.node.timeout_ms <= self.room_ms
+
+    def emit(self, type: EventType, instance: Instance, data: Mapping[str, Any]) -> None:
+        """Decides one event about an instance."""
+        state = self.state
+        parent = instance.last_sequence
+        if not parent and instance.last_taken >= 0:
+            source = instance.scope.instances[instance.last_taken]
+            parent = source.settled_sequence if source is not None else 0
+        event = Event(state.sequence + 1, type, self.now_ms, instance.id, parent, self.masked(data) if self.secrets else data)
+        self.events.append(event)
+        apply(state, event, instance)
+        if state.notes:
+            self._log_notes()
+
+    def emit_run(self, type: EventType, data: Mapping[str, Any]) -> None:
+        """Decides one event about the run."""
+        event = Event(self.state.sequence + 1, type, self.now_ms, "", 0, self.masked(data) if self.secrets else data)
+        self.events.append(event)
+        apply(self.state, event, None)
+
+    def _log_notes(self) -> None:
+        """What folding noticed becomes `node.log`; a failed start is kept for whoever is starting the node."""
+        notes, self.state.notes = self.state.notes, []
+        for code, instance, detail in notes:
+            if code == LATE_ARRIVAL:
+                self.emit(EventType.NODE_LOG, instance, {"code": code, "from": detail})
+            elif code == VARIABLE_CONFLICT:
+                self.emit(EventType.NODE_LOG, instance, {"code": code, "level": "warning", "name": detail})
+            else:
+                self.start_failures[instance] = detail
+
+    def masked(self, value: Any) -> Any:
+        """`value` with every secret in its texts replaced by `***`."""
+        if isinstance(value, str):
+            for secret in self.secrets:
+                if secret in value:
+                    value = value.replace(secret, "***")
+            return value
+        if isinstance(value, Mapping):
+            return {self.masked(key): self.masked(item) for key, item in value.items()}
+        return [self.masked(item) for item in value] if isinstance(value, list | tuple) else value
+
+
+def iso(at_ms: int) -> str:
+    """An instant as people and JSON Schema write it: UTC, milliseconds."""
+    return datetime.fromtimestamp(at_ms / 1000, UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")

@@ -1,0 +1,126 @@
+"""How things end before their time, and how the run ends at all: losers, cancel, deadline, guards, halt, status (2.5, 2.9).
+
+A wish to end is always in the log before the first thing is ended, so that a crash in between leaves nothing half-ended:
+whoever loads the run next goes on sweeping.
+"""
+
+from __future__ import annotations
+
+from stepless.core.decision import Decision
+from stepless.core.events import EventType
+from stepless.core.state import Instance, RunStatus, Scope, State, Status
+from stepless.model.json import JSON
+
+
+def request_cancel(decision: Decision, by: str | None, reason: str | None) -> None:
+    """Cancels the run; a second request, or one after the end, changes nothing."""
+    if decision.state.ending or decision.state.ended:
+        return
+    data: dict[str, JSON] = {"status": "ending", "reason": "run_cancelled"}
+    if by is not None:
+        data["by"] = by
+    if reason is not None:
+        data["why"] = reason
+    decision.emit_run(EventType.RUN_STATUS_CHANGED, data)
+
+
+def sweep_losers(decision: Decision) -> None:
+    """Ends whatever only leads to a join that has fired."""
+    joins, decision.state.sweeps = decision.state.sweeps, []
+    for join in joins:
+        for position in join.node.losers:
+            _end(decision, join.scope.at(position), "join_satisfied", skip_undispatched=True)
+
+
+def sweep_run(decision: Decision) -> None:
+    """Ends everything that is not settled."""
+    _end_scope(decision, decision.state.root, decision.state.ending, skip_undispatched=False)
+
+
+def _end_scope(decision: Decision, scope: Scope, reason: str, *, skip_undispatched: bool) -> None:
+    for position in range(len(scope.instances)):
+        _end(decision, scope.at(position), reason, skip_undispatched=skip_undispatched)
+
+
+def _end(decision: Decision, instance: Instance, reason: str, *, skip_undispatched: bool) -> None:
+    """Ends one instance, what runs inside it first."""
+    if instance.settled:
+        return
+    if instance.status in (Status.PENDING, Status.QUEUED):
+        skip = EventType.NODE_SKIPPED if skip_undispatched else EventType.NODE_CANCELLED
+        decision.emit(skip, instance, {"reason": reason})
+        return
+    if instance.turns is not None:
+        for scope in list(instance.turns.live.values()):
+            _end_scope(decision, scope, reason, skip_undispatched=skip_undispatched)
+    if instance.id in decision.state.running:
+        decision.aborts.append(instance.id)
+    decision.emit(EventType.NODE_CANCELLED, instance, {"reason": reason})
+
+
+def halt(decision: Decision) -> bool:
+    """Nothing new is dispatched any more: waiting ends now, the rest once what is in flight has drained. True when it
+    decided anything."""
+    state = decision.state
+    waiting = [*state.waiting.values(), *state.backing_off.values()]
+    for instance in waiting:
+        decision.emit(EventType.NODE_CANCELLED, instance, {"reason": state.halting})
+    if waiting or state.running or not state.root.unsettled:
+        return bool(waiting)
+    _end_scope(decision, state.root, state.halting, skip_undispatched=state.halting == "halted")
+    return True
+
+
+def conclude(decision: Decision) -> None:
+    """The last word of a decision: the run's end, or whether it is paused."""
+    state = decision.state
+    if state.root.unsettled == 0:
+        _end_run(decision)
+        return
+    if not (state.running or state.waiting or state.backing_off or state.ready):
+        error = {"code": "stalled", "class": "execution", "message": "nothing is left that could go on; please report this"}
+        decision.emit_run(EventType.RUN_STATUS_CHANGED, {"status": "ending", "reason": "run_failed", "error": error})
+        sweep_run(decision)
+        _end_run(decision)
+        return
+    paused = bool(state.waiting) and not (state.running or state.backing_off or state.ready)
+    if paused and state.status is RunStatus.RUNNING:
+        decision.emit_run(EventType.RUN_STATUS_CHANGED, {"status": "paused"})
+    elif not paused and state.status is RunStatus.PAUSED:
+        decision.emit_run(EventType.RUN_STATUS_CHANGED, {"status": "running"})
+
+
+_ENDS = {
+    RunStatus.TIMED_OUT: EventType.RUN_TIMED_OUT,
+    RunStatus.FAILED: EventType.RUN_FAILED,
+    RunStatus.CANCELLED: EventType.RUN_CANCELLED,
+    RunStatus.COMPLETED: EventType.RUN_COMPLETED,
+}
+
+
+def _end_run(decision: Decision) -> None:
+    state = decision.state
+    status = final_status(state)
+    data: dict[str, JSON] = {}
+    if status is RunStatus.FAILED:
+        data["error"] = state.ending_error or state.root.error or {"code": "run_failed", "message": "the run failed"}
+    if state.failures:
+        data["failures"] = state.failures
+    decision.emit_run(_ENDS[status], data)
+
+
+def final_status(state: State) -> RunStatus:
+    """timed_out > failed > cancelled > completed."""
+    if state.ending == "run_timed_out":
+        return RunStatus.TIMED_OUT
+    if state.root.bad or state.ending == "run_failed":
+        return RunStatus.FAILED
+    return RunStatus.CANCELLED if state.ending == "run_cancelled" else RunStatus.COMPLETED
+
+
+def outputs(state: State) -> JSON:
+    """The run's output so far: a respond's body, else leaf → output of the completed leaves in document order."""
+    if state.response is not None:
+        return state.response.get("body")
+    leaves = (state.root.instances[position] for position in state.graph.root.leaves)
+    return {leaf.id: leaf.value for leaf in leaves if leaf is not None and leaf.status is Status.COMPLETED}

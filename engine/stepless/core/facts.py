@@ -1,0 +1,124 @@
+"""Facts: what the world tells the core. Each is a value; time and chance come in with it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from stepless.model.json import JSON
+from stepless.model.kind import Outcome, Pause
+
+
+@dataclass(frozen=True, slots=True)
+class Begin:
+    """The run's first fact. `meta` is what people attach to it: trigger, tags, parent."""
+
+    inputs: JSON = None
+    meta: Mapping[str, JSON] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Completed:
+    """An attempt answered. `usage` counts input_tokens and output_tokens where there were any."""
+
+    instance: str
+    attempt: int
+    outcome: Outcome
+    usage: Mapping[str, int] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """Why an attempt failed. `cause` is what `retry_on` lists; `code` is shown and routed on; `family` is one of
+    processing, execution, policy, upstream, timeout."""
+
+    cause: str = "provider_error"
+    code: str = ""
+    message: str = ""
+    family: str = "execution"
+    retry_after_ms: int | None = None
+    causes: tuple[Mapping[str, JSON], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Failed:
+    """An attempt failed, timed out included. `chance` in [0, 1] is drawn once by the caller and recorded: the jitter."""
+
+    instance: str
+    attempt: int
+    failure: Failure
+    chance: float = 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class Suspended:
+    """An attempt ended by waiting for somebody else."""
+
+    instance: str
+    attempt: int
+    pause: Pause
+
+
+@dataclass(frozen=True, slots=True)
+class Answered:
+    """A pause was answered; the caller made sure that this is the one answer that counts."""
+
+    instance: str
+    handle: str
+    answer: JSON = None
+    by: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Expired:
+    """A pause's deadline passed, and the deadline won against every answer."""
+
+    instance: str
+
+
+@dataclass(frozen=True, slots=True)
+class Tick:
+    """Time has passed: everything due at the decision's instant happens."""
+
+
+@dataclass(frozen=True, slots=True)
+class CancelRequested:
+    by: str | None = None
+    reason: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Recovered:
+    """This process took the run over from one that is gone: what was started and not settled is under way nowhere."""
+
+
+@dataclass(frozen=True, slots=True)
+class Continued:
+    """The run goes on in another invocation. `hops` counts them."""
+
+    hops: int
+
+
+@dataclass(frozen=True, slots=True)
+class Logged:
+    """A node said something to people."""
+
+    instance: str
+    attempt: int
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Streamed:
+    """A piece of a node's text output. `index` counts a node's pieces over all attempts, `offset` is in characters of this
+    attempt's text."""
+
+    instance: str
+    attempt: int
+    index: int
+    offset: int
+    text: str
+
+
+AttemptFact = Completed | Failed | Suspended | Logged | Streamed
+Fact = Begin | AttemptFact | Answered | Expired | Tick | CancelRequested | Recovered | Continued

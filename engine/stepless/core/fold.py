@@ -1,0 +1,394 @@
+"""state + event → state. The only code that changes a state.
+
+Deciding folds every event in the moment in which it makes it; loading folds the same events from the log. Both therefore
+come to the same state, always, and a snapshot is nothing but a cache of it. Nothing here decides: what a settled instance
+does to its targets (2.2) and a settled turn to its container (2.6) are consequences, the same every time.
+
+Folding takes constant time per event, plus the out-degree of the instance that settled.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from heapq import heappush
+from typing import Any
+
+from stepless.core.branches import Branch, resolve
+from stepless.core.events import NODE_FAILURES, Event, EventType
+from stepless.core.inputs import merged_inputs
+from stepless.core.reading import Reading, custom_merge
+from stepless.core.state import (
+    OUTSIDE,
+    Cell,
+    Instance,
+    RunStatus,
+    Scope,
+    State,
+    Status,
+    Timer,
+    Turns,
+    Wait,
+    is_bad_leaf,
+)
+from stepless.core.turns import collection, end_turn, exit_cells
+from stepless.core.variables import VariableConflict, incoming_cells, merge_cells, written
+from stepless.errors import EngineBug, ExpressionError
+from stepless.model.graph import Join
+from stepless.model.json import JSON
+from stepless.model.kind import Nature
+
+LATE_ARRIVAL = "late_arrival"
+VARIABLE_CONFLICT = "variable_conflict"
+
+
+def fold(state: State, event: Event) -> None:
+    """Applies the next event of the log. Raises `EngineBug` when it is not the next one."""
+    if event.sequence != state.sequence + 1:
+        raise EngineBug(f"event {event.sequence} after event {state.sequence}", place=state.run_id)
+    apply(state, event, state.get(event.instance) if event.instance else None)
+
+
+def apply(state: State, event: Event, instance: Instance | None) -> None:
+    """`fold` for those who hold the instance already."""
+    state.sequence = event.sequence
+    if instance is None:
+        _RUN_FOLDS.get(event.type, _nothing_of_run)(state, event)
+    else:
+        _NODE_FOLDS.get(event.type, _nothing)(state, instance, event)
+
+
+# -- the run ----------------------------------------------------------------------------------------------------------
+
+
+def _nothing_of_run(state: State, event: Event) -> None:
+    """Events that only tell: heartbeat."""
+
+
+def _run_started(state: State, event: Event) -> None:
+    state.status = RunStatus.RUNNING
+    state.inputs = event.data.get("inputs")
+    state.meta = event.data.get("meta", {})
+    state.started_ms = event.at_ms
+    state.root.started_ms = event.at_ms
+    _enter(state, state.root)
+    _arm_run(state)
+
+
+def _enter(state: State, scope: Scope) -> None:
+    state.agenda.extend(scope.at(position) for position in scope.body.entries)
+    for position in scope.body.root_clocks:
+        _start_clock(state, scope.at(position), scope.started_ms)
+
+
+def _start_clock(state: State, join: Instance, since_ms: int) -> None:
+    timeout_ms = join.node.join.timeout_ms
+    if timeout_ms is not None:
+        heappush(state.timers, Timer(since_ms + timeout_ms, 0, "join", join.id))
+
+
+def _arm_run(state: State) -> None:
+    deadline_ms = state.deadline_ms
+    if deadline_ms is not None:
+        heappush(state.timers, Timer(deadline_ms, state.paused_ms, "run", ""))
+
+
+def _run_status(state: State, event: Event) -> None:
+    status = event.data["status"]
+    if status == "paused":
+        state.status = RunStatus.PAUSED
+        state.paused_since_ms = event.at_ms
+        return
+    if state.paused_since_ms is not None:
+        state.paused_ms += event.at_ms - state.paused_since_ms
+        state.paused_since_ms = None
+        _arm_run(state)
+    state.status = RunStatus.RUNNING
+    if status == "ending":
+        state.ending = event.data["reason"]
+        state.ending_error = event.data.get("error")
+
+
+def _run_ended(status: RunStatus) -> Callable[[State, Event], None]:
+    def folded(state: State, event: Event) -> None:
+        state.status = status
+        state.ended_ms = event.at_ms
+        state.timers.clear()
+
+    return folded
+
+
+def _run_recovered(state: State, event: Event) -> None:
+    for instance in state.running.values():
+        instance.since_ms = event.at_ms
+
+
+def _run_continued(state: State, event: Event) -> None:
+    state.continued += 1
+
+
+# -- nodes ------------------------------------------------------------------------------------------------------------
+
+
+def _nothing(state: State, instance: Instance, event: Event) -> None:
+    """Events that only tell: log, delta, contract.violated, moderation.flagged, loop.completed."""
+
+
+def _queued(state: State, instance: Instance, event: Event) -> None:
+    instance.status = Status.QUEUED
+    instance.substituted = bool(event.data.get("substituted"))
+    state.ready.append(instance)
+
+
+def _started(state: State, instance: Instance, event: Event) -> None:
+    data = event.data
+    first = instance.index == 0
+    if not first:
+        state.backing_off.pop(event.instance, None)
+        instance.wait = None
+    instance.attempt = data.get("attempt", 1)
+    instance.since_ms = event.at_ms
+    instance.status = Status.RUNNING
+    instance.last_sequence = event.sequence
+    if first:
+        _first_start(state, instance, event)
+    node = instance.node
+    if node.kind.nature is Nature.EFFECT and node.enabled:
+        state.running[event.instance] = instance
+
+
+def _first_start(state: State, instance: Instance, event: Event) -> None:
+    state.steps += 1
+    instance.index = state.steps
+    instance.predecessor = instance.last_taken
+    instance.substituted = bool(event.data.get("substituted"))
+    sources = instance.scope.instances
+    if instance.open:
+        settled = (Status.COMPLETED, Status.FAILED)
+        branches = instance.node.branches
+        instance.arrived = tuple(b for b in branches if (source := sources[b]) is not None and source.status in settled)
+        if instance.node.join.cancel_losers:
+            state.sweeps.append(instance)
+
+    def custom(expression: Any, values: Any) -> JSON:
+        return custom_merge(expression, values, state, instance, event.at_ms)
+
+    try:
+        instance.cells, conflicts = incoming_cells(instance, custom)
+        state.notes.extend((VARIABLE_CONFLICT, instance, name) for name in conflicts)
+    except (VariableConflict, ExpressionError) as error:
+        # the decision that follows is a failure; it still reads the variables of one of its branches
+        views = [source.cells for branch in instance.node.branches if (source := sources[branch]) is not None]
+        instance.cells = merge_cells(views, instance.scope, Join(need=1), custom)[0]
+        state.notes.append(("failed", instance, error.name if isinstance(error, VariableConflict) else str(error)))
+
+
+def _waiting(state: State, instance: Instance, event: Event) -> None:
+    data = event.data
+    state.running.pop(event.instance, None)
+    instance.status = Status.WAITING
+    instance.wait = Wait(
+        data["reason"],
+        event.at_ms,
+        data.get("resume_at"),
+        data.get("deadline"),
+        data.get("handle", "source"),
+        tuple(data.get("exits", ("source",))),
+        data.get("details", {}),
+    )
+    instance.last_sequence = event.sequence
+    state.waiting[event.instance] = instance
+    due_ms = instance.wait.due_ms
+    if due_ms is not None:
+        heappush(state.timers, Timer(due_ms, event.sequence, "wait", event.instance))
+
+
+def _resumed(state: State, instance: Instance, event: Event) -> None:
+    state.waiting.pop(event.instance, None)
+    instance.wait = None
+    instance.last_sequence = event.sequence
+    instance.status = Status.RUNNING
+    instance.answer = event.data
+    state.agenda.append(instance)
+
+
+def _retried(state: State, instance: Instance, event: Event) -> None:
+    resume_at_ms = event.data["resume_at"]
+    state.running.pop(event.instance, None)
+    instance.status = Status.WAITING
+    instance.wait = Wait("retry_backoff", event.at_ms, resume_at_ms, None, "source", (), {})
+    instance.last_sequence = event.sequence
+    state.backing_off[event.instance] = instance
+    heappush(state.timers, Timer(resume_at_ms, event.sequence, "retry", event.instance))
+
+
+def _completed(state: State, instance: Instance, event: Event) -> None:
+    data = event.data
+    instance.status = Status.COMPLETED
+    instance.handle = data.get("handle", "source")
+    turns = instance.turns
+    if turns is not None and "output" not in data:
+        instance.value = turns.output()
+        _leave_container(state, instance, turns, event)
+    else:
+        instance.value = data.get("output")
+    variables = data.get("variables")
+    if variables:
+        instance.cells = written(instance.cells, variables, instance.node.position, event.sequence)
+        instance.scope.wrote = True
+    if "response" in data and state.response is None:
+        state.response = data["response"]
+    if data.get("halt"):
+        state.halting = state.halting or "halted"
+    if data.get("break"):
+        instance.scope.broke = True
+    _settled(state, instance, event)
+
+
+def _leave_container(state: State, instance: Instance, turns: Turns, event: Event) -> None:
+    """Variables that the body wrote now belong to the container."""
+
+    def custom(expression: Any, values: Any) -> JSON:
+        return custom_merge(expression, values, state, instance, event.at_ms)
+
+    try:
+        cells, conflicts = exit_cells(instance, turns, custom)
+    except (VariableConflict, ExpressionError):
+        raise EngineBug("a container completed in spite of a conflict", place=event.instance) from None
+    state.notes.extend((VARIABLE_CONFLICT, instance, name) for name in conflicts)
+    if cells is not instance.cells:
+        instance.cells = cells
+        instance.scope.wrote = True
+    turns.writes = {}
+
+
+def _failed(state: State, instance: Instance, event: Event) -> None:
+    error = event.data["error"]
+    instance.status = Status.FAILED
+    instance.error = error
+    state.failures += 1
+    scope = instance.scope
+    if error["code"] != "upstream_failure" and (not scope.error or instance.index < scope.error_index):
+        scope.error, scope.error_index = error, instance.index
+    _settled(state, instance, event)
+
+
+def _skipped(state: State, instance: Instance, event: Event) -> None:
+    instance.status = Status.SKIPPED
+    instance.reason = event.data["reason"]
+    _settled(state, instance, event)
+
+
+def _cancelled(state: State, instance: Instance, event: Event) -> None:
+    instance.status = Status.CANCELLED
+    instance.reason = event.data["reason"]
+    _settled(state, instance, event)
+
+
+def _settled(state: State, instance: Instance, event: Event) -> None:
+    """What follows from a terminal status: branches resolve, clocks start, the leaf rule, the end of the scope."""
+    instance.settled_sequence = event.sequence
+    instance.since_ms = event.at_ms
+    instance.wait = None
+    instance.answer = None
+    for live in (state.running, state.waiting, state.backing_off):
+        if event.instance in live:
+            del live[event.instance]
+            break
+    scope, node = instance.scope, instance.node
+    if node.outgoing:
+        _resolve_branches(state, instance)
+    elif is_bad_leaf(instance):
+        scope.bad += 1
+        if scope.owner is None and state.graph.halt_on_failure and not state.halting:
+            state.halting = "run_failed"
+    for position in node.clocks:
+        _start_clock(state, scope.at(position), event.at_ms)
+    scope.unsettled -= 1
+    if scope.unsettled == 0 and scope.owner is not None:
+        _turn_ended(state, scope, event)
+
+
+def _resolve_branches(state: State, instance: Instance) -> None:
+    taken, otherwise = resolve(instance)
+    scope, position = instance.scope, instance.node.position
+    for number in instance.node.targets:
+        target = scope.instances[number] or scope.at(number)
+        if number in taken:
+            target.taken += 1
+            if target.status is Status.PENDING:
+                target.last_taken = position
+            elif target.index and target.status is not Status.QUEUED:
+                state.notes.append((LATE_ARRIVAL, target, instance.node.id))
+        elif otherwise is Branch.PRUNED:
+            target.pruned += 1
+        else:
+            target.dead += 1
+        if target.status is Status.PENDING:
+            state.agenda.append(target)
+
+
+def _turn_ended(state: State, scope: Scope, event: Event) -> None:
+    owner = scope.owner
+    if owner is None:
+        return
+
+    def custom(expression: Any, values: Any) -> JSON:
+        return custom_merge(expression, values, state, owner, event.at_ms)
+
+    end_turn(owner, scope, custom)
+    if not owner.settled:
+        state.agenda.append(owner)
+
+
+# -- containers -------------------------------------------------------------------------------------------------------
+
+
+def _loop_started(state: State, instance: Instance, event: Event) -> None:
+    inputs: Mapping[str, JSON] = {}
+    container = instance.node.container
+    items = None
+    if container is not None and container.mode == "items":
+        inputs = merged_inputs(state, instance)
+        items = collection(container, Reading(state, instance, inputs, event.at_ms))
+        items = items[: event.data["total"]]
+    inherited = {name: Cell(cell.value, OUTSIDE, cell.sequence) for name, cell in instance.cells.items()}
+    instance.turns = Turns(items, event.data.get("total"), inherited)
+    state.agenda.append(instance)
+
+
+def _loop_next(state: State, instance: Instance, event: Event) -> None:
+    turns, container = instance.turns, instance.node.container
+    if turns is None or container is None:
+        raise EngineBug("a turn of what is no container", place=event.instance)
+    index = event.data["index"]
+    item = turns.items[index] if turns.items is not None else None
+    scope = Scope(container.body, instance, index, item, turns.cells, event.at_ms)
+    turns.live[index] = scope
+    turns.started = index + 1
+    _enter(state, scope)
+
+
+_RUN_FOLDS: Mapping[EventType, Callable[[State, Event], None]] = {
+    EventType.RUN_STARTED: _run_started,
+    EventType.RUN_STATUS_CHANGED: _run_status,
+    EventType.RUN_RECOVERED: _run_recovered,
+    EventType.RUN_CONTINUED: _run_continued,
+    EventType.RUN_COMPLETED: _run_ended(RunStatus.COMPLETED),
+    EventType.RUN_FAILED: _run_ended(RunStatus.FAILED),
+    EventType.RUN_CANCELLED: _run_ended(RunStatus.CANCELLED),
+    EventType.RUN_TIMED_OUT: _run_ended(RunStatus.TIMED_OUT),
+}
+
+_NODE_FOLDS: Mapping[EventType, Callable[[State, Instance, Event], None]] = {
+    EventType.NODE_QUEUED: _queued,
+    EventType.NODE_STARTED: _started,
+    EventType.NODE_WAITING: _waiting,
+    EventType.NODE_RESUMED: _resumed,
+    EventType.NODE_RETRIED: _retried,
+    EventType.NODE_COMPLETED: _completed,
+    EventType.NODE_SKIPPED: _skipped,
+    EventType.NODE_CANCELLED: _cancelled,
+    EventType.LOOP_STARTED: _loop_started,
+    EventType.LOOP_NEXT: _loop_next,
+    **dict.fromkeys(NODE_FAILURES, _failed),
+}

@@ -1,0 +1,93 @@
+"""What a node is given: the values that its taken edges carry, merged by param in edge order (1.3, 1.4, 2.13)."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from json import dumps
+
+from stepless.core.branches import carried, carries
+from stepless.core.state import Instance, Scope, State, Status
+from stepless.model.graph import Edge, Merge, Param
+from stepless.model.json import JSON
+
+
+def merged_inputs(state: State, instance: Instance) -> dict[str, JSON]:
+    """Merged value by param; a param of which nothing arrived is missing.
+
+    An entry of the document is given the run's inputs as `input`; an entry of a body the turn's item, or the container's
+    own input where the turns have no items.
+    """
+    node = instance.node
+    if not node.incoming:
+        return {"input": entry_input(state, instance.scope)}
+    sources, arrived = instance.scope.instances, instance.arrived
+    inputs: dict[str, JSON] = {}
+    for param in node.params:
+        values = []
+        for edge in param.edges:
+            source = sources[edge.source]
+            if source is None or (arrived is not None and edge.source not in arrived):
+                continue
+            if source.status in _SENDERS and carries(source, edge):
+                values.append((edge, carried(source, edge)))
+        if instance.substituted:
+            values = _with_defaults(instance, param, values)
+        if values:
+            inputs[param.name] = _merge(param, values, instance.scope) if len(param.edges) > 1 else values[0][1]
+    return inputs
+
+
+_SENDERS: Collection[Status] = frozenset({Status.COMPLETED, Status.FAILED})
+
+
+def entry_input(state: State, scope: Scope) -> JSON:
+    """What an entry of this scope finds under `input`."""
+    owner = scope.owner
+    if owner is None:
+        return state.inputs
+    turns = owner.turns
+    return scope.item if turns is not None and turns.items is not None else merged_inputs(state, owner).get("input")
+
+
+def is_dead(source: Instance) -> bool:
+    """Whether a settled source can no longer bring what was owed: the `dead` rows of the branch table."""
+    if source.status is Status.FAILED:
+        return "error" not in source.node.handles
+    if source.status is Status.SKIPPED:
+        return source.reason == "upstream_failure"
+    return source.status is Status.CANCELLED and source.reason != "join_satisfied"
+
+
+def _with_defaults(instance: Instance, param: Param, values: list[tuple[Edge, JSON]]) -> list[tuple[Edge, JSON]]:
+    """`values` with the default in place of every dead branch, once per branch and param, still in edge order."""
+    dead: dict[int, Edge] = {}
+    for edge in param.edges:
+        source = instance.scope.instances[edge.source]
+        if source is not None and is_dead(source):
+            dead.setdefault(edge.source, edge)
+    filled = values + [(edge, instance.node.default) for edge in dead.values()]
+    return sorted(filled, key=lambda pair: pair[0].order)
+
+
+def _merge(param: Param, values: list[tuple[Edge, JSON]], scope: Scope) -> JSON:
+    match param.merge:
+        case Merge.ARRAY:
+            return [value for _, value in values]
+        case Merge.OBJECT:
+            return {scope.body.nodes[edge.source].label: value for edge, value in values}
+        case Merge.CONCAT:
+            return "\n\n".join(as_text(value) for _, value in values)
+        case Merge.LAST:
+            return values[-1][1]
+
+
+def as_text(value: JSON) -> str:
+    """A value inside longer text: text as it is, anything else as JSON."""
+    return value if isinstance(value, str) else dumps(value, ensure_ascii=False, separators=(",", ":"))
+
+
+def passed_through(inputs: Mapping[str, JSON]) -> JSON:
+    """What a node that adds nothing puts out: the value of its one param `input`, else all its params."""
+    if not inputs:
+        return None
+    return inputs["input"] if inputs.keys() == {"input"} else dict(inputs)

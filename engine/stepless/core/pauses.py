@@ -1,0 +1,125 @@
+"""Waiting and going on (2.8): answers, deadlines, timers. Any number of instances wait at once; each goes on by itself."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from heapq import heappop
+
+from stepless.core.decision import Decision, iso
+from stepless.core.events import EventType
+from stepless.core.facts import Answered, Failure
+from stepless.core.inputs import merged_inputs, passed_through
+from stepless.core.settle import complete, fail
+from stepless.core.start import begin, begin_attempt
+from stepless.core.state import Instance, State, Status, Timer
+from stepless.model.json import JSON
+from stepless.model.kind import SOURCE, Outcome
+
+TIMEOUT = "timeout"
+
+
+def refusal(instance: Instance, handle: str, answer: JSON) -> tuple[str, ...]:
+    """Why an answer does not fit a waiting instance, one sentence each; empty when it does. A refused answer leaves the
+    pause open."""
+    wait = instance.wait
+    if wait is None or instance.status is not Status.WAITING or wait.reason == "retry_backoff":
+        return (f"{instance.id} waits for no answer",)
+    if handle not in wait.exits or handle == TIMEOUT:
+        answers = ", ".join(exit for exit in wait.exits if exit != TIMEOUT)
+        return (f"{handle!r} is no answer to {instance.id}; it may be {answers}",)
+    contract = instance.node.answer_contract
+    return contract.violations({} if answer is None else answer) if contract is not None else ()
+
+
+def answer_pause(decision: Decision, fact: Answered) -> None:
+    """Takes an answer; one that is late or does not fit changes nothing."""
+    instance = decision.state.waiting.get(fact.instance)
+    if instance is None or refusal(instance, fact.handle, fact.answer):
+        return
+    data: dict[str, JSON] = {"handle": fact.handle}
+    if fact.answer is not None:
+        data["answer"] = fact.answer
+    if fact.by is not None:
+        data["by"] = fact.by
+    _resume(decision, instance, data)
+
+
+def expire_pause(decision: Decision, instance_id: str) -> None:
+    """The deadline won: the pause leaves by its `timeout` exit or, unwired, fails. Silence is never green."""
+    instance = decision.state.waiting.get(instance_id)
+    if instance is None:
+        return
+    if TIMEOUT in instance.node.handles:
+        _resume(decision, instance, {"handle": TIMEOUT})
+    else:
+        fail(decision, instance, Failure(TIMEOUT, "wait_timeout", "nobody answered in time", "timeout"))
+
+
+def _resume(decision: Decision, instance: Instance, data: Mapping[str, JSON]) -> None:
+    wait = instance.wait
+    decision.emit(EventType.NODE_RESUMED, instance, {**data, "reason": wait.reason if wait is not None else ""})
+
+
+def go_on(decision: Decision, instance: Instance) -> None:
+    """Completes an instance whose resume is in the log."""
+    answer = instance.answer or {}
+    handle, given = str(answer.get("handle", SOURCE)), answer.get("answer")
+    match answer.get("reason"):
+        case "human_input":
+            fields = given if isinstance(given, dict) else {}
+            value: JSON = {**fields, "decision": handle, "by": answer.get("by"), "at": iso(decision.now_ms)}
+        case "timer":
+            value = passed_through(merged_inputs(decision.state, instance))
+        case _:
+            value = given
+    complete(decision, instance, Outcome(value, handle))
+
+
+def tick(decision: Decision) -> None:
+    """Everything that is due at this instant happens, in the order in which it fell due."""
+    timers = decision.state.timers
+    while timers and timers[0].at_ms <= decision.now_ms and not decision.state.ending:
+        timer = heappop(timers)
+        _DUE[timer.kind](decision, timer)
+
+
+def _due_retry(decision: Decision, timer: Timer) -> None:
+    instance = decision.state.backing_off.get(timer.instance)
+    if instance is not None and instance.last_sequence == timer.stamp:
+        begin_attempt(decision, instance, instance.attempt + 1)
+
+
+def _due_wait(decision: Decision, timer: Timer) -> None:
+    instance = decision.state.waiting.get(timer.instance)
+    if instance is None or instance.wait is None or instance.last_sequence != timer.stamp:
+        return
+    if instance.wait.resume_at_ms is not None:
+        _resume(decision, instance, {"handle": instance.wait.handle})
+    else:
+        decision.expiries.append(timer.instance)
+
+
+def _due_join(decision: Decision, timer: Timer) -> None:
+    instance = decision.state.find(timer.instance)
+    if instance is None or instance.status is not Status.PENDING or decision.state.halting:
+        return
+    join = instance.node.join
+    if join.proceed_on_timeout and instance.taken >= max(1, join.min_success):
+        begin(decision, instance)
+    else:
+        message = f"{instance.taken} of {len(instance.node.branches)} branches had arrived after {join.timeout_ms} ms"
+        fail(decision, instance, Failure(TIMEOUT, "join_timeout", message, "timeout"))
+
+
+def _due_run(decision: Decision, timer: Timer) -> None:
+    state = decision.state
+    if state.paused_since_ms is None and timer.stamp == state.paused_ms:
+        decision.emit_run(EventType.RUN_STATUS_CHANGED, {"status": "ending", "reason": "run_timed_out"})
+
+
+_DUE = {"retry": _due_retry, "wait": _due_wait, "join": _due_join, "run": _due_run}
+
+
+def next_due_ms(state: State) -> int | None:
+    """The earliest instant at which time alone changes something; may be too early, never too late."""
+    return state.timers[0].at_ms if state.timers else None

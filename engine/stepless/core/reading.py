@@ -1,0 +1,136 @@
+"""Answers references while a node is decided: the core's side of `model.scope.Scope` and `model.kind.Work` (1.6)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+
+from stepless.core.state import Instance, Scope, State
+from stepless.model.json import JSON, Path, read_path
+from stepless.model.kind import Case
+from stepless.model.scope import Expression, Reference
+
+_NOTHING: Mapping[str, JSON] = {}
+
+
+class Reading:
+    """The view of one instance at one instant.
+
+    `turn` makes `<loop.…>` answer for a turn of the instance itself that does not run yet: what `while` is evaluated in.
+    """
+
+    __slots__ = ("state", "instance", "inputs", "now_ms", "env", "params", "turn", "cells")
+
+    def __init__(
+        self,
+        state: State,
+        instance: Instance,
+        inputs: Mapping[str, JSON],
+        now_ms: int,
+        env: Mapping[str, str] | None = None,
+        turn: tuple[str, int] | None = None,
+    ) -> None:
+        self.state = state
+        self.instance = instance
+        self.inputs = inputs
+        self.now_ms = now_ms
+        self.env = env or {}
+        self.turn = turn
+        self.cells = instance.cells
+        self.params: Mapping[str, JSON] = _NOTHING
+
+    # -- model.scope.Scope ------------------------------------------------------------------------------------------
+
+    def read(self, reference: Reference) -> JSON:
+        root, path = reference.root, reference.path
+        if reference.env:
+            return self.env.get(root)
+        reader = _READERS.get(root)
+        return reader(self, path) if reader is not None else self._read_name(root, path)
+
+    # -- model.kind.Work --------------------------------------------------------------------------------------------
+
+    @property
+    def literals(self) -> Mapping[str, JSON]:
+        return self.instance.node.config.literals
+
+    @property
+    def cases(self) -> tuple[Case, ...]:
+        return self.instance.node.config.cases
+
+    @property
+    def run_inputs(self) -> JSON:
+        return self.state.inputs
+
+    def evaluate(self, expression: Expression) -> JSON:
+        return expression.evaluate(self)
+
+    # -- by root ----------------------------------------------------------------------------------------------------
+
+    def _read_name(self, name: str, path: Path) -> JSON:
+        """A node upstream, here or before an enclosing container; or an enclosing container itself."""
+        scope: Scope | None = self.instance.scope
+        while scope is not None:
+            position = scope.body.positions.get(name)
+            if position is not None:
+                instance = scope.instances[position]
+                return read_path(instance.readable, path) if instance is not None else None
+            if scope.owner is None:
+                return None
+            if scope.owner.node.id == name:
+                return _turn_field(scope, path)
+            scope = scope.owner.scope
+        return None
+
+    def _read_container(self, parallel: bool, path: Path) -> JSON:
+        if self.turn is not None and self.turn[0] == ("parallel" if parallel else "loop"):
+            return self.turn[1] if path and path[0] in ("index", "iteration") else None
+        scope: Scope | None = self.instance.scope
+        while scope is not None and scope.owner is not None:
+            container = scope.owner.node.container
+            if container is not None and container.parallel is parallel:
+                return _turn_field(scope, path)
+            scope = scope.owner.scope
+        return None
+
+    def _read_variable(self, path: Path) -> JSON:
+        cell = self.cells.get(str(path[0])) if path else None
+        return read_path(cell.value, path[1:]) if cell is not None else None
+
+    def _read_run(self, path: Path) -> JSON:
+        graph = self.state.graph
+        facts: JSON = {
+            "id": self.state.run_id,
+            "workflow": graph.workflow_id,
+            "version": graph.version,
+            "started_at": self.state.started_ms,
+        }
+        return read_path(facts, path)
+
+
+def _turn_field(scope: Scope, path: Path) -> JSON:
+    """`index`, `iteration`, `item` or `items` of the turn that `scope` is."""
+    if not path or scope.owner is None or scope.owner.turns is None:
+        return None
+    match path[0]:
+        case "index" | "iteration":
+            return scope.index
+        case "item":
+            return read_path(scope.item, path[1:])
+        case "items":
+            return read_path(scope.owner.turns.items, path[1:])
+    return None
+
+
+_READERS: Mapping[str, Callable[[Reading, Path], JSON]] = {
+    "input": lambda reading, path: read_path(reading.inputs.get("input"), path),
+    "inputs": lambda reading, path: read_path(dict(reading.inputs), path),
+    "workflow": Reading._read_variable,
+    "loop": lambda reading, path: reading._read_container(False, path),
+    "parallel": lambda reading, path: reading._read_container(True, path),
+    "run": Reading._read_run,
+}
+
+
+def custom_merge(expression: Expression, values: Sequence[JSON], state: State, instance: Instance, now_ms: int) -> JSON:
+    """A custom merge of variables: `<input>` is the list of candidates in edge order."""
+    return expression.evaluate(Reading(state, instance, {"input": list(values)}, now_ms))

@@ -1,0 +1,110 @@
+"""How an attempt ends: completion, another attempt, failure (2.4)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from stepless.core.decision import Decision, iso
+from stepless.core.events import EventType
+from stepless.core.facts import Failure
+from stepless.core.state import Instance, is_effect
+from stepless.model.graph import Retry
+from stepless.model.json import JSON
+from stepless.model.kind import SOURCE, Outcome
+
+CONTRACT_CODES = frozenset({"contract_violated", "output_contract_violation"})
+
+
+def complete(
+    decision: Decision, instance: Instance, outcome: Outcome, *, usage: Mapping[str, int] | None = None, chance: float = 1.0
+) -> None:
+    """Settles an instance as completed, unless its output breaks its contract or names an exit that does not exist."""
+    node = instance.node
+    handle = outcome.handle
+    if handle is not None and handle != SOURCE and handle not in node.exits:
+        known = ", ".join(node.exits)
+        message = f"{handle!r} is none of its exits; they are {known}"
+        fail(decision, instance, Failure("unknown_route", "unknown_route", message))
+        return
+    if node.output_contract is not None and node.enabled:
+        violations = node.output_contract.violations(outcome.value)
+        if violations:
+            decision.emit(EventType.CONTRACT_VIOLATED, instance, {"phase": "output", "violations": list(violations)})
+            failure = Failure("contract_violated", "output_contract_violation", violations[0])
+            attempt_failed(decision, instance, failure, chance)
+            return
+    data: dict[str, Any] = {} if instance.turns is not None else {"output": outcome.value}
+    if handle != SOURCE:
+        data["handle"] = handle
+    if outcome.variables:
+        data["variables"] = dict(outcome.variables)
+    if outcome.respond is not None:
+        data["response"] = outcome.respond
+    if outcome.halt:
+        data["halt"] = True
+    if outcome.break_loop:
+        data["break"] = True
+    if usage:
+        data["usage"] = dict(usage)
+    decision.emit(EventType.NODE_COMPLETED, instance, data)
+
+
+def attempt_failed(decision: Decision, instance: Instance, failure: Failure, chance: float) -> None:
+    """Another attempt after a back-off if one is left and the cause is listed, else failure."""
+    retry, attempt = instance.node.retry, instance.attempt
+    if attempt >= retry.attempts or failure.cause not in retry.retry_on or not is_effect(instance) or decision.state.halting:
+        fail(decision, instance, failure)
+        return
+    delay_ms = backoff_ms(retry, attempt, chance)
+    if failure.cause == "rate_limit" and failure.retry_after_ms is not None:
+        delay_ms = max(delay_ms, failure.retry_after_ms)
+    data = {
+        "attempt": attempt,
+        "cause": failure.cause,
+        "code": failure.code or failure.cause,
+        "message": failure.message,
+        "delay_ms": delay_ms,
+        "resume_at": decision.now_ms + delay_ms,
+    }
+    decision.emit(EventType.NODE_RETRIED, instance, data)
+
+
+def backoff_ms(retry: Retry, attempt: int, chance: float) -> int:
+    """Exponential back-off with half of it jittered: min(max, base·2^(attempt−1))·(0.5 + chance·0.5), whole milliseconds."""
+    ceiling = min(retry.max_backoff_ms, retry.backoff_ms << min(attempt - 1, 40))
+    return round(ceiling * (0.5 + chance * 0.5))
+
+
+def fail(decision: Decision, instance: Instance, failure: Failure) -> None:
+    """Settles an instance as failed."""
+    code = failure.code or failure.cause
+    error: dict[str, JSON] = {
+        "class": failure.family,
+        "code": code,
+        "message": failure.message or code.replace("_", " "),
+        "node": instance.id,
+        "attempt": instance.attempt,
+        "retryable": failure.cause in instance.node.retry.retry_on,
+        "at": iso(decision.now_ms),
+    }
+    if failure.causes:
+        error["causes"] = [dict(cause) for cause in failure.causes]
+    if failure.family == "policy":
+        decision.emit(EventType.MODERATION_FLAGGED, instance, {"code": code, "message": failure.message})
+    decision.emit(_failure_event(code, failure), instance, {"error": error})
+
+
+def _failure_event(code: str, failure: Failure) -> EventType:
+    if code == "timeout":
+        return EventType.NODE_TIMED_OUT
+    if failure.family == "policy":
+        return EventType.NODE_BLOCKED
+    if code in CONTRACT_CODES or failure.cause in CONTRACT_CODES:
+        return EventType.NODE_INVALIDATED
+    return EventType.NODE_FAILED
+
+
+def processing(code: str, message: str) -> Failure:
+    """A failure that no retry mends: the node itself must be changed."""
+    return Failure("config", code, message, "processing")

@@ -1,0 +1,202 @@
+"""A state as bytes: a cache of the fold, read back without the log that made it.
+
+Every live scope is a list of rows, one per touched instance. Variable views are shared between most instances, so they are
+written once each and named by number. Queues, timers and the agenda follow from the instances and are not written.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from heapq import heapify
+from typing import Any
+
+from stepless.core.codec import pack, unpack
+from stepless.core.inputs import merged_inputs
+from stepless.core.reading import Reading
+from stepless.core.state import Cell, Cells, Instance, RunStatus, Scope, State, Status, Timer, Turns, Wait
+from stepless.core.turns import collection
+from stepless.errors import EngineBug
+from stepless.model.graph import Graph
+
+VERSION = 1
+_STATUSES = list(Status)
+_PLAIN = ("inputs", "meta", "sequence", "steps", "failures", "ending", "ending_error", "halting", "response", "started_ms",
+          "ended_ms", "paused_since_ms", "paused_ms", "continued")  # fmt: skip
+_FIELDS = ("taken", "pruned", "dead", "last_taken", "index", "predecessor", "attempt", "handle", "value", "error", "reason",
+           "arrived", "answer", "last_sequence", "settled_sequence", "since_ms", "substituted")  # fmt: skip
+_DEFAULTS = (0, 0, 0, -1, 0, -1, 0, None, None, None, "", None, None, 0, 0, 0, False)
+
+
+def encode_state(state: State) -> bytes:
+    """The state as bytes, linear in its size."""
+    views = _Views()
+    root = _encode_scope(state.root, views)
+    document = {
+        "format": VERSION,
+        "version": state.graph.version,
+        "status": state.status,
+        "run": {name: getattr(state, name) for name in _PLAIN},
+        "sweeps": [join.id for join in state.sweeps],
+        "root": root,
+        "views": views.rows,
+    }
+    return pack(json.dumps(document, ensure_ascii=False, separators=(",", ":"), check_circular=False))
+
+
+class _Views:
+    """Variable views by identity, numbered in the order in which they were met."""
+
+    def __init__(self) -> None:
+        self.rows: list[dict[str, list[Any]]] = []
+        self._numbers: dict[int, int] = {}
+
+    def number(self, cells: Cells) -> int:
+        known = self._numbers.get(id(cells))
+        if known is None:
+            known = self._numbers[id(cells)] = len(self.rows)
+            self.rows.append({name: list(cell) for name, cell in cells.items()})
+        return known
+
+
+def _encode_scope(scope: Scope, views: _Views) -> dict[str, Any]:
+    rows = [_encode_instance(instance, views) for instance in scope.touched()]
+    head = [scope.index, scope.unsettled, scope.bad, scope.error, scope.error_index, scope.wrote, scope.started_ms, scope.broke]
+    return {"head": head, "cells": views.number(scope.cells), "rows": rows}
+
+
+def _encode_instance(instance: Instance, views: _Views) -> list[Any]:
+    """Position, status, variables, then only what differs from a fresh instance."""
+    changed = {}
+    for number, name in enumerate(_FIELDS):
+        value = getattr(instance, name)
+        if value != _DEFAULTS[number] or type(value) is not type(_DEFAULTS[number]):
+            changed[str(number)] = value
+    row = [instance.node.position, _STATUSES.index(instance.status), views.number(instance.cells), changed]
+    if instance.wait is not None or instance.turns is not None:
+        row.append(list(instance.wait) if instance.wait is not None else None)
+    if instance.turns is not None:
+        row.append(_encode_turns(instance.turns, views))
+    return row
+
+
+def _encode_turns(turns: Turns, views: _Views) -> dict[str, Any]:
+    return {
+        "total": turns.total,
+        "items": turns.items is not None,
+        "started": turns.started,
+        "live": [_encode_scope(scope, views) for scope in turns.live.values()],
+        "results": list(turns.results.items()),
+        "failed": [turns.failed, sorted(turns.failed_indexes), turns.consecutive, turns.error],
+        "flags": [turns.broke, turns.stopped],
+        "cells": views.number(turns.cells),
+        "writes": [[index, {name: list(cell) for name, cell in cells.items()}] for index, cells in turns.writes.items()],
+    }
+
+
+def decode_state(data: bytes, graph: Graph, run_id: str) -> State:
+    """The state that was encoded. Raises `EngineBug` for a snapshot of another version or format."""
+    document = json.loads(unpack(data))
+    if document["format"] != VERSION or document["version"] != graph.version:
+        raise EngineBug("the snapshot belongs to another version of the workflow", place=run_id)
+    state = State(graph, run_id)
+    for name in _PLAIN:
+        setattr(state, name, document["run"][name])
+    state.status = RunStatus(document["status"])
+    views = [_cells(row) for row in document["views"]]
+    _decode_scope(state, state.root, document["root"], views)
+    state.sweeps = [state.get(join) for join in document["sweeps"]]
+    _restore_queues(state)
+    return state
+
+
+def _cells(row: Mapping[str, list[Any]]) -> dict[str, Cell]:
+    return {name: Cell(*cell) for name, cell in row.items()}
+
+
+def _decode_scope(state: State, scope: Scope, document: Mapping[str, Any], views: list[dict[str, Cell]]) -> None:
+    (_, scope.unsettled, scope.bad, scope.error, scope.error_index, scope.wrote, scope.started_ms, scope.broke) = document["head"]
+    scope.cells = views[document["cells"]]
+    containers = []
+    for row in document["rows"]:
+        instance = scope.at(row[0])
+        instance.status = _STATUSES[row[1]]
+        instance.cells = views[row[2]]
+        for number, value in row[3].items():
+            setattr(instance, _FIELDS[int(number)], value)
+        if instance.arrived is not None:
+            instance.arrived = tuple(instance.arrived)
+        if len(row) > 4 and row[4] is not None:
+            reason, since_ms, resume_at_ms, deadline_ms, handle, exits, details = row[4]
+            instance.wait = Wait(reason, since_ms, resume_at_ms, deadline_ms, handle, tuple(exits), details)
+        if len(row) > 5:
+            containers.append((instance, row[5]))
+    for instance, turns in containers:  # after their siblings: items are read from upstream
+        _decode_turns(state, instance, turns, views)
+
+
+def _decode_turns(state: State, instance: Instance, document: Mapping[str, Any], views: list[dict[str, Cell]]) -> None:
+    container = instance.node.container
+    if container is None:
+        raise EngineBug("the snapshot has turns of what is no container", place=instance.id)
+    items = None
+    if document["items"] and not instance.settled:
+        reading = Reading(state, instance, merged_inputs(state, instance), instance.since_ms)
+        items = collection(container, reading)[: document["total"]]
+    turns = instance.turns = Turns(items, document["total"], views[document["cells"]])
+    turns.started = document["started"]
+    turns.results = dict(document["results"])
+    turns.failed, indexes, turns.consecutive, turns.error = document["failed"]
+    turns.failed_indexes = set(indexes)
+    turns.broke, turns.stopped = document["flags"]
+    turns.writes = {index: _cells(cells) for index, cells in document["writes"]}
+    for row in document["live"]:
+        index = row["head"][0]
+        item = items[index] if items is not None else None
+        scope = turns.live[index] = Scope(container.body, instance, index, item, turns.cells, 0)
+        _decode_scope(state, scope, row, views)
+
+
+def _restore_queues(state: State) -> None:
+    """Everything that `fold` keeps beside the instances, from the instances."""
+    stack = [state.root] if state.sequence else []
+    while stack:
+        scope = stack.pop()
+        for position in (*scope.body.root_clocks, *(clock for i in scope.touched() if i.settled for clock in i.node.clocks)):
+            _restore_clock(state, scope.at(position))
+        for instance in list(scope.touched()):
+            _restore_instance(state, instance)
+            if instance.turns is not None:
+                stack.extend(instance.turns.live.values())
+    deadline_ms = state.deadline_ms
+    if deadline_ms is not None and not state.ended:
+        state.timers.append(Timer(deadline_ms, state.paused_ms, "run", ""))
+    heapify(state.timers)
+
+
+def _restore_clock(state: State, join: Instance) -> None:
+    if join.status is not Status.PENDING or join.node.join.timeout_ms is None:
+        return
+    dominator = join.node.dominator
+    fork = join.scope.instances[dominator] if dominator is not None else None
+    since_ms = fork.since_ms if fork is not None else join.scope.started_ms
+    state.timers.append(Timer(since_ms + join.node.join.timeout_ms, 0, "join", join.id))
+
+
+def _restore_instance(state: State, instance: Instance) -> None:
+    status, wait = instance.status, instance.wait
+    if status is Status.PENDING:
+        state.agenda.append(instance)
+    elif status is Status.QUEUED:
+        state.ready.append(instance)
+    elif status is Status.WAITING and wait is not None:
+        backing_off = wait.reason == "retry_backoff"
+        (state.backing_off if backing_off else state.waiting)[instance.id] = instance
+        if wait.due_ms is not None:
+            kind = "retry" if backing_off else "wait"
+            state.timers.append(Timer(wait.due_ms, instance.last_sequence, kind, instance.id))
+    elif status is Status.RUNNING:
+        if instance.turns is None and instance.answer is None:
+            state.running[instance.id] = instance
+        else:
+            state.agenda.append(instance)

@@ -1,0 +1,107 @@
+"""A node's pipeline up to its first attempt (2.4): record → inputs → parameters → input contract → its work, or a dispatch."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from stepless.core.containers import open_container
+from stepless.core.decision import Decision, Dispatch
+from stepless.core.events import EventType
+from stepless.core.inputs import merged_inputs, passed_through
+from stepless.core.reading import Reading
+from stepless.core.settle import complete, fail, processing
+from stepless.core.state import Instance, is_effect
+from stepless.errors import SteplessError
+from stepless.model.json import JSON
+from stepless.model.kind import SOURCE, Nature, Outcome, Pause
+
+_NOTHING: Mapping[str, JSON] = {}
+
+
+def begin(decision: Decision, instance: Instance, *, substituted: bool = False) -> None:
+    """Starts an instance that was decided to run; one that would take an attempt may be queued instead."""
+    state = decision.state
+    if is_effect(instance) and not decision.admits(instance):
+        decision.emit(EventType.NODE_QUEUED, instance, {"substituted": True} if substituted else _NOTHING)
+        return
+    if state.steps >= state.graph.max_steps:
+        limit = state.graph.max_steps
+        error = {"code": "max_steps_exceeded", "class": "execution", "message": f"the run would start more than {limit} nodes"}
+        decision.emit_run(EventType.RUN_STATUS_CHANGED, {"status": "ending", "reason": "run_failed", "error": error})
+        return
+    data: dict[str, JSON] = {"index": state.steps + 1}
+    if substituted or instance.substituted:
+        data["substituted"] = True
+    decision.emit(EventType.NODE_STARTED, instance, data)
+    work(decision, instance)
+
+
+def begin_attempt(decision: Decision, instance: Instance, attempt: int) -> None:
+    """Starts another attempt of an instance whose back-off is over."""
+    decision.emit(EventType.NODE_STARTED, instance, {"attempt": attempt})
+    work(decision, instance)
+
+
+def work(decision: Decision, instance: Instance) -> None:
+    """Everything between a committed start and the attempt's end. Repeated after a crash, it comes to the same."""
+    node = instance.node
+    conflict = decision.start_failures.pop(instance, None)
+    if conflict is not None:
+        fail(decision, instance, processing("variable_conflict", f"branches disagree about the variable {conflict}"))
+        return
+    inputs = merged_inputs(decision.state, instance)
+    if not node.enabled:
+        handle = node.exits[0] if node.exits else SOURCE
+        complete(decision, instance, Outcome(passed_through(inputs), handle))
+        return
+    if node.input_contract is not None and _violates(decision, instance, inputs):
+        return
+    reading = Reading(decision.state, instance, inputs, decision.now_ms, decision.env)
+    try:
+        if node.container is not None:
+            open_container(decision, instance, reading)
+            return
+        template = node.config.template
+        reading.params = params = template.render(reading)
+        nature = node.kind.nature
+        if nature is Nature.EFFECT:
+            decision.dispatches.append(Dispatch(instance, instance.id, instance.attempt, params, inputs))
+        elif nature is Nature.PAUSE:
+            _suspend(decision, instance, reading)
+        else:
+            evaluate = node.kind.evaluate
+            complete(decision, instance, evaluate(reading) if evaluate is not None else Outcome(passed_through(inputs)))
+    except SteplessError as error:
+        fail(decision, instance, processing(error.error_code, str(error)))
+
+
+def _violates(decision: Decision, instance: Instance, inputs: Mapping[str, JSON]) -> bool:
+    contract = instance.node.input_contract
+    violations = contract.violations(dict(inputs)) if contract is not None else ()
+    if violations:
+        decision.emit(EventType.CONTRACT_VIOLATED, instance, {"phase": "input", "violations": list(violations)})
+        fail(decision, instance, processing("input_contract_violation", violations[0]))
+    return bool(violations)
+
+
+def _suspend(decision: Decision, instance: Instance, reading: Reading) -> None:
+    suspend = instance.node.kind.suspend
+    pause = suspend(reading) if suspend is not None else Outcome()
+    if isinstance(pause, Outcome):
+        complete(decision, instance, pause)
+    else:
+        wait(decision, instance, pause)
+
+
+def wait(decision: Decision, instance: Instance, pause: Pause) -> None:
+    """Suspends an instance until its pause is answered, due or expired."""
+    data: dict[str, JSON] = {"reason": pause.reason, "exits": list(pause.exits)}
+    if pause.resume_at_ms is not None:
+        data["resume_at"] = pause.resume_at_ms
+    if pause.deadline_ms is not None:
+        data["deadline"] = pause.deadline_ms
+    if pause.handle != SOURCE:
+        data["handle"] = pause.handle
+    if pause.details:
+        data["details"] = dict(pause.details)
+    decision.emit(EventType.NODE_WAITING, instance, data)

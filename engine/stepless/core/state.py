@@ -1,0 +1,302 @@
+"""A run in memory. Everything here is derived from the log by `fold`, which alone changes it.
+
+    State ── root: Scope ── instances: Instance ── turns: Turns ── live: Scope …
+
+A scope is one execution of a body: the document itself, or one turn of a loop or branch of a parallel. An instance exists
+from the moment in which something touches it; what has no instance has no record.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterator, Mapping
+from enum import StrEnum
+from typing import NamedTuple
+
+from stepless.errors import EngineBug
+from stepless.model.graph import Body, Graph, Node
+from stepless.model.json import JSON
+from stepless.model.kind import Nature
+
+
+class Status(StrEnum):
+    """Of an instance. The last four are terminal: reached once, never left."""
+
+    PENDING = "pending"
+    QUEUED = "queued"
+    RUNNING = "running"
+    WAITING = "waiting"
+    COMPLETED = "completed"
+    FAILED = "failed"
+    SKIPPED = "skipped"
+    CANCELLED = "cancelled"
+
+
+TERMINAL = frozenset({Status.COMPLETED, Status.FAILED, Status.SKIPPED, Status.CANCELLED})
+
+
+class RunStatus(StrEnum):
+    CREATED = "created"
+    RUNNING = "running"
+    PAUSED = "paused"
+    COMPLETED = "completed"
+    FAILED = "failed"
+    CANCELLED = "cancelled"
+    TIMED_OUT = "timed_out"
+
+
+RUN_TERMINAL = frozenset({RunStatus.COMPLETED, RunStatus.FAILED, RunStatus.CANCELLED, RunStatus.TIMED_OUT})
+
+
+class Cell(NamedTuple):
+    """A variable's value, the position of its writer in the body that looks at it (OUTSIDE: inherited) and the writer's
+    settlement number."""
+
+    value: JSON
+    writer: int
+    sequence: int
+
+
+OUTSIDE = -1
+Cells = Mapping[str, Cell]
+
+
+class Timer(NamedTuple):
+    """An instant at which something becomes due. `kind`: retry, wait, join or run. Stale ones are recognised by `stamp`."""
+
+    at_ms: int
+    stamp: int
+    kind: str
+    instance: str
+
+
+class Wait(NamedTuple):
+    """Why an instance waits. See `model.kind.Pause`; `since_ms` is when it began."""
+
+    reason: str
+    since_ms: int
+    resume_at_ms: int | None
+    deadline_ms: int | None
+    handle: str
+    exits: tuple[str, ...]
+    details: Mapping[str, JSON]
+
+    @property
+    def due_ms(self) -> int | None:
+        """When somebody has to look at it again without an answer."""
+        return self.resume_at_ms if self.resume_at_ms is not None else self.deadline_ms
+
+
+class Instance:
+    """One node in one scope."""
+
+    __slots__ = (
+        "node", "scope", "status", "taken", "pruned", "dead", "last_taken", "index", "predecessor", "attempt", "handle",
+        "value", "error", "reason", "cells", "arrived", "wait", "answer", "turns", "last_sequence", "settled_sequence",
+        "since_ms", "substituted",
+    )  # fmt: skip
+
+    def __init__(self, node: Node, scope: Scope) -> None:
+        self.node = node
+        self.scope = scope
+        self.status = Status.PENDING
+        self.taken = 0  # branches, by how they resolved
+        self.pruned = 0
+        self.dead = 0
+        self.last_taken = OUTSIDE  # the taken branch that settled last
+        self.index = 0  # place in the order of starts, from 1
+        self.predecessor = OUTSIDE
+        self.attempt = 0
+        self.handle: str | None = None
+        self.value: JSON = None
+        self.error: Mapping[str, JSON] | None = None
+        self.reason = ""
+        self.cells = scope.cells
+        self.arrived: tuple[int, ...] | None = None  # taken branches at the start, when others were still open
+        self.wait: Wait | None = None
+        self.answer: Mapping[str, JSON] | None = None  # a resume that was logged and not yet acted on
+        self.turns: Turns | None = None
+        self.last_sequence = 0  # of its last start, wait, resume or retry: the parent of what comes next, the stamp of its timer
+        self.settled_sequence = 0
+        self.since_ms = 0  # when the present attempt was started or, once settled, when that was
+        self.substituted = False  # runs with defaults for its dead branches
+
+    @property
+    def id(self) -> str:
+        return self.node.id + self.scope.suffix
+
+    @property
+    def settled(self) -> bool:
+        return self.status in TERMINAL
+
+    @property
+    def open(self) -> int:
+        """Branches that are not resolved yet."""
+        return len(self.node.branches) - self.taken - self.pruned - self.dead
+
+    @property
+    def readable(self) -> JSON:
+        """What a reference to this instance reads: its output, `{error}` after a failure, else nothing."""
+        if self.status is Status.COMPLETED:
+            return self.value
+        return {"error": dict(self.error)} if self.status is Status.FAILED and self.error is not None else None
+
+
+class Scope:
+    """One execution of a body."""
+
+    __slots__ = (
+        "body", "owner", "index", "item", "suffix", "instances", "unsettled", "bad", "error", "error_index", "cells", "wrote",
+        "started_ms", "broke",
+    )  # fmt: skip
+
+    suffix: str  # of the ids of its instances
+    cells: Cells  # the variables that its entries start with
+
+    def __init__(self, body: Body, owner: Instance | None, index: int, item: JSON, cells: Cells, started_ms: int) -> None:
+        self.body = body
+        self.owner = owner
+        self.index = index
+        self.item = item
+        self.suffix = f"@{owner.node.id}[{index}]{owner.scope.suffix}" if owner else ""
+        self.instances: list[Instance | None] = [None] * len(body.nodes)
+        self.unsettled = len(body.nodes)
+        self.bad = 0  # bad leaves: failed unhandled, or skipped upstream_failure
+        self.error: Mapping[str, JSON] | None = None  # of the first failed instance by index that is no mere consequence
+        self.error_index = 0
+        self.cells = cells
+        self.wrote = False  # whether any instance in it wrote a variable
+        self.started_ms = started_ms
+        self.broke = False
+
+    def at(self, position: int) -> Instance:
+        """The instance at a position, made on first touch."""
+        instance = self.instances[position]
+        if instance is None:
+            instance = self.instances[position] = Instance(self.body.nodes[position], self)
+        return instance
+
+    def touched(self) -> Iterator[Instance]:
+        """Every instance that exists, in document order."""
+        return (instance for instance in self.instances if instance is not None)
+
+
+class Turns:
+    """How far a container has come."""
+
+    __slots__ = ("items", "total", "started", "live", "results", "failed", "failed_indexes", "consecutive", "error", "broke",
+                 "stopped", "cells", "writes")  # fmt: skip
+
+    def __init__(self, items: list[JSON] | None, total: int | None, cells: Cells) -> None:
+        self.items = items
+        self.total = total  # None for while and do_while
+        self.started = 0
+        self.live: dict[int, Scope] = {}
+        self.results: dict[int, JSON] = {}  # by index; a dropped turn is missing
+        self.failed = 0
+        self.failed_indexes: set[int] = set()  # only kept while max_consecutive_errors asks for it
+        self.consecutive = 0  # the longest row of failed turns around the last one that failed
+        self.error: Mapping[str, JSON] | None = None
+        self.broke = False
+        self.stopped = False  # no new turn starts
+        self.cells = cells  # what the next turn of a loop starts with
+        self.writes: dict[int, dict[str, Cell]] = {}  # of a parallel's branches, until they merge at the exit
+
+    def output(self) -> list[JSON]:
+        """Results by index, whatever the finish order."""
+        return [self.results[index] for index in sorted(self.results)]
+
+
+class State:
+    """A whole run. `fold` changes it; everybody else reads."""
+
+    __slots__ = (
+        "graph", "run_id", "inputs", "root", "status", "sequence", "steps", "failures", "agenda", "ready", "running",
+        "waiting", "backing_off",
+        "timers", "sweeps", "ending", "ending_error", "halting", "response", "started_ms", "ended_ms", "paused_since_ms",
+        "paused_ms", "continued", "meta", "notes",
+    )  # fmt: skip
+
+    def __init__(self, graph: Graph, run_id: str) -> None:
+        self.graph = graph
+        self.run_id = run_id
+        self.inputs: JSON = None
+        self.meta: Mapping[str, JSON] = {}
+        cells = {name: Cell(value, OUTSIDE, 0) for name, value in graph.variables.items()}
+        self.root = Scope(graph.root, None, 0, None, cells, 0)
+        self.status = RunStatus.CREATED
+        self.sequence = 0
+        self.steps = 0  # started instances, of every turn; also the counter behind `index`
+        self.failures = 0
+        self.agenda: deque[Instance] = deque()  # to be looked at: something about them changed
+        self.ready: deque[Instance] = deque()  # queued: decided to run, waiting for a slot
+        self.running: dict[str, Instance] = {}  # effectful attempts under way
+        self.waiting: dict[str, Instance] = {}  # for a human, a timer, a callback, a child run
+        self.backing_off: dict[str, Instance] = {}  # between two attempts
+        self.timers: list[Timer] = []  # a heap
+        self.sweeps: list[Instance] = []  # joins whose losers are still to be cancelled
+        self.ending = ""  # why everything unsettled is being cancelled: run_cancelled, run_timed_out, run_failed
+        self.ending_error: Mapping[str, JSON] | None = None
+        self.halting = ""  # why nothing new is dispatched: halted, run_failed
+        self.response: Mapping[str, JSON] | None = None
+        self.started_ms = 0
+        self.ended_ms = 0
+        self.paused_since_ms: int | None = None
+        self.paused_ms = 0
+        self.continued = 0  # hand-overs so far
+        self.notes: list[tuple[str, Instance, str]] = []  # what the last folds noticed and nobody logged yet
+
+    @property
+    def ended(self) -> bool:
+        return self.status in RUN_TERMINAL
+
+    def find(self, instance_id: str) -> Instance | None:
+        """The instance of that id, if its scope is alive; made on first touch."""
+        name, *containers = instance_id.split("@")
+        scope = self.root
+        for part in reversed(containers):
+            owner_id, _, index = part.removesuffix("]").partition("[")
+            position = scope.body.positions.get(owner_id)
+            owner = scope.instances[position] if position is not None else None
+            turn = owner.turns.live.get(int(index)) if owner and owner.turns and index.isdecimal() else None
+            if turn is None:
+                return None
+            scope = turn
+        position = scope.body.positions.get(name)
+        return scope.at(position) if position is not None else None
+
+    def get(self, instance_id: str) -> Instance:
+        """The instance that an event names."""
+        instance = self.find(instance_id)
+        if instance is None:
+            raise EngineBug(f"the log names an instance that cannot exist: {instance_id}", place=self.run_id)
+        return instance
+
+    @property
+    def deadline_ms(self) -> int | None:
+        """When the run times out: time spent paused does not count. None while it is paused or has no deadline."""
+        if self.graph.timeout_ms is None or self.paused_since_ms is not None:
+            return None
+        return self.started_ms + self.graph.timeout_ms + self.paused_ms
+
+
+def is_bad_leaf(instance: Instance) -> bool:
+    """Failed unhandled, or skipped because something above failed (2.5)."""
+    if not instance.node.is_leaf:
+        return False
+    return instance.status is Status.FAILED or (instance.status is Status.SKIPPED and instance.reason == "upstream_failure")
+
+
+def scopes(state: State) -> Iterator[Scope]:
+    """Every live scope, outer before inner."""
+    stack = [state.root]
+    while stack:
+        scope = stack.pop()
+        yield scope
+        for instance in scope.touched():
+            if instance.turns is not None:
+                stack.extend(instance.turns.live.values())
+
+
+def is_effect(instance: Instance) -> bool:
+    return instance.node.kind.nature is Nature.EFFECT and instance.node.enabled

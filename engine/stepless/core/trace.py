@@ -1,0 +1,211 @@
+"""The log as people read it: envelopes (2.10), one record per instance (2.11), tags.
+
+Everything here is computed from the log, never stored beside it, so that it cannot disagree with it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from stepless.core.decision import iso
+from stepless.core.events import NODE_ENDS, NODE_FAILURES, Event, EventType
+from stepless.core.fold import apply
+from stepless.core.inputs import merged_inputs
+from stepless.core.state import OUTSIDE, Instance, State, Status
+from stepless.errors import EngineBug
+from stepless.model.graph import Graph, Node
+from stepless.model.json import JSON
+
+
+def locate(graph: Graph, instance_id: str) -> Node:
+    """The node that an instance id names. Raises `EngineBug` when the graph has none such."""
+    name, *containers = instance_id.split("@")
+    body = graph.root
+    for part in reversed(containers):
+        owner = body.positions.get(part.partition("[")[0])
+        container = body.nodes[owner].container if owner is not None else None
+        if container is None:
+            raise EngineBug(f"no such instance: {instance_id}", place=graph.workflow_id)
+        body = container.body
+    position = body.positions.get(name)
+    if position is None:
+        raise EngineBug(f"no such instance: {instance_id}", place=graph.workflow_id)
+    return body.nodes[position]
+
+
+_STATUS_OF: Mapping[EventType, Status] = {
+    EventType.NODE_QUEUED: Status.QUEUED,
+    EventType.NODE_STARTED: Status.RUNNING,
+    EventType.NODE_WAITING: Status.WAITING,
+    EventType.NODE_RETRIED: Status.WAITING,
+    EventType.NODE_RESUMED: Status.RUNNING,
+    EventType.NODE_COMPLETED: Status.COMPLETED,
+    EventType.NODE_SKIPPED: Status.SKIPPED,
+    EventType.NODE_CANCELLED: Status.CANCELLED,
+    **dict.fromkeys(NODE_FAILURES, Status.FAILED),
+}
+_RUN_STATUS_OF = {
+    EventType.RUN_STARTED: "running",
+    EventType.RUN_COMPLETED: "completed",
+    EventType.RUN_FAILED: "failed",
+    EventType.RUN_CANCELLED: "cancelled",
+    EventType.RUN_TIMED_OUT: "timed_out",
+}
+
+
+def envelope(graph: Graph, run_id: str, event: Event) -> dict[str, JSON]:
+    """An event as it goes over the wire (2.10)."""
+    payload: dict[str, Any] = dict(event.data)
+    wave = 0
+    if event.instance:
+        node = locate(graph, event.instance)
+        wave = node.wave
+        payload = {"instance": event.instance, "node": node.id, "kind": node.kind.name, **payload}
+        status = _STATUS_OF.get(event.type)
+        if status is not None:
+            payload["status"] = status.value
+        if "error" in payload:
+            payload.setdefault("code", payload["error"]["code"])
+    elif event.type in _RUN_STATUS_OF:
+        payload["status"] = _RUN_STATUS_OF[event.type]
+    if event.type is EventType.RUN_COMPLETED and payload.get("failures"):
+        payload["tags"] = ["partial_success"]
+    return {
+        "eventId": event.sequence,
+        "sequence": event.sequence,
+        "type": event.type.value,
+        "runId": run_id,
+        "workflowId": graph.workflow_id,
+        "timestamp": iso(event.at_ms),
+        "correlation": {
+            "traceId": run_id,
+            "parentEventId": event.parent or None,
+            "wave": wave,
+            "phase": event.type.value.split(".")[0],
+        },
+        "payload": payload,
+    }
+
+
+@dataclass(slots=True)
+class NodeRecord:
+    """What became of one instance. Times are milliseconds since 1970 UTC; what did not happen is None."""
+
+    instance: str
+    node: str
+    kind: str
+    label: str
+    status: str
+    reason: str | None = None
+    code: str | None = None
+    inputs: Mapping[str, JSON] = field(default_factory=dict)
+    output: JSON = None
+    error: Mapping[str, JSON] | None = None
+    index: int | None = None
+    predecessor: str | None = None
+    wave: int = 0
+    depth: int = 0
+    attempts: int = 0
+    started_ms: int | None = None
+    ended_ms: int | None = None
+    usage: Mapping[str, int] = field(default_factory=dict)
+    waiting: Mapping[str, JSON] | None = None  # reason, deadline, exits and details while it waits
+
+
+@dataclass(frozen=True, slots=True)
+class Tag:
+    """One transition, for counting. `tag` is one of the names of 2.10."""
+
+    tag: str
+    instance: str | None
+    facts: Mapping[str, JSON]
+
+
+class Trace:
+    """A run as its log tells it: `nodes` by instance id in order of first mention, `tags` in order, `state` after it all."""
+
+    def __init__(self, graph: Graph, run_id: str) -> None:
+        self.state = State(graph, run_id)
+        self.nodes: dict[str, NodeRecord] = {}
+        self.tags: list[Tag] = []
+
+    def extend(self, events: Iterable[Event]) -> Trace:
+        """Reads on in the log."""
+        for event in events:
+            self.add(event)
+        return self
+
+    def add(self, event: Event) -> None:
+        state = self.state
+        instance = state.get(event.instance) if event.instance else None
+        apply(state, event, instance)
+        state.notes.clear()
+        if instance is not None:
+            self._note_node(event, instance)
+        elif event.type is EventType.RUN_COMPLETED and event.data.get("failures"):
+            self.tags.append(Tag("partial_success", None, {"failures": event.data["failures"]}))
+
+    def _note_node(self, event: Event, instance: Instance) -> None:
+        record = self.nodes.get(event.instance)
+        if record is None:
+            node = instance.node
+            record = NodeRecord(event.instance, node.id, node.kind.name, node.label, "pending", wave=node.wave, depth=node.depth)
+            self.nodes[event.instance] = record
+        status = _STATUS_OF.get(event.type)
+        if status is not None:
+            record.status = status.value
+            record.waiting = dict(event.data) if status is Status.WAITING else None
+        if event.type is EventType.NODE_STARTED:
+            self._note_start(event, instance, record)
+        elif event.type in NODE_ENDS:
+            self._note_end(event, instance, record)
+        tag = _TAGS.get(event.type)
+        if tag is not None:
+            self.tags.append(Tag(tag, event.instance, self._tag_facts(event, record)))
+
+    def _note_start(self, event: Event, instance: Instance, record: NodeRecord) -> None:
+        record.attempts = event.data.get("attempt", 1)
+        if record.started_ms is not None:
+            return
+        record.started_ms = event.at_ms
+        record.index = instance.index
+        if instance.predecessor != OUTSIDE:
+            record.predecessor = instance.scope.body.nodes[instance.predecessor].id + instance.scope.suffix
+        record.inputs = merged_inputs(self.state, instance)
+
+    def _note_end(self, event: Event, instance: Instance, record: NodeRecord) -> None:
+        record.ended_ms = event.at_ms
+        record.reason = event.data.get("reason")
+        record.error = instance.error
+        record.code = str(instance.error["code"]) if instance.error is not None else None
+        record.output = instance.value
+        record.usage = event.data.get("usage", {})
+
+    @staticmethod
+    def _tag_facts(event: Event, record: NodeRecord) -> Mapping[str, JSON]:
+        match event.type:
+            case EventType.NODE_STARTED:
+                return {"attempt": record.attempts, "wave": record.wave}
+            case EventType.NODE_RETRIED:
+                return {name: event.data.get(name) for name in ("attempt", "cause", "delay_ms")}
+            case EventType.NODE_COMPLETED:
+                took_ms = event.at_ms - (record.started_ms if record.started_ms is not None else event.at_ms)
+                tokens = {name: record.usage.get(name, 0) for name in ("input_tokens", "output_tokens")}
+                return {"duration_ms": took_ms, **tokens}
+        return {"code": record.code} if record.code else {}
+
+
+_TAGS: Mapping[EventType, str] = {
+    EventType.NODE_STARTED: "node_started",
+    EventType.NODE_RETRIED: "node_retried",
+    EventType.MODERATION_FLAGGED: "moderation_flagged",
+    EventType.CONTRACT_VIOLATED: "contract_violated",
+    EventType.NODE_TIMED_OUT: "timed_out",
+    EventType.NODE_FAILED: "node_failed",
+    EventType.NODE_BLOCKED: "node_failed",
+    EventType.NODE_INVALIDATED: "node_failed",
+    EventType.NODE_COMPLETED: "node_completed",
+    EventType.NODE_CANCELLED: "node_cancelled",
+}

@@ -1,0 +1,133 @@
+"""Turns of a container: what they run over, what they leave behind (2.6). Used by `fold`, so the same every time."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from stepless.core.reading import Reading
+from stepless.core.state import OUTSIDE, Cell, Cells, Instance, Scope, Status, Turns
+from stepless.core.variables import Custom, outgoing_cells, settle
+from stepless.model.graph import Container, Join, OnError
+from stepless.model.json import JSON
+
+
+class NotACollection(Exception):
+    """`items` is neither a list nor an object."""
+
+
+def amount(container: Container, reading: Reading) -> JSON:
+    """What `times`, `branches` or `items` come to. Raises `ExpressionError`."""
+    if container.expression is not None:
+        return container.expression.evaluate(reading)
+    return container.value.render(reading) if container.value is not None else None
+
+
+def collection(container: Container, reading: Reading) -> list[JSON]:
+    """The items of a container; an object iterates [key, value]. Raises `NotACollection` and `ExpressionError`."""
+    items = amount(container, reading)
+    if isinstance(items, dict):
+        return [[key, value] for key, value in items.items()]
+    if not isinstance(items, list):
+        kind = {bool: "a boolean", str: "text", type(None): "null"}.get(type(items), "a number")
+        raise NotACollection(f"items is {kind}, not a list or an object")
+    return items
+
+
+def end_turn(owner: Instance, scope: Scope, custom: Custom) -> None:
+    """Takes a settled turn's result and variables over into its container and forgets its instances."""
+    turns, container = owner.turns, owner.node.container
+    if turns is None or container is None:
+        return
+    del turns.live[scope.index]
+    turns.broke = turns.broke or scope.broke
+    if scope.bad:
+        _failed_turn(turns, container, scope)
+        return
+    turns.results[scope.index] = _result(scope)
+    if scope.wrote:
+        owner.scope.wrote = True
+        _keep_writes(owner, turns, container, scope, custom)
+
+
+def _failed_turn(turns: Turns, container: Container, scope: Scope) -> None:
+    turns.failed += 1
+    error: Mapping[str, JSON] = scope.error or {"code": "iteration_failed", "message": "the turn failed"}
+    turns.error = turns.error or error
+    if container.on_error is OnError.STOP:
+        turns.stopped = True
+    elif container.on_error is OnError.CONTINUE:
+        turns.results[scope.index] = {"error": dict(error), "index": scope.index}
+    if container.max_consecutive_errors is not None and container.on_error is not OnError.STOP:
+        _count_row(turns, container.max_consecutive_errors, scope.index)
+
+
+def _count_row(turns: Turns, maximum: int, index: int) -> None:
+    """How many failed turns stand side by side around this one: by index, so that finish order changes nothing."""
+    failed = turns.failed_indexes
+    failed.add(index)
+    low = high = index
+    while low - 1 in failed and index - low < maximum:
+        low -= 1
+    while high + 1 in failed and high - index < maximum:
+        high += 1
+    turns.consecutive = high - low + 1
+    if turns.consecutive >= maximum:
+        turns.stopped = True
+
+
+def _result(scope: Scope) -> JSON:
+    """The value when exactly one leaf completed, {leaf: output} when several did, else null."""
+    leaves = [scope.instances[position] for position in scope.body.leaves]
+    done = [leaf for leaf in leaves if leaf is not None and leaf.status is Status.COMPLETED]
+    if len(done) == 1:
+        return done[0].value
+    return {leaf.node.id: leaf.value for leaf in done} if done else None
+
+
+def _keep_writes(owner: Instance, turns: Turns, container: Container, scope: Scope, custom: Custom) -> None:
+    left = outgoing_cells(scope, custom)
+    changed = {name: cell for name, cell in left.items() if cell.sequence != _sequence(scope.cells, name)}
+    if not changed:
+        return
+    if container.parallel:
+        turns.writes[scope.index] = {name: Cell(c.value, scope.index, c.sequence) for name, c in changed.items()}
+    else:
+        turns.cells = {**turns.cells, **{name: Cell(c.value, OUTSIDE, c.sequence) for name, c in changed.items()}}
+
+
+def _sequence(cells: Cells, name: str) -> int:
+    cell = cells.get(name)
+    return cell.sequence if cell is not None else OUTSIDE
+
+
+def exit_cells(owner: Instance, turns: Turns, custom: Custom) -> tuple[Cells, tuple[str, ...]]:
+    """The variables after a container, and the names in conflict worth a warning: a loop's as its last turn left them, a
+    parallel's merged in branch order. Raises as `variables.incoming_cells` does."""
+    container = owner.node.container
+    if container is None:
+        return owner.cells, ()
+    if not container.parallel:
+        changed: Mapping[str, Cell] = {
+            name: cell for name, cell in turns.cells.items() if cell.sequence != _sequence(owner.cells, name)
+        }
+        conflicts: tuple[str, ...] = ()
+    else:
+        changed, conflicts = _merged_branches(turns, owner.node.join, custom)
+    if not changed:
+        return owner.cells, ()
+    position = owner.node.position
+    return {**owner.cells, **{name: Cell(c.value, position, c.sequence) for name, c in changed.items()}}, conflicts
+
+
+def _merged_branches(turns: Turns, join: Join, custom: Custom) -> tuple[Mapping[str, Cell], tuple[str, ...]]:
+    changed: dict[str, Cell] = {}
+    conflicts: list[str] = []
+    by_name: dict[str, list[Cell]] = {}
+    for index in sorted(turns.writes):
+        for name, cell in turns.writes[index].items():
+            by_name.setdefault(name, []).append(cell)
+    for name, cells in by_name.items():
+        changed[name], conflict = settle(name, cells, join, custom)
+        if conflict:
+            conflicts.append(name)
+    return changed, tuple(conflicts)

@@ -1,0 +1,144 @@
+"""Run variables: copy-on-write along taken edges (2.7).
+
+Every instance sees the variables as its taken branches brought them. A value remembers its writer, so that where branches
+meet it can be told which of two values knew of the other: the value whose writer is an ancestor of the other's writer is
+older and is dropped. What remains side by side was written without knowledge of each other: equal values are no conflict,
+others are settled by `join.vars` and `join.on_conflict`.
+
+Writers are positions in the body that looks at them. What comes in from outside has the writer OUTSIDE, an ancestor of
+everybody; what leaves a container has the container as its writer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+
+from stepless.core.branches import carries
+from stepless.core.state import OUTSIDE, Cell, Cells, Instance, Scope, Status
+from stepless.errors import ExpressionError
+from stepless.model.graph import Body, Join
+from stepless.model.json import JSON, equal
+from stepless.model.scope import Expression
+
+Custom = Callable[[Expression, Sequence[JSON]], JSON]
+
+
+class VariableConflict(Exception):
+    """Two branches wrote `name` without knowledge of each other, and the join wants that to be an error."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__(f"two branches wrote the variable {name}")
+        self.name = name
+
+
+def incoming_cells(instance: Instance, custom: Custom) -> tuple[Cells, tuple[str, ...]]:
+    """The variables that an instance starts with, and the names whose conflict is worth a warning.
+
+    Raises `VariableConflict` under `on_conflict: error`, `ExpressionError` when a custom merge raises.
+    """
+    node, scope = instance.node, instance.scope
+    branches = node.branches
+    if not branches:
+        return scope.cells, ()
+    if len(branches) == 1:
+        source = scope.instances[branches[0]]
+        return (source.cells if source is not None and _sends(source, node.position) else scope.cells), ()
+    sources = [scope.instances[branch] for branch in branches if instance.arrived is None or branch in instance.arrived]
+    live = [source for source in sources if source is not None and _sends(source, node.position)]
+    return merge_cells([source.cells for source in live], scope, node.join, custom)
+
+
+def _sends(source: Instance, target: int) -> bool:
+    """Whether the branch from `source` to `target` was taken."""
+    if source.status is not Status.COMPLETED and source.status is not Status.FAILED:
+        return False
+    return any(edge.target == target and carries(source, edge) for edge in source.node.outgoing)
+
+
+def merge_cells(candidates: Sequence[Cells], scope: Scope, join: Join, custom: Custom) -> tuple[Cells, tuple[str, ...]]:
+    """Several views of the variables as one, per variable; `candidates` in edge order."""
+    if not candidates:
+        return scope.cells, ()
+    first = candidates[0]
+    if all(other is first for other in candidates):
+        return first, ()
+    merged: dict[str, Cell] = {}
+    warnings: list[str] = []
+    for name in dict.fromkeys(name for cells in candidates for name in cells):
+        cells = [view[name] for view in candidates if name in view]
+        newest = _newest(cells, scope.body)
+        chosen, conflict = settle(name, newest, join, custom)
+        merged[name] = chosen
+        if conflict:
+            warnings.append(name)
+    return merged, tuple(warnings)
+
+
+def _newest(cells: Iterable[Cell], body: Body) -> list[Cell]:
+    """The cells of which no other one knows, each writer once, in the order given."""
+    distinct = list({(cell.writer, cell.sequence): cell for cell in cells}.values())
+    if len(distinct) == 1:
+        return distinct
+    return [cell for cell in distinct if not any(other is not cell and _knows(other, cell, body) for other in distinct)]
+
+
+def _knows(later: Cell, earlier: Cell, body: Body) -> bool:
+    if earlier.writer == later.writer:  # the same container's exit, seen in two turns: the later settlement knows the earlier
+        return earlier.sequence < later.sequence
+    return earlier.writer == OUTSIDE or (later.writer != OUTSIDE and _is_ancestor(earlier.writer, later.writer, body))
+
+
+def _is_ancestor(above: int, below: int, body: Body) -> bool:
+    """Whether a path leads from `above` to `below`: a search backwards that stops at waves before the ancestor's."""
+    floor = body.nodes[above].wave
+    seen, stack = {below}, [below]
+    while stack:
+        for parent in body.nodes[stack.pop()].branches:
+            if parent == above:
+                return True
+            if parent not in seen and body.nodes[parent].wave > floor:
+                seen.add(parent)
+                stack.append(parent)
+    return False
+
+
+def settle(name: str, cells: list[Cell], join: Join, custom: Custom) -> tuple[Cell, bool]:
+    """One of several unrelated writes, in edge or branch order, and whether that deserves a warning."""
+    if len(cells) == 1 or all(equal(cell.value, cells[0].value) for cell in cells[1:]):
+        return cells[-1], False
+    match join.vars:
+        case "last-write":
+            return max(cells, key=lambda cell: cell.sequence), False
+        case "first-write":
+            return min(cells, key=lambda cell: cell.sequence), False
+        case "custom":
+            if join.custom is None:
+                raise ExpressionError(f"no expression says how to merge the variable {name}")
+            value = custom(join.custom, [cell.value for cell in cells])
+            return cells[-1]._replace(value=value), False
+    if join.on_conflict == "error":
+        raise VariableConflict(name)
+    return (cells[0], False) if join.on_conflict == "first" else (cells[-1], True)
+
+
+def written(cells: Cells, values: Mapping[str, JSON], writer: int, sequence: int) -> Cells:
+    """`cells` after an instance wrote `values`; the old mapping stays as it is."""
+    return {**cells, **{name: Cell(value, writer, sequence) for name, value in values.items()}}
+
+
+def outgoing_cells(scope: Scope, custom: Custom) -> Cells:
+    """What a settled scope leaves behind: the views of all instances after which no taken branch leads on, merged in
+    document order, the last one winning."""
+    if not scope.wrote:
+        return scope.cells
+    ends = [instance.cells for instance in scope.touched() if _is_end(instance)]
+    return merge_cells(ends, scope, _LAST_WINS, custom)[0]
+
+
+def _is_end(instance: Instance) -> bool:
+    if instance.status is not Status.COMPLETED and instance.status is not Status.FAILED:
+        return False
+    return not any(carries(instance, edge) for edge in instance.node.outgoing)
+
+
+_LAST_WINS = Join(need=1)
