@@ -1,0 +1,59 @@
+"""What every adapter checks alike before it touches its medium, so that all of them refuse the same things."""
+
+from __future__ import annotations
+
+from stepless.errors import EngineBug, InvalidRequest, LimitExceeded
+from stepless.limits import MAX_BATCH_BYTES, MAX_INBOX_SIGNALS, MAX_PAGE_ITEMS, MAX_SIGNAL_BYTES
+from stepless.ports import Batch, Signal
+
+
+def check_batch(run_id: str, batch: Batch) -> None:
+    """A batch holds at least one event, counted from 1, and at most MAX_BATCH_BYTES of `bytes`."""
+    if not 1 <= batch.first <= batch.last or type(batch.data) is not bytes:
+        raise EngineBug(f"a batch from {batch.first} to {batch.last} cannot be written", place=f"log of run {run_id!r}")
+    if len(batch.data) > MAX_BATCH_BYTES:
+        raise LimitExceeded(
+            f"a batch of {len(batch.data):,} bytes is above {MAX_BATCH_BYTES:,}",
+            place=f"log of run {run_id!r}", mend="split the events over several batches",
+        )
+
+
+def check_signal(run_id: str, signal: Signal) -> None:
+    """The body of a signal is at most MAX_SIGNAL_BYTES long."""
+    check_text(run_id, signal.kind, signal.identity)
+    if len(signal.body) > MAX_SIGNAL_BYTES:
+        raise LimitExceeded(
+            f"a signal of {len(signal.body):,} bytes is above {MAX_SIGNAL_BYTES:,}",
+            place=f"inbox of run {run_id!r}", mend="send less, or a reference to it",
+        )
+
+
+def inbox_full(run_id: str) -> LimitExceeded:
+    """The error for a signal that would be one too many."""
+    return LimitExceeded(
+        f"{MAX_INBOX_SIGNALS:,} signals wait already",
+        place=f"inbox of run {run_id!r}", mend="send again once the run has taken some",
+    )
+
+
+def check_text(*texts: str) -> None:
+    """Every text that becomes a key can be written as UTF-8: half a surrogate pair, as in the JSON "\\ud800", cannot."""
+    for text in texts:
+        if not text.isascii():
+            try:
+                text.encode()
+            except UnicodeEncodeError as error:
+                raise invalid_text(error) from error
+
+
+def invalid_text(error: UnicodeEncodeError) -> InvalidRequest:
+    """The error for a text that is not valid Unicode."""
+    return InvalidRequest(
+        f"half a surrogate pair at character {error.start + 1}",
+        code="invalid_text", place=ascii(error.object[:100]), mend="send valid Unicode",
+    )
+
+
+def page_size(limit: int) -> int:
+    """How many items a page holds when `limit` are asked for: 1 to MAX_PAGE_ITEMS."""
+    return max(1, min(limit, MAX_PAGE_ITEMS))

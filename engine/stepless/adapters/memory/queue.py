@@ -1,0 +1,51 @@
+"""A queue of hints in memory."""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Callable
+from threading import Lock
+
+from stepless.errors import StoreUnavailable
+from stepless.limits import MAX_QUEUED_HINTS
+from stepless.ports import Clock, Message
+
+
+class MemoryQueue:
+    """Messages in the order in which they become visible, equal instants in the order of sending.
+
+    `clock` tells from when a delay counts. `on_send` is called after each send, in the sender's thread: a loop that waits
+    for work wakes up by it. A received message is gone: whoever needs redelivery sends it again, or leaves it to the sweep.
+    """
+
+    def __init__(self, clock: Clock, on_send: Callable[[], None] | None = None) -> None:
+        self._clock = clock
+        self._on_send = on_send
+        self._lock = Lock()
+        self._heap: list[tuple[int, int, Message]] = []
+        self._sent = 0
+
+    def send(self, message: Message, delay_ms: int = 0) -> None:
+        visible_ms = self._clock.now_ms() + max(0, delay_ms)
+        with self._lock:
+            if len(self._heap) >= MAX_QUEUED_HINTS:
+                raise StoreUnavailable(f"{MAX_QUEUED_HINTS:,} messages wait already", place="queue", mend="send again later")
+            self._sent += 1
+            heapq.heappush(self._heap, (visible_ms, self._sent, message))
+        if self._on_send:
+            self._on_send()
+
+    def receive(self, now_ms: int) -> Message | None:
+        """The next message that is visible at `now_ms`; None if there is none."""
+        with self._lock:
+            if not self._heap or self._heap[0][0] > now_ms:
+                return None
+            return heapq.heappop(self._heap)[2]
+
+    def next_ms(self) -> int | None:
+        """When the next message becomes visible, perhaps in the past; None when the queue is empty."""
+        with self._lock:
+            return self._heap[0][0] if self._heap else None
+
+    def __len__(self) -> int:
+        return len(self._heap)

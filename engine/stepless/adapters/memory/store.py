@@ -1,0 +1,234 @@
+"""The store in memory, as strict as the real ones: it keeps encoded bytes, refuses what they refuse and orders as they order."""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right, insort
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from heapq import nsmallest
+from threading import Lock
+
+from stepless.adapters.bounds import check_batch, check_signal, check_text, inbox_full, page_size
+from stepless.adapters.cursors import decode_cursor, encode_cursor
+from stepless.errors import AppendConflict, LeaseLost
+from stepless.limits import MAX_INBOX_SIGNALS
+from stepless.ports import Batch, Lease, Page, RunFilter, RunHead, Signal, StoredVersion
+
+
+@dataclass(slots=True)
+class _Records:
+    """What belongs to one run besides its header."""
+
+    log: list[Batch] = field(default_factory=list)
+    snapshot: tuple[int, bytes] | None = None
+    inbox: dict[tuple[str, str], Signal] = field(default_factory=dict)
+
+
+class MemoryStore:
+    """One lock, plain dictionaries, immutable values: nothing that goes in or comes out is copied or shared with a writer."""
+
+    def __init__(self) -> None:
+        self._lock = Lock()
+        self._versions: dict[str, list[StoredVersion]] = {}
+        self._claims: dict[str, tuple[bytes, int | None]] = {}
+        self._runs: dict[str, RunHead] = {}
+        self._by_age: list[tuple[int, str]] = []
+        self._records: dict[str, _Records] = {}
+
+    # -- versions -------------------------------------------------------------------------------------------------
+
+    def put_version(self, workflow_id: str, hash: str, document: bytes, now_ms: int) -> StoredVersion:
+        check_text(workflow_id, hash)
+        with self._lock:
+            versions = self._versions.setdefault(workflow_id, [])
+            if not versions or versions[-1].hash != hash:
+                versions.append(StoredVersion(workflow_id, len(versions) + 1, hash, document, now_ms))
+            return versions[-1]
+
+    def get_version(self, workflow_id: str, number: int | None = None, *, hash: str | None = None) -> StoredVersion | None:
+        with self._lock:
+            for version in reversed(self._versions.get(workflow_id, ())):
+                if number in (None, version.number) and hash in (None, version.hash):
+                    return version
+            return None
+
+    def list_workflows(self, *, limit: int = 100, cursor: str | None = None) -> Page[StoredVersion]:
+        limit, start = page_size(limit), 0
+        with self._lock:
+            names = sorted(self._versions)
+            if cursor is not None:
+                start = bisect_right(names, decode_cursor(cursor, str)[0])
+            items = tuple(self._versions[name][-1] for name in names[start : start + limit])
+        return Page(items, encode_cursor(items[-1].workflow_id) if start + limit < len(names) else None)
+
+    # -- claims ---------------------------------------------------------------------------------------------------
+
+    def claim(self, key: str, value: bytes, now_ms: int, expires_ms: int | None = None) -> bytes:
+        check_text(key)
+        with self._lock:
+            standing = self._claim_at(key, now_ms)
+            if standing is None:
+                self._claims[key] = (value, expires_ms)
+            return value if standing is None else standing
+
+    def get_claim(self, key: str, now_ms: int) -> bytes | None:
+        with self._lock:
+            return self._claim_at(key, now_ms)
+
+    def release_claim(self, key: str, value: bytes) -> bool:
+        with self._lock:
+            if key not in self._claims or self._claims[key][0] != value:
+                return False
+            del self._claims[key]
+            return True
+
+    def _claim_at(self, key: str, now_ms: int) -> bytes | None:
+        value, expires_ms = self._claims.get(key, (None, None))
+        return value if expires_ms is None or expires_ms > now_ms else None
+
+    # -- runs -----------------------------------------------------------------------------------------------------
+
+    def create_run(self, head: RunHead) -> bool:
+        check_text(head.run_id, head.workflow_id, head.version, head.status)
+        with self._lock:
+            if head.run_id in self._runs:
+                return False
+            self._runs[head.run_id] = head
+            insort(self._by_age, (head.created_ms, head.run_id))
+            return True
+
+    def get_run(self, run_id: str) -> RunHead | None:
+        with self._lock:
+            return self._runs.get(run_id)
+
+    def list_runs(self, filter: RunFilter, *, limit: int = 100, cursor: str | None = None) -> Page[RunHead]:
+        limit, found = page_size(limit), list[RunHead]()
+        with self._lock:
+            for head in self._newest_first(cursor):
+                if filter.since_ms is not None and head.created_ms < filter.since_ms:
+                    break
+                if filter.workflow_id in (None, head.workflow_id) and filter.status in (None, head.status):
+                    found.append(head)
+                if len(found) > limit:
+                    break
+        items = tuple(found[:limit])
+        return Page(items, encode_cursor(items[-1].created_ms, items[-1].run_id) if len(found) > limit else None)
+
+    def _newest_first(self, cursor: str | None) -> Iterator[RunHead]:
+        end = len(self._by_age) if cursor is None else bisect_left(self._by_age, decode_cursor(cursor, int, str))
+        return (self._runs[self._by_age[position][1]] for position in range(end - 1, -1, -1))
+
+    def list_due(self, now_ms: int, *, limit: int = 100) -> Sequence[RunHead]:
+        with self._lock:
+            due = [(head.due_ms, head.run_id) for head in self._runs.values() if head.due_ms is not None]
+            first = nsmallest(page_size(limit), (key for key in due if key[0] <= now_ms))
+            return [self._runs[run_id] for _, run_id in first]
+
+    # -- the lease ------------------------------------------------------------------------------------------------
+
+    def take_lease(self, run_id: str, owner: str, now_ms: int, until_ms: int) -> Lease | None:
+        check_text(owner)
+        with self._lock:
+            head = self._runs.get(run_id)
+            if head is None or (head.owner not in (None, owner) and head.lease_until_ms > now_ms):
+                return None
+            epoch = head.epoch + 1
+            self._runs[run_id] = replace(head, owner=owner, epoch=epoch, lease_until_ms=until_ms, due_ms=until_ms)
+            return Lease(run_id, owner, epoch, until_ms)
+
+    def update_run(
+        self, lease: Lease, now_ms: int, *, status: str | None = None, sequence: int | None = None,
+        due_ms: int | None = None, until_ms: int | None = None, release: bool = False,
+    ) -> Lease:
+        with self._lock:
+            head = self._runs.get(lease.run_id)
+            if head is None or head.epoch != lease.epoch:
+                raise LeaseLost("the lease was taken over", place=f"run {lease.run_id!r}")
+            until_ms = 0 if release else head.lease_until_ms if until_ms is None else until_ms
+            self._runs[lease.run_id] = replace(
+                head,
+                updated_ms=now_ms,
+                status=head.status if status is None else status,
+                sequence=head.sequence if sequence is None else sequence,
+                owner=None if release else head.owner,
+                lease_until_ms=until_ms,
+                due_ms=due_ms if release else until_ms,
+            )
+            return replace(lease, until_ms=until_ms)
+
+    def touch_run(self, run_id: str, due_ms: int) -> bool:
+        with self._lock:
+            head = self._runs.get(run_id)
+            if head is not None and (head.due_ms is None or head.due_ms > due_ms):
+                self._runs[run_id] = replace(head, due_ms=due_ms)
+            return head is not None
+
+    # -- the log --------------------------------------------------------------------------------------------------
+
+    def append(self, run_id: str, batch: Batch) -> None:
+        check_batch(run_id, batch)
+        with self._lock:
+            log = self._of(run_id).log
+            last = log[-1].last if log else 0
+            if last != batch.first - 1:
+                raise AppendConflict(f"the log does not end at {batch.first - 1}", place=f"run {run_id!r}")
+            log.append(batch)
+
+    def read_log(self, run_id: str, after: int = 0, *, limit_bytes: int = 4_000_000) -> Sequence[Batch]:
+        with self._lock:
+            log, total, found = self._kept(run_id).log, 0, list[Batch]()
+            for position in range(bisect_right(log, after, key=lambda batch: batch.last), len(log)):
+                total += len(log[position].data)
+                if found and total > limit_bytes:
+                    break
+                found.append(log[position])
+            return found
+
+    def put_snapshot(self, run_id: str, sequence: int, data: bytes) -> None:
+        with self._lock:
+            records = self._of(run_id)
+            if records.snapshot is None or records.snapshot[0] <= sequence:
+                records.snapshot = (sequence, data)
+
+    def get_snapshot(self, run_id: str) -> tuple[int, bytes] | None:
+        with self._lock:
+            return self._kept(run_id).snapshot
+
+    # -- the inbox ------------------------------------------------------------------------------------------------
+
+    def put_signal(self, run_id: str, signal: Signal) -> Signal:
+        check_signal(run_id, signal)
+        with self._lock:
+            inbox, key = self._of(run_id).inbox, (signal.kind, signal.identity)
+            if key not in inbox and sum(not kept.taken for kept in inbox.values()) >= MAX_INBOX_SIGNALS:
+                raise inbox_full(run_id)
+            return inbox.setdefault(key, signal)
+
+    def get_signal(self, run_id: str, kind: str, identity: str) -> Signal | None:
+        with self._lock:
+            return self._kept(run_id).inbox.get((kind, identity))
+
+    def read_inbox(self, run_id: str) -> Sequence[Signal]:
+        with self._lock:
+            waiting = [signal for signal in self._kept(run_id).inbox.values() if not signal.taken]
+        return sorted(waiting, key=lambda signal: (signal.created_ms, signal.kind, signal.identity))
+
+    def take_signals(self, run_id: str, signals: Sequence[Signal]) -> None:
+        with self._lock:
+            inbox = self._kept(run_id).inbox
+            for signal in signals:
+                kept = inbox.get((signal.kind, signal.identity))
+                if kept is not None:
+                    inbox[signal.kind, signal.identity] = replace(kept, taken=True)
+
+    def _of(self, run_id: str) -> _Records:
+        """The records to write to."""
+        records = self._records.get(run_id)
+        if records is None:
+            check_text(run_id)
+            records = self._records[run_id] = _Records()
+        return records
+
+    def _kept(self, run_id: str) -> _Records:
+        """The records to read; asking for a run that nobody wrote to leaves nothing behind."""
+        return self._records.get(run_id) or _Records()

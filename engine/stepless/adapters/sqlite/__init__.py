@@ -1,0 +1,1 @@
+"""The store and the blobs in one SQLite file, for one machine."""

@@ -1,0 +1,102 @@
+"""Every statement that touches the data, each with what it does. None of them scans a table: a test asks the planner."""
+
+from __future__ import annotations
+
+from typing import Final
+
+_VERSION: Final = "SELECT v.workflow_id, v.number, v.hash, v.document, v.created_ms FROM version AS v"
+_RUN: Final = """SELECT run_id, workflow_id, version, status, created_ms, updated_ms, inputs, meta, sequence, due_ms, epoch,
+    owner, lease_until_ms FROM run"""
+_SIGNAL: Final = "SELECT kind, identity, body, created_ms, taken FROM inbox"
+
+# -- versions --------------------------------------------------------------------------------------------------------
+# The newest version of a workflow.
+NEWEST_VERSION: Final = f"{_VERSION} WHERE v.workflow_id = ? ORDER BY v.number DESC LIMIT 1"
+# One version by number.
+VERSION_BY_NUMBER: Final = f"{_VERSION} WHERE v.workflow_id = ? AND v.number = ?"
+# The newest version with a hash.
+VERSION_BY_HASH: Final = f"{_VERSION} WHERE v.workflow_id = ? AND v.hash = ? ORDER BY v.number DESC LIMIT 1"
+# A new version.
+INSERT_VERSION: Final = "INSERT INTO version (workflow_id, number, hash, document, created_ms) VALUES (?, ?, ?, ?, ?)"
+# Which number is the newest of a workflow.
+POINT_TO_NEWEST: Final = "INSERT INTO workflow VALUES (?, ?) ON CONFLICT DO UPDATE SET newest = excluded.newest"
+# The newest versions of the workflows after an id.
+LIST_WORKFLOWS: Final = f"""{_VERSION} JOIN workflow AS w ON w.workflow_id = v.workflow_id AND w.newest = v.number
+    WHERE w.workflow_id > ? ORDER BY w.workflow_id LIMIT ?"""
+
+# -- claims ----------------------------------------------------------------------------------------------------------
+# Puts a value unless an unexpired one is there; answers what stands.
+CLAIM: Final = """INSERT INTO claim (key, value, expires_ms) VALUES (:key, :value, :expires_ms)
+    ON CONFLICT DO UPDATE SET
+        value = iif(expires_ms <= :now_ms, excluded.value, value),
+        expires_ms = iif(expires_ms <= :now_ms, excluded.expires_ms, expires_ms)
+    RETURNING value"""
+# Forgets two expired claims, so that each new one pays for the old ones.
+FORGET_CLAIMS: Final = "DELETE FROM claim WHERE key IN (SELECT key FROM claim WHERE expires_ms <= ? ORDER BY expires_ms LIMIT 2)"
+# The value of an unexpired claim.
+GET_CLAIM: Final = "SELECT value FROM claim WHERE key = ? AND (expires_ms IS NULL OR expires_ms > ?)"
+# Removes a claim that has this value.
+RELEASE_CLAIM: Final = "DELETE FROM claim WHERE key = ? AND value = ?"
+
+# -- runs ------------------------------------------------------------------------------------------------------------
+# A new header, unless there is one.
+CREATE_RUN: Final = """INSERT INTO run (run_id, workflow_id, version, status, created_ms, updated_ms, inputs, meta, sequence,
+    due_ms, epoch, owner, lease_until_ms) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING"""
+# One header.
+GET_RUN: Final = f"{_RUN} WHERE run_id = ?"
+# The most overdue headers.
+LIST_DUE: Final = f"{_RUN} WHERE due_ms <= ? ORDER BY due_ms, run_id LIMIT ?"
+# Headers before a key, newest first; by whether a workflow and a status are given.
+LIST_RUNS: Final = {
+    (by_workflow, by_status): f"""{_RUN} WHERE {"workflow_id = :workflow_id AND " * by_workflow}
+    {"status = :status AND " * by_status} created_ms >= :since_ms AND (created_ms, run_id) < (:created_ms, :run_id)
+    ORDER BY created_ms DESC, run_id DESC LIMIT :limit"""
+    for by_workflow in (False, True)
+    for by_status in (False, True)
+}
+# Takes the lease if it is free, expired or this owner's.
+TAKE_LEASE: Final = """UPDATE run SET owner = :owner, epoch = epoch + 1, lease_until_ms = :until_ms, due_ms = :until_ms
+    WHERE run_id = :run_id AND (owner IS NULL OR owner = :owner OR lease_until_ms <= :now_ms) RETURNING epoch"""
+# Changes a header under its lease, which goes on.
+UPDATE_RUN: Final = """UPDATE run SET
+    updated_ms = :now_ms, status = ifnull(:status, status), sequence = ifnull(:sequence, sequence),
+    lease_until_ms = ifnull(:until_ms, lease_until_ms), due_ms = ifnull(:until_ms, lease_until_ms)
+    WHERE run_id = :run_id AND epoch = :epoch RETURNING lease_until_ms"""
+# Changes a header and frees its lease.
+RELEASE_RUN: Final = """UPDATE run SET
+    updated_ms = :now_ms, status = ifnull(:status, status), sequence = ifnull(:sequence, sequence),
+    owner = NULL, lease_until_ms = 0, due_ms = :due_ms WHERE run_id = :run_id AND epoch = :epoch RETURNING lease_until_ms"""
+# Brings the next look at a run forward.
+TOUCH_RUN: Final = "UPDATE run SET due_ms = min(ifnull(due_ms, :due_ms), :due_ms) WHERE run_id = :run_id"
+
+# -- the log ---------------------------------------------------------------------------------------------------------
+# A batch; where the log does not end just before it, `first` becomes NULL and the table refuses the row.
+APPEND: Final = """INSERT INTO log (run_id, first, last, epoch, data) VALUES (?1, iif(?2 - 1 = ifnull(
+    (SELECT last FROM log WHERE run_id = ?1 ORDER BY first DESC LIMIT 1), 0), ?2, NULL), ?3, ?4, ?5)"""
+# Batches from the one that holds the event after a number.
+READ_LOG: Final = """SELECT first, last, data, epoch FROM log WHERE run_id = ?1 AND last > ?2 AND first >= ifnull(
+    (SELECT first FROM log WHERE run_id = ?1 AND first <= ?2 ORDER BY first DESC LIMIT 1), 0) ORDER BY first"""
+# A snapshot, unless a newer one is there.
+PUT_SNAPSHOT: Final = """INSERT INTO snapshot (run_id, sequence, data) VALUES (?, ?, ?) ON CONFLICT DO UPDATE
+    SET sequence = excluded.sequence, data = excluded.data WHERE excluded.sequence >= sequence"""
+# The snapshot of a run.
+GET_SNAPSHOT: Final = "SELECT sequence, data FROM snapshot WHERE run_id = ?"
+
+# -- the inbox -------------------------------------------------------------------------------------------------------
+# A signal, unless there is one of this kind and identity.
+PUT_SIGNAL: Final = """INSERT INTO inbox (run_id, kind, identity, body, created_ms, taken) VALUES (?, ?, ?, ?, ?, ?)
+    ON CONFLICT DO NOTHING"""
+# How many signals wait.
+COUNT_WAITING: Final = "SELECT count(*) FROM inbox WHERE run_id = ? AND taken = 0"
+# One signal.
+GET_SIGNAL: Final = f"{_SIGNAL} WHERE run_id = ? AND kind = ? AND identity = ?"
+# The signals that wait, oldest first.
+READ_INBOX: Final = f"{_SIGNAL} WHERE run_id = ? AND taken = 0 ORDER BY created_ms, kind, identity"
+# Marks a signal taken.
+TAKE_SIGNAL: Final = "UPDATE inbox SET taken = 1 WHERE run_id = ? AND kind = ? AND identity = ?"
+
+# -- blobs -----------------------------------------------------------------------------------------------------------
+# A value by its hash, once.
+PUT_BLOB: Final = "INSERT INTO blob (hash, data) VALUES (?, ?) ON CONFLICT DO NOTHING"
+# The value of a hash.
+GET_BLOB: Final = "SELECT data FROM blob WHERE hash = ?"

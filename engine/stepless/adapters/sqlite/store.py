@@ -1,0 +1,182 @@
+"""The store in one SQLite file: each verb is one statement, or one transaction where it must see before it writes."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from contextlib import closing
+from dataclasses import replace
+from typing import Any, Final, Literal
+
+from stepless.adapters.bounds import check_batch, check_signal, inbox_full, page_size
+from stepless.adapters.cursors import decode_cursor, encode_cursor
+from stepless.adapters.sqlite import statements as sql
+from stepless.adapters.sqlite.database import Database
+from stepless.errors import AppendConflict, LeaseLost
+from stepless.limits import MAX_INBOX_SIGNALS, SQLITE_BUSY_MS
+from stepless.ports import Batch, Lease, Page, RunFilter, RunHead, Signal, StoredVersion
+
+_LAST_MS: Final = 2**63 - 1  # SQLite's largest integer: where a listing without a cursor starts
+
+
+class SqliteStore:
+    """Safe from several threads and several processes on one file; survives the death of any of them at any instant.
+    See `Database` for `synchronous` and the errors. `database` is the open file, for `SqliteBlobs`."""
+
+    def __init__(
+        self, path: str | os.PathLike[str], *, synchronous: Literal["NORMAL", "FULL"] = "NORMAL", busy_ms: int = SQLITE_BUSY_MS
+    ) -> None:
+        self.database = Database(path, synchronous=synchronous, busy_ms=busy_ms)
+        self._rows, self._row, self._change = self.database.rows, self.database.row, self.database.change
+
+    def close(self) -> None:
+        self.database.close()
+
+    # -- versions -------------------------------------------------------------------------------------------------
+
+    def put_version(self, workflow_id: str, hash: str, document: bytes, now_ms: int) -> StoredVersion:
+        with self.database.transaction():
+            newest = self.get_version(workflow_id)
+            if newest is not None and newest.hash == hash:
+                return newest
+            version = StoredVersion(workflow_id, newest.number + 1 if newest else 1, hash, document, now_ms)
+            self._change(sql.INSERT_VERSION, (workflow_id, version.number, hash, document, now_ms))
+            self._change(sql.POINT_TO_NEWEST, (workflow_id, version.number))
+            return version
+
+    def get_version(self, workflow_id: str, number: int | None = None, *, hash: str | None = None) -> StoredVersion | None:
+        if number is not None:
+            row = self._row(sql.VERSION_BY_NUMBER, (workflow_id, number))
+        elif hash is not None:
+            row = self._row(sql.VERSION_BY_HASH, (workflow_id, hash))
+        else:
+            row = self._row(sql.NEWEST_VERSION, (workflow_id,))
+        version = StoredVersion(*row) if row else None
+        return version if version and hash in (None, version.hash) else None
+
+    def list_workflows(self, *, limit: int = 100, cursor: str | None = None) -> Page[StoredVersion]:
+        limit = page_size(limit)
+        (after,) = decode_cursor(cursor, str) if cursor is not None else ("",)
+        found = [StoredVersion(*row) for row in self._rows(sql.LIST_WORKFLOWS, (after, limit + 1))]
+        items = tuple(found[:limit])
+        return Page(items, encode_cursor(items[-1].workflow_id) if len(found) > limit else None)
+
+    # -- claims ---------------------------------------------------------------------------------------------------
+
+    def claim(self, key: str, value: bytes, now_ms: int, expires_ms: int | None = None) -> bytes:
+        with self.database.transaction():
+            self._change(sql.FORGET_CLAIMS, (now_ms,))
+            (standing,) = self._row(sql.CLAIM, {"key": key, "value": value, "now_ms": now_ms, "expires_ms": expires_ms})
+        return bytes(standing)
+
+    def get_claim(self, key: str, now_ms: int) -> bytes | None:
+        row = self._row(sql.GET_CLAIM, (key, now_ms))
+        return row[0] if row else None
+
+    def release_claim(self, key: str, value: bytes) -> bool:
+        return self._change(sql.RELEASE_CLAIM, (key, value)) == 1
+
+    # -- runs -----------------------------------------------------------------------------------------------------
+
+    def create_run(self, head: RunHead) -> bool:
+        row = (
+            head.run_id, head.workflow_id, head.version, head.status, head.created_ms, head.updated_ms, head.inputs, head.meta,
+            head.sequence, head.due_ms, head.epoch, head.owner, head.lease_until_ms,
+        )
+        return self._change(sql.CREATE_RUN, row) == 1
+
+    def get_run(self, run_id: str) -> RunHead | None:
+        row = self._row(sql.GET_RUN, (run_id,))
+        return RunHead(*row) if row else None
+
+    def list_runs(self, filter: RunFilter, *, limit: int = 100, cursor: str | None = None) -> Page[RunHead]:
+        limit = page_size(limit)
+        since_ms = -_LAST_MS if filter.since_ms is None else filter.since_ms
+        created_ms, run_id = decode_cursor(cursor, int, str) if cursor is not None else (_LAST_MS, "")
+        rows = self._rows(
+            sql.LIST_RUNS[filter.workflow_id is not None, filter.status is not None],
+            {
+                "workflow_id": filter.workflow_id, "status": filter.status, "since_ms": since_ms,
+                "created_ms": created_ms, "run_id": run_id, "limit": limit + 1,
+            },
+        )
+        items = tuple(RunHead(*row) for row in rows[:limit])
+        return Page(items, encode_cursor(items[-1].created_ms, items[-1].run_id) if len(rows) > limit else None)
+
+    def list_due(self, now_ms: int, *, limit: int = 100) -> Sequence[RunHead]:
+        return [RunHead(*row) for row in self._rows(sql.LIST_DUE, (now_ms, page_size(limit)))]
+
+    # -- the lease ------------------------------------------------------------------------------------------------
+
+    def take_lease(self, run_id: str, owner: str, now_ms: int, until_ms: int) -> Lease | None:
+        row = self._row(sql.TAKE_LEASE, {"run_id": run_id, "owner": owner, "now_ms": now_ms, "until_ms": until_ms})
+        return Lease(run_id, owner, row[0], until_ms) if row else None
+
+    def update_run(
+        self, lease: Lease, now_ms: int, *, status: str | None = None, sequence: int | None = None,
+        due_ms: int | None = None, until_ms: int | None = None, release: bool = False,
+    ) -> Lease:
+        given: dict[str, Any] = {
+            "run_id": lease.run_id, "epoch": lease.epoch, "now_ms": now_ms, "status": status, "sequence": sequence,
+        }
+        row = self._row(sql.RELEASE_RUN, given | {"due_ms": due_ms}) if release else self._row(
+            sql.UPDATE_RUN, given | {"until_ms": until_ms}
+        )
+        if row is None:
+            raise LeaseLost("the lease was taken over", place=f"run {lease.run_id!r}")
+        return replace(lease, until_ms=row[0])
+
+    def touch_run(self, run_id: str, due_ms: int) -> bool:
+        return self._change(sql.TOUCH_RUN, {"run_id": run_id, "due_ms": due_ms}) == 1
+
+    # -- the log --------------------------------------------------------------------------------------------------
+
+    def append(self, run_id: str, batch: Batch) -> None:
+        check_batch(run_id, batch)
+        if not self.database.offer(sql.APPEND, (run_id, batch.first, batch.last, batch.epoch, batch.data)):
+            raise AppendConflict(f"the log does not end at {batch.first - 1}", place=f"run {run_id!r}")
+
+    def read_log(self, run_id: str, after: int = 0, *, limit_bytes: int = 4_000_000) -> Sequence[Batch]:
+        found, total = list[Batch](), 0
+        with closing(self.database.each(sql.READ_LOG, (run_id, after))) as rows:
+            for row in rows:
+                total += len(row[2])
+                if found and total > limit_bytes:
+                    break
+                found.append(Batch(*row))
+        return found
+
+    def put_snapshot(self, run_id: str, sequence: int, data: bytes) -> None:
+        self._change(sql.PUT_SNAPSHOT, (run_id, sequence, data))
+
+    def get_snapshot(self, run_id: str) -> tuple[int, bytes] | None:
+        row = self._row(sql.GET_SNAPSHOT, (run_id,))
+        return (row[0], row[1]) if row else None
+
+    # -- the inbox ------------------------------------------------------------------------------------------------
+
+    def put_signal(self, run_id: str, signal: Signal) -> Signal:
+        check_signal(run_id, signal)
+        row = (run_id, signal.kind, signal.identity, signal.body, signal.created_ms, signal.taken)
+        with self.database.transaction():
+            if self._change(sql.PUT_SIGNAL, row) == 0:
+                return _signal(self._row(sql.GET_SIGNAL, row[:3]))
+            if self._row(sql.COUNT_WAITING, (run_id,))[0] > MAX_INBOX_SIGNALS:
+                raise inbox_full(run_id)
+        return signal
+
+    def get_signal(self, run_id: str, kind: str, identity: str) -> Signal | None:
+        row = self._row(sql.GET_SIGNAL, (run_id, kind, identity))
+        return _signal(row) if row else None
+
+    def read_inbox(self, run_id: str) -> Sequence[Signal]:
+        return [_signal(row) for row in self._rows(sql.READ_INBOX, (run_id,))]
+
+    def take_signals(self, run_id: str, signals: Sequence[Signal]) -> None:
+        if signals:
+            self.database.change_each(sql.TAKE_SIGNAL, [(run_id, signal.kind, signal.identity) for signal in signals])
+
+
+def _signal(row: Any) -> Signal:
+    kind, identity, body, created_ms, taken = row
+    return Signal(kind, identity, body, created_ms, bool(taken))

@@ -1,0 +1,289 @@
+"""What a file must do beyond the contract: outlive its processes, serve several, explain what is wrong with it."""
+
+from __future__ import annotations
+
+import os
+import re
+import sqlite3
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from stepless.adapters.sqlite import statements
+from stepless.adapters.sqlite.blobs import SqliteBlobs
+from stepless.adapters.sqlite.database import Database
+from stepless.adapters.sqlite.schema import MIGRATIONS
+from stepless.adapters.sqlite.store import SqliteStore
+from stepless.errors import EngineBug, InvalidRequest, StoreUnavailable, StoreUnusable
+from stepless.ports import Batch, RunFilter, RunHead
+
+STATEMENTS = {name: text for name, text in vars(statements).items() if name[0].isalpha() and isinstance(text, str)} | {
+    f"LIST_RUNS {key}": text for key, text in statements.LIST_RUNS.items()
+}
+
+APPENDER = """
+import os, sys
+from stepless.adapters.sqlite.store import SqliteStore
+from stepless.ports import Batch
+store = SqliteStore(sys.argv[1])
+log = store.read_log("r")
+for first in range(log[-1].last + 1 if log else 1, 1_000_000):
+    store.append("r", Batch(first, first, b"x" * (first * 37 % 3000)))
+    os.write(1, b"%d\\n" % first)
+"""
+
+RIVAL = """
+import sys
+from stepless.adapters.sqlite.store import SqliteStore
+from stepless.errors import AppendConflict
+from stepless.ports import Batch
+path, name, wanted = sys.argv[1], sys.argv[2].encode(), int(sys.argv[3])
+sys.stdin.readline()
+store, won, last = SqliteStore(path), [], 0
+for _ in range(100_000):
+    try:
+        store.append("r", Batch(last + 1, last + 1, name))
+        won.append(last := last + 1)
+        if len(won) == wanted:
+            break
+    except AppendConflict:
+        last = store.read_log("r", last)[-1].last
+print(*won)
+"""
+
+OPENER = """
+import sys
+from stepless.adapters.sqlite.store import SqliteStore
+for number in range(100):
+    sys.stdin.readline()
+    SqliteStore(f"{sys.argv[1]}/{number}.db").close()
+    print("opened", flush=True)
+"""
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "store.db"
+
+
+def test_every_acknowledged_append_outlives_a_sigkill(path: Path, spawn: Callable[..., Any]) -> None:
+    acknowledged = 0
+    for rounds in range(5):
+        child = spawn(APPENDER, path)
+        for _ in range(40 + 61 * rounds):
+            child.stdout.readline()
+        child.kill()
+        told = child.stdout.read().split()
+        child.wait(30)
+        store = SqliteStore(path)
+        log = store.read_log("r", limit_bytes=10**9)
+        store.close()
+        assert [batch.first for batch in log] == [*range(1, len(log) + 1)]
+        assert len(log) >= acknowledged + 40 + 61 * rounds + len(told)
+        assert all(len(batch.data) == batch.first * 37 % 3000 for batch in log)
+        acknowledged = len(log)
+
+
+def test_processes_that_append_to_one_run_leave_no_gap_and_no_double(path: Path, spawn: Callable[..., Any]) -> None:
+    rivals = [spawn(RIVAL, path, name, 60) for name in "abcd"]
+    for rival in rivals:
+        rival.stdin.write("go\n")
+        rival.stdin.flush()
+    won = {name: [int(first) for first in rival.stdout.readline().split()] for name, rival in zip("abcd", rivals, strict=True)}
+    store = SqliteStore(path)
+    log = store.read_log("r")
+    store.close()
+    assert [batch.first for batch in log] == [*range(1, 241)]
+    assert {name: [batch.first for batch in log if batch.data == name.encode()] for name in "abcd"} == won
+
+
+def test_everything_is_there_when_the_file_is_opened_again(path: Path) -> None:
+    store = SqliteStore(path)
+    run = RunHead("r", "wf", "h", "running", 1, 1, b"{}")
+    store.create_run(run)
+    store.append("r", Batch(1, 4, b"[]", 2))
+    key = SqliteBlobs(store.database).put(b"large")
+    store.close()
+    store = SqliteStore(path)
+    assert store.get_run("r") == run
+    assert [*store.read_log("r")] == [Batch(1, 4, b"[]", 2)]
+    assert SqliteBlobs(store.database).get(key) == b"large"
+    store.close()
+
+
+def test_twenty_that_open_one_new_file_at_once_all_get_it(tmp_path: Path, race: Any) -> None:
+    for attempt in range(5):
+        opened = race(lambda i, path=tmp_path / f"{attempt}.db": SqliteStore(path))
+        assert {type(store) for store in opened} == {SqliteStore}
+        for store in opened:
+            store.close()
+
+
+def test_two_stores_on_one_file_see_each_others_writes_at_once(path: Path) -> None:
+    one, two = SqliteStore(path), SqliteStore(path)
+    for first in range(1, 20):
+        (one, two)[first % 2].append("r", Batch(first, first, b""))
+        assert (one, two)[(first + 1) % 2].read_log("r")[-1].first == first
+    one.close()
+    two.close()
+
+
+def test_processes_that_open_one_new_file_at_once_all_get_it(tmp_path: Path, spawn: Callable[..., Any]) -> None:
+    openers = [spawn(OPENER, tmp_path) for _ in range(4)]
+    for _ in range(100):
+        for opener in openers:
+            opener.stdin.write("go\n")
+            opener.stdin.flush()
+        assert [opener.stdout.readline() for opener in openers] == ["opened\n"] * 4
+
+
+# -- what is wrong with a file ----------------------------------------------------------------------------------------
+
+
+def garbage(path: Path) -> None:
+    path.write_bytes(b"a letter, not a database\n" * 500)
+
+
+def foreign(path: Path) -> None:
+    with sqlite3.connect(path) as connection:
+        connection.execute("CREATE TABLE guests (name TEXT)")
+    connection.close()
+
+
+def from_the_future(path: Path) -> None:
+    Database(path, migrations=(*MIGRATIONS, ("CREATE TABLE news (x)",))).close()
+
+
+def in_no_folder(path: Path) -> None:
+    path.parent.rmdir()
+
+
+@pytest.mark.parametrize("spoil", [garbage, foreign, from_the_future, in_no_folder])
+def test_a_file_that_is_not_ours_is_refused_with_its_name_and_left_alone(tmp_path: Path, spoil: Callable[[Path], None]) -> None:
+    path = tmp_path / "folder" / "store.db"
+    path.parent.mkdir()
+    spoil(path)
+    before = path.read_bytes() if path.exists() else None
+    with pytest.raises(StoreUnusable) as refused:
+        SqliteStore(path)
+    assert refused.value.place == str(path)
+    assert refused.value.mend
+    assert (path.read_bytes() if path.exists() else None) == before
+
+
+def test_a_damaged_file_is_told_from_a_busy_one(path: Path) -> None:
+    store = SqliteStore(path)
+    for first in range(1, 200):
+        store.append("r", Batch(first, first, b"x" * 1000))
+    store.close()
+    content = bytearray(path.read_bytes())
+    content[30 * 4096 :] = b"\xff" * len(content[30 * 4096 :])
+    path.write_bytes(content)
+    store = SqliteStore(path)
+    with pytest.raises(StoreUnusable, match="backup"):
+        store.read_log("r")
+    store.close()
+
+
+def test_a_file_that_another_writer_keeps_locked_is_unavailable_and_still_read(path: Path) -> None:
+    store = SqliteStore(path, busy_ms=0)
+    writer = sqlite3.connect(path, isolation_level=None)
+    writer.execute("BEGIN IMMEDIATE")
+    for write in (lambda: store.append("r", Batch(1, 1, b"")), lambda: store.claim("k", b"", 0), lambda: store.touch_run("r", 1)):
+        with pytest.raises(StoreUnavailable, match="another process is writing"):
+            write()
+    assert [*store.read_log("r")] == []
+    writer.close()
+    store.append("r", Batch(1, 1, b""))
+    store.close()
+
+
+def test_a_full_disk_is_unavailable_and_leaves_nothing_half_written(path: Path) -> None:
+    store = SqliteStore(path)
+    store.append("r", Batch(1, 1, b"small"))
+    (pages,) = store.database.row("PRAGMA page_count")
+    store.database.rows(f"PRAGMA max_page_count = {pages}")
+    with pytest.raises(StoreUnavailable, match="free some space"):
+        store.append("r", Batch(2, 2, b"x" * 100_000))
+    store.database.rows("PRAGMA max_page_count = 1000000")
+    store.append("r", Batch(2, 2, b"y"))
+    assert [batch.data for batch in store.read_log("r")] == [b"small", b"y"]
+    store.close()
+
+
+def test_a_number_that_sqlite_cannot_hold_is_refused(path: Path) -> None:
+    store = SqliteStore(path)
+    for call in (lambda: store.get_version("wf", 2**63), lambda: store.list_runs(RunFilter(since_ms=10**30))):
+        with pytest.raises(InvalidRequest) as refused:
+            call()
+        assert refused.value.error_code == "invalid_number"
+    store.close()
+
+
+def test_a_closed_store_is_unavailable(path: Path) -> None:
+    store = SqliteStore(path)
+    store.close()
+    with pytest.raises(StoreUnavailable, match="closed"):
+        store.get_run("r")
+
+
+# -- the schema -------------------------------------------------------------------------------------------------------
+
+
+def test_an_older_file_is_brought_to_the_newest_schema_with_its_data(path: Path) -> None:
+    store = SqliteStore(path)
+    store.claim("k", b"v", 0)
+    store.close()
+    newer = (*MIGRATIONS, ("ALTER TABLE claim ADD COLUMN note TEXT", "UPDATE claim SET note = 'moved'"))
+    for _ in range(2):
+        database = Database(path, migrations=newer)
+        assert database.rows("SELECT key, note FROM claim") == [("k", "moved")]
+        assert database.row("PRAGMA user_version") == (len(newer),)
+        database.close()
+
+
+def test_a_migration_that_fails_changes_nothing(path: Path) -> None:
+    Database(path).close()
+    with pytest.raises(EngineBug):
+        Database(path, migrations=(*MIGRATIONS, ("ALTER TABLE claim ADD COLUMN note TEXT", "UPDATE nowhere SET x = 1")))
+    database = Database(path)
+    assert "note" not in [column[1] for column in database.rows("PRAGMA table_info(claim)")]
+    database.close()
+
+
+@pytest.mark.parametrize("name", STATEMENTS)
+def test_no_statement_scans_or_sorts_a_table(path: Path, name: str) -> None:
+    text = STATEMENTS[name]
+    numbered = [int(number) for number in re.findall(r"\?(\d+)", text)]
+    names = re.findall(r":([a-z_]+)", text)
+    given: Any = dict.fromkeys(names) if names else [None] * (max(numbered) if numbered else text.count("?"))
+    database = Database(path)
+    plan = [detail for *_, detail in database.rows(f"EXPLAIN QUERY PLAN {text}", given)]
+    database.close()
+    assert not [detail for detail in plan if detail.startswith(("SCAN", "USE TEMP B-TREE"))], plan
+
+
+def test_listing_stays_on_its_index_after_the_planner_has_statistics(path: Path) -> None:
+    store = SqliteStore(path)
+    for i in range(300):
+        store.create_run(RunHead(f"r{i}", f"w{i % 3}", "h", ("running", "completed")[i % 50 > 0], i, i, b"{}"))
+    store.database.rows("ANALYZE")
+    store.close()
+    store = SqliteStore(path)
+    given = {"workflow_id": "w1", "status": "running", "since_ms": 0, "created_ms": 999, "run_id": "", "limit": 9}
+    for text in statements.LIST_RUNS.values():
+        plan = [detail for *_, detail in store.database.rows(f"EXPLAIN QUERY PLAN {text}", given)]
+        assert not [detail for detail in plan if detail.startswith(("SCAN", "USE TEMP B-TREE"))], plan
+    assert len(store.list_runs(RunFilter(status="running")).items) == 6
+    store.close()
+
+
+def test_the_wal_does_not_grow_without_end(path: Path) -> None:
+    store = SqliteStore(path)
+    for first in range(1, 4_001):
+        store.append("r", Batch(first, first, b"x" * 500))
+    assert os.path.getsize(f"{path}-wal") < 8_000_000
+    store.close()
+    assert not Path(f"{path}-wal").exists()

@@ -1,0 +1,504 @@
+"""What every store must do: the promises of `ports.Store`, one by one."""
+
+from __future__ import annotations
+
+import random
+from collections import Counter
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from stepless.errors import AppendConflict, EngineBug, InvalidRequest, LeaseLost, LimitExceeded
+from stepless.limits import MAX_BATCH_BYTES, MAX_INBOX_SIGNALS, MAX_PAGE_ITEMS, MAX_SIGNAL_BYTES
+from stepless.ports import Batch, RunFilter, RunHead, Signal, Store
+
+ODD_IDS = [
+    "x@l[2]@m[0]", "ünï-🧨", "e\u0301", "é", "A", "a", "it's \"quoted\" 100%_", "RUN#r/LOG#1", "a\u0000b", "a", " a", "日本" * 20,
+]
+
+
+def head(run_id: str, created_ms: int = 0, **more: Any) -> RunHead:
+    given: dict[str, Any] = {"workflow_id": "wf", "version": "h1", "status": "running", "updated_ms": created_ms, "inputs": b"{}"}
+    return RunHead(run_id=run_id, created_ms=created_ms, **{**given, **more})
+
+
+def batch(first: int, last: int | None = None, data: bytes = b"[]", epoch: int = 1) -> Batch:
+    return Batch(first, first if last is None else last, data, epoch)
+
+
+def signal(identity: str = "p1", created_ms: int = 0, body: bytes = b"{}", kind: str = "resume") -> Signal:
+    return Signal(kind, identity, body, created_ms)
+
+
+def every_page(store: Store, filter: RunFilter, limit: int) -> list[RunHead]:
+    found: list[RunHead] = []
+    page = store.list_runs(filter, limit=limit)
+    for _ in range(1_000):
+        assert 0 < len(page.items) <= limit or page.cursor is None
+        found += page.items
+        if page.cursor is None:
+            return found
+        page = store.list_runs(filter, limit=limit, cursor=page.cursor)
+    raise AssertionError("the listing does not end")
+
+
+# -- versions --------------------------------------------------------------------------------------------------------
+
+
+def test_versions_count_from_one_per_workflow(store: Store) -> None:
+    one = store.put_version("wf", "h1", b"{1}", 10)
+    two = store.put_version("wf", "h2", b"{2}", 20)
+    assert (one.number, two.number, store.put_version("other", "h1", b"{1}", 30).number) == (1, 2, 1)
+    assert store.get_version("wf") == two
+    assert store.get_version("wf", 1) == one
+    assert store.get_version("wf", hash="h1") == one
+    assert store.get_version("wf", 1, hash="h2") is store.get_version("wf", 3) is store.get_version("none") is None
+
+
+def test_publishing_the_newest_version_again_changes_nothing(store: Store) -> None:
+    first = store.put_version("wf", "h1", b"{}", 10)
+    assert store.put_version("wf", "h1", b"{}", 99) == first
+    assert store.get_version("wf") == first
+
+
+def test_a_roll_back_is_a_new_version(store: Store) -> None:
+    for number, hash in enumerate(("h1", "h2", "h1"), start=1):
+        assert store.put_version("wf", hash, hash.encode(), number * 10).number == number
+    assert [found.number for found in (store.get_version("wf", hash="h1"), store.get_version("wf", 1)) if found] == [3, 1]
+
+
+def test_one_document_published_by_many_at_once_is_one_version(store: Store, race: Any) -> None:
+    assert {version.number for version in race(lambda i: store.put_version("wf", "h1", b"{}", i))} == {1}
+
+
+def test_different_documents_published_at_once_all_get_a_number(store: Store, race: Any) -> None:
+    assert sorted(version.number for version in race(lambda i: store.put_version("wf", f"h{i}", b"{}", i))) == [*range(1, 21)]
+
+
+def test_workflows_are_listed_by_id_with_their_newest_version(store: Store) -> None:
+    for name in ("c", "a", "B", "d"):
+        store.put_version(name, "h1", b"{}", 0)
+    newest = store.put_version("a", "h2", b"{}", 1)
+    page = store.list_workflows(limit=2)
+    assert [item.workflow_id for item in page.items] == ["B", "a"]
+    assert page.items[1] == newest
+    rest = store.list_workflows(limit=2, cursor=page.cursor)
+    assert [item.workflow_id for item in rest.items] == ["c", "d"]
+    assert rest.cursor is None
+
+
+# -- claims ----------------------------------------------------------------------------------------------------------
+
+
+def test_the_first_claim_stands(store: Store) -> None:
+    assert store.claim("k", b"one", 0) == b"one"
+    assert store.claim("k", b"two", 10**12) == b"one"
+    assert store.get_claim("k", 10**12) == b"one"
+    assert store.get_claim("other", 0) is None
+
+
+@pytest.mark.parametrize(("now_ms", "stands"), [(99, b"one"), (100, b"two"), (101, b"two")])
+def test_a_claim_ends_at_the_instant_of_its_expiry(store: Store, now_ms: int, stands: bytes) -> None:
+    store.claim("k", b"one", 0, expires_ms=100)
+    assert store.get_claim("k", now_ms) == (b"one" if now_ms < 100 else None)
+    assert store.claim("k", b"two", now_ms, expires_ms=900) == stands
+    assert store.get_claim("k", 500) == (b"two" if stands == b"two" else None)
+
+
+def test_a_new_claim_after_an_expired_one_may_last_for_ever(store: Store) -> None:
+    for key, expires_ms in (("a", 1), ("b", 1), ("c", 1), ("k", 2)):
+        store.claim(key, b"one", 0, expires_ms)
+    store.claim("k", b"two", 5)
+    assert store.claim("k", b"three", 10**12) == b"two"
+
+
+def test_forgetting_expired_claims_spares_those_that_stand(store: Store) -> None:
+    for i in range(10):
+        store.claim(f"k{i}", b"v", 0, expires_ms=100 + i)
+    store.claim("new", b"v", 105)
+    assert [store.get_claim(f"k{i}", 105) for i in range(10)] == [None] * 6 + [b"v"] * 4
+
+
+def test_of_twenty_claims_one_wins_and_all_are_told_it(store: Store, race: Any) -> None:
+    told = race(lambda i: store.claim("k", b"%d" % i, 0))
+    assert set(told) == {store.get_claim("k", 0)}
+
+
+def test_a_claim_is_released_only_by_its_value(store: Store) -> None:
+    store.claim("k", b"one", 0)
+    assert not store.release_claim("k", b"two")
+    assert store.release_claim("k", b"one")
+    assert not store.release_claim("k", b"one")
+    assert store.claim("k", b"two", 0) == b"two"
+
+
+# -- runs ------------------------------------------------------------------------------------------------------------
+
+
+def test_a_header_comes_back_as_it_was_put(store: Store) -> None:
+    full = RunHead("r", "wf", "h1", "paused", 1, 2, b"\x00\xff{}", b"m", 7, 2**53, 3, "me", 99)
+    assert store.create_run(full)
+    assert store.create_run(head("plain"))
+    assert store.get_run("r") == full
+    assert store.get_run("plain") == head("plain")
+    assert store.get_run("none") is None
+
+
+def test_a_run_is_created_once(store: Store, race: Any) -> None:
+    won = race(lambda i: store.create_run(head("r", i)))
+    assert sorted(won) == [False] * 19 + [True]
+    assert store.get_run("r") == head("r", won.index(True))
+
+
+def test_runs_are_listed_newest_first_then_by_descending_id(store: Store) -> None:
+    for run_id, created_ms in (("a", 5), ("b", 7), ("c", 5), ("A", 5), ("d", 1)):
+        store.create_run(head(run_id, created_ms))
+    assert [run.run_id for run in store.list_runs(RunFilter()).items] == ["b", "c", "a", "A", "d"]
+    assert store.list_runs(RunFilter(workflow_id="none")).items == ()
+
+
+@pytest.mark.parametrize("workflow_id", [None, "w1"])
+@pytest.mark.parametrize("status", [None, "paused"])
+@pytest.mark.parametrize("since_ms", [None, 6])
+def test_all_filters_that_are_given_hold(store: Store, workflow_id: str | None, status: str | None, since_ms: int | None) -> None:
+    runs = [head(f"r{i}", i, workflow_id=f"w{i % 3}", status=("running", "paused")[i % 2]) for i in range(24)]
+    for run in runs:
+        store.create_run(run)
+    wanted = [
+        run for run in reversed(runs)
+        if workflow_id in (None, run.workflow_id) and status in (None, run.status) and run.created_ms >= (since_ms or 0)
+    ]
+    assert every_page(store, RunFilter(workflow_id, status, since_ms), 3) == wanted
+
+
+def test_the_status_filter_follows_the_header(store: Store) -> None:
+    store.create_run(head("r"))
+    lease = store.take_lease("r", "me", 0, 100)
+    assert lease
+    store.update_run(lease, 1, status="completed", release=True)
+    assert store.list_runs(RunFilter(status="running")).items == ()
+    assert [run.run_id for run in store.list_runs(RunFilter("wf", "completed")).items] == ["r"]
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_paging_neither_repeats_nor_omits_a_run_that_was_there_throughout(store: Store, seed: int) -> None:
+    chance = random.Random(seed)
+    there = {f"r{i:03}": chance.randrange(8) for i in range(chance.randrange(1, 60))}
+    for run_id, created_ms in there.items():
+        store.create_run(head(run_id, created_ms))
+    seen: list[str] = []
+    cursor = None
+    for turn in range(100):
+        page = store.list_runs(RunFilter(), limit=chance.randrange(1, 9), cursor=cursor)
+        seen += [run.run_id for run in page.items]
+        store.create_run(head(f"new{turn}", 10 + turn))
+        lease = store.take_lease(chance.choice(list(there)), "me", 0, 1)
+        assert lease
+        store.update_run(lease, turn, status="paused")
+        cursor = page.cursor
+        if cursor is None:
+            break
+    assert cursor is None
+    kept = [run_id for run_id in seen if run_id in there]
+    assert kept == sorted(there, key=lambda run_id: (there[run_id], run_id), reverse=True)
+
+
+@pytest.mark.parametrize(
+    "cursor", ["", "!", "AAAA", "WzFd", "W10", "bnVsbA", "WzEsMV0", "WyJhIiwxXQ", "WzEsImEiXQ==", "W1tb" * 400, "W1tb" * 600]
+)
+def test_a_malformed_cursor_is_refused(store: Store, cursor: str) -> None:
+    for listing in (lambda: store.list_runs(RunFilter(), cursor=cursor), lambda: store.list_workflows(cursor=cursor)):
+        with pytest.raises(InvalidRequest) as refused:
+            listing()
+        assert refused.value.error_code == "invalid_cursor"
+
+
+def test_a_page_has_a_largest_and_a_smallest_size(store: Store) -> None:
+    for i in range(MAX_PAGE_ITEMS + 1):
+        store.create_run(head(f"r{i}", i, due_ms=1))
+    assert len(store.list_runs(RunFilter(), limit=10**6).items) == len(store.list_due(1, limit=10**6)) == MAX_PAGE_ITEMS
+    assert len(store.list_runs(RunFilter(), limit=0).items) == len(store.list_due(1, limit=-1)) == 1
+
+
+# -- due -------------------------------------------------------------------------------------------------------------
+
+
+def test_due_runs_come_with_the_longest_overdue_first(store: Store) -> None:
+    for run_id, due_ms in (("a", 30), ("b", 10), ("c", None), ("d", 31), ("e", 20)):
+        store.create_run(head(run_id, due_ms=due_ms))
+    assert [run.run_id for run in store.list_due(30)] == ["b", "e", "a"]
+    assert [run.run_id for run in store.list_due(30, limit=1)] == ["b"]
+    assert store.list_due(9) in ([], ())
+
+
+@pytest.mark.parametrize(("before", "touched", "after"), [(None, 50, 50), (60, 50, 50), (50, 50, 50), (40, 50, 40)])
+def test_a_touch_brings_due_forward_and_never_back(store: Store, before: int | None, touched: int, after: int) -> None:
+    store.create_run(head("r", due_ms=before))
+    assert store.touch_run("r", touched)
+    assert store.get_run("r") == head("r", due_ms=after)
+    assert not store.touch_run("none", touched)
+
+
+# -- the lease -------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("owner", "now_ms", "taken"), [
+    ("me", 50, True),  # mine
+    ("you", 50, False),  # somebody else's
+    ("you", 99, False),
+    ("you", 100, True),  # expired
+])
+def test_a_lease_is_taken_when_it_is_mine_or_expired(store: Store, owner: str, now_ms: int, taken: bool) -> None:
+    store.create_run(head("r", due_ms=5))
+    first = store.take_lease("r", "me", 0, 100)
+    assert first and (first.epoch, first.until_ms) == (1, 100)
+    second = store.take_lease("r", owner, now_ms, 200)
+    assert (second is not None) == taken
+    kept = store.get_run("r")
+    assert kept
+    assert (kept.owner, kept.epoch, kept.lease_until_ms, kept.due_ms) == ((owner, 2, 200, 200) if taken else ("me", 1, 100, 100))
+
+
+def test_there_is_no_lease_of_a_run_that_does_not_exist(store: Store) -> None:
+    assert store.take_lease("none", "me", 0, 100) is None
+
+
+def test_of_twenty_that_want_the_lease_one_gets_it(store: Store, race: Any) -> None:
+    store.create_run(head("r"))
+    assert len([lease for lease in race(lambda i: store.take_lease("r", f"o{i}", 0, 100)) if lease]) == 1
+
+
+def test_the_holder_of_an_older_epoch_changes_nothing(store: Store) -> None:
+    store.create_run(head("r"))
+    old = store.take_lease("r", "me", 0, 100)
+    new = store.take_lease("r", "you", 100, 200)
+    assert old and new
+    before = store.get_run("r")
+    for given in ({"status": "failed"}, {"release": True}, {"until_ms": 900}):
+        with pytest.raises(LeaseLost):
+            store.update_run(old, 150, **given)
+    with pytest.raises(LeaseLost):
+        store.update_run(replace(new, run_id="none"), 150)
+    assert store.get_run("r") == before
+
+
+def test_an_update_changes_what_is_given_and_due_follows_the_lease(store: Store) -> None:
+    store.create_run(head("r"))
+    lease = store.take_lease("r", "me", 0, 100)
+    assert lease
+    longer = store.update_run(lease, 50, status="paused", sequence=9, until_ms=300)
+    assert longer == replace(lease, until_ms=300)
+    expected = head("r", status="paused", sequence=9, updated_ms=50, epoch=1, owner="me", lease_until_ms=300, due_ms=300)
+    assert store.get_run("r") == expected
+    store.touch_run("r", 60)
+    assert store.update_run(longer, 70) == longer
+    assert store.get_run("r") == replace(expected, updated_ms=70)
+
+
+@pytest.mark.parametrize("due_ms", [None, 500])
+def test_a_released_lease_is_free_and_due_is_as_given(store: Store, due_ms: int | None) -> None:
+    store.create_run(head("r"))
+    lease = store.take_lease("r", "me", 0, 100)
+    assert lease
+    store.update_run(lease, 50, status="paused", due_ms=due_ms, release=True)
+    assert store.get_run("r") == head("r", status="paused", updated_ms=50, epoch=1, due_ms=due_ms)
+    again = store.take_lease("r", "you", 51, 100)
+    assert again and again.epoch == 2
+
+
+# -- the log ---------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("first", "last"), [(1, 1), (2, 2), (3, 3), (3, 9), (5, 5), (9, 9)])
+def test_a_batch_that_does_not_follow_the_log_is_refused(store: Store, first: int, last: int) -> None:
+    written = [batch(1, 2), batch(3, 3)]
+    for item in written:
+        store.append("r", item)
+    with pytest.raises(AppendConflict):
+        store.append("r", batch(first, last))
+    assert [*store.read_log("r")] == written
+    store.append("r", batch(4))
+
+
+def test_the_first_batch_starts_at_one(store: Store) -> None:
+    with pytest.raises(AppendConflict):
+        store.append("r", batch(2))
+    for first, last in ((0, 1), (2, 1)):
+        with pytest.raises(EngineBug):
+            store.append("r", batch(first, last))
+    assert [*store.read_log("r")] == []
+
+
+def test_the_same_bytes_again_are_a_conflict_too(store: Store) -> None:
+    store.append("r", batch(1))
+    with pytest.raises(AppendConflict):
+        store.append("r", batch(1))
+
+
+def test_of_twenty_appends_at_one_place_exactly_one_wins(store: Store, race: Any) -> None:
+    store.append("r", batch(1))
+    ends = race(lambda i: store.append("r", batch(2, 2 + i, b"%d" % i)))
+    assert Counter(type(end) for end in ends) == {type(None): 1, AppendConflict: 19}
+    won = ends.index(None)
+    assert [*store.read_log("r")] == [batch(1), batch(2, 2 + won, b"%d" % won)]
+
+
+def test_twenty_writers_that_retry_leave_no_gap_and_no_double(store: Store, race: Any) -> None:
+    def write(i: int) -> int:
+        for _ in range(1_000):
+            log = store.read_log("r")
+            try:
+                store.append("r", batch(log[-1].last + 1 if log else 1, data=b"%d" % i))
+                return i
+            except AppendConflict:
+                continue
+        raise AssertionError("never won")
+
+    assert race(write) == [*range(20)]
+    log = store.read_log("r")
+    assert [item.first for item in log] == [*range(1, 21)]
+    assert sorted(int(item.data) for item in log) == [*range(20)]
+
+
+def test_logs_of_different_runs_do_not_touch(store: Store) -> None:
+    for run_id in ("r", "r1", "R"):
+        store.append(run_id, batch(1, data=run_id.encode()))
+    assert [[item.data for item in store.read_log(run_id)] for run_id in ("r", "r1", "R")] == [[b"r"], [b"r1"], [b"R"]]
+
+
+@pytest.mark.parametrize(
+    ("after", "firsts"), [(0, [1, 4, 5]), (1, [1, 4, 5]), (2, [1, 4, 5]), (3, [4, 5]), (4, [5]), (8, [5]), (9, []), (99, [])]
+)
+def test_reading_starts_with_the_batch_that_holds_the_next_event(store: Store, after: int, firsts: list[int]) -> None:
+    for item in (batch(1, 3), batch(4), batch(5, 9)):
+        store.append("r", item)
+    assert [item.first for item in store.read_log("r", after)] == firsts
+
+
+@pytest.mark.parametrize(("limit_bytes", "count"), [(0, 1), (9, 1), (10, 1), (19, 1), (20, 2), (35, 3), (1_000, 5)])
+def test_a_read_ends_at_its_bytes_and_holds_at_least_one_batch(store: Store, limit_bytes: int, count: int) -> None:
+    for first in range(1, 6):
+        store.append("r", batch(first, data=b"0123456789"))
+    assert [item.first for item in store.read_log("r", limit_bytes=limit_bytes)] == [*range(1, count + 1)]
+    assert [item.first for item in store.read_log("r", 2, limit_bytes=0)] == [3]
+
+
+def test_a_batch_of_the_largest_size_fits_and_one_byte_more_does_not(store: Store) -> None:
+    largest = batch(1, data=bytes(range(256)) * (MAX_BATCH_BYTES // 256) + b"x" * (MAX_BATCH_BYTES % 256))
+    store.append("r", largest)
+    assert [*store.read_log("r")] == [largest]
+    with pytest.raises(LimitExceeded):
+        store.append("r", batch(2, data=b"x" * (MAX_BATCH_BYTES + 1)))
+    assert len(store.read_log("r")) == 1
+
+
+# -- snapshots -------------------------------------------------------------------------------------------------------
+
+
+def test_a_snapshot_never_goes_back(store: Store) -> None:
+    assert store.get_snapshot("r") is None
+    for sequence, data in ((5, b"five"), (9, b"nine"), (7, b"seven")):
+        store.put_snapshot("r", sequence, data)
+    assert store.get_snapshot("r") == (9, b"nine")
+
+
+def test_a_snapshot_may_be_large(store: Store) -> None:
+    data = random.Random(1).randbytes(3_000_000)
+    store.put_snapshot("r", 1, data)
+    store.put_snapshot("r", 2, data[:2_000_000])
+    assert store.get_snapshot("r") == (2, data[:2_000_000])
+
+
+# -- the inbox -------------------------------------------------------------------------------------------------------
+
+
+def test_a_signal_is_put_once(store: Store) -> None:
+    first, second = signal(body=b"yes"), signal(body=b"no")
+    assert store.put_signal("r", first) == first
+    assert store.put_signal("r", second) == first == store.get_signal("r", "resume", "p1")
+    for run_id, other in (("r2", second), ("r", signal("p2", body=b"no")), ("r", signal(kind="cancel", body=b"no"))):
+        assert store.put_signal(run_id, other) == other
+    assert store.get_signal("r", "resume", "none") is None
+
+
+def test_of_twenty_answers_one_wins_and_all_are_told_it(store: Store, race: Any) -> None:
+    told = race(lambda i: store.put_signal("r", signal(body=b"%d" % i, created_ms=i)))
+    assert {*told} == {store.get_signal("r", "resume", "p1")}
+    assert len(store.read_inbox("r")) == 1
+
+
+def test_the_inbox_is_read_oldest_first(store: Store) -> None:
+    signals = [signal(f"p{i}", created_ms) for i, created_ms in enumerate((30, 10, 20, 10))]
+    for item in signals:
+        store.put_signal("r", item)
+    store.put_signal("other", signal())
+    assert [item.identity for item in store.read_inbox("r")] == ["p1", "p3", "p2", "p0"]
+    assert [*store.read_inbox("none")] == []
+
+
+def test_taken_signals_stay_readable_and_still_refuse_a_second(store: Store) -> None:
+    one, two = signal("p1"), signal("p2")
+    for item in (one, two):
+        store.put_signal("r", item)
+    store.take_signals("r", [])
+    for _ in range(2):
+        store.take_signals("r", [one, signal("unknown")])
+    assert [*store.read_inbox("r")] == [two]
+    assert store.get_signal("r", "resume", "p1") == replace(one, taken=True) == store.put_signal("r", signal("p1", body=b"late"))
+    assert store.get_signal("r", "resume", "unknown") is None
+
+
+def test_a_signal_has_a_largest_size(store: Store) -> None:
+    largest = signal(body=b"x" * MAX_SIGNAL_BYTES)
+    assert store.put_signal("r", largest) == largest
+    with pytest.raises(LimitExceeded):
+        store.put_signal("r", signal("p2", body=b"x" * (MAX_SIGNAL_BYTES + 1)))
+
+
+def test_an_inbox_has_a_largest_number_of_waiting_signals(store: Store) -> None:
+    for i in range(MAX_INBOX_SIGNALS):
+        store.put_signal("r", signal(f"p{i}"))
+    with pytest.raises(LimitExceeded):
+        store.put_signal("r", signal("more"))
+    assert store.get_signal("r", "resume", "more") is None
+    assert store.put_signal("r", signal("p0", body=b"again")) == signal("p0")
+    store.take_signals("r", [signal("p7")])
+    assert store.put_signal("r", signal("more")) == signal("more")
+
+
+# -- text ------------------------------------------------------------------------------------------------------------
+
+
+def test_ids_are_any_text_and_never_confused(store: Store) -> None:
+    ids = list(dict.fromkeys(ODD_IDS))
+    for number, name in enumerate(ids):
+        assert store.create_run(head(name, number, workflow_id=name, due_ms=number))
+        store.append(name, batch(1, data=name.encode()))
+        assert store.put_signal("r", signal(name, number)) == signal(name, number)
+        assert store.claim(name, name.encode(), 0) == name.encode()
+        store.put_version(name, "h", name.encode(), 0)
+    for number, name in enumerate(ids):
+        assert [run.run_id for run in store.list_runs(RunFilter(workflow_id=name)).items] == [name]
+        assert [item.data for item in store.read_log(name)] == [name.encode()]
+        assert store.get_signal("r", "resume", name) == signal(name, number)
+    assert [run.run_id for run in every_page(store, RunFilter(), 2)] == ids[::-1]
+    listed, cursor = [], None
+    for _ in ids:
+        page = store.list_workflows(limit=1, cursor=cursor)
+        listed += [item.workflow_id for item in page.items]
+        cursor = page.cursor
+    assert listed == sorted(ids) and cursor is None
+
+
+def test_text_that_is_not_unicode_is_refused(store: Store) -> None:
+    bad = "half \ud800"
+    calls = (
+        lambda: store.create_run(head(bad)), lambda: store.claim(bad, b"", 0), lambda: store.append(bad, batch(1)),
+        lambda: store.put_signal("r", signal(bad)), lambda: store.put_version(bad, "h", b"", 0),
+        lambda: store.put_snapshot(bad, 1, b""),
+    )
+    for call in calls:
+        with pytest.raises(InvalidRequest) as refused:
+            call()
+        assert refused.value.error_code == "invalid_text"
