@@ -1,0 +1,59 @@
+"""`approval`: asks a human, and goes on by the answer."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from pydantic import Field
+
+from stepless.limits import MAX_ANSWER_FIELDS, MAX_APPROVERS, MAX_MESSAGE_CHARACTERS, MAX_REMINDERS
+from stepless.model.durations import parse_duration_ms
+from stepless.model.findings import Finding
+from stepless.model.json import JSON
+from stepless.model.kind import Kind, Nature, Part, Pause, Work
+from stepless.nodes.params import Duration, Name, Params, rendered
+
+ANSWERS = ("approved", "rejected")
+_OWN_OUTPUT = ("decision", "by", "at")
+
+
+class ApprovalParams(Params):
+    """`fields` maps the answer's fields to their JSON Schemas. `notify` is a URL or an SNS topic; `reminders` are durations
+    from the question on."""
+
+    message: str = Field(max_length=MAX_MESSAGE_CHARACTERS)
+    fields: dict[Name, dict[str, Any] | bool] = Field(default_factory=dict, max_length=MAX_ANSWER_FIELDS)
+    approvers: str | Annotated[list[str], Field(max_length=MAX_APPROVERS)] | None = None
+    notify: str | None = Field(None, min_length=1)
+    timeout: Duration | None = None
+    reminders: list[Duration] = Field(default_factory=list, max_length=MAX_REMINDERS)
+
+
+def exits(params: ApprovalParams) -> tuple[str, ...]:
+    return (*ANSWERS, "timeout")
+
+
+def check(params: ApprovalParams, path: str) -> list[Finding]:
+    return [
+        Finding("reserved_field", f"{path}.fields.{name}", f"every approval puts out its own `{name}`", "Choose another name.")
+        for name in params.fields if name in _OWN_OUTPUT
+    ]
+
+
+def suspend(work: Work) -> Pause:
+    """Waits for an answer; with `timeout` not longer than that."""
+    params = rendered(ApprovalParams, work.params, work.literals)
+    approvers = [params.approvers] if isinstance(params.approvers, str) else params.approvers or []
+    details: dict[str, JSON] = {"message": params.message, "fields": params.fields, "approvers": approvers}
+    if params.notify is not None:
+        details["notify"] = params.notify
+    if params.reminders:
+        details["reminders_ms"] = [parse_duration_ms(text) for text in params.reminders]
+    deadline_ms = None if params.timeout is None else work.now_ms + parse_duration_ms(params.timeout)
+    return Pause("human_input", deadline_ms=deadline_ms, exits=ANSWERS, fields=params.fields, details=details)
+
+
+KIND = Kind(
+    "approval", Nature.PAUSE, ApprovalParams, "asks a human, and goes on by the answer",
+    exits=exits, parts={"fields": Part.LITERAL}, suspend=suspend, check=check,
+)

@@ -1,0 +1,39 @@
+"""`callback`: waits until another system answers."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pydantic import Field
+
+from stepless.limits import MAX_ANSWER_FIELDS, MAX_MESSAGE_CHARACTERS
+from stepless.model.durations import parse_duration_ms
+from stepless.model.json import JSON
+from stepless.model.kind import SOURCE, Kind, Nature, Part, Pause, Work
+from stepless.nodes.params import Duration, Name, Params, rendered
+
+
+class CallbackParams(Params):
+    """`fields` maps the answer's fields to their JSON Schemas; without it any answer will do."""
+
+    message: str | None = Field(None, max_length=MAX_MESSAGE_CHARACTERS)
+    fields: dict[Name, dict[str, Any] | bool] | None = Field(None, max_length=MAX_ANSWER_FIELDS)
+    timeout: Duration | None = None
+
+
+def exits(params: CallbackParams) -> tuple[str, ...]:
+    return (SOURCE, "timeout")
+
+
+def suspend(work: Work) -> Pause:
+    """Waits for `POST /resume/{token}`; with `timeout` not longer than that."""
+    params = rendered(CallbackParams, work.params, work.literals)
+    details: dict[str, JSON] = {} if params.message is None else {"message": params.message}
+    deadline_ms = None if params.timeout is None else work.now_ms + parse_duration_ms(params.timeout)
+    return Pause("callback", deadline_ms=deadline_ms, exits=(SOURCE,), fields=params.fields, details=details)
+
+
+KIND = Kind(
+    "callback", Nature.PAUSE, CallbackParams, "waits until another system answers",
+    exits=exits, parts={"fields": Part.LITERAL}, suspend=suspend,
+)

@@ -1,0 +1,62 @@
+"""`condition`: takes the exit of the first case that holds."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from pydantic import Field, StringConstraints
+
+from stepless.errors import ExpressionError
+from stepless.limits import MAX_CASES, MAX_EXPRESSION_CHARACTERS
+from stepless.model.findings import Finding
+from stepless.model.json import JSON
+from stepless.model.kind import Case, Kind, Nature, Outcome, Part, Work
+from stepless.model.work import passed_through
+from stepless.nodes.params import Name, Params, reserved_exits, warning
+
+ELSE = "else"
+Test = Annotated[str, StringConstraints(min_length=1, max_length=MAX_EXPRESSION_CHARACTERS)]
+
+
+class ConditionParams(Params):
+    """`cases` are tried in order; the text `else` holds always."""
+
+    cases: dict[Name, Test] = Field(min_length=1, max_length=MAX_CASES)
+
+
+def exits(params: ConditionParams) -> tuple[str, ...]:
+    return tuple(params.cases)
+
+
+def check(params: ConditionParams, path: str) -> list[Finding]:
+    names = list(params.cases)
+    fallback = next((place for place, test in enumerate(params.cases.values()) if test.strip() == ELSE), len(names))
+    return reserved_exits(params.cases, f"{path}.cases") + [
+        warning("unreachable_case", f"{path}.cases.{name}",
+                f"`{name}` is never tried: `{names[fallback]}` before it holds always", "Put the case with `else` last.")
+        for name in names[fallback + 1:]
+    ]
+
+
+def evaluate(work: Work) -> Outcome:
+    """Puts out what came in. Cases after the first that holds are not evaluated; when none holds no exit fires."""
+    value = passed_through(work.inputs)
+    for case in work.cases:
+        if case.expression is None or _holds(work, case):
+            return Outcome(value, handle=case.name)
+    return Outcome(value, handle=None)
+
+
+def _holds(work: Work, case: Case) -> JSON:
+    assert case.expression is not None
+    try:
+        return work.evaluate(case.expression)
+    except ExpressionError as error:
+        told = f"case `{case.name}`: {error.message}"
+        raise ExpressionError(told, source=error.source, offset=error.offset, code=error.error_code) from error
+
+
+KIND = Kind(
+    "condition", Nature.PURE, ConditionParams, "takes the exit of the first case that holds",
+    exits=exits, parts={"cases": Part.CASES}, evaluate=evaluate, check=check,
+)

@@ -1,0 +1,30 @@
+"""`end`: ends a path, the run, or the enclosing loop."""
+
+from __future__ import annotations
+
+from pydantic import Field
+
+from stepless.model.kind import Kind, Nature, Outcome, Work
+from stepless.nodes.params import Params, rendered
+
+
+class EndParams(Params):
+    """`halt` ends the run now, `break` the enclosing loop after this turn; neither just ends the path."""
+
+    halt: bool = False
+    break_: bool = Field(False, alias="break")
+
+
+def no_exits(params: EndParams) -> tuple[str, ...]:
+    return ()
+
+
+def evaluate(work: Work) -> Outcome:
+    params = rendered(EndParams, work.params)
+    return Outcome(handle=None, halt=params.halt, break_loop=params.break_)
+
+
+KIND = Kind(
+    "end", Nature.PURE, EndParams, "ends a path, the run (halt) or the enclosing loop (break)",
+    exits=no_exits, evaluate=evaluate, terminal=True,
+)

@@ -1,0 +1,26 @@
+"""`event`: a run that an event on EventBridge starts."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pydantic import Field
+
+from stepless.model.kind import Kind, Nature, Outcome, Part, Work
+from stepless.nodes.params import Params
+
+
+class EventParams(Params):
+    """`pattern` is an EventBridge event pattern."""
+
+    pattern: dict[str, Any] = Field(min_length=1)
+
+
+def evaluate(work: Work) -> Outcome:
+    return Outcome(work.run_inputs)
+
+
+KIND = Kind(
+    "event", Nature.ENTRY, EventParams, "starts a run for every event that matches a pattern; puts out the event",
+    parts={"pattern": Part.LITERAL}, evaluate=evaluate,
+)

@@ -1,0 +1,156 @@
+"""From a node's `args` to the parameters of a Python callable."""
+
+from __future__ import annotations
+
+import inspect
+import typing
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from pydantic import TypeAdapter, ValidationError
+from pydantic.errors import PydanticUserError
+
+from stepless.model.json import JSON
+from stepless.model.work import NodeFailure
+from stepless.nodes.json_value import copied
+from stepless.ports import Call
+
+
+@dataclass(frozen=True, slots=True)
+class FunctionCall:
+    """What a function may know about the attempt it is: annotate a parameter with it to be given it.
+
+    `token` is the same in every attempt and redelivery: send it along as an idempotency key. `deadline_ms` (since 1970 UTC)
+    is when the engine gives up. `log` writes a line to the run's history, `delta` streams text to whoever watches; both
+    may be called from any thread until the function returns.
+    """
+
+    run_id: str
+    workflow_id: str
+    instance: str
+    attempt: int
+    token: str
+    deadline_ms: int
+    log: Callable[[str], None] = field(repr=False)
+    delta: Callable[[str], None] = field(repr=False)
+
+
+_POSITIONAL_ONLY: Final = inspect.Parameter.POSITIONAL_ONLY
+_VAR_POSITIONAL: Final = inspect.Parameter.VAR_POSITIONAL
+_VAR_KEYWORD: Final = inspect.Parameter.VAR_KEYWORD
+_UNCHECKED: Final = (inspect.Parameter.empty, Any, object)
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """Validates one argument. A value of exactly the type `plain` is left alone: most are, and that is fast."""
+
+    plain: type | None
+    adapter: TypeAdapter[Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Binding:
+    """The parameters of one callable. `checks` holds those whose type hints ask for validation."""
+
+    name: str
+    accepted: frozenset[str]
+    required: frozenset[str]
+    checks: Mapping[str, Check]
+    takes_any: bool
+    call_parameter: str | None
+
+    def bind(self, args: Mapping[str, JSON], call: Call) -> dict[str, Any]:
+        """Keyword arguments; the function may change them as it likes. Raises `NodeFailure` (config, `invalid_arguments`)
+        naming what is missing, unexpected or of the wrong type."""
+        names = args.keys()
+        if names != self.accepted:
+            self._refuse_unfit(names)
+        arguments = {name: copied(value) for name, value in args.items()}
+        for name, check in self.checks.items():
+            if name in arguments and type(arguments[name]) is not check.plain:
+                arguments[name] = self._validated(name, arguments[name], check)
+        if self.call_parameter is not None:
+            arguments[self.call_parameter] = FunctionCall(
+                call.run_id, call.workflow_id, call.instance, call.attempt, call.token, call.deadline_ms, call.log, call.delta,
+            )
+        return arguments
+
+    def _refuse_unfit(self, names: typing.AbstractSet[str]) -> None:
+        missing = sorted(self.required - names)
+        unexpected = [] if self.takes_any else sorted(names - self.accepted)
+        told = [f"{word} {', '.join(f'`{name}`' for name in some)}"
+                for word, some in (("missing", missing), ("unexpected", unexpected)) if some]
+        if told or self.call_parameter in names:
+            raise self._invalid("; ".join(told) or f"`{self.call_parameter}` is filled in by the engine")
+
+    def _validated(self, name: str, value: JSON, check: Check) -> Any:
+        try:
+            return check.adapter.validate_python(value)
+        except ValidationError as refused:
+            fault = refused.errors(include_url=False, include_input=False, include_context=False)[0]
+            place = ".".join(map(str, (name, *fault["loc"])))
+            raise self._invalid(f"`{place}`: {fault['msg']}") from refused
+
+    def _invalid(self, told: str) -> NodeFailure:
+        takes = ", ".join(sorted(self.accepted)) or "no arguments"
+        return NodeFailure("config", "invalid_arguments", f"{self.name}: {told}", retryable=False, mend=f"it takes {takes}")
+
+
+def bind_parameters(name: str, callable: Callable[..., Any]) -> Binding:
+    """Reads the callable's signature. Raises `NodeFailure` (config, `invalid_function`) when it cannot be called by name."""
+    accepted, required = set(), set()
+    checks: dict[str, Check] = {}
+    takes_any, call_parameter = False, None
+    hints = _hints(name, callable)
+    for parameter in _signature(name, callable).parameters.values():
+        hint = hints.get(parameter.name, parameter.empty)
+        if parameter.kind is _VAR_KEYWORD:
+            takes_any = True
+        elif parameter.kind is _POSITIONAL_ONLY:
+            raise _unfit(name, f"its parameter `{parameter.name}` cannot be given by name", "take out the `/`, or wrap it")
+        elif hint is FunctionCall:
+            call_parameter = parameter.name
+        elif parameter.kind is not _VAR_POSITIONAL:
+            accepted.add(parameter.name)
+            if parameter.default is parameter.empty:
+                required.add(parameter.name)
+            if not any(hint is plain for plain in _UNCHECKED):
+                checks[parameter.name] = _check(name, parameter.name, hint)
+    return Binding(name, frozenset(accepted), frozenset(required), checks, takes_any, call_parameter)
+
+
+_PLAIN: Final = (str, int, float, bool, list, dict)
+
+
+def _check(name: str, parameter: str, hint: Any) -> Check:
+    plain = hint if hint in _PLAIN else None
+    try:
+        return Check(plain, TypeAdapter(hint))
+    except (PydanticUserError, NameError) as error:
+        raise _unfit(name, f"JSON cannot become the type of `{parameter}`, {hint!r:.100}", "annotate it with a type that "
+                     "pydantic validates, or leave the annotation out") from error
+
+
+def _hints(name: str, callable: Callable[..., Any]) -> dict[str, Any]:
+    target = callable
+    while hasattr(target, "func"):  # functools.partial
+        target = target.func
+    if not inspect.isroutine(target):
+        target = type(target).__call__
+    try:
+        return typing.get_type_hints(target, include_extras=True)
+    except (NameError, TypeError, AttributeError) as error:
+        raise _unfit(name, f"its type hints cannot be read: {error}", "import the types that it names at run time too") from error
+
+
+def _signature(name: str, callable: Callable[..., Any]) -> inspect.Signature:
+    try:
+        return inspect.signature(callable)
+    except (ValueError, TypeError) as error:
+        raise _unfit(name, f"its parameters are not known: {error}", "wrap it in a function of your own") from error
+
+
+def _unfit(name: str, told: str, mend: str) -> NodeFailure:
+    return NodeFailure("config", "invalid_function", f"{name}: {told}", retryable=False, mend=mend)

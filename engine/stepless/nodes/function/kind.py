@@ -1,0 +1,87 @@
+"""The kind `function`: its parameters, and its run."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from collections.abc import Mapping
+from typing import Any, Final
+
+from pydantic import Field
+
+from stepless.limits import MAX_ERROR_CHARACTERS, MAX_FUNCTION_NAME_CHARACTERS
+from stepless.model.json import JSON
+from stepless.model.kind import Kind, Nature, Part
+from stepless.model.work import NodeFailure, Result
+from stepless.nodes.function.registry import NAME, Function, find
+from stepless.nodes.function.threads import Threads
+from stepless.nodes.json_value import NotJson, to_json
+from stepless.nodes.params import Name, Params
+from stepless.ports import Call
+
+
+class FunctionParams(Params):
+    """`call` is the name of a registered callable, `args` its arguments by name."""
+
+    call: str = Field(pattern=NAME, max_length=MAX_FUNCTION_NAME_CHARACTERS)
+    args: dict[Name, JSON] = Field(default_factory=dict)
+
+
+KIND = Kind(
+    "function", Nature.EFFECT, FunctionParams, "calls registered Python code; puts out what it returns",
+    parts={"call": Part.LITERAL},
+)
+
+_THREADS: Final = Threads()
+
+
+async def run(call: Call) -> Result:
+    """Calls the function and puts out its result as JSON.
+
+    Raises `NodeFailure`: config for arguments that do not fit, timeout for a TimeoutError, execution for a result that is
+    not JSON, provider_error for any other exception, with the exception's name as its code.
+    """
+    function = find(call.literals.get("call"))
+    args = call.params.get("args", {})
+    if not isinstance(args, Mapping):
+        raise NodeFailure("config", "invalid_arguments", f"{function.name}: `args` is {type(args).__name__}, not an object",
+                          retryable=False, mend="give the arguments by name")
+    value = await _invoke(function, function.binding.bind(args, call))
+    try:
+        return Result(to_json(value))
+    except NotJson as found:
+        raise NodeFailure("execution", "result_not_json", f"{function.name} returned what is not JSON: {found}",
+                          retryable=False, mend=found.mend) from found
+
+
+async def _invoke(function: Function, arguments: Mapping[str, Any]) -> Any:
+    if not function.is_async:
+        value, error = await _THREADS.run(lambda: function.callable(**arguments))
+        if isinstance(error, NodeFailure):
+            raise error
+        if error is not None:
+            raise _failure(error) from error
+        return value
+    try:
+        return await function.callable(**arguments)
+    except NodeFailure:
+        raise
+    except asyncio.CancelledError as error:
+        task = asyncio.current_task()
+        if task is not None and task.cancelling():
+            raise  # the engine gave up, not the function
+        raise _failure(error) from error
+    except Exception as error:
+        raise _failure(error) from error
+
+
+def _failure(error: BaseException) -> NodeFailure:
+    message = str(error)[:MAX_ERROR_CHARACTERS] or type(error).__name__
+    if isinstance(error, TimeoutError):
+        return NodeFailure("timeout", "timeout", message)
+    return NodeFailure("provider_error", _snake_case(type(error).__name__), message)
+
+
+def _snake_case(name: str) -> str:
+    """`HTTPStatusError` → `http_status_error`."""
+    return re.sub(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", "_", name).lower()

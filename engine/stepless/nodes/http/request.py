@@ -1,0 +1,98 @@
+"""The parameters of `http`, and the request that they describe."""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import dataclass
+from typing import Annotated, Any, Final, Literal
+from urllib.parse import urlsplit
+
+from pydantic import AfterValidator, BeforeValidator, Field, StringConstraints
+
+from stepless.limits import MAX_HEADERS, MAX_URL_CHARACTERS
+from stepless.model.json import JSON
+from stepless.nodes.params import Params, Scalar
+
+UNSAFE: Final = frozenset({"POST", "PUT", "PATCH", "DELETE"})
+_OWN_HEADERS: Final = frozenset({"content-length", "transfer-encoding", "connection", "upgrade", "te", "trailer"})
+_CONTROL: Final = re.compile(r"[\x00-\x08\x0a-\x1f\x7f]")
+
+
+def _fit_for_a_header(value: Scalar) -> Scalar:
+    if isinstance(value, str) and _CONTROL.search(value):
+        raise ValueError("a header cannot hold line breaks or control characters")
+    return value
+
+
+def _not_our_own(name: str) -> str:
+    if name.lower() in _OWN_HEADERS:
+        raise ValueError(f"`{name}` is worked out from the request itself; leave it out")
+    return name
+
+
+def _web_address(url: str) -> str:
+    parts = urlsplit(url)  # raises ValueError for a malformed host
+    if parts.scheme.lower() not in ("http", "https") or not parts.hostname:
+        raise ValueError("a URL starts with https:// or http:// and a host")
+    if _CONTROL.search(url) or " " in url:
+        raise ValueError("a URL cannot hold blanks, line breaks or control characters")
+    return url
+
+
+Status = Annotated[int, Field(ge=100, le=599)] | Annotated[str, StringConstraints(pattern="^[1-5]xx$")]
+HeaderName = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9!#$%&'*+.^_`|~-]{1,100}$"), AfterValidator(_not_our_own)]
+HeaderValue = Annotated[Scalar, AfterValidator(_fit_for_a_header)]
+
+
+class HttpParams(Params):
+    """`body` is sent as it is when it is text, else as JSON. `query` values may be lists; null leaves one out.
+    `expect_status` holds the statuses that are no failure: numbers, or classes such as `2xx`."""
+
+    method: Annotated[
+        Literal["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"],
+        BeforeValidator(lambda name: name.upper() if isinstance(name, str) else name),
+    ] = "GET"
+    url: Annotated[str, AfterValidator(_web_address)] = Field(max_length=MAX_URL_CHARACTERS)
+    headers: dict[HeaderName, HeaderValue] = Field(default_factory=dict, max_length=MAX_HEADERS)
+    query: dict[str, Scalar | list[Scalar] | None] = Field(default_factory=dict, max_length=MAX_HEADERS)
+    body: JSON = None
+    expect_status: Status | Annotated[list[Status], Field(min_length=1, max_length=50)] = "2xx"
+
+    def expects(self, status: int) -> bool:
+        wanted = self.expect_status if isinstance(self.expect_status, list) else [self.expect_status]
+        return any(status == one or f"{status // 100}xx" == one for one in wanted)
+
+
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """A request ready to be sent. `own` are the names of the headers that the author wrote, in lower case."""
+
+    headers: list[tuple[bytes, bytes]]
+    own: frozenset[str]
+    query: dict[str, Any]
+    content: bytes | None
+
+
+def prepare(params: HttpParams, token: str) -> Prepared:
+    """Adds what the author left out: the content type, and for requests that change something the idempotency key."""
+    headers = {name.lower(): _as_text(value) for name, value in params.headers.items()}
+    own = frozenset(headers)
+    content = None
+    if isinstance(params.body, str):
+        content = params.body.encode()
+        headers.setdefault("content-type", "text/plain; charset=utf-8")
+    elif params.body is not None:
+        content = json.dumps(params.body, ensure_ascii=False, separators=(",", ":"), allow_nan=False).encode()
+        headers.setdefault("content-type", "application/json")
+    if params.method in UNSAFE:
+        headers.setdefault("idempotency-key", token)
+    query = {
+        name: [_as_text(item) for item in value] if isinstance(value, list) else _as_text(value)
+        for name, value in params.query.items() if value is not None
+    }
+    return Prepared([(name.encode(), value.encode()) for name, value in headers.items()], own, query, content)
+
+
+def _as_text(value: Scalar) -> str:
+    return value if isinstance(value, str) else json.dumps(value)

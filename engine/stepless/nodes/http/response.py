@@ -1,0 +1,132 @@
+"""What comes back: bodies read up to a bound, and statuses as failures with a cause."""
+
+from __future__ import annotations
+
+import json
+import zlib
+from base64 import b64encode
+from email.utils import parsedate_to_datetime
+from typing import TYPE_CHECKING, Final, NoReturn
+
+from stepless.limits import MAX_DURATION_MS, MAX_RESULT_BYTES, PREVIEW_CHARACTERS
+from stepless.model.json import JSON
+from stepless.model.work import NodeFailure
+from stepless.nodes.json_value import NotJson, to_json
+
+if TYPE_CHECKING:
+    import httpx
+
+_GZIP_OR_ZLIB: Final = 32 + zlib.MAX_WBITS
+
+
+class TooLarge(Exception):
+    """A body above the bound."""
+
+
+async def read_body(response: httpx.Response, most: int = MAX_RESULT_BYTES) -> bytes:
+    """The unpacked body. Raises `TooLarge` as soon as more than `most` bytes have come, packed or unpacked: a small packed
+    body cannot blow up in memory."""
+    encoding = response.headers.get("content-encoding", "identity").strip().lower()
+    unpack = None
+    if encoding in ("gzip", "x-gzip", "deflate"):
+        unpack = zlib.decompressobj(_GZIP_OR_ZLIB)
+    elif encoding not in ("", "identity"):
+        told = f"the body is packed with {encoding!r:.40}, which was not asked for"
+        raise NodeFailure("provider_error", "unknown_encoding", told)
+    body, received = bytearray(), False
+    async for part in response.aiter_raw():
+        received = True
+        try:
+            body += part if unpack is None else unpack.decompress(part, most + 1 - len(body))
+        except zlib.error as error:
+            raise _broken_off(str(error)) from error
+        if len(body) > most:
+            raise TooLarge
+    if unpack is not None and received and (unpack.unused_data or not unpack.eof):
+        raise _broken_off("it does not end where its data says")
+    return bytes(body)
+
+
+def _broken_off(told: str) -> NodeFailure:
+    return NodeFailure("provider_error", "invalid_encoding", f"the packed body cannot be unpacked: {told}")
+
+
+def output_of(response: httpx.Response, body: bytes) -> dict[str, JSON]:
+    """{status, headers, body}. The body is JSON or text by its content type, else text if it is UTF-8; what is neither
+    is base64 text, marked by `encoding`. An empty body is null."""
+    output: dict[str, JSON] = {"status": response.status_code, "headers": _headers(response), "body": None}
+    kind, _, _ = response.headers.get("content-type", "").partition(";")
+    kind = kind.strip().lower()
+    if not body:
+        return output
+    if kind == "application/json" or kind.endswith("+json"):
+        output["body"] = _parsed(body)
+    elif kind.startswith("text/"):
+        output["body"] = body.decode(_charset(response), errors="replace")
+    else:
+        try:
+            output["body"] = body.decode()
+        except UnicodeDecodeError:
+            output.update(body=b64encode(body).decode(), encoding="base64")
+    return output
+
+
+def _headers(response: httpx.Response) -> dict[str, str]:
+    return {name: value.encode("utf-8", "replace").decode() for name, value in response.headers.items()}
+
+
+def _charset(response: httpx.Response) -> str:
+    try:
+        "".encode(response.charset_encoding or "utf-8")
+    except LookupError:
+        return "utf-8"
+    return response.charset_encoding or "utf-8"
+
+
+def _parsed(body: bytes) -> JSON:
+    try:
+        return to_json(json.loads(body, parse_constant=_no_number))
+    except (ValueError, RecursionError, NotJson) as error:
+        raise NodeFailure("provider_error", "invalid_json", f"the body is called JSON and is not: {error}") from error
+
+
+def _no_number(name: str) -> NoReturn:
+    raise ValueError(f"{name} is no JSON")
+
+
+def failure_of(response: httpx.Response, body: bytes, what: str, now_ms: int) -> NodeFailure:
+    """An unexpected status as a failure. `what` names the request."""
+    status = response.status_code
+    sent_ms = _date_ms(response.headers.get("date", "")) or now_ms  # the server's own clock fits its Retry-After best
+    retry_after_ms = parse_retry_after(response.headers.get("retry-after"), sent_ms)
+    shown = " ".join(body.decode("utf-8", "replace").split())[:PREVIEW_CHARACTERS]
+    message = f"{what} answered {status} {response.reason_phrase}".rstrip() + (f": {shown}" if shown else "")
+    cause = _CAUSES.get(status, "provider_error" if status >= 500 else "http_error")
+    if status == 503 and retry_after_ms is not None:
+        cause = "rate_limit"
+    return NodeFailure(cause, f"http_{status}", message, retry_after_ms=retry_after_ms, retryable=cause != "http_error")
+
+
+_CAUSES: Final = {408: "timeout", 429: "rate_limit", 504: "timeout"}
+
+
+def parse_retry_after(text: str | None, now_ms: int) -> int | None:
+    """Milliseconds to wait, from seconds or an HTTP date; None when there is nothing to be understood. Never negative,
+    never above MAX_DURATION_MS."""
+    if text is None:
+        return None
+    text = text.strip()
+    if text.isascii() and text.isdigit():
+        wait_ms = int(text[:12]) * 1_000
+    elif (until_ms := _date_ms(text)) is not None:
+        wait_ms = until_ms - now_ms
+    else:
+        return None
+    return min(max(wait_ms, 0), MAX_DURATION_MS)
+
+
+def _date_ms(text: str) -> int | None:
+    try:
+        return int(parsedate_to_datetime(text).timestamp()) * 1_000
+    except (ValueError, TypeError, OverflowError):
+        return None

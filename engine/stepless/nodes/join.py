@@ -1,0 +1,18 @@
+"""`join`: a place where branches meet."""
+
+from __future__ import annotations
+
+from stepless.model.kind import Kind, Nature, Outcome, Work
+from stepless.model.work import passed_through
+from stepless.nodes.params import Params
+
+
+class JoinParams(Params):
+    """Nothing to set: how branches join and merge is set on the node, as for every kind."""
+
+
+def evaluate(work: Work) -> Outcome:
+    return Outcome(passed_through(work.inputs))
+
+
+KIND = Kind("join", Nature.PURE, JoinParams, "a place where branches meet; puts out what came in", evaluate=evaluate)

@@ -1,0 +1,36 @@
+"""`parallel`: runs its body for several branches at once."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from pydantic import Field
+
+from stepless.limits import DEFAULT_WINDOW, MAX_IN_FLIGHT
+from stepless.model.findings import Finding
+from stepless.model.kind import Kind, Nature, Part
+from stepless.nodes.container import PARTS, ContainerParams, check_container
+
+MODES: Final = ("branches", "items")
+
+
+class ParallelParams(ContainerParams):
+    """Exactly one of `branches` (a number) and `items` (a list or object). At most `window` branches run at once."""
+
+    branches: str | int | None = None
+    items: str | list[Any] | dict[str, Any] | None = None
+    window: int = Field(DEFAULT_WINDOW, ge=1, le=MAX_IN_FLIGHT)
+
+
+def check(params: ParallelParams, path: str) -> list[Finding]:
+    findings = check_container(params, path, MODES)
+    if isinstance(params.branches, int) and params.branches < 0:
+        told = f"{params.branches} branches cannot be run"
+        findings.append(Finding("out_of_range", f"{path}.branches", told, "Use 0 or more."))
+    return findings
+
+
+KIND = Kind(
+    "parallel", Nature.CONTAINER, ParallelParams, "runs its body for several branches at once; puts out the list of results",
+    parts={**dict.fromkeys(MODES, Part.EXPRESSION), "window": Part.LITERAL, **PARTS}, check=check,
+)

@@ -1,0 +1,75 @@
+"""What the parameters of all kinds have in common: strictness, durations, and validation once references are filled in."""
+
+from __future__ import annotations
+
+import keyword
+from collections.abc import Callable, Mapping
+from typing import Annotated, Any, TypeVar
+
+from pydantic import AfterValidator, BaseModel, ConfigDict, StringConstraints, ValidationError
+
+from stepless.errors import ConfigError
+from stepless.limits import MAX_ID_CHARACTERS
+from stepless.model.durations import parse_duration_ms
+from stepless.model.findings import Finding, Severity
+from stepless.model.json import JSON
+from stepless.model.kind import no_findings
+
+
+class Params(BaseModel):
+    """Base of every kind's `with`: unknown fields are refused, and no type is taken for another (`"3"` is no 3)."""
+
+    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
+
+
+def _readable(text: str) -> str:
+    parse_duration_ms(text)
+    return text
+
+
+Duration = Annotated[str, AfterValidator(_readable)]
+Scalar = str | int | float | bool
+Name = Annotated[str, StringConstraints(min_length=1, max_length=MAX_ID_CHARACTERS)]
+P = TypeVar("P", bound=Params)
+
+_SHOWN_FAULTS = 5
+
+
+def rendered(
+    model: type[P], *parts: Mapping[str, JSON], check: Callable[[P, str], list[Finding]] = no_findings,
+) -> P:
+    """The parameters as `model`, from the filled-in `parts`. Raises `ConfigError` naming the field: what publishing could
+    not judge, because it was a reference then, is judged here by the same rules."""
+    try:
+        params = model.model_validate({name: value for part in parts for name, value in part.items()})
+    except ValidationError as refused:
+        faults = refused.errors(include_url=False, include_input=False, include_context=False)
+        place = ".".join(map(str, ("with", *faults[0]["loc"])))
+        told = "; ".join(f"`{'.'.join(map(str, fault['loc']))}`: {fault['msg']}" for fault in faults[:_SHOWN_FAULTS])
+        raise ConfigError(told, place=place, mend="mend the parameter, or what its reference reads") from refused
+    for finding in check(params, "with"):
+        if finding.severity is Severity.ERROR:
+            raise ConfigError(finding.message, code=finding.code, place=finding.path, mend=finding.mend)
+    return params
+
+
+def exactly_one(params: BaseModel, path: str, names: tuple[str, ...]) -> list[Finding]:
+    """A finding unless one and only one of the fields is given. `names` are as in the document (`for`, `while`)."""
+    given = [name for name in names if getattr(params, f"{name}_" if keyword.iskeyword(name) else name) is not None]
+    if len(given) == 1:
+        return []
+    wanted = ", ".join(f"`{name}`" for name in names)
+    told = "none is given" if not given else "given are " + ", ".join(f"`{name}`" for name in given)
+    return [Finding("exactly_one", path, f"exactly one of {wanted} is needed; {told}", "Keep the one that you mean.")]
+
+
+def warning(code: str, path: str, message: str, mend: str) -> Finding:
+    return Finding(code, path, message, mend, severity=Severity.WARNING)
+
+
+def reserved_exits(names: Mapping[str, Any], path: str) -> list[Finding]:
+    """A finding for every exit that a node would give a name which means something else."""
+    return [
+        Finding("reserved_exit", f"{path}.{name}", f"`{name}` is the exit of failures in every kind", "Choose another name.")
+        for name in names if name in ("error", "onError")
+    ]

@@ -1,0 +1,24 @@
+"""`set`: writes run variables."""
+
+from __future__ import annotations
+
+from pydantic import Field
+
+from stepless.model.json import JSON
+from stepless.model.kind import Kind, Nature, Outcome, Work
+from stepless.nodes.params import Name, Params, rendered
+
+
+class SetParams(Params):
+    """`variables` maps names to their new values."""
+
+    variables: dict[Name, JSON] = Field(min_length=1)
+
+
+def evaluate(work: Work) -> Outcome:
+    """Puts out the mapping that it writes."""
+    variables = rendered(SetParams, work.params).variables
+    return Outcome(variables, variables=variables)
+
+
+KIND = Kind("set", Nature.PURE, SetParams, "writes run variables; puts out what it wrote", evaluate=evaluate)

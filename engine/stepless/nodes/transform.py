@@ -1,0 +1,20 @@
+"""`transform`: builds a value out of references and expressions."""
+
+from __future__ import annotations
+
+from stepless.model.json import JSON
+from stepless.model.kind import Kind, Nature, Outcome, Work
+from stepless.nodes.params import Params
+
+
+class TransformParams(Params):
+    """`value` is any JSON."""
+
+    value: JSON
+
+
+def evaluate(work: Work) -> Outcome:
+    return Outcome(work.params["value"])
+
+
+KIND = Kind("transform", Nature.PURE, TransformParams, "builds a value out of references and expressions", evaluate=evaluate)

@@ -1,0 +1,127 @@
+from typing import Any
+
+import pytest
+
+from stepless.errors import ConfigError, ExpressionError
+from stepless.model.kind import Case, Outcome
+from stepless.nodes import KINDS
+
+
+def evaluated(kind: str, work: Any) -> Outcome:
+    evaluate = KINDS[kind].evaluate
+    assert evaluate is not None
+    return evaluate(work)
+
+
+def never() -> bool:
+    raise AssertionError("a case after the first that holds was evaluated")
+
+
+def broken() -> bool:
+    raise ExpressionError("`<` does not compare text and numbers", source="<s.n> < 'a'", offset=6)
+
+
+@pytest.mark.parametrize(("cases", "taken"), [
+    ((("a", lambda: False), ("b", lambda: True), ("c", never)), "b"),
+    ((("a", lambda: False), ("rest", None)), "rest"),
+    ((("rest", None), ("a", never)), "rest"),
+    ((("a", lambda: 0), ("b", lambda: ""), ("c", lambda: None)), None),
+])
+def test_a_condition_takes_the_first_case_that_holds_and_passes_its_input_on(cases: Any, taken: str | None, work: Any) -> None:
+    outcome = evaluated("condition", work(cases=tuple(Case(*case) for case in cases), inputs={"input": 7}))
+    assert (outcome.handle, outcome.value) == (taken, 7)
+
+
+def test_a_case_that_raises_names_itself_and_the_position(work: Any) -> None:
+    with pytest.raises(ExpressionError, match=r"character 7 .* case `small`: `<` does not compare") as raised:
+        evaluated("condition", work(cases=(Case("small", broken), Case("rest", None))))
+    assert (raised.value.offset, raised.value.source) == (6, "<s.n> < 'a'")
+
+
+@pytest.mark.parametrize(("cases", "found"), [
+    ({"a": "1 == 1", "rest": "else"}, []),
+    ({"rest": " else ", "a": "1 == 1", "b": "else"}, [("unreachable_case", ".cases.a", "warning"),
+    ("unreachable_case", ".cases.b", "warning")]),
+    ({"error": "1 == 1"}, [("reserved_exit", ".cases.error", "error")]),
+])
+def test_cases_that_cannot_be_taken_are_found_at_publish(cases: Any, found: list[Any], findings: Any) -> None:
+    assert findings("condition", cases=cases) == found
+
+
+def test_a_route_cannot_be_called_error(findings: Any) -> None:
+    assert findings("router", routes={"onError": "when it fails"}) == [("reserved_exit", ".routes.onError", "error")]
+
+
+@pytest.mark.parametrize(("inputs", "value"), [
+    ({"input": [1]}, [1]), ({"input": None}, None), ({"a": 1, "input": 2}, {"a": 1, "input": 2}), ({"a": 1}, {"a": 1}),
+    ({}, None),
+])
+def test_a_join_passes_on_what_came_in(inputs: Any, value: Any, work: Any) -> None:
+    assert evaluated("join", work(inputs=inputs)) == Outcome(value)
+
+
+def test_set_writes_and_puts_out_the_same_mapping(work: Any) -> None:
+    outcome = evaluated("set", work(params={"variables": {"status": "denied", "n": None}}))
+    assert outcome.value == outcome.variables == {"status": "denied", "n": None}
+
+
+@pytest.mark.parametrize("rubbish", [{"variables": "denied"}, {"variables": {}}, {"variables": [1]}, {}])
+def test_set_refuses_what_is_no_mapping_once_rendered(rubbish: Any, work: Any) -> None:
+    with pytest.raises(ConfigError, match=r"with\.variables") as refused:
+        evaluated("set", work(params=rubbish))
+    assert refused.value.mend
+
+
+def test_transform_puts_out_its_value(work: Any) -> None:
+    assert evaluated("transform", work(params={"value": {"a": [1, None]}})).value == {"a": [1, None]}
+
+
+def test_respond_answers_with_its_body_and_fires_no_exit(work: Any) -> None:
+    outcome = evaluated("respond", work(params={"body": {"a": 1}, "headers": {"X-N": 3}}))
+    assert outcome == Outcome({"a": 1}, handle=None, respond={"status": 200, "headers": {"X-N": 3}, "body": {"a": 1}})
+
+
+@pytest.mark.parametrize("rubbish", [{"status": 99}, {"status": 600}, {"status": None}, {"headers": {"a": [1]}}])
+def test_respond_refuses_an_answer_that_http_does_not_know(rubbish: Any, work: Any) -> None:
+    with pytest.raises(ConfigError, match="with"):
+        evaluated("respond", work(params=rubbish))
+
+
+@pytest.mark.parametrize(("params", "halt", "break_loop"), [
+    ({}, False, False), ({"halt": True}, True, False), ({"break": True}, False, True),
+])
+def test_end_says_what_it_ends(params: Any, halt: bool, break_loop: bool, work: Any) -> None:
+    assert evaluated("end", work(params=params)) == Outcome(handle=None, halt=halt, break_loop=break_loop)
+
+
+@pytest.mark.parametrize(("kind", "params", "found"), [
+    ("loop", {"times": 2}, []),
+    ("loop", {"items": []}, []),
+    ("loop", {"while": "<loop.index> < 3"}, []),
+    ("loop", {}, [("exactly_one", "", "error")]),
+    ("loop", {"times": 2, "do_while": "1 < 2"}, [("exactly_one", "", "error")]),
+    ("loop", {"times": -1}, [("out_of_range", ".times", "error")]),
+    ("loop", {"times": 1, "max_consecutive_errors": 2}, [("unused_parameter", ".max_consecutive_errors", "warning")]),
+    ("loop", {"times": 1, "max_consecutive_errors": 2, "on_error": "continue"}, []),
+    ("parallel", {"branches": 0}, []),
+    ("parallel", {"branches": 2, "items": [1]}, [("exactly_one", "", "error")]),
+    ("parallel", {"branches": -2}, [("out_of_range", ".branches", "error")]),
+])
+def test_a_container_has_exactly_one_mode(kind: str, params: Any, found: list[Any], findings: Any) -> None:
+    assert findings(kind, body={}, **params) == found
+
+
+def test_a_container_with_two_modes_is_told_which(findings: Any) -> None:
+    loop = KINDS["loop"]
+    [finding] = loop.check(loop.params.model_validate({"times": 2, "while": "1", "body": {}}), "nodes.l.with")
+    assert "exactly one of `times`, `items`, `while`, `do_while`" in finding.message
+    assert finding.message.endswith("given are `times`, `while`")
+
+
+@pytest.mark.parametrize("params", [
+    {"max_iterations": 0}, {"max_iterations": 100_001}, {"window": 0}, {"on_error": "ignore"}, {"max_consecutive_errors": 0},
+    {"body": []},
+])
+def test_a_container_bound_that_is_none_is_refused(params: Any) -> None:
+    with pytest.raises(ValueError, match="validation error"):
+        KINDS["parallel"].params.model_validate({"branches": 1, "body": {}, **params})
