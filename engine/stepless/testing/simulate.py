@@ -1,0 +1,195 @@
+"""`simulate`: one run on a virtual clock over the real core. No I/O, no waiting; days pass in milliseconds.
+
+At every instant signals come first, then the ends of attempts, then timers, each in the order in which it was scheduled.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from heapq import heappop, heappush
+from itertools import count
+from random import Random
+from typing import Any
+
+from stepless.compile import compile_document
+from stepless.core.decide import decide
+from stepless.core.decision import Decision, Dispatch
+from stepless.core.ending import outputs
+from stepless.core.events import Event, EventType
+from stepless.core.facts import Answered, Begin, CancelRequested, Expired, Fact, Failed, Failure, Tick
+from stepless.core.pauses import next_due_ms
+from stepless.core.state import State
+from stepless.core.trace import NodeRecord, Tag, Trace, envelope
+from stepless.core.variables import outgoing_cells
+from stepless.errors import InvalidRequest
+from stepless.model.graph import Graph
+from stepless.model.json import JSON
+from stepless.nodes import KINDS
+from stepless.testing.script import Entry, Script, scripted
+
+RUN_ID = "simulation"
+_SIGNAL, _RESULT = 0, 1
+
+
+class Envelope(dict[str, Any]):
+    """An event as it goes over the wire, with the virtual instant beside it."""
+
+    @property
+    def at_ms(self) -> int:
+        return int(self["at_ms"])
+
+
+@dataclass(frozen=True, slots=True)
+class Simulation:
+    """What a simulated run came to.
+
+    `status` is the run's (`paused` when it still waits for somebody). `nodes` maps instance id to its record. `events` are
+    envelopes in log order. `error` is the root cause of a failed run, `failures` counts failed instances.
+    """
+
+    status: str
+    outputs: JSON
+    variables: Mapping[str, JSON]
+    nodes: Mapping[str, NodeRecord]
+    events: Sequence[Envelope]
+    error: Mapping[str, JSON] | None
+    failures: int
+    tags: Sequence[Tag]
+    log: Sequence[Event] = field(repr=False, default=())
+    graph: Graph | None = field(repr=False, default=None)
+
+
+def simulate(
+    document: Mapping[str, JSON],
+    inputs: JSON = None,
+    *,
+    entry: str | Sequence[str] | None = None,
+    script: Mapping[str, Entry | Sequence[Entry]] | None = None,
+    signals: Sequence[Mapping[str, Any]] = (),
+    cancel_at: int | None = None,
+    seed: int | None = None,
+    env: Mapping[str, str] | None = None,
+) -> Simulation:
+    """Runs a document to its end, or until only unanswered pauses are left.
+
+    `script` maps a node id or instance id to what it does instead of its own work: `{"ok": {ms, value, handle, set}}`,
+    `{"fail": {ms, cause, code, retry_after_ms}}`, `{"human": {resume_at, handle, expires_at}}`, `{"wait": {resume_at}}`, or a
+    list of them, one per attempt. What is not scripted: pure and waiting kinds do their real work, every other node answers
+    its own id after 1 ms. `signals` are `{"at", "cancel": true}` or `{"at", "resume": instance, "handle", "answer"}`. Times are
+    virtual milliseconds from 0 (1970-01-01T00:00:00Z). `seed` draws retry jitter, which is otherwise 1.
+
+    Raises `DocumentRefused` with every finding, `InvalidRequest` for a script or signal that cannot be read.
+    """
+    entries = [entry] if isinstance(entry, str) else entry
+    plan = Script(script)
+    graph = scripted(compile_document(document, KINDS, entries=entries), plan)
+    world = _World(graph, plan, Random(seed) if seed is not None else None, env or {})
+    for signal in [*signals, *([{"at": cancel_at, "cancel": True}] if cancel_at is not None else [])]:
+        world.schedule(*_signal(signal))
+    return world.run({} if inputs is None else inputs)
+
+
+def _signal(signal: Mapping[str, Any]) -> tuple[int, int, Fact]:
+    if "at" not in signal or not (signal.get("cancel") or signal.get("resume")):
+        raise InvalidRequest(f"not a signal: {signal}", code="invalid_signal", mend="see simulate")
+    if signal.get("cancel"):
+        return signal["at"], _SIGNAL, CancelRequested()
+    return signal["at"], _SIGNAL, Answered(signal["resume"], signal.get("handle") or "", signal.get("answer"))
+
+
+class _World:
+    """The virtual world around one run: what will happen, by instant."""
+
+    def __init__(self, graph: Graph, script: Script, random: Random | None, env: Mapping[str, str]) -> None:
+        self.graph = graph
+        self.script = script
+        self.random = random
+        self.env = env
+        self.state = State(graph, RUN_ID)
+        self.events: list[Event] = []
+        self.early: dict[str, Answered] = {}  # answers that came before their pause was recorded
+        self._agenda: list[tuple[int, int, int, Fact]] = []
+        self._order = count()
+
+    def schedule(self, at_ms: int, rank: int, fact: Fact) -> None:
+        heappush(self._agenda, (at_ms, rank, next(self._order), fact))
+
+    def run(self, inputs: JSON) -> Simulation:
+        self._decide(Begin(inputs), 0)
+        while not self.state.ended:
+            due_ms = next_due_ms(self.state)
+            if self._agenda and (due_ms is None or self._agenda[0][0] <= due_ms):
+                at_ms, _, _, fact = heappop(self._agenda)
+                self._happen(fact, at_ms)
+            elif due_ms is not None:
+                self._decide(Tick(), due_ms)
+            else:
+                break
+        return self._result()
+
+    def _happen(self, fact: Fact, now_ms: int) -> None:
+        if isinstance(fact, Answered):
+            instance = self.state.find(fact.instance)
+            if instance is None or not (instance.settled or fact.instance in self.state.waiting):
+                self.early.setdefault(fact.instance, fact)
+                return
+            if not fact.handle and instance.wait is not None:
+                fact = Answered(fact.instance, instance.wait.exits[0], fact.answer, fact.by)
+        self._decide(fact, now_ms)
+
+    def _decide(self, fact: Fact, now_ms: int) -> None:
+        decision = decide(self.state, [fact], now_ms, env=self.env)
+        self.events += decision.events
+        for dispatch in decision.dispatches:
+            self._dispatch(dispatch, now_ms)
+        self._open_pauses(decision, now_ms)
+        for instance in decision.expiries:
+            self._decide(Expired(instance), now_ms)
+
+    def _dispatch(self, dispatch: Dispatch, now_ms: int) -> None:
+        node = dispatch.instance.node
+        chance = self.random.random() if self.random is not None else 1.0
+        step = self.script.step(dispatch.id, node, dispatch.attempt, chance)
+        after_ms, fact = step.after_ms, step.fact
+        if after_ms > node.timeout_ms:
+            message = f"no answer within {node.timeout_ms} ms"
+            after_ms, fact = node.timeout_ms, Failed(dispatch.id, dispatch.attempt, _timeout(message), chance)
+        self.schedule(now_ms + after_ms, _RESULT, fact)
+
+    def _open_pauses(self, decision: Decision, now_ms: int) -> None:
+        """Answers that are already there, or that the script gives later."""
+        for event in decision.events:
+            if event.type is not EventType.NODE_WAITING:
+                continue
+            early = self.early.pop(event.instance, None)
+            if early is not None:
+                self.schedule(now_ms, _SIGNAL, early)
+            answer = self.script.answer(event.instance)
+            if answer is not None:
+                at_ms, handle, value = answer
+                exits = event.data.get("exits") or ["source"]
+                self.schedule(max(now_ms, at_ms), _SIGNAL, Answered(event.instance, handle or exits[0], value))
+
+    def _result(self) -> Simulation:
+        state = self.state
+        trace = Trace(self.graph, RUN_ID).extend(self.events)
+        last = self.events[-1]
+        error = last.data.get("error") if last.type is EventType.RUN_FAILED else None
+        cells = outgoing_cells(state.root, lambda expression, values: values[-1])
+        return Simulation(
+            status=state.status.value,
+            outputs=outputs(state),
+            variables={name: cell.value for name, cell in cells.items()},
+            nodes=trace.nodes,
+            events=[Envelope(envelope(self.graph, RUN_ID, event), at_ms=event.at_ms) for event in self.events],
+            error=error,
+            failures=state.failures,
+            tags=trace.tags,
+            log=self.events,
+            graph=self.graph,
+        )
+
+
+def _timeout(message: str) -> Failure:
+    return Failure("timeout", "timeout", message, "timeout")
