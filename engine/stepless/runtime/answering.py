@@ -1,0 +1,170 @@
+"""Resume and cancel: signals from people, each of which counts once (2.8, 2.9, 4.2)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from stepless.core.pauses import TIMEOUT, refusal
+from stepless.core.state import Instance, State, Status
+from stepless.core.trace import locate
+from stepless.errors import Conflict, EngineBug, Gone, InvalidRequest, NotFound
+from stepless.limits import START_GRACE_MS
+from stepless.model.json import JSON
+from stepless.ports import Message, Signal
+from stepless.runtime import inbox
+from stepless.runtime.inspecting import graph_of, head_of
+from stepless.runtime.runlog import RunLog
+from stepless.runtime.runner import ENDED
+from stepless.runtime.tokens import Claims, Signer
+from stepless.runtime.versions import Versions
+from stepless.runtime.world import World
+
+
+@dataclass(frozen=True, slots=True)
+class PauseView:
+    """What the holder of a link may see: the question, never the run. `decided` is the first answer, if there is one."""
+
+    run_id: str
+    workflow: str
+    pause: str
+    label: str
+    message: str
+    fields: Mapping[str, JSON]
+    exits: tuple[str, ...]
+    deadline_ms: int | None
+    decided: Mapping[str, JSON] | None
+    over: bool  # the run ended without an answer
+
+
+def look(world: World, versions: Versions, signer: Signer, token: str) -> PauseView:
+    """What a link shows. Changes nothing, however often it is asked. Raises as `answer` does for the token."""
+    claims = signer.verify(token, world.clock.now_ms())
+    head = head_of(world, claims.run_id)
+    state = _load(world, versions, claims.run_id)
+    instance = _instance(state, claims)
+    standing = world.store.get_signal(claims.run_id, inbox.RESUME, claims.pause)
+    wait = instance.wait if instance is not None else None
+    details = wait.details if wait is not None else {}
+    node = locate(state.graph, claims.pause)
+    exits = tuple(exit for exit in (wait.exits if wait is not None else node.exits) if exit != TIMEOUT)
+    return PauseView(
+        run_id=claims.run_id,
+        workflow=state.graph.name,
+        pause=claims.pause,
+        label=node.label,
+        message=str(details.get("message") or ""),
+        fields=node.config.literals.get("fields") or {},
+        exits=(claims.exit,) if claims.exit else exits,
+        deadline_ms=wait.deadline_ms if wait is not None else None,
+        decided=_public(standing) if standing is not None else None,
+        over=head.status in ENDED and standing is None,
+    )
+
+
+def answer(
+    world: World, versions: Versions, signer: Signer, token: str, handle: str | None, value: JSON, by: str | None
+) -> Mapping[str, JSON]:
+    """Decides a pause, once, and answers the decision.
+
+    Raises `Forbidden` (invalid_token), `Gone` (token_expired, run_ended), `NotFound`, `Conflict` (already_decided, with the
+    first decision), `InvalidRequest` 422 (answer_invalid: the pause stays open).
+    """
+    now_ms = world.clock.now_ms()
+    claims = signer.verify(token, now_ms)
+    if claims.exit is not None and handle not in (None, claims.exit):
+        raise InvalidRequest(f"this link only says {claims.exit}", code="answer_invalid", status=422)
+    return decide_pause(world, versions, claims.run_id, claims.pause, claims.exit or handle, value, claims.approver or by)
+
+
+def decide_pause(
+    world: World, versions: Versions, run_id: str, pause: str, handle: str | None, value: JSON, by: str | None
+) -> Mapping[str, JSON]:
+    """`answer` for callers who are trusted without a link."""
+    head = head_of(world, run_id)
+    standing = world.store.get_signal(run_id, inbox.RESUME, pause)
+    if standing is not None:
+        _hint(world, run_id)
+        raise _decided(standing)
+    if head.status in ENDED:
+        raise _over(run_id)
+    handle = _checked(_load(world, versions, run_id), run_id, pause, handle, value)
+    now_ms = world.clock.now_ms()
+    signal = inbox.answer_signal(pause, handle, value, by, now_ms)
+    world.store.touch_run(run_id, now_ms + START_GRACE_MS)  # should this process die between the next two lines
+    standing = world.store.put_signal(run_id, signal)
+    _hint(world, run_id)
+    if standing.body != signal.body:
+        raise _decided(standing)
+    if head_of(world, run_id).status in ENDED and not _counted(world, run_id, pause):
+        raise _over(run_id)
+    return _public(signal)
+
+
+def _checked(state: State, run_id: str, pause: str, handle: str | None, value: JSON) -> str:
+    """The exit that the answer leaves by. Raises when it does not fit; an answer that comes before its question is kept."""
+    instance = _instance(state, Claims(run_id, pause, 0))
+    if state.ended or (instance is not None and instance.settled):
+        raise _over(run_id)
+    node = locate(state.graph, pause)
+    exits = instance.wait.exits if instance is not None and instance.wait is not None else node.exits
+    answers = [exit for exit in exits if exit != TIMEOUT]
+    chosen = handle or (answers[0] if len(answers) == 1 else "")
+    if instance is not None and instance.status is Status.WAITING:
+        faults = refusal(instance, chosen, value)
+    elif chosen not in answers:
+        faults = (f"{chosen!r} is no answer; it may be {', '.join(answers)}",)
+    else:
+        faults = node.answer_contract.violations(value if value is not None else {}) if node.answer_contract else ()
+    if faults:
+        message, mend = f"the answer does not fit: {faults[0]}", "the question is still open"
+        raise InvalidRequest(message, code="answer_invalid", status=422, mend=mend, violations=list(faults))
+    return chosen
+
+
+def _load(world: World, versions: Versions, run_id: str) -> State:
+    return RunLog(world.store, world.blobs, run_id).load(graph_of(versions, head_of(world, run_id)))
+
+
+def _instance(state: State, claims: Claims) -> Instance | None:
+    try:
+        locate(state.graph, claims.pause)
+    except EngineBug as error:
+        raise NotFound(f"the run has no pause {claims.pause}", code="unknown_pause") from error
+    return state.find(claims.pause)
+
+
+def _counted(world: World, run_id: str, pause: str) -> bool:
+    """Whether the log shows that the answer was taken."""
+    log = RunLog(world.store, world.blobs, run_id).read()
+    return any(event.type.value == "node.resumed" and event.instance == pause for event in log)
+
+
+def _public(signal: Signal) -> Mapping[str, JSON]:
+    body = inbox.body_of(signal)
+    return {"decision": body["handle"], "by": body.get("by"), "at": body["at"], "answer": body.get("answer")}
+
+
+def _decided(standing: Signal) -> Conflict:
+    first = _public(standing)
+    who = f" by {first['by']}" if first["by"] else ""
+    return Conflict(f"this was decided before: {first['decision']}{who}", code="already_decided", first=first)
+
+
+def _over(run_id: str) -> Gone:
+    return Gone(f"the run {run_id} is over; nothing waits for this answer any more", code="run_ended")
+
+
+def cancel(world: World, run_id: str, by: str | None, reason: str | None) -> None:
+    """Asks for a run to be cancelled; asking twice is asking once. Raises `Conflict` (run_ended) for a finished run."""
+    head = head_of(world, run_id)
+    if head.status in ENDED:
+        raise Conflict(f"the run {run_id} has ended: {head.status}", code="run_ended", run_status=head.status)
+    now_ms = world.clock.now_ms()
+    world.store.touch_run(run_id, now_ms + START_GRACE_MS)
+    world.store.put_signal(run_id, inbox.cancel_signal(by, reason, now_ms))
+    _hint(world, run_id)
+
+
+def _hint(world: World, run_id: str) -> None:
+    world.queue.send(Message(run_id, "signal"))

@@ -1,0 +1,115 @@
+"""Queue, timers, sweep and runner in one process: what `stepless dev` and `stepless run` serve runs with."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Callable, Sequence
+from typing import Protocol
+
+from stepless.errors import SteplessError
+from stepless.limits import BUSY_DELAY_MS, LOCAL_SWEEP_MS, MAX_ACTIVE_RUNS, SHUTDOWN_MS
+from stepless.ports import Message
+from stepless.runtime.budget import Budget
+from stepless.runtime.runner import Runner
+from stepless.runtime.sweep import sweep
+from stepless.runtime.world import World
+
+_log = logging.getLogger(__name__)
+
+
+class Inbound(Protocol):
+    """A queue that this process also receives from."""
+
+    def receive(self, now_ms: int) -> Message | None: ...
+
+    def next_ms(self) -> int | None: ...
+
+
+class Firing(Protocol):
+    """Timers that this process also fires."""
+
+    def due(self, now_ms: int) -> Sequence[str]: ...
+
+    def next_ms(self) -> int | None: ...
+
+
+class Host:
+    """Serves runs until it is stopped. `budget_ms` is each invocation's budget; `wake` may be called from any thread."""
+
+    def __init__(self, world: World, runner: Runner, queue: Inbound, timers: Firing, *, budget_ms: float) -> None:
+        self._world = world
+        self._runner = runner
+        self._queue = queue
+        self._timers = timers
+        self._budget_ms = budget_ms
+        self._invocations: set[asyncio.Task[None]] = set()
+        self._stopping = False
+        self._wake = asyncio.Event()
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._sweep_ms = 0
+        self.on_ending: Callable[[str], None] = lambda run_id: None
+
+    def wake(self) -> None:
+        """A message was sent."""
+        if self._loop is not None:
+            self._loop.call_soon_threadsafe(self._wake.set)
+
+    async def serve(self) -> None:
+        """Takes messages, timers and overdue runs until `stop` has drained everything."""
+        self._loop = asyncio.get_running_loop()
+        while not (self._stopping and not self._invocations):
+            self._wake.clear()
+            if not self._stopping:
+                self._take_work()
+            await self._sleep()
+
+    def _take_work(self) -> None:
+        now_ms = self._world.clock.now_ms()
+        if now_ms >= self._sweep_ms or now_ms < self._sweep_ms - LOCAL_SWEEP_MS:  # the clock may have been set back
+            self._sweep_ms = now_ms + LOCAL_SWEEP_MS
+            sweep(self._world)
+        for run_id in self._timers.due(now_ms):
+            self._world.queue.send(Message(run_id, "timer"))
+        while len(self._invocations) < MAX_ACTIVE_RUNS and (message := self._queue.receive(now_ms)) is not None:
+            task = asyncio.get_running_loop().create_task(self._invoke(message))
+            self._invocations.add(task)
+            task.add_done_callback(self._done)
+
+    def _done(self, task: asyncio.Task[None]) -> None:
+        self._invocations.discard(task)
+        self._wake.set()
+
+    async def _invoke(self, message: Message) -> None:
+        """One invocation. What goes wrong with one run is told and does not stop the others; its message comes again."""
+        try:
+            await self._runner.run(message, Budget(self._budget_ms))
+        except SteplessError as error:
+            _log.error("run %s could not go on: %s", message.run_id, error)
+            self._world.queue.send(message, BUSY_DELAY_MS)
+        self.on_ending(message.run_id)
+
+    async def _sleep(self) -> None:
+        instants = [self._sweep_ms, self._timers.next_ms(), self._queue.next_ms()]
+        if len(self._invocations) >= MAX_ACTIVE_RUNS:
+            instants.pop()
+        next_ms = min(instant for instant in instants if instant is not None)
+        try:
+            async with asyncio.timeout(max(0, next_ms - self._world.clock.now_ms()) / 1000 if not self._stopping else None):
+                await self._wake.wait()
+        except TimeoutError:
+            return
+
+    async def stop(self) -> bool:
+        """Begins nothing new, lets what is under way drain and hand over; False when that took longer than SHUTDOWN_MS (what
+        is cut off then runs again after the next start)."""
+        self._stopping = True
+        self._wake.set()
+        for session in list(self._runner.sessions.values()):
+            session.stop()
+        if not self._invocations:
+            return True
+        _, late = await asyncio.wait(self._invocations, timeout=SHUTDOWN_MS / 1000)
+        for task in late:
+            task.cancel()
+        return not late

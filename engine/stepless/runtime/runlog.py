@@ -1,0 +1,140 @@
+"""A run's log in the store: events in, events out. Large values are kept beside it, by content."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from stepless.core.codec import decode_batch, encode_batch
+from stepless.core.events import Event
+from stepless.core.fold import fold
+from stepless.core.snapshot import decode_state, encode_state
+from stepless.core.state import State
+from stepless.errors import EngineBug, LimitExceeded
+from stepless.limits import INLINE_VALUE_BYTES, MAX_BATCH_BYTES, MAX_RESULT_BYTES, PREVIEW_CHARACTERS, SNAPSHOT_TAIL_BYTES
+from stepless.model.graph import Graph
+from stepless.ports import Batch, Blobs, Store
+
+_SPILLED = ("output", "inputs", "response", "variables", "answer")
+
+
+class RunLog:
+    """One run's log, held by whoever runs it."""
+
+    def __init__(self, store: Store, blobs: Blobs, run_id: str, epoch: int = 0) -> None:
+        self._store = store
+        self._blobs = blobs
+        self.run_id = run_id
+        self.epoch = epoch
+        self.commits = 0
+        self.tail_bytes = 0  # written since the last snapshot
+        self._snapshot_bytes = 0
+
+    def append(self, events: Sequence[Event]) -> None:
+        """Commits events in order, in as few batches as their size allows. Raises `AppendConflict` when somebody else has
+        written meanwhile: then none of the remaining batches is written."""
+        if not events:
+            return
+        data = encode_batch(self._spilled(event) for event in events)
+        if len(data) > MAX_BATCH_BYTES:
+            if len(events) == 1:
+                place = f"{self.run_id}#{events[0].sequence}"
+                raise LimitExceeded(f"one event takes {len(data):,} bytes, more than a batch holds", place=place)
+            middle = len(events) // 2
+            self.append(events[:middle])
+            self.append(events[middle:])
+            return
+        self._store.append(self.run_id, Batch(events[0].sequence, events[-1].sequence, data, self.epoch))
+        self.commits += 1
+        self.tail_bytes += len(data)
+
+    def load(self, graph: Graph) -> State:
+        """The state after the last committed event: newest snapshot plus tail."""
+        snapshot = self._store.get_snapshot(self.run_id)
+        if snapshot is None:
+            state = State(graph, self.run_id)
+        else:
+            state = decode_state(snapshot[1], graph, self.run_id)
+            self._snapshot_bytes = len(snapshot[1])
+        for event in self.read(state.sequence):
+            fold(state, event)
+            state.notes.clear()
+        return state
+
+    def read(self, after: int = 0) -> Iterator[Event]:
+        """Events above `after`, in order, to the present end of the log."""
+        while True:
+            batches = self._store.read_log(self.run_id, after)
+            if not batches:
+                return
+            for batch in batches:
+                self.tail_bytes += len(batch.data)
+                for event in decode_batch(batch.data, batch.first):
+                    if event.sequence > after:
+                        yield self._restored(event)
+                after = max(after, batch.last)
+
+    def save_snapshot(self, state: State) -> None:
+        """Keeps the state, when the log since the last time is at least as long as the state itself: so the total cost of
+        snapshots stays linear in the log."""
+        if self.tail_bytes < max(SNAPSHOT_TAIL_BYTES, self._snapshot_bytes):
+            return
+        data = encode_state(state)
+        self._store.put_snapshot(self.run_id, state.sequence, data)
+        self._snapshot_bytes = len(data)
+        self.tail_bytes = 0
+
+    # -- large values -----------------------------------------------------------------------------------------------
+
+    def _spilled(self, event: Event) -> Event:
+        """The event with each value above INLINE_VALUE_BYTES replaced by its blob's key and a preview."""
+        spilled: dict[str, list[str]] = {}
+        for name in _SPILLED:
+            value = event.data.get(name)
+            if isinstance(value, str | list | dict) and _may_be_large(value):
+                text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+                data = text.encode("utf-8", "surrogatepass")
+                if len(data) > MAX_RESULT_BYTES:
+                    raise LimitExceeded(f"{name} takes {len(data):,} bytes", place=event.instance or self.run_id)
+                if len(data) > INLINE_VALUE_BYTES:
+                    spilled[name] = [self._blobs.put(data), text[:PREVIEW_CHARACTERS]]
+        if not spilled:
+            return event
+        kept = {name: value for name, value in event.data.items() if name not in spilled}
+        return Event(event.sequence, event.type, event.at_ms, event.instance, event.parent, {**kept, "blobs": spilled})
+
+    def _restored(self, event: Event) -> Event:
+        spilled: Mapping[str, Sequence[str]] | None = event.data.get("blobs")
+        if not spilled:
+            return event
+        values: dict[str, Any] = {name: value for name, value in event.data.items() if name != "blobs"}
+        for name, (key, _) in spilled.items():
+            data = self._blobs.get(key)
+            if data is None:
+                raise EngineBug(f"the blob {key} of {name} is gone", place=f"{self.run_id}#{event.sequence}")
+            values[name] = json.loads(data.decode("utf-8", "surrogatepass"))
+        return Event(event.sequence, event.type, event.at_ms, event.instance, event.parent, values)
+
+
+def _may_be_large(value: Any, floor: int = INLINE_VALUE_BYTES // 6) -> bool:
+    """Whether a value could take more than INLINE_VALUE_BYTES: a cheap count that stops early. One character takes at most
+    six bytes as JSON."""
+    size, stack = 0, [value]
+    while stack:
+        item = stack.pop()
+        if isinstance(item, str):
+            size += len(item)
+        elif isinstance(item, list):
+            size += len(item)
+            stack.extend(item)
+        elif isinstance(item, dict):
+            size += len(item)
+            stack.extend(item.keys())
+            stack.extend(item.values())
+        else:
+            size += 4
+        if size > floor:
+            return True
+    return False
+

@@ -1,0 +1,341 @@
+"""THE loop: lease → load → decide → commit → dispatch → collect, until the run ends, waits or the budget is used up (3.3).
+
+What a reader must know to trust it:
+
+* Nothing is dispatched before the batch with its start is committed (write-ahead).
+* Whatever arrives while a commit is under way shares the next one (group commit).
+* A conflict at append means that somebody else runs this run now: everything in memory is dropped, nothing is written.
+* Messages are hints. After the lease is released the inbox is looked at once more, so no signal can fall between a last look
+  and the end of the invocation.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections import deque
+from collections.abc import Iterable, Mapping, Sequence
+from enum import Enum
+from secrets import token_hex
+from time import monotonic
+
+from stepless.core.decide import decide
+from stepless.core.decision import Decision, Dispatch
+from stepless.core.events import Event
+from stepless.core.facts import AttemptFact, Begin, Continued, Fact, Recovered, Tick
+from stepless.core.pauses import next_due_ms
+from stepless.core.state import State
+from stepless.errors import Fenced, StoreUnavailable
+from stepless.limits import (
+    BUSY_DELAY_MS,
+    COMMIT_TRIES,
+    INBOX_LOOK_MS,
+    LEASE_MS,
+    MAX_IN_FLIGHT,
+    STAY_MS,
+    TRANSIENT_BACKOFF_MS,
+)
+from stepless.model.graph import Graph
+from stepless.ports import Lease, Message, RunHead, Signal
+from stepless.runtime import inbox
+from stepless.runtime.budget import Budget
+from stepless.runtime.execute import attempt
+from stepless.runtime.runlog import RunLog
+from stepless.runtime.versions import Versions
+from stepless.runtime.world import World
+
+
+class Ending(Enum):
+    """How an invocation left its run."""
+
+    ENDED = "ended"
+    PARKED = "parked"  # waits for somebody or something; nothing is under way
+    CONTINUED = "continued"  # the budget was used up; a message continues it
+    BUSY = "busy"  # somebody else holds the lease; the hint was sent again
+    FENCED = "fenced"  # somebody else took over in the middle
+    GONE = "gone"  # no such run, or it had ended before
+
+
+class Runner:
+    """Runs runs, each invocation one of them. `sessions` are those under way in this process, by run id."""
+
+    def __init__(self, world: World, versions: Versions) -> None:
+        self._world = world
+        self._versions = versions
+        self.sessions: dict[str, Session] = {}
+
+    async def run(self, message: Message, budget: Budget) -> Ending:
+        """Takes a run as far as it goes within the budget. Raises `StoreUnavailable` when the store stays out of reach: the
+        message must then come again."""
+        world, run_id = self._world, message.run_id
+        now_ms = world.clock.now_ms()
+        active = self.sessions.get(run_id)
+        if active is not None:
+            active.poke()
+            return Ending.BUSY
+        lease = world.store.take_lease(run_id, token_hex(8), now_ms, now_ms + LEASE_MS)
+        head = world.store.get_run(run_id)
+        if lease is None or head is None:
+            return self._turned_away(message, head)
+        session = Session(world, self._versions, head, lease, budget.start())
+        self.sessions[run_id] = session
+        try:
+            return await session.go(message)
+        except Fenced:
+            return Ending.FENCED
+        finally:
+            session.close()
+            del self.sessions[run_id]
+
+    def _turned_away(self, message: Message, head: RunHead | None) -> Ending:
+        if head is None or head.status in ENDED:
+            return Ending.GONE
+        self._world.queue.send(message, BUSY_DELAY_MS)
+        return Ending.BUSY
+
+
+ENDED = frozenset({"completed", "failed", "cancelled", "timed_out"})
+
+
+class Session:
+    """One run in one invocation."""
+
+    def __init__(self, world: World, versions: Versions, head: RunHead, lease: Lease, budget: Budget) -> None:
+        self._world = world
+        self._head = head
+        self._lease = lease
+        self._budget = budget
+        self._meta: Mapping[str, object] = json.loads(head.meta)
+        self._graph: Graph = versions.graph(head.workflow_id, head.version, self._meta.get("entry"))
+        self._log = RunLog(world.store, world.blobs, head.run_id, lease.epoch)
+        self._env = {name: value for name in self._graph.env if (value := world.secrets.get(name)) is not None}
+        self._state: State = State(self._graph, head.run_id)
+        self._tasks: dict[str, asyncio.Task[None]] = {}
+        self._arrived: deque[AttemptFact] = deque()
+        self._wake = asyncio.Event()
+        self._loop = asyncio.get_running_loop()
+        self._seen: set[tuple[str, str]] = set()  # signals that this session knows of
+        self._early: list[Signal] = []  # answers to pauses that are not recorded yet
+        self._told: list[Signal] = []  # told to the core, and not marked taken yet
+        self._look_at = 0.0  # when the inbox is looked into next, monotonic seconds
+        self._renew_at = monotonic() + LEASE_MS / 3000
+        self._dispatched = 0
+        self._stopping = False
+
+    # -- from outside -----------------------------------------------------------------------------------------------
+
+    def poke(self) -> None:
+        """Something is in the inbox: look now rather than at the next second."""
+        self._look_at = 0.0
+        self._wake.set()
+
+    def stop(self) -> None:
+        """Begin nothing new; hand over once what is under way has drained."""
+        self._stopping = True
+        self._wake.set()
+
+    def close(self) -> None:
+        """Lets go of what is still under way: nobody waits for it any more."""
+        for task in self._tasks.values():
+            task.cancel()
+
+    # -- the loop ---------------------------------------------------------------------------------------------------
+
+    async def go(self, message: Message) -> Ending:
+        facts: list[Fact] = self._first_facts(message)
+        while True:
+            facts = await self._step(facts)
+            if self._state.ended:
+                self._take_signals()
+                return self._end()
+            if facts:
+                continue
+            if not self._tasks and (ending := self._may_leave()) is not None:
+                return ending
+            facts = await self._collect()
+
+    def _first_facts(self, message: Message) -> list[Fact]:
+        if self._lease.epoch > 1:
+            self._state = self._log.load(self._graph)
+        if self._state.sequence == 0:
+            meta = {name: value for name, value in self._meta.items() if name in ("trigger", "tags", "parent")}
+            return [Begin(json.loads(self._head.inputs), meta), *self._look()]
+        facts: list[Fact] = []
+        if self._state.running and not self._state.ended:
+            facts.append(Recovered())
+        elif message.reason == "continue":
+            facts.append(Continued(message.hops))
+        return [*facts, Tick(), *self._look()]
+
+    async def _step(self, facts: Sequence[Fact]) -> list[Fact]:
+        """Decides, commits, does what follows; answers facts that are known at once."""
+        if not facts:
+            return []
+        exhausted = self._stopping or (self._budget.over and self._dispatched > 0)
+        decision = decide(
+            self._state,
+            facts,
+            self._world.clock.now_ms(),
+            env=self._env,
+            capacity=0 if exhausted else MAX_IN_FLIGHT,
+            room_ms=self._budget.room_ms if self._dispatched else None,
+        )
+        await self._commit(decision.events)
+        self._take_signals()
+        for dispatch in decision.dispatches:
+            self._dispatch(dispatch)
+        for instance in decision.aborts:
+            task = self._tasks.pop(instance, None)
+            if task is not None:
+                task.cancel()
+        return [*self._claim_deadlines(decision), *self._ripe()]
+
+    def _take_signals(self) -> None:
+        """What the core was told is committed: it need not be told again."""
+        if self._told:
+            self._world.store.take_signals(self._head.run_id, self._told)
+            self._told = []
+
+    async def _commit(self, events: Sequence[Event]) -> None:
+        """Appends; a store that is out of reach for a moment slows the run and does not fail it."""
+        for tries in range(1, COMMIT_TRIES + 1):
+            try:
+                self._log.append(events)
+                return
+            except StoreUnavailable:
+                if tries == COMMIT_TRIES:
+                    raise
+                await asyncio.sleep(TRANSIENT_BACKOFF_MS / 1000 * 2 ** min(tries, 6))
+
+    def _dispatch(self, dispatch: Dispatch) -> None:
+        self._dispatched += 1
+        self._tasks[dispatch.id] = self._loop.create_task(self._attempt(dispatch))
+
+    async def _attempt(self, dispatch: Dispatch) -> None:
+        head, run = self._head, self._world.runs[dispatch.instance.node.kind.name]
+        now_ms = self._world.clock.now_ms()
+        fact = await attempt(dispatch, head.run_id, head.workflow_id, run, now_ms, self._tell)
+        self._tasks.pop(dispatch.id, None)
+        self._arrived.append(fact)
+        self._wake.set()
+
+    def _tell(self, fact: AttemptFact) -> None:
+        """What a node says while it works; it may speak from a thread of its own."""
+        self._loop.call_soon_threadsafe(self._arrive, fact)
+
+    def _arrive(self, fact: AttemptFact) -> None:
+        self._arrived.append(fact)
+        self._wake.set()
+
+    def _claim_deadlines(self, decision: Decision) -> list[Fact]:
+        """A deadline claims the same key that an answer would: exactly one of them wins."""
+        now_ms = self._world.clock.now_ms()
+        facts: list[Fact] = []
+        for instance in decision.expiries:
+            signal = inbox.deadline_signal(instance, now_ms)
+            standing = self._world.store.put_signal(self._head.run_id, signal)
+            self._seen.add((standing.kind, standing.identity))
+            facts += self._tell_core([standing])
+        return facts
+
+    # -- waiting ----------------------------------------------------------------------------------------------------
+
+    async def _collect(self) -> list[Fact]:
+        """What has happened since: ends of attempts, due timers, signals."""
+        if not self._arrived:
+            await self._sleep()
+        self._wake.clear()
+        now = monotonic()
+        if now >= self._renew_at:
+            self._renew(now)
+        facts: list[Fact] = list(self._arrived)
+        self._arrived.clear()
+        due_ms = next_due_ms(self._state)
+        if due_ms is not None and due_ms <= self._world.clock.now_ms() and not self._budget.over:
+            facts.append(Tick())
+        if now >= self._look_at:
+            facts.extend(self._look())
+        return facts
+
+    async def _sleep(self) -> None:
+        seconds = max(0.0, min(self._look_at, self._renew_at) - monotonic())
+        due_ms = next_due_ms(self._state)
+        if due_ms is not None and not self._budget.over:
+            seconds = min(seconds, max(0, due_ms - self._world.clock.now_ms()) / 1000)
+        try:
+            async with asyncio.timeout(seconds):
+                await self._wake.wait()
+        except TimeoutError:
+            return
+
+    def _renew(self, now: float) -> None:
+        now_ms = self._world.clock.now_ms()
+        self._lease = self._world.store.update_run(self._lease, now_ms, until_ms=now_ms + LEASE_MS)
+        self._renew_at = now + LEASE_MS / 3000
+
+    def _look(self) -> list[Fact]:
+        """The signals that came since the last look, as facts."""
+        self._look_at = monotonic() + INBOX_LOOK_MS / 1000
+        new = [s for s in self._world.store.read_inbox(self._head.run_id) if (s.kind, s.identity) not in self._seen]
+        self._seen.update((signal.kind, signal.identity) for signal in new)
+        self._early += [signal for signal in new if inbox.is_early(self._state, signal)]
+        return self._tell_core(signal for signal in new if not inbox.is_early(self._state, signal))
+
+    def _ripe(self) -> list[Fact]:
+        """Early answers whose pause has been recorded, or never will be."""
+        if not self._early:
+            return []
+        ripe = [signal for signal in self._early if not inbox.is_early(self._state, signal)]
+        self._early = [signal for signal in self._early if signal not in ripe]
+        return self._tell_core(ripe)
+
+    def _tell_core(self, signals: Iterable[Signal]) -> list[Fact]:
+        told = list(signals)
+        self._told += told
+        return [fact for signal in told if (fact := inbox.fact_of(signal)) is not None]
+
+    # -- leaving ----------------------------------------------------------------------------------------------------
+
+    def _may_leave(self) -> Ending | None:
+        """Nothing is under way: stay for something that is due soon, hand over, or park."""
+        if self._arrived:
+            return None
+        if self._stopping or (self._state.ready and self._budget.over):
+            return self._hand_over()
+        due_ms = next_due_ms(self._state)
+        if due_ms is not None and due_ms - self._world.clock.now_ms() <= STAY_MS:
+            return self._hand_over() if self._budget.over else None
+        return self._park(due_ms)
+
+    def _hand_over(self) -> Ending:
+        now_ms = self._world.clock.now_ms()
+        self._leave(now_ms)
+        hops = self._state.continued + 1
+        self._world.queue.send(Message(self._head.run_id, "continue", hops))
+        return Ending.CONTINUED
+
+    def _park(self, due_ms: int | None) -> Ending:
+        if due_ms is not None:
+            self._world.timers.arm(self._head.run_id, due_ms)
+        self._leave(due_ms)
+        unseen = [s for s in self._world.store.read_inbox(self._head.run_id) if (s.kind, s.identity) not in self._seen]
+        if unseen:
+            self._world.queue.send(Message(self._head.run_id, "signal"))
+        return Ending.PARKED
+
+    def _end(self) -> Ending:
+        self._leave(None)
+        self._world.timers.disarm(self._head.run_id)
+        return Ending.ENDED
+
+    def _leave(self, due_ms: int | None) -> None:
+        if not self._state.ended:
+            self._log.save_snapshot(self._state)
+        self._world.store.update_run(
+            self._lease,
+            self._world.clock.now_ms(),
+            status=self._state.status.value,
+            sequence=self._state.sequence,
+            due_ms=due_ms,
+            release=True,
+        )

@@ -1,0 +1,85 @@
+"""The verbs of the engine, for every door: HTTP, command line, Lambda, Python."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+
+from stepless.limits import PAGE_EVENTS
+from stepless.model.json import JSON
+from stepless.ports import Page, RunFilter, RunHead, StoredVersion
+from stepless.runtime import answering, inspecting, publishing, starting, webhooks
+from stepless.runtime.tokens import Signer
+from stepless.runtime.versions import Versions
+from stepless.runtime.world import World
+
+
+class Service:
+    """Each verb is one call and says what it raises. None of them waits for a run."""
+
+    def __init__(self, world: World, versions: Versions, signer: Signer) -> None:
+        self.world = world
+        self.versions = versions
+        self.signer = signer
+
+    # -- workflows --------------------------------------------------------------------------------------------------
+
+    def publish(self, document: Mapping[str, JSON], *, functions: Collection[str] | None = None) -> publishing.Published:
+        """See `publishing.publish`."""
+        return publishing.publish(self.world, document, functions=functions)
+
+    def workflows(self, *, limit: int = 100, cursor: str | None = None) -> Page[StoredVersion]:
+        """The newest version of every workflow, by id."""
+        return self.world.store.list_workflows(limit=limit, cursor=cursor)
+
+    def workflow(self, workflow_id: str, number: int | None = None) -> StoredVersion | None:
+        return self.world.store.get_version(workflow_id, number)
+
+    # -- starting ---------------------------------------------------------------------------------------------------
+
+    def start(
+        self,
+        workflow_id: str,
+        inputs: JSON,
+        *,
+        key: str | None = None,
+        entry: Sequence[str] | None = None,
+        meta: Mapping[str, JSON] | None = None,
+    ) -> starting.Started:
+        """See `starting.start`."""
+        return starting.start(self.world, self.versions, workflow_id, inputs, key=key, entry=entry, meta=meta)
+
+    def trigger(self, request: webhooks.HookRequest) -> webhooks.Hooked:
+        """See `webhooks.trigger`."""
+        return webhooks.trigger(self.world, self.versions, request)
+
+    # -- people -----------------------------------------------------------------------------------------------------
+
+    def look(self, token: str) -> answering.PauseView:
+        """See `answering.look`."""
+        return answering.look(self.world, self.versions, self.signer, token)
+
+    def answer(self, token: str, handle: str | None, value: JSON, by: str | None = None) -> Mapping[str, JSON]:
+        """See `answering.answer`."""
+        return answering.answer(self.world, self.versions, self.signer, token, handle, value, by)
+
+    def decide(self, run_id: str, pause: str, handle: str | None, value: JSON, by: str | None = None) -> Mapping[str, JSON]:
+        """See `answering.decide_pause`."""
+        return answering.decide_pause(self.world, self.versions, run_id, pause, handle, value, by)
+
+    def cancel(self, run_id: str, *, by: str | None = None, reason: str | None = None) -> None:
+        """See `answering.cancel`."""
+        answering.cancel(self.world, run_id, by, reason)
+
+    # -- inspecting -------------------------------------------------------------------------------------------------
+
+    def run(self, run_id: str) -> inspecting.RunView:
+        """See `inspecting.view`."""
+        return inspecting.view(self.world, self.versions, self.signer, run_id)
+
+    def runs(self, filter: RunFilter, *, limit: int = 100, cursor: str | None = None) -> Page[RunHead]:
+        """Headers, newest first."""
+        return self.world.store.list_runs(filter, limit=limit, cursor=cursor)
+
+    def events(self, run_id: str, *, after: int = 0, limit: int = PAGE_EVENTS) -> inspecting.EventPage:
+        """See `inspecting.events`."""
+        return inspecting.events(self.world, self.versions, run_id, after=after, limit=limit)

@@ -1,0 +1,119 @@
+"""Start: a run exists before anybody is told about it, and is found again whatever happens to the message."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from hashlib import sha256
+from secrets import token_hex
+
+from stepless.errors import Conflict, InvalidRequest, LimitExceeded, NotFound, StoreUnavailable
+from stepless.limits import IDEMPOTENCY_KEY_LIFE_MS, MAX_IDEMPOTENCY_KEY_CHARACTERS, MAX_INPUT_BYTES, START_GRACE_MS
+from stepless.model.json import JSON
+from stepless.ports import Message, RunHead, StoredVersion
+from stepless.runtime.versions import Versions
+from stepless.runtime.world import World
+
+
+@dataclass(frozen=True, slots=True)
+class Started:
+    """`replay` is true when an earlier start with the same key is answered again."""
+
+    run_id: str
+    workflow_id: str
+    version: int
+    replay: bool = False
+
+
+def start(
+    world: World,
+    versions: Versions,
+    workflow_id: str,
+    inputs: JSON,
+    *,
+    key: str | None = None,
+    entry: Sequence[str] | None = None,
+    meta: Mapping[str, JSON] | None = None,
+) -> Started:
+    """Creates a run of the newest version and asks for it to be run.
+
+    `key` makes the start idempotent for 24 hours: the same key and inputs answer the same run, twenty at once make one.
+    Raises `NotFound` for an unknown workflow, `DocumentRefused` for an unknown entry, `Conflict` for a key that was used with
+    other inputs, `LimitExceeded` for inputs that are too large, and `StoreUnavailable` naming the run when it exists but
+    nobody could be told: it starts all the same, a little later.
+    """
+    version = latest(world, workflow_id)
+    versions.graph(workflow_id, version.hash, entry)
+    data = _encoded_inputs(inputs)
+    run_id = f"run_{token_hex(10)}"
+    if key is not None:
+        standing = _claim_key(world, workflow_id, key, data, run_id)
+        if standing != run_id:
+            return _replayed(world, standing, version, data, entry, meta)
+    return _create(world, run_id, version, data, entry, meta)
+
+
+def latest(world: World, workflow_id: str) -> StoredVersion:
+    version = world.store.get_version(workflow_id)
+    if version is None:
+        raise NotFound(f"there is no workflow {workflow_id}", code="unknown_workflow", mend="publish it, or look at the list")
+    return version
+
+
+def _encoded_inputs(inputs: JSON) -> bytes:
+    try:
+        data = json.dumps(inputs, ensure_ascii=False, separators=(",", ":"), allow_nan=False).encode("utf-8")
+    except (ValueError, TypeError) as error:
+        raise InvalidRequest(f"the inputs are not JSON: {error}", code="invalid_json") from error
+    if len(data) > MAX_INPUT_BYTES:
+        raise LimitExceeded(f"the inputs take {len(data):,} bytes; {MAX_INPUT_BYTES:,} is the limit", code="inputs_too_large")
+    return data
+
+
+def _claim_key(world: World, workflow_id: str, key: str, data: bytes, run_id: str) -> str:
+    """The run id that holds the key. Raises `Conflict` when it was used with other inputs."""
+    if len(key) > MAX_IDEMPOTENCY_KEY_CHARACTERS:
+        raise InvalidRequest("the idempotency key is too long", code="invalid_idempotency_key")
+    now_ms = world.clock.now_ms()
+    digest = sha256(data).hexdigest()
+    mine = json.dumps({"run": run_id, "inputs": digest}).encode()
+    standing = json.loads(world.store.claim(f"start:{workflow_id}:{key}", mine, now_ms, now_ms + IDEMPOTENCY_KEY_LIFE_MS))
+    if standing["inputs"] != digest:
+        message = "this idempotency key was used with other inputs"
+        raise Conflict(message, code="idempotency_key_reused", mend="use another key", run_id=standing["run"])
+    return str(standing["run"])
+
+
+def _replayed(
+    world: World, run_id: str, version: StoredVersion, data: bytes, entry: Sequence[str] | None, meta: Mapping[str, JSON] | None
+) -> Started:
+    """The run of an earlier start. Whoever claimed the key may have died before it made the run: then it is made now."""
+    if world.store.get_run(run_id) is None:
+        _create(world, run_id, version, data, entry, meta)
+    return Started(run_id, version.workflow_id, version.number, replay=True)
+
+
+def _create(
+    world: World, run_id: str, version: StoredVersion, data: bytes, entry: Sequence[str] | None, meta: Mapping[str, JSON] | None
+) -> Started:
+    now_ms = world.clock.now_ms()
+    facts = {**(meta or {}), **({"entry": list(entry)} if entry is not None else {})}
+    head = RunHead(
+        run_id=run_id,
+        workflow_id=version.workflow_id,
+        version=version.hash,
+        status="created",
+        created_ms=now_ms,
+        updated_ms=now_ms,
+        inputs=data,
+        meta=json.dumps(facts, ensure_ascii=False, separators=(",", ":")).encode(),
+        due_ms=now_ms + START_GRACE_MS,
+    )
+    world.store.create_run(head)
+    try:
+        world.queue.send(Message(run_id, "start"))
+    except StoreUnavailable as error:
+        message = f"the run {run_id} exists and will start a little later"
+        raise StoreUnavailable(message, code="start_delayed", mend="do not start it again", run_id=run_id) from error
+    return Started(run_id, version.workflow_id, version.number)

@@ -1,0 +1,32 @@
+"""Sweep: finds runs that somebody should look at and nobody does. The net under every lost message and timer."""
+
+from __future__ import annotations
+
+from secrets import token_hex
+
+from stepless.limits import MAX_PAGE_ITEMS
+from stepless.ports import Message
+from stepless.runtime.world import World
+
+
+def sweep(world: World, *, limit: int = MAX_PAGE_ITEMS) -> int:
+    """Sends a hint for every run that is overdue, the longest overdue first; answers how many."""
+    due = world.store.list_due(world.clock.now_ms(), limit=limit)
+    for head in due:
+        world.queue.send(Message(head.run_id, "sweep"))
+    return len(due)
+
+
+def adopt(world: World) -> int:
+    """Takes over every lease: for a process that knows to be the only one, after the former one died. Answers how many runs
+    were cut off; all of them are due at once."""
+    adopted, now_ms = 0, world.clock.now_ms()
+    while True:
+        held = [head for head in world.store.list_due(2**62, limit=MAX_PAGE_ITEMS) if head.owner is not None]
+        for head in held:
+            lease = world.store.take_lease(head.run_id, token_hex(8), max(now_ms, head.lease_until_ms), now_ms)
+            if lease is not None:
+                world.store.update_run(lease, now_ms, due_ms=now_ms, release=True)
+                adopted += 1
+        if len(held) < MAX_PAGE_ITEMS:
+            return adopted

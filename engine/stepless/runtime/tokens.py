@@ -1,0 +1,94 @@
+"""Signed resume tokens (4.2): who holds one may answer one pause, once, until it expires.
+
+A token is `base64url(claims).base64url(HMAC-SHA256(key, claims))`. The claims name the key that signed it, so several keys
+are valid at a time and the newest signs. Nothing in a token is secret; everything in it is protected.
+"""
+
+from __future__ import annotations
+
+import hmac
+import json
+from base64 import urlsafe_b64decode, urlsafe_b64encode
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from hashlib import sha256
+
+from stepless.errors import Forbidden, Gone
+from stepless.limits import MAX_TOKEN_CHARACTERS
+
+
+@dataclass(frozen=True, slots=True)
+class Claims:
+    """What a token entitles to. `exit` and `approver`, where given, cannot be chosen by the holder."""
+
+    run_id: str
+    pause: str
+    expires_ms: int
+    exit: str | None = None
+    approver: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Key:
+    id: str
+    secret: bytes
+
+
+class Signer:
+    """Signs with the first key and accepts all of them."""
+
+    def __init__(self, keys: Sequence[Key]) -> None:
+        self._newest = keys[0]
+        self._keys: Mapping[str, Key] = {key.id: key for key in keys}
+
+    def sign(self, claims: Claims) -> str:
+        fields = {"k": self._newest.id, "r": claims.run_id, "p": claims.pause, "x": claims.expires_ms}
+        if claims.exit is not None:
+            fields["e"] = claims.exit
+        if claims.approver is not None:
+            fields["a"] = claims.approver
+        body = json.dumps(fields, ensure_ascii=False, separators=(",", ":")).encode()
+        return f"{_encode(body)}.{_encode(_mac(self._newest, body))}"
+
+    def verify(self, token: str, now_ms: int) -> Claims:
+        """The claims of a token. Raises `Forbidden` for what was not signed by a valid key, saying nothing more; `Gone` for a
+        genuine one that has expired."""
+        claims = self._genuine(token)
+        if claims is None:
+            raise Forbidden("this link is not valid", code="invalid_token", mend="open the link exactly as it was sent")
+        if claims.expires_ms <= now_ms:
+            raise Gone("this link has expired", code="token_expired", mend="ask for a new one")
+        return claims
+
+    def _genuine(self, token: str) -> Claims | None:
+        if len(token) > MAX_TOKEN_CHARACTERS:
+            return None
+        body, _, mac = token.partition(".")
+        try:
+            data, given = _decode(body), _decode(mac)
+            fields = json.loads(data)
+            key = self._keys.get(fields["k"])
+            if key is None or not hmac.compare_digest(_mac(key, data), given):
+                return None
+            return Claims(fields["r"], fields["p"], fields["x"], fields.get("e"), fields.get("a"))
+        except (ValueError, KeyError, TypeError):
+            return None
+
+
+def _mac(key: Key, body: bytes) -> bytes:
+    return hmac.new(key.secret, body, sha256).digest()
+
+
+def _encode(data: bytes) -> str:
+    return urlsafe_b64encode(data).rstrip(b"=").decode()
+
+
+def _decode(text: str) -> bytes:
+    data = text.encode("ascii")
+    return urlsafe_b64decode(data + b"=" * (-len(data) % 4))
+
+
+def parse_keys(text: str) -> tuple[Key, ...]:
+    """Keys as they are configured: `id:secret,id:secret`, the newest first."""
+    pairs = [part.strip().partition(":") for part in text.split(",") if part.strip()]
+    return tuple(Key(id, secret.encode()) for id, _, secret in pairs if id and secret)

@@ -1,0 +1,45 @@
+"""Published versions, and the graphs compiled from them."""
+
+from __future__ import annotations
+
+import json
+from collections import OrderedDict
+from collections.abc import Sequence
+
+from stepless.compile import compile_document
+from stepless.errors import EngineBug
+from stepless.model.graph import Graph
+from stepless.model.json import JSON
+from stepless.model.kind import Kinds
+from stepless.ports import Store
+
+_KEPT = 64  # graphs in memory
+
+
+class Versions:
+    """Graphs by workflow, version hash and entries; a version never changes, so a graph is compiled once per process."""
+
+    def __init__(self, store: Store, kinds: Kinds) -> None:
+        self._store = store
+        self._kinds = kinds
+        self._graphs: OrderedDict[tuple[str, str, tuple[str, ...] | None], Graph] = OrderedDict()
+
+    def graph(self, workflow_id: str, version: str, entries: Sequence[str] | None = None) -> Graph:
+        """The graph of a published version, for these entries (None: all roots)."""
+        key = (workflow_id, version, tuple(entries) if entries is not None else None)
+        graph = self._graphs.get(key)
+        if graph is None:
+            graph = compile_document(self.document(workflow_id, version), self._kinds, entries=entries)
+            self._graphs[key] = graph
+            if len(self._graphs) > _KEPT:
+                self._graphs.popitem(last=False)
+        else:
+            self._graphs.move_to_end(key)
+        return graph
+
+    def document(self, workflow_id: str, version: str) -> dict[str, JSON]:
+        stored = self._store.get_version(workflow_id, hash=version)
+        if stored is None:
+            raise EngineBug("a run names a version that was never published", place=f"{workflow_id}@{version}")
+        document: dict[str, JSON] = json.loads(stored.document)
+        return document

@@ -1,0 +1,176 @@
+"""Webhooks: an HTTP request becomes a run, if its path, signature and body hold."""
+
+from __future__ import annotations
+
+import hmac
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from hashlib import sha256
+
+from stepless.core.reading import Reading
+from stepless.core.state import State
+from stepless.errors import Conflict, Forbidden, InvalidRequest, NotFound
+from stepless.expressions import compile_contract
+from stepless.limits import MAX_REQUEST_BYTES
+from stepless.model.graph import Graph, Node
+from stepless.model.json import JSON
+from stepless.nodes import KINDS
+from stepless.runtime.publishing import hook_key
+from stepless.runtime.starting import Started, latest, start
+from stepless.runtime.versions import Versions
+from stepless.runtime.world import World
+
+_PRIVATE = frozenset({"authorization", "cookie", "proxy-authorization", "x-api-key"})
+
+
+@dataclass(frozen=True, slots=True)
+class HookRequest:
+    """An HTTP request as it came. Header names are in lower case; `body` is raw."""
+
+    path: str
+    method: str
+    headers: Mapping[str, str]
+    query: Mapping[str, str]
+    body: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Hooked:
+    """The run that a webhook started. `waits` is true when the caller wants the run's own response."""
+
+    started: Started
+    waits: bool
+
+
+def trigger(world: World, versions: Versions, request: HookRequest) -> Hooked:
+    """Checks a request against the webhook that listens on its path and starts a run.
+
+    Raises `NotFound` (unknown_hook), `InvalidRequest` (method_not_allowed 405, body_too_large 413, invalid_json 400,
+    schema_violated 422), `Forbidden` (bad_signature, stale_signature) and `Conflict` (signature_replayed).
+    """
+    graph, node = _listener(world, versions, request)
+    if len(request.body) > MAX_REQUEST_BYTES:
+        message = f"the body takes {len(request.body):,} bytes; {MAX_REQUEST_BYTES:,} is the limit"
+        raise InvalidRequest(message, code="body_too_large", status=413)
+    private = _authenticate(world, graph, node, request)
+    body = _body(request)
+    _check_schema(node, body)
+    headers = {name: value for name, value in request.headers.items() if name not in _PRIVATE and name != private}
+    payload = {"body": body, "headers": headers, "query": dict(request.query), "path": request.path}
+    meta = {"trigger": {"kind": "webhook", "path": request.path}}
+    key = request.headers.get("idempotency-key")
+    started = start(world, versions, graph.workflow_id, payload, entry=[node.id], meta=meta, key=key)
+    return Hooked(started, node.config.literals.get("response") == "wait")
+
+
+def _listener(world: World, versions: Versions, request: HookRequest) -> tuple[Graph, Node]:
+    owner = world.store.get_claim(hook_key(request.path), world.clock.now_ms())
+    unknown = NotFound(f"no webhook listens on {request.path}", code="unknown_hook", mend="publish a workflow with this path")
+    if owner is None:
+        raise unknown
+    version = latest(world, owner.decode())
+    graph = versions.graph(version.workflow_id, version.hash)
+    listeners = [n for n in graph.root.nodes if n.kind is KINDS["webhook"] and n.config.literals["path"] == request.path]
+    if not listeners:
+        raise unknown
+    for node in listeners:
+        if request.method in _methods(node):
+            return graph, node
+    allowed = sorted({method for node in listeners for method in _methods(node)})
+    message = f"{request.path} does not take {request.method}"
+    raise InvalidRequest(message, code="method_not_allowed", status=405, mend=f"use {', '.join(allowed)}", allow=allowed)
+
+
+def _methods(node: Node) -> tuple[str, ...]:
+    methods = node.config.literals.get("method", "POST")
+    return (methods.upper(),) if isinstance(methods, str) else tuple(method.upper() for method in methods)
+
+
+# -- authentication ---------------------------------------------------------------------------------------------------
+
+
+def _authenticate(world: World, graph: Graph, node: Node, request: HookRequest) -> str:
+    """Checks the request's signature or token; answers the header that carried it, "" when none did."""
+    auth = _auth(world, graph, node)
+    if isinstance(auth, dict) and "hmac" in auth:
+        header = str(auth.get("header", "X-Signature")).lower()
+        _check_signature(world, str(auth["hmac"]), header, int(auth.get("tolerance_s", 300)), request)
+        return header
+    if isinstance(auth, dict) and "bearer" in auth:
+        given = request.headers.get("authorization", "")
+        if not hmac.compare_digest(given.encode(), f"Bearer {auth['bearer']}".encode()):
+            raise Forbidden("the bearer token does not hold", code="bad_token", status=401)
+        return "authorization"
+    return ""
+
+
+def _auth(world: World, graph: Graph, node: Node) -> JSON:
+    """The `auth` of a webhook with its secrets filled in. Raises `Forbidden` when a secret is missing: never open by accident."""
+    env = {name: world.secrets.get(name) for name in graph.env}
+    missing = [ref.root for ref in node.config.template.references if ref.env and not env.get(ref.root)]
+    if missing:
+        message = f"the secret {missing[0]} is not set, so no request can be accepted"
+        raise Forbidden(message, code="secret_missing", mend=f"set {missing[0]} in the environment", status=503)
+    state = State(graph, "")
+    reading = Reading(state, state.root.at(node.position), {}, 0, {name: value for name, value in env.items() if value})
+    return node.config.template.render(reading).get("auth", "none")
+
+
+def sign(secret: str, body: bytes, now_ms: int) -> str:
+    """A signature header's value for a body: `t=<unix seconds>,v1=<hex HMAC-SHA256 of "t.body">`."""
+    seconds = now_ms // 1000
+    return f"t={seconds},v1={_mac(secret, seconds, body)}"
+
+
+def _mac(secret: str, seconds: int, body: bytes) -> str:
+    return hmac.new(secret.encode(), f"{seconds}.".encode() + body, sha256).hexdigest()
+
+
+def _check_signature(world: World, secret: str, header: str, tolerance_s: int, request: HookRequest) -> None:
+    """Constant time; inside the tolerance; once."""
+    mend = f"send the header {header}: t=<unix seconds>,v1=<hex HMAC-SHA256 of t.body>"
+    fields = dict(part.strip().partition("=")[::2] for part in request.headers.get(header, "").split(","))
+    seconds, given = fields.get("t", ""), fields.get("v1", "")
+    if not (seconds.isascii() and seconds.isdecimal() and len(seconds) <= 12):
+        raise Forbidden("the signature is missing or malformed", code="bad_signature", mend=mend, status=401)
+    if not hmac.compare_digest(given.encode(), _mac(secret, int(seconds), request.body).encode()):
+        raise Forbidden("the signature does not match the body", code="bad_signature", mend=mend, status=401)
+    now_ms = world.clock.now_ms()
+    if abs(now_ms - int(seconds) * 1000) > tolerance_s * 1000:
+        message = f"the signature is more than {tolerance_s} seconds old or ahead"
+        raise Forbidden(message, code="stale_signature", mend="sign with the present time", status=401)
+    key = f"signature:{request.path}:{given}"
+    mine = f"{now_ms}:{id(request)}".encode()
+    if world.store.claim(key, mine, now_ms, now_ms + 2 * tolerance_s * 1000) != mine:
+        raise Conflict("this signed request was accepted before", code="signature_replayed", mend="sign every request anew")
+
+
+# -- body -------------------------------------------------------------------------------------------------------------
+
+
+def _body(request: HookRequest) -> JSON:
+    """JSON where the request says or shows it is, else text; null for an empty body."""
+    if not request.body:
+        return None
+    kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
+    if kind not in ("", "application/json") and not kind.endswith("+json"):
+        return request.body.decode("utf-8", "replace")
+    try:
+        return json.loads(request.body, parse_constant=_no_constant)
+    except (ValueError, RecursionError) as error:
+        raise InvalidRequest(f"the body is not JSON: {error}", code="invalid_json", mend="send valid JSON") from error
+
+
+def _no_constant(name: str) -> JSON:
+    raise ValueError(f"{name} is no JSON")
+
+
+def _check_schema(node: Node, body: JSON) -> None:
+    schema = node.config.literals.get("schema")
+    if schema is None:
+        return
+    violations = compile_contract(schema).violations(body)
+    if violations:
+        message = f"the body does not fit the webhook's schema: {violations[0]}"
+        raise InvalidRequest(message, code="schema_violated", status=422, violations=list(violations))

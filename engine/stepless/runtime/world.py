@@ -1,0 +1,24 @@
+"""Everything that the shell needs from outside, in one value: the ports, and the tables of node kinds."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from stepless.model.kind import Kinds
+from stepless.nodes import Run
+from stepless.ports import Blobs, Clock, Queue, Secrets, Store, Timers
+
+
+@dataclass(frozen=True, slots=True)
+class World:
+    """Filled in by `bootstrap` and nowhere else. `runs` holds the code of the effectful kinds by name."""
+
+    store: Store
+    queue: Queue
+    timers: Timers
+    blobs: Blobs
+    clock: Clock
+    secrets: Secrets
+    kinds: Kinds
+    runs: Mapping[str, Run]
