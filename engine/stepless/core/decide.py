@@ -79,6 +79,8 @@ def _advance(decision: Decision) -> None:
             sweep_run(decision)
         elif agenda:
             _look_at(decision, agenda.popleft())
+            if state.halting and decision.last_starts is None:
+                decision.last_starts = frozenset(agenda)
         elif state.halting and halt(decision):
             continue
         elif not (state.ready and _start_queued(decision)):
@@ -111,10 +113,10 @@ def _decide_pending(decision: Decision, instance: Instance) -> None:
         case Verdict.WAIT:
             return
         case Verdict.RUN:
-            if not decision.state.halting:
+            if _may_start(decision, instance):
                 begin(decision, instance)
         case Verdict.RUN_SUBSTITUTED:
-            if not decision.state.halting:
+            if _may_start(decision, instance):
                 begin(decision, instance, substituted=True)
         case Verdict.SKIP_NOT_TAKEN:
             decision.emit(EventType.NODE_SKIPPED, instance, {"reason": "branch_not_taken"})
@@ -123,6 +125,12 @@ def _decide_pending(decision: Decision, instance: Instance) -> None:
         case Verdict.FAIL:
             message = "what it needs from upstream failed"
             fail(decision, instance, Failure("upstream", "upstream_failure", message, "upstream", causes=_causes(instance)))
+
+
+def _may_start(decision: Decision, instance: Instance) -> bool:
+    """Nothing new starts in a run that halts, but what became ready in the same instant as the halt: document order must not
+    decide between the two."""
+    return not decision.state.halting or (decision.last_starts is not None and instance in decision.last_starts)
 
 
 def _causes(instance: Instance) -> tuple[Mapping[str, object], ...]:

@@ -33,7 +33,7 @@ class Decision:
     """
 
     __slots__ = ("state", "now_ms", "env", "capacity", "room_ms", "events", "dispatches", "aborts", "expiries", "start_failures",
-                 "secrets")  # fmt: skip
+                 "secrets", "last_starts")  # fmt: skip
 
     def __init__(self, state: State, now_ms: int, env: Mapping[str, str], capacity: int | None, room_ms: int | None) -> None:
         self.state = state
@@ -47,6 +47,7 @@ class Decision:
         self.aborts: list[str] = []
         self.expiries: list[str] = []
         self.start_failures: dict[Instance, str] = {}
+        self.last_starts: frozenset[Instance] | None = None  # what was ready together with whatever halted the run
 
     def admits(self, instance: Instance) -> bool:
         """Whether an attempt of this instance may begin now: a slot is free and its timeout fits."""

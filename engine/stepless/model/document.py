@@ -41,6 +41,7 @@ from stepless.model.work import CAUSES
 
 RESERVED_IDS: Final = ("loop", "parallel", "workflow", "inputs", "input", "run", "env")
 RETRY_CAUSES: Final = (*CAUSES, "moderation", "outcome_unknown")
+_RETRIED: Final = ("timeout", "provider_error", "rate_limit")
 MERGE_ALIASES: Final[Mapping[str, str]] = {"last_write_wins": "last", "json_object": "object"}
 
 _NAME: Final = rf"^[A-Za-z_][A-Za-z0-9_-]{{0,{MAX_ID_CHARACTERS - 1}}}$"
@@ -71,8 +72,8 @@ def _merge_alias(value: object) -> object:
 
 def _known_cause(cause: str) -> str:
     if cause not in RETRY_CAUSES:
-        known = ", ".join(RETRY_CAUSES)
-        raise PydanticCustomError("unknown_cause", "retry_on knows no cause `{cause}`; it knows {known}", {"cause": cause, "known": known})
+        facts = {"cause": cause, "known": ", ".join(RETRY_CAUSES)}
+        raise PydanticCustomError("unknown_cause", "retry_on knows no cause `{cause}`; it knows {known}", facts)
     return cause
 
 
@@ -113,7 +114,8 @@ Duration = Annotated[
 ]
 MergeName = Annotated[
     Literal["last", "concat", "array", "object"],
-    BeforeValidator(_merge_alias, json_schema_input_type=Literal["last", "concat", "array", "object", "last_write_wins", "json_object"]),
+    BeforeValidator(_merge_alias),
+    WithJsonSchema({"enum": ["last", "concat", "array", "object", *MERGE_ALIASES]}),
 ]
 Cause = Annotated[str, AfterValidator(_known_cause), WithJsonSchema({"enum": list(RETRY_CAUSES)})]
 Schema = dict[str, Any]
@@ -173,11 +175,11 @@ class JoinDocument(DocumentPart):
     """When a node with several branches runs. `mode: timeout` is short for `all` with `on_timeout: proceed`."""
 
     mode: Literal["all", "any", "count", "timeout"] = "all"
-    count: int | None = Field(None, ge=1)
+    count: int | None = Field(default=None, ge=1)
     timeout_ms: PositiveMilliseconds | None = None
     on_timeout: Literal["fail", "proceed"] = "fail"
     errors: Literal["fail-fast", "collect-all", "best-effort"] = "fail-fast"
-    min_success: int = Field(1, ge=1)
+    min_success: int = Field(default=1, ge=1)
     losers: Literal["continue", "cancel"] = "continue"
     vars: Annotated[
         Annotated[Literal["merge-all", "last-write", "first-write"], Tag("text")] | Annotated[CustomMerge, Tag("object")],
@@ -189,10 +191,14 @@ class JoinDocument(DocumentPart):
 class RetryDocument(DocumentPart):
     """`attempts` counts the first try; a failure whose cause is not in `retry_on` is final."""
 
-    attempts: int = Field(1, ge=1, le=MAX_RETRY_ATTEMPTS)
+    attempts: int = Field(default=1, ge=1, le=MAX_RETRY_ATTEMPTS)
     backoff_ms: Milliseconds = 500
     max_backoff_ms: Milliseconds = 8_000
-    retry_on: list[Cause] = Field(default_factory=lambda: ["timeout", "provider_error", "rate_limit"], max_length=len(RETRY_CAUSES))
+    retry_on: list[Cause] = Field(default_factory=lambda: list(_RETRIED), max_length=len(RETRY_CAUSES))
+
+
+DEFAULT_JOIN: Final = JoinDocument()  # shared: most nodes have no settings of their own
+DEFAULT_RETRY: Final = RetryDocument()
 
 
 class NodeDocument(DocumentPart):
@@ -203,10 +209,10 @@ class NodeDocument(DocumentPart):
     after: After | None = None
     with_: dict[str, Any] = Field(default_factory=dict, alias="with")
     enabled: bool = True
-    retry: RetryDocument = RetryDocument()
+    retry: RetryDocument = Field(default_factory=lambda: DEFAULT_RETRY)
     timeout_ms: PositiveMilliseconds = DEFAULT_NODE_TIMEOUT_MS
     delivery: Literal["at_least_once", "at_most_once"] = "at_least_once"
-    join: JoinDocument = JoinDocument()
+    join: JoinDocument = Field(default_factory=lambda: DEFAULT_JOIN)
     merge: MergeName = "last"
     on_parent_failure: Literal["skip", "propagate", "substitute_default"] = "skip"
     default: JSON = ""
@@ -242,7 +248,7 @@ class Document(DocumentPart):
     nodes: dict[NodeId, NodeDocument]
     edges: list[EdgeDocument] = Field(default_factory=list)
     on_failure: Literal["isolate", "halt"] = "isolate"
-    max_steps: int = Field(DEFAULT_MAX_STEPS, ge=1, le=MAX_STEPS)
-    timeout_ms: Duration | None = Field(None, alias="timeout")
-    concurrency: int | None = Field(None, ge=1)
+    max_steps: int = Field(default=DEFAULT_MAX_STEPS, ge=1, le=MAX_STEPS)
+    timeout_ms: Duration | None = Field(default=None, alias="timeout")
+    concurrency: int | None = Field(default=None, ge=1)
     rate_limit: RateLimitDocument | None = None

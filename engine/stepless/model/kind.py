@@ -126,7 +126,7 @@ class Kind:
 
     `params` is the pydantic model of `with` (texts with references are accepted for any field by the compiler, which
     validates such fields only once they are rendered). `exits` lists the exits of a node with these parameters, without
-    `error`, in the order in which they are shown; every kind but entries also has `error`.
+    `error`, in the order in which they are shown; every kind also has `error` (an entry may break its contract).
     `parts` says how each field of `with` is compiled. Exactly one of `evaluate` (PURE, ENTRY), `suspend` (PAUSE) is set;
     an EFFECT is run by the runtime, which looks the kind's `run` up by name. `check` finds more faults at publish.
     """

@@ -1,0 +1,58 @@
+"""A document as JSON: whether it is, and the hash that its version is known by."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from hashlib import sha256
+from json import dumps
+from math import isfinite
+
+from stepless.limits import MAX_DOCUMENT_DEPTH, MAX_INTEGER_BITS
+from stepless.model.findings import Finding
+from stepless.model.json import JSON
+
+
+def content_hash(document: Mapping[str, JSON]) -> str:
+    """SHA-256, in hex, of the document's JSON without spaces.
+
+    Layout, comments and the language (YAML or JSON) change nothing. The order of keys does, because it has a meaning: of
+    nodes and edges (1.4), of cases, of an object that a loop runs over. `json_findings` must be empty.
+    """
+    return sha256(dumps(document, ensure_ascii=False, separators=(",", ":"), allow_nan=False).encode()).hexdigest()
+
+
+def json_findings(document: JSON) -> Iterator[Finding]:
+    """What keeps a Python value from being a JSON document; stops at a value that is nested too deep."""
+    stack: list[tuple[JSON, str, int]] = [(document, "", 0)]
+    while stack:
+        value, path, depth = stack.pop()
+        if depth > MAX_DOCUMENT_DEPTH:
+            yield Finding("nested_too_deep", path, f"values are nested deeper than {MAX_DOCUMENT_DEPTH} levels", "Make it flatter.")
+            return
+        if isinstance(value, Mapping):
+            for key, inner in value.items():
+                where = f"{path}.{key}" if path else str(key)
+                if not isinstance(key, str) or not _encodable(key):
+                    yield Finding("not_json", where, f"the key {ascii(key)} is no text", "Quote it.")
+                elif not isinstance(inner, str) or not inner.isascii():
+                    stack.append((inner, where, depth + 1))
+        elif isinstance(value, list):
+            stack.extend((inner, f"{path}.{place}", depth + 1) for place, inner in enumerate(value))
+        elif fault := _scalar_fault(value):
+            yield Finding("not_json", path, fault, "Write it as text, a number, true, false, null, a list or an object.")
+
+
+def _scalar_fault(value: JSON) -> str | None:
+    if value is None or isinstance(value, bool):
+        return None
+    if isinstance(value, str):
+        return None if _encodable(value) else "half of a surrogate pair is no character"
+    if isinstance(value, int):
+        return None if value.bit_length() <= MAX_INTEGER_BITS else f"a number of more than {MAX_INTEGER_BITS} bits"
+    if isinstance(value, float):
+        return None if isfinite(value) else f"{value} is no number in JSON"
+    return f"a {type(value).__name__} is no JSON"
+
+
+def _encodable(text: str) -> bool:
+    return text.isascii() or not any("\ud800" <= character <= "\udfff" for character in text)

@@ -1,0 +1,145 @@
+"""A document in, a graph or every finding out."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from typing import Final
+
+from stepless.compile import edge_checks, node_checks
+from stepless.compile.canonical import content_hash, json_findings
+from stepless.compile.draft import Draft, draft_of
+from stepless.compile.fields import fill
+from stepless.compile.link import link
+from stepless.compile.references import SCOPES, reference_findings
+from stepless.compile.suggest import did_you_mean
+from stepless.errors import DocumentRefused, InvalidRequest
+from stepless.limits import MAX_EDGES, MAX_FINDINGS, MAX_NODES
+from stepless.model.findings import Finding, Severity
+from stepless.model.graph import Graph
+from stepless.model.json import JSON
+from stepless.model.kind import Kinds
+
+BODY_CHECKS: Final = (
+    node_checks.empty_bodies,
+    node_checks.reserved_ids,
+    node_checks.shadowed_ids,
+    node_checks.entries_in_bodies,
+    node_checks.container_modes,
+    node_checks.unknown_callables,
+    node_checks.written_variables,
+    node_checks.loop_breaks,
+    node_checks.joins,
+    node_checks.join_timeouts,
+    node_checks.too_many_losers,
+    node_checks.idle_settings,
+    node_checks.unwired_exits,
+    edge_checks.unknown_ends,
+    edge_checks.self_edges,
+    edge_checks.edges_into_entries,
+    edge_checks.unknown_exits,
+    edge_checks.conditions,
+    edge_checks.doubled_edges,
+    edge_checks.circles,
+)
+"""Asked of every body, each for one fault. What concerns one value alone is judged by `model.document`."""
+
+
+def compile_document(
+    document: Mapping[str, JSON], kinds: Kinds, *, entries: Sequence[str] | None = None, functions: Collection[str] | None = None,
+) -> Graph:
+    """The graph of a document, of what `entries` reach (None: of all roots), with the warnings about it.
+
+    `functions` are the callables that `function` nodes may call; None leaves that open. Raises `DocumentRefused` with all
+    its errors, in document order, and `InvalidRequest` for an entry that is no node of the document's own. The whole
+    document is judged, whatever the entries.
+    """
+    findings, draft = _judge(document, kinds, functions)
+    errors = [finding for finding in findings if finding.severity is Severity.ERROR]
+    if errors or draft is None:
+        raise DocumentRefused(_capped(errors))
+    _known_entries(draft, entries or ())
+    warnings = _capped([finding for finding in findings if finding.severity is Severity.WARNING])
+    return link(draft, content_hash(document), entries, warnings)
+
+
+def check_document(
+    document: Mapping[str, JSON], kinds: Kinds, *, functions: Collection[str] | None = None,
+) -> tuple[Finding, ...]:
+    """Every error and warning about a document, in document order; at most MAX_FINDINGS, then how many more."""
+    return _capped(_judge(document, kinds, functions)[0])
+
+
+def _judge(
+    document: Mapping[str, JSON], kinds: Kinds, functions: Collection[str] | None,
+) -> tuple[list[Finding], Draft | None]:
+    if findings := list(json_findings(document)):
+        return findings, None
+    draft = draft_of(document, kinds, functions)
+    if crowd := _crowd(draft):
+        return crowd, None
+    return _in_document_order(_all_findings(draft), document), draft
+
+
+def _all_findings(draft: Draft) -> list[Finding]:
+    names = draft.named.keys() | set(SCOPES) | {name for body in draft.bodies for name in body.unreadable}
+    findings = draft.findings
+    for node in draft.nodes:
+        if node.kind is not None:
+            findings += fill(node, node.kind, names.__contains__)
+    for check in BODY_CHECKS:
+        for body in draft.bodies:
+            findings += check(draft, body)
+    findings += reference_findings(draft)
+    return list({(finding.code, finding.path, finding.message): finding for finding in findings}.values())
+
+
+def _crowd(draft: Draft) -> list[Finding]:
+    """Too many nodes or edges: nothing else is worth telling, or would take too long to find out."""
+    numbers = {
+        "nodes": (sum(len(body.order) for body in draft.bodies), MAX_NODES),
+        "edges": (sum(len(body.edges) for body in draft.bodies), MAX_EDGES),
+    }
+    return [
+        Finding(f"too_many_{name}", name, f"the document has {number} {name}, at most {most} are possible", "Call other workflows from it.")
+        for name, (number, most) in numbers.items() if number > most
+    ]
+
+
+def _known_entries(draft: Draft, entries: Iterable[str]) -> None:
+    for entry in entries:
+        if entry not in draft.bodies[0].nodes:
+            mend = did_you_mean(entry, draft.bodies[0].nodes, what="nodes")
+            raise InvalidRequest(f"there is no node `{entry}` to start at", code="unknown_entry", place="entry", mend=mend, status=422)
+
+
+def _in_document_order(findings: Iterable[Finding], document: Mapping[str, JSON]) -> list[Finding]:
+    """By the place that the path leads to; what is not there (a missing field) comes after what is."""
+    places: dict[int, dict[str, int]] = {}
+
+    def key(finding: Finding) -> tuple[int, ...]:
+        value: JSON = document
+        steps = []
+        for step in finding.path.split("."):
+            if isinstance(value, Mapping):
+                keys = places.setdefault(id(value), {}) or places[id(value)]
+                if not keys:
+                    keys.update({name: place for place, name in enumerate(value)})
+                steps.append(keys.get(step, len(keys)))
+                value = value.get(step)
+            elif isinstance(value, list) and step.isdecimal() and int(step) < len(value):
+                steps.append(int(step))
+                value = value[int(step)]
+            else:
+                break
+        return tuple(steps)
+
+    return sorted(findings, key=key)
+
+
+def _capped(findings: Sequence[Finding]) -> tuple[Finding, ...]:
+    more = len(findings) - MAX_FINDINGS
+    if more <= 0:
+        return tuple(findings)
+    severity = Severity.ERROR if any(finding.severity is Severity.ERROR for finding in findings) else Severity.WARNING
+    rest = Finding("more_findings", "", f"and {more} more findings", "Mend these first.", severity=severity)
+    return (*findings[:MAX_FINDINGS], rest)

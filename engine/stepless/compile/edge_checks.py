@@ -1,0 +1,88 @@
+"""What is wrong with edges, body by body."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from stepless.compile.draft import Draft, DraftBody, DraftEdge, DraftNode
+from stepless.compile.order import cycles
+from stepless.compile.suggest import did_you_mean, listed
+from stepless.limits import MAX_SHOWN_IDS
+from stepless.model.findings import Finding, Severity
+from stepless.model.kind import ERROR, Nature
+
+
+def unknown_ends(draft: Draft, body: DraftBody) -> Iterator[Finding]:
+    for edge in body.edges:
+        for end in dict.fromkeys((edge.source, edge.target)):
+            if end in body.nodes or end in body.unreadable:
+                continue
+            if end in draft.named:
+                told = f"`{end}` is in another body, and no edge leads into or out of a body"
+                mend = "Draw the edge from or to the container."
+            else:
+                told, mend = f"there is no node `{end}`", did_you_mean(end, body.nodes, what="nodes")
+            yield _finding("unknown_node", edge, told, mend)
+
+
+def self_edges(draft: Draft, body: DraftBody) -> Iterator[Finding]:
+    for edge in body.edges:
+        if edge.source == edge.target and edge.source in body.nodes:
+            yield _finding("self_edge", edge, f"`{edge.source}` has an edge to itself", "Use a loop to repeat something.")
+
+
+def edges_into_entries(draft: Draft, body: DraftBody) -> Iterator[Finding]:
+    for edge in body.edges:
+        target = body.nodes.get(edge.target)
+        if target is not None and target.kind is not None and target.kind.nature is Nature.ENTRY:
+            told = f"`{edge.target}` is a {target.kind.name}: runs start there, and no edge leads into it"
+            yield _finding("edge_into_entry", edge, told, "Take the edge away.")
+
+
+def unknown_exits(draft: Draft, body: DraftBody) -> Iterator[Finding]:
+    for edge in body.edges:
+        source = body.nodes.get(edge.source)
+        if source is not None and source.exits is not None and edge.handle != ERROR and edge.handle not in source.exits:
+            yield _unknown_exit(edge, source)
+
+
+def _unknown_exit(edge: DraftEdge, source: DraftNode) -> Finding:
+    if not source.exits:
+        told = f"nothing leaves `{source.id}`: {source.document.type} has no exit"
+        return _finding("no_exit", edge, told, f"Only `{source.id}.error` can be used.")
+    exits = source.all_exits
+    told = f"`{source.id}` has no exit `{edge.handle}`; it has {listed(exits)}"
+    mend = did_you_mean(edge.handle, exits) or f"Write `{source.id}.{exits[0]}`, for example."
+    return _finding("unknown_exit", edge, told, mend)
+
+
+def conditions(draft: Draft, body: DraftBody) -> Iterator[Finding]:
+    for edge in body.edges:
+        condition = edge.condition
+        if condition is not None and len(condition.model_fields_set) != 1:
+            known = listed(list(type(condition).model_fields))
+            yield _finding("bad_condition", edge, f"a condition has exactly one of {known}", "Keep the one that you mean.")
+
+
+def doubled_edges(draft: Draft, body: DraftBody) -> Iterator[Finding]:
+    seen: set[tuple[str, str, str, str, str]] = set()
+    for edge in body.edges:
+        key = edge.written.key if edge.written is not None else ""
+        same = (edge.source, edge.handle, edge.target, edge.param, key)
+        if same in seen and edge.condition is None:
+            told = f"the edge from `{edge.source}` to `{edge.target}` is drawn twice, so its value counts twice when inputs are merged"
+            yield _finding("doubled_edge", edge, told, "Keep one of them.", Severity.WARNING)
+        seen.add(same)
+
+
+def circles(draft: Draft, body: DraftBody) -> Iterator[Finding]:
+    for cycle in cycles(body.successors, body.predecessors):
+        ids = [body.order[place].id for place in cycle]
+        shown = ids if len(ids) <= MAX_SHOWN_IDS else [*ids[:MAX_SHOWN_IDS], "…"]
+        told = "these nodes form a cycle: " + " → ".join([*shown, ids[0]])
+        first = body.order[min(cycle)]
+        yield Finding("cycle", first.path, told, "Break it, or use a loop to repeat something.", first.id)
+
+
+def _finding(code: str, edge: DraftEdge, message: str, mend: str, severity: Severity = Severity.ERROR) -> Finding:
+    return Finding(code, edge.path, message, mend, edge.target, edge.name, severity)

@@ -1,0 +1,177 @@
+"""What is wrong with nodes, body by body."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+from stepless.compile.dominators import dominator_tree
+from stepless.compile.draft import Draft, DraftBody, DraftNode
+from stepless.compile.order import topological_order
+from stepless.compile.suggest import did_you_mean
+from stepless.limits import MAX_LOSERS
+from stepless.model.document import RESERVED_IDS
+from stepless.model.findings import Finding, Severity
+from stepless.model.kind import SOURCE, Nature, Part
+
+_TIMEOUT: Final = "timeout"
+
+
+def empty_bodies(draft: Draft, body: DraftBody) -> Iterator[Finding]:
+    if not body.nodes and not body.unreadable and not body.incomplete:
+        owner = body.owner.id if body.owner is not None else None
+        told = "`nodes` is empty, so there is nothing to run"
+        yield Finding("empty_body", body.at("nodes"), told, "Add a node.", owner)
+
+
+def reserved_ids(draft: Draft, body: DraftBody) -> Iterator[Finding]:
+    for name in RESERVED_IDS:
+        if name in body.nodes:
+            told = f"`{name}` is a reserved word of references, and cannot be the id of a node"
+            yield Finding("reserved_id", body.nodes[name].path, told, "Choose another id.", name)
+
+
+def shadowed_ids(draft: Draft, body: DraftBody) -> Iterator[Finding]:
+    """Two bodies side by side may use the same ids; inside each other `<id…>` would be ambiguous to the reader."""
+    outer = body.owner.body if body.owner is not None else None
+    while outer is not None:
+        for name in body.nodes.keys() & outer.nodes.keys():
+            told = f"the id `{name}` is also used outside the container, at {outer.nodes[name].path}"
+            yield Finding("shadowed_id", body.nodes[name].path, told, "Choose another id for one of them.", name)
+        outer = outer.owner.body if outer.owner is not None else None
+
+
+def entries_in_bodies(draft: Draft, body: DraftBody) -> Iterator[Finding]:
+    for node in body.order if body.owner is not None else ():
+        if node.kind is not None and node.kind.nature is Nature.ENTRY:
+            told = f"runs start at a {node.kind.name}, which cannot be inside a container"
+            yield Finding("entry_in_body", f"{node.path}.type", told, "Move it out of the body.", node.id)
+
+
+def joins(draft: Draft, body: DraftBody) -> Iterator[Finding]:
+    """`count` and `min_success` against the number of branches."""
+    for node in body.order:
+        join = node.document.join
+        branches = len(body.predecessors[node.place])
+        path = f"{node.path}.join"
+        if join.mode == "count" and join.count is None:
+            yield Finding("missing_count", path, "`mode: count` needs `count`, the number of branches wanted", "Add `count`.", node.id)
+        if body.incomplete:
+            continue
+        for name, wanted in (("count", join.count if join.mode == "count" else None), ("min_success", join.min_success)):
+            if wanted is not None and wanted > max(branches, 1):
+                told = f"`{name}` is {wanted}, and `{node.id}` has {branches} branch{'es' * (branches != 1)}"
+                yield Finding("out_of_range", f"{path}.{name}", told, f"Use 1 to {max(branches, 1)}.", node.id)
+
+
+def join_timeouts(draft: Draft, body: DraftBody) -> Iterator[Finding]:
+    for node in body.order:
+        join = node.document.join
+        path = f"{node.path}.join"
+        if join.mode == "timeout" and join.timeout_ms is None:
+            yield Finding("missing_timeout", path, "`mode: timeout` needs `timeout_ms`", "Add `timeout_ms`.", node.id)
+        if join.mode == "timeout" and join.on_timeout == "fail" and "on_timeout" in join.model_fields_set:
+            told = "`mode: timeout` proceeds when the time is over, and `on_timeout: fail` says the contrary"
+            yield Finding("contradiction", f"{path}.on_timeout", told, "Use `mode: all`, or leave `on_timeout` out.", node.id)
+
+
+def too_many_losers(draft: Draft, body: DraftBody) -> Iterator[Finding]:
+    """Joins in a row share their losers, so the lists could grow with the square of the document."""
+    joins = [node for node in body.order if node.document.join.losers == "cancel"]
+    if not joins:
+        return
+    order = topological_order(body.successors, body.predecessors)
+    if len(order) < len(body.order):
+        return  # a cycle, told of elsewhere
+    behind = dominator_tree(order[::-1], body.successors)
+    number = sum(behind.count_below(node.place) for node in joins)
+    if number > MAX_LOSERS:
+        told = f"the joins with `losers: cancel` have {number} nodes to cancel in all, at most {MAX_LOSERS} are possible"
+        yield Finding("too_many_losers", f"{joins[0].path}.join.losers", told, "Use it on fewer joins.", joins[0].id)
+
+
+def idle_settings(draft: Draft, body: DraftBody) -> Iterator[Finding]:
+    """Settings that change nothing where they stand."""
+    for node in body.order:
+        document, join = node.document, node.document.join
+        given = join.model_fields_set
+        idle = {
+            "join.count": "count" in given and join.mode != "count" and "it counts only in `mode: count`",
+            "join.on_timeout": "on_timeout" in given and join.timeout_ms is None and "there is no `timeout_ms`",
+            "join.min_success": "min_success" in given and join.errors != "best-effort" and join.timeout_ms is None
+            and "it counts only for `errors: best-effort` and for timeouts",
+            "default": "default" in document.model_fields_set and document.on_parent_failure != "substitute_default"
+            and "it is used only by `on_parent_failure: substitute_default`",
+        }
+        for place, reason in idle.items():
+            if reason:
+                told = f"`{place.rpartition('.')[2]}` changes nothing: {reason}"
+                yield Finding("idle_setting", f"{node.path}.{place}", told, "Leave it out.", node.id, severity=Severity.WARNING)
+
+
+def unwired_exits(draft: Draft, body: DraftBody) -> Iterator[Finding]:
+    """Of nodes that wait: a decision that leads nowhere, and a deadline that can only fail the node (2.8)."""
+    waiting = [node for node in body.order if node.kind is not None and node.kind.nature is Nature.PAUSE and node.exits]
+    if not waiting or body.incomplete:
+        return
+    wired = {(edge.source, edge.handle) for edge in body.edges}
+    for node in waiting:
+        for name in node.exits or ():
+            if name == SOURCE or (node.id, name) in wired:
+                continue
+            if name != _TIMEOUT:
+                yield _unwired(node, f"nothing follows `{node.id}.{name}`: that decision is a dead end", f"Add a node after `{node.id}.{name}`.")
+            elif node.document.with_.get(_TIMEOUT) is not None:
+                told = f"`{node.id}` has a timeout and nothing after `{node.id}.timeout`: silence will fail it (wait_timeout)"
+                yield _unwired(node, told, f"Add a node after `{node.id}.timeout`.")
+
+
+def _unwired(node: DraftNode, message: str, mend: str) -> Finding:
+    return Finding("unwired_exit", node.path, message, mend, node.id, severity=Severity.WARNING)
+
+
+def written_variables(draft: Draft, body: DraftBody) -> Iterator[Finding]:
+    """`set` writes declared variables only."""
+    for node in body.order:
+        targets = node.document.with_.get("variables") if node.document.type == "set" else None
+        for name in targets if isinstance(targets, dict) else ():
+            if name not in draft.document.variables:
+                mend = did_you_mean(name, draft.document.variables) or f"Declare `{name}` in `variables`."
+                yield Finding("unknown_variable", f"{node.path}.with.variables.{name}", f"there is no variable `{name}`", mend, node.id)
+
+
+def unknown_callables(draft: Draft, body: DraftBody) -> Iterator[Finding]:
+    for node in body.order if draft.functions is not None else ():
+        call = node.document.with_.get("call") if node.document.type == "function" else None
+        if isinstance(call, str) and "<" not in call and call not in (draft.functions or ()):
+            mend = did_you_mean(call, draft.functions or ()) or "Register it with `@node`."
+            yield Finding("unknown_callable", f"{node.path}.with.call", f"no function is registered as `{call}`", mend, node.id)
+
+
+def loop_breaks(draft: Draft, body: DraftBody) -> Iterator[Finding]:
+    for node in body.order:
+        if node.document.type == "end" and node.document.with_.get("break") is True and not _in_loop(body):
+            yield Finding("break_outside_loop", f"{node.path}.with.break", "there is no loop around this node to end",
+                          "Use `halt: true` to end the run.", node.id, severity=Severity.WARNING)
+
+
+def _in_loop(body: DraftBody | None) -> bool:
+    while body is not None and body.owner is not None:
+        if body.owner.document.type == "loop":
+            return True
+        body = body.owner.body
+    return False
+
+
+def container_modes(draft: Draft, body: DraftBody) -> Iterator[Finding]:
+    """Exactly one of the fields that say how often a container runs its body."""
+    for node in body.order:
+        if node.kind is None or node.kind.nature is not Nature.CONTAINER:
+            continue
+        modes = [name for name, part in node.kind.parts.items() if part is Part.EXPRESSION]
+        given = [name for name in modes if node.document.with_.get(name) is not None]
+        if len(given) != 1:
+            wanted = ", ".join(f"`{name}`" for name in modes)
+            told = "given are " + ", ".join(f"`{name}`" for name in given) if given else "none is given"
+            message = f"exactly one of {wanted} is needed; {told}"
+            yield Finding("exactly_one", f"{node.path}.with", message, "Keep the one that you mean.", node.id)

@@ -1,0 +1,180 @@
+"""What a node may read (1.6), judged reference by reference.
+
+A name is looked for from the inside out: a node upstream in the same body, a node upstream of the enclosing container in
+the body around it, and so on; or an enclosing container itself, whose turn is read then. Ids cannot shadow each other along
+this way (see `checks.shadowed_ids`), so the first match is the only one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterator, Mapping
+from typing import Final
+
+from stepless.compile.draft import Draft, DraftBody, DraftNode
+from stepless.compile.fields import texts_in
+from stepless.compile.order import not_upstream, topological_order
+from stepless.compile.suggest import did_you_mean, listed
+from stepless.model.findings import Finding, Severity
+from stepless.model.scope import Reference
+
+SCOPES: Final = ("loop", "parallel", "workflow", "inputs", "input", "run")
+TURN_FIELDS: Final = ("index", "iteration", "item", "items")
+RUN_FIELDS: Final = ("id", "workflow", "version", "started_at")
+_TESTED_BETWEEN_TURNS: Final = ("with.while", "with.do_while")
+
+Mention = tuple[DraftNode, str, Reference]
+
+
+def reference_findings(draft: Draft) -> Iterator[Finding]:
+    """A finding for every reference that reads what it cannot see."""
+    seen: dict[int, list[tuple[DraftNode, DraftNode, Mention]]] = {}  # by body: (what is read, who must be below it, mention)
+    for node in draft.nodes:
+        for place, references in node.fields.mentions if node.fields else ():
+            for reference in references:
+                mention = (node, place, reference)
+                if reference.env:
+                    yield from _env(draft, mention)
+                elif reference.root in _SCOPE_CHECKS:
+                    yield from _SCOPE_CHECKS[reference.root](draft, mention)
+                else:
+                    yield from _named(draft, mention, seen)
+    for body in draft.bodies:
+        yield from _out_of_sight(body, seen.get(id(body), []))
+
+
+# -- scopes -----------------------------------------------------------------------------------------------------------
+
+
+def _env(draft: Draft, mention: Mention) -> Iterator[Finding]:
+    name = mention[2].root
+    if name not in draft.document.env:
+        mend = did_you_mean(name, draft.document.env) or f"Add `{name}` to `env`."
+        yield _finding("unlisted_env", mention, f"`${{{name}}}` is not listed in `env`", mend)
+
+
+def _variable(draft: Draft, mention: Mention) -> Iterator[Finding]:
+    path = mention[2].path
+    if not path or path[0] not in draft.document.variables:
+        name = str(path[0]) if path else "workflow"
+        mend = did_you_mean(name, draft.document.variables, what="variables") or f"Declare `{name}` in `variables`."
+        told = f"there is no variable `{name}`" if path else "`<workflow>` needs the name of a variable"
+        yield _finding("unknown_variable", mention, told, mend)
+
+
+def _run(draft: Draft, mention: Mention) -> Iterator[Finding]:
+    path = mention[2].path
+    if not path or path[0] not in RUN_FIELDS:
+        told = f"a run has no field `{path[0]}`" if path else "`<run>` needs the name of a field"
+        yield _finding("unknown_run_field", mention, told, f"It has {listed(RUN_FIELDS)}.")
+
+
+def _turn(draft: Draft, mention: Mention) -> Iterator[Finding]:
+    node, place, reference = mention
+    between_turns = reference.root == "loop" and place in _TESTED_BETWEEN_TURNS and node.inner is not None
+    fields = TURN_FIELDS[:2] if between_turns else TURN_FIELDS
+    if not between_turns and reference.root not in (owner.document.type for owner in _owners(node.body)):
+        told = f"`{reference.text}` stands outside a {reference.root}"
+        yield _finding(f"outside_{reference.root}", mention, told, f"Move the node into the body of a {reference.root}.")
+    elif not reference.path or reference.path[0] not in fields:
+        told = f"`{reference.text}` reads nothing that a turn has"
+        if between_turns and reference.path and reference.path[0] in TURN_FIELDS:
+            told = f"`{reference.text}` is read between two turns, when there is no item"
+        yield _finding("unknown_turn_field", mention, told, f"There is {listed(fields)}.")
+
+
+def _param(draft: Draft, mention: Mention) -> Iterator[Finding]:
+    node, _, reference = mention
+    if not reference.path or node.body.incomplete:
+        return
+    params = {edge.param for edge in node.body.edges if edge.target == node.id} or {"input"}
+    if reference.path[0] not in params:
+        told = f"no edge feeds the param `{reference.path[0]}`, so it is null"
+        yield _finding("unfed_param", mention, told, f"Fed are {listed(sorted(params))}.", Severity.WARNING)
+
+
+def _always(draft: Draft, mention: Mention) -> Iterator[Finding]:
+    return iter(())
+
+
+_SCOPE_CHECKS: Final[Mapping[str, Callable[[Draft, Mention], Iterator[Finding]]]] = {
+    "loop": _turn, "parallel": _turn, "workflow": _variable, "run": _run, "inputs": _param, "input": _always,
+}
+
+
+# -- names ------------------------------------------------------------------------------------------------------------
+
+
+def _owners(body: DraftBody | None) -> Iterator[DraftNode]:
+    """The enclosing containers, from the inside out."""
+    while body is not None and body.owner is not None:
+        yield body.owner
+        body = body.owner.body
+
+
+def _named(draft: Draft, mention: Mention, seen: dict[int, list[tuple[DraftNode, DraftNode, Mention]]]) -> Iterator[Finding]:
+    reader, _, reference = mention
+    standing = reader  # the reader, or the container around it in the body that is looked at
+    while True:
+        body = standing.body
+        read = body.nodes.get(reference.root)
+        if read is not None and read is standing and standing is not reader:
+            yield from _enclosing(mention)
+            return
+        if read is not None:
+            seen.setdefault(id(body), []).append((read, standing, mention))
+            return
+        if reference.root in body.unreadable:
+            return
+        if body.owner is None:
+            break
+        standing = body.owner
+    yield _inner(draft, mention)
+
+
+def _enclosing(mention: Mention) -> Iterator[Finding]:
+    path = mention[2].path
+    if not path or path[0] not in TURN_FIELDS:
+        told = f"`{mention[2].text}` reads a container from inside, where it has no results yet"
+        yield _finding("unknown_turn_field", mention, told, f"There is {listed(TURN_FIELDS)}.")
+
+
+def _inner(draft: Draft, mention: Mention) -> Finding:
+    root = mention[2].root
+    places = draft.named.get(root, [])
+    container = next((node.body.owner for node in places if node.body.owner is not None), None)
+    if container is None:
+        return _finding("unknown_reference", mention, f"there is no node `{root}`", did_you_mean(root, draft.named))
+    told = f"`{root}` is inside `{container.id}`, and is read from outside"
+    return _finding("inner_node_read", mention, told, f"Read the results of the container: `<{container.id}>`.")
+
+
+def _out_of_sight(body: DraftBody, asked: Collection[tuple[DraftNode, DraftNode, Mention]]) -> Iterator[Finding]:
+    """A finding for each node that is read where no path leads from it. A body with gaps or cycles proves nothing."""
+    if not asked or body.incomplete:
+        return
+    order = topological_order(body.successors, body.predecessors)
+    if len(order) < len(body.order):
+        return
+    pairs = {(read.place, standing.place) for read, standing, _ in asked}
+    missed = not_upstream(pairs, order, body.successors, body.predecessors)
+    for read, standing, mention in asked:
+        if (read.place, standing.place) in missed:
+            yield _not_upstream(read, standing, mention)
+
+
+def _not_upstream(read: DraftNode, standing: DraftNode, mention: Mention) -> Finding:
+    if read is standing:
+        return _finding("not_upstream", mention, f"`{read.id}` reads itself", "Read a node before it, or `<input>`.")
+    told = f"`{read.id}` is not upstream of `{standing.id}`"
+    return _finding("not_upstream", mention, told, f"Add `{read.id}` to the `after` of `{standing.id}` or of a node before it.")
+
+
+def _finding(code: str, mention: Mention, message: str, mend: str, severity: Severity = Severity.ERROR) -> Finding:
+    node, place, reference = mention
+    field = place.removeprefix("with.").partition(".")[0]
+    written = node.document.with_ if place == "with" else node.document.with_.get(field)
+    start = "with" if place == "with" else place if not place.startswith("with.") else f"with.{field}"
+    where = next((at for at, text in texts_in(written, start) if reference.text in text), place)
+    return Finding(code, f"{node.path}.{where}", message, mend, node.id, severity=severity)
+
+

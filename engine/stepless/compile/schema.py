@@ -1,0 +1,64 @@
+"""The document as a JSON Schema (2020-12), for editors: the model tree, and for each kind the shape of its `with`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from stepless.model.document import RESERVED_IDS, BodyDocument, Document
+from stepless.model.kind import Kind, Kinds, Nature, Part
+
+DIALECT: Final = "https://json-schema.org/draft/2020-12/schema"
+_REFERENCE: Final = {"type": "string", "pattern": r"<[A-Za-z_]|\$\{|\{\{"}
+Schema = dict[str, Any]
+
+
+def json_schema(kinds: Kinds) -> Schema:
+    """The schema of a document with these kinds. A field that may hold references also takes a text with one."""
+    schema: Schema = Document.model_json_schema(by_alias=True)
+    definitions: Schema = schema.setdefault("$defs", {})
+    body = BodyDocument.model_json_schema(by_alias=True)
+    definitions |= body.pop("$defs", {})
+    definitions["BodyDocument"] = body
+    node = definitions["NodeDocument"]
+    node["properties"]["type"] = {"enum": sorted(kinds), "description": "the node kind"}
+    node["allOf"] = [_choice(kind, definitions) for _, kind in sorted(kinds.items())]
+    for nodes in (schema["properties"]["nodes"], body["properties"]["nodes"]):
+        nodes["propertyNames"] = {"not": {"enum": list(RESERVED_IDS)}}
+        nodes["minProperties"] = 1
+    return {"$schema": DIALECT, **schema}
+
+
+def _choice(kind: Kind, definitions: Schema) -> Schema:
+    """If a node has this kind, its `with` has the shape of the kind's parameters."""
+    params: Schema = kind.params.model_json_schema(by_alias=True)
+    for name, definition in params.pop("$defs", {}).items():
+        definitions[f"{kind.name}.{name}"] = _renamed(definition, kind.name)
+    params = _renamed(params, kind.name)
+    params["description"] = kind.summary
+    for name, field in params.get("properties", {}).items():
+        params["properties"][name] = _field(kind, name, field)
+    definitions[f"{kind.name}.with"] = params
+    then: Schema = {"properties": {"with": {"$ref": f"#/$defs/{kind.name}.with"}}}
+    if params.get("required"):
+        then["required"] = ["with"]
+    return {"if": {"properties": {"type": {"const": kind.name}}, "required": ["type"]}, "then": then}
+
+
+def _field(kind: Kind, name: str, field: Schema) -> Schema:
+    if kind.nature is Nature.CONTAINER and name == "body":
+        return {"$ref": "#/$defs/BodyDocument"}
+    if kind.parts.get(name, Part.TEMPLATE) is not Part.TEMPLATE:
+        return field
+    told: Schema = {key: field.pop(key) for key in ("title", "description", "default") if key in field}
+    return {**told, "anyOf": [field, _REFERENCE]}
+
+
+def _renamed(schema: Any, prefix: str) -> Any:
+    """A copy whose references lead to this kind's own definitions."""
+    if isinstance(schema, Mapping):
+        return {
+            key: f"#/$defs/{prefix}.{value.removeprefix('#/$defs/')}" if key == "$ref" and isinstance(value, str) else _renamed(value, prefix)
+            for key, value in schema.items()
+        }
+    return [_renamed(value, prefix) for value in schema] if isinstance(schema, list) else schema

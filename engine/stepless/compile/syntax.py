@@ -1,0 +1,21 @@
+"""What is wrong with a text before it is a document."""
+
+from __future__ import annotations
+
+from stepless.limits import MAX_DOCUMENT_DEPTH
+
+
+class SyntaxFault(Exception):
+    """`line` and `column` count from 1; both 0 when the place is not known."""
+
+    def __init__(self, message: str, line: int = 0, column: int = 0, mend: str = "") -> None:
+        super().__init__(message)
+        self.message, self.line, self.column, self.mend = message, line, column, mend
+
+
+def too_deep(line: int, column: int) -> SyntaxFault:
+    return SyntaxFault(f"values are nested deeper than {MAX_DOCUMENT_DEPTH} levels", line, column, "Make it flatter.")
+
+
+def given_twice(key: str, line: int = 0, column: int = 0) -> SyntaxFault:
+    return SyntaxFault(f"the key `{key[:100]}` is given twice in one mapping", line, column, "Keep one of them.")

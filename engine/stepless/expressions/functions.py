@@ -1,0 +1,200 @@
+"""The functions of the language: one table. What is not in it cannot be called.
+
+Every function takes and gives JSON, checks its arguments and raises `Misfit`; none changes an argument.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Final
+
+from stepless.expressions.dates import instant
+from stepless.expressions.faults import Misfit
+from stepless.expressions.patterns import pattern
+from stepless.expressions.queries import query
+from stepless.expressions.texts import to_json, to_text
+from stepless.expressions.values import ORDER, add, contains, kind, number, room_for_items, room_for_text, weigh
+from stepless.limits import MAX_LIST_ITEMS, MAX_NUMBER_CHARACTERS, MAX_ROUND_DIGITS, MAX_TEXT_CHARACTERS
+from stepless.model.json import JSON
+
+_INTEGER: Final = re.compile(r"\s*[+-]?[0-9]+\s*", re.ASCII)
+_DECIMAL: Final = re.compile(r"\s*[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?\s*", re.ASCII)
+
+
+@dataclass(frozen=True, slots=True)
+class Function:
+    """`call` takes from `least` to `most` values. A `prepared` function takes two, and `prepare` turns the second into
+    what answers for the first: at publish when it is a literal. `clocked` takes the instant of the decision instead."""
+
+    least: int
+    most: int
+    call: Callable[..., JSON]
+    prepare: Callable[[JSON], Callable[[JSON], JSON]] | None = None
+    clocked: bool = False
+
+
+def _length(value: JSON) -> JSON:
+    if type(value) not in (str, list, dict):
+        raise Misfit(f"{kind(value)} has no length")
+    return len(value)
+
+
+def _extreme(symbol: str) -> Callable[..., JSON]:
+    """min or max of several arguments, or of the items of one list: all numbers or all texts, the first among equals."""
+    better = ORDER[symbol]
+
+    def extreme(*values: JSON) -> JSON:
+        items = _items_of(values[0]) if len(values) == 1 else values
+        if not items:
+            raise Misfit("an empty list has neither least nor greatest", "give it another argument")
+        best = items[0]
+        better(best, best)  # one item alone must be of a kind that has an order, too
+        for item in items[1:]:
+            best = item if better(item, best) else best
+        return best
+
+    return extreme
+
+
+def _items_of(value: JSON) -> list[JSON]:
+    if type(value) is not list:
+        raise Misfit(f"a list is needed, not {kind(value)}")
+    return value
+
+
+def _text_of(value: JSON) -> str:
+    if type(value) is not str:
+        raise Misfit(f"a text is needed, not {kind(value)}", "write str(…) around it")
+    return value
+
+
+def _object_of(value: JSON) -> dict[str, JSON]:
+    if type(value) is not dict:
+        raise Misfit(f"an object is needed, not {kind(value)}")
+    room_for_items(len(value))
+    return value
+
+
+def _sum(value: JSON) -> JSON:
+    total: JSON = 0
+    for item in _items_of(value):
+        total = add(total, number(item))
+    return total
+
+
+def _round(value: JSON, digits: JSON = None) -> JSON:
+    """As in Python: halves go to the even neighbour, and without `digits` the result is an integer."""
+    if digits is not None and (type(digits) is not int or abs(digits) > MAX_ROUND_DIGITS):
+        raise Misfit(f"digits are an integer from -{MAX_ROUND_DIGITS} to {MAX_ROUND_DIGITS}")
+    return number(round(number(value)) if digits is None else round(number(value), digits))
+
+
+def _cased(change: Callable[[str], str]) -> Callable[[JSON], JSON]:
+    def cased(value: JSON) -> JSON:
+        room_for_text(len(_text_of(value)))
+        changed = change(value)
+        room_for_text(len(changed))
+        return changed
+
+    return cased
+
+
+def _split(value: JSON, separator: JSON = None) -> JSON:
+    """The pieces of a text between separators; without one, its words."""
+    if separator is not None and not _text_of(separator):
+        raise Misfit("an empty text separates nothing")
+    pieces = _text_of(value).split(separator, MAX_LIST_ITEMS)
+    room_for_items(len(pieces))
+    return pieces
+
+
+def _join(value: JSON, separator: JSON = "") -> JSON:
+    """The items of a list in one text; items that are not texts are written as in a longer text."""
+    room_for_items(len(_items_of(value)))
+    between = len(_text_of(separator)) * max(0, len(value) - 1)
+    room_for_text(between)
+    pieces: list[str] = []
+    for item in value:
+        pieces.append(to_text(item))
+        between += len(pieces[-1])
+        room_for_text(between)
+    return separator.join(pieces)
+
+
+def _int(value: JSON) -> JSON:
+    """A number without its fraction (towards zero), a text of digits, or 1 and 0 for true and false."""
+    if type(value) is str:
+        if len(value) > MAX_NUMBER_CHARACTERS or not _INTEGER.fullmatch(value):
+            raise Misfit("the text is not an integer", "float(…) reads decimals")
+        return number(int(value))
+    if type(value) is bool:
+        return int(value)
+    return number(int(number(value)))
+
+
+def _float(value: JSON) -> JSON:
+    if type(value) is str:
+        if len(value) > MAX_NUMBER_CHARACTERS or not _DECIMAL.fullmatch(value):
+            raise Misfit("the text is not a number")
+        return number(float(value))
+    try:
+        return float(value if type(value) is bool else number(value))
+    except OverflowError:
+        raise Misfit("the number is too large for a float") from None
+
+
+def _str(value: JSON) -> JSON:
+    """A text as it is, anything else as compact JSON; null too, as `null`."""
+    return value if type(value) is str else to_json(value)
+
+
+def _json(value: JSON) -> JSON:
+    """The value that a JSON text stands for. (The other direction is `str`.)"""
+    if len(_text_of(value)) > MAX_TEXT_CHARACTERS:
+        raise Misfit(f"a JSON text has at most {MAX_TEXT_CHARACTERS} characters")
+    try:
+        parsed = json.loads(value)
+    except (ValueError, RecursionError):
+        raise Misfit("the text is not JSON") from None
+    weigh(parsed, 2 * MAX_TEXT_CHARACTERS)
+    return parsed
+
+
+def _default(value: JSON, fallback: JSON) -> JSON:
+    return fallback if value is None else value
+
+
+FUNCTIONS: Final[dict[str, Function]] = {
+    "len": Function(1, 1, _length),
+    "min": Function(1, 100, _extreme("<")),
+    "max": Function(1, 100, _extreme(">")),
+    "sum": Function(1, 1, _sum),
+    "round": Function(1, 2, _round),
+    "abs": Function(1, 1, lambda value: abs(number(value))),
+    "lower": Function(1, 1, _cased(str.lower)),
+    "upper": Function(1, 1, _cased(str.upper)),
+    "trim": Function(1, 1, lambda value: _text_of(value).strip()),
+    "split": Function(1, 2, _split),
+    "join": Function(1, 2, _join),
+    "contains": Function(2, 2, lambda whole, sought: contains(sought, whole)),
+    "startswith": Function(2, 2, lambda text, start: _text_of(text).startswith(_text_of(start))),
+    "endswith": Function(2, 2, lambda text, end: _text_of(text).endswith(_text_of(end))),
+    "matches": Function(2, 2, lambda text, written: pattern(written)(text), prepare=pattern),
+    "int": Function(1, 1, _int),
+    "float": Function(1, 1, _float),
+    "str": Function(1, 1, _str),
+    "bool": Function(1, 1, bool),
+    "keys": Function(1, 1, lambda value: list(_object_of(value))),
+    "values": Function(1, 1, lambda value: list(_object_of(value).values())),
+    "items": Function(1, 1, lambda value: [[key, item] for key, item in _object_of(value).items()]),
+    "any": Function(1, 1, lambda value: any(_items_of(value))),
+    "all": Function(1, 1, lambda value: all(_items_of(value))),
+    "default": Function(2, 2, _default),
+    "now": Function(0, 0, instant, clocked=True),
+    "date": Function(1, 1, instant),
+    "json": Function(1, 1, _json),
+    "query": Function(2, 2, lambda value, written: query(written)(value), prepare=query),
+}

@@ -1,0 +1,75 @@
+"""`compile_expression`: from source text to something that answers within microseconds, or to an `ExpressionError`.
+
+The text is read once by `lexer`, which takes references and quoted texts out; Python's parser sees the rest; `syntax`
+checks its tree node by node and builds closures. Python never compiles or runs any of it.
+
+    semantics   `==` compares JSON type and value; `<` and its kin, arithmetic and the functions refuse unlike types
+    and, or     short-circuit and answer the deciding operand; what is true is as in Python (0, '', [], {} and null are not)
+    x[i], x[k]  null where there is nothing, as behind a reference; x[a:b] of lists and texts
+    str, json   value to text, text to value
+"""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import dataclass, field
+
+from stepless.expressions.faults import SYNTAX, TOO_LARGE, fault
+from stepless.expressions.lexer import Lexed, lex
+from stepless.expressions.references import Known
+from stepless.expressions.syntax import Builder
+from stepless.expressions.texts import Evaluate
+from stepless.limits import MAX_EXPRESSION_NODES
+from stepless.model.json import JSON
+from stepless.model.scope import Reference, Scope
+
+
+@dataclass(frozen=True, slots=True)
+class CompiledExpression:
+    """An `Expression`: `source` as written, `references` in order of appearance."""
+
+    source: str
+    references: tuple[Reference, ...]
+    run: Evaluate = field(repr=False, compare=False)
+
+    def evaluate(self, scope: Scope) -> JSON:
+        """Its value in `scope`. Raises `ExpressionError`, and whatever the scope itself raises."""
+        try:
+            return self.run(scope)
+        except (RecursionError, MemoryError, OverflowError):
+            raise fault("the values are too large or nested too deeply", self.source, 0) from None
+
+
+def compile_expression(source: str, known: Known) -> CompiledExpression:
+    """The expression that `source` is; `known` says which names a reference may start with.
+
+    Raises `ExpressionError` with one of the codes `expression_syntax`, `expression_forbidden`, `expression_too_large`,
+    `unknown_function` and `unknown_reference`, and the position of the culprit.
+    """
+    return compile_lexed(source, lex(source, known))
+
+
+def compile_lexed(source: str, lexed: Lexed) -> CompiledExpression:
+    """The expression in a part of `source` that the lexer has read; positions count from the start of `source`."""
+    if lexed.plain.isspace() or not lexed.plain:
+        raise fault("the expression is empty", source, lexed.start, code=SYNTAX)
+    indent = len(lexed.plain) - len(lexed.plain.lstrip(" "))
+    body = _parse(lexed.plain.strip(" "), source, lexed.start + indent)
+    if sum(isinstance(node, ast.expr) for node in ast.walk(body)) > MAX_EXPRESSION_NODES:
+        message = f"an expression has at most {MAX_EXPRESSION_NODES} parts"
+        raise fault(message, source, lexed.start + indent, code=TOO_LARGE)
+    references: list[Reference] = []
+    for binding in lexed.bindings.values():
+        pieces = binding if isinstance(binding, tuple) else (binding,)
+        references += [piece for piece in pieces if isinstance(piece, Reference)]
+    return CompiledExpression(source, tuple(references), Builder(source, lexed.bindings, lexed.start + indent).build(body))
+
+
+def _parse(plain: str, source: str, offset: int) -> ast.expr:
+    try:
+        return ast.parse(plain, mode="eval").body
+    except SyntaxError as error:
+        at = offset + min((error.offset or len(plain)) - 1, len(plain) - 1)  # no offset: it ends too early
+        raise fault("this is not an expression from here on", source, at, code=SYNTAX) from None
+    except (RecursionError, MemoryError, ValueError):
+        raise fault("the expression nests too deeply", source, offset, code=TOO_LARGE) from None

@@ -1,0 +1,133 @@
+"""Templates: any JSON value whose texts hold `<references>`, `${NAME}` and `{{ expressions }}`.
+
+* A text that is exactly one reference or one `{{ … }}` becomes that value, its JSON type kept. (A line break after it does
+  not count: YAML's block texts end with one.)
+* Inside longer text, values are written as `texts.to_text` says: null as nothing, containers as compact JSON.
+* Keys of objects are not filled in. To write `{{`, or what looks like a reference, say `{{ '{{' }}`.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from typing import Final
+
+from stepless.expressions.faults import TOO_LARGE, Misfit, fault
+from stepless.expressions.language import compile_lexed
+from stepless.expressions.lexer import lex
+from stepless.expressions.references import REFERENCE, VARIABLE, Known, read_reference
+from stepless.expressions.texts import Evaluate, joined
+from stepless.limits import MAX_DOCUMENT_DEPTH
+from stepless.model.json import JSON
+from stepless.model.scope import Reference, Scope
+
+_OPENING: Final = re.compile(rf"\{{\{{|{REFERENCE}|{VARIABLE}")
+_MARKS: Final = ("<", "${", "{{")
+
+
+@dataclass(frozen=True, slots=True)
+class CompiledTemplate:
+    """A `Template`: the value as written, its references in order of appearance, and what fills them in, if anything."""
+
+    value: JSON
+    references: tuple[Reference, ...]
+    fill: Evaluate | None = field(repr=False, compare=False)
+
+    @property
+    def constant(self) -> bool:
+        return self.fill is None
+
+    def render(self, scope: Scope) -> JSON:
+        """The value, filled in; parts without references are the very objects of the template, not copies.
+        Raises `ExpressionError`, and whatever the scope itself raises."""
+        if self.fill is None:
+            return self.value
+        try:
+            return self.fill(scope)
+        except (RecursionError, MemoryError, OverflowError):
+            raise fault("the values are too large or nested too deeply", "", 0) from None
+
+
+def compile_template(value: JSON, known: Known) -> CompiledTemplate:
+    """The template that `value` is; `known` says which names a reference may start with.
+
+    Raises `ExpressionError` as `compile_expression` does, and `expression_too_large` below MAX_DOCUMENT_DEPTH levels.
+    """
+    references: list[Reference] = []
+    fill = _fill(value, known, references, 1)
+    return CompiledTemplate(value, tuple(references), fill)
+
+
+def _fill(value: JSON, known: Known, references: list[Reference], depth: int) -> Evaluate | None:
+    """What fills `value` in, None when there is nothing to; its references are appended to `references`."""
+    if type(value) is str:
+        return _fill_text(value, known, references) if any(mark in value for mark in _MARKS) else None
+    if type(value) is not dict and type(value) is not list:
+        return None
+    if depth > MAX_DOCUMENT_DEPTH:
+        raise fault(f"a value has at most {MAX_DOCUMENT_DEPTH} levels", "", 0, code=TOO_LARGE)
+    entries = value.items() if type(value) is dict else enumerate(value)
+    fills = [(place, _fill(item, known, references, depth + 1)) for place, item in entries]
+    return _fill_container(value, [(place, fill) for place, fill in fills if fill is not None])
+
+
+def _fill_container(value: JSON, fills: list[tuple[str | int, Evaluate]]) -> Evaluate | None:
+    if not fills:
+        return None
+
+    def fill_container(scope: Scope) -> JSON:
+        filled = value.copy()
+        for place, fill in fills:
+            filled[place] = fill(scope)
+        return filled
+
+    return fill_container
+
+
+def _fill_text(text: str, known: Known, references: list[Reference]) -> Evaluate | None:
+    pieces: list[str | Evaluate] = []
+    done = at = 0
+    while (match := _OPENING.search(text, at)) is not None:
+        start, at = match.span()
+        if match.group() == "{{":
+            fill, at = _braced(text, at, known, references)
+        else:
+            reference = read_reference(match, text, known)
+            if reference is None:
+                continue
+            references.append(reference)
+            fill = _reading(reference)
+        pieces += (text[done:start], fill)
+        done = at
+    pieces.append(text[done:])
+    return _whole(text, [piece for piece in pieces if piece != ""])
+
+
+def _whole(text: str, pieces: list[str | Evaluate]) -> Evaluate | None:
+    """One value alone keeps its type; several pieces make a text."""
+    first = pieces[0]
+    if all(isinstance(piece, str) for piece in pieces):
+        return None
+    if not isinstance(first, str) and (len(pieces) == 1 or (len(pieces) == 2 and pieces[1] in ("\n", "\r\n"))):
+        return first
+    join = joined(pieces)
+
+    def fill_text(scope: Scope) -> JSON:
+        try:
+            return join(scope)
+        except Misfit as misfit:
+            raise fault(misfit.message, text, 0, mend=misfit.mend) from None
+
+    return fill_text
+
+
+def _braced(text: str, start: int, known: Known, references: list[Reference]) -> tuple[Evaluate, int]:
+    """The expression that begins behind a `{{` at `start`, and where the text goes on behind its `}}`."""
+    lexed = lex(text, known, start, braced=True)
+    expression = compile_lexed(text, lexed)
+    references += expression.references
+    return expression.evaluate, lexed.end + len("}}")
+
+
+def _reading(reference: Reference) -> Evaluate:
+    return lambda scope: scope.read(reference)

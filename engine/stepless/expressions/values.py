@@ -1,0 +1,192 @@
+"""Operators on JSON values. Unlike types never meet silently: what makes no sense raises `Misfit`.
+
+Numbers are int and float, a boolean is not a number. Integers stay below MAX_INTEGER_BITS, results are finite, texts and
+lists stay below their limits.
+"""
+
+from __future__ import annotations
+
+import math
+import operator
+from collections.abc import Callable
+from typing import Any, Final, TypeAlias
+
+from stepless.expressions.faults import Misfit
+from stepless.limits import MAX_DOCUMENT_DEPTH, MAX_INTEGER_BITS, MAX_LIST_ITEMS, MAX_TEXT_CHARACTERS
+from stepless.model.json import JSON, equal
+
+Operator: TypeAlias = Callable[[JSON, JSON], JSON]
+
+NUMBERS: Final = frozenset({int, float})
+_NUMERIC: Final = frozenset({(int, int), (int, float), (float, int), (float, float)})
+_ORDERED: Final = _NUMERIC | {(str, str)}
+_CONTAINERS: Final = frozenset({list, dict})
+_KINDS: Final[dict[type, str]] = {
+    type(None): "null", bool: "a boolean", int: "a number", float: "a number", str: "a text", list: "a list", dict: "an object",
+}  # fmt: skip
+
+
+def kind(value: JSON) -> str:
+    """What sort of JSON a value is, with its article: for messages, which never show the value itself."""
+    return _KINDS.get(type(value), "something that is not JSON")
+
+
+def number(value: JSON) -> JSON:
+    """`value`, when it is a number in bounds."""
+    if type(value) is int:
+        if value.bit_length() > MAX_INTEGER_BITS:
+            raise Misfit(f"an integer has at most {MAX_INTEGER_BITS} bits")
+    elif type(value) is not float:
+        raise Misfit(f"a number is needed, not {kind(value)}")
+    elif not math.isfinite(value):
+        raise Misfit("the result is not a finite number")
+    return value
+
+
+def room_for_text(characters: int) -> None:
+    """Refuses a text of this length; ask before building it."""
+    if characters > MAX_TEXT_CHARACTERS:
+        raise Misfit(f"a text has at most {MAX_TEXT_CHARACTERS} characters")
+
+
+def room_for_items(items: int) -> None:
+    """Refuses a list of this length; ask before building it."""
+    if items > MAX_LIST_ITEMS:
+        raise Misfit(f"a list has at most {MAX_LIST_ITEMS} items")
+
+
+def weigh(value: JSON, limit: int) -> int:
+    """How many values and characters `value` holds, shared parts counted as often as they occur.
+
+    Raises `Misfit` above `limit` (having looked at little more than that many), below MAX_DOCUMENT_DEPTH levels, and for
+    what is not JSON: other types, other keys than text, numbers out of bounds.
+    """
+    weight, depth, level = 0, 0, [value]
+    while level:
+        depth += 1
+        if depth > MAX_DOCUMENT_DEPTH + 1:
+            raise Misfit(f"a value has at most {MAX_DOCUMENT_DEPTH} levels")
+        below: list[JSON] = []
+        for piece in level:
+            weight += 1
+            if type(piece) is str:
+                weight += len(piece)
+            elif type(piece) is list:
+                below += piece
+            elif type(piece) is dict:
+                if not all(type(key) is str for key in piece):
+                    raise Misfit("the keys of an object are texts")
+                weight += sum(map(len, piece))
+                below += piece.values()
+            elif piece is not None and type(piece) is not bool:
+                number(piece)
+            if weight + len(below) > limit:
+                raise Misfit("the value holds too many items and characters")
+        level = below
+    return weight
+
+
+def nests_deeper(value: JSON, levels: int) -> bool:
+    """Whether lists and objects nest more than `levels` deep in `value`. Looks at containers only."""
+    containers = [value] if type(value) in _CONTAINERS else []
+    for _ in range(levels):
+        if not containers:
+            return False
+        containers = [
+            inner
+            for outer in containers
+            for inner in (outer.values() if type(outer) is dict else outer)
+            if type(inner) in _CONTAINERS
+        ]
+    return bool(containers)
+
+
+def add(left: JSON, right: JSON) -> JSON:
+    kinds = type(left), type(right)
+    if kinds in _NUMERIC:
+        return number(left + right)
+    if kinds == (str, str):
+        room_for_text(len(left) + len(right))
+        return left + right
+    if kinds == (list, list):
+        room_for_items(len(left) + len(right))
+        return left + right
+    mend = "write str(…) around the other one" if str in kinds else ""
+    raise Misfit(f"+ cannot add {kind(left)} and {kind(right)}", mend)
+
+
+def contains(sought: JSON, whole: JSON) -> bool:
+    """`sought in whole`: an equal item of a list, a part of a text, a key of an object."""
+    if type(whole) is list:
+        return any(equal(sought, item) for item in whole)
+    if type(whole) is str or type(whole) is dict:
+        if type(sought) is not str:
+            raise Misfit(f"{kind(sought)} cannot be in {kind(whole)}, only a text can")
+        return sought in whole
+    raise Misfit(f"in looks into a list, a text or an object, not into {kind(whole)}")
+
+
+def negative(value: JSON) -> JSON:
+    return -number(value)
+
+
+def item(whole: JSON, index: JSON) -> JSON:
+    """`whole[index]`: an item of a list or text by number, of an object by key. What is not there is null, as it is
+    behind a reference; so is everything under null."""
+    if type(whole) is dict and type(index) is str:
+        return whole.get(index)
+    if type(whole) in (list, str) and type(index) is int:
+        return whole[index] if -len(whole) <= index < len(whole) else None
+    if whole is None:
+        return None
+    raise Misfit(f"{kind(whole)} has no item under {kind(index)}", "write int(…) around it" if type(index) is float else "")
+
+
+def part(whole: JSON, start: JSON, stop: JSON) -> JSON:
+    """`whole[start:stop]` of a list or text; null stands for an end left out."""
+    if type(whole) not in (list, str):
+        raise Misfit(f"only a list or a text can be cut, not {kind(whole)}")
+    for end in (start, stop):
+        if end is not None and type(end) is not int:
+            raise Misfit(f"the ends of a cut are integers, not {kind(end)}")
+    cut = range(len(whole))[start:stop]
+    (room_for_text if type(whole) is str else room_for_items)(len(cut))
+    return whole[start:stop]
+
+
+def _ordering(symbol: str, compare: Callable[[Any, Any], bool]) -> Operator:
+    def ordered(left: JSON, right: JSON) -> JSON:
+        if (type(left), type(right)) in _ORDERED:
+            return compare(left, right)
+        raise Misfit(f"{symbol} cannot order {kind(left)} and {kind(right)}", "compare two numbers or two texts")
+
+    return ordered
+
+
+def _arithmetic(symbol: str, compute: Callable[[Any, Any], Any]) -> Operator:
+    def computed(left: JSON, right: JSON) -> JSON:
+        if (type(left), type(right)) not in _NUMERIC:
+            raise Misfit(f"{symbol} takes two numbers, not {kind(left)} and {kind(right)}")
+        try:
+            return number(compute(left, right))
+        except ZeroDivisionError:
+            raise Misfit(f"{symbol} divides by zero") from None
+        except OverflowError:
+            raise Misfit(f"{symbol} gives a number that is too large") from None
+
+    return computed
+
+
+ORDER: Final[dict[str, Operator]] = {
+    symbol: _ordering(symbol, compare)
+    for symbol, compare in (("<", operator.lt), ("<=", operator.le), (">", operator.gt), (">=", operator.ge))
+}
+ARITHMETIC: Final[dict[str, Operator]] = {
+    "+": add,
+    **{
+        symbol: _arithmetic(symbol, compute)
+        for symbol, compute in (
+            ("-", operator.sub), ("*", operator.mul), ("/", operator.truediv), ("//", operator.floordiv), ("%", operator.mod),
+        )
+    },
+}  # fmt: skip
