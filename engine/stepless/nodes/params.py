@@ -19,7 +19,7 @@ from stepless.model.kind import no_findings
 class Params(BaseModel):
     """Base of every kind's `with`: unknown fields are refused, and no type is taken for another (`"3"` is no 3)."""
 
-    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
+    model_config = ConfigDict(extra="forbid", strict=True, frozen=True, defer_build=True)  # a run needs few of them
 
 
 def _readable(text: str) -> str:

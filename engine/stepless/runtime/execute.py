@@ -56,6 +56,7 @@ async def attempt(
         inputs=dispatch.inputs,
         token=f"{run_id}:{instance}",
         deadline_ms=now_ms + node.timeout_ms,
+        started_ms=now_ms,
         log=streamer.log,
         delta=streamer.delta,
     )

@@ -1,0 +1,1 @@
+"""What the engine itself costs, measured on real and made workloads."""
