@@ -35,10 +35,12 @@ from stepless.runtime.runlog import RunLog
 INPUTS = Path(__file__).parents[2] / "shared" / "inputs" / "wfinstances"
 GROWTH_TASKS = (1_004, 7_055)
 GROWTH = 1.5  # time per node of the larger over that of the smaller of these two
-KILL_SECONDS = (0.05, 1.2)  # a life ends somewhere between these
+PACE_S = 0.003  # how long a task takes when the process is to be killed between tasks
 MAX_LIVES = 60
+LIFE_S = 120
 
 _journal: int | None = None
+_pace_s = 0.0
 
 
 @function("benchmark.task")
@@ -46,6 +48,8 @@ async def task(call: FunctionCall) -> str:
     """A task that does nothing but leave a trace of having run."""
     if _journal is not None:
         os.write(_journal, f"{call.instance}\n".encode())
+    if _pace_s:
+        await asyncio.sleep(_pace_s)
     return call.instance
 
 
@@ -82,9 +86,10 @@ async def drive(engine: Local, run_id: str) -> None:
     await serving
 
 
-def run_one(path: Path, db: Path, journal: Path) -> dict[str, Any]:
+def run_one(path: Path, db: Path, journal: Path, pace_s: float) -> dict[str, Any]:
     """One life: starts the run, or takes it up where a former life left it, and sees it through."""
-    global _journal
+    global _journal, _pace_s
+    _pace_s = pace_s
     _journal = os.open(journal, os.O_WRONLY | os.O_CREAT | os.O_APPEND)
     workflow = document(load(path))
     engine = local(db)
@@ -137,16 +142,18 @@ def lives(path: Path, kills: int, seed: int) -> Iterator[dict[str, Any]]:
     with tempfile.TemporaryDirectory() as folder:
         db, journal = Path(folder) / "runs.db", Path(folder) / "journal"
         command = [sys.executable, "-m", "benchmarks.wfinstances", "--one", str(path), "--db", str(db), "--journal", str(journal)]
+        command += ["--pace", str(PACE_S if kills else 0)]
+        tasks = len(load(path)["nodes"])
+        moments = sorted(chance.randint(0, tasks) for _ in range(kills))  # in executions journaled so far
         killed = 0
         for _ in range(MAX_LIVES):
             child = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
-            try:
-                out, _ = child.communicate(timeout=chance.uniform(*KILL_SECONDS) + 0.35 if killed < kills else 600)
-            except subprocess.TimeoutExpired:
+            if moments and _reached(child, journal, moments.pop(0)):
                 child.kill()
                 child.communicate()
                 killed += 1
                 continue
+            out, _ = child.communicate(timeout=LIFE_S)
             if child.returncode != 0:
                 raise SystemExit(f"{path.name}: the child ended with status {child.returncode}")
             report: dict[str, Any] = json.loads(out)
@@ -157,6 +164,16 @@ def lives(path: Path, kills: int, seed: int) -> Iterator[dict[str, Any]]:
             yield report
             return
         raise SystemExit(f"{path.name}: not done after {MAX_LIVES} lives")
+
+
+def _reached(child: subprocess.Popen[str], journal: Path, executions: int) -> bool:
+    """Waits until so many executions are journaled; False when the child ended before."""
+    give_up = time.monotonic() + LIFE_S
+    while time.monotonic() < give_up and child.poll() is None:
+        if journal.exists() and journal.read_bytes().count(b"\n") >= executions:
+            return True
+        time.sleep(0.001)
+    return False
 
 
 def measure(paths: list[Path], kills: int, seed: int, repeat: int) -> int:
@@ -201,9 +218,10 @@ def main() -> int:
     parser.add_argument("--one", type=Path, help=argparse.SUPPRESS)
     parser.add_argument("--db", type=Path, help=argparse.SUPPRESS)
     parser.add_argument("--journal", type=Path, help=argparse.SUPPRESS)
+    parser.add_argument("--pace", type=float, default=0, help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.one:
-        print(json.dumps(run_one(options.one, options.db, options.journal)))
+        print(json.dumps(run_one(options.one, options.db, options.journal, options.pace)))
         return 0
     if not options.inputs.is_dir():
         print(f"{options.inputs} is not there: name the folder of DAGs with --inputs", file=sys.stderr)

@@ -10,6 +10,7 @@
     │   ├── Forbidden             401, 403: a signature, key or token that does not hold
     │   ├── NotFound              404
     │   ├── Conflict              409: somebody else decided first
+    │   ├── Refused               429: not now, the workflow's own limit is reached
     │   └── Gone                  410: expired, or the run has ended
     ├── TransientError            try again, nothing is wrong with the request
     │   └── StoreUnavailable      throttled, locked, out of reach
@@ -124,6 +125,13 @@ class Conflict(CallerError):
 
     code = "conflict"
     status = 409
+
+
+class Refused(CallerError):
+    """Not now: a limit on how much may be started is reached. `retry_after_ms` says when it is worth trying again."""
+
+    code = "too_many_requests"
+    status = 429
 
 
 class Gone(CallerError):

@@ -119,6 +119,11 @@ class Store(Protocol):
         callers exactly one value wins and all are told it."""
         ...
 
+    def count(self, key: str, now_ms: int, expires_ms: int) -> int:
+        """Adds one to the counter `key` and answers it; a new or expired counter starts at 1 and lives until `expires_ms`. Of
+        many concurrent callers no two are answered the same number."""
+        ...
+
     def get_claim(self, key: str, now_ms: int) -> bytes | None: ...
 
     def release_claim(self, key: str, value: bytes) -> bool:
@@ -243,6 +248,13 @@ class Clock(Protocol):
 class Secrets(Protocol):
     def get(self, name: str) -> str | None:
         """The value that `${name}` stands for; None when there is none."""
+        ...
+
+
+class Moderator(Protocol):
+    def review(self, phase: str, value: JSON) -> str | None:
+        """Why `value`, the `input` or `output` of a node, must not pass; None when it may. Any `SteplessError` means that
+        nobody could tell: the gate then stays closed unless the node says otherwise."""
         ...
 
 

@@ -91,6 +91,16 @@ def test_workflows_are_listed_by_id_with_their_newest_version(store: Store) -> N
 # -- claims ----------------------------------------------------------------------------------------------------------
 
 
+def test_a_counter_counts_until_it_expires_and_then_begins_again(store: Store) -> None:
+    assert [store.count("c", now_ms, 100) for now_ms in (0, 1, 99)] == [1, 2, 3]
+    assert store.count("other", 99, 200) == 1
+    assert [store.count("c", now_ms, 300) for now_ms in (100, 299)] == [1, 2]
+
+
+def test_of_twenty_threads_no_two_are_counted_the_same(store: Store, race: Any) -> None:
+    assert sorted(race(lambda i: store.count("c", 0, 100))) == list(range(1, 21))
+
+
 def test_the_first_claim_stands(store: Store) -> None:
     assert store.claim("k", b"one", 0) == b"one"
     assert store.claim("k", b"two", 10**12) == b"one"

@@ -1,0 +1,16 @@
+"""The HTTP door: FastAPI over the service, the same app under uvicorn and under Mangum (4.1, 4.2).
+
+    app.py            assembly: `create_app`
+    problems.py       every error as RFC 9457 `application/problem+json`
+    auth.py           bearer API keys
+    bodies.py         request bodies within bounds: strict JSON, forms
+    negotiation.py    the headers Accept and Prefer
+    replies.py        JSON answers and their bounds
+    models.py         what goes in and out, for the validation and for /openapi.json
+    links.py          addresses of what an answer speaks of
+    waiting.py        waiting for a run without holding a thread
+    workflows.py runs.py hooks.py events.py resume.py    the routes
+    forms.py page.py  the page behind a signed link
+
+Whoever imports the package alone pays for nothing: FastAPI comes with `stepless.api.app`.
+"""

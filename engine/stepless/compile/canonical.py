@@ -7,7 +7,7 @@ from hashlib import sha256
 from json import dumps
 from math import isfinite
 
-from stepless.limits import MAX_DOCUMENT_DEPTH, MAX_INTEGER_BITS
+from stepless.limits import MAX_DOCUMENT_BYTES, MAX_DOCUMENT_DEPTH, MAX_INTEGER_BITS
 from stepless.model.findings import Finding
 from stepless.model.json import JSON
 
@@ -23,30 +23,57 @@ def content_hash(document: Mapping[str, JSON]) -> str:
 
 def json_findings(document: JSON) -> Iterator[Finding]:
     """What keeps a Python value from being a JSON document; stops at a value that is nested too deep."""
+    return iter(()) if _is_json(document) else _json_findings(document)
+
+
+def _is_json(document: JSON) -> bool:
+    """The common answer, quickly: level by level, without keeping track of places."""
+    level = [document]
+    for _ in range(MAX_DOCUMENT_DEPTH + 1):
+        inner: list[JSON] = []
+        for value in level:
+            if isinstance(value, Mapping):
+                if not all(isinstance(key, str) and _encodable(key) for key in value):
+                    return False
+                inner.extend(value.values())
+            elif isinstance(value, list):
+                inner.extend(value)
+            elif _scalar_fault(value):
+                return False
+        if not inner:
+            return True
+        if len(inner) > MAX_DOCUMENT_BYTES:  # a value that holds itself, probably
+            return False
+        level = inner
+    return False
+
+
+def _json_findings(document: JSON) -> Iterator[Finding]:
     stack: list[tuple[JSON, str, int]] = [(document, "", 0)]
     while stack:
         value, path, depth = stack.pop()
         if depth > MAX_DOCUMENT_DEPTH:
-            yield Finding("nested_too_deep", path, f"values are nested deeper than {MAX_DOCUMENT_DEPTH} levels", "Make it flatter.")
+            told = f"values are nested deeper than {MAX_DOCUMENT_DEPTH} levels"
+            yield Finding("nested_too_deep", path, told, "Make it flatter.")
             return
         if isinstance(value, Mapping):
             for key, inner in value.items():
                 where = f"{path}.{key}" if path else str(key)
-                if not isinstance(key, str) or not _encodable(key):
-                    yield Finding("not_json", where, f"the key {ascii(key)} is no text", "Quote it.")
-                elif not isinstance(inner, str) or not inner.isascii():
+                if isinstance(key, str) and _encodable(key):
                     stack.append((inner, where, depth + 1))
+                else:
+                    yield Finding("not_json", where, f"the key {key!a} is no text", "Quote it.")
         elif isinstance(value, list):
             stack.extend((inner, f"{path}.{place}", depth + 1) for place, inner in enumerate(value))
         elif fault := _scalar_fault(value):
-            yield Finding("not_json", path, fault, "Write it as text, a number, true, false, null, a list or an object.")
+            yield Finding("not_json", path, fault, "Write text, a number, true, false, null, a list or an object.")
 
 
 def _scalar_fault(value: JSON) -> str | None:
-    if value is None or isinstance(value, bool):
-        return None
     if isinstance(value, str):
         return None if _encodable(value) else "half of a surrogate pair is no character"
+    if value is None or isinstance(value, bool):
+        return None
     if isinstance(value, int):
         return None if value.bit_length() <= MAX_INTEGER_BITS else f"a number of more than {MAX_INTEGER_BITS} bits"
     if isinstance(value, float):

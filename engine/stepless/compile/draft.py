@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 
 from pydantic import BaseModel
 
-from stepless.compile.shape import UNKNOWN_TYPE, Shape, shape_of
+from stepless.compile.shape import Shape, shape_of
 from stepless.compile.suggest import did_you_mean
 from stepless.limits import MAX_NESTED_CONTAINERS
 from stepless.model.document import AfterDocument, BodyDocument, ConditionDocument, Document, EdgeDocument, NodeDocument
@@ -135,11 +135,12 @@ def draft_of(raw: Mapping[str, JSON], kinds: Kinds, functions: Collection[str] |
 def _add_body(draft: Draft, body: DraftBody, shape: Shape, kinds: Kinds) -> None:
     draft.bodies.append(body)
     for place, (name, document) in enumerate(shape.document.nodes.items()):
-        node = DraftNode(name, place, body.at(f"nodes.{name}"), document, body, kinds.get(document.type))
+        kind = kinds.get(document.type) if name not in shape.untyped else None
+        node = DraftNode(name, place, body.at(f"nodes.{name}"), document, body, kind)
         body.nodes[name] = node
         body.order.append(node)
         draft.named.setdefault(name, []).append(node)
-        if node.kind is None and document.type != UNKNOWN_TYPE:
+        if kind is None and name not in shape.untyped:
             mend = did_you_mean(document.type, kinds, what="kinds")
             draft.findings.append(Finding("unknown_kind", f"{node.path}.type", f"there is no kind `{document.type}`", mend, name))
     body.edges = tuple(edges_of(body, shape))

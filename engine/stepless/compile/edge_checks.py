@@ -70,7 +70,7 @@ def doubled_edges(draft: Draft, body: DraftBody) -> Iterator[Finding]:
         key = edge.written.key if edge.written is not None else ""
         same = (edge.source, edge.handle, edge.target, edge.param, key)
         if same in seen and edge.condition is None:
-            told = f"the edge from `{edge.source}` to `{edge.target}` is drawn twice, so its value counts twice when inputs are merged"
+            told = f"the edge from `{edge.source}` to `{edge.target}` is drawn twice, so its value is merged twice"
             yield _finding("doubled_edge", edge, told, "Keep one of them.", Severity.WARNING)
         seen.add(same)
 

@@ -144,7 +144,8 @@ class _Compiler:
 
     def _answer_contract(self) -> Contract | None:
         fields = self.node.document.with_.get("fields")
-        if self.kind.nature is not Nature.PAUSE or not isinstance(fields, dict) or self.kind.parts.get("fields") is not Part.LITERAL:
+        literal = self.kind.parts.get("fields") is Part.LITERAL
+        if self.kind.nature is not Nature.PAUSE or not literal or not isinstance(fields, dict):
             return None
         return self._contract("with.fields", {"type": "object", "properties": fields}, "properties.")
 
@@ -191,7 +192,10 @@ def _params(node: DraftNode, kind: Kind, known: Known) -> tuple[BaseModel | None
         errors = refused.errors(include_url=False)
     else:
         return params, [_owned(finding, node) for finding in kind.check(params, path)]
-    deferred = {error["loc"][0] for error in errors if error["loc"] and _is_deferred(error["input"], known)}
+    deferred = {
+        error["loc"][0] for error in errors
+        if error["loc"] and _may_defer(kind, str(error["loc"][0])) and _is_deferred(error["input"], known)
+    }
     misfits = [error for error in errors if not error["loc"] or error["loc"][0] not in deferred]
     if misfits:
         told = {(place_of(error, raw), error["type"]): error for error in misfits}
@@ -213,6 +217,12 @@ def _partial(node: DraftNode, kind: Kind, path: str, kept: Mapping[str, JSON]) -
 
 def _owned(finding: Finding, node: DraftNode) -> Finding:
     return finding if finding.node is not None else replace(finding, node=node.id)
+
+
+def _may_defer(kind: Kind, field: str) -> bool:
+    """Whether a run fills the field in."""
+    part = kind.parts.get(field, Part.TEMPLATE)
+    return part is Part.EXPRESSION or (part is Part.TEMPLATE and kind.nature is not Nature.CONTAINER)
 
 
 def _is_deferred(value: JSON, known: Known) -> bool:

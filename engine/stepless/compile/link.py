@@ -12,7 +12,7 @@ from stepless.compile.draft import Draft, DraftBody, DraftEdge, DraftNode, Field
 from stepless.compile.order import longest_paths, reachable, topological_order
 from stepless.errors import EngineBug
 from stepless.limits import DEFAULT_MAX_ITERATIONS
-from stepless.model.document import DEFAULT_JOIN, DEFAULT_RETRY, JoinDocument, RetryDocument, parse_key
+from stepless.model.document import DEFAULT_JOIN, DEFAULT_RETRY, JoinDocument, RateLimitDocument, RetryDocument, parse_key
 from stepless.model.findings import Finding
 from stepless.model.graph import (
     Body,
@@ -27,6 +27,7 @@ from stepless.model.graph import (
     OnError,
     OnParentFailure,
     Param,
+    RateLimit,
     Retry,
 )
 from stepless.model.kind import Part
@@ -57,7 +58,15 @@ def link(draft: Draft, version: str, entries: Sequence[str] | None, warnings: tu
         max_steps=document.max_steps,
         timeout_ms=document.timeout_ms,
         warnings=warnings,
+        concurrency=document.concurrency,
+        rate_limit=_rate_limit(document.rate_limit),
     )
+
+
+def _rate_limit(limit: RateLimitDocument | None) -> RateLimit | None:
+    if limit is None:
+        return None
+    return RateLimit(limit.max, limit.per, tuple(limit.by.split(".")) if limit.by else ())
 
 
 # -- a body -----------------------------------------------------------------------------------------------------------
@@ -211,7 +220,7 @@ def _link_join(join: JoinDocument, fields: Fields, branches: int) -> Join:
     return Join(
         need=need,
         errors=Errors(join.errors),
-        min_success=join.min_success,
+        min_success=min(join.min_success, max(1, branches)),
         timeout_ms=join.timeout_ms,
         proceed_on_timeout=join.mode == "timeout" or join.on_timeout == "proceed",
         cancel_losers=join.losers == "cancel",
@@ -237,7 +246,8 @@ def _link_container(draft: DraftNode, fields: Fields, wave: int, depth: int) -> 
     body, params, kind = draft.inner, draft.params, draft.kind
     if body is None or params is None or kind is None:
         return None
-    mode = next(name for name in draft.document.with_ if kind.parts.get(name) is Part.EXPRESSION and draft.document.with_[name] is not None)
+    given = draft.document.with_
+    mode = next(name for name in given if kind.parts.get(name) is Part.EXPRESSION and given[name] is not None)
     return Container(
         parallel=hasattr(params, "window"),
         mode=mode,

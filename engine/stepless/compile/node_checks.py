@@ -55,7 +55,8 @@ def joins(draft: Draft, body: DraftBody) -> Iterator[Finding]:
         branches = len(body.predecessors[node.place])
         path = f"{node.path}.join"
         if join.mode == "count" and join.count is None:
-            yield Finding("missing_count", path, "`mode: count` needs `count`, the number of branches wanted", "Add `count`.", node.id)
+            told = "`mode: count` needs `count`, the number of branches wanted"
+            yield Finding("missing_count", path, told, "Add `count`.", node.id)
         if body.incomplete:
             continue
         for name, wanted in (("count", join.count if join.mode == "count" else None), ("min_success", join.min_success)):
@@ -120,13 +121,13 @@ def unwired_exits(draft: Draft, body: DraftBody) -> Iterator[Finding]:
             if name == SOURCE or (node.id, name) in wired:
                 continue
             if name != _TIMEOUT:
-                yield _unwired(node, f"nothing follows `{node.id}.{name}`: that decision is a dead end", f"Add a node after `{node.id}.{name}`.")
+                yield _unwired(node, name, f"nothing follows `{node.id}.{name}`: that decision is a dead end")
             elif node.document.with_.get(_TIMEOUT) is not None:
-                told = f"`{node.id}` has a timeout and nothing after `{node.id}.timeout`: silence will fail it (wait_timeout)"
-                yield _unwired(node, told, f"Add a node after `{node.id}.timeout`.")
+                yield _unwired(node, name, f"nothing follows `{node.id}.{name}`: silence will fail the node (wait_timeout)")
 
 
-def _unwired(node: DraftNode, message: str, mend: str) -> Finding:
+def _unwired(node: DraftNode, name: str, message: str) -> Finding:
+    mend = f"Add a node after `{node.id}.{name}`."
     return Finding("unwired_exit", node.path, message, mend, node.id, severity=Severity.WARNING)
 
 
@@ -137,7 +138,8 @@ def written_variables(draft: Draft, body: DraftBody) -> Iterator[Finding]:
         for name in targets if isinstance(targets, dict) else ():
             if name not in draft.document.variables:
                 mend = did_you_mean(name, draft.document.variables) or f"Declare `{name}` in `variables`."
-                yield Finding("unknown_variable", f"{node.path}.with.variables.{name}", f"there is no variable `{name}`", mend, node.id)
+                path = f"{node.path}.with.variables.{name}"
+                yield Finding("unknown_variable", path, f"there is no variable `{name}`", mend, node.id)
 
 
 def unknown_callables(draft: Draft, body: DraftBody) -> Iterator[Finding]:

@@ -72,7 +72,9 @@ def reachable(starts: Iterable[int], successors: Links) -> set[int]:
     return seen
 
 
-def not_upstream(pairs: Iterable[tuple[int, int]], order: Sequence[int], successors: Links, predecessors: Links) -> set[tuple[int, int]]:
+def not_upstream(
+    pairs: Iterable[tuple[int, int]], order: Sequence[int], successors: Links, predecessors: Links,
+) -> set[tuple[int, int]]:
     """Of pairs (ancestor, node), those where no path leads from the first to the second. The graph has no cycle.
 
     Asked ancestors are taken some thousand at a time, in topological order, one bit each; the bits flow along the edges

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any, Final
 
 from stepless.model.document import RESERVED_IDS, BodyDocument, Document
@@ -10,6 +9,7 @@ from stepless.model.kind import Kind, Kinds, Nature, Part
 
 DIALECT: Final = "https://json-schema.org/draft/2020-12/schema"
 _REFERENCE: Final = {"type": "string", "pattern": r"<[A-Za-z_]|\$\{|\{\{"}
+_ANNOTATIONS: Final = ("title", "description", "default")
 Schema = dict[str, Any]
 
 
@@ -24,8 +24,8 @@ def json_schema(kinds: Kinds) -> Schema:
     node["properties"]["type"] = {"enum": sorted(kinds), "description": "the node kind"}
     node["allOf"] = [_choice(kind, definitions) for _, kind in sorted(kinds.items())]
     for nodes in (schema["properties"]["nodes"], body["properties"]["nodes"]):
-        nodes["propertyNames"] = {"not": {"enum": list(RESERVED_IDS)}}
-        nodes["minProperties"] = 1
+        nodes |= {"additionalProperties": False, "propertyNames": {"not": {"enum": list(RESERVED_IDS)}}, "minProperties": 1}
+    schema["properties"]["variables"]["additionalProperties"] = False
     return {"$schema": DIALECT, **schema}
 
 
@@ -33,7 +33,7 @@ def _choice(kind: Kind, definitions: Schema) -> Schema:
     """If a node has this kind, its `with` has the shape of the kind's parameters."""
     params: Schema = kind.params.model_json_schema(by_alias=True)
     for name, definition in params.pop("$defs", {}).items():
-        definitions[f"{kind.name}.{name}"] = _renamed(definition, kind.name)
+        definitions[f"{kind.name}.{name}"] = _lenient(_renamed(definition, kind.name))
     params = _renamed(params, kind.name)
     params["description"] = kind.summary
     for name, field in params.get("properties", {}).items():
@@ -48,17 +48,29 @@ def _choice(kind: Kind, definitions: Schema) -> Schema:
 def _field(kind: Kind, name: str, field: Schema) -> Schema:
     if kind.nature is Nature.CONTAINER and name == "body":
         return {"$ref": "#/$defs/BodyDocument"}
-    if kind.parts.get(name, Part.TEMPLATE) is not Part.TEMPLATE:
-        return field
-    told: Schema = {key: field.pop(key) for key in ("title", "description", "default") if key in field}
-    return {**told, "anyOf": [field, _REFERENCE]}
+    return field if kind.parts.get(name, Part.TEMPLATE) is not Part.TEMPLATE else _lenient(field)
+
+
+def _lenient(schema: Schema) -> Schema:
+    """Also takes a text with a reference, here and in everything inside."""
+    inner = dict(schema)
+    for key in ("properties", "$defs"):
+        if isinstance(inner.get(key), dict):
+            inner[key] = {name: _lenient(part) for name, part in inner[key].items()}
+    for key in ("items", "additionalProperties"):
+        if isinstance(inner.get(key), dict):
+            inner[key] = _lenient(inner[key])
+    told = {key: inner.pop(key) for key in tuple(inner) if key in _ANNOTATIONS}
+    return {**told, "anyOf": [inner, _REFERENCE]} if inner else told
 
 
 def _renamed(schema: Any, prefix: str) -> Any:
     """A copy whose references lead to this kind's own definitions."""
-    if isinstance(schema, Mapping):
-        return {
-            key: f"#/$defs/{prefix}.{value.removeprefix('#/$defs/')}" if key == "$ref" and isinstance(value, str) else _renamed(value, prefix)
-            for key, value in schema.items()
-        }
-    return [_renamed(value, prefix) for value in schema] if isinstance(schema, list) else schema
+    if isinstance(schema, list):
+        return [_renamed(value, prefix) for value in schema]
+    if not isinstance(schema, dict):
+        return schema
+    renamed = {key: _renamed(value, prefix) for key, value in schema.items()}
+    if isinstance(renamed.get("$ref"), str):
+        renamed["$ref"] = renamed["$ref"].replace("#/$defs/", f"#/$defs/{prefix}.", 1)
+    return renamed

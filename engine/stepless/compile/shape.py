@@ -22,19 +22,21 @@ from stepless.model.json import JSON, Path
 
 B = TypeVar("B", Document, BodyDocument)
 
-UNKNOWN_TYPE: Final = ""  # of a node whose own `type` could not be read: no kind has this name
 _STAND_INS: Final[Mapping[str, JSON]] = {"id": "unreadable", "nodes": {}}
+_NO_TYPE: Final = "unreadable"
 
 
 @dataclass(frozen=True, slots=True)
 class Shape:
     """What could be read of a document or body. `edge_places` are the places in `edges` of the edges that could be read;
-    `unreadable` the node ids that could not. `incomplete` is true when some node or edge was left out."""
+    `unreadable` the node ids that could not, `untyped` those of nodes whose type could not. `incomplete` is true when some
+    node or edge was left out."""
 
     document: Document | BodyDocument
     findings: tuple[Finding, ...] = ()
     edge_places: Sequence[int] = ()
     unreadable: frozenset[str] = frozenset()
+    untyped: frozenset[str] = frozenset()
     incomplete: bool = False
 
 
@@ -46,8 +48,7 @@ def shape_of(model: type[B], raw: Mapping[str, JSON], path: str = "") -> Shape:
     except ValidationError as refused:
         errors = refused.errors(include_url=False)
     findings = tuple(finding_of(error, raw, model, path) for error in errors)
-    mended, edge_places, unreadable, incomplete = _without_misfits(model, raw, errors)
-    return Shape(model.model_validate(mended), findings, edge_places, unreadable, incomplete)
+    return _without_misfits(model, raw, errors, findings)
 
 
 # -- one misfit -------------------------------------------------------------------------------------------------------
@@ -90,6 +91,8 @@ def _quoted_words(listed: str) -> list[str]:
 def _told(name: str, error: ErrorDetails) -> str:
     if error["type"] == "union_tag_not_found":
         return f"`{name}` is {_preview(error['input'])}, which is none of the forms that it has"
+    if error["type"] in ("dict_type", "model_type"):
+        return f"`{name}` should be an object, not {_preview(error['input'])}"
     told = error["msg"].removeprefix("Value error, ")
     if error["type"] == "unknown_cause":
         return told
@@ -114,9 +117,8 @@ def place_of(error: ErrorDetails, raw: JSON) -> Path:
     steps: list[str | int] = []
     value, last = raw, len(error["loc"]) - 1
     for place, step in enumerate(error["loc"]):
-        if isinstance(value, Mapping) and step in value:
-            value = value[step]
-        elif isinstance(value, list) and isinstance(step, int) and step < len(value):
+        within_list = isinstance(value, list) and isinstance(step, int) and step < len(value)
+        if within_list or (isinstance(value, Mapping) and step in value):
             value = value[step]
         elif place != last or error["type"] not in ("missing", "extra_forbidden"):
             continue
@@ -150,13 +152,14 @@ def _models_in(annotation: Any) -> Iterator[type[BaseModel]]:
 
 
 def _without_misfits(
-    model: type[B], raw: Mapping[str, JSON], errors: list[ErrorDetails],
-) -> tuple[dict[str, JSON], list[int], frozenset[str], bool]:
-    """A copy that fits: faulty fields of nodes, faulty edges and faulty fields of the document are left out."""
+    model: type[B], raw: Mapping[str, JSON], errors: list[ErrorDetails], findings: tuple[Finding, ...],
+) -> Shape:
+    """The rest, which fits: faulty fields of nodes, faulty edges and faulty fields of the document are left out."""
     mended = dict(raw)
     nodes = dict(raw["nodes"]) if isinstance(raw.get("nodes"), dict) else {}
     dropped_edges: set[int] = set()
     unreadable: set[str] = set()
+    untyped: set[str] = set()
     incomplete = False
     for error in errors:
         match error["loc"]:
@@ -165,6 +168,8 @@ def _without_misfits(
             case ("nodes", str(node), *inner):
                 incomplete |= not inner or inner[0] == "after"
                 nodes[node] = _mended_node(nodes[node], str(inner[0]) if inner else None)
+                if not inner or inner[0] == "type":
+                    untyped.add(node)
             case ("edges", int(place), *_):
                 dropped_edges.add(place)
             case (str(field), *_):
@@ -179,10 +184,11 @@ def _without_misfits(
         mended["nodes"] = {node: nodes[node] for node in nodes if node not in unreadable}
     if "edges" in mended:
         mended["edges"] = [edges[place] for place in places]
-    return mended, places, frozenset(unreadable), incomplete or bool(unreadable or dropped_edges)
+    incomplete = incomplete or bool(unreadable or dropped_edges)
+    return Shape(model.model_validate(mended), findings, places, frozenset(unreadable), frozenset(untyped), incomplete)
 
 
 def _mended_node(node: JSON, field: str | None) -> dict[str, JSON]:
     mended = {name: value for name, value in node.items() if name != field} if isinstance(node, dict) and field else {}
-    mended.setdefault("type", UNKNOWN_TYPE)
+    mended.setdefault("type", _NO_TYPE)
     return mended

@@ -20,6 +20,7 @@ from stepless.core.facts import (
     Answered,
     Begin,
     CancelRequested,
+    ChildChanged,
     Completed,
     Continued,
     Expired,
@@ -32,7 +33,7 @@ from stepless.core.facts import (
     Suspended,
     Tick,
 )
-from stepless.core.pauses import answer_pause, expire_pause, go_on, tick
+from stepless.core.pauses import answer_pause, child_changed, expire_pause, go_on, tick
 from stepless.core.settle import attempt_failed, complete, fail
 from stepless.core.start import begin, wait, work
 from stepless.core.state import Instance, State, Status, scopes
@@ -150,7 +151,11 @@ def _attempt(decision: Decision, instance_id: str, attempt: int) -> Instance | N
 
 def _begin(decision: Decision, fact: Begin) -> None:
     if decision.state.sequence == 0:
-        data = {"inputs": fact.inputs, "meta": dict(fact.meta)} if fact.meta else {"inputs": fact.inputs}
+        data: dict[str, object] = {"inputs": fact.inputs}
+        if fact.meta:
+            data["meta"] = dict(fact.meta)
+        if fact.reused:
+            data["reused"] = dict(fact.reused)
         decision.emit_run(EventType.RUN_STARTED, data)
 
 
@@ -225,7 +230,7 @@ def _logged(decision: Decision, fact: Logged) -> None:
 def _streamed(decision: Decision, fact: Streamed) -> None:
     instance = _attempt(decision, fact.instance, fact.attempt)
     if instance is not None:
-        piece = {"attempt": fact.attempt, "deltaIndex": fact.index, "offset": fact.offset, "text": fact.text}
+        piece = {"attempt": fact.attempt, "deltaIndex": instance.deltas, "offset": instance.streamed, "text": fact.text}
         decision.emit(EventType.NODE_DELTA, instance, piece)
 
 
@@ -236,6 +241,7 @@ _TAKE: Mapping[type, Callable[[Decision, Any], None]] = {
     Suspended: _suspended,
     Answered: answer_pause,
     Expired: _expired,
+    ChildChanged: child_changed,
     Tick: _tick,
     CancelRequested: _cancel,
     Recovered: _recovered,

@@ -28,12 +28,12 @@ class Decision:
     """What `decide` answers.
 
     `events` are in log order and already folded into `state`. After they are committed: run the `dispatches` in order, tell
-    the attempts in `aborts` (instance ids) to stop, and claim the deadline of every pause in `expiries` (instance ids),
-    coming back with `Expired` for those that were won.
+    the attempts in `aborts` (instance ids) to stop, cancel the child runs in `orphans` (run ids), and claim the deadline of
+    every pause in `expiries` (instance ids), coming back with `Expired` for those that were won.
     """
 
-    __slots__ = ("state", "now_ms", "env", "capacity", "room_ms", "events", "dispatches", "aborts", "expiries", "start_failures",
-                 "secrets", "last_starts")  # fmt: skip
+    __slots__ = ("state", "now_ms", "env", "capacity", "room_ms", "events", "dispatches", "aborts", "orphans", "expiries",
+                 "start_failures", "secrets", "last_starts")  # fmt: skip
 
     def __init__(self, state: State, now_ms: int, env: Mapping[str, str], capacity: int | None, room_ms: int | None) -> None:
         self.state = state
@@ -45,6 +45,7 @@ class Decision:
         self.events: list[Event] = []
         self.dispatches: list[Dispatch] = []
         self.aborts: list[str] = []
+        self.orphans: list[str] = []
         self.expiries: list[str] = []
         self.start_failures: dict[Instance, str] = {}
         self.last_starts: frozenset[Instance] | None = None  # what was ready together with whatever halted the run

@@ -55,6 +55,8 @@ def _end(decision: Decision, instance: Instance, reason: str, *, skip_undispatch
             _end_scope(decision, scope, reason, skip_undispatched=skip_undispatched)
     if instance.id in decision.state.running:
         decision.aborts.append(instance.id)
+    if instance.wait is not None and instance.wait.reason == "subrun":
+        decision.orphans.append(str(instance.wait.details["run"]))
     decision.emit(EventType.NODE_CANCELLED, instance, {"reason": reason})
 
 
@@ -64,7 +66,7 @@ def halt(decision: Decision) -> bool:
     state = decision.state
     waiting = [*state.waiting.values(), *state.backing_off.values()]
     for instance in waiting:
-        decision.emit(EventType.NODE_CANCELLED, instance, {"reason": state.halting})
+        _end(decision, instance, state.halting, skip_undispatched=False)
     if waiting or state.running or not state.root.unsettled:
         return bool(waiting)
     _end_scope(decision, state.root, state.halting, skip_undispatched=state.halting == "halted")
@@ -83,7 +85,7 @@ def conclude(decision: Decision) -> None:
         sweep_run(decision)
         _end_run(decision)
         return
-    paused = bool(state.waiting) and not (state.running or state.backing_off or state.ready)
+    paused = bool(state.waiting) and not (state.running or state.backing_off or state.ready or state.children)
     if paused and state.status is RunStatus.RUNNING:
         decision.emit_run(EventType.RUN_STATUS_CHANGED, {"status": "paused"})
     elif not paused and state.status is RunStatus.PAUSED:

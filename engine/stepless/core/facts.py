@@ -11,10 +11,13 @@ from stepless.model.kind import Outcome, Pause
 
 @dataclass(frozen=True, slots=True)
 class Begin:
-    """The run's first fact. `meta` is what people attach to it: trigger, tags, parent."""
+    """The run's first fact. `meta` is what people attach to it: trigger, tags, parent. `reused` maps node ids of the document
+    to what they put out in a former run (the payload of their `node.completed`): they complete with that instead of running.
+    """
 
     inputs: JSON = None
     meta: Mapping[str, JSON] = field(default_factory=dict)
+    reused: Mapping[str, Mapping[str, JSON]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,6 +80,16 @@ class Expired:
 
 
 @dataclass(frozen=True, slots=True)
+class ChildChanged:
+    """A child run paused, went on or ended. `status` is a run status; `output` and `error` are those of its end."""
+
+    instance: str
+    status: str
+    output: JSON = None
+    error: Mapping[str, JSON] | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Tick:
     """Time has passed: everything due at the decision's instant happens."""
 
@@ -110,15 +123,12 @@ class Logged:
 
 @dataclass(frozen=True, slots=True)
 class Streamed:
-    """A piece of a node's text output. `index` counts a node's pieces over all attempts, `offset` is in characters of this
-    attempt's text."""
+    """A piece of a node's text output. The core numbers the pieces, so that a new attempt or process goes on counting."""
 
     instance: str
     attempt: int
-    index: int
-    offset: int
     text: str
 
 
 AttemptFact = Completed | Failed | Suspended | Logged | Streamed
-Fact = Begin | AttemptFact | Answered | Expired | Tick | CancelRequested | Recovered | Continued
+Fact = Begin | AttemptFact | Answered | Expired | ChildChanged | Tick | CancelRequested | Recovered | Continued

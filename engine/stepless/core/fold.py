@@ -29,6 +29,7 @@ from stepless.core.state import (
     Turns,
     Wait,
     is_bad_leaf,
+    is_child_at_work,
 )
 from stepless.core.turns import collection, end_turn, exit_cells
 from stepless.core.variables import VariableConflict, incoming_cells, merge_cells, written
@@ -67,6 +68,7 @@ def _nothing_of_run(state: State, event: Event) -> None:
 def _run_started(state: State, event: Event) -> None:
     state.status = RunStatus.RUNNING
     state.inputs = event.data.get("inputs")
+    state.reused = event.data.get("reused", {})
     state.meta = event.data.get("meta", {})
     state.started_ms = event.at_ms
     state.root.started_ms = event.at_ms
@@ -130,7 +132,7 @@ def _run_continued(state: State, event: Event) -> None:
 
 
 def _nothing(state: State, instance: Instance, event: Event) -> None:
-    """Events that only tell: log, delta, contract.violated, moderation.flagged, loop.completed."""
+    """Events that only tell: log, contract.violated, moderation.flagged, loop.completed."""
 
 
 def _queued(state: State, instance: Instance, event: Event) -> None:
@@ -146,6 +148,7 @@ def _started(state: State, instance: Instance, event: Event) -> None:
         state.backing_off.pop(event.instance, None)
         instance.wait = None
     instance.attempt = data.get("attempt", 1)
+    instance.streamed = 0
     instance.since_ms = event.at_ms
     instance.status = Status.RUNNING
     instance.last_sequence = event.sequence
@@ -182,6 +185,11 @@ def _first_start(state: State, instance: Instance, event: Event) -> None:
         state.notes.append(("failed", instance, error.name if isinstance(error, VariableConflict) else str(error)))
 
 
+def _streamed(state: State, instance: Instance, event: Event) -> None:
+    instance.deltas += 1
+    instance.streamed += len(event.data["text"])
+
+
 def _waiting(state: State, instance: Instance, event: Event) -> None:
     data = event.data
     state.running.pop(event.instance, None)
@@ -197,6 +205,10 @@ def _waiting(state: State, instance: Instance, event: Event) -> None:
     )
     instance.last_sequence = event.sequence
     state.waiting[event.instance] = instance
+    if is_child_at_work(instance.wait):
+        state.children[event.instance] = instance
+    else:
+        state.children.pop(event.instance, None)
     due_ms = instance.wait.due_ms
     if due_ms is not None:
         heappush(state.timers, Timer(due_ms, event.sequence, "wait", event.instance))
@@ -204,6 +216,7 @@ def _waiting(state: State, instance: Instance, event: Event) -> None:
 
 def _resumed(state: State, instance: Instance, event: Event) -> None:
     state.waiting.pop(event.instance, None)
+    state.children.pop(event.instance, None)
     instance.wait = None
     instance.last_sequence = event.sequence
     instance.status = Status.RUNNING
@@ -290,6 +303,7 @@ def _settled(state: State, instance: Instance, event: Event) -> None:
     instance.since_ms = event.at_ms
     instance.wait = None
     instance.answer = None
+    state.children.pop(event.instance, None)
     for live in (state.running, state.waiting, state.backing_off):
         if event.instance in live:
             del live[event.instance]
@@ -382,6 +396,7 @@ _RUN_FOLDS: Mapping[EventType, Callable[[State, Event], None]] = {
 _NODE_FOLDS: Mapping[EventType, Callable[[State, Instance, Event], None]] = {
     EventType.NODE_QUEUED: _queued,
     EventType.NODE_STARTED: _started,
+    EventType.NODE_DELTA: _streamed,
     EventType.NODE_WAITING: _waiting,
     EventType.NODE_RESUMED: _resumed,
     EventType.NODE_RETRIED: _retried,

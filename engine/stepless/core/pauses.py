@@ -7,7 +7,7 @@ from heapq import heappop
 
 from stepless.core.decision import Decision, iso
 from stepless.core.events import EventType
-from stepless.core.facts import Answered, Failure
+from stepless.core.facts import Answered, ChildChanged, Failure
 from stepless.core.inputs import merged_inputs, passed_through
 from stepless.core.settle import complete, fail
 from stepless.core.start import begin, begin_attempt
@@ -16,6 +16,7 @@ from stepless.model.json import JSON
 from stepless.model.kind import SOURCE, Outcome
 
 TIMEOUT = "timeout"
+SUBRUN = "subrun"
 
 
 def refusal(instance: Instance, handle: str, answer: JSON) -> tuple[str, ...]:
@@ -42,6 +43,23 @@ def answer_pause(decision: Decision, fact: Answered) -> None:
     if fact.by is not None:
         data["by"] = fact.by
     _resume(decision, instance, data)
+
+
+def child_changed(decision: Decision, fact: ChildChanged) -> None:
+    """A child run's news: its end settles the instance that waits for it; its pause makes this run's wait a pause too."""
+    instance = decision.state.waiting.get(fact.instance)
+    wait = instance.wait if instance is not None else None
+    if instance is None or wait is None or wait.reason != SUBRUN:
+        return
+    if fact.status == "completed":
+        _resume(decision, instance, {"handle": SOURCE, "answer": fact.output})
+    elif fact.status in ("failed", "cancelled", "timed_out"):
+        causes = (fact.error,) if fact.error else ()
+        message = f"the child run {wait.details.get('run')} is {fact.status.replace('_', ' ')}"
+        fail(decision, instance, Failure("child_failed", f"child_{fact.status}", message, causes=causes))
+    elif bool(wait.details.get("paused")) is not (fact.status == "paused"):
+        details = {**wait.details, "paused": fact.status == "paused"}
+        decision.emit(EventType.NODE_WAITING, instance, {"reason": SUBRUN, "exits": [], "details": details})
 
 
 def expire_pause(decision: Decision, instance_id: str) -> None:

@@ -14,7 +14,7 @@ from typing import Any
 from stepless.core.codec import pack, unpack
 from stepless.core.inputs import merged_inputs
 from stepless.core.reading import Reading
-from stepless.core.state import Cell, Cells, Instance, RunStatus, Scope, State, Status, Timer, Turns, Wait
+from stepless.core.state import Cell, Cells, Instance, RunStatus, Scope, State, Status, Timer, Turns, Wait, is_child_at_work
 from stepless.core.turns import collection
 from stepless.errors import EngineBug
 from stepless.model.graph import Graph
@@ -22,10 +22,10 @@ from stepless.model.graph import Graph
 VERSION = 1
 _STATUSES = list(Status)
 _PLAIN = ("inputs", "meta", "sequence", "steps", "failures", "ending", "ending_error", "halting", "response", "started_ms",
-          "ended_ms", "paused_since_ms", "paused_ms", "continued")  # fmt: skip
+          "ended_ms", "paused_since_ms", "paused_ms", "continued", "reused")  # fmt: skip
 _FIELDS = ("taken", "pruned", "dead", "last_taken", "index", "predecessor", "attempt", "handle", "value", "error", "reason",
-           "arrived", "answer", "last_sequence", "settled_sequence", "since_ms", "substituted")  # fmt: skip
-_DEFAULTS = (0, 0, 0, -1, 0, -1, 0, None, None, None, "", None, None, 0, 0, 0, False)
+           "arrived", "answer", "last_sequence", "settled_sequence", "since_ms", "substituted", "deltas", "streamed")  # fmt: skip
+_DEFAULTS = (0, 0, 0, -1, 0, -1, 0, None, None, None, "", None, None, 0, 0, 0, False, 0, 0)
 
 
 def encode_state(state: State) -> bytes:
@@ -192,6 +192,8 @@ def _restore_instance(state: State, instance: Instance) -> None:
     elif status is Status.WAITING and wait is not None:
         backing_off = wait.reason == "retry_backoff"
         (state.backing_off if backing_off else state.waiting)[instance.id] = instance
+        if is_child_at_work(wait):
+            state.children[instance.id] = instance
         if wait.due_ms is not None:
             kind = "retry" if backing_off else "wait"
             state.timers.append(Timer(wait.due_ms, instance.last_sequence, kind, instance.id))

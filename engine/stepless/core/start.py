@@ -21,7 +21,7 @@ _NOTHING: Mapping[str, JSON] = {}
 def begin(decision: Decision, instance: Instance, *, substituted: bool = False) -> None:
     """Starts an instance that was decided to run; one that would take an attempt may be queued instead."""
     state = decision.state
-    if is_effect(instance) and not decision.admits(instance):
+    if is_effect(instance) and not decision.admits(instance) and instance.id not in state.reused:
         decision.emit(EventType.NODE_QUEUED, instance, {"substituted": True} if substituted else _NOTHING)
         return
     if state.steps >= state.graph.max_steps:
@@ -48,6 +48,10 @@ def work(decision: Decision, instance: Instance) -> None:
     conflict = decision.start_failures.pop(instance, None)
     if conflict is not None:
         fail(decision, instance, processing("variable_conflict", f"branches disagree about the variable {conflict}"))
+        return
+    reused = decision.state.reused.get(instance.id)
+    if reused is not None:
+        decision.emit(EventType.NODE_COMPLETED, instance, {**reused, "reused": True})
         return
     inputs = merged_inputs(decision.state, instance)
     if not node.enabled:

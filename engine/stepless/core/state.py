@@ -93,7 +93,7 @@ class Instance:
     __slots__ = (
         "node", "scope", "status", "taken", "pruned", "dead", "last_taken", "index", "predecessor", "attempt", "handle",
         "value", "error", "reason", "cells", "arrived", "wait", "answer", "turns", "last_sequence", "settled_sequence",
-        "since_ms", "substituted",
+        "since_ms", "substituted", "deltas", "streamed",
     )  # fmt: skip
 
     def __init__(self, node: Node, scope: Scope) -> None:
@@ -120,6 +120,8 @@ class Instance:
         self.settled_sequence = 0
         self.since_ms = 0  # when the present attempt was started or, once settled, when that was
         self.substituted = False  # runs with defaults for its dead branches
+        self.deltas = 0  # pieces of text streamed, over all attempts
+        self.streamed = 0  # characters streamed by the present attempt
 
     @property
     def id(self) -> str:
@@ -212,7 +214,7 @@ class State:
 
     __slots__ = (
         "graph", "run_id", "inputs", "root", "status", "sequence", "steps", "failures", "agenda", "ready", "running",
-        "waiting", "backing_off",
+        "waiting", "backing_off", "children", "reused",
         "timers", "sweeps", "ending", "ending_error", "halting", "response", "started_ms", "ended_ms", "paused_since_ms",
         "paused_ms", "continued", "meta", "notes",
     )  # fmt: skip
@@ -233,6 +235,8 @@ class State:
         self.running: dict[str, Instance] = {}  # effectful attempts under way
         self.waiting: dict[str, Instance] = {}  # for a human, a timer, a callback, a child run
         self.backing_off: dict[str, Instance] = {}  # between two attempts
+        self.children: dict[str, Instance] = {}  # those of `waiting` whose child run is at work
+        self.reused: Mapping[str, Mapping[str, JSON]] = {}  # what nodes put out in the run that this one repeats
         self.timers: list[Timer] = []  # a heap
         self.sweeps: list[Instance] = []  # joins whose losers are still to be cancelled
         self.ending = ""  # why everything unsettled is being cancelled: run_cancelled, run_timed_out, run_failed
@@ -296,6 +300,11 @@ def scopes(state: State) -> Iterator[Scope]:
         for instance in scope.touched():
             if instance.turns is not None:
                 stack.extend(instance.turns.live.values())
+
+
+def is_child_at_work(wait: Wait) -> bool:
+    """Whether somebody waits for a child run that does not itself wait for somebody."""
+    return wait.reason == "subrun" and not wait.details.get("paused")
 
 
 def is_effect(instance: Instance) -> bool:

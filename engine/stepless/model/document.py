@@ -82,7 +82,7 @@ def _path_steps(path: str) -> str:
     return path
 
 
-_KEY_STEP: Final = re.compile(r"(?:^|\.)([^.\[\]]+)|\[(-?[0-9]{1,9})\]")
+_KEY_STEP: Final = re.compile(r"(?:^|(?<!^)\.)([^.\[\]]+)|\[(-?[0-9]{1,9})\]")
 
 
 def parse_key(key: str) -> tuple[str | int, ...]:

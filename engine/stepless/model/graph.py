@@ -187,6 +187,15 @@ class Body:
     owner: str | None = None  # id of the container that this is the body of
 
 
+@dataclass(frozen=True, slots=True)
+class RateLimit:
+    """At most `max` starts per `per_ms`, counted apart for each value at the path `by` of the inputs."""
+
+    max: int
+    per_ms: int
+    by: Path = ()
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Graph:
     """A compiled version, for the entries it was compiled for."""
@@ -201,3 +210,5 @@ class Graph:
     max_steps: int
     timeout_ms: int | None
     warnings: tuple[object, ...] = ()
+    concurrency: int | None = None
+    rate_limit: RateLimit | None = None

@@ -32,6 +32,5 @@ def equal(left: JSON, right: JSON) -> bool:
         return left.keys() == right.keys() and all(equal(value, right[key]) for key, value in left.items())
     if isinstance(left, list) and isinstance(right, list):
         return len(left) == len(right) and all(map(equal, left, right))
-    return type(left) is type(right) and left == right or (
-        isinstance(left, int | float) and isinstance(right, int | float) and left == right
-    )
+    numbers = isinstance(left, int | float) and isinstance(right, int | float)
+    return (numbers or type(left) is type(right)) and bool(left == right)

@@ -14,6 +14,7 @@ CAUSES: Final[Mapping[str, str]] = MappingProxyType({
     "timeout": "no answer in time",
     "rate_limit": "the other side asked to come back later",
     "provider_error": "the other side failed, or could not be reached",
+    "moderation": "the input or the output was flagged, or could not be moderated",
     "contract_violated": "the output breaks its contract",
     "http_error": "the other side refused the request",
     "execution": "the work ran, and its result cannot be used",

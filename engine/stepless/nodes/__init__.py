@@ -10,7 +10,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from types import MappingProxyType
 from typing import Final, TypeAlias
 
-from stepless.model.kind import Kind
+from stepless.model.kind import Kind, Pause
 from stepless.model.work import Result
 from stepless.nodes.approval import KIND as APPROVAL
 from stepless.nodes.callback import KIND as CALLBACK
@@ -32,10 +32,11 @@ from stepless.nodes.set import KIND as SET
 from stepless.nodes.transform import KIND as TRANSFORM
 from stepless.nodes.wait import KIND as WAIT
 from stepless.nodes.webhook import KIND as WEBHOOK
+from stepless.nodes.workflow import KIND as WORKFLOW
 from stepless.ports import Call
 
-Run: TypeAlias = Callable[[Call], Awaitable[Result]]
-"""One attempt of an effectful node; raises `NodeFailure`."""
+Run: TypeAlias = Callable[[Call], Awaitable[Result | Pause]]
+"""One attempt of an effectful node: its result, or what it has to wait for; raises `NodeFailure`."""
 
 KINDS: Final[Mapping[str, Kind]] = MappingProxyType({
     "manual": MANUAL,
@@ -54,6 +55,7 @@ KINDS: Final[Mapping[str, Kind]] = MappingProxyType({
     "wait": WAIT,
     "approval": APPROVAL,
     "callback": CALLBACK,
+    "workflow": WORKFLOW,
     "respond": RESPOND,
     "end": END,
 })

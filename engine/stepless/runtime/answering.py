@@ -13,9 +13,9 @@ from stepless.limits import START_GRACE_MS
 from stepless.model.json import JSON
 from stepless.ports import Message, Signal
 from stepless.runtime import inbox
+from stepless.runtime.inbox import ENDED
 from stepless.runtime.inspecting import graph_of, head_of
 from stepless.runtime.runlog import RunLog
-from stepless.runtime.runner import ENDED
 from stepless.runtime.tokens import Claims, Signer
 from stepless.runtime.versions import Versions
 from stepless.runtime.world import World
@@ -35,6 +35,7 @@ class PauseView:
     deadline_ms: int | None
     decided: Mapping[str, JSON] | None
     over: bool  # the run ended without an answer
+    approver: str | None = None  # whom the link was made for: the decision is theirs, whatever name is given
 
 
 def look(world: World, versions: Versions, signer: Signer, token: str) -> PauseView:
@@ -59,6 +60,7 @@ def look(world: World, versions: Versions, signer: Signer, token: str) -> PauseV
         deadline_ms=wait.deadline_ms if wait is not None else None,
         decided=_public(standing) if standing is not None else None,
         over=head.status in ENDED and standing is None,
+        approver=claims.approver,
     )
 
 

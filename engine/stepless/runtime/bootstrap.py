@@ -18,6 +18,7 @@ from stepless.adapters.system import EnvSecrets, SystemClock
 from stepless.limits import LOCAL_BUDGET_MS
 from stepless.nodes import KINDS, RUNS
 from stepless.ports import Blobs, Secrets, Store
+from stepless.runtime.children import caller
 from stepless.runtime.host import Host
 from stepless.runtime.runner import Runner
 from stepless.runtime.service import Service
@@ -77,7 +78,9 @@ def local(
 def _assemble(store: Store, blobs: Blobs, budget_ms: float, secrets: Secrets) -> Local:
     clock = SystemClock()
     queue, timers = MemoryQueue(clock, lambda: host.wake()), MemoryTimers()  # noqa: PLW0108 - the host comes later
-    world = World(store, queue, timers, blobs, clock, secrets, KINDS, RUNS)
+    runs = dict(RUNS)
+    world = World(store, queue, timers, blobs, clock, secrets, KINDS, runs)
+    runs["workflow"] = caller(world)
     versions = Versions(store, KINDS)
     runner = Runner(world, versions)
     host = Host(world, runner, queue, timers, budget_ms=budget_ms)

@@ -49,6 +49,7 @@ class Host:
         self._loop: asyncio.AbstractEventLoop | None = None
         self._sweep_ms = 0
         self.on_ending: Callable[[str], None] = lambda run_id: None
+        self.serves: Callable[[str], bool] = lambda run_id: True  # hints for other runs are dropped: the next sweep finds them
 
     def wake(self) -> None:
         """A message was sent."""
@@ -72,6 +73,8 @@ class Host:
         for run_id in self._timers.due(now_ms):
             self._world.queue.send(Message(run_id, "timer"))
         while len(self._invocations) < MAX_ACTIVE_RUNS and (message := self._queue.receive(now_ms)) is not None:
+            if not self.serves(message.run_id):
+                continue
             task = asyncio.get_running_loop().create_task(self._invoke(message))
             self._invocations.add(task)
             task.add_done_callback(self._done)

@@ -7,16 +7,19 @@ that is in the inbox, and a deadline competes for the same key.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
-from stepless.core.facts import Answered, CancelRequested, Expired, Fact
+from stepless.core.facts import Answered, CancelRequested, ChildChanged, Expired, Fact
 from stepless.core.pauses import TIMEOUT
 from stepless.core.state import State
 from stepless.model.json import JSON
 from stepless.ports import Signal
 
+OutcomeOf = Callable[[str], tuple[JSON, Mapping[str, JSON] | None]]
+ENDED = frozenset({"completed", "failed", "cancelled", "timed_out"})
 RESUME = "resume"
 CANCEL = "cancel"
+CHILD = "child"
 
 
 def answer_signal(pause: str, handle: str, answer: JSON, by: str | None, now_ms: int) -> Signal:
@@ -33,6 +36,11 @@ def cancel_signal(by: str | None, reason: str | None, now_ms: int) -> Signal:
     return _signal(CANCEL, "run", {"by": by, "reason": reason, "at": now_ms}, now_ms)
 
 
+def child_signal(instance: str, run_id: str, sequence: int, status: str, now_ms: int) -> Signal:
+    """A child run's status after so many events; each change is a signal of its own."""
+    return _signal(CHILD, f"{instance}#{sequence}", {"instance": instance, "run": run_id, "status": status}, now_ms)
+
+
 def _signal(kind: str, identity: str, body: Mapping[str, JSON], now_ms: int) -> Signal:
     data = json.dumps(body, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "surrogatepass")
     return Signal(kind, identity, data, now_ms)
@@ -43,10 +51,14 @@ def body_of(signal: Signal) -> Mapping[str, JSON]:
     return body
 
 
-def fact_of(signal: Signal) -> Fact | None:
-    """What a signal tells the core; None for a kind that this version does not know."""
+def fact_of(signal: Signal, outcome_of: OutcomeOf) -> Fact | None:
+    """What a signal tells the core; None for a kind that this version does not know. `outcome_of` reads what a child run that
+    has ended came to."""
     body = body_of(signal)
     match signal.kind:
+        case "child":
+            output, error = outcome_of(body["run"]) if body["status"] in ENDED else (None, None)
+            return ChildChanged(body["instance"], body["status"], output, error)
         case "resume" if body["handle"] == TIMEOUT:
             return Expired(signal.identity)
         case "resume":
@@ -58,7 +70,8 @@ def fact_of(signal: Signal) -> Fact | None:
 
 def is_early(state: State, signal: Signal) -> bool:
     """Whether an answer came before its pause was recorded: it is kept until then."""
-    if signal.kind != RESUME or signal.identity in state.waiting:
+    pause = signal.identity.partition("#")[0] if signal.kind == CHILD else signal.identity
+    if signal.kind == CANCEL or pause in state.waiting:
         return False
-    instance = state.find(signal.identity)
+    instance = state.find(pause)
     return instance is not None and not instance.settled

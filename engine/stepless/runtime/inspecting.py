@@ -143,12 +143,12 @@ def _pauses(trace: Trace, signer: Signer) -> Sequence[OpenPause]:
 
 
 def events(world: World, versions: Versions, run_id: str, *, after: int = 0, limit: int = PAGE_EVENTS) -> EventPage:
-    """Events above `after`, at most `limit` of them. Raises `NotFound`."""
+    """Events above `after`, at most `limit` of them; of large values the payload has `previews`. Raises `NotFound`."""
     head = head_of(world, run_id)
     graph = graph_of(versions, head)
     page: list[Mapping[str, JSON]] = []
     cursor, ended = after, False
-    for event in RunLog(world.store, world.blobs, run_id).read(after):
+    for event in RunLog(world.store, world.blobs, run_id).read(after, whole=False):
         if len(page) == limit:
             break
         page.append(envelope(graph, run_id, event))

@@ -16,7 +16,7 @@ from stepless.limits import INLINE_VALUE_BYTES, MAX_BATCH_BYTES, MAX_RESULT_BYTE
 from stepless.model.graph import Graph
 from stepless.ports import Batch, Blobs, Store
 
-_SPILLED = ("output", "inputs", "response", "variables", "answer")
+_SPILLED = ("output", "inputs", "response", "variables", "answer", "reused")
 
 
 class RunLog:
@@ -62,8 +62,9 @@ class RunLog:
             state.notes.clear()
         return state
 
-    def read(self, after: int = 0) -> Iterator[Event]:
-        """Events above `after`, in order, to the present end of the log."""
+    def read(self, after: int = 0, *, whole: bool = True) -> Iterator[Event]:
+        """Events above `after`, in order, to the present end of the log. Unless `whole`, large values stay where they are: the
+        events then have `previews` in their place."""
         while True:
             batches = self._store.read_log(self.run_id, after)
             if not batches:
@@ -72,7 +73,7 @@ class RunLog:
                 self.tail_bytes += len(batch.data)
                 for event in decode_batch(batch.data, batch.first):
                     if event.sequence > after:
-                        yield self._restored(event)
+                        yield self._restored(event) if whole else _previewed(event)
                 after = max(after, batch.last)
 
     def save_snapshot(self, state: State) -> None:
@@ -92,7 +93,7 @@ class RunLog:
         spilled: dict[str, list[str]] = {}
         for name in _SPILLED:
             value = event.data.get(name)
-            if isinstance(value, str | list | dict) and _may_be_large(value):
+            if isinstance(value, str | list | dict) and may_be_large(value):
                 text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
                 data = text.encode("utf-8", "surrogatepass")
                 if len(data) > MAX_RESULT_BYTES:
@@ -117,7 +118,16 @@ class RunLog:
         return Event(event.sequence, event.type, event.at_ms, event.instance, event.parent, values)
 
 
-def _may_be_large(value: Any, floor: int = INLINE_VALUE_BYTES // 6) -> bool:
+def _previewed(event: Event) -> Event:
+    spilled: Mapping[str, Sequence[str]] | None = event.data.get("blobs")
+    if not spilled:
+        return event
+    kept = {name: value for name, value in event.data.items() if name != "blobs"}
+    previews = {name: preview for name, (_, preview) in spilled.items()}
+    return Event(event.sequence, event.type, event.at_ms, event.instance, event.parent, {**kept, "previews": previews})
+
+
+def may_be_large(value: Any, floor: int = INLINE_VALUE_BYTES // 6) -> bool:
     """Whether a value could take more than INLINE_VALUE_BYTES: a cheap count that stops early. One character takes at most
     six bytes as JSON."""
     size, stack = 0, [value]

@@ -36,10 +36,13 @@ from stepless.limits import (
     TRANSIENT_BACKOFF_MS,
 )
 from stepless.model.graph import Graph
+from stepless.model.json import JSON
 from stepless.ports import Lease, Message, RunHead, Signal
-from stepless.runtime import inbox
+from stepless.runtime import children, inbox
 from stepless.runtime.budget import Budget
 from stepless.runtime.execute import attempt
+from stepless.runtime.moderation import Gate
+from stepless.runtime.reruns import reused_outputs
 from stepless.runtime.runlog import RunLog
 from stepless.runtime.versions import Versions
 from stepless.runtime.world import World
@@ -88,13 +91,10 @@ class Runner:
             del self.sessions[run_id]
 
     def _turned_away(self, message: Message, head: RunHead | None) -> Ending:
-        if head is None or head.status in ENDED:
+        if head is None or head.status in inbox.ENDED:
             return Ending.GONE
         self._world.queue.send(message, BUSY_DELAY_MS)
         return Ending.BUSY
-
-
-ENDED = frozenset({"completed", "failed", "cancelled", "timed_out"})
 
 
 class Session:
@@ -102,6 +102,7 @@ class Session:
 
     def __init__(self, world: World, versions: Versions, head: RunHead, lease: Lease, budget: Budget) -> None:
         self._world = world
+        self._versions = versions
         self._head = head
         self._lease = lease
         self._budget = budget
@@ -119,6 +120,7 @@ class Session:
         self._told: list[Signal] = []  # told to the core, and not marked taken yet
         self._look_at = 0.0  # when the inbox is looked into next, monotonic seconds
         self._renew_at = monotonic() + LEASE_MS / 3000
+        self._gate = Gate(world.moderator)
         self._dispatched = 0
         self._stopping = False
 
@@ -158,8 +160,9 @@ class Session:
         if self._lease.epoch > 1:
             self._state = self._log.load(self._graph)
         if self._state.sequence == 0:
-            meta = {name: value for name, value in self._meta.items() if name in ("trigger", "tags", "parent")}
-            return [Begin(json.loads(self._head.inputs), meta), *self._look()]
+            meta = {name: value for name, value in self._meta.items() if name in ("trigger", "tags", "parent", "rerun")}
+            reused = reused_outputs(self._world, self._versions, self._meta.get("rerun"))
+            return [Begin(json.loads(self._head.inputs), meta, reused), *self._look()]
         facts: list[Fact] = []
         if self._state.running and not self._state.ended:
             facts.append(Recovered())
@@ -188,6 +191,8 @@ class Session:
             task = self._tasks.pop(instance, None)
             if task is not None:
                 task.cancel()
+        for orphan in decision.orphans:
+            children.cancel(self._world, orphan)
         return [*self._claim_deadlines(decision), *self._ripe()]
 
     def _take_signals(self) -> None:
@@ -214,16 +219,13 @@ class Session:
     async def _attempt(self, dispatch: Dispatch) -> None:
         head, run = self._head, self._world.runs[dispatch.instance.node.kind.name]
         now_ms = self._world.clock.now_ms()
-        fact = await attempt(dispatch, head.run_id, head.workflow_id, run, now_ms, self._tell)
+        facts = {"depth": self._meta.get("depth", 0)}
+        fact = await attempt(dispatch, head.run_id, head.workflow_id, run, self._gate, now_ms, self._arrive, facts)
         self._tasks.pop(dispatch.id, None)
-        self._arrived.append(fact)
-        self._wake.set()
-
-    def _tell(self, fact: AttemptFact) -> None:
-        """What a node says while it works; it may speak from a thread of its own."""
-        self._loop.call_soon_threadsafe(self._arrive, fact)
+        self._arrive(fact)
 
     def _arrive(self, fact: AttemptFact) -> None:
+        """An attempt's end, or what it says meanwhile."""
         self._arrived.append(fact)
         self._wake.set()
 
@@ -292,7 +294,11 @@ class Session:
     def _tell_core(self, signals: Iterable[Signal]) -> list[Fact]:
         told = list(signals)
         self._told += told
-        return [fact for signal in told if (fact := inbox.fact_of(signal)) is not None]
+        facts = (inbox.fact_of(signal, self._outcome_of) for signal in told)
+        return [fact for fact in facts if fact is not None]
+
+    def _outcome_of(self, run_id: str) -> tuple[JSON, Mapping[str, JSON] | None]:
+        return children.outcome(self._world, self._versions, run_id)
 
     # -- leaving ----------------------------------------------------------------------------------------------------
 
@@ -315,6 +321,7 @@ class Session:
         return Ending.CONTINUED
 
     def _park(self, due_ms: int | None) -> Ending:
+        children.tell_parent(self._world, self._meta, self._state)
         if due_ms is not None:
             self._world.timers.arm(self._head.run_id, due_ms)
         self._leave(due_ms)
@@ -324,6 +331,7 @@ class Session:
         return Ending.PARKED
 
     def _end(self) -> Ending:
+        children.tell_parent(self._world, self._meta, self._state)
         self._leave(None)
         self._world.timers.disarm(self._head.run_id)
         return Ending.ENDED

@@ -7,7 +7,7 @@ from collections.abc import Collection, Mapping, Sequence
 from stepless.limits import PAGE_EVENTS
 from stepless.model.json import JSON
 from stepless.ports import Page, RunFilter, RunHead, StoredVersion
-from stepless.runtime import answering, inspecting, publishing, starting, webhooks
+from stepless.runtime import answering, inspecting, publishing, reruns, starting, webhooks
 from stepless.runtime.tokens import Signer
 from stepless.runtime.versions import Versions
 from stepless.runtime.world import World
@@ -31,8 +31,9 @@ class Service:
         """The newest version of every workflow, by id."""
         return self.world.store.list_workflows(limit=limit, cursor=cursor)
 
-    def workflow(self, workflow_id: str, number: int | None = None) -> StoredVersion | None:
-        return self.world.store.get_version(workflow_id, number)
+    def workflow(self, workflow_id: str, number: int | None = None, *, hash: str | None = None) -> StoredVersion | None:
+        """A version by number or hash, the newest without either; None when there is none."""
+        return self.world.store.get_version(workflow_id, number, hash=hash)
 
     # -- starting ---------------------------------------------------------------------------------------------------
 
@@ -51,6 +52,10 @@ class Service:
     def trigger(self, request: webhooks.HookRequest) -> webhooks.Hooked:
         """See `webhooks.trigger`."""
         return webhooks.trigger(self.world, self.versions, request)
+
+    def rerun(self, run_id: str, *, node: str | None = None, inputs: JSON = None, edited: bool = False) -> starting.Started:
+        """See `reruns.rerun`."""
+        return reruns.rerun(self.world, self.versions, run_id, node=node, inputs=inputs, edited=edited)
 
     # -- people -----------------------------------------------------------------------------------------------------
 

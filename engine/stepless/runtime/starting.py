@@ -8,12 +8,18 @@ from dataclasses import dataclass
 from hashlib import sha256
 from secrets import token_hex
 
+import rfc8785
+
+from stepless.compile.canonical import json_findings
 from stepless.errors import Conflict, InvalidRequest, LimitExceeded, NotFound, StoreUnavailable
 from stepless.limits import IDEMPOTENCY_KEY_LIFE_MS, MAX_IDEMPOTENCY_KEY_CHARACTERS, MAX_INPUT_BYTES, START_GRACE_MS
 from stepless.model.json import JSON
 from stepless.ports import Message, RunHead, StoredVersion
+from stepless.runtime.admission import admit
 from stepless.runtime.versions import Versions
 from stepless.runtime.world import World
+
+KEY_OF_INPUTS = "inputs"
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,20 +44,32 @@ def start(
 ) -> Started:
     """Creates a run of the newest version and asks for it to be run.
 
-    `key` makes the start idempotent for 24 hours: the same key and inputs answer the same run, twenty at once make one.
-    Raises `NotFound` for an unknown workflow, `DocumentRefused` for an unknown entry, `Conflict` for a key that was used with
-    other inputs, `LimitExceeded` for inputs that are too large, and `StoreUnavailable` naming the run when it exists but
-    nobody could be told: it starts all the same, a little later.
+    `key` makes the start idempotent for 24 hours: the same key and inputs answer the same run, twenty at once make one. The
+    key KEY_OF_INPUTS stands for the workflow id and the inputs themselves, in canonical form (RFC 8785).
+    Raises `Refused` beyond the workflow's rate limit or concurrency, `NotFound` for an unknown workflow, `DocumentRefused` for
+    an unknown entry, `Conflict` for a key that was used with other inputs, `LimitExceeded` for inputs that are too large, and
+    `StoreUnavailable` naming the run when it exists but nobody could be told: it starts all the same, a little later.
     """
     version = latest(world, workflow_id)
-    versions.graph(workflow_id, version.hash, entry)
+    graph = versions.graph(workflow_id, version.hash, entry)
     data = _encoded_inputs(inputs)
+    facts = {**(meta or {}), **({"entry": list(entry)} if entry is not None else {})}
+    if key == KEY_OF_INPUTS:
+        key = sha256(workflow_id.encode() + b"\0" + rfc8785.dumps(inputs)).hexdigest()
+    claim = f"start:{workflow_id}:{_checked_key(key)}" if key is not None else None
+    if claim is None or world.store.get_claim(claim, world.clock.now_ms()) is None:
+        admit(world, graph, inputs)
     run_id = f"run_{token_hex(10)}"
-    if key is not None:
-        standing = _claim_key(world, workflow_id, key, data, run_id)
+    if claim is not None:
+        standing = _claim_key(world, claim, data, run_id)
         if standing != run_id:
-            return _replayed(world, standing, version, data, entry, meta)
-    return _create(world, run_id, version, data, entry, meta)
+            return _replayed(world, standing, version, data, facts)
+    return _create(world, run_id, version, data, facts)
+
+
+def start_version(world: World, version: StoredVersion, data: bytes, facts: Mapping[str, JSON]) -> Started:
+    """Creates a run of any version with inputs that are encoded already, admission aside."""
+    return _create(world, f"run_{token_hex(10)}", version, data, facts)
 
 
 def latest(world: World, workflow_id: str) -> StoredVersion:
@@ -62,43 +80,43 @@ def latest(world: World, workflow_id: str) -> StoredVersion:
 
 
 def _encoded_inputs(inputs: JSON) -> bytes:
-    try:
-        data = json.dumps(inputs, ensure_ascii=False, separators=(",", ":"), allow_nan=False).encode("utf-8")
-    except (ValueError, TypeError) as error:
-        raise InvalidRequest(f"the inputs are not JSON: {error}", code="invalid_json") from error
+    for finding in json_findings(inputs):
+        message = f"the inputs are not JSON: {finding.message}"
+        raise InvalidRequest(message, code="invalid_json", place=finding.path, mend=finding.mend)
+    data = json.dumps(inputs, ensure_ascii=False, separators=(",", ":")).encode()
     if len(data) > MAX_INPUT_BYTES:
         raise LimitExceeded(f"the inputs take {len(data):,} bytes; {MAX_INPUT_BYTES:,} is the limit", code="inputs_too_large")
     return data
 
 
-def _claim_key(world: World, workflow_id: str, key: str, data: bytes, run_id: str) -> str:
+def _checked_key(key: str) -> str:
+    if not 0 < len(key) <= MAX_IDEMPOTENCY_KEY_CHARACTERS:
+        message = f"an idempotency key has 1 to {MAX_IDEMPOTENCY_KEY_CHARACTERS} characters"
+        raise InvalidRequest(message, code="invalid_idempotency_key")
+    return key
+
+
+def _claim_key(world: World, claim: str, data: bytes, run_id: str) -> str:
     """The run id that holds the key. Raises `Conflict` when it was used with other inputs."""
-    if len(key) > MAX_IDEMPOTENCY_KEY_CHARACTERS:
-        raise InvalidRequest("the idempotency key is too long", code="invalid_idempotency_key")
     now_ms = world.clock.now_ms()
     digest = sha256(data).hexdigest()
     mine = json.dumps({"run": run_id, "inputs": digest}).encode()
-    standing = json.loads(world.store.claim(f"start:{workflow_id}:{key}", mine, now_ms, now_ms + IDEMPOTENCY_KEY_LIFE_MS))
+    standing = json.loads(world.store.claim(claim, mine, now_ms, now_ms + IDEMPOTENCY_KEY_LIFE_MS))
     if standing["inputs"] != digest:
         message = "this idempotency key was used with other inputs"
         raise Conflict(message, code="idempotency_key_reused", mend="use another key", run_id=standing["run"])
     return str(standing["run"])
 
 
-def _replayed(
-    world: World, run_id: str, version: StoredVersion, data: bytes, entry: Sequence[str] | None, meta: Mapping[str, JSON] | None
-) -> Started:
+def _replayed(world: World, run_id: str, version: StoredVersion, data: bytes, facts: Mapping[str, JSON]) -> Started:
     """The run of an earlier start. Whoever claimed the key may have died before it made the run: then it is made now."""
     if world.store.get_run(run_id) is None:
-        _create(world, run_id, version, data, entry, meta)
+        _create(world, run_id, version, data, facts)
     return Started(run_id, version.workflow_id, version.number, replay=True)
 
 
-def _create(
-    world: World, run_id: str, version: StoredVersion, data: bytes, entry: Sequence[str] | None, meta: Mapping[str, JSON] | None
-) -> Started:
+def _create(world: World, run_id: str, version: StoredVersion, data: bytes, facts: Mapping[str, JSON]) -> Started:
     now_ms = world.clock.now_ms()
-    facts = {**(meta or {}), **({"entry": list(entry)} if entry is not None else {})}
     head = RunHead(
         run_id=run_id,
         workflow_id=version.workflow_id,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections import OrderedDict
 from collections.abc import Sequence
+from threading import Lock
 
 from stepless.compile import compile_document
 from stepless.errors import EngineBug
@@ -17,24 +18,28 @@ _KEPT = 64  # graphs in memory
 
 
 class Versions:
-    """Graphs by workflow, version hash and entries; a version never changes, so a graph is compiled once per process."""
+    """Graphs by workflow, version hash and entries; a version never changes, so a graph is compiled once per process (twice
+    when two threads ask for it first at once). Safe to use from several threads."""
 
     def __init__(self, store: Store, kinds: Kinds) -> None:
         self._store = store
         self._kinds = kinds
         self._graphs: OrderedDict[tuple[str, str, tuple[str, ...] | None], Graph] = OrderedDict()
+        self._lock = Lock()
 
     def graph(self, workflow_id: str, version: str, entries: Sequence[str] | None = None) -> Graph:
         """The graph of a published version, for these entries (None: all roots)."""
         key = (workflow_id, version, tuple(entries) if entries is not None else None)
-        graph = self._graphs.get(key)
-        if graph is None:
-            graph = compile_document(self.document(workflow_id, version), self._kinds, entries=entries)
+        with self._lock:
+            graph = self._graphs.get(key)
+            if graph is not None:
+                self._graphs.move_to_end(key)
+                return graph
+        graph = compile_document(self.document(workflow_id, version), self._kinds, entries=entries)
+        with self._lock:
             self._graphs[key] = graph
             if len(self._graphs) > _KEPT:
                 self._graphs.popitem(last=False)
-        else:
-            self._graphs.move_to_end(key)
         return graph
 
     def document(self, workflow_id: str, version: str) -> dict[str, JSON]:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from stepless.model.kind import Kinds
 from stepless.nodes import Run
-from stepless.ports import Blobs, Clock, Queue, Secrets, Store, Timers
+from stepless.ports import Blobs, Clock, Moderator, Queue, Secrets, Store, Timers
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,3 +22,4 @@ class World:
     secrets: Secrets
     kinds: Kinds
     runs: Mapping[str, Run]
+    moderator: Moderator | None = None

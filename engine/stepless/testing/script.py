@@ -83,7 +83,7 @@ class Script:
 
 def _check(key: str, step: Entry) -> None:
     known = ", ".join(_OPTIONS)
-    if not isinstance(step, Mapping) or len(step) != 1 or next(iter(step)) not in _OPTIONS:
+    if len(step) != 1 or next(iter(step)) not in _OPTIONS:
         raise InvalidRequest("a script entry has exactly one key", code="invalid_script", place=f"script of {key}", mend=known)
     ((what, options),) = step.items()
     unknown = set(options or {}) - _OPTIONS[what]

@@ -71,6 +71,14 @@ class MemoryStore:
                 self._claims[key] = (value, expires_ms)
             return value if standing is None else standing
 
+    def count(self, key: str, now_ms: int, expires_ms: int) -> int:
+        check_text(key)
+        with self._lock:
+            standing = self._claim_at(key, now_ms)
+            number = 1 if standing is None else int(standing) + 1
+            self._claims[key] = (str(number).encode(), expires_ms if standing is None else self._claims[key][1])
+            return number
+
     def get_claim(self, key: str, now_ms: int) -> bytes | None:
         with self._lock:
             return self._claim_at(key, now_ms)

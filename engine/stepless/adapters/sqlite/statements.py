@@ -31,6 +31,12 @@ CLAIM: Final = """INSERT INTO claim (key, value, expires_ms) VALUES (:key, :valu
         value = iif(expires_ms <= :now_ms, excluded.value, value),
         expires_ms = iif(expires_ms <= :now_ms, excluded.expires_ms, expires_ms)
     RETURNING value"""
+# Adds one to a counter, which is a claim whose value is a number.
+COUNT: Final = """INSERT INTO claim (key, value, expires_ms) VALUES (:key, CAST('1' AS BLOB), :expires_ms)
+    ON CONFLICT DO UPDATE SET
+        value = CAST(iif(expires_ms <= :now_ms, '1', CAST(CAST(value AS TEXT) AS INTEGER) + 1) AS BLOB),
+        expires_ms = iif(expires_ms <= :now_ms, excluded.expires_ms, expires_ms)
+    RETURNING CAST(CAST(value AS TEXT) AS INTEGER)"""
 # Forgets two expired claims, so that each new one pays for the old ones.
 FORGET_CLAIMS: Final = "DELETE FROM claim WHERE key IN (SELECT key FROM claim WHERE expires_ms <= ? ORDER BY expires_ms LIMIT 2)"
 # The value of an unexpired claim.

@@ -69,6 +69,12 @@ class SqliteStore:
             (standing,) = self._row(sql.CLAIM, {"key": key, "value": value, "now_ms": now_ms, "expires_ms": expires_ms})
         return bytes(standing)
 
+    def count(self, key: str, now_ms: int, expires_ms: int) -> int:
+        with self.database.transaction():
+            self._change(sql.FORGET_CLAIMS, (now_ms,))
+            (number,) = self._row(sql.COUNT, {"key": key, "now_ms": now_ms, "expires_ms": expires_ms})
+        return int(number)
+
     def get_claim(self, key: str, now_ms: int) -> bytes | None:
         row = self._row(sql.GET_CLAIM, (key, now_ms))
         return row[0] if row else None

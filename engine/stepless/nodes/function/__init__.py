@@ -2,6 +2,6 @@
 
 from stepless.nodes.function.binding import FunctionCall
 from stepless.nodes.function.kind import KIND, run
-from stepless.nodes.function.registry import function, load_modules
+from stepless.nodes.function.registry import function, load_modules, names
 
-__all__ = ["KIND", "FunctionCall", "function", "load_modules", "run"]
+__all__ = ["KIND", "FunctionCall", "function", "load_modules", "names", "run"]

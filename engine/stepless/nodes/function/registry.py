@@ -78,6 +78,11 @@ def find(name: object) -> Function:
     return entry
 
 
+def names() -> frozenset[str]:
+    """The name of every function that is registered."""
+    return frozenset(_FUNCTIONS)
+
+
 def load_modules(names: Iterable[str] | None = None) -> None:
     """Imports the modules that register functions: `names`, or those of STEPLESS_MODULES (parted by commas) when left out,
     and those that installed packages announce as entry points of `stepless.functions`.

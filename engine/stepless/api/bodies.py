@@ -1,0 +1,107 @@
+"""Request bodies within bounds: counted while they arrive, so that it makes no difference whether a length was announced."""
+
+from __future__ import annotations
+
+from typing import Any, Final, TypeVar
+from urllib.parse import parse_qsl
+
+from pydantic import BaseModel, ValidationError
+from starlette.requests import ClientDisconnect, Request
+
+from stepless.compile.canonical import json_findings
+from stepless.compile.read_json import read_json
+from stepless.compile.syntax import SyntaxFault
+from stepless.errors import InvalidRequest
+from stepless.limits import MAX_ANSWER_FIELDS, MAX_REQUEST_BYTES
+from stepless.model.json import JSON
+
+M = TypeVar("M", bound=BaseModel)
+
+FORM: Final = "application/x-www-form-urlencoded"
+_FORM_EXTRAS: Final = 10  # beside the fields: the decision, who decides
+
+
+async def read_body(request: Request, limit: int = MAX_REQUEST_BYTES) -> bytes:
+    """The raw body. Raises `InvalidRequest` 413 (body_too_large) before more than `limit` bytes are held."""
+    announced = request.headers.get("content-length", "")
+    if announced.isdecimal() and (len(announced) > len(str(limit)) or int(announced) > limit):
+        raise _too_large(limit)
+    chunks, size = [], 0
+    try:
+        async for chunk in request.stream():
+            size += len(chunk)
+            if size > limit:
+                raise _too_large(limit)
+            chunks.append(chunk)
+    except ClientDisconnect as error:
+        raise InvalidRequest("the body broke off", code="body_incomplete", mend="send it again") from error
+    return b"".join(chunks)
+
+
+def _too_large(limit: int) -> InvalidRequest:
+    return InvalidRequest(f"the body takes more than {limit:,} bytes", code="body_too_large", status=413, mend="send less")
+
+
+def media_type(request: Request) -> str:
+    """What the body says it is, in lower case and without parameters; "" when it says nothing."""
+    return request.headers.get("content-type", "").partition(";")[0].strip().lower()
+
+
+def is_json(kind: str) -> bool:
+    return kind == "application/json" or (kind.startswith("application/") and kind.endswith("+json"))
+
+
+def unsupported(kind: str, *wanted: str) -> InvalidRequest:
+    """A body that does not say it is what is read here: a page of another site can send such a one without being asked."""
+    mend = f"send Content-Type: {' or '.join(wanted)}"
+    return InvalidRequest(f"{kind or 'a body of no type'} is not read here", code="unsupported_media_type", status=415, mend=mend)
+
+
+async def read_model(request: Request, model: type[M]) -> M:
+    """A JSON body as `model`; no body at all is `{}`. Raises `InvalidRequest`: 400 invalid_json, 413, 415, 422."""
+    data = await read_body(request)
+    if not data:
+        return validated(model, {})
+    if not is_json(kind := media_type(request)):
+        raise unsupported(kind, "application/json")
+    return validated(model, strict_json(data))
+
+
+def strict_json(data: bytes) -> JSON:
+    """The value: no NaN, no key twice, no half characters, not too deep."""
+    mend = "send valid JSON in UTF-8"
+    try:
+        value = read_json(data.decode())
+    except UnicodeDecodeError as error:
+        raise InvalidRequest(f"byte {error.start + 1} of the body is no UTF-8", code="invalid_json", mend=mend) from error
+    except SyntaxFault as fault:
+        place = f"line {fault.line}, column {fault.column}" if fault.line else ""
+        raise InvalidRequest(f"the body is not JSON: {fault.message}", code="invalid_json", place=place, mend=mend) from fault
+    for finding in json_findings(value):
+        raise InvalidRequest(f"the body is not JSON: {finding.message}", code="invalid_json", place=finding.path, mend=mend)
+    return value
+
+
+def validated(model: type[M], value: JSON) -> M:
+    try:
+        return model.model_validate(value)
+    except ValidationError as error:
+        faults = [(".".join(map(str, fault["loc"])), fault["msg"]) for fault in error.errors(include_input=False)]
+        violations = [f"{place}: {message}" if place else message for place, message in faults]
+        message = f"the body does not fit: {violations[0]}"
+        raise InvalidRequest(message, status=422, place=faults[0][0], violations=violations) from error
+
+
+def form_fields(data: bytes) -> dict[str, str]:
+    """The fields of a form; of a name that is given twice, the last."""
+    try:
+        pairs = parse_qsl(data.decode(), keep_blank_values=True, max_num_fields=MAX_ANSWER_FIELDS + _FORM_EXTRAS)
+    except ValueError as error:
+        raise InvalidRequest("the form cannot be read", code="invalid_form", mend="send URL-encoded UTF-8") from error
+    return dict(pairs)
+
+
+def documented_body(model: type[BaseModel], *, required: bool = False) -> dict[str, Any]:
+    """A route's documentation of a JSON body that `read_model` reads."""
+    content = {"application/json": {"schema": model.model_json_schema()}}
+    return {"requestBody": {"required": required, "content": content}}

@@ -1,0 +1,19 @@
+"""`GET /health`: whether this process and its store answer."""
+
+from __future__ import annotations
+
+from fastapi import APIRouter
+from starlette.responses import Response
+
+from stepless.api.models import HealthOut
+from stepless.api.problems import documented
+from stepless.api.replies import reply
+from stepless.runtime.service import Service
+
+
+def add_routes(router: APIRouter, service: Service) -> None:
+    @router.get("/health", summary="Is it alive?", response_model=HealthOut, responses=documented(503), tags=["health"])
+    def health() -> Response:
+        """200 when the store answers, else 503."""
+        service.workflows(limit=1)
+        return reply({"status": "ok"}, headers={"cache-control": "no-store"})

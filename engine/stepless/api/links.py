@@ -1,0 +1,27 @@
+"""Addresses of what an answer speaks of. Without a base they are relative to the host that was asked."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from urllib.parse import quote
+
+from stepless.api.models import RunLinks, WorkflowLinks
+
+
+@dataclass(frozen=True, slots=True)
+class Links:
+    """`base` is what comes before every path, without a slash at its end. Never taken from a request: a forged Host header
+    would otherwise choose where the links of an answer lead."""
+
+    base: str = ""
+
+    def run(self, run_id: str) -> RunLinks:
+        run = f"{self.base}/runs/{quote(run_id, safe='')}"
+        return {"run": run, "nodes": f"{run}/nodes", "events": f"{run}/events", "cancel": f"{run}/cancel"}
+
+    def workflow(self, workflow_id: str, version: int) -> WorkflowLinks:
+        workflow = f"{self.base}/workflows/{quote(workflow_id, safe='')}"
+        return {"workflow": workflow, "version": f"{workflow}/versions/{version}", "start": f"{workflow}/runs"}
+
+    def resume(self, token: str) -> str:
+        return f"{self.base}/resume/{quote(token, safe='')}"

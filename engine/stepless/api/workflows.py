@@ -1,0 +1,138 @@
+"""Publish, list and read workflows."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import asdict
+from enum import Enum
+from typing import Annotated, Any, Final
+
+from fastapi import APIRouter, Path, Query, Request
+from starlette.concurrency import run_in_threadpool
+from starlette.responses import Response
+
+from stepless.api.bodies import is_json, media_type, read_body, unsupported
+from stepless.api.links import Links
+from stepless.api.models import DocumentOut, FindingOut, ListQuery, PublishedOut, VersionOut, WorkflowsOut
+from stepless.api.problems import documented
+from stepless.api.replies import instant, reply
+from stepless.compile import parse
+from stepless.compile.parse import Syntax
+from stepless.errors import InvalidRequest, NotFound
+from stepless.limits import MAX_DOCUMENT_BYTES
+from stepless.model.findings import Finding
+from stepless.model.json import JSON
+from stepless.ports import StoredVersion
+from stepless.runtime.publishing import Published
+from stepless.runtime.service import Service
+
+_YAML: Final = frozenset({"application/yaml", "application/x-yaml", "text/yaml", "text/x-yaml"})
+_MAX_VERSION: Final = 2**31
+_TAGS: Final[list[str | Enum]] = ["workflows"]
+
+Number = Annotated[int, Path(ge=1, le=_MAX_VERSION)]
+
+
+def add_routes(router: APIRouter, service: Service, links: Links) -> None:
+    @router.put(
+        "/workflows/{workflow_id}",
+        summary="Publish a workflow",
+        status_code=201,
+        response_model=PublishedOut,
+        responses={
+            200: {"model": PublishedOut, "description": "It was published before"},
+            **documented(400, 401, 409, 413, 415, 422),
+        },
+        openapi_extra=_DOCUMENT_BODY,
+        tags=_TAGS,
+    )
+    async def publish_workflow(workflow_id: str, request: Request) -> Response:
+        """Stores the document, JSON or YAML, as the newest version: 201, or 200 when it is the newest already. A document with
+        faults is refused with all of its findings."""
+        syntax = _syntax(request)
+        data = await read_body(request, MAX_DOCUMENT_BYTES)
+        published, new = await run_in_threadpool(_publish, service, workflow_id, data, syntax)
+        answer: PublishedOut = {**_version(published.version, links), "warnings": [_finding(w) for w in published.warnings]}
+        return reply(answer, 201 if new else 200, {"location": answer["links"]["version"]})
+
+    @router.get("/workflows", summary="List workflows", response_model=WorkflowsOut, responses=documented(400, 401), tags=_TAGS)
+    def list_workflows(query: Annotated[ListQuery, Query()]) -> Response:
+        """The newest version of every workflow, by id."""
+        found = service.workflows(limit=query.limit, cursor=query.cursor)
+        return reply({"workflows": [_version(version, links) for version in found.items], "cursor": found.cursor})
+
+    @router.get(
+        "/workflows/{workflow_id}",
+        summary="Read a workflow",
+        response_model=DocumentOut,
+        responses=documented(401, 404),
+        tags=_TAGS,
+    )
+    def read_workflow(workflow_id: str) -> Response:
+        """The newest version, with its document."""
+        return reply(_document(service.workflow(workflow_id), workflow_id, links))
+
+    @router.get(
+        "/workflows/{workflow_id}/versions/{number}",
+        summary="Read a version of a workflow",
+        response_model=DocumentOut,
+        responses=documented(400, 401, 404),
+        tags=_TAGS,
+    )
+    def read_version(workflow_id: str, number: Number) -> Response:
+        """A version, with its document. It never changes."""
+        return reply(_document(service.workflow(workflow_id, number), f"{workflow_id}, version {number}", links))
+
+
+_DOCUMENT_BODY: Final[dict[str, Any]] = {
+    "requestBody": {
+        "required": True,
+        "content": {kind: {"schema": {"type": "object"}} for kind in ("application/json", "application/yaml")},
+    }
+}
+
+
+def _syntax(request: Request) -> Syntax:
+    kind = media_type(request)
+    if is_json(kind):
+        return "json"
+    if kind in _YAML:
+        return "yaml"
+    raise unsupported(kind, "application/json", "application/yaml")
+
+
+def _publish(service: Service, workflow_id: str, data: bytes, syntax: Syntax) -> tuple[Published, bool]:
+    """What was published, and whether it is new."""
+    document = parse(data, syntax=syntax)
+    _check_id(document, workflow_id)
+    former = service.workflow(workflow_id)
+    published = service.publish(document)
+    return published, former is None or former.number != published.version.number
+
+
+def _check_id(document: Mapping[str, JSON], workflow_id: str) -> None:
+    if "id" in document and document["id"] != workflow_id:
+        message = f"the address says {workflow_id!r}, the document {document['id']!r}"
+        raise InvalidRequest(message, code="id_mismatch", status=422, place="id", mend="let both say the same")
+
+
+def _version(version: StoredVersion, links: Links) -> VersionOut:
+    return {
+        "id": version.workflow_id,
+        "name": str(json.loads(version.document).get("name") or version.workflow_id),
+        "version": version.number,
+        "hash": version.hash,
+        "published_at": str(instant(version.created_ms)),
+        "links": links.workflow(version.workflow_id, version.number),
+    }
+
+
+def _document(version: StoredVersion | None, what: str, links: Links) -> DocumentOut:
+    if version is None:
+        raise NotFound(f"there is no workflow {what}", code="unknown_workflow", mend="publish it, or look at the list")
+    return {**_version(version, links), "document": json.loads(version.document)}
+
+
+def _finding(finding: Finding) -> FindingOut:
+    return {**asdict(finding), "severity": finding.severity.value}  # type: ignore[typeddict-item]

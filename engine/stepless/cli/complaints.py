@@ -1,0 +1,101 @@
+"""How a fault is told to a person: where it is, one sentence, the mend. Never a traceback."""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Iterable
+
+import yaml
+
+from stepless.errors import DocumentRefused, SteplessError
+from stepless.model.findings import Finding, Severity
+
+
+def tell(error: SteplessError, file: str = "", text: str = "") -> None:
+    """Writes an error to standard error; a refused document with all its findings, each at its line of `file`."""
+    if isinstance(error, DocumentRefused):
+        tell_findings(error.findings, file, text)
+        return
+    sys.stderr.write(told(error.message, error.error_code, error.place or file, error.mend))
+
+
+def told(message: str, code: str, place: str, mend: str) -> str:
+    where = f"{place}: " if place else ""
+    follows = f"    {_sentence(mend)}\n" if mend else ""
+    return f"{where}error: {message} [{code}]\n{follows}"
+
+
+def tell_findings(findings: Iterable[Finding], file: str = "", text: str = "") -> None:
+    """Writes findings to standard error, in their order: `file:line: severity: message [code]`, then place and mend."""
+    lines = Lines(text)
+    for finding in findings:
+        line = lines.of(finding.path)
+        place = ":".join(part for part in (file, str(line) if line else "") if part)
+        where = f"{place}: " if place else ""
+        sys.stderr.write(f"{where}{finding.severity.value}: {finding.message} [{finding.code}]\n")
+        at = f"at {finding.path}. " if finding.path and not _SYNTAX.match(finding.path) else ""
+        if at or finding.mend:
+            sys.stderr.write(f"    {at}{_sentence(finding.mend)}\n".replace(" \n", "\n"))
+
+
+def summary(findings: Iterable[Finding]) -> str:
+    """`2 errors, 1 warning`."""
+    severities = [finding.severity for finding in findings]
+    counts = [(severities.count(severity), severity.value) for severity in (Severity.ERROR, Severity.WARNING)]
+    return ", ".join(f"{count} {word}{'s' if count > 1 else ''}" for count, word in counts if count)
+
+
+def _sentence(mend: str) -> str:
+    if not mend:
+        return ""
+    return mend[:1].upper() + mend[1:] + ("" if mend[-1] in ".!?" else ".")
+
+
+# -- lines ------------------------------------------------------------------------------------------------------------
+
+_SYNTAX = re.compile(r"line (\d+)")
+
+
+class Lines:
+    """The line of a text at which the value at a dotted path stands. Best effort: 0 when it cannot be told."""
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+        self._root: yaml.Node | None = None
+        self._composed = False
+
+    def of(self, path: str) -> int:
+        syntax = _SYNTAX.match(path)
+        if syntax:
+            return int(syntax[1])
+        node, line, steps = self._document(), 0, path.split(".")
+        while node is not None and steps:
+            found = _step(node, steps)
+            if found is None:
+                break
+            line, node, steps = found
+        return line
+
+    def _document(self) -> yaml.Node | None:
+        if not self._composed and self._text:
+            self._composed = True
+            try:
+                self._root = yaml.compose(self._text, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))
+            except (yaml.YAMLError, RecursionError):
+                self._root = None
+        return self._root
+
+
+def _step(node: yaml.Node, steps: list[str]) -> tuple[int, yaml.Node, list[str]] | None:
+    """One step down, by the longest key that fits (keys may hold dots): its line, the node there and the steps left."""
+    if isinstance(node, yaml.SequenceNode) and steps[0].isdecimal() and int(steps[0]) < len(node.value):
+        below = node.value[int(steps[0])]
+        return below.start_mark.line + 1, below, steps[1:]
+    if isinstance(node, yaml.MappingNode):
+        below_by_key = {str(key.value): (key, value) for key, value in node.value}
+        for size in range(len(steps), 0, -1):
+            found = below_by_key.get(".".join(steps[:size]))
+            if found is not None:
+                return found[0].start_mark.line + 1, found[1], steps[size:]
+    return None

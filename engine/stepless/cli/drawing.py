@@ -1,0 +1,96 @@
+"""A graph as text that drawing programs read: Mermaid and DOT. Containers are frames, error edges are dashed."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+
+from stepless.model.graph import Body, Edge, Graph, Node
+from stepless.model.kind import ERROR, SOURCE, Nature
+
+_MERMAID_SHAPES = {Nature.ENTRY: ("([", "])"), Nature.PAUSE: ("[/", "/]"), Nature.EFFECT: ("[", "]"), Nature.PURE: ("(", ")")}
+_DOT_SHAPES = {Nature.ENTRY: "oval", Nature.PAUSE: "parallelogram", Nature.EFFECT: "box", Nature.PURE: "box, style=rounded"}
+_CHOICES = ("condition", "router")
+
+
+def mermaid(graph: Graph) -> str:
+    """A Mermaid flowchart, left to right."""
+    return "\n".join(["flowchart LR", *_mermaid_body(graph.root, "", "  ")]) + "\n"
+
+
+def _mermaid_body(body: Body, prefix: str, indent: str) -> Iterator[str]:
+    """Node ids are positions, since Mermaid keeps words such as `end` for itself."""
+    for node in body.nodes:
+        name = _name(prefix, node.position)
+        if node.container is not None:
+            yield f"{indent}subgraph {name}[{_quoted(_title(node))}]"
+            yield from _mermaid_body(node.container.body, f"{name}_", indent + "  ")
+            yield f"{indent}end"
+        else:
+            left, right = ("{", "}") if node.kind.name in _CHOICES else _MERMAID_SHAPES.get(node.kind.nature, ("[", "]"))
+            yield f"{indent}{name}{left}{_quoted(_title(node))}{right}"
+    for edge in _edges(body):
+        arrow = "-.->" if edge.handle == ERROR else "-->"
+        label = "" if edge.handle == SOURCE else f"|{_quoted(edge.handle)}|"
+        yield f"{indent}{_name(prefix, edge.source)} {arrow}{label} {_name(prefix, edge.target)}"
+
+
+def _quoted(text: str) -> str:
+    """Mermaid's own escapes; a line break stands for nothing in a label."""
+    text = " ".join(text.split())
+    return '"' + text.replace("#", "#35;").replace('"', "#quot;").replace("<", "#lt;").replace(">", "#gt;") + '"'
+
+
+def dot(graph: Graph) -> str:
+    """A Graphviz digraph, left to right."""
+    lines = [f"digraph {json.dumps(graph.workflow_id)} {{", "  rankdir=LR; compound=true; node [fontname=Helvetica];"]
+    return "\n".join([*lines, *_dot_body(graph.root, "", "  "), "}"]) + "\n"
+
+
+def _dot_body(body: Body, prefix: str, indent: str) -> Iterator[str]:
+    for node in body.nodes:
+        name = _name(prefix, node.position)
+        if node.container is not None:
+            yield f"{indent}subgraph cluster_{name} {{"
+            yield f"{indent}  label={_dot_text(_title(node))};"
+            yield f"{indent}  {name} [shape=point, style=invis];"  # what edges of the frame are tied to
+            yield from _dot_body(node.container.body, f"{name}_", indent + "  ")
+            yield f"{indent}}}"
+        else:
+            shape = "diamond" if node.kind.name in _CHOICES else _DOT_SHAPES.get(node.kind.nature, "box")
+            yield f"{indent}{name} [label={_dot_text(_title(node))}, shape={shape}];"
+    for edge in _edges(body):
+        yield f"{indent}{_name(prefix, edge.source)} -> {_name(prefix, edge.target)}{_dot_edge(body, prefix, edge)};"
+
+
+def _dot_edge(body: Body, prefix: str, edge: Edge) -> str:
+    attributes = [] if edge.handle == SOURCE else [f"label={_dot_text(edge.handle)}"]
+    if edge.handle == ERROR:
+        attributes.append("style=dashed")
+    if body.nodes[edge.source].container is not None:
+        attributes.append(f"ltail=cluster_{_name(prefix, edge.source)}")
+    if body.nodes[edge.target].container is not None:
+        attributes.append(f"lhead=cluster_{_name(prefix, edge.target)}")
+    return f" [{', '.join(attributes)}]" if attributes else ""
+
+
+def _dot_text(text: str) -> str:
+    return json.dumps(" ".join(text.split()), ensure_ascii=False)
+
+
+def _edges(body: Body) -> Iterator[Edge]:
+    """In edge order, each pair of ends and exit once: several edges may feed several params."""
+    drawn: set[tuple[int, int, str]] = set()
+    for edge in sorted((edge for node in body.nodes for edge in node.outgoing), key=lambda edge: edge.order):
+        key = (edge.source, edge.target, edge.handle)
+        if key not in drawn:
+            drawn.add(key)
+            yield edge
+
+
+def _name(prefix: str, position: int) -> str:
+    return f"{prefix}n{position}"
+
+
+def _title(node: Node) -> str:
+    return f"{node.label}: {node.kind.name}" if node.kind.name != node.label else node.label

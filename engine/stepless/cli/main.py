@@ -1,0 +1,174 @@
+"""Arguments in, an exit code out: 0 done, 1 the run did not complete, 2 bad input."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from collections.abc import Callable, Sequence
+from importlib import import_module
+from typing import NoReturn
+
+from stepless.cli.complaints import tell
+from stepless.errors import SteplessError
+
+DONE, FAILED, BAD_INPUT, INTERRUPTED = 0, 1, 2, 130
+
+_COMMANDS = {  # where each is, imported when it is asked for: `--help` and `schema` need not wait for the others
+    "dev": "stepless.cli.dev",
+    "run": "stepless.cli.run",
+    "validate": "stepless.cli.check",
+    "schema": "stepless.cli.check",
+    "graph": "stepless.cli.check",
+}
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Runs one command and answers its exit code. A user's mistake is told on standard error: the place, one sentence, the
+    mend."""
+    try:
+        arguments = parser().parse_args(_joined(sys.argv[1:] if argv is None else argv))
+    except SystemExit as stopped:  # after --help, or after argparse has told what is wrong
+        return int(stopped.code or 0)
+    command: Callable[[argparse.Namespace], int] = getattr(import_module(_COMMANDS[arguments.command]), arguments.command)
+    try:
+        return command(arguments)
+    except SteplessError as error:
+        tell(error, getattr(error, "file", ""), getattr(error, "text", ""))
+        return BAD_INPUT
+    except BrokenPipeError:  # `stepless schema | head`
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return DONE
+    except KeyboardInterrupt:
+        return INTERRUPTED
+
+
+def _joined(argv: Sequence[str]) -> list[str]:
+    """`--approve yes` and a lone `--approve` as one word: it must not swallow the file after it."""
+    words: list[str] = []
+    for word in argv:
+        if words and words[-1] == "--approve" and word in ("yes", "no"):
+            words[-1] = f"--approve={word}"
+        else:
+            words.append(word)
+    return ["--approve=yes" if word == "--approve" else word for word in words]
+
+
+class _Parser(argparse.ArgumentParser):
+    def error(self, message: str) -> NoReturn:
+        self.exit(BAD_INPUT, f"error: {message}\n    See `{self.prog} --help`.\n")
+
+
+def parser() -> argparse.ArgumentParser:
+    top = _Parser(
+        prog="stepless", description="Durable workflows: write a graph, run it anywhere.", epilog=_TOP,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )  # fmt: skip
+    commands = top.add_subparsers(dest="command", required=True, metavar="COMMAND", parser_class=_Parser)
+    for name, (summary, examples, add) in _SUBCOMMANDS.items():
+        add(commands.add_parser(
+            name, help=summary, description=f"{summary[:1].upper()}{summary[1:]}.", epilog=f"examples:\n{examples}",
+            formatter_class=argparse.RawDescriptionHelpFormatter,
+        ))  # fmt: skip
+    return top
+
+
+def _add_dev(command: argparse.ArgumentParser) -> None:
+    command.add_argument("folder", nargs="?", default=".", metavar="FOLDER", help="where the workflows are (default: here)")
+    command.add_argument("--db", default=".stepless/dev.db", metavar="FILE", help="where runs are kept (default: %(default)s)")
+    command.add_argument("--host", default="127.0.0.1", help="address to listen on (default: %(default)s)")
+    command.add_argument("--port", type=_port, default=8400, help="port to listen on, 0 for a free one (default: %(default)s)")
+    command.add_argument("--port-file", metavar="FILE", help="write the URL there once it listens")
+    command.add_argument("--open", action="store_true", help="open the browser")
+    _add_engine(command)
+
+
+def _add_run(command: argparse.ArgumentParser) -> None:
+    command.add_argument("file", nargs="?", metavar="FILE", help="the workflow, YAML or JSON")
+    command.add_argument("-i", "--inputs", metavar="JSON", help="inputs: JSON, @file, or - for standard input (default: {})")
+    command.add_argument("--entry", action="append", metavar="NODE", help="start at this node only; may be repeated")
+    command.add_argument("--approve", choices=("yes", "no"), help="answer every question with yes (or no) instead of asking")
+    command.add_argument("--db", metavar="FILE", help="keep the run in this file (default: in memory)")
+    command.add_argument("--continue", dest="run_id", metavar="RUN_ID", help="go on with a run of --db")
+    command.add_argument("--json", action="store_true", help="print one JSON object and nothing else")
+    _add_engine(command)
+
+
+def _add_engine(command: argparse.ArgumentParser) -> None:
+    command.add_argument("--modules", metavar="A,B", help="Python modules that register functions")
+    command.add_argument("--budget-ms", type=_positive, metavar="N", help="hand runs over after this long, as Lambda does")
+
+
+def _add_validate(command: argparse.ArgumentParser) -> None:
+    command.add_argument("files", nargs="+", metavar="FILE", help="workflows, YAML or JSON")
+    command.add_argument("--modules", metavar="A,B", help="Python modules that register functions")
+
+
+def _add_schema(command: argparse.ArgumentParser) -> None:
+    command.set_defaults()
+
+
+def _add_graph(command: argparse.ArgumentParser) -> None:
+    command.add_argument("file", metavar="FILE", help="the workflow, YAML or JSON")
+    command.add_argument("--format", choices=("mermaid", "dot"), default="mermaid", help="default: %(default)s")
+
+
+def _port(text: str) -> int:
+    if not (text.isascii() and text.isdecimal() and int(text) < 65536):
+        raise argparse.ArgumentTypeError(f"{text!r} is no port; it is a number from 0 to 65535")
+    return int(text)
+
+
+def _positive(text: str) -> int:
+    if not (text.isascii() and text.isdecimal() and 0 < int(text) < 10**9):
+        raise argparse.ArgumentTypeError(f"{text!r} is no number of milliseconds above 0")
+    return int(text)
+
+
+_TOP = """\
+examples:
+  stepless run hello.yaml -i '{"name": "Ada"}'
+  stepless dev workflows/
+  stepless validate workflows/*.yaml
+
+exit codes: 0 done, 1 the run did not complete, 2 bad input
+"""
+
+_SUBCOMMANDS: dict[str, tuple[str, str, Callable[[argparse.ArgumentParser], None]]] = {
+    "dev": (
+        "serve a folder of workflows: API, webhooks, timers, in one process",
+        "  stepless dev\n"
+        "  stepless dev workflows/ --port 0 --open\n"
+        "  stepless dev workflows/ --modules shop.payments,shop.mail\n\n"
+        "Python files beside the workflows that import stepless are loaded too.\n"
+        "STEPLESS_API_KEY sets the API key; without it one is made and kept with the runs.\n",
+        _add_dev,
+    ),
+    "run": (
+        "run one workflow here and watch it",
+        "  stepless run hello.yaml -i '{\"name\": \"Ada\"}'\n"
+        "  stepless run refund.yaml -i @order.json --approve\n"
+        "  stepless run refund.yaml --db runs.db\n"
+        "  stepless run --db runs.db --continue run_1a2b3c\n"
+        "  stepless run hello.yaml --json | jq .outputs\n\n"
+        "exit codes: 0 it completed, 1 it did not, 2 bad input\n",
+        _add_run,
+    ),
+    "validate": (
+        "check workflows and show every finding",
+        "  stepless validate refund.yaml\n  stepless validate workflows/*.yaml\n\nexit codes: 0 no error, 2 some error\n",
+        _add_validate,
+    ),
+    "schema": (
+        "print the JSON Schema of a workflow, for editors",
+        "  stepless schema > workflow.schema.json\n\n"
+        "then, as the first line of a workflow:\n"
+        "  # yaml-language-server: $schema=workflow.schema.json\n",
+        _add_schema,
+    ),
+    "graph": (
+        "draw a workflow as Mermaid or DOT",
+        "  stepless graph refund.yaml\n  stepless graph refund.yaml --format dot | dot -Tsvg > refund.svg\n",
+        _add_graph,
+    ),
+}

@@ -1,0 +1,218 @@
+"""What a run's events come to, node by node: made for being looked at while the run goes on."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+
+from stepless.model.graph import Body, Graph
+from stepless.model.json import JSON
+
+LIVE = frozenset({"queued", "running", "waiting"})
+_REASONS = {
+    "branch_not_taken": "not taken", "upstream_failure": "something before it failed", "join_satisfied": "not needed any more",
+    "halted": "the run ended first", "empty_loop": "nothing to do",
+}  # fmt: skip
+_WAITS = {"human_input": "waits for a person", "timer": "waits", "callback": "waits for a callback", "subrun": "waits for a child run"}
+
+
+@dataclass(slots=True)
+class Span:
+    """A stretch of time; `end_ms` is None while it lasts."""
+
+    waiting: bool
+    start_ms: int
+    end_ms: int | None = None
+
+
+@dataclass(slots=True)
+class Row:
+    """One instance. `turn` is the turn of its container, None outside. `said` is what it logged last."""
+
+    instance: str
+    node: str
+    kind: str
+    status: str = "pending"
+    turn: int | None = None
+    attempts: int = 0
+    handle: str = ""
+    note: str = ""
+    said: str = ""
+    until_ms: int | None = None
+    turns_done: int = 0
+    turns_total: int | None = None
+    turns_failed: int = 0
+    spans: list[Span] = field(default_factory=list)
+    children: dict[str, Row] = field(default_factory=dict)
+    order: int = 0
+
+    @property
+    def live(self) -> bool:
+        return self.status in LIVE
+
+    def elapsed_ms(self, now_ms: int) -> int:
+        """From its start to its end, waits included."""
+        if not self.spans:
+            return 0
+        end_ms = self.spans[-1].end_ms
+        return (end_ms if end_ms is not None else now_ms) - self.spans[0].start_ms
+
+
+class Progress:
+    """A run, as its envelopes so far tell it. Nodes that have not been reached are there from the beginning."""
+
+    def __init__(self, graph: Graph) -> None:
+        self.status = "created"
+        self.started_ms = 0
+        self.now_ms = 0  # of the newest event
+        self.ended = False
+        self.error: Mapping[str, JSON] | None = None
+        self._root = graph.root
+        self._rows: dict[str, Row] = {}
+        self.top: dict[str, Row] = {node.id: Row(node.id, node.id, node.kind.name) for node in graph.root.nodes}
+        self._rows.update(self.top)
+
+    def add(self, envelopes: Iterable[Mapping[str, Any]]) -> None:
+        for envelope in envelopes:
+            self._add(envelope["type"], envelope["payload"], instant_ms(envelope["timestamp"]))
+
+    def rows(self) -> Iterator[tuple[int, Row]]:
+        """Every row with its depth, containers before what is in them, turns in order."""
+        stack = [(0, row) for row in reversed(self.top.values())]
+        while stack:
+            depth, row = stack.pop()
+            yield depth, row
+            inner = sorted(row.children.values(), key=lambda child: (child.turn or 0, child.order))
+            stack.extend((depth + 1, child) for child in reversed(inner))
+
+    def row(self, instance: str) -> Row:
+        found = self._rows.get(instance)
+        if found is None:
+            found = self._rows[instance] = self._new_row(instance)
+        return found
+
+    def _new_row(self, instance: str) -> Row:
+        name, container, rest = _parted(instance)
+        owner_id, _, index = container.rstrip("]").partition("[")
+        owner = self.row("@".join([owner_id, *rest]))
+        body = self._body_of(owner.instance)
+        node = body.nodes[body.positions[name]]
+        row = Row(instance, name, node.kind.name, turn=int(index), order=node.position)
+        owner.children[instance] = row
+        return row
+
+    def _body_of(self, instance: str) -> Body:
+        """The body of a container instance."""
+        name, *containers = instance.split("@")
+        body = self._root
+        for part in [*(part.partition("[")[0] for part in reversed(containers)), name]:
+            container = body.nodes[body.positions[part]].container
+            if container is not None:
+                body = container.body
+        return body
+
+    # -- events -----------------------------------------------------------------------------------------------------
+
+    def _add(self, type: str, payload: Mapping[str, Any], at_ms: int) -> None:
+        self.now_ms = max(self.now_ms, at_ms)
+        if type.startswith("run."):
+            self._add_run(type, payload, at_ms)
+        elif "instance" in payload:
+            row = self.row(payload["instance"])
+            if type.startswith("loop."):
+                self._add_loop(row, type, payload)
+            else:
+                self._add_node(row, type, payload, at_ms)
+
+    def _add_run(self, type: str, payload: Mapping[str, Any], at_ms: int) -> None:
+        if type == "run.started":
+            self.started_ms = at_ms
+        self.status = str(payload.get("status", self.status))
+        if type in ("run.completed", "run.failed", "run.cancelled", "run.timed_out"):
+            self.ended = True
+            self.error = payload.get("error")
+
+    @staticmethod
+    def _add_loop(row: Row, type: str, payload: Mapping[str, Any]) -> None:
+        if type == "loop.started":
+            row.turns_total = payload.get("total")
+        elif type == "loop.next":
+            row.turns_done = payload["index"]  # those before it; of a parallel, those that have begun
+        else:
+            row.turns_done = payload.get("started", row.turns_done)
+            row.turns_failed = payload.get("failed", 0)
+
+    def _add_node(self, row: Row, type: str, payload: Mapping[str, Any], at_ms: int) -> None:
+        row.status = payload.get("status", row.status)
+        match type:
+            case "node.started":
+                row.attempts = payload.get("attempt", 1)
+                row.note = f"attempt {row.attempts}" if row.attempts > 1 else ""
+                _span(row, at_ms, waiting=False)
+            case "node.waiting":
+                row.note = _WAITS.get(payload["reason"], payload["reason"].replace("_", " "))
+                row.until_ms = payload.get("resume_at", payload.get("deadline"))
+                _span(row, at_ms, waiting=True)
+            case "node.retried":
+                row.note = f"attempt {payload['attempt']} failed ({payload['code']}), tries again"
+                row.until_ms = payload["resume_at"]
+                _span(row, at_ms, waiting=True)
+            case "node.resumed":
+                row.note, row.until_ms = "", None
+                _span(row, at_ms, waiting=False)
+            case "node.log":
+                row.said = str(payload.get("text", payload.get("code", "")))
+            case "node.queued":
+                row.note = "queued"
+            case "node.stream.delta":
+                row.said = (row.said + payload["text"])[-200:]
+            case _ if row.status in ("completed", "failed", "skipped", "cancelled"):
+                self._end(row, payload, at_ms)
+
+    @staticmethod
+    def _end(row: Row, payload: Mapping[str, Any], at_ms: int) -> None:
+        row.until_ms = None
+        if row.spans and row.spans[-1].end_ms is None:
+            row.spans[-1].end_ms = at_ms
+        row.handle = payload.get("handle", "")
+        if row.status == "failed":
+            row.note = str(payload.get("code", "failed"))
+        elif row.status == "completed":
+            row.note = f"→ {row.handle}" if row.handle else (f"{row.attempts} attempts" if row.attempts > 1 else "")
+        else:
+            reason = str(payload.get("reason", ""))
+            row.note = _REASONS.get(reason, reason.replace("_", " "))
+
+
+def _span(row: Row, at_ms: int, *, waiting: bool) -> None:
+    """Begins a stretch, which ends the one before."""
+    if row.spans and row.spans[-1].end_ms is None:
+        row.spans[-1].end_ms = at_ms
+    row.spans.append(Span(waiting, at_ms))
+
+
+def _parted(instance: str) -> tuple[str, str, list[str]]:
+    """`x@m[0]@l[1]` → x, m[0], [l[1]]."""
+    name, container, *rest = instance.split("@")
+    return name, container, rest
+
+
+def instant_ms(timestamp: str) -> int:
+    return round(datetime.fromisoformat(timestamp).timestamp() * 1000)
+
+
+def duration(ms: float) -> str:
+    """`0 ms`, `340 ms`, `1.25 s`, `2 m 05 s`, `1 h 03 m`, `2 d 4 h`: at most 9 characters."""
+    seconds = ms / 1000
+    if ms < 1000:
+        return f"{round(ms)} ms"
+    if seconds < 10:
+        return f"{seconds:.2f} s"
+    if seconds < 60:
+        return f"{seconds:.1f} s"
+    minutes, hours = int(seconds // 60), int(seconds // 3600)
+    if hours < 1:
+        return f"{minutes} m {int(seconds % 60):02} s"
+    return f"{hours} h {minutes % 60:02} m" if hours < 48 else f"{hours // 24} d {hours % 24} h"

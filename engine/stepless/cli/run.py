@@ -1,0 +1,282 @@
+"""`stepless run`: one run in the terminal, from its start (or from where it was left) to its end."""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import json
+import os
+import shutil
+import signal
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import aclosing, contextmanager
+from dataclasses import dataclass, field
+from io import UnsupportedOperation
+from pathlib import Path
+from typing import Any
+
+from stepless.cli.files import Refused, load_functions, read_inputs, read_source
+from stepless.cli.live import PlainLines, Silence, Tree, Watcher
+from stepless.cli.progress import Progress, duration
+from stepless.cli.questions import Answers, NoMoreAnswers, Prompt
+from stepless.cli.timeline import ASCII, glyphs_for, timeline
+from stepless.errors import DocumentRefused, InvalidRequest
+from stepless.limits import LOCAL_BUDGET_MS
+from stepless.model.json import JSON
+from stepless.runtime.bootstrap import Local, local
+from stepless.runtime.inprocess import (
+    Answer,
+    follow,
+    give_answer,
+    paused_view,
+    plain_answer,
+    questions,
+    serving,
+    waits_for_people_only,
+)
+from stepless.runtime.inspecting import OpenPause, RunView, graph_of
+
+DONE, FAILED, BAD_INPUT, INTERRUPTED = 0, 1, 2, 130
+MAX_WIDTH = 100
+
+
+def run(arguments: argparse.Namespace) -> int:
+    if bool(arguments.file) == bool(arguments.run_id):
+        raise InvalidRequest("give the workflow to run, or --continue with a run of --db", code="usage", mend="see `stepless run --help`")
+    if arguments.run_id and not arguments.db:
+        raise InvalidRequest("--continue needs the file that keeps the run", code="usage", mend="add --db FILE")
+    inputs = read_inputs(arguments.inputs)
+    begin = _begin if arguments.file else _found
+    if arguments.file:
+        arguments.source = read_source(arguments.file)
+        arguments.functions = load_functions(Path(arguments.file).parent, arguments.modules)
+    built = local(arguments.db, budget_ms=arguments.budget_ms or LOCAL_BUDGET_MS)
+    try:
+        run_id = begin(built, arguments, inputs)
+        return asyncio.run(_attended(built, run_id, arguments))
+    finally:
+        built.close()
+
+
+def _begin(built: Local, arguments: argparse.Namespace, inputs: JSON) -> str:
+    """Publishes the file and starts a run of it, which remembers where its functions are."""
+    source = arguments.source
+    try:
+        published = built.service.publish(source.document, functions=arguments.functions)
+    except DocumentRefused as error:
+        raise Refused(error, source.file, source.text) from error
+    meta = {"trigger": {"kind": "cli"}, "source": os.path.abspath(source.file), "modules": arguments.modules}
+    return built.service.start(published.version.workflow_id, inputs, entry=arguments.entry, meta=meta).run_id
+
+
+def _found(built: Local, arguments: argparse.Namespace, inputs: JSON) -> str:
+    """A run that was left, with its functions loaded again. Raises `NotFound`."""
+    run_id: str = arguments.run_id
+    head = built.service.run(run_id).head
+    meta: Mapping[str, Any] = json.loads(head.meta)
+    source = meta.get("source")
+    load_functions(Path(source).parent if source else None, arguments.modules or meta.get("modules"))
+    return run_id
+
+
+# -- attending --------------------------------------------------------------------------------------------------------
+
+
+@dataclass(slots=True)
+class _Attendant:
+    """Shows a run and answers what it asks."""
+
+    built: Local
+    run_id: str
+    progress: Progress
+    watcher: Watcher
+    approve: str | None
+    prompt: Prompt | None
+    asked: set[str] = field(default_factory=set)
+
+    async def attend(self, server: asyncio.Task[None]) -> None:
+        """Until the run ends, or nothing is left but questions that nobody answers."""
+        async with aclosing(follow(self.built, self.run_id, server)) as pages:
+            async for page in pages:
+                self.progress.add(page)
+                self.watcher.see(page)
+                view = paused_view(self.built, self.run_id) if not page else None
+                if view is not None and not await self._answer(view) and waits_for_people_only(view):
+                    return
+
+    async def _answer(self, view: RunView) -> bool:
+        """Whether a question was answered."""
+        answered = False
+        for pause in questions(view):
+            if pause.pause not in self.asked:
+                self.asked.add(pause.pause)
+                answered = await self._ask(pause) or answered
+        return answered
+
+    async def _ask(self, pause: OpenPause) -> bool:
+        if self.approve is not None:
+            answer = plain_answer(pause, self.approve == "yes")
+            return answer is not None and give_answer(self.built, self.run_id, pause, answer, _me())
+        while self.prompt is not None:
+            if isinstance(self.watcher, Tree):
+                self.watcher.freeze()
+            try:
+                answer = await self.prompt.ask(pause)
+                return self._given(pause, answer)
+            except NoMoreAnswers:
+                self.prompt = None
+            except InvalidRequest as error:
+                self.prompt.write(f"{error}\n")
+        return False
+
+    def _given(self, pause: OpenPause, answer: Answer) -> bool:
+        return give_answer(self.built, self.run_id, pause, answer, _me())
+
+
+def _me() -> str:
+    return os.environ.get("USER") or "command line"
+
+
+async def _attended(built: Local, run_id: str, arguments: argparse.Namespace) -> int:
+    head = built.service.run(run_id).head
+    graph = graph_of(built.service.versions, head)
+    progress = Progress(graph)
+    watcher = _watcher(progress, f"{graph.name or graph.workflow_id}  {run_id}", built, arguments)
+    attendant = _Attendant(built, run_id, progress, watcher, arguments.approve, _prompt(arguments))
+    interrupted = False
+    with _signals() as stop:
+        async with serving(built, run_id) as server:
+            attending = asyncio.create_task(attendant.attend(server))
+            stopping = asyncio.create_task(stop.wait())
+            try:
+                await asyncio.wait({attending, stopping}, return_when=asyncio.FIRST_COMPLETED)
+                interrupted = not attending.done()
+            finally:
+                stopping.cancel()
+                attending.cancel()
+                await asyncio.wait({attending})
+                watcher.hold()
+            if interrupted:
+                sys.stderr.write("\nStopping: what is under way is given time to end. Ctrl-C again leaves at once.\n")
+        if not interrupted:
+            attending.result()
+    return _report(built.service.run(run_id), progress, arguments, interrupted)
+
+
+@contextmanager
+def _signals() -> Any:
+    """An event that the first Ctrl-C (or SIGTERM) sets; the second one does what it always does."""
+    stop = asyncio.Event()
+    loop = asyncio.get_running_loop()
+    numbers = (signal.SIGINT, signal.SIGTERM)
+
+    def first() -> None:
+        stop.set()
+        for number in numbers:
+            loop.remove_signal_handler(number)
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+
+    for number in numbers:
+        loop.add_signal_handler(number, first)
+    try:
+        yield stop
+    finally:
+        for number in numbers:
+            loop.remove_signal_handler(number)
+
+
+def _watcher(progress: Progress, title: str, built: Local, arguments: argparse.Namespace) -> Watcher:
+    if arguments.json:
+        return Silence()
+    if not sys.stdout.isatty():
+        return PlainLines(progress)
+    from rich.console import Console
+
+    return Tree(progress, title, glyphs_for(sys.stdout.encoding), built.world.clock.now_ms, Console(highlight=False))
+
+
+def _prompt(arguments: argparse.Namespace) -> Prompt | None:
+    """Standard input is for answers, unless it was the inputs."""
+    if arguments.inputs == "-":
+        return None
+    try:
+        answers = Answers(sys.stdin.fileno())
+    except (UnsupportedOperation, ValueError, AttributeError):
+        return None
+    stream = sys.stderr if arguments.json else sys.stdout
+
+    def write(text: str) -> None:
+        stream.write(text)
+        stream.flush()
+
+    return Prompt(answers, write)
+
+
+# -- the report -------------------------------------------------------------------------------------------------------
+
+
+def _report(view: RunView, progress: Progress, arguments: argparse.Namespace, interrupted: bool) -> int:
+    ended = view.ended_ms is not None
+    if arguments.json:
+        print(json.dumps(_summary(view), ensure_ascii=False))
+    else:
+        _print_report(view, progress, ended)
+    if not ended:
+        sys.stderr.write(_how_to_go_on(view, arguments))
+    if interrupted and not ended:
+        return INTERRUPTED
+    return DONE if view.status == "completed" else FAILED
+
+
+def _print_report(view: RunView, progress: Progress, ended: bool) -> None:
+    width = min(MAX_WIDTH, shutil.get_terminal_size((80, 24)).columns)
+    glyphs = glyphs_for(sys.stdout.encoding)
+    print()
+    for line in timeline(progress, width, glyphs):
+        print(line)
+    print()
+    took = f" in {duration((view.ended_ms or progress.now_ms) - (view.started_ms or progress.now_ms))}" if view.started_ms else ""
+    failures = f", {view.failures} node{'s' if view.failures > 1 else ''} failed" if view.failures and ended else ""
+    arrow = "->" if glyphs is ASCII else "→"
+    print(f"{view.status}{took}{failures} {arrow} {view.head.run_id}")
+    if view.error is not None:
+        print(f"{view.error.get('node') or 'run'}: {view.error['message']} [{view.error['code']}]")
+    if ended and view.outputs not in (None, {}):
+        print(json.dumps(view.outputs, ensure_ascii=sys.stdout.encoding.lower().replace("-", "") != "utf8", indent=2))
+
+
+def _how_to_go_on(view: RunView, arguments: argparse.Namespace) -> str:
+    waiting: Sequence[OpenPause] = questions(view)
+    asks = f"The run waits for an answer: {', '.join(pause.pause for pause in waiting)}.\n" if waiting else ""
+    if not arguments.db:
+        mend = "Answer at the prompt, or with --approve; " if waiting else ""
+        return f"{asks}It was only in memory and is gone. {mend}--db FILE keeps a run.\n"
+    return f"{asks}Go on with:\n    stepless run --db {arguments.db} --continue {view.head.run_id}\n"
+
+
+def _summary(view: RunView) -> dict[str, JSON]:
+    took_ms = view.ended_ms - view.started_ms if view.ended_ms is not None and view.started_ms is not None else None
+    return {
+        "run_id": view.head.run_id,
+        "workflow_id": view.head.workflow_id,
+        "status": view.status,
+        "outputs": view.outputs,
+        "error": view.error,
+        "failures": view.failures,
+        "duration_ms": took_ms,
+        "waiting_for": [pause.pause for pause in questions(view)],
+        "nodes": {instance: _node_summary(record) for instance, record in view.nodes.items()},
+    }
+
+
+def _node_summary(record: Any) -> dict[str, JSON]:
+    told: dict[str, Callable[[], JSON]] = {
+        "status": lambda: record.status,
+        "reason": lambda: record.reason,
+        "output": lambda: record.output,
+        "error": lambda: record.error,
+        "attempts": lambda: record.attempts or None,
+        "duration_ms": lambda: record.ended_ms - record.started_ms if record.ended_ms and record.started_ms else None,
+    }
+    return {name: value for name, tell in told.items() if (value := tell()) is not None}

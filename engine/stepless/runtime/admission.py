@@ -1,0 +1,54 @@
+"""Admission: how much of a workflow may be started (1.2). Outside the engine: a run that exists is never refused anything."""
+
+from __future__ import annotations
+
+import logging
+from json import dumps
+
+from stepless.errors import Refused, StoreUnavailable
+from stepless.model.graph import Graph
+from stepless.model.json import JSON, read_path
+from stepless.ports import RunFilter
+from stepless.runtime.world import World
+
+_log = logging.getLogger(__name__)
+_ACTIVE = ("created", "running", "paused")
+
+
+def admit(world: World, graph: Graph, inputs: JSON) -> None:
+    """Returns when another run may be started. Raises `Refused` (rate_limited, too_many_runs).
+
+    The rate limit fails open: when nobody can count, the run is started. The concurrency limit counts runs that are not over;
+    starts that happen in the same instant may exceed it by their number.
+    """
+    if graph.rate_limit is not None:
+        _count(world, graph, inputs)
+    if graph.concurrency is not None:
+        _check_active(world, graph.workflow_id, graph.concurrency)
+
+
+def _count(world: World, graph: Graph, inputs: JSON) -> None:
+    limit = graph.rate_limit
+    if limit is None:
+        return
+    now_ms = world.clock.now_ms()
+    window = now_ms // limit.per_ms
+    ends_ms = (window + 1) * limit.per_ms
+    apart = dumps(read_path(inputs, limit.by), sort_keys=True) if limit.by else ""
+    try:
+        number = world.store.count(f"rate:{graph.workflow_id}:{window}:{apart}", now_ms, ends_ms)
+    except StoreUnavailable as error:
+        _log.warning("the rate limit of %s could not be counted and lets a start through: %s", graph.workflow_id, error)
+        return
+    if number > limit.max:
+        message = f"{graph.workflow_id} may be started {limit.max} times per {limit.per_ms / 1000:g} s"
+        raise Refused(message, code="rate_limited", mend="try again later", retry_after_ms=ends_ms - now_ms)
+
+
+def _check_active(world: World, workflow_id: str, most: int) -> None:
+    active = 0
+    for status in _ACTIVE:
+        active += len(world.store.list_runs(RunFilter(workflow_id, status), limit=most).items)
+        if active >= most:
+            message = f"{workflow_id} has {most} runs under way, which is its limit"
+            raise Refused(message, code="too_many_runs", mend="try again when one has ended", retry_after_ms=1_000)

@@ -1,0 +1,114 @@
+"""Child runs: the `workflow` kind's code, and the news between a child and its parent (2.8).
+
+A child's run id follows from its parent's and the instance that calls it, so that starting it twice starts it once. The
+child tells its parent by signals: when it pauses, goes on after that, and ends.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from hashlib import sha256
+
+from stepless.core.ending import outputs
+from stepless.core.events import RUN_ENDS
+from stepless.core.fold import fold
+from stepless.core.state import RunStatus, State
+from stepless.errors import SteplessError
+from stepless.limits import MAX_CALL_DEPTH, MAX_INPUT_BYTES, START_GRACE_MS
+from stepless.model.json import JSON
+from stepless.model.kind import Pause
+from stepless.model.work import NodeFailure, Result
+from stepless.nodes import Run
+from stepless.ports import Call, Message, RunHead
+from stepless.runtime import inbox
+from stepless.runtime.runlog import RunLog
+from stepless.runtime.versions import Versions
+from stepless.runtime.world import World
+
+
+def child_id(token: str) -> str:
+    """The run id of the child that an instance calls; `token` is the instance's idempotency token."""
+    return f"run_{sha256(token.encode()).hexdigest()[:20]}"
+
+
+def caller(world: World) -> Run:
+    """The code of the `workflow` kind."""
+
+    async def run(call: Call) -> Result | Pause:
+        depth = int(call.facts.get("depth", 0)) + 1
+        if depth > MAX_CALL_DEPTH:
+            message = f"workflows call each other more than {MAX_CALL_DEPTH} levels deep"
+            raise NodeFailure("config", "call_depth_exceeded", message, retryable=False, mend="look for a cycle of calls")
+        target = str(call.params["workflow"])
+        try:
+            run_id = _start(world, call, target, depth)
+        except SteplessError as error:
+            raise NodeFailure("provider_error", error.error_code, str(error)) from error
+        return Pause("subrun", exits=(), details={"workflow": target, "run": run_id})
+
+    return run
+
+
+def _start(world: World, call: Call, target: str, depth: int) -> str:
+    version = world.store.get_version(target)
+    if version is None:
+        message = f"there is no workflow {target}"
+        raise NodeFailure("config", "unknown_workflow", message, retryable=False, mend="publish it first")
+    inputs = json.dumps(call.params.get("inputs"), ensure_ascii=False, separators=(",", ":")).encode("utf-8", "surrogatepass")
+    if len(inputs) > MAX_INPUT_BYTES:
+        message = f"the inputs take {len(inputs):,} bytes; {MAX_INPUT_BYTES:,} is the limit"
+        raise NodeFailure("config", "inputs_too_large", message, retryable=False)
+    run_id, now_ms = child_id(call.token), world.clock.now_ms()
+    meta = {"parent": {"run": call.run_id, "instance": call.instance}, "depth": depth}
+    head = RunHead(
+        run_id=run_id,
+        workflow_id=target,
+        version=version.hash,
+        status="created",
+        created_ms=now_ms,
+        updated_ms=now_ms,
+        inputs=inputs,
+        meta=json.dumps(meta).encode(),
+        due_ms=now_ms + START_GRACE_MS,
+    )
+    world.store.create_run(head)
+    world.queue.send(Message(run_id, "start"))
+    return run_id
+
+
+def tell_parent(world: World, meta: Mapping[str, JSON], state: State) -> None:
+    """Lets the parent know what has become of its child; a run without a parent tells nobody."""
+    parent = meta.get("parent")
+    if not isinstance(parent, dict) or state.status is RunStatus.CREATED:
+        return
+    now_ms = world.clock.now_ms()
+    signal = inbox.child_signal(parent["instance"], state.run_id, state.sequence, state.status.value, now_ms)
+    world.store.touch_run(parent["run"], now_ms + START_GRACE_MS)
+    world.store.put_signal(parent["run"], signal)
+    world.queue.send(Message(parent["run"], "child"))
+
+
+def outcome(world: World, versions: Versions, run_id: str) -> tuple[JSON, Mapping[str, JSON] | None]:
+    """The output and the error of a run that has ended."""
+    head = world.store.get_run(run_id)
+    if head is None:
+        return None, None
+    state = State(versions.graph(head.workflow_id, head.version, json.loads(head.meta).get("entry")), run_id)
+    error: Mapping[str, JSON] | None = None
+    for event in RunLog(world.store, world.blobs, run_id).read():
+        fold(state, event)
+        if event.type in RUN_ENDS:
+            error = event.data.get("error")
+    return outputs(state), error
+
+
+def cancel(world: World, run_id: str) -> None:
+    """Cancels a child whose parent no longer waits for it."""
+    head = world.store.get_run(run_id)
+    if head is None or head.status in inbox.ENDED:
+        return
+    now_ms = world.clock.now_ms()
+    world.store.touch_run(run_id, now_ms + START_GRACE_MS)
+    world.store.put_signal(run_id, inbox.cancel_signal(None, "its parent no longer waits for it", now_ms))
+    world.queue.send(Message(run_id, "signal"))

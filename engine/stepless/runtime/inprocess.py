@@ -1,0 +1,206 @@
+"""One run in this process, from start to end: for scripts, tests and the command line."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from contextlib import aclosing, asynccontextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TypeAlias
+
+from stepless.compile import parse
+from stepless.core.trace import NodeRecord
+from stepless.errors import Conflict, InvalidRequest
+from stepless.limits import FOLLOW_MS, MAX_DOCUMENT_BYTES
+from stepless.model.json import JSON
+from stepless.runtime.bootstrap import Local, local
+from stepless.runtime.inspecting import OpenPause, RunView
+
+Envelope: TypeAlias = Mapping[str, JSON]
+Answer: TypeAlias = tuple[str, JSON]  # the exit to leave by, and the answer's fields
+Approve: TypeAlias = bool | Callable[[OpenPause], Answer | None]
+
+
+@dataclass(frozen=True, slots=True)
+class RunResult:
+    """What a run came to.
+
+    `status` is completed, failed, cancelled, timed_out, or paused when it waits for an answer that nobody gave. `nodes` maps
+    instance id to its record, `events` is the whole log as envelopes in order, `error` the root cause of a failed run.
+    """
+
+    run_id: str
+    status: str
+    outputs: JSON
+    nodes: Mapping[str, NodeRecord] = field(repr=False)
+    events: Sequence[Envelope] = field(repr=False)
+    error: Mapping[str, JSON] | None = None
+    variables: Mapping[str, JSON] = field(default_factory=dict, repr=False)
+
+
+def run(
+    document: str | os.PathLike[str] | Mapping[str, JSON],
+    inputs: JSON = None,
+    *,
+    entry: str | Sequence[str] | None = None,
+    db: str | os.PathLike[str] | None = None,
+    approve: Approve | None = None,
+) -> RunResult:
+    """Publishes a document (a file, or its content) and runs it to its end; blocks meanwhile, timers included.
+
+    Without `db` everything happens in memory; with it the run is kept in that SQLite file. `approve` answers the questions
+    that the run asks: True approves and False rejects each, without filling in fields; a callable is given the `OpenPause` and
+    answers (exit, fields), or None to leave it open. A run that waits for nothing but unanswered questions is answered as
+    `paused`.
+
+    Raises `DocumentRefused` with every finding, `Conflict` when another process serves the file, `InvalidRequest` for an entry
+    that does not exist and for an answer that its question refuses. A failed run raises nothing. From async code call `arun`.
+    """
+    return asyncio.run(arun(document, inputs, entry=entry, db=db, approve=approve))
+
+
+async def arun(
+    document: str | os.PathLike[str] | Mapping[str, JSON],
+    inputs: JSON = None,
+    *,
+    entry: str | Sequence[str] | None = None,
+    db: str | os.PathLike[str] | None = None,
+    approve: Approve | None = None,
+) -> RunResult:
+    """`run`, in the caller's event loop."""
+    content = document if isinstance(document, Mapping) else parse(read_document(document))
+    built = local(db)
+    try:
+        workflow_id = built.service.publish(content).version.workflow_id
+        run_id = built.service.start(workflow_id, inputs, entry=[entry] if isinstance(entry, str) else entry).run_id
+        async with serving(built, run_id) as server:
+            events = await _attend(built, run_id, server, approve)
+        view = built.service.run(run_id)
+        return RunResult(run_id, view.status, view.outputs, view.nodes, events, view.error, view.variables)
+    finally:
+        built.close()
+
+
+def read_document(path: str | os.PathLike[str]) -> bytes:
+    """A file's bytes. Raises `InvalidRequest` when it cannot be read or is larger than any document."""
+    try:
+        with Path(path).open("rb") as file:
+            data = file.read(MAX_DOCUMENT_BYTES + 1)
+    except OSError as error:
+        message = f"it cannot be read: {error.strerror or error}"
+        raise InvalidRequest(message, code="file_not_read", place=os.fspath(path), mend="check the path") from error
+    if len(data) > MAX_DOCUMENT_BYTES:
+        message = f"it has more than {MAX_DOCUMENT_BYTES:,} bytes"
+        raise InvalidRequest(message, code="file_too_large", place=os.fspath(path), mend="split it", status=413)
+    return data
+
+
+async def _attend(built: Local, run_id: str, server: asyncio.Task[None], approve: Approve | None) -> list[Envelope]:
+    events: list[Envelope] = []
+    asked: set[str] = set()
+    async with aclosing(follow(built, run_id, server)) as pages:
+        async for page in pages:
+            events += page
+            view = paused_view(built, run_id)
+            if view is None:
+                continue
+            new = [pause for pause in questions(view) if pause.pause not in asked]
+            asked.update(pause.pause for pause in new)
+            answered = [_answer(built, run_id, pause, approve) for pause in new]
+            if not any(answered) and waits_for_people_only(view):
+                break
+    return events
+
+
+def _answer(built: Local, run_id: str, pause: OpenPause, approve: Approve | None) -> bool:
+    """Whether the question was answered."""
+    if approve is None:
+        return False
+    answer = approve(pause) if callable(approve) else plain_answer(pause, approve)
+    if answer is None:
+        return False
+    return give_answer(built, run_id, pause, answer)
+
+
+def plain_answer(pause: OpenPause, approve: bool) -> Answer | None:
+    """Yes or no without fields. A callback can only be answered, not refused: no leaves it open."""
+    exit = "approved" if approve else "rejected"
+    if exit in pause.exits:
+        return exit, {}
+    return (pause.exits[0], {}) if approve and pause.exits else None
+
+
+def give_answer(built: Local, run_id: str, pause: OpenPause, answer: Answer, by: str | None = None) -> bool:
+    """Decides a pause. An answer that was given before stands. Raises `InvalidRequest` when it does not fit: the pause stays
+    open."""
+    try:
+        built.service.decide(run_id, pause.pause, answer[0], answer[1], by)
+    except Conflict as error:
+        if error.error_code != "already_decided":
+            raise
+    return True
+
+
+# -- watching ---------------------------------------------------------------------------------------------------------
+
+
+@asynccontextmanager
+async def serving(built: Local, run_id: str | None = None) -> AsyncIterator[asyncio.Task[None]]:
+    """Serves runs (this one, or all) inside the block, and lets what is under way drain at its end. Gives the task that
+    serves, which ends early only when it fails."""
+    if run_id is not None:
+        built.host.serves = lambda other: other == run_id
+    server = asyncio.get_running_loop().create_task(built.host.serve())
+    try:
+        yield server
+    finally:
+        await built.host.stop()
+        await server
+
+
+async def follow(built: Local, run_id: str, server: asyncio.Task[None], after: int = 0) -> AsyncIterator[Sequence[Envelope]]:
+    """A run's events above `after` as they are committed, in order; an empty page now and then when nothing happened. Ends
+    after the run's terminal event. Raises what made the server fail."""
+    stirred = asyncio.Event()
+    built.host.on_ending = lambda ended: stirred.set()
+    while True:
+        stirred.clear()
+        page = built.service.events(run_id, after=after)
+        after = page.cursor
+        yield page.events
+        if page.ended:
+            return
+        if server.done():
+            server.result()
+        if not page.events:
+            await _stir(stirred)
+
+
+async def _stir(stirred: asyncio.Event) -> None:
+    try:
+        async with asyncio.timeout(FOLLOW_MS / 1000):
+            await stirred.wait()
+    except TimeoutError:
+        return
+
+
+def paused_view(built: Local, run_id: str) -> RunView | None:
+    """The run, if it is paused and nobody is at work on it."""
+    head = built.world.store.get_run(run_id)
+    if head is None or head.status != "paused" or run_id in built.runner.sessions:
+        return None
+    return built.service.run(run_id)
+
+
+def questions(view: RunView) -> list[OpenPause]:
+    """What somebody may answer."""
+    return [pause for pause in view.pauses if pause.resume_at_ms is None]
+
+
+def waits_for_people_only(view: RunView) -> bool:
+    """Whether no timer will ever move a paused run on. (A deadline does not count: it is for those who do not answer.)"""
+    return view.status == "paused" and all(
+        (record.waiting or {}).get("resume_at") is None for record in view.nodes.values() if record.status == "waiting"
+    )

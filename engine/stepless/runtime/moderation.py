@@ -1,0 +1,33 @@
+"""Moderation: a gate before and after a node's work. Closed when it cannot be asked, unless the author says otherwise."""
+
+from __future__ import annotations
+
+import asyncio
+
+from stepless.errors import SteplessError
+from stepless.model.graph import Node
+from stepless.model.json import JSON
+from stepless.model.work import NodeFailure
+from stepless.ports import Moderator
+
+
+class Gate:
+    """Asks the moderator, where there is one, in a thread of its own."""
+
+    def __init__(self, moderator: Moderator | None) -> None:
+        self._moderator = moderator
+
+    async def pass_through(self, node: Node, phase: str, value: JSON) -> None:
+        """Returns when `value` may pass. Raises `NodeFailure` (cause moderation) when it was flagged, and when nobody could be
+        asked and the node does not say `moderation_on_error: allow`."""
+        try:
+            if self._moderator is None:
+                raise SteplessError("no moderator is configured", mend="configure one, or set moderation: off")
+            reason = await asyncio.to_thread(self._moderator.review, phase, value)
+        except SteplessError as error:
+            if node.moderation_blocks_on_error:
+                message = f"the {phase} could not be moderated: {error}"
+                raise NodeFailure("moderation", "moderation_unavailable", message, retryable=False) from error
+            return
+        if reason is not None:
+            raise NodeFailure("moderation", "moderation_flagged", f"the {phase} was flagged: {reason}", retryable=False)

@@ -1,0 +1,124 @@
+"""Rerun: a new run of an old one's version, from the start or from a node. The old run is never touched.
+
+From a node: whatever completed in the old run and is not downstream of that node is taken over with its output and the
+variables it wrote; everything else runs.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+
+from stepless.core.events import EventType
+from stepless.core.state import Cells, Instance, Status
+from stepless.core.trace import Trace
+from stepless.errors import Conflict, InvalidRequest, NotFound
+from stepless.model.graph import Body, Graph
+from stepless.model.json import JSON
+from stepless.runtime.inspecting import graph_of, head_of
+from stepless.runtime.runlog import RunLog
+from stepless.runtime.starting import Started, start_version
+from stepless.runtime.versions import Versions
+from stepless.runtime.world import World
+
+_KEPT = ("handle", "halt", "break", "response", "usage")
+
+
+def rerun(
+    world: World, versions: Versions, run_id: str, *, node: str | None = None, inputs: JSON = None, edited: bool = False
+) -> Started:
+    """Starts a run like `run_id`, with other inputs if `edited`.
+
+    Raises `NotFound` (unknown_run, unknown_node), `InvalidRequest` (inside_container) and `Conflict` (predecessor_never_ran)
+    when what the node needs from upstream was never there.
+    """
+    head = head_of(world, run_id)
+    graph = graph_of(versions, head)
+    if node is not None:
+        _check_node(graph, node)
+        _check_upstream(_traced(world, graph, run_id), node)
+    meta = {name: value for name, value in json.loads(head.meta).items() if name in ("entry", "tags")}
+    meta["rerun"] = {"of": run_id, "from": node}
+    data = json.dumps(inputs, ensure_ascii=False, separators=(",", ":")).encode() if edited else head.inputs
+    version = world.store.get_version(head.workflow_id, hash=head.version)
+    if version is None:
+        raise NotFound(f"the version of {run_id} is gone", code="unknown_version")
+    return start_version(world, version, data, meta)
+
+
+def reused_outputs(world: World, versions: Versions, origin: JSON) -> Mapping[str, Mapping[str, JSON]]:
+    """What the nodes that are not run again put out in the old run, by node id; nothing for a run that is no rerun."""
+    if not isinstance(origin, dict) or origin.get("from") is None:
+        return {}
+    run_id, node = str(origin["of"]), str(origin["from"])
+    graph = graph_of(versions, head_of(world, run_id))
+    again = _downstream(graph.root, graph.root.positions[node])
+    return _completed(world, graph, run_id, again)
+
+
+def _traced(world: World, graph: Graph, run_id: str) -> Trace:
+    return Trace(graph, run_id).extend(RunLog(world.store, world.blobs, run_id).read())
+
+
+def _check_node(graph: Graph, node: str) -> None:
+    if node in graph.root.positions:
+        return
+    if "@" in node or any(_inside(n.container.body, node) for n in graph.root.nodes if n.container is not None):
+        message = f"{node} is inside a container, and turns cannot be repeated one by one"
+        raise InvalidRequest(message, code="inside_container", status=422, mend="rerun from the container itself")
+    raise NotFound(f"the workflow has no node {node}", code="unknown_node")
+
+
+def _inside(body: Body, node: str) -> bool:
+    return node in body.positions or any(_inside(n.container.body, node) for n in body.nodes if n.container is not None)
+
+
+def _check_upstream(trace: Trace, node: str) -> None:
+    """The node either ran before, or everything directly above it had settled."""
+    root = trace.state.root
+    target = root.instances[root.body.positions[node]]
+    if target is not None and target.index:
+        return
+    never = [
+        root.body.nodes[branch].id
+        for branch in root.body.nodes[root.body.positions[node]].branches
+        if (source := root.instances[branch]) is None or source.status is not Status.COMPLETED
+    ]
+    if never or target is None:
+        message = f"{node} needs {', '.join(never) or 'what is above it'}, which never completed in that run"
+        raise Conflict(message, code="predecessor_never_ran", mend="rerun from a node further up")
+
+
+def _downstream(body: Body, start: int) -> frozenset[int]:
+    """A node and everything that it leads to."""
+    seen, stack = {start}, [start]
+    while stack:
+        for target in body.nodes[stack.pop()].targets:
+            if target not in seen:
+                seen.add(target)
+                stack.append(target)
+    return frozenset(seen)
+
+
+def _completed(world: World, graph: Graph, run_id: str, again: frozenset[int]) -> Mapping[str, Mapping[str, JSON]]:
+    reused: dict[str, Mapping[str, JSON]] = {}
+    trace = Trace(graph, run_id)
+    for event in RunLog(world.store, world.blobs, run_id).read():
+        trace.add(event)
+        position = graph.root.positions.get(event.instance)
+        if event.type is not EventType.NODE_COMPLETED or position is None or position in again:
+            continue
+        instance = trace.state.root.at(position)
+        payload = {name: event.data[name] for name in _KEPT if name in event.data}
+        payload["output"] = instance.value
+        variables = event.data.get("variables") or _written(instance)
+        if variables:
+            payload["variables"] = variables
+        reused[event.instance] = payload
+    return reused
+
+
+def _written(instance: Instance) -> dict[str, JSON]:
+    """The variables that a container changed: those whose writer it is."""
+    cells: Cells = instance.cells
+    return {name: cell.value for name, cell in cells.items() if cell.writer == instance.node.position}
