@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict
 from secrets import token_hex
 from typing import Any, Final
 
@@ -20,7 +19,7 @@ from starlette.routing import BaseRoute, Match
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from stepless.api.models import Problem
-from stepless.api.replies import decision_out, encode
+from stepless.api.replies import decision_out, encode, finding_out
 from stepless.errors import (
     AuthorError,
     CallerError,
@@ -45,7 +44,7 @@ def problem_of(error: SteplessError) -> Problem:
     problem = _problem(error.http_status, error.error_code, error.message)
     if isinstance(error, DocumentRefused):
         problem["detail"] = f"the document was refused with {len(error.findings)} finding(s)"
-        problem["findings"] = [{**asdict(finding), "severity": finding.severity.value} for finding in error.findings]
+        problem["findings"] = [finding_out(finding) for finding in error.findings]
     if error.place:
         problem["place"] = error.place
     if error.mend:
@@ -79,25 +78,25 @@ def _problem(status: int, code: str, detail: str) -> Problem:
 
 def respond(error: SteplessError) -> Response:
     problem = problem_of(error)
-    headers = dict(_headers(problem["status"], error.facts.get("allow", ())))
+    headers = dict(_headers(problem["status"], error.facts.get("allow", ()), error.facts.get("retry_after_ms", 1000)))
     return Response(encode(problem), problem["status"], headers, MEDIA_TYPE)
 
 
-def _headers(status: int, allow: Sequence[str]) -> Iterable[tuple[str, str]]:
+def _headers(status: int, allow: Sequence[str], retry_after_ms: int) -> Iterable[tuple[str, str]]:
     yield "cache-control", "no-store"
     if status == 401:
         yield "www-authenticate", 'Bearer realm="stepless"'
     if status == 405 and allow:
         yield "allow", ", ".join(allow)
-    if status == 503:
-        yield "retry-after", "1"
+    if status in (429, 503):
+        yield "retry-after", str(max(1, -(-retry_after_ms // 1000)))
 
 
 def documented(*statuses: int) -> dict[int | str, dict[str, Any]]:
     """Problem responses for a route's documentation: these statuses, and any other."""
     content = {MEDIA_TYPE: {"schema": {"$ref": "#/components/schemas/Problem"}}}
-    named: dict[int | str, dict[str, Any]] = {status: {"description": _MEANINGS[status], "content": content} for status in statuses}
-    return {**named, "default": {"description": "Any other problem", "content": content}}
+    meanings: dict[int | str, str] = {**{status: _MEANINGS[status] for status in statuses}, "default": "Any other problem"}
+    return {status: {"description": meaning, "content": content} for status, meaning in meanings.items()}
 
 
 _MEANINGS: Final[Mapping[int, str]] = {

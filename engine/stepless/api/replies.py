@@ -8,9 +8,10 @@ from typing import Any, TypeVar
 
 from starlette.responses import Response
 
-from stepless.api.models import DecisionOut
+from stepless.api.models import DecisionOut, FindingOut
 from stepless.core.decision import iso
 from stepless.limits import MAX_PAGE_BYTES
+from stepless.model.findings import Finding
 from stepless.model.json import JSON
 
 T = TypeVar("T")
@@ -53,3 +54,15 @@ def decision_out(given: Mapping[str, JSON]) -> DecisionOut:
     """A decision as the service tells it, whose instant is a number."""
     at = iso(given["at"])
     return {"decision": given["decision"], "by": given.get("by"), "at": at, "answer": given.get("answer")}
+
+
+def finding_out(finding: Finding) -> FindingOut:
+    return {
+        "code": finding.code,
+        "path": finding.path,
+        "message": finding.message,
+        "mend": finding.mend,
+        "node": finding.node,
+        "edge": finding.edge,
+        "severity": finding.severity.value,
+    }

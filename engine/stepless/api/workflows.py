@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import asdict
 from enum import Enum
 from typing import Annotated, Any, Final
 
@@ -14,14 +13,13 @@ from starlette.responses import Response
 
 from stepless.api.bodies import is_json, media_type, read_body, unsupported
 from stepless.api.links import Links
-from stepless.api.models import DocumentOut, FindingOut, ListQuery, PublishedOut, VersionOut, WorkflowsOut
+from stepless.api.models import DocumentOut, ListQuery, PublishedOut, VersionOut, WorkflowsOut
 from stepless.api.problems import documented
-from stepless.api.replies import instant, reply
+from stepless.api.replies import finding_out, instant, reply
 from stepless.compile import parse
 from stepless.compile.parse import Syntax
 from stepless.errors import InvalidRequest, NotFound
 from stepless.limits import MAX_DOCUMENT_BYTES
-from stepless.model.findings import Finding
 from stepless.model.json import JSON
 from stepless.ports import StoredVersion
 from stepless.runtime.publishing import Published
@@ -53,7 +51,7 @@ def add_routes(router: APIRouter, service: Service, links: Links) -> None:
         syntax = _syntax(request)
         data = await read_body(request, MAX_DOCUMENT_BYTES)
         published, new = await run_in_threadpool(_publish, service, workflow_id, data, syntax)
-        answer: PublishedOut = {**_version(published.version, links), "warnings": [_finding(w) for w in published.warnings]}
+        answer: PublishedOut = {**_version(published.version, links), "warnings": [finding_out(w) for w in published.warnings]}
         return reply(answer, 201 if new else 200, {"location": answer["links"]["version"]})
 
     @router.get("/workflows", summary="List workflows", response_model=WorkflowsOut, responses=documented(400, 401), tags=_TAGS)
@@ -132,7 +130,3 @@ def _document(version: StoredVersion | None, what: str, links: Links) -> Documen
     if version is None:
         raise NotFound(f"there is no workflow {what}", code="unknown_workflow", mend="publish it, or look at the list")
     return {**_version(version, links), "document": json.loads(version.document)}
-
-
-def _finding(finding: Finding) -> FindingOut:
-    return {**asdict(finding), "severity": finding.severity.value}  # type: ignore[typeddict-item]

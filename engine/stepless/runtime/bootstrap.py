@@ -62,11 +62,11 @@ def local(
     """
     clock = SystemClock()
     if path is None:
-        return _assemble(MemoryStore(), MemoryBlobs(), budget_ms, secrets or EnvSecrets())
+        return assemble(MemoryStore(), MemoryBlobs(), budget_ms, secrets or EnvSecrets())
     held = hold(path, clock.now_ms())
     try:
         store = SqliteStore(path, synchronous=synchronous)
-        built = _assemble(store, SqliteBlobs(store.database), budget_ms, secrets or EnvSecrets())
+        built = assemble(store, SqliteBlobs(store.database), budget_ms, secrets or EnvSecrets())
     except BaseException:
         held.release()
         raise
@@ -75,7 +75,8 @@ def local(
     return built
 
 
-def _assemble(store: Store, blobs: Blobs, budget_ms: float, secrets: Secrets) -> Local:
+def assemble(store: Store, blobs: Blobs, budget_ms: float, secrets: Secrets) -> Local:
+    """One process over a store that may be shared with others."""
     clock = SystemClock()
     queue, timers = MemoryQueue(clock, lambda: host.wake()), MemoryTimers()  # noqa: PLW0108 - the host comes later
     runs = dict(RUNS)

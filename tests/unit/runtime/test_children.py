@@ -1,0 +1,114 @@
+"""A workflow that calls another: one child per instance, its news, its end."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+
+import pytest
+from stepless.ports import RunFilter
+from stepless.runtime.bootstrap import Local, assemble, local
+from stepless.runtime.children import child_id
+from stepless.runtime.inspecting import RunView
+
+CHILD = {
+    "id": "child",
+    "nodes": {
+        "start": {"type": "manual"},
+        "ask": {"type": "approval", "after": "start", "with": {"message": "Go on?", "fields": {"note": {"type": "string"}}}},
+        "done": {"type": "transform", "after": "ask.approved", "with": {"value": {"got": "<start.n>", "note": "<ask.note>"}}},
+        "no": {"type": "function", "after": "ask.rejected", "with": {"call": "nobody.knows"}},
+    },
+}
+PARENT = {
+    "id": "parent",
+    "nodes": {
+        "call": {"type": "workflow", "with": {"workflow": "child", "inputs": {"n": "<input.n>"}}},
+        "after": {"type": "transform", "after": "call", "with": {"value": "<call.done.got>"}},
+    },
+}
+
+
+@pytest.fixture
+def engine() -> Local:
+    engine = local(None)
+    engine.service.publish(CHILD)
+    engine.service.publish(PARENT)
+    return engine
+
+
+async def until(engine: Local, run_id: str, holds: Callable[[RunView], bool]) -> RunView:
+    """Serves until the run is as wanted."""
+    serving = asyncio.create_task(engine.host.serve())
+    changed = asyncio.Event()
+    engine.host.on_ending = lambda _: changed.set()
+    try:
+        async with asyncio.timeout(10):
+            while not holds(view := engine.service.run(run_id)):
+                await changed.wait()
+                changed.clear()
+    finally:
+        await engine.host.stop()
+        await serving
+    return view
+
+
+def status_is(status: str) -> Callable[[RunView], bool]:
+    return lambda view: view.status == status
+
+
+def token_of(engine: Local, run_id: str) -> str:
+    (pause,) = engine.service.run(run_id).pauses
+    assert pause.token is not None
+    return pause.token
+
+
+def next_process(engine: Local) -> Local:
+    """Another process over the same store: a host is not served twice."""
+    return assemble(engine.world.store, engine.world.blobs, 60_000, engine.world.secrets)
+
+
+def test_a_child_that_pauses_pauses_its_parent_and_its_end_is_the_parents_result(engine: Local) -> None:
+    parent = engine.service.start("parent", {"n": 7}).run_id
+    child = child_id(f"{parent}:call")
+    view = asyncio.run(until(engine, parent, status_is("paused")))
+    assert view.nodes["call"].status == "waiting"
+    assert engine.service.run(child).status == "paused"
+    later = next_process(engine)
+    later.service.answer(token_of(later, child), "approved", {"note": "fine"})
+    view = asyncio.run(until(later, parent, status_is("completed")))
+    assert view.outputs == {"after": 7}
+    assert view.nodes["call"].output == {"done": {"got": 7, "note": "fine"}}
+
+
+def test_a_child_that_fails_fails_the_node_that_called_it(engine: Local) -> None:
+    parent = engine.service.start("parent", {"n": 7}).run_id
+    asyncio.run(until(engine, parent, status_is("paused")))
+    later = next_process(engine)
+    later.service.answer(token_of(later, child_id(f"{parent}:call")), "rejected", None)
+    view = asyncio.run(until(later, parent, status_is("failed")))
+    assert view.nodes["call"].code == "child_failed"
+
+
+def test_cancelling_the_parent_cancels_the_child(engine: Local) -> None:
+    parent = engine.service.start("parent", {"n": 7}).run_id
+    asyncio.run(until(engine, parent, status_is("paused")))
+    later = next_process(engine)
+    later.service.cancel(parent)
+    asyncio.run(until(later, child_id(f"{parent}:call"), status_is("cancelled")))
+    assert later.service.run(parent).status == "cancelled"
+
+
+def test_workflows_that_call_each_other_for_ever_are_stopped(engine: Local) -> None:
+    engine.service.publish({"id": "for-ever", "nodes": {"call": {"type": "workflow", "with": {"workflow": "for-ever"}}}})
+    run = engine.service.start("for-ever", {}).run_id
+    view = asyncio.run(until(engine, run, status_is("failed")))
+    assert view.nodes["call"].code == "child_failed"
+    assert len(engine.service.runs(RunFilter()).items) == 26
+
+
+def test_an_unknown_workflow_fails_the_node_that_calls_it(engine: Local) -> None:
+    engine.service.publish({"id": "lost", "nodes": {"call": {"type": "workflow", "with": {"workflow": "nowhere"}}}})
+    run = engine.service.start("lost", {}).run_id
+    view = asyncio.run(until(engine, run, status_is("failed")))
+    assert view.nodes["call"].code == "unknown_workflow"

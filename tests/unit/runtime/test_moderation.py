@@ -1,0 +1,75 @@
+"""The moderation gate: flagged work does not run, flagged text is not seen, and a gate that cannot be asked stays closed."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from stepless.errors import StoreUnavailable
+from stepless.nodes.function import FunctionCall, function
+from stepless.ports import Message
+from stepless.runtime.bootstrap import local
+from stepless.runtime.budget import Budget
+from stepless.runtime.inspecting import RunView
+from stepless.runtime.runner import Runner
+
+spoken: list[str] = []
+
+
+@function("moderated.speak")
+async def speak(call: FunctionCall, text: str) -> str:
+    spoken.append(text)
+    call.delta(text[:3])
+    call.delta(text[3:])
+    return text
+
+
+class Censor:
+    def review(self, phase: str, value: Any) -> str | None:
+        if "unreachable" in str(value):
+            raise StoreUnavailable("the moderator is out of reach")
+        return "a forbidden word" if f"bad {phase}" in str(value) else None
+
+
+def speaking(text: str, moderation: str, *, moderator: Any = None, **more: Any) -> tuple[RunView, list[str]]:
+    """The run of one moderated node, and the types of its events."""
+    spoken.clear()
+    built = local(None)
+    node = {"type": "function", "with": {"call": "moderated.speak", "args": {"text": text}}, "moderation": moderation, **more}
+    built.service.publish({"id": "moderated", "nodes": {"a": node}})
+    run = built.service.start("moderated", {}).run_id
+    runner = Runner(replace(built.world, moderator=moderator), built.service.versions)
+    asyncio.run(runner.run(Message(run, "start"), Budget(60_000)))
+    return built.service.run(run), [str(event["type"]) for event in built.service.events(run).events]
+
+
+def test_flagged_input_never_reaches_the_node() -> None:
+    view, types = speaking("bad input", "input", moderator=Censor())
+    assert (view.nodes["a"].code, spoken) == ("moderation_flagged", [])
+    assert types.count("moderation.flagged") == types.count("node.blocked") == 1
+
+
+def test_flagged_output_is_not_streamed_either() -> None:
+    view, types = speaking("bad output", "both", moderator=Censor())
+    assert (view.nodes["a"].code, view.nodes["a"].output, spoken) == ("moderation_flagged", None, ["bad output"])
+    assert "node.stream.delta" not in types
+
+
+def test_text_is_withheld_until_it_has_passed() -> None:
+    view, types = speaking("fine", "output", moderator=Censor())
+    assert view.outputs == {"a": "fine"}
+    assert types.index("node.stream.delta") < types.index("node.completed")
+
+
+@pytest.mark.parametrize("moderator", [None, Censor()])
+def test_a_gate_that_cannot_be_asked_stays_closed(moderator: Any) -> None:
+    view, _ = speaking("unreachable", "input", moderator=moderator)
+    assert (view.nodes["a"].code, spoken) == ("moderation_unavailable", [])
+
+
+@pytest.mark.parametrize("moderator", [None, Censor()])
+def test_unless_the_node_says_to_go_on(moderator: Any) -> None:
+    view, _ = speaking("unreachable", "both", moderator=moderator, moderation_on_error="allow")
+    assert view.outputs == {"a": "unreachable"}
