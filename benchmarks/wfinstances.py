@@ -23,6 +23,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -39,25 +40,32 @@ PACE_S = 0.003  # how long a task takes when the process is to be killed between
 MAX_LIVES = 60
 LIFE_S = 120
 
-_journal: int | None = None
-_pace_s = 0.0
+
+
+@dataclass
+class Life:
+    """How the tasks of this process behave: where they leave a trace, and how long they take."""
+
+    journal: int = -1
+    pace_s: float = 0.0
+
+
+LIFE = Life()
 
 
 @function("benchmark.task")
 async def task(call: FunctionCall) -> str:
     """A task that does nothing but leave a trace of having run."""
-    if _journal is not None:
-        os.write(_journal, f"{call.instance}\n".encode())
-    if _pace_s:
-        await asyncio.sleep(_pace_s)
+    os.write(LIFE.journal, f"{call.instance}\n".encode())
+    if LIFE.pace_s:
+        await asyncio.sleep(LIFE.pace_s)
     return call.instance
 
 
 def load(path: Path) -> dict[str, Any]:
-    opened = gzip.open(path, "rt") if path.suffix == ".gz" else path.open()
-    with opened as file:
-        dag: dict[str, Any] = json.load(file)
-        return dag
+    data = path.read_bytes()
+    dag: dict[str, Any] = json.loads(gzip.decompress(data) if path.suffix == ".gz" else data)
+    return dag
 
 
 def document(dag: Mapping[str, Any]) -> dict[str, Any]:
@@ -88,9 +96,8 @@ async def drive(engine: Local, run_id: str) -> None:
 
 def run_one(path: Path, db: Path, journal: Path, pace_s: float) -> dict[str, Any]:
     """One life: starts the run, or takes it up where a former life left it, and sees it through."""
-    global _journal, _pace_s
-    _pace_s = pace_s
-    _journal = os.open(journal, os.O_WRONLY | os.O_CREAT | os.O_APPEND)
+    LIFE.journal = os.open(journal, os.O_WRONLY | os.O_CREAT | os.O_APPEND)
+    LIFE.pace_s = pace_s
     workflow = document(load(path))
     engine = local(db)
     runs = engine.world.store.list_runs(RunFilter()).items
@@ -177,7 +184,8 @@ def _reached(child: subprocess.Popen[str], journal: Path, executions: int) -> bo
 
 
 def measure(paths: list[Path], kills: int, seed: int, repeat: int) -> int:
-    print(f"{'DAG':<44} {'tasks':>6} {'edges':>6} {'publish s':>9} {'run s':>7} {'µs/node':>8} {'RSS MB':>7} {'kills':>5} {'ran':>6}  verdict")
+    columns = f"{'publish s':>9} {'run s':>7} {'µs/node':>8} {'RSS MB':>7} {'kills':>5} {'ran':>6}  verdict"
+    print(f"{'DAG':<44} {'tasks':>6} {'edges':>6} {columns}")
     per_node: dict[int, float] = {}
     bad = 0
     for path in paths:

@@ -46,7 +46,7 @@ def _node(draw: st.DrawFn, depth: int, name: str) -> tuple[dict[str, Any], tuple
     kind = draw(st.sampled_from(kinds + (["loop", "parallel"] if depth < 2 else [])))
     match kind:
         case "router":
-            return {"type": "router", "with": {"routes": {route: "one of them" for route in ROUTES}}}, (*ROUTES, "error")
+            return {"type": "router", "with": {"routes": dict.fromkeys(ROUTES, "one of them")}}, (*ROUTES, "error")
         case "approval":
             return {"type": "approval", "with": {"message": "Go on?"}}, ("approved", "rejected", "error")
         case "transform":

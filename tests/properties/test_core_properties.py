@@ -9,6 +9,7 @@ from typing import Any
 from graphs import scenarios
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+
 from stepless.compile import compile_document
 from stepless.core.decide import decide
 from stepless.core.events import NODE_ENDS, RUN_ENDS, Event, EventType

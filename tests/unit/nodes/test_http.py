@@ -231,7 +231,9 @@ def test_a_body_packed_in_a_way_that_was_not_asked_for_fails(server: Server, fai
     assert failing({"url": f"{server.url}/x"}).code == "unknown_encoding"
 
 
-@pytest.mark.parametrize("payload", [b"no gzip at all", gzip.compress(b"text", mtime=0)[:-9], gzip.compress(b"text", mtime=0) * 2])
+@pytest.mark.parametrize("payload", [
+    b"no gzip at all", gzip.compress(b"text", mtime=0)[:-9], gzip.compress(b"text", mtime=0) * 2,
+])
 def test_a_broken_packed_body_fails_rather_than_losing_data(payload: bytes, server: Server, failing: Any) -> None:
     server.answers["/x"] = 200, {"content-encoding": "gzip"}, payload
     failed = failing({"url": f"{server.url}/x"})

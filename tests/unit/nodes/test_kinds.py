@@ -56,6 +56,13 @@ def test_every_part_is_a_field_of_the_document(kind: Kind) -> None:
     assert set(kind.parts) <= fields
 
 
+@every_kind
+def test_every_kind_shows_editors_its_fields_as_documents_write_them(kind: Kind) -> None:
+    schema = kind.params.model_json_schema(by_alias=True)
+    assert schema["additionalProperties"] is False
+    assert not [name for name in schema.get("properties", {}) if name.endswith("_")]
+
+
 def test_only_effectful_kinds_are_run_and_the_router_waits_for_a_model() -> None:
     effects = {name for name, kind in KINDS.items() if kind.nature is Nature.EFFECT}
     assert effects - set(RUNS) == {"router"}

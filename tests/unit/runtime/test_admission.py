@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+
 from stepless.adapters.memory.clock import SettableClock
 from stepless.adapters.memory.store import MemoryStore
 from stepless.errors import Refused, StoreUnavailable

@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import Callable
 
 import pytest
+
 from stepless.ports import RunFilter
 from stepless.runtime.bootstrap import Local, assemble, local
 from stepless.runtime.children import child_id

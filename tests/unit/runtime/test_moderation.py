@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+
 from stepless.errors import StoreUnavailable
 from stepless.nodes.function import FunctionCall, function
 from stepless.ports import Message

@@ -6,6 +6,7 @@ import asyncio
 from typing import Any
 
 import pytest
+
 from stepless.errors import Conflict, InvalidRequest, NotFound, SteplessError
 from stepless.nodes.function import FunctionCall, function
 from stepless.ports import Message
