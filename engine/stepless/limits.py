@@ -11,9 +11,11 @@ MAX_NODES: Final = 100_000  # per document, bodies included
 MAX_EDGES: Final = 400_000
 MAX_NESTED_CONTAINERS: Final = 16
 MAX_FINDINGS: Final = 500  # a refusal lists this many, then says how many more there are
+MAX_COUNTED_FINDINGS: Final = 2_000  # errors; beyond them nobody looks for more
 MAX_YAML_ALIASES: Final = 1_000  # "billion laughs"
 MAX_ID_CHARACTERS: Final = 64
 MAX_ENV_NAMES: Final = 200
+MIN_SECRET_CHARACTERS: Final = 4  # of a value that is masked: a shorter one (`3`, `on`, `eu`) is part of too many other texts
 MAX_VARIABLES: Final = 1_000
 MAX_LOSERS: Final = 1_000_000  # over all joins that cancel theirs: joins in a row share most of them
 MAX_SHOWN_IDS: Final = 20  # of a cycle, in a message
@@ -65,6 +67,9 @@ MAX_ADDRESSES_TRIED: Final = 4  # of one host name
 HTTP_CONNECT_S: Final = 10
 HTTP_KEEP_ALIVE_S: Final = 5  # shorter than servers and load balancers keep theirs
 HTTP_IDLE_CONNECTIONS: Final = 20
+MAX_MESSAGES: Final = 1_000  # of a conversation with a model
+MAX_TOOLS: Final = 128  # that a model may call; providers take no more
+MAX_OUTPUT_TOKENS: Final = 1_000_000  # of one answer of a model
 
 # -- values and bodies -----------------------------------------------------------------------------------------------
 MAX_INPUT_BYTES: Final = 256_000  # a run's inputs, a webhook's body
@@ -118,3 +123,9 @@ FOLLOW_MS: Final = 50  # how often whoever follows a run in its own process look
 MAX_ACTIVE_RUNS: Final = 200  # runs under way at once in one local process
 LOCAL_BUDGET_MS: Final = 60_000  # of one invocation in a local process: hand-over is exercised there too
 STREAM_COALESCE_MS: Final = 50  # streamed text is told in pieces of about this duration
+
+# -- imports ---------------------------------------------------------------------------------------------------------
+MAX_IMPORT_BLOCKS: Final = 2_000  # of one export: which block is upstream of which is kept as a table of bits
+MAX_IMPORT_EDGES: Final = 10_000
+MAX_IMPORT_FIELD_DEPTH: Final = 24  # of one value of a block: the containers around it take the rest of MAX_DOCUMENT_DEPTH
+MAX_IMPORT_FAULTS: Final = 100  # rounds in which the compiler is asked what it refuses of an imported document

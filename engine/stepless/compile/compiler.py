@@ -15,7 +15,7 @@ from stepless.compile.link import link
 from stepless.compile.references import SCOPES, reference_findings
 from stepless.compile.suggest import did_you_mean
 from stepless.errors import DocumentRefused, InvalidRequest
-from stepless.limits import MAX_EDGES, MAX_FINDINGS, MAX_NODES
+from stepless.limits import MAX_COUNTED_FINDINGS, MAX_EDGES, MAX_FINDINGS, MAX_NODES
 from stepless.model.findings import Finding, Severity
 from stepless.model.graph import Graph
 from stepless.model.json import JSON
@@ -23,6 +23,7 @@ from stepless.model.kind import Kinds
 
 BODY_CHECKS: Final = (
     node_checks.empty_bodies,
+    node_checks.unknown_kinds,
     node_checks.reserved_ids,
     node_checks.shadowed_ids,
     node_checks.entries_in_bodies,
@@ -81,7 +82,8 @@ def check_document(
     document: Mapping[str, JSON], kinds: Kinds, *, functions: Collection[str] | None = None,
 ) -> tuple[Finding, ...]:
     """Every error and warning about a document, in document order; at most MAX_FINDINGS, then how many more."""
-    return _capped(_judge(document, kinds, functions)[0])
+    with _collector_at_rest():
+        return _capped(_judge(document, kinds, functions)[0])
 
 
 def _judge(
@@ -92,20 +94,27 @@ def _judge(
     draft = draft_of(document, kinds, functions)
     if crowd := _crowd(draft):
         return crowd, None
-    return _in_document_order(_all_findings(draft), document), draft
+    found: dict[tuple[str, str, str], Finding] = {}
+    errors = 0
+    for finding in _findings(draft):
+        found.setdefault((finding.code, finding.path, finding.message), finding)
+        errors += finding.severity is Severity.ERROR
+        if errors == MAX_COUNTED_FINDINGS:
+            break
+    return _in_document_order(found.values(), document), draft
 
 
-def _all_findings(draft: Draft) -> list[Finding]:
+def _findings(draft: Draft) -> Iterator[Finding]:
+    """Every finding, as they are found; the draft is filled when the last one has been taken."""
+    yield from draft.findings
     names = draft.named.keys() | set(SCOPES) | {name for body in draft.bodies for name in body.unreadable}
-    findings = draft.findings
     for node in draft.nodes:
         if node.kind is not None:
-            findings += fill(node, node.kind, names.__contains__)
+            yield from fill(node, node.kind, names.__contains__)
     for check in BODY_CHECKS:
         for body in draft.bodies:
-            findings += check(draft, body)
-    findings += reference_findings(draft)
-    return list({(finding.code, finding.path, finding.message): finding for finding in findings}.values())
+            yield from check(draft, body)
+    yield from reference_findings(draft)
 
 
 def _crowd(draft: Draft) -> list[Finding]:
@@ -157,5 +166,6 @@ def _capped(findings: Sequence[Finding]) -> tuple[Finding, ...]:
     if more <= 0:
         return tuple(findings)
     severity = Severity.ERROR if any(finding.severity is Severity.ERROR for finding in findings) else Severity.WARNING
-    rest = Finding("more_findings", "", f"and {more} more findings", "Mend these first.", severity=severity)
+    counted = f"{more}" if len(findings) < MAX_COUNTED_FINDINGS else f"at least {more}"
+    rest = Finding("more_findings", "", f"and {counted} more findings", "Mend these first.", severity=severity)
     return (*findings[:MAX_FINDINGS], rest)

@@ -11,7 +11,6 @@ from dataclasses import dataclass, field
 from pydantic import BaseModel
 
 from stepless.compile.shape import Shape, shape_of
-from stepless.compile.suggest import did_you_mean
 from stepless.limits import MAX_NESTED_CONTAINERS
 from stepless.model.document import AfterDocument, BodyDocument, ConditionDocument, Document, EdgeDocument, NodeDocument
 from stepless.model.findings import Finding
@@ -89,7 +88,8 @@ class DraftEdge:
 @dataclass(slots=True, eq=False)
 class DraftBody:
     """One level of the document. `successors` and `predecessors` are by place, without doubles, self edges and unknown ends.
-    `incomplete`: some node or edge could not be read, so what is missing proves nothing."""
+    `fed` are the params of each node into which an edge leads. `incomplete`: some node or edge could not be read, so what is
+    missing proves nothing."""
 
     path: str
     owner: DraftNode | None
@@ -98,7 +98,9 @@ class DraftBody:
     order: list[DraftNode] = field(default_factory=list)
     edges: tuple[DraftEdge, ...] = ()
     unreadable: frozenset[str] = frozenset()
+    untyped: frozenset[str] = frozenset()
     incomplete: bool = False
+    fed: dict[str, set[str]] = field(default_factory=dict)
     successors: list[dict[int, None]] = field(default_factory=list)
     predecessors: list[dict[int, None]] = field(default_factory=list)
 
@@ -115,6 +117,7 @@ class Draft:
     bodies: list[DraftBody]
     named: dict[str, list[DraftNode]]
     findings: list[Finding]
+    kinds: Kinds
     functions: Collection[str] | None = None
 
     @property
@@ -126,31 +129,32 @@ def draft_of(raw: Mapping[str, JSON], kinds: Kinds, functions: Collection[str] |
     """The draft of a document, with the findings of reading it."""
     shape = shape_of(Document, raw)
     assert isinstance(shape.document, Document)
-    draft = Draft(shape.document, [], {}, list(shape.findings), functions)
-    outermost = DraftBody("", None, 0, unreadable=shape.unreadable, incomplete=shape.incomplete)
-    _add_body(draft, outermost, shape, kinds)
+    draft = Draft(shape.document, [], {}, list(shape.findings), kinds, functions)
+    _add_body(draft, _body_of(shape, "", None), shape)
     return draft
 
 
-def _add_body(draft: Draft, body: DraftBody, shape: Shape, kinds: Kinds) -> None:
+def _add_body(draft: Draft, body: DraftBody, shape: Shape) -> None:
     draft.bodies.append(body)
     for place, (name, document) in enumerate(shape.document.nodes.items()):
-        kind = kinds.get(document.type) if name not in shape.untyped else None
+        kind = draft.kinds.get(document.type) if name not in shape.untyped else None
         node = DraftNode(name, place, body.at(f"nodes.{name}"), document, body, kind)
         body.nodes[name] = node
         body.order.append(node)
         draft.named.setdefault(name, []).append(node)
-        if kind is None and name not in shape.untyped:
-            mend = did_you_mean(document.type, kinds, what="kinds")
-            draft.findings.append(Finding("unknown_kind", f"{node.path}.type", f"there is no kind `{document.type}`", mend, name))
     body.edges = tuple(edges_of(body, shape))
     _wire(body)
     for node in body.order:
         if node.kind is not None and node.kind.nature is Nature.CONTAINER:
-            _add_inner(draft, node, kinds)
+            _add_inner(draft, node)
 
 
-def _add_inner(draft: Draft, node: DraftNode, kinds: Kinds) -> None:
+def _body_of(shape: Shape, path: str, owner: DraftNode | None) -> DraftBody:
+    depth = owner.body.depth + 1 if owner is not None else 0
+    return DraftBody(path, owner, depth, unreadable=shape.unreadable, untyped=shape.untyped, incomplete=shape.incomplete)
+
+
+def _add_inner(draft: Draft, node: DraftNode) -> None:
     raw = node.document.with_.get("body")
     if not isinstance(raw, dict):
         return  # the kind's own parameters demand a body
@@ -161,8 +165,8 @@ def _add_inner(draft: Draft, node: DraftNode, kinds: Kinds) -> None:
         return
     shape = shape_of(BodyDocument, raw, path)
     draft.findings.extend(shape.findings)
-    node.inner = DraftBody(path, node, node.body.depth + 1, unreadable=shape.unreadable, incomplete=shape.incomplete)
-    _add_body(draft, node.inner, shape, kinds)
+    node.inner = _body_of(shape, path, node)
+    _add_body(draft, node.inner, shape)
 
 
 def edges_of(body: DraftBody, shape: Shape) -> Iterator[DraftEdge]:
@@ -190,6 +194,7 @@ def _wire(body: DraftBody) -> None:
     body.successors = [{} for _ in body.order]
     body.predecessors = [{} for _ in body.order]
     for edge in body.edges:
+        body.fed.setdefault(edge.target, set()).add(edge.param)
         source, target = body.nodes.get(edge.source), body.nodes.get(edge.target)
         if source is not None and target is not None and source is not target:
             body.successors[source.place][target.place] = None

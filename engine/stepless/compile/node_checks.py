@@ -24,6 +24,14 @@ def empty_bodies(draft: Draft, body: DraftBody) -> Iterator[Finding]:
         yield Finding("empty_body", body.at("nodes"), told, "Add a node.", owner)
 
 
+def unknown_kinds(draft: Draft, body: DraftBody) -> Iterator[Finding]:
+    for node in body.order:
+        if node.kind is None and node.id not in body.untyped:
+            name = node.document.type
+            mend = did_you_mean(name, draft.kinds, what="kinds")
+            yield Finding("unknown_kind", f"{node.path}.type", f"there is no kind `{name}`", mend, node.id)
+
+
 def reserved_ids(draft: Draft, body: DraftBody) -> Iterator[Finding]:
     for name in RESERVED_IDS:
         if name in body.nodes:

@@ -86,7 +86,7 @@ def _param(draft: Draft, mention: Mention) -> Iterator[Finding]:
     node, _, reference = mention
     if not reference.path or node.body.incomplete:
         return
-    params = {edge.param for edge in node.body.edges if edge.target == node.id} or {"input"}
+    params = node.body.fed.get(node.id, {"input"})
     if reference.path[0] not in params:
         told = f"no edge feeds the param `{reference.path[0]}`, so it is null"
         yield _finding("unfed_param", mention, told, f"Fed are {listed(sorted(params))}.", Severity.WARNING)

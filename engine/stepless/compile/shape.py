@@ -15,7 +15,7 @@ from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
 from stepless.compile.suggest import did_you_mean
-from stepless.limits import PREVIEW_CHARACTERS
+from stepless.limits import MAX_COUNTED_FINDINGS, PREVIEW_CHARACTERS
 from stepless.model.document import BodyDocument, Document
 from stepless.model.findings import Finding
 from stepless.model.json import JSON, Path
@@ -47,7 +47,7 @@ def shape_of(model: type[B], raw: Mapping[str, JSON], path: str = "") -> Shape:
         return Shape(read, edge_places=range(len(read.edges)))
     except ValidationError as refused:
         errors = refused.errors(include_url=False)
-    findings = tuple(finding_of(error, raw, model, path) for error in errors)
+    findings = tuple(finding_of(error, raw, model, path) for error in errors[:MAX_COUNTED_FINDINGS])
     return _without_misfits(model, raw, errors, findings)
 
 

@@ -3,7 +3,9 @@
     events.py      the closed list of event types and the event itself
     state.py       a run in memory: scopes, instances, queues
     branches.py    the theory: branch resolution (2.2) and the one join rule (2.3), as tables
-    fold.py        state + event → state; the only code that changes a state
+    fold.py        state + event → state; with consequences.py the only code that changes a state
+    consequences.py  what follows from an end by itself
+    clocks.py      the instants that folding arms
     decide.py      the door: state + facts → events + effects
     start.py       a node's pipeline up to its first attempt: inputs, parameters, contracts, pure work
     settle.py      what an attempt's end leads to: retry, completion, failure

@@ -7,9 +7,11 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
+from stepless.core.consequences import LATE_ARRIVAL
 from stepless.core.events import Event, EventType
-from stepless.core.fold import LATE_ARRIVAL, VARIABLE_CONFLICT, apply
+from stepless.core.fold import VARIABLE_CONFLICT, apply
 from stepless.core.state import Instance, State
+from stepless.limits import MIN_SECRET_CHARACTERS
 from stepless.model.json import JSON
 
 
@@ -41,14 +43,15 @@ class Decision:
         self.env = env
         self.capacity = capacity
         self.room_ms = room_ms
-        self.secrets = tuple(sorted({value for value in env.values() if value}, key=len, reverse=True))
+        self.secrets = tuple(sorted({v for v in env.values() if len(v) >= MIN_SECRET_CHARACTERS}, key=len, reverse=True))
         self.events: list[Event] = []
         self.dispatches: list[Dispatch] = []
         self.aborts: list[str] = []
         self.orphans: list[str] = []
         self.expiries: list[str] = []
         self.start_failures: dict[Instance, str] = {}
-        self.last_starts: frozenset[Instance] | None = None  # what was ready together with whatever halted the run
+        # what was ready in the very moment that halted the run; None until then
+        self.last_starts: frozenset[Instance] | None = frozenset() if state.halting else None
 
     def admits(self, instance: Instance) -> bool:
         """Whether an attempt of this instance may begin now: a slot is free and its timeout fits."""
@@ -63,7 +66,7 @@ class Decision:
         if not parent and instance.last_taken >= 0:
             source = instance.scope.instances[instance.last_taken]
             parent = source.settled_sequence if source is not None else 0
-        event = Event(state.sequence + 1, type, self.now_ms, instance.id, parent, self.masked(data) if self.secrets else data)
+        event = Event(state.sequence + 1, type, self.now_ms, instance.id, parent, self._without_secrets(data))
         self.events.append(event)
         apply(state, event, instance)
         if state.notes:
@@ -71,7 +74,7 @@ class Decision:
 
     def emit_run(self, type: EventType, data: Mapping[str, Any]) -> None:
         """Decides one event about the run."""
-        event = Event(self.state.sequence + 1, type, self.now_ms, "", 0, self.masked(data) if self.secrets else data)
+        event = Event(self.state.sequence + 1, type, self.now_ms, "", 0, self._without_secrets(data))
         self.events.append(event)
         apply(self.state, event, None)
 
@@ -86,6 +89,21 @@ class Decision:
             else:
                 self.start_failures[instance] = detail
 
+    def _without_secrets(self, data: Mapping[str, Any]) -> Mapping[str, Any]:
+        """A payload with every secret masked, wherever people or programs could have put one; the engine's own words stay,
+        even where a secret happens to be one of them."""
+        if not self.secrets:
+            return data
+        shown: dict[str, Any] = {}
+        for key, value in data.items():
+            if key in _OWN_WORDS:
+                shown[key] = value
+            elif key in _OWN_OBJECTS and isinstance(value, Mapping):
+                shown[key] = self._without_secrets(value)
+            else:
+                shown[key] = self.masked(value)
+        return shown
+
     def masked(self, value: Any) -> Any:
         """`value` with every secret in its texts replaced by `***`."""
         if isinstance(value, str):
@@ -96,6 +114,11 @@ class Decision:
         if isinstance(value, Mapping):
             return {self.masked(key): self.masked(item) for key, item in value.items()}
         return [self.masked(item) for item in value] if isinstance(value, list | tuple) else value
+
+
+_OWN_WORDS = frozenset({"status", "reason", "handle", "mode", "exits", "class", "cause", "node", "at", "phase", "instances", "run",
+                        "from", "level", "reused"})  # fmt: skip
+_OWN_OBJECTS = frozenset({"error", "details", "response", "variables", "usage", "meta"})  # their keys are not the user's
 
 
 def iso(at_ms: int) -> str:

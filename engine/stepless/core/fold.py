@@ -13,7 +13,8 @@ from collections.abc import Callable, Mapping
 from heapq import heappush
 from typing import Any
 
-from stepless.core.branches import Branch, resolve
+from stepless.core.clocks import arm_run, enter
+from stepless.core.consequences import settled
 from stepless.core.events import NODE_FAILURES, Event, EventType
 from stepless.core.inputs import merged_inputs
 from stepless.core.reading import Reading, custom_merge
@@ -28,17 +29,15 @@ from stepless.core.state import (
     Timer,
     Turns,
     Wait,
-    is_bad_leaf,
     is_child_at_work,
 )
-from stepless.core.turns import collection, end_turn, exit_cells
+from stepless.core.turns import collection, exit_cells
 from stepless.core.variables import VariableConflict, incoming_cells, merge_cells, written
 from stepless.errors import EngineBug, ExpressionError
 from stepless.model.graph import Join
 from stepless.model.json import JSON
 from stepless.model.kind import Nature
 
-LATE_ARRIVAL = "late_arrival"
 VARIABLE_CONFLICT = "variable_conflict"
 
 
@@ -46,7 +45,15 @@ def fold(state: State, event: Event) -> None:
     """Applies the next event of the log. Raises `EngineBug` when it is not the next one."""
     if event.sequence != state.sequence + 1:
         raise EngineBug(f"event {event.sequence} after event {state.sequence}", place=state.run_id)
-    apply(state, event, state.get(event.instance) if event.instance else None)
+    apply(state, event, subject(state, event))
+
+
+def subject(state: State, event: Event) -> Instance | None:
+    """The instance that an event is about; None for the run's own events, and for what is said about an instance after the
+    last node of its turn has settled: then the turn is gone. Raises `EngineBug` for an instance that cannot exist."""
+    if event.type is EventType.NODE_LOG:
+        return state.find(event.instance)
+    return state.get(event.instance) if event.instance else None
 
 
 def apply(state: State, event: Event, instance: Instance | None) -> None:
@@ -72,26 +79,8 @@ def _run_started(state: State, event: Event) -> None:
     state.meta = event.data.get("meta", {})
     state.started_ms = event.at_ms
     state.root.started_ms = event.at_ms
-    _enter(state, state.root)
-    _arm_run(state)
-
-
-def _enter(state: State, scope: Scope) -> None:
-    state.agenda.extend(scope.at(position) for position in scope.body.entries)
-    for position in scope.body.root_clocks:
-        _start_clock(state, scope.at(position), scope.started_ms)
-
-
-def _start_clock(state: State, join: Instance, since_ms: int) -> None:
-    timeout_ms = join.node.join.timeout_ms
-    if timeout_ms is not None:
-        heappush(state.timers, Timer(since_ms + timeout_ms, 0, "join", join.id))
-
-
-def _arm_run(state: State) -> None:
-    deadline_ms = state.deadline_ms
-    if deadline_ms is not None:
-        heappush(state.timers, Timer(deadline_ms, state.paused_ms, "run", ""))
+    enter(state, state.root)
+    arm_run(state)
 
 
 def _run_status(state: State, event: Event) -> None:
@@ -103,7 +92,7 @@ def _run_status(state: State, event: Event) -> None:
     if state.paused_since_ms is not None:
         state.paused_ms += event.at_ms - state.paused_since_ms
         state.paused_since_ms = None
-        _arm_run(state)
+        arm_run(state)
     state.status = RunStatus.RUNNING
     if status == "ending":
         state.ending = event.data["reason"]
@@ -136,8 +125,10 @@ def _nothing(state: State, instance: Instance, event: Event) -> None:
 
 
 def _queued(state: State, instance: Instance, event: Event) -> None:
+    state.backing_off.pop(event.instance, None)
+    instance.wait = None
     instance.status = Status.QUEUED
-    instance.substituted = bool(event.data.get("substituted"))
+    instance.substituted = instance.substituted or bool(event.data.get("substituted"))
     state.ready.append(instance)
 
 
@@ -163,7 +154,7 @@ def _first_start(state: State, instance: Instance, event: Event) -> None:
     state.steps += 1
     instance.index = state.steps
     instance.predecessor = instance.last_taken
-    instance.substituted = bool(event.data.get("substituted"))
+    instance.substituted = instance.substituted or bool(event.data.get("substituted"))
     sources = instance.scope.instances
     if instance.open:
         settled = (Status.COMPLETED, Status.FAILED)
@@ -253,8 +244,17 @@ def _completed(state: State, instance: Instance, event: Event) -> None:
     if data.get("halt"):
         state.halting = state.halting or "halted"
     if data.get("break"):
-        instance.scope.broke = True
-    _settled(state, instance, event)
+        _enclosing_turn(instance.scope).broke = True
+    settled(state, instance, event)
+
+
+def _enclosing_turn(scope: Scope) -> Scope:
+    """The turn of the innermost loop around: the branches of a parallel are no turns."""
+    owner = scope.owner
+    while owner is not None and owner.node.container is not None and owner.node.container.parallel:
+        scope = owner.scope
+        owner = scope.owner
+    return scope
 
 
 def _leave_container(state: State, instance: Instance, turns: Turns, event: Event) -> None:
@@ -280,78 +280,21 @@ def _failed(state: State, instance: Instance, event: Event) -> None:
     instance.error = error
     state.failures += 1
     scope = instance.scope
-    if error["code"] != "upstream_failure" and (not scope.error or instance.index < scope.error_index):
+    if error["class"] != "upstream" and (not scope.error or instance.index < scope.error_index):
         scope.error, scope.error_index = error, instance.index
-    _settled(state, instance, event)
+    settled(state, instance, event)
 
 
 def _skipped(state: State, instance: Instance, event: Event) -> None:
     instance.status = Status.SKIPPED
     instance.reason = event.data["reason"]
-    _settled(state, instance, event)
+    settled(state, instance, event)
 
 
 def _cancelled(state: State, instance: Instance, event: Event) -> None:
     instance.status = Status.CANCELLED
     instance.reason = event.data["reason"]
-    _settled(state, instance, event)
-
-
-def _settled(state: State, instance: Instance, event: Event) -> None:
-    """What follows from a terminal status: branches resolve, clocks start, the leaf rule, the end of the scope."""
-    instance.settled_sequence = event.sequence
-    instance.since_ms = event.at_ms
-    instance.wait = None
-    instance.answer = None
-    state.children.pop(event.instance, None)
-    for live in (state.running, state.waiting, state.backing_off):
-        if event.instance in live:
-            del live[event.instance]
-            break
-    scope, node = instance.scope, instance.node
-    if node.outgoing:
-        _resolve_branches(state, instance)
-    elif is_bad_leaf(instance):
-        scope.bad += 1
-        if scope.owner is None and state.graph.halt_on_failure and not state.halting:
-            state.halting = "run_failed"
-    for position in node.clocks:
-        _start_clock(state, scope.at(position), event.at_ms)
-    scope.unsettled -= 1
-    if scope.unsettled == 0 and scope.owner is not None:
-        _turn_ended(state, scope, event)
-
-
-def _resolve_branches(state: State, instance: Instance) -> None:
-    taken, otherwise = resolve(instance)
-    scope, position = instance.scope, instance.node.position
-    for number in instance.node.targets:
-        target = scope.instances[number] or scope.at(number)
-        if number in taken:
-            target.taken += 1
-            if target.status is Status.PENDING:
-                target.last_taken = position
-            elif target.index and target.status is not Status.QUEUED:
-                state.notes.append((LATE_ARRIVAL, target, instance.node.id))
-        elif otherwise is Branch.PRUNED:
-            target.pruned += 1
-        else:
-            target.dead += 1
-        if target.status is Status.PENDING:
-            state.agenda.append(target)
-
-
-def _turn_ended(state: State, scope: Scope, event: Event) -> None:
-    owner = scope.owner
-    if owner is None:
-        return
-
-    def custom(expression: Any, values: Any) -> JSON:
-        return custom_merge(expression, values, state, owner, event.at_ms)
-
-    end_turn(owner, scope, custom)
-    if not owner.settled:
-        state.agenda.append(owner)
+    settled(state, instance, event)
 
 
 # -- containers -------------------------------------------------------------------------------------------------------
@@ -379,7 +322,7 @@ def _loop_next(state: State, instance: Instance, event: Event) -> None:
     scope = Scope(container.body, instance, index, item, turns.cells, event.at_ms)
     turns.live[index] = scope
     turns.started = index + 1
-    _enter(state, scope)
+    enter(state, scope)
 
 
 _RUN_FOLDS: Mapping[EventType, Callable[[State, Event], None]] = {

@@ -10,7 +10,7 @@ from stepless.core.events import EventType
 from stepless.core.facts import Answered, ChildChanged, Failure
 from stepless.core.inputs import merged_inputs, passed_through
 from stepless.core.settle import complete, fail
-from stepless.core.start import begin, begin_attempt
+from stepless.core.start import begin
 from stepless.core.state import Instance, State, Status, Timer
 from stepless.model.json import JSON
 from stepless.model.kind import SOURCE, Outcome
@@ -104,7 +104,7 @@ def tick(decision: Decision) -> None:
 def _due_retry(decision: Decision, timer: Timer) -> None:
     instance = decision.state.backing_off.get(timer.instance)
     if instance is not None and instance.last_sequence == timer.stamp:
-        begin_attempt(decision, instance, instance.attempt + 1)
+        begin(decision, instance)
 
 
 def _due_wait(decision: Decision, timer: Timer) -> None:

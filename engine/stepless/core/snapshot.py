@@ -14,10 +14,24 @@ from typing import Any
 from stepless.core.codec import pack, unpack
 from stepless.core.inputs import merged_inputs
 from stepless.core.reading import Reading
-from stepless.core.state import Cell, Cells, Instance, RunStatus, Scope, State, Status, Timer, Turns, Wait, is_child_at_work
-from stepless.core.turns import collection
-from stepless.errors import EngineBug
+from stepless.core.state import (
+    Cell,
+    Cells,
+    Instance,
+    RunStatus,
+    Scope,
+    State,
+    Status,
+    Timer,
+    Turns,
+    Wait,
+    is_child_at_work,
+    is_effect,
+)
+from stepless.core.turns import NotACollection, collection
+from stepless.errors import EngineBug, ExpressionError
 from stepless.model.graph import Graph
+from stepless.model.json import equal
 
 VERSION = 1
 _STATUSES = list(Status)
@@ -30,7 +44,7 @@ _DEFAULTS = (0, 0, 0, -1, 0, -1, 0, None, None, None, "", None, None, 0, 0, 0, F
 
 def encode_state(state: State) -> bytes:
     """The state as bytes, linear in its size."""
-    views = _Views()
+    views = _Views(state)
     root = _encode_scope(state.root, views)
     document = {
         "format": VERSION,
@@ -47,7 +61,8 @@ def encode_state(state: State) -> bytes:
 class _Views:
     """Variable views by identity, numbered in the order in which they were met."""
 
-    def __init__(self) -> None:
+    def __init__(self, state: State) -> None:
+        self.state = state
         self.rows: list[dict[str, list[Any]]] = []
         self._numbers: dict[int, int] = {}
 
@@ -76,14 +91,34 @@ def _encode_instance(instance: Instance, views: _Views) -> list[Any]:
     if instance.wait is not None or instance.turns is not None:
         row.append(list(instance.wait) if instance.wait is not None else None)
     if instance.turns is not None:
-        row.append(_encode_turns(instance.turns, views))
+        row.append(_encode_turns(instance, instance.turns, views))
     return row
 
 
-def _encode_turns(turns: Turns, views: _Views) -> dict[str, Any]:
+def _items(state: State, instance: Instance, total: int | None) -> list[Any] | None:
+    """What a container's `items` come to now: as a rule what they came to when it began."""
+    container = instance.node.container
+    if container is None:
+        return None
+    try:
+        reading = Reading(state, instance, merged_inputs(state, instance), instance.since_ms)
+        return collection(container, reading)[:total]
+    except (ExpressionError, NotACollection):
+        return None
+
+
+def _encode_items(state: State, instance: Instance, turns: Turns) -> bool | list[Any]:
+    """Items are read again from upstream rather than written down, unless what they were read from has changed since: a branch
+    that came late, for one. Those of a settled container are not needed any more."""
+    if turns.items is None or instance.settled:
+        return False
+    return equal(_items(state, instance, turns.total), turns.items) or turns.items
+
+
+def _encode_turns(instance: Instance, turns: Turns, views: _Views) -> dict[str, Any]:
     return {
         "total": turns.total,
-        "items": turns.items is not None,
+        "items": _encode_items(views.state, instance, turns),
         "started": turns.started,
         "live": [_encode_scope(scope, views) for scope in turns.live.values()],
         "results": list(turns.results.items()),
@@ -139,10 +174,8 @@ def _decode_turns(state: State, instance: Instance, document: Mapping[str, Any],
     container = instance.node.container
     if container is None:
         raise EngineBug("the snapshot has turns of what is no container", place=instance.id)
-    items = None
-    if document["items"] and not instance.settled:
-        reading = Reading(state, instance, merged_inputs(state, instance), instance.since_ms)
-        items = collection(container, reading)[: document["total"]]
+    kept = document["items"]
+    items = kept if isinstance(kept, list) else _items(state, instance, document["total"]) if kept else None
     turns = instance.turns = Turns(items, document["total"], views[document["cells"]])
     turns.started = document["started"]
     turns.results = dict(document["results"])
@@ -198,7 +231,7 @@ def _restore_instance(state: State, instance: Instance) -> None:
             kind = "retry" if backing_off else "wait"
             state.timers.append(Timer(wait.due_ms, instance.last_sequence, kind, instance.id))
     elif status is Status.RUNNING:
-        if instance.turns is None and instance.answer is None:
-            state.running[instance.id] = instance
-        else:
+        if instance.turns is not None or instance.answer is not None:
             state.agenda.append(instance)
+        elif is_effect(instance):
+            state.running[instance.id] = instance

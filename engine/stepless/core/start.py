@@ -19,10 +19,13 @@ _NOTHING: Mapping[str, JSON] = {}
 
 
 def begin(decision: Decision, instance: Instance, *, substituted: bool = False) -> None:
-    """Starts an instance that was decided to run; one that would take an attempt may be queued instead."""
+    """Starts an instance that was decided to run, or its next attempt; an attempt that does not fit is queued instead."""
     state = decision.state
     if is_effect(instance) and not decision.admits(instance) and instance.id not in state.reused:
         decision.emit(EventType.NODE_QUEUED, instance, {"substituted": True} if substituted else _NOTHING)
+        return
+    if instance.index:
+        begin_attempt(decision, instance, instance.attempt + 1)
         return
     if state.steps >= state.graph.max_steps:
         limit = state.graph.max_steps

@@ -11,7 +11,7 @@ from typing import Any
 
 from stepless.core.decision import iso
 from stepless.core.events import NODE_ENDS, NODE_FAILURES, Event, EventType
-from stepless.core.fold import apply
+from stepless.core.fold import apply, subject
 from stepless.core.inputs import merged_inputs
 from stepless.core.state import OUTSIDE, Instance, State, Status
 from stepless.errors import EngineBug
@@ -139,7 +139,7 @@ class Trace:
 
     def add(self, event: Event) -> None:
         state = self.state
-        instance = state.get(event.instance) if event.instance else None
+        instance = subject(state, event)
         apply(state, event, instance)
         state.notes.clear()
         if instance is not None:

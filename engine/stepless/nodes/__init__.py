@@ -22,6 +22,7 @@ from stepless.nodes.function import run as run_function
 from stepless.nodes.http import KIND as HTTP
 from stepless.nodes.http import run as run_http
 from stepless.nodes.join import KIND as JOIN
+from stepless.nodes.llm import KIND as LLM
 from stepless.nodes.loop import KIND as LOOP
 from stepless.nodes.manual import KIND as MANUAL
 from stepless.nodes.parallel import KIND as PARALLEL
@@ -45,6 +46,7 @@ KINDS: Final[Mapping[str, Kind]] = MappingProxyType({
     "event": EVENT,
     "function": FUNCTION,
     "http": HTTP,
+    "llm": LLM,
     "transform": TRANSFORM,
     "set": SET,
     "condition": CONDITION,

@@ -134,7 +134,7 @@ class _World:
             if instance is None or not (instance.settled or fact.instance in self.state.waiting):
                 self.early.setdefault(fact.instance, fact)
                 return
-            if not fact.handle and instance.wait is not None:
+            if not fact.handle and instance.wait is not None and instance.wait.exits:
                 fact = Answered(fact.instance, instance.wait.exits[0], fact.answer, fact.by)
         self._decide(fact, now_ms)
 

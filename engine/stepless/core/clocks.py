@@ -1,0 +1,27 @@
+"""Instants that folding arms: when a scope begins, when a fork settles, when the run goes on."""
+
+from __future__ import annotations
+
+from heapq import heappush
+
+from stepless.core.state import Instance, Scope, State, Timer
+
+
+def enter(state: State, scope: Scope) -> None:
+    """A scope begins: its entries are to be looked at, the clocks of its joins without a fork run."""
+    state.agenda.extend(scope.at(position) for position in scope.body.entries)
+    for position in scope.body.root_clocks:
+        start_clock(state, scope.at(position), scope.started_ms)
+
+
+def start_clock(state: State, join: Instance, since_ms: int) -> None:
+    timeout_ms = join.node.join.timeout_ms
+    if timeout_ms is not None:
+        heappush(state.timers, Timer(since_ms + timeout_ms, 0, "join", join.id))
+
+
+def arm_run(state: State) -> None:
+    """The run's own deadline, which moves with every pause."""
+    deadline_ms = state.deadline_ms
+    if deadline_ms is not None:
+        heappush(state.timers, Timer(deadline_ms, state.paused_ms, "run", ""))

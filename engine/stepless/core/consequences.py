@@ -1,0 +1,75 @@
+"""What follows from an end by itself: branches resolve, clocks start, turns end. The same every time, so it is part of
+folding; nothing here decides."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from stepless.core.branches import Branch, resolve
+from stepless.core.clocks import start_clock
+from stepless.core.events import Event
+from stepless.core.reading import custom_merge
+from stepless.core.state import Instance, Scope, State, Status, is_bad_leaf
+from stepless.core.turns import end_turn
+from stepless.model.json import JSON
+from stepless.model.scope import Expression
+
+LATE_ARRIVAL = "late_arrival"
+
+
+def settled(state: State, instance: Instance, event: Event) -> None:
+    """What follows from a terminal status: branches resolve, clocks start, the leaf rule, the end of the scope."""
+    instance.settled_sequence = event.sequence
+    instance.since_ms = event.at_ms
+    instance.wait = None
+    instance.answer = None
+    state.children.pop(event.instance, None)
+    for live in (state.running, state.waiting, state.backing_off):
+        if event.instance in live:
+            del live[event.instance]
+            break
+    scope, node = instance.scope, instance.node
+    if node.outgoing:
+        if not (state.halting and instance.status is Status.CANCELLED and instance.reason == state.halting):
+            _resolve_branches(state, instance)  # else what comes after it ends with the run, not by the join rule
+    elif is_bad_leaf(instance):
+        scope.bad += 1
+        if scope.owner is None and state.graph.halt_on_failure and not state.halting:
+            state.halting = "run_failed"
+    for position in node.clocks:
+        start_clock(state, scope.at(position), event.at_ms)
+    scope.unsettled -= 1
+    if scope.unsettled == 0 and scope.owner is not None:
+        _turn_ended(state, scope, event)
+
+
+def _resolve_branches(state: State, instance: Instance) -> None:
+    taken, otherwise = resolve(instance)
+    scope, position = instance.scope, instance.node.position
+    for number in instance.node.targets:
+        target = scope.instances[number] or scope.at(number)
+        if number in taken:
+            target.taken += 1
+            if target.status is Status.PENDING:
+                target.last_taken = position
+            elif target.index and target.status is not Status.QUEUED:
+                state.notes.append((LATE_ARRIVAL, target, instance.node.id))
+        elif otherwise is Branch.PRUNED:
+            target.pruned += 1
+        else:
+            target.dead += 1
+        if target.status is Status.PENDING:
+            state.agenda.append(target)
+
+
+def _turn_ended(state: State, scope: Scope, event: Event) -> None:
+    owner = scope.owner
+    if owner is None:
+        return
+
+    def custom(expression: Expression, values: Sequence[JSON]) -> JSON:
+        return custom_merge(expression, values, state, owner, event.at_ms)
+
+    end_turn(owner, scope, custom)
+    if not owner.settled:
+        state.agenda.append(owner)

@@ -1,0 +1,214 @@
+"""The shape of an export: blocks, edges, containers' settings and variables, whatever the release that wrote it.
+
+Known forms: `{version, state: {blocks, edges, loops, parallels, metadata, variables}}`, the state alone, and either of them under
+`data`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from stepless.compile.canonical import json_findings
+from stepless.errors import InvalidRequest
+from stepless.imports.sim.findings import Report
+from stepless.imports.sim.secrets import Secrets
+from stepless.imports.sim.values import deeper_than, typed
+from stepless.limits import MAX_IMPORT_BLOCKS, MAX_IMPORT_EDGES, MAX_IMPORT_FIELD_DEPTH, MAX_VARIABLES
+from stepless.model.json import JSON
+
+CONTAINERS: Final = ("loop", "parallel")
+NOTE: Final = "note"
+_ENVELOPE_DEPTH: Final = 3
+_NO_BEHAVIOUR: Final = frozenset({
+    "id", "type", "name", "enabled", "triggerMode", "subBlocks", "data", "parentId", "retry", "position", "positionAbsolute", "height",
+    "width", "horizontalHandles", "isWide", "advancedMode", "locked", "layout", "outputs", "extent", "color", "selected", "dragging",
+    "isStarterBlock",
+})  # fmt: skip
+_STATE_KEYS: Final = frozenset({
+    "blocks", "edges", "loops", "parallels", "variables", "metadata", "version", "exportedAt", "lastSaved", "lastUpdate", "isDeployed",
+    "deployedAt", "deploymentStatuses", "needsRedeployment", "hasActiveWebhook", "state", "name", "description", "id", "color", "workflow",
+    "folderId", "isPublished", "isFromTemplate",
+})  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """`fields` are the values of its sub-blocks that say something, without secrets; `settings` what the editor keeps beside
+    them (of containers above all); `path` is where it stands in the export."""
+
+    key: str
+    type: str
+    name: str
+    path: str
+    enabled: bool
+    trigger: bool
+    parent: str | None
+    fields: Mapping[str, JSON]
+    settings: Mapping[str, JSON]
+    retry: Mapping[str, JSON]
+
+    @property
+    def is_container(self) -> bool:
+        return self.type in CONTAINERS
+
+
+@dataclass(frozen=True, slots=True)
+class Edge:
+    id: str
+    path: str
+    source: str
+    target: str
+    handle: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Variable:
+    key: str
+    name: str
+    value: JSON
+
+
+@dataclass(frozen=True, slots=True)
+class Export:
+    """`blocks` by key, in their order; `subflows` are the settings of containers by block key."""
+
+    name: str
+    description: str
+    blocks: Mapping[str, Block]
+    edges: tuple[Edge, ...]
+    subflows: Mapping[str, Mapping[str, JSON]]
+    variables: tuple[Variable, ...]
+
+
+def read_export(export: JSON, report: Report) -> Export:
+    """The export, without secrets. Raises `InvalidRequest` when it is none, is no JSON or holds more than is read."""
+    if next(iter(json_findings(export)), None) is not None:
+        raise _no_export("it is no JSON, or nested too deeply")
+    state, prefix = _state(export)
+    if len(state["blocks"]) > MAX_IMPORT_BLOCKS or len(state["edges"]) > MAX_IMPORT_EDGES:
+        told = f"it has {len(state['blocks'])} blocks and {len(state['edges'])} edges"
+        mend = f"at most {MAX_IMPORT_BLOCKS} and {MAX_IMPORT_EDGES} are read: split the workflow"
+        raise InvalidRequest(told, code="sim_export_too_large", mend=mend, status=413)
+    secrets = Secrets(report)
+    for key in state.keys() - _STATE_KEYS:
+        if state[key]:
+            report.tell("sim_field_ignored", f"{prefix}{key}", field=key, kind="a workflow", told=type(state[key]).__name__)
+    blocks = {block.key: block for block in _blocks(state, f"{prefix}blocks", report, secrets)}
+    subflows = _subflows(state, prefix, blocks, report)
+    metadata = state.get("metadata") if isinstance(state.get("metadata"), dict) else {}
+    outer = state.get("workflow") or (export.get("workflow") if isinstance(export.get("workflow"), dict) else {}) or {}
+    name = metadata.get("name") or outer.get("name") or state.get("name") or ""
+    description = metadata.get("description") or outer.get("description") or ""
+    return Export(
+        name if isinstance(name, str) else "", description if isinstance(description, str) else "", blocks,
+        tuple(_edges(state["edges"], f"{prefix}edges", report)), subflows,
+        tuple(_variables(state.get("variables") or export.get("variables"), f"{prefix}variables", report, secrets)),
+    )  # fmt: skip
+
+
+def _state(export: JSON) -> tuple[Mapping[str, JSON], str]:
+    """Where blocks and edges are, and the path to there."""
+    prefix = ""
+    for _ in range(_ENVELOPE_DEPTH):
+        if not isinstance(export, dict):
+            break
+        if isinstance(export.get("blocks"), dict) and isinstance(export.get("edges"), list):
+            return export, prefix
+        inner = next((key for key in ("state", "data") if isinstance(export.get(key), dict)), None)
+        if inner is None:
+            break
+        export, prefix = export[inner], f"{prefix}{inner}."
+    raise _no_export("there are no blocks and edges in it")
+
+
+def _no_export(told: str) -> InvalidRequest:
+    return InvalidRequest(
+        f"this is no export of Sim: {told}", code="no_sim_export",
+        mend='expected is what Sim writes as "Export": {"version": "1.0", "state": {"blocks": {…}, "edges": […], …}}',
+    )  # fmt: skip
+
+
+def _blocks(state: Mapping[str, JSON], place: str, report: Report, secrets: Secrets) -> Iterator[Block]:
+    listed = _listed_parents(state)
+    for key, raw in state["blocks"].items():
+        path = f"{place}.{key}"
+        if not isinstance(raw, dict) or not isinstance(raw.get("type"), str) or not raw["type"]:
+            report.tell("sim_block_unreadable", path, told=f"{type(raw).__name__} {raw!s}")
+            continue
+        data = raw["data"] if isinstance(raw.get("data"), dict) else {}
+        name = raw["name"] if isinstance(raw.get("name"), str) and raw["name"].strip() else raw["type"]
+        for extra in raw.keys() - _NO_BEHAVIOUR:
+            if raw[extra]:
+                report.tell("sim_field_ignored", f"{path}.{extra}", field=extra, kind=raw["type"], told=raw[extra])
+        parent = data.get("parentId") or raw.get("parentId") or listed.get(key)
+        yield Block(
+            key, raw["type"], name.strip(), path, raw.get("enabled") is not False, raw.get("triggerMode") is True,
+            parent if isinstance(parent, str) and parent != key else None,
+            dict(_fields(raw.get("subBlocks"), f"{path}.subBlocks", name, report, secrets)), data,
+            raw["retry"] if isinstance(raw.get("retry"), dict) else {},
+        )  # fmt: skip
+
+
+def _listed_parents(state: Mapping[str, JSON]) -> dict[str, str]:
+    """Block key to container, as the containers list their blocks."""
+    parents: dict[str, str] = {}
+    for group in ("loops", "parallels"):
+        settings = state.get(group)
+        for container, setting in settings.items() if isinstance(settings, dict) else ():
+            nodes = setting.get("nodes") if isinstance(setting, dict) else None
+            parents.update((node, container) for node in nodes or () if isinstance(node, str))
+    return parents
+
+
+def _fields(raw: JSON, place: str, owner: str, report: Report, secrets: Secrets) -> Iterator[tuple[str, JSON]]:
+    for name, field in raw.items() if isinstance(raw, dict) else ():
+        value = field.get("value") if isinstance(field, dict) and ("value" in field or "type" in field) else field
+        if value is None or value in ("", [], {}):
+            continue
+        if deeper_than(value, MAX_IMPORT_FIELD_DEPTH):
+            report.tell("sim_field_unreadable", f"{place}.{name}", field=name, told="it is nested too deeply")
+            continue
+        sort = field.get("type") if isinstance(field, dict) else ""
+        yield name, secrets.hidden(value, f"{place}.{name}", owner, name, sort if isinstance(sort, str) else "")
+
+
+def _edges(raw: list[JSON], place: str, report: Report) -> Iterator[Edge]:
+    for number, edge in enumerate(raw):
+        path = f"{place}.{number}"
+        if not isinstance(edge, dict) or not isinstance(edge.get("source"), str) or not isinstance(edge.get("target"), str):
+            report.tell("sim_edge_unreadable", path, edge=str(edge.get("id")) if isinstance(edge, dict) else None)
+            continue
+        handle = edge.get("sourceHandle")
+        yield Edge(str(edge.get("id") or number), path, edge["source"], edge["target"], handle if isinstance(handle, str) else None)
+
+
+def _subflows(
+    state: Mapping[str, JSON], prefix: str, blocks: Mapping[str, Block], report: Report,
+) -> dict[str, Mapping[str, JSON]]:
+    subflows: dict[str, Mapping[str, JSON]] = {}
+    for group in ("loops", "parallels"):
+        settings = state.get(group)
+        for key, setting in settings.items() if isinstance(settings, dict) else ():
+            if key not in blocks or not isinstance(setting, dict):
+                report.tell("sim_unknown_subflow", f"{prefix}{group}.{key}")
+            else:
+                subflows[key] = setting
+    return subflows
+
+
+def _variables(raw: JSON, place: str, report: Report, secrets: Secrets) -> Iterator[Variable]:
+    entries = raw.items() if isinstance(raw, dict) else enumerate(raw) if isinstance(raw, list) else ()
+    for number, (key, entry) in enumerate(entries):
+        path = f"{place}.{key}"
+        name = entry.get("name") if isinstance(entry, dict) else None
+        if not isinstance(entry, dict) or not isinstance(name, str) or not name.strip() or number >= MAX_VARIABLES:
+            report.tell("sim_variable_unreadable", path, name=name or key, type="a variable", told="it has no name, or is one too many")
+            continue
+        sort = str(entry.get("type") or "string")
+        value, told = typed(secrets.hidden(entry.get("value"), path, "variable", name), sort)
+        if told or deeper_than(value, MAX_IMPORT_FIELD_DEPTH):
+            report.tell("sim_variable_unreadable", path, name=name, type=sort, told=told or "it is nested too deeply")
+            value = None
+        yield Variable(str(entry.get("id") or key), name.strip(), value)

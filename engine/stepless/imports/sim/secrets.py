@@ -1,0 +1,89 @@
+"""Secrets that were typed into an export. Each is replaced by `{{NAME}}`, Sim's own way to read the environment, before
+anything else looks at the value.
+
+Two signs: the name of a field (`apiKey`, `credential`, `Authorization`), and the looks of a text (keys of well-known services,
+private keys, passwords in URLs and assignments). What already reads from somewhere (`{{NAME}}`, `<block.path>`) is no secret.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import Final
+
+from stepless.imports.sim.findings import Report
+from stepless.imports.sim.names import screaming, unique
+from stepless.model.json import JSON
+
+_SENSITIVE_NAME: Final = re.compile(
+    r"(?:api_?key|secret|secret_?key|password|passwd|passphrase|access_?key(?:_?id)?|private_?key|signing_?key|credentials?|"
+    r"credential_?id|authorization|cookie|connection_?string|(?:^|access|auth|bearer|bot|refresh|session|api|user|app|id|webhook|"
+    r"client|personal|secret|x|_)_?token|webhook_?url)$"
+)
+_LOOKS: Final = (
+    re.compile(r"-----BEGIN [A-Z ]*PRIVATE KEY-----.*?(?:-----END [A-Z ]*PRIVATE KEY-----|\Z)", re.DOTALL),
+    re.compile(r"\b(?:sk|pk|rk)[-_](?:[A-Za-z0-9]+[-_])*[A-Za-z0-9]{16,}"),
+    re.compile(r"\b(?:gh[pousr]_[A-Za-z0-9]{20,}|github_pat_\w{20,}|glpat-[\w-]{16,}|xox[abeprs]-[\w-]{10,}|xai-\w{20,})"),
+    re.compile(r"\b(?:AKIA|ASIA)[A-Z0-9]{16}\b"),
+    re.compile(r"\bAIza[\w-]{30,}"),
+    re.compile(r"\beyJ[\w-]{10,}\.[\w-]{10,}\.[\w-]{5,}"),
+    re.compile(r"(?<=://)[^\s/:@<>{}]{1,100}:[^\s/@<>{}]{1,200}(?=@)"),
+    re.compile(r"(?i)(?<=\bbearer )[\w.~+/=-]{16,}"),
+    re.compile(r"https://hooks\.slack\.com/(?:services|workflows)/[\w/]{10,}"),
+)
+_ASSIGNED: Final = re.compile(
+    r"(?i)((?:api[_-]?key|secret|token|password|passwd|credential)\w{0,20}[\"']?\s{0,5}[:=]\s{0,5}[\"'])([^\"'<>{}\s]{8,500})(?=[\"'])"
+    r"|([?&](?:api[_-]?key|access_token|token|secret|password|sig(?:nature)?|key)=)([^&\s\"'<>{}]{8,500})"
+)
+_READS: Final = re.compile(r"\{\{[^{}]*\}\}|<[^<>\n]+>")
+_CREDENTIAL_FIELD: Final = "oauth-input"  # the sub-block type in which Sim keeps the id of an account
+
+
+class Secrets:
+    """Finds and replaces; the same value always gets the same name."""
+
+    def __init__(self, report: Report) -> None:
+        self._report = report
+        self._names: dict[str, str] = {}
+
+    def hidden(self, value: JSON, path: str, owner: str, field: str, sort: str = "") -> JSON:
+        """`value` without its secrets. `owner` and `field` give the names, `sort` is the type of the field there."""
+
+        def replace(secret: str, told: str, where: str) -> str:
+            name = self._names.get(secret)
+            if name is None:
+                name = self._names[secret] = unique(screaming(owner, where), self._names.values())
+            self._report.tell("sim_secret", path, told=told, name=name)
+            return f"{{{{{name}}}}}"
+
+        return _hidden(value, field, sort == _CREDENTIAL_FIELD or _sensitive(field), replace)
+
+
+Replace = Callable[[str, str, str], str]
+
+
+def _hidden(value: JSON, field: str, sensitive: bool, replace: Replace) -> JSON:
+    if isinstance(value, str):
+        if sensitive and len(value) > 1 and not _READS.search(value):
+            return replace(value, f"the value of `{field}`", field)
+        return _without_looks(value, field, replace)
+    if isinstance(value, list):
+        return [_hidden(item, field, sensitive, replace) for item in value]
+    if not isinstance(value, dict):
+        return value
+    if isinstance(value.get("Key"), str) and "Value" in value:  # a row of a table
+        row = value["Key"]
+        return {**value, "Value": _hidden(value["Value"], row, _sensitive(row), replace)}
+    return {key: _hidden(item, key, _sensitive(key), replace) for key, item in value.items()}
+
+
+def _sensitive(field: str) -> bool:
+    name = re.sub(r"(?<=[a-z0-9])(?=[A-Z])|[^A-Za-z0-9]+", "_", field.rpartition(":")[2]).lower().strip("_")
+    return _SENSITIVE_NAME.search(name) is not None
+
+
+def _without_looks(text: str, field: str, replace: Replace) -> str:
+    for look in _LOOKS:
+        text = look.sub(lambda found: replace(found[0], f"what looks like a secret in `{field}`", f"{field}_secret"), text)
+    return _ASSIGNED.sub(lambda found: (found[1] or found[3]) + replace(
+        found[2] or found[4], f"what is assigned like a secret in `{field}`", f"{field}_secret"), text)
