@@ -1,0 +1,203 @@
+"""Every code that an error, a finding or a failed node can carry. `python -m stepless.codes` prints docs/errors.md.
+
+A code is stable: programs may branch on it. A test holds this table and the source to each other.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final, NamedTuple
+
+
+class Code(NamedTuple):
+    """What a code means and what to do about it."""
+
+    meaning: str
+    mend: str
+
+
+Table = Mapping[str, Code]
+
+FINDINGS: Final[Table] = {
+    "break_outside_loop": Code("an `end {break: true}` stands in no loop", "Move it into a loop's body, or use `halt`."),
+    "contradiction": Code("two settings exclude each other", "Keep the one that you mean."),
+    "cycle": Code("nodes lead back to themselves", "Use a loop, or remove one of the edges named."),
+    "document_refused": Code("the document has findings and was not published", "Mend every finding; all are listed."),
+    "document_syntax": Code("the text is neither YAML nor JSON, or breaks a bound while it is read", "See the line and column."),
+    "empty_body": Code("there are no nodes", "Add a node to `nodes`."),
+    "entry_in_body": Code("a trigger stands inside a container", "Move it to the top level."),
+    "exactly_one": Code("of several fields exactly one must be given", "Keep the one that you mean."),
+    "expression_error": Code("an expression raised while it was evaluated", "See the position in the text and the value it met."),
+    "expression_forbidden": Code("the expression uses what the language does not have", "See the list of operators and functions."),
+    "expression_syntax": Code("the expression cannot be read", "See the position."),
+    "expression_too_large": Code("the expression is longer or deeper than allowed", "Split it over several nodes."),
+    "idle_setting": Code("a setting has no effect here (warning)", "Remove it, or set what it needs."),
+    "invalid_schema": Code("a contract is no JSON Schema (2020-12)", "See what the schema compiler says."),
+    "invalid_value": Code("a field has a value of the wrong type or form", "See what is expected."),
+    "kind_without_code": Code("this installation can simulate the kind but not run it", "Configure what the kind needs, or use another."),
+    "malformed_id": Code("an id has characters that ids cannot have", "Use letters, digits, `_` and `-`."),
+    "missing_count": Code("`mode: count` without a `count`", "Say how many branches must arrive."),
+    "missing_field": Code("a required field is missing", "Add it."),
+    "missing_timeout": Code("`mode: timeout` without a `timeout_ms`", "Say how long to wait."),
+    "more_findings": Code("there are more findings than are shown", "Mend those shown first."),
+    "nested_too_deep": Code("values or containers are nested too deeply", "Make it flatter."),
+    "not_json": Code("the document holds what JSON has no word for", "Write it as text or a number."),
+    "not_upstream": Code("a reference to a node that does not come before", "Add an edge, or read another node."),
+    "open_webhook": Code("a webhook without a word about authentication (warning)", "Set `auth`."),
+    "out_of_range": Code("a number is outside its bounds", "See the bounds in the message."),
+    "reserved_exit": Code("an exit would have a name with another meaning", "Rename it."),
+    "reserved_field": Code("a field of an answer has a name with another meaning", "Rename it."),
+    "reserved_id": Code("the id has another meaning in references", "Rename the node."),
+    "secret_in_document": Code("a secret stands in the document itself (warning)", "Keep it in the environment and write `${NAME}`."),
+    "shadowed_id": Code("an inner node has the id of an outer one", "Rename one of them."),
+    "too_many_losers": Code("too many nodes would be cancelled by joins", "Use `losers: continue`."),
+    "unknown_callable": Code("a function of that name is not registered", "See the nearest name, or load its module."),
+    "unknown_exit": Code("an edge leaves by an exit that its source does not have", "See the exits it has."),
+    "unknown_field": Code("a field is not known", "See the nearest name."),
+    "unknown_kind": Code("there is no such kind of node", "See the nearest name."),
+    "unknown_reference": Code("a reference to a name that does not exist", "See the nearest name."),
+    "unknown_timezone": Code("no such time zone", "Use a name like Europe/Berlin."),
+    "unknown_variable": Code("the variable is not declared", "Declare it under `variables`."),
+    "unreachable_case": Code("a case stands behind `else` (warning)", "Move `else` to the end."),
+    "unused_parameter": Code("a parameter has no effect here (warning)", "Remove it."),
+    "unwired_exit": Code("an exit leads nowhere (warning)", "Add an edge if something should happen then."),
+}
+
+NODES: Final[Table] = {
+    "address_refused": Code("the http node may not talk to this address", "Allow it with STEPLESS_HTTP_ALLOW if it is meant."),
+    "call_depth_exceeded": Code("workflows call each other too deeply", "Look for a cycle of calls."),
+    "connection_failed": Code("the other side could not be reached", "It is retried if listed; check the host."),
+    "input_contract_violation": Code("the merged input breaks `input_contract`", "See the violation; nothing ran."),
+    "invalid_arguments": Code("the arguments do not fit the function", "See which one."),
+    "invalid_config": Code("parameters do not fit once references are filled in", "See the field."),
+    "invalid_encoding": Code("the response's bytes are not what its headers say", "Mend the server."),
+    "invalid_function": Code("the function cannot be called by name", "Give its parameters names."),
+    "iteration_failed": Code("a turn of the container failed", "See its `causes`; `on_error: continue` goes on."),
+    "join_timeout": Code("too few branches arrived in time", "See `on_timeout` and `min_success`."),
+    "kind_raised": Code("the kind's own code raised", "Report it to whoever wrote the kind."),
+    "max_steps_exceeded": Code("the run started as many nodes as it may", "Raise `max_steps`, or look for a loop that does not end."),
+    "moderation_flagged": Code("the input or the output was flagged", "See the reason."),
+    "moderation_unavailable": Code("nobody could moderate, so nothing passed", "Configure a moderator, or allow it."),
+    "not_a_collection": Code("`items` is neither a list nor an object", "Check what the reference reads."),
+    "outcome_unknown": Code("an attempt was cut off and may or may not have taken effect", "Find out, then rerun from the node."),
+    "output_contract_violation": Code("the output breaks `output_contract`", "See the violation; list `contract_violated` to retry."),
+    "protocol_error": Code("the other side does not speak HTTP properly", "Mend the server."),
+    "response_too_large": Code("the response is larger than a run may keep", "Ask for less."),
+    "result_not_json": Code("the function returned what is not JSON", "See the path inside the result."),
+    "result_too_large": Code("the result is larger than a run may keep", "Put it into a file and return where it is."),
+    "run_failed": Code("the run failed", "See the node that failed first."),
+    "stalled": Code("nothing could go on; this must not happen", "Report it with the run's events."),
+    "timeout": Code("no answer within `timeout_ms`", "Raise it, or retry."),
+    "too_many_items": Code("more turns than `max_iterations`", "Raise it, or set `truncate: true`."),
+    "too_many_redirects": Code("the other side redirects too often", "Check the URL."),
+    "too_many_threads": Code("too many calls hang in threads of their own", "Give the functions time-outs of their own."),
+    "unknown_encoding": Code("the response is encoded in a way that is not known", "Ask for another encoding."),
+    "unknown_function": Code("no function of that name is registered", "Load its module with STEPLESS_MODULES."),
+    "unknown_route": Code("the node answered an exit that it does not have", "See the exits it has."),
+    "upstream_failure": Code("what the node needs from upstream failed", "See the first failure."),
+    "variable_conflict": Code("branches wrote one variable without knowledge of each other", "See `join.on_conflict`."),
+    "wait_timeout": Code("nobody answered in time, and no `timeout` exit is wired", "Wire it, or wait longer."),
+}
+
+REQUESTS: Final[Table] = {
+    "already_decided": Code("409: somebody answered before", "See the first decision in the answer."),
+    "answer_invalid": Code("422: the answer does not fit the question, which stays open", "See the violations."),
+    "answer_too_large": Code("413: the answer is too large", "Say it in fewer words."),
+    "author_error": Code("422: the workflow must be mended", "See the message."),
+    "bad_request": Code("400: the request must be mended", "See the message."),
+    "bad_signature": Code("401: the signature does not hold", "See the header in the message."),
+    "bad_token": Code("401: the bearer token does not hold", "Send the right one."),
+    "body_incomplete": Code("400: the body ended too early", "Send it again."),
+    "body_too_large": Code("413: the body is too large", "Send less, or a reference to it."),
+    "conflict": Code("409: somebody else decided first", "See the message."),
+    "cross_site": Code("403: a form of another site", "Open the link itself."),
+    "forbidden": Code("403: not allowed", "See the message."),
+    "gone": Code("410: it is over", "See the message."),
+    "id_mismatch": Code("422: the path and the document name different workflows", "Use one id."),
+    "idempotency_key_reused": Code("409: the key was used with other inputs", "Use another key."),
+    "inputs_too_large": Code("413: the inputs are too large", "Send a reference to them."),
+    "inside_container": Code("422: turns cannot be repeated one by one", "Rerun from the container."),
+    "invalid_cursor": Code("400: the cursor is not one of ours", "Start without one."),
+    "invalid_form": Code("400: the form cannot be read", "Send it again."),
+    "invalid_idempotency_key": Code("400: the key is empty or too long", "Use up to 200 characters."),
+    "invalid_json": Code("400: the body is not JSON", "See the position."),
+    "invalid_number": Code("400: a number is too large to be kept", "Use a smaller one."),
+    "invalid_request": Code("400: the request cannot be read", "See the fields named."),
+    "invalid_response": Code("502: the workflow's `respond` is no HTTP response", "Mend its status or headers."),
+    "invalid_text": Code("400: half of a surrogate pair is no character", "Send valid Unicode."),
+    "invalid_token": Code("403: the link was not signed by us", "Open it exactly as it was sent."),
+    "limit_exceeded": Code("413: a bound was reached", "See the message."),
+    "method_not_allowed": Code("405: the path does not take this method", "See `Allow`."),
+    "not_found": Code("404: there is no such thing", "See the message."),
+    "predecessor_never_ran": Code("409: what the node needs was never there", "Rerun from further up."),
+    "rate_limited": Code("429: the workflow's rate limit is reached", "See `Retry-After`."),
+    "run_ended": Code("409 or 410: the run is over", "Start another, or rerun it."),
+    "schema_violated": Code("422: the body does not fit the webhook's schema", "See the violations."),
+    "secret_missing": Code("503: a secret of the webhook is not set", "Set it in the environment."),
+    "signature_replayed": Code("409: this signed request was accepted before", "Sign every request anew."),
+    "stale_signature": Code("401: the signature is too old or ahead", "Sign with the present time."),
+    "start_delayed": Code("503: the run exists and starts a little later", "Do not start it again."),
+    "token_expired": Code("410: the link has expired", "Ask for a new one."),
+    "too_many_requests": Code("429: not now", "See `Retry-After`."),
+    "too_many_runs": Code("429: the workflow's concurrency is reached", "Try again when a run has ended."),
+    "unauthorized": Code("401: the API key does not hold", "Send `Authorization: Bearer <key>`."),
+    "unavailable": Code("503: try again", "Nothing is wrong with the request."),
+    "unknown_entry": Code("422: the workflow has no such entry", "See the entries it has."),
+    "unknown_hook": Code("404: no webhook listens on this path", "Publish a workflow with it."),
+    "unknown_node": Code("404: the workflow has no such node", "See its nodes."),
+    "unknown_pause": Code("404: the run has no such pause", "See its pauses."),
+    "unknown_run": Code("404: there is no such run", "See the list of runs."),
+    "unknown_version": Code("404: there is no such version", "See the list of versions."),
+    "unknown_workflow": Code("404: there is no such workflow", "Publish it, or see the list."),
+    "unsupported_media_type": Code("415: the body is of a type that is not read", "Send JSON."),
+    "webhook_path_taken": Code("409: the path belongs to another workflow", "Choose another."),
+}
+
+ENGINE: Final[Table] = {
+    "append_conflict": Code("somebody else runs this run now", "Nothing: it goes on there."),
+    "engine_bug": Code("what must not happen happened; nothing was written", "Report it."),
+    "error": Code("an error of no other kind", "See the message."),
+    "fenced": Code("another process owns this run", "Nothing: it goes on there."),
+    "file_held": Code("another process serves the file", "Stop it, or use another file."),
+    "file_not_read": Code("a file cannot be read", "Check the path."),
+    "file_not_written": Code("a file cannot be written", "Check the path."),
+    "file_too_large": Code("a file is too large", "Split it."),
+    "folder_not_found": Code("a folder does not exist", "Check the path."),
+    "folder_not_made": Code("a folder cannot be made", "Check the path."),
+    "invalid_script": Code("a simulation's script cannot be read", "See what it may hold."),
+    "invalid_signal": Code("a simulation's signal cannot be read", "See what it may hold."),
+    "lease_lost": Code("the lease was taken over", "Nothing: the run goes on there."),
+    "module_not_loaded": Code("a module of functions cannot be loaded", "See the error inside it."),
+    "no_sim_export": Code("the file is no export of Sim", "See what was expected."),
+    "port_taken": Code("the port is in use", "Choose another, or 0."),
+    "sim_export_too_large": Code("the export is larger than a document may be", "Split it."),
+    "store_unavailable": Code("the store is out of reach for a moment", "It is tried again."),
+    "store_unusable": Code("the store cannot be used as it is", "See the message."),
+    "usage": Code("the command's words are off", "See `--help`."),
+}
+
+SECTIONS: Final[Mapping[str, tuple[str, Table]]] = {
+    "Findings": ("Why a document is refused, all at once, each with its path, node or edge and mend. Some only warn.", FINDINGS),
+    "Failed nodes": ("The `code` of a failed node's error, in `run.error`, in events and along `error` edges.", NODES),
+    "Requests": ("The `code` of an `application/problem+json` answer.", REQUESTS),
+    "Engine and command line": ("What an operator meets.", ENGINE),
+}
+
+
+def all_codes() -> frozenset[str]:
+    return frozenset(code for _, table in SECTIONS.values() for code in table)
+
+
+def render() -> str:
+    """docs/errors.md."""
+    lines = ["# Errors", "", "Every error carries a stable code, the place and the mend. This page is made by `python -m stepless.codes`."]
+    for title, (intro, table) in SECTIONS.items():
+        lines += ["", f"## {title}", "", intro, "", "| code | means | mend |", "|---|---|---|"]
+        lines += [f"| `{name}` | {code.meaning} | {code.mend} |" for name, code in sorted(table.items())]
+    lines += ["", "A function that raises an exception of its own fails with the exception's name as its code, in snake case; an http"]
+    lines += ["node that meets an unexpected status with `http_<status>`; a child run that ends badly with `child_<status>`.", ""]
+    return "\n".join(lines)
+
+
+if __name__ == "__main__":
+    print(render(), end="")
