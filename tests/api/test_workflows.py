@@ -60,7 +60,12 @@ async def test_a_document_must_say_what_it_is(door: Any, kind: str) -> None:
 
 @pytest.mark.parametrize(
     ("kind", "text"),
-    [("application/json", '{"id": "echo",'), ("application/json", '{"id": NaN}'), ("application/yaml", "id: [echo"), ("application/json", "[]")],
+    [
+        ("application/json", '{"id": "echo",'),
+        ("application/json", '{"id": NaN}'),
+        ("application/yaml", "id: [echo"),
+        ("application/json", "[]"),
+    ],
 )
 async def test_what_cannot_be_read_is_a_finding_with_its_place(door: Any, kind: str, text: str) -> None:
     answer = await door.ask.put("/workflows/echo", content=text, headers={"content-type": kind})

@@ -37,7 +37,7 @@ CONTRACTS = [
 IDS = [identity for identity, _ in CONTRACTS]
 
 STUB = """
-stepless.adapters stepless.adapters.aws stepless.adapters.aws.store stepless.adapters.memory stepless.adapters.memory.store
+stepless.__main__ stepless.codes stepless.imports stepless.adapters stepless.adapters.aws stepless.adapters.aws.store stepless.adapters.memory stepless.adapters.memory.store
 stepless.api stepless.api.app stepless.cli stepless.cli.dev stepless.cli.main stepless.compile stepless.compile.link
 stepless.core stepless.core.decide stepless.core.fold stepless.errors stepless.expressions stepless.expressions.parse
 stepless.limits stepless.model stepless.model.document stepless.nodes stepless.nodes.http stepless.nodes.loop

@@ -9,6 +9,7 @@ import json
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from math import isfinite
 from typing import Final
 
 from stepless.api.bodies import strict_json
@@ -106,7 +107,8 @@ def _value(schema: Mapping[str, JSON], text: str) -> JSON:
         case "integer" if _WHOLE.fullmatch(text.strip()):
             return int(text)
         case "number" if _DECIMAL.fullmatch(text.strip()):
-            return float(text) if not _WHOLE.fullmatch(text.strip()) else int(text)
+            number = int(text) if _WHOLE.fullmatch(text.strip()) else float(text)
+            return number if isfinite(number) else text
         case "object" | "array" | "null":
             return _json_or_text(text)
     return text

@@ -40,6 +40,7 @@ button:first-child { color: var(--paper); background: var(--accent); }
 :focus-visible { outline: .2rem solid var(--accent); outline-offset: .15rem; }
 """
 _META: Final = '<meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">'
+_NO_ENTER: Final = '<button disabled hidden></button>'  # the Enter key presses the first button: nobody shall approve by it
 _STYLE_HASH: Final = b64encode(sha256(_STYLE.encode()).digest()).decode()
 
 HEADERS: Final = {
@@ -97,7 +98,7 @@ def form(fields: Sequence[Field], exits: Sequence[str], by: str, *, asks_who: bo
     who = Field("by", "Your name", "Kept with the decision", "text", (), by)
     asked = _input(who, f' autocomplete="name" maxlength="{MAX_PERSON_CHARACTERS}"') if asks_who else ""
     buttons = "".join(_button(exit) for exit in exits)
-    return f'<form method="post">\n{inputs}\n{asked}\n<div class="buttons">{buttons}</div>\n</form>'
+    return f'<form method="post">\n{_NO_ENTER}\n{inputs}\n{asked}\n<div class="buttons">{buttons}</div>\n</form>'
 
 
 def _button(exit: str) -> str:

@@ -45,7 +45,7 @@ def problem_of(error: SteplessError) -> Problem:
     if isinstance(error, DocumentRefused):
         problem["detail"] = f"the document was refused with {len(error.findings)} finding(s)"
         problem["findings"] = [finding_out(finding) for finding in error.findings]
-    if error.place:
+    if error.place and not isinstance(error, TransientError):  # whose place is a store's, and nobody else's concern
         problem["place"] = error.place
     if error.mend:
         problem["mend"] = error.mend

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any, TypeVar
+from typing import Any, Final, TypeVar
 
 from starlette.responses import Response
 
@@ -16,6 +16,8 @@ from stepless.model.json import JSON
 
 T = TypeVar("T")
 
+_HEADERS: Final = {"cache-control": "no-store", "x-content-type-options": "nosniff"}  # answers may hold signed links
+
 
 def encode(value: Any) -> bytes:
     """Compact UTF-8. Half of a surrogate pair, which a run's values may hold, goes out as its escape."""
@@ -24,7 +26,7 @@ def encode(value: Any) -> bytes:
 
 
 def reply(value: Any, status: int = 200, headers: Mapping[str, str] | None = None) -> Response:
-    return Response(encode(value), status, dict(headers or {}), "application/json")
+    return Response(encode(value), status, {**_HEADERS, **(headers or {})}, "application/json")
 
 
 def fitting(items: Iterable[T], render: Callable[[T], Any]) -> Sequence[bytes]:
@@ -43,7 +45,7 @@ def fitting(items: Iterable[T], render: Callable[[T], Any]) -> Sequence[bytes]:
 def page(name: str, encoded: Sequence[bytes], **rest: Any) -> Response:
     """A page of items that are encoded already: `{name: […], …rest}`."""
     data = b'{"%s":[%s],%s' % (name.encode(), b",".join(encoded), encode(rest)[1:])
-    return Response(data, media_type="application/json")
+    return Response(data, 200, _HEADERS, "application/json")
 
 
 def instant(at_ms: int | None) -> str | None:

@@ -111,7 +111,7 @@ _DECISION_BODY: Final[dict[str, Any]] = {
 def _look(service: Service, token: str) -> PauseView:
     view = service.look(token)
     if view.over:
-        raise Gone("the run is over; nothing waits for this answer any more", code="run_ended")
+        raise Gone("nothing waits for this answer any more", code="run_ended")
     return view
 
 

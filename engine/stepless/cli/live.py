@@ -33,6 +33,10 @@ class Watcher(Protocol):
         """Leaves the terminal to a prompt; `see` takes it back."""
         ...
 
+    def close(self) -> None:
+        """Shows nothing more."""
+        ...
+
 
 class Silence:
     def see(self, events: Sequence[Envelope]) -> None:
@@ -40,6 +44,9 @@ class Silence:
 
     def hold(self) -> None:
         """Has nothing to leave."""
+
+    def close(self) -> None:
+        """Has nothing to end."""
 
 
 class PlainLines:
@@ -59,6 +66,9 @@ class PlainLines:
     def hold(self) -> None:
         sys.stdout.flush()
 
+    def close(self) -> None:
+        sys.stdout.flush()
+
 
 def _completed(payload: Mapping[str, Any]) -> str:
     handle = payload.get("handle")
@@ -69,11 +79,16 @@ def _failed(payload: Mapping[str, Any]) -> str:
     return f"failed: {payload['error']['message']} [{payload['error']['code']}]"
 
 
+def _retried(payload: Mapping[str, Any]) -> str:
+    failed = f"attempt {payload['attempt']} failed: {payload['message']} [{payload['code']}]"
+    return f"{failed}; tries again in {duration(payload['delay_ms'])}"
+
+
 _TOLD: Mapping[str, Callable[[Mapping[str, Any]], str]] = {
     "node.started": lambda payload: f"attempt {payload['attempt']}" if payload.get("attempt", 1) > 1 else "",
     "node.waiting": lambda payload: f"waits ({payload['reason'].replace('_', ' ')})",
-    "node.retried": lambda p: f"attempt {p['attempt']} failed: {p['message']} [{p['code']}]; tries again in {duration(p['delay_ms'])}",
-    "node.log": lambda payload: f"says: {payload['text']}" if payload.get("text") else str(payload.get("code", "")).replace("_", " "),
+    "node.retried": _retried,
+    "node.log": lambda payload: f"says: {payload['text']}" if "text" in payload else payload.get("code", "").replace("_", " "),
     "node.completed": _completed,
     **dict.fromkeys(("node.failed", "node.timed_out", "node.blocked", "node.invalidated"), _failed),
     "node.cancelled": lambda payload: "cancelled",
@@ -102,14 +117,14 @@ class Tree:
             self._live.refresh()
 
     def hold(self) -> None:
+        """Leaves the tree standing as it is, with the prompt below it."""
+        self.close()
+        self._console.print(self._drawn())
+
+    def close(self) -> None:
         if self._live is not None:
             self._live.stop()
             self._live = None
-
-    def freeze(self) -> None:
-        """Leaves the tree standing as it is, for a prompt below it."""
-        self.hold()
-        self._console.print(self._drawn())
 
     def _drawn(self) -> Text:
         from rich.text import Text

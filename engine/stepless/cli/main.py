@@ -134,41 +134,49 @@ examples:
 exit codes: 0 done, 1 the run did not complete, 2 bad input
 """
 
+_DEV = """\
+  stepless dev
+  stepless dev workflows/ --port 0 --open
+  stepless dev workflows/ --modules shop.payments,shop.mail
+
+Python files beside the workflows that import stepless are loaded too.
+STEPLESS_API_KEY sets the API key; without it one is made and kept with the runs.
+"""
+
+_RUN = """\
+  stepless run hello.yaml -i '{"name": "Ada"}'
+  stepless run refund.yaml -i @order.json --approve
+  stepless run refund.yaml --db runs.db
+  stepless run --db runs.db --continue run_1a2b3c
+  stepless run hello.yaml --json | jq .outputs
+
+Python files beside the workflow that import stepless are loaded too.
+exit codes: 0 it completed, 1 it did not, 2 bad input
+"""
+
+_VALIDATE = """\
+  stepless validate refund.yaml
+  stepless validate workflows/*.yaml
+
+exit codes: 0 no error, 2 some error
+"""
+
+_SCHEMA = """\
+  stepless schema > workflow.schema.json
+
+then, as the first line of a workflow:
+  # yaml-language-server: $schema=workflow.schema.json
+"""
+
+_GRAPH = """\
+  stepless graph refund.yaml
+  stepless graph refund.yaml --format dot | dot -Tsvg > refund.svg
+"""
+
 _SUBCOMMANDS: dict[str, tuple[str, str, Callable[[argparse.ArgumentParser], None]]] = {
-    "dev": (
-        "serve a folder of workflows: API, webhooks, timers, in one process",
-        "  stepless dev\n"
-        "  stepless dev workflows/ --port 0 --open\n"
-        "  stepless dev workflows/ --modules shop.payments,shop.mail\n\n"
-        "Python files beside the workflows that import stepless are loaded too.\n"
-        "STEPLESS_API_KEY sets the API key; without it one is made and kept with the runs.\n",
-        _add_dev,
-    ),
-    "run": (
-        "run one workflow here and watch it",
-        "  stepless run hello.yaml -i '{\"name\": \"Ada\"}'\n"
-        "  stepless run refund.yaml -i @order.json --approve\n"
-        "  stepless run refund.yaml --db runs.db\n"
-        "  stepless run --db runs.db --continue run_1a2b3c\n"
-        "  stepless run hello.yaml --json | jq .outputs\n\n"
-        "exit codes: 0 it completed, 1 it did not, 2 bad input\n",
-        _add_run,
-    ),
-    "validate": (
-        "check workflows and show every finding",
-        "  stepless validate refund.yaml\n  stepless validate workflows/*.yaml\n\nexit codes: 0 no error, 2 some error\n",
-        _add_validate,
-    ),
-    "schema": (
-        "print the JSON Schema of a workflow, for editors",
-        "  stepless schema > workflow.schema.json\n\n"
-        "then, as the first line of a workflow:\n"
-        "  # yaml-language-server: $schema=workflow.schema.json\n",
-        _add_schema,
-    ),
-    "graph": (
-        "draw a workflow as Mermaid or DOT",
-        "  stepless graph refund.yaml\n  stepless graph refund.yaml --format dot | dot -Tsvg > refund.svg\n",
-        _add_graph,
-    ),
+    "dev": ("serve a folder of workflows: API, webhooks and timers in one process", _DEV, _add_dev),
+    "run": ("run one workflow here and watch it", _RUN, _add_run),
+    "validate": ("check workflows and show every finding", _VALIDATE, _add_validate),
+    "schema": ("print the JSON Schema of a workflow, for editors", _SCHEMA, _add_schema),
+    "graph": ("draw a workflow as Mermaid or DOT", _GRAPH, _add_graph),
 }

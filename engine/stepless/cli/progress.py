@@ -15,7 +15,9 @@ _REASONS = {
     "branch_not_taken": "not taken", "upstream_failure": "something before it failed", "join_satisfied": "not needed any more",
     "halted": "the run ended first", "empty_loop": "nothing to do",
 }  # fmt: skip
-_WAITS = {"human_input": "waits for a person", "timer": "waits", "callback": "waits for a callback", "subrun": "waits for a child run"}
+_WAITS = {
+    "human_input": "waits for a person", "timer": "waits", "callback": "waits for a callback", "subrun": "waits for a child run",
+}  # fmt: skip
 
 
 @dataclass(slots=True)

@@ -11,7 +11,7 @@ import signal
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import aclosing, contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from io import UnsupportedOperation
 from pathlib import Path
 from typing import Any
@@ -25,16 +25,7 @@ from stepless.errors import DocumentRefused, InvalidRequest
 from stepless.limits import LOCAL_BUDGET_MS
 from stepless.model.json import JSON
 from stepless.runtime.bootstrap import Local, local
-from stepless.runtime.inprocess import (
-    Answer,
-    follow,
-    give_answer,
-    paused_view,
-    plain_answer,
-    questions,
-    serving,
-    waits_for_people_only,
-)
+from stepless.runtime.inprocess import Asking, follow, give_answer, plain_answer, questions, serving
 from stepless.runtime.inspecting import OpenPause, RunView, graph_of
 
 DONE, FAILED, BAD_INPUT, INTERRUPTED = 0, 1, 2, 130
@@ -43,7 +34,8 @@ MAX_WIDTH = 100
 
 def run(arguments: argparse.Namespace) -> int:
     if bool(arguments.file) == bool(arguments.run_id):
-        raise InvalidRequest("give the workflow to run, or --continue with a run of --db", code="usage", mend="see `stepless run --help`")
+        message = "give the workflow to run, or --continue with a run of --db"
+        raise InvalidRequest(message, code="usage", mend="see `stepless run --help`")
     if arguments.run_id and not arguments.db:
         raise InvalidRequest("--continue needs the file that keeps the run", code="usage", mend="add --db FILE")
     inputs = read_inputs(arguments.inputs)
@@ -93,45 +85,35 @@ class _Attendant:
     watcher: Watcher
     approve: str | None
     prompt: Prompt | None
-    asked: set[str] = field(default_factory=set)
 
     async def attend(self, server: asyncio.Task[None]) -> None:
         """Until the run ends, or nothing is left but questions that nobody answers."""
+        asking = Asking(self.built, self.run_id)
         async with aclosing(follow(self.built, self.run_id, server)) as pages:
             async for page in pages:
                 self.progress.add(page)
                 self.watcher.see(page)
-                view = paused_view(self.built, self.run_id) if not page else None
-                if view is not None and not await self._answer(view) and waits_for_people_only(view):
+                answered = [await self._ask(pause) for pause in asking.new(page)]
+                if any(answered):
+                    asking.answered()
+                elif asking.stuck:
                     return
 
-    async def _answer(self, view: RunView) -> bool:
-        """Whether a question was answered."""
-        answered = False
-        for pause in questions(view):
-            if pause.pause not in self.asked:
-                self.asked.add(pause.pause)
-                answered = await self._ask(pause) or answered
-        return answered
-
     async def _ask(self, pause: OpenPause) -> bool:
+        """Whether the question was answered."""
         if self.approve is not None:
             answer = plain_answer(pause, self.approve == "yes")
             return answer is not None and give_answer(self.built, self.run_id, pause, answer, _me())
         while self.prompt is not None:
-            if isinstance(self.watcher, Tree):
-                self.watcher.freeze()
+            self.watcher.hold()
             try:
-                answer = await self.prompt.ask(pause)
-                return self._given(pause, answer)
+                return give_answer(self.built, self.run_id, pause, await self.prompt.ask(pause), _me())
             except NoMoreAnswers:
+                self.prompt.write("\n")
                 self.prompt = None
             except InvalidRequest as error:
                 self.prompt.write(f"{error}\n")
         return False
-
-    def _given(self, pause: OpenPause, answer: Answer) -> bool:
-        return give_answer(self.built, self.run_id, pause, answer, _me())
 
 
 def _me() -> str:
@@ -156,7 +138,7 @@ async def _attended(built: Local, run_id: str, arguments: argparse.Namespace) ->
                 stopping.cancel()
                 attending.cancel()
                 await asyncio.wait({attending})
-                watcher.hold()
+                watcher.close()
             if interrupted:
                 sys.stderr.write("\nStopping: what is under way is given time to end. Ctrl-C again leaves at once.\n")
         if not interrupted:

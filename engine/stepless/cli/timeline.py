@@ -20,8 +20,8 @@ class Glyphs:
     wait: str = "░"
     ellipsis: str = "…"
     marks: tuple[tuple[str, str], ...] = (
-        ("pending", "·"), ("queued", "·"), ("running", "●"), ("waiting", "◷"), ("completed", "✓"), ("failed", "✗"), ("skipped", "–"),
-        ("cancelled", "–"),
+        ("pending", "·"), ("queued", "·"), ("running", "●"), ("waiting", "◷"), ("completed", "✓"), ("failed", "✗"),
+        ("skipped", "–"), ("cancelled", "–"),
     )  # fmt: skip
 
     def mark(self, status: str) -> str:

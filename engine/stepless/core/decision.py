@@ -116,8 +116,8 @@ class Decision:
         return [self.masked(item) for item in value] if isinstance(value, list | tuple) else value
 
 
-_OWN_WORDS = frozenset({"status", "reason", "handle", "mode", "exits", "class", "cause", "node", "at", "phase", "instances", "run",
-                        "from", "level", "reused"})  # fmt: skip
+_OWN_WORDS = frozenset({"status", "reason", "handle", "mode", "exits", "class", "cause", "node", "at", "phase", "instances",
+                        "run", "from", "level", "reused"})  # fmt: skip
 _OWN_OBJECTS = frozenset({"error", "details", "response", "variables", "usage", "meta"})  # their keys are not the user's
 
 

@@ -34,14 +34,13 @@ class PauseView:
     exits: tuple[str, ...]
     deadline_ms: int | None
     decided: Mapping[str, JSON] | None
-    over: bool  # the run ended without an answer
+    over: bool  # nothing waits any more, and nobody had answered: the run has ended, or went on without
     approver: str | None = None  # whom the link was made for: the decision is theirs, whatever name is given
 
 
 def look(world: World, versions: Versions, signer: Signer, token: str) -> PauseView:
     """What a link shows. Changes nothing, however often it is asked. Raises as `answer` does for the token."""
     claims = signer.verify(token, world.clock.now_ms())
-    head = head_of(world, claims.run_id)
     state = _load(world, versions, claims.run_id)
     instance = _instance(state, claims)
     standing = world.store.get_signal(claims.run_id, inbox.RESUME, claims.pause)
@@ -59,7 +58,7 @@ def look(world: World, versions: Versions, signer: Signer, token: str) -> PauseV
         exits=(claims.exit,) if claims.exit else exits,
         deadline_ms=wait.deadline_ms if wait is not None else None,
         decided=_public(standing) if standing is not None else None,
-        over=head.status in ENDED and standing is None,
+        over=standing is None and (state.ended or (instance is not None and instance.settled)),
         approver=claims.approver,
     )
 

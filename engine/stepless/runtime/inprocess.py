@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping, Sequence
 from contextlib import aclosing, asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -99,17 +99,15 @@ def read_document(path: str | os.PathLike[str]) -> bytes:
 
 async def _attend(built: Local, run_id: str, server: asyncio.Task[None], approve: Approve | None) -> list[Envelope]:
     events: list[Envelope] = []
-    asked: set[str] = set()
+    asking = Asking(built, run_id)
     async with aclosing(follow(built, run_id, server)) as pages:
         async for page in pages:
             events += page
-            view = paused_view(built, run_id)
-            if view is None:
-                continue
-            new = [pause for pause in questions(view) if pause.pause not in asked]
-            asked.update(pause.pause for pause in new)
-            answered = [_answer(built, run_id, pause, approve) for pause in new]
-            if not any(answered) and waits_for_people_only(view):
+            asked = asking.new(page)
+            answered = [_answer(built, run_id, pause, approve) for pause in asked]
+            if any(answered):
+                asking.answered()
+            elif asking.stuck:
                 break
     return events
 
@@ -160,7 +158,9 @@ async def serving(built: Local, run_id: str | None = None) -> AsyncIterator[asyn
         await server
 
 
-async def follow(built: Local, run_id: str, server: asyncio.Task[None], after: int = 0) -> AsyncIterator[Sequence[Envelope]]:
+async def follow(
+    built: Local, run_id: str, server: asyncio.Task[None], after: int = 0
+) -> AsyncGenerator[Sequence[Envelope], None]:
     """A run's events above `after` as they are committed, in order; an empty page now and then when nothing happened. Ends
     after the run's terminal event. Raises what made the server fail."""
     stirred = asyncio.Event()
@@ -186,12 +186,41 @@ async def _stir(stirred: asyncio.Event) -> None:
         return
 
 
-def paused_view(built: Local, run_id: str) -> RunView | None:
-    """The run, if it is paused and nobody is at work on it."""
-    head = built.world.store.get_run(run_id)
-    if head is None or head.status != "paused" or run_id in built.runner.sessions:
-        return None
-    return built.service.run(run_id)
+@dataclass(slots=True)
+class Asking:
+    """What a run asks of people, each question told once. `stuck` says that nothing but an answer can move the run on."""
+
+    built: Local
+    run_id: str
+    stuck: bool = False
+    _told: set[str] = field(default_factory=set)
+    _changed: bool = True
+
+    def new(self, page: Sequence[Envelope]) -> list[OpenPause]:
+        """The questions that came with this page of events, or that a run which came to rest still has."""
+        self._changed = self._changed or bool(page)
+        view = None
+        if any(_asks(envelope) for envelope in page):
+            view = self.built.service.run(self.run_id)
+        elif not page and self._changed and self._rests():
+            self._changed = False
+            view = self.built.service.run(self.run_id)
+        self.stuck = not page and view is not None and waits_for_people_only(view)
+        new = [pause for pause in questions(view) if pause.pause not in self._told] if view is not None else []
+        self._told.update(pause.pause for pause in new)
+        return new
+
+    def answered(self) -> None:
+        """An answer was given: until its events come, the run only looks as if it were at rest."""
+        self._changed = False
+
+    def _rests(self) -> bool:
+        head = self.built.world.store.get_run(self.run_id)
+        return head is not None and head.status == "paused" and self.run_id not in self.built.runner.sessions
+
+
+def _asks(envelope: Envelope) -> bool:
+    return envelope["type"] == "node.waiting" and envelope["payload"].get("resume_at") is None
 
 
 def questions(view: RunView) -> list[OpenPause]:

@@ -306,7 +306,7 @@ class Session:
         """Nothing is under way: stay for something that is due soon, hand over, or park."""
         if self._arrived:
             return None
-        if self._stopping or (self._state.ready and self._budget.over):
+        if self._stopping or self._state.ready:
             return self._hand_over()
         due_ms = next_due_ms(self._state)
         if due_ms is not None and due_ms - self._world.clock.now_ms() <= STAY_MS:

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from heapq import heappop, heappush
 from itertools import count
 from random import Random
-from typing import Any
+from typing import Any, Literal
 
 from stepless.compile import compile_document
 from stepless.core.decide import decide
@@ -18,11 +18,13 @@ from stepless.core.decision import Decision, Dispatch
 from stepless.core.ending import outputs
 from stepless.core.events import Event, EventType
 from stepless.core.facts import Answered, Begin, CancelRequested, Expired, Fact, Failed, Failure, Tick
+from stepless.core.fold import fold
 from stepless.core.pauses import next_due_ms
+from stepless.core.snapshot import decode_state, encode_state
 from stepless.core.state import State
 from stepless.core.trace import NodeRecord, Tag, Trace, envelope
 from stepless.core.variables import outgoing_cells
-from stepless.errors import InvalidRequest
+from stepless.errors import EngineBug, InvalidRequest
 from stepless.model.graph import Graph
 from stepless.model.json import JSON
 from stepless.nodes import KINDS
@@ -70,6 +72,7 @@ def simulate(
     cancel_at: int | None = None,
     seed: int | None = None,
     env: Mapping[str, str] | None = None,
+    reload: Literal["log", "snapshot"] | None = None,
 ) -> Simulation:
     """Runs a document to its end, or until only unanswered pauses are left.
 
@@ -77,14 +80,16 @@ def simulate(
     `{"fail": {ms, cause, code, retry_after_ms}}`, `{"human": {resume_at, handle, expires_at}}`, `{"wait": {resume_at}}`, or a
     list of them, one per attempt. What is not scripted: pure and waiting kinds do their real work, every other node answers
     its own id after 1 ms. `signals` are `{"at", "cancel": true}` or `{"at", "resume": instance, "handle", "answer"}`. Times are
-    virtual milliseconds from 0 (1970-01-01T00:00:00Z). `seed` draws retry jitter, which is otherwise 1.
+    virtual milliseconds from 0 (1970-01-01T00:00:00Z). `seed` draws retry jitter, which is otherwise 1. `env` holds what
+    `${NAME}` reads. `reload` forgets the run after every decision and loads it again, from its log or from a snapshot, as
+    another process would: nothing may change by it.
 
     Raises `DocumentRefused` with every finding, `InvalidRequest` for a script or signal that cannot be read.
     """
     entries = [entry] if isinstance(entry, str) else entry
     plan = Script(script)
     graph = scripted(compile_document(document, KINDS, entries=entries), plan)
-    world = _World(graph, plan, Random(seed) if seed is not None else None, env or {})
+    world = _World(graph, plan, Random(seed) if seed is not None else None, env or {}, reload)
     for signal in [*signals, *([{"at": cancel_at, "cancel": True}] if cancel_at is not None else [])]:
         world.schedule(*_signal(signal))
     return world.run({} if inputs is None else inputs)
@@ -101,11 +106,12 @@ def _signal(signal: Mapping[str, Any]) -> tuple[int, int, Fact]:
 class _World:
     """The virtual world around one run: what will happen, by instant."""
 
-    def __init__(self, graph: Graph, script: Script, random: Random | None, env: Mapping[str, str]) -> None:
+    def __init__(self, graph: Graph, script: Script, random: Random | None, env: Mapping[str, str], reload: str | None) -> None:
         self.graph = graph
         self.script = script
         self.random = random
         self.env = env
+        self.reload = reload
         self.state = State(graph, RUN_ID)
         self.events: list[Event] = []
         self.early: dict[str, Answered] = {}  # answers that came before their pause was recorded
@@ -144,8 +150,22 @@ class _World:
         for dispatch in decision.dispatches:
             self._dispatch(dispatch, now_ms)
         self._open_pauses(decision, now_ms)
+        if self.reload is not None and decision.events and not self.state.ended:
+            self._load_again(now_ms)
         for instance in decision.expiries:
             self._decide(Expired(instance), now_ms)
+
+    def _load_again(self, now_ms: int) -> None:
+        """What another process would go on with. Timers that were over before now come back with it and mean nothing."""
+        if self.reload == "snapshot":
+            self.state = decode_state(encode_state(self.state), self.graph, RUN_ID)
+        else:
+            self.state = State(self.graph, RUN_ID)
+            for event in self.events:
+                fold(self.state, event)
+            self.state.notes.clear()
+        if decide(self.state, [Tick()], now_ms - 1, env=self.env).events:
+            raise EngineBug("loading a run made something happen", place=f"sequence {self.state.sequence}")
 
     def _dispatch(self, dispatch: Dispatch, now_ms: int) -> None:
         node = dispatch.instance.node

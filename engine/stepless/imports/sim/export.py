@@ -20,6 +20,8 @@ from stepless.model.json import JSON
 
 CONTAINERS: Final = ("loop", "parallel")
 NOTE: Final = "note"
+ENTRIES: Final = frozenset({"starter", "schedule", "webhook", "generic_webhook"})
+_ENTRY_SUFFIX: Final = "_trigger"
 _ENVELOPE_DEPTH: Final = 3
 _NO_BEHAVIOUR: Final = frozenset({
     "id", "type", "name", "enabled", "triggerMode", "subBlocks", "data", "parentId", "retry", "position", "positionAbsolute", "height",
@@ -52,6 +54,10 @@ class Block:
     @property
     def is_container(self) -> bool:
         return self.type in CONTAINERS
+
+    @property
+    def is_trigger(self) -> bool:
+        return self.trigger or self.type in ENTRIES or self.type.endswith(_ENTRY_SUFFIX)
 
 
 @dataclass(frozen=True, slots=True)

@@ -96,7 +96,7 @@ def typed(value: JSON, sort: str) -> tuple[JSON, str]:
     """A value as its declared type, and what is wrong with it. A text that reads from somewhere is kept."""
     if not isinstance(value, str) or sort in ("string", "plain"):
         return value, ""
-    if "<" in value and sort in ("number", "boolean") or "{{" in value and sort in ("number", "boolean"):
+    if sort in ("number", "boolean") and ("<" in value or "{{" in value):
         return value, ""
     return _TYPED.get(sort, _as_it_is)(value)
 
