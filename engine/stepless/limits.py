@@ -45,6 +45,7 @@ DEFAULT_MAX_ITERATIONS: Final = 1_000
 MAX_ITERATIONS: Final = 100_000
 DEFAULT_WINDOW: Final = 20  # branches of a parallel at once
 MAX_RETRY_ATTEMPTS: Final = 100
+MAX_CAUSES: Final = 100  # errors that one upstream failure lists
 MAX_CALL_DEPTH: Final = 25  # workflow in workflow
 MAX_IN_FLIGHT: Final = 200  # attempts of one run at once in one process
 

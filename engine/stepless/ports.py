@@ -251,6 +251,18 @@ class Secrets(Protocol):
         ...
 
 
+class Meter(Protocol):
+    """Hears what happens, for those who operate the engine. Answers nothing and never raises."""
+
+    def count(self, name: str, number: int = 1) -> None: ...
+
+    def took(self, name: str, duration_ms: float) -> None: ...
+
+    def tell(self, what: str, facts: Mapping[str, str | int]) -> None:
+        """One line of a structured log. `facts` name the run and, where there is one, the instance."""
+        ...
+
+
 class Moderator(Protocol):
     def review(self, phase: str, value: JSON) -> str | None:
         """Why `value`, the `input` or `output` of a node, must not pass; None when it may. Any `SteplessError` means that

@@ -40,7 +40,7 @@ button:first-child { color: var(--paper); background: var(--accent); }
 :focus-visible { outline: .2rem solid var(--accent); outline-offset: .15rem; }
 """
 _META: Final = '<meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">'
-_NO_ENTER: Final = '<button disabled hidden></button>'  # the Enter key presses the first button: nobody shall approve by it
+_NO_ENTER: Final = "<button disabled hidden></button>"  # the Enter key presses the first button: nobody shall approve by it
 _STYLE_HASH: Final = b64encode(sha256(_STYLE.encode()).digest()).decode()
 
 HEADERS: Final = {

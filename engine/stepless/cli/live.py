@@ -160,7 +160,7 @@ class Tree:
 
     def _selected(self, height: int) -> list[tuple[str, Row | None]]:
         """At most `height` lines, in order: what is live or failed first, then top-level nodes, then what happened last."""
-        rows = list(self._progress.rows())
+        rows = list(self._progress.rows(settled_turns=False))
         if len(rows) <= height:
             return [(_guide(depth), row) for depth, row in rows]
         rank = sorted(range(len(rows)), key=lambda place: (_rank(*rows[place]), -place))
@@ -185,10 +185,7 @@ def _cut(text: str, width: int) -> str:
 
 
 def _note(row: Row, now_ms: int) -> str:
-    note = row.note
-    if row.live and (row.turns_total is not None or row.turns_done):
-        total = f" of {row.turns_total}" if row.turns_total is not None else ""
-        note = f"turn {row.turns_done + 1}{total}"
+    note = row.summary
     if row.status == "waiting" and row.until_ms is not None:
         note = f"{note}, {duration(max(0, row.until_ms - now_ms))} left"
     if row.status == "running" and row.said:

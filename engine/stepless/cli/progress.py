@@ -12,7 +12,7 @@ from stepless.model.json import JSON
 
 LIVE = frozenset({"queued", "running", "waiting"})
 _REASONS = {
-    "branch_not_taken": "not taken", "upstream_failure": "something before it failed", "join_satisfied": "not needed any more",
+    "branch_not_taken": "not taken", "upstream_failure": "upstream failed", "join_satisfied": "not needed any more",
     "halted": "the run ended first", "empty_loop": "nothing to do",
 }  # fmt: skip
 _WAITS = {
@@ -39,7 +39,6 @@ class Row:
     status: str = "pending"
     turn: int | None = None
     attempts: int = 0
-    handle: str = ""
     note: str = ""
     said: str = ""
     until_ms: int | None = None
@@ -53,6 +52,16 @@ class Row:
     @property
     def live(self) -> bool:
         return self.status in LIVE
+
+    @property
+    def summary(self) -> str:
+        """What to say beside its name: of a container, its turns."""
+        if self.status == "failed" or not (self.turns_total is not None or self.turns_done):
+            return self.note
+        if self.live:
+            return f"turn {self.turns_done + 1}" + (f" of {self.turns_total}" if self.turns_total is not None else "")
+        turns = f"{self.turns_done} turn{'' if self.turns_done == 1 else 's'}"
+        return f"{turns}, {self.turns_failed} failed" if self.turns_failed else turns
 
     def elapsed_ms(self, now_ms: int) -> int:
         """From its start to its end, waits included."""
@@ -80,13 +89,16 @@ class Progress:
         for envelope in envelopes:
             self._add(envelope["type"], envelope["payload"], instant_ms(envelope["timestamp"]))
 
-    def rows(self) -> Iterator[tuple[int, Row]]:
-        """Every row with its depth, containers before what is in them, turns in order."""
+    def rows(self, *, settled_turns: bool = True) -> Iterator[tuple[int, Row]]:
+        """Every row with its depth, containers before what is in them, turns in order; without `settled_turns` only what
+        failed of a container that is done."""
         stack = [(0, row) for row in reversed(self.top.values())]
         while stack:
             depth, row = stack.pop()
             yield depth, row
             inner = sorted(row.children.values(), key=lambda child: (child.turn or 0, child.order))
+            if not settled_turns and not row.live:
+                inner = [child for child in inner if child.status == "failed"]
             stack.extend((depth + 1, child) for child in reversed(inner))
 
     def row(self, instance: str) -> Row:
@@ -178,11 +190,11 @@ class Progress:
         row.until_ms = None
         if row.spans and row.spans[-1].end_ms is None:
             row.spans[-1].end_ms = at_ms
-        row.handle = payload.get("handle", "")
         if row.status == "failed":
             row.note = str(payload.get("code", "failed"))
         elif row.status == "completed":
-            row.note = f"→ {row.handle}" if row.handle else (f"{row.attempts} attempts" if row.attempts > 1 else "")
+            attempts = f"{row.attempts} attempts" if row.attempts > 1 else ""
+            row.note = f"→ {payload['handle']}" if payload.get("handle") else attempts
         else:
             reason = str(payload.get("reason", ""))
             row.note = _REASONS.get(reason, reason.replace("_", " "))

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from stepless.cli.progress import Progress, Row, duration
 
-MAX_ROWS = 40
+MAX_ROWS = 30
 NAME, NOTE, TOOK = 24, 20, 9  # columns at most
 
 
@@ -48,11 +48,11 @@ def timeline(progress: Progress, width: int, glyphs: Glyphs | None = None) -> It
     """Lines of at most `width` characters, one per instance in document order, at most MAX_ROWS of them."""
     glyphs = glyphs or Glyphs()
     listed = list(progress.rows())
-    shown = [(depth, row) for depth, row in listed if row.status != "pending"][:MAX_ROWS]
+    shown = _shown([(depth, row) for depth, row in listed if row.status != "pending"])
     if not shown:
         return
     names = [_name(depth, row) for depth, row in shown]
-    notes = [_note(row) for _, row in shown]
+    notes = [row.summary or row.status for _, row in shown]
     name_width = min(NAME, max(map(len, names)))
     note_width = min(NOTE, max(map(len, notes)))
     bars_width = max(10, width - name_width - note_width - TOOK - 7)
@@ -69,17 +69,14 @@ def timeline(progress: Progress, width: int, glyphs: Glyphs | None = None) -> It
         yield f"{glyphs.ellipsis} and {hidden:,} more"
 
 
+def _shown(rows: list[tuple[int, Row]]) -> list[tuple[int, Row]]:
+    """At most MAX_ROWS, in order: the outer ones before the inner ones, of these the failed ones first."""
+    rank = sorted(range(len(rows)), key=lambda place: (rows[place][0] > 0, rows[place][1].status != "failed", place))
+    return [rows[place] for place in sorted(rank[:MAX_ROWS])]
+
+
 def _name(depth: int, row: Row) -> str:
     return "  " * depth + row.node + (f" [{row.turn}]" if row.turn is not None else "")
-
-
-def _note(row: Row) -> str:
-    if row.status == "failed":
-        return row.note
-    if row.turns_total is not None or row.turns_done:
-        turns = f"{row.turns_done} turn{'' if row.turns_done == 1 else 's'}"
-        return f"{turns}, {row.turns_failed} failed" if row.turns_failed else turns
-    return row.note or row.status
 
 
 def _fit(text: str, width: int, glyphs: Glyphs) -> str:

@@ -13,6 +13,8 @@ import zlib
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+import orjson
+
 from stepless.core.events import Event, EventType
 from stepless.errors import EngineBug
 
@@ -51,37 +53,37 @@ _SHORT = {"output": "o", "index": "i", "attempt": "a", "handle": "h", "reason": 
 _LONG = {short: long for long, short in _SHORT.items()}
 _COMPRESS_BYTES = 1024
 
-_encode = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), check_circular=False, allow_nan=False).encode
-
-
-def encode_event(event: Event, former_ms: int) -> str:
-    """One event as it stands in a batch."""
-    data = event.data
-    fields: list[Any] = [_CODES[event.type], event.at_ms - former_ms, event.instance, event.parent]
-    if data:
-        fields.append({_SHORT.get(key, key): value for key, value in data.items()})
-    elif not event.parent:
-        del fields[3 if event.instance else 2 :]
-    return _encode(fields)
+_PLAIN = (b"[", b"{", b" ")
 
 
 def encode_batch(events: Iterable[Event]) -> bytes:
-    """Consecutive events as one batch. Raises ValueError for what is not JSON."""
-    parts: list[str] = []
+    """Consecutive events as one batch, not compressed yet. Raises ValueError or TypeError for what is not JSON."""
+    rows: list[Any] = []
     former_ms: int | None = None
     for event in events:
         if former_ms is None:
             former_ms = event.at_ms
-            parts.append(str(former_ms))
-        parts.append(encode_event(event, former_ms))
+            rows.append(former_ms)
+        rows.append(_row(event, former_ms))
         former_ms = event.at_ms
-    return pack("[" + ",".join(parts) + "]")
+    return dump(rows)
+
+
+def _row(event: Event, former_ms: int) -> list[Any]:
+    """One event as it stands in a batch."""
+    data = event.data
+    row: list[Any] = [_CODES[event.type], event.at_ms - former_ms, event.instance, event.parent]
+    if data:
+        row.append({_SHORT.get(key, key): value for key, value in data.items()})
+    elif not event.parent:
+        del row[3 if event.instance else 2 :]
+    return row
 
 
 def decode_batch(data: bytes, first: int) -> list[Event]:
     """The events of a batch that starts at sequence number `first`."""
     try:
-        at_ms, *rows = json.loads(unpack(data))
+        at_ms, *rows = unpack(data)
         events = []
         for sequence, row in enumerate(rows, first):
             at_ms += row[1]
@@ -97,15 +99,28 @@ def _event(sequence: int, row: list[Any], at_ms: int) -> Event:
     return Event(sequence, _TYPES[row[0]], at_ms, row[2] if size > 2 else "", row[3] if size > 3 else 0, data)
 
 
-def pack(text: str) -> bytes:
-    """Text as bytes, compressed where that pays."""
-    plain = text.encode("utf-8", "surrogatepass")
+def dump(value: Any) -> bytes:
+    """JSON as bytes.
+
+    orjson writes what it can; integers above 64 bits and lone surrogates are left to the standard library, whose output is
+    told by the blank before it, because orjson would read such integers back as floats.
+    """
+    try:
+        return orjson.dumps(value)
+    except TypeError:
+        text = json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+        return b" " + text.encode("utf-8", "surrogatepass")
+
+
+def pack(plain: bytes) -> bytes:
+    """Bytes of JSON, compressed where that pays."""
     if len(plain) <= _COMPRESS_BYTES:
         return plain
     compressed = zlib.compress(plain, 1)
     return compressed if len(compressed) < len(plain) else plain
 
 
-def unpack(data: bytes) -> str:
-    plain = data if data[:1] in (b"[", b"{") else zlib.decompress(data)
-    return plain.decode("utf-8", "surrogatepass")
+def unpack(data: bytes) -> Any:
+    """The value whose JSON `pack` was given."""
+    plain = data if data[:1] in _PLAIN else zlib.decompress(data)
+    return json.loads(plain.decode("utf-8", "surrogatepass")) if plain[:1] == b" " else orjson.loads(plain)

@@ -37,6 +37,7 @@ from stepless.core.pauses import answer_pause, child_changed, expire_pause, go_o
 from stepless.core.settle import attempt_failed, complete, fail
 from stepless.core.start import begin, wait, work
 from stepless.core.state import Instance, State, Status, scopes
+from stepless.limits import MAX_CAUSES
 from stepless.model.kind import Nature
 
 _NO_ENV: Mapping[str, str] = {}
@@ -134,10 +135,17 @@ def _may_start(decision: Decision, instance: Instance) -> bool:
     return not decision.state.halting or (decision.last_starts is not None and instance in decision.last_starts)
 
 
-def _causes(instance: Instance) -> tuple[Mapping[str, object], ...]:
-    """The errors of its dead branches, in edge order."""
+def _causes(instance: Instance) -> tuple[Mapping[str, Any], ...]:
+    """The errors behind its dead branches, in edge order: a failure that is itself a consequence hands on what caused it, so
+    that a long chain of them stays small. Each once, at most MAX_CAUSES."""
     sources = (instance.scope.instances[branch] for branch in instance.node.branches)
-    return tuple(source.error for source in sources if source is not None and source.error is not None)
+    found: dict[str, Mapping[str, Any]] = {}
+    for source in sources:
+        error = source.error if source is not None else None
+        if error is not None:
+            causes = error.get("causes", ()) if error["class"] == "upstream" else (error,)
+            found.update((cause["node"], cause) for cause in causes)
+    return tuple(found.values())[:MAX_CAUSES]
 
 
 # -- facts ------------------------------------------------------------------------------------------------------------
@@ -202,6 +210,11 @@ def _recovered(decision: Decision, fact: Recovered) -> None:
             work(decision, instance)
     for instance in _cut_between(state):
         work(decision, instance)
+
+
+def is_cut_off(state: State) -> bool:
+    """Whether a loaded run has anything under way that nobody works on: then the first fact is `Recovered`."""
+    return bool(state.running) or (not state.ended and bool(_cut_between(state)))
 
 
 def _cut_between(state: State) -> list[Instance]:

@@ -6,12 +6,11 @@ written once each and named by number. Queues, timers and the agenda follow from
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from heapq import heapify
 from typing import Any
 
-from stepless.core.codec import pack, unpack
+from stepless.core.codec import dump, pack, unpack
 from stepless.core.inputs import merged_inputs
 from stepless.core.reading import Reading
 from stepless.core.state import (
@@ -55,7 +54,7 @@ def encode_state(state: State) -> bytes:
         "root": root,
         "views": views.rows,
     }
-    return pack(json.dumps(document, ensure_ascii=False, separators=(",", ":"), check_circular=False))
+    return pack(dump(document))
 
 
 class _Views:
@@ -131,7 +130,7 @@ def _encode_turns(instance: Instance, turns: Turns, views: _Views) -> dict[str, 
 
 def decode_state(data: bytes, graph: Graph, run_id: str) -> State:
     """The state that was encoded. Raises `EngineBug` for a snapshot of another version or format."""
-    document = json.loads(unpack(data))
+    document = unpack(data)
     if document["format"] != VERSION or document["version"] != graph.version:
         raise EngineBug("the snapshot belongs to another version of the workflow", place=run_id)
     state = State(graph, run_id)

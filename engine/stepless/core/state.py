@@ -269,6 +269,26 @@ class State:
         position = scope.body.positions.get(name)
         return scope.at(position) if position is not None else None
 
+    def is_over(self, instance_id: str) -> bool:
+        """Whether an instance has settled, its turn has, or its turn can never begin."""
+        name, *containers = instance_id.split("@")
+        scope = self.root
+        for part in reversed(containers):
+            owner_id, _, index = part.removesuffix("]").partition("[")
+            position = scope.body.positions.get(owner_id)
+            owner = scope.instances[position] if position is not None else None
+            if owner is None or owner.turns is None:
+                return position is None or not index.isdecimal() or (owner is not None and owner.settled)
+            turn = owner.turns.live.get(int(index)) if index.isdecimal() else None
+            if turn is None:
+                total = owner.turns.total
+                begun = not index.isdecimal() or int(index) < owner.turns.started
+                return begun or owner.settled or (total is not None and int(index) >= total)
+            scope = turn
+        position = scope.body.positions.get(name)
+        instance = scope.instances[position] if position is not None else None
+        return position is None or (instance is not None and instance.settled)
+
     def get(self, instance_id: str) -> Instance:
         """The instance that an event names."""
         instance = self.find(instance_id)

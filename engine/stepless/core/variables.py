@@ -41,8 +41,8 @@ def incoming_cells(instance: Instance, custom: Custom) -> tuple[Cells, tuple[str
     if not branches:
         return scope.cells, ()
     if len(branches) == 1:
-        source = scope.instances[branches[0]]
-        return (source.cells if source is not None and _sends(source, node.position) else scope.cells), ()
+        source = scope.instances[branches[0]]  # the one branch of a node that starts is taken, or dead and substituted
+        return (source.cells if source is not None and not instance.substituted else scope.cells), ()
     sources = [scope.instances[branch] for branch in branches if instance.arrived is None or branch in instance.arrived]
     live = [source for source in sources if source is not None and _sends(source, node.position)]
     return merge_cells([source.cells for source in live], scope, node.join, custom)

@@ -105,7 +105,7 @@ def decide_pause(
 def _checked(state: State, run_id: str, pause: str, handle: str | None, value: JSON) -> str:
     """The exit that the answer leaves by. Raises when it does not fit; an answer that comes before its question is kept."""
     instance = _instance(state, Claims(run_id, pause, 0))
-    if state.ended or (instance is not None and instance.settled):
+    if state.ended or state.is_over(pause):
         raise _over(run_id)
     node = locate(state.graph, pause)
     exits = instance.wait.exits if instance is not None and instance.wait is not None else node.exits

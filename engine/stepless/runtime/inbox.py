@@ -71,7 +71,4 @@ def fact_of(signal: Signal, outcome_of: OutcomeOf) -> Fact | None:
 def is_early(state: State, signal: Signal) -> bool:
     """Whether an answer came before its pause was recorded: it is kept until then."""
     pause = signal.identity.partition("#")[0] if signal.kind == CHILD else signal.identity
-    if signal.kind == CANCEL or pause in state.waiting:
-        return False
-    instance = state.find(pause)
-    return instance is not None and not instance.settled
+    return signal.kind != CANCEL and pause not in state.waiting and not state.is_over(pause)

@@ -34,11 +34,7 @@ def publish(world: World, document: Mapping[str, JSON], *, functions: Collection
     if missing:
         raise DocumentRefused(missing)
     now_ms = world.clock.now_ms()
-    for path in webhook_paths(graph):
-        owner = world.store.claim(hook_key(path), graph.workflow_id.encode(), now_ms).decode()
-        if owner != graph.workflow_id:
-            message = f"the webhook path {path} belongs to the workflow {owner}"
-            raise Conflict(message, code="webhook_path_taken", place=path, mend="choose another path", owner=owner)
+    _claim_paths(world, graph, now_ms)
     former = world.store.get_version(graph.workflow_id)
     data = json.dumps(document, ensure_ascii=False, separators=(",", ":")).encode()
     version = world.store.put_version(graph.workflow_id, content_hash(document), data, now_ms)
@@ -46,6 +42,21 @@ def publish(world: World, document: Mapping[str, JSON], *, functions: Collection
         _release_paths(world, former, webhook_paths(graph))
     warnings = tuple(f for f in check_document(document, world.kinds) if f.severity is Severity.WARNING)
     return Published(version, warnings)
+
+
+def _claim_paths(world: World, graph: Graph, now_ms: int) -> None:
+    """All webhook paths or none. Raises `Conflict`."""
+    mine = graph.workflow_id.encode()
+    new: list[str] = []
+    for path in webhook_paths(graph):
+        if world.store.get_claim(hook_key(path), now_ms) is None:
+            new.append(path)
+        owner = world.store.claim(hook_key(path), mine, now_ms)
+        if owner != mine:
+            for claimed in new:
+                world.store.release_claim(hook_key(claimed), mine)
+            message = f"the webhook path {path} belongs to the workflow {owner.decode()}"
+            raise Conflict(message, code="webhook_path_taken", place=path, mend="choose another path", owner=owner.decode())
 
 
 def _without_code(world: World, node: Node) -> Finding | None:

@@ -6,12 +6,12 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from stepless.core.codec import decode_batch, encode_batch
+from stepless.core.codec import decode_batch, encode_batch, pack
 from stepless.core.events import Event
 from stepless.core.fold import fold
 from stepless.core.snapshot import decode_state, encode_state
 from stepless.core.state import State
-from stepless.errors import EngineBug, LimitExceeded
+from stepless.errors import AppendConflict, EngineBug, LimitExceeded
 from stepless.limits import INLINE_VALUE_BYTES, MAX_BATCH_BYTES, MAX_RESULT_BYTES, PREVIEW_CHARACTERS, SNAPSHOT_TAIL_BYTES
 from stepless.model.graph import Graph
 from stepless.ports import Batch, Blobs, Store
@@ -36,7 +36,10 @@ class RunLog:
         written meanwhile: then none of the remaining batches is written."""
         if not events:
             return
-        data = encode_batch(self._spilled(event) for event in events)
+        data = encode_batch(events)
+        if len(data) > INLINE_VALUE_BYTES:  # else no value in it can be large
+            data = encode_batch(self._spilled(event) for event in events)
+        data = pack(data)
         if len(data) > MAX_BATCH_BYTES:
             if len(events) == 1:
                 place = f"{self.run_id}#{events[0].sequence}"
@@ -45,9 +48,18 @@ class RunLog:
             self.append(events[:middle])
             self.append(events[middle:])
             return
-        self._store.append(self.run_id, Batch(events[0].sequence, events[-1].sequence, data, self.epoch))
+        self._append(Batch(events[0].sequence, events[-1].sequence, data, self.epoch))
         self.commits += 1
         self.tail_bytes += len(data)
+
+    def _append(self, batch: Batch) -> None:
+        try:
+            self._store.append(self.run_id, batch)
+        except AppendConflict:
+            standing = self._store.read_log(self.run_id, batch.first - 1, limit_bytes=1)
+            if not standing or standing[0] != batch:
+                raise
+            # written by an earlier try whose answer was lost: no other writer has this epoch
 
     def load(self, graph: Graph) -> State:
         """The state after the last committed event: newest snapshot plus tail."""

@@ -14,14 +14,15 @@ from __future__ import annotations
 import asyncio
 import json
 from collections import deque
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from enum import Enum
+from functools import partial
 from secrets import token_hex
 from time import monotonic
+from typing import TypeVar
 
-from stepless.core.decide import decide
+from stepless.core.decide import decide, is_cut_off
 from stepless.core.decision import Decision, Dispatch
-from stepless.core.events import Event
 from stepless.core.facts import AttemptFact, Begin, Continued, Fact, Recovered, Tick
 from stepless.core.pauses import next_due_ms
 from stepless.core.state import State
@@ -46,6 +47,8 @@ from stepless.runtime.reruns import reused_outputs
 from stepless.runtime.runlog import RunLog
 from stepless.runtime.versions import Versions
 from stepless.runtime.world import World
+
+T = TypeVar("T")
 
 
 class Ending(Enum):
@@ -148,7 +151,7 @@ class Session:
         while True:
             facts = await self._step(facts)
             if self._state.ended:
-                self._take_signals()
+                await self._patiently(self._take_signals)
                 return self._end()
             if facts:
                 continue
@@ -164,7 +167,7 @@ class Session:
             reused = reused_outputs(self._world, self._versions, self._meta.get("rerun"))
             return [Begin(json.loads(self._head.inputs), meta, reused), *self._look()]
         facts: list[Fact] = []
-        if self._state.running and not self._state.ended:
+        if is_cut_off(self._state):
             facts.append(Recovered())
         elif message.reason == "continue":
             facts.append(Continued(message.hops))
@@ -183,8 +186,8 @@ class Session:
             capacity=0 if exhausted else MAX_IN_FLIGHT,
             room_ms=self._budget.room_ms if self._dispatched else None,
         )
-        await self._commit(decision.events)
-        self._take_signals()
+        await self._patiently(lambda: self._log.append(decision.events))
+        await self._patiently(self._take_signals)
         for dispatch in decision.dispatches:
             self._dispatch(dispatch)
         for instance in decision.aborts:
@@ -192,8 +195,8 @@ class Session:
             if task is not None:
                 task.cancel()
         for orphan in decision.orphans:
-            children.cancel(self._world, orphan)
-        return [*self._claim_deadlines(decision), *self._ripe()]
+            await self._patiently(partial(children.cancel, self._world, orphan))
+        return [*await self._claim_deadlines(decision), *self._ripe()]
 
     def _take_signals(self) -> None:
         """What the core was told is committed: it need not be told again."""
@@ -201,16 +204,15 @@ class Session:
             self._world.store.take_signals(self._head.run_id, self._told)
             self._told = []
 
-    async def _commit(self, events: Sequence[Event]) -> None:
-        """Appends; a store that is out of reach for a moment slows the run and does not fail it."""
-        for tries in range(1, COMMIT_TRIES + 1):
+    async def _patiently(self, call: Callable[[], T]) -> T:
+        """A call that may be repeated: a store that is out of reach for a moment slows the run, and cuts off nothing that is
+        under way."""
+        for tries in range(1, COMMIT_TRIES):
             try:
-                self._log.append(events)
-                return
+                return call()
             except StoreUnavailable:
-                if tries == COMMIT_TRIES:
-                    raise
                 await asyncio.sleep(TRANSIENT_BACKOFF_MS / 1000 * 2 ** min(tries, 6))
+        return call()
 
     def _dispatch(self, dispatch: Dispatch) -> None:
         self._dispatched += 1
@@ -229,13 +231,13 @@ class Session:
         self._arrived.append(fact)
         self._wake.set()
 
-    def _claim_deadlines(self, decision: Decision) -> list[Fact]:
+    async def _claim_deadlines(self, decision: Decision) -> list[Fact]:
         """A deadline claims the same key that an answer would: exactly one of them wins."""
         now_ms = self._world.clock.now_ms()
         facts: list[Fact] = []
         for instance in decision.expiries:
             signal = inbox.deadline_signal(instance, now_ms)
-            standing = self._world.store.put_signal(self._head.run_id, signal)
+            standing = await self._patiently(partial(self._world.store.put_signal, self._head.run_id, signal))
             self._seen.add((standing.kind, standing.identity))
             facts += self._tell_core([standing])
         return facts
@@ -249,14 +251,14 @@ class Session:
         self._wake.clear()
         now = monotonic()
         if now >= self._renew_at:
-            self._renew(now)
+            await self._patiently(partial(self._renew, now))
         facts: list[Fact] = list(self._arrived)
         self._arrived.clear()
         due_ms = next_due_ms(self._state)
         if due_ms is not None and due_ms <= self._world.clock.now_ms() and not self._budget.over:
             facts.append(Tick())
         if now >= self._look_at:
-            facts.extend(self._look())
+            facts.extend(await self._patiently(self._look))
         return facts
 
     async def _sleep(self) -> None:
@@ -279,9 +281,11 @@ class Session:
         """The signals that came since the last look, as facts."""
         self._look_at = monotonic() + INBOX_LOOK_MS / 1000
         new = [s for s in self._world.store.read_inbox(self._head.run_id) if (s.kind, s.identity) not in self._seen]
+        early = [signal for signal in new if inbox.is_early(self._state, signal)]
+        facts = self._tell_core(signal for signal in new if signal not in early)
+        self._early += early
         self._seen.update((signal.kind, signal.identity) for signal in new)
-        self._early += [signal for signal in new if inbox.is_early(self._state, signal)]
-        return self._tell_core(signal for signal in new if not inbox.is_early(self._state, signal))
+        return facts
 
     def _ripe(self) -> list[Fact]:
         """Early answers whose pause has been recorded, or never will be."""
@@ -293,8 +297,8 @@ class Session:
 
     def _tell_core(self, signals: Iterable[Signal]) -> list[Fact]:
         told = list(signals)
+        facts = [inbox.fact_of(signal, self._outcome_of) for signal in told]
         self._told += told
-        facts = (inbox.fact_of(signal, self._outcome_of) for signal in told)
         return [fact for fact in facts if fact is not None]
 
     def _outcome_of(self, run_id: str) -> tuple[JSON, Mapping[str, JSON] | None]:

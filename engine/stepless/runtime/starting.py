@@ -99,7 +99,7 @@ def _checked_key(key: str) -> str:
 def _claim_key(world: World, claim: str, data: bytes, run_id: str) -> str:
     """The run id that holds the key. Raises `Conflict` when it was used with other inputs."""
     now_ms = world.clock.now_ms()
-    digest = sha256(data).hexdigest()
+    digest = sha256(json.dumps(json.loads(data), sort_keys=True).encode()).hexdigest()  # the order of keys means nothing here
     mine = json.dumps({"run": run_id, "inputs": digest}).encode()
     standing = json.loads(world.store.claim(claim, mine, now_ms, now_ms + IDEMPOTENCY_KEY_LIFE_MS))
     if standing["inputs"] != digest:

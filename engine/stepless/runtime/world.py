@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from stepless.model.kind import Kinds
 from stepless.nodes import Run
-from stepless.ports import Blobs, Clock, Moderator, Queue, Secrets, Store, Timers
+from stepless.ports import Blobs, Clock, Meter, Moderator, Queue, Secrets, Store, Timers
+from stepless.runtime.metering import Silent
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,3 +24,4 @@ class World:
     kinds: Kinds
     runs: Mapping[str, Run]
     moderator: Moderator | None = None
+    meter: Meter = field(default_factory=Silent)

@@ -24,14 +24,14 @@ ENTRIES: Final = frozenset({"starter", "schedule", "webhook", "generic_webhook"}
 _ENTRY_SUFFIX: Final = "_trigger"
 _ENVELOPE_DEPTH: Final = 3
 _NO_BEHAVIOUR: Final = frozenset({
-    "id", "type", "name", "enabled", "triggerMode", "subBlocks", "data", "parentId", "retry", "position", "positionAbsolute", "height",
-    "width", "horizontalHandles", "isWide", "advancedMode", "locked", "layout", "outputs", "extent", "color", "selected", "dragging",
-    "isStarterBlock",
+    "id", "type", "name", "enabled", "triggerMode", "subBlocks", "data", "parentId", "retry", "position", "positionAbsolute",
+    "height", "width", "horizontalHandles", "isWide", "advancedMode", "locked", "layout", "outputs", "extent", "color", "selected",
+    "dragging", "isStarterBlock",
 })  # fmt: skip
 _STATE_KEYS: Final = frozenset({
-    "blocks", "edges", "loops", "parallels", "variables", "metadata", "version", "exportedAt", "lastSaved", "lastUpdate", "isDeployed",
-    "deployedAt", "deploymentStatuses", "needsRedeployment", "hasActiveWebhook", "state", "name", "description", "id", "color", "workflow",
-    "folderId", "isPublished", "isFromTemplate",
+    "blocks", "edges", "loops", "parallels", "variables", "metadata", "version", "exportedAt", "lastSaved", "lastUpdate",
+    "isDeployed", "deployedAt", "deploymentStatuses", "needsRedeployment", "hasActiveWebhook", "state", "name", "description", "id",
+    "color", "workflow", "folderId", "isPublished", "isFromTemplate",
 })  # fmt: skip
 
 
@@ -103,12 +103,8 @@ def read_export(export: JSON, report: Report) -> Export:
             report.tell("sim_field_ignored", f"{prefix}{key}", field=key, kind="a workflow", told=type(state[key]).__name__)
     blocks = {block.key: block for block in _blocks(state, f"{prefix}blocks", report, secrets)}
     subflows = _subflows(state, prefix, blocks, report)
-    metadata = state.get("metadata") if isinstance(state.get("metadata"), dict) else {}
-    outer = state.get("workflow") or (export.get("workflow") if isinstance(export.get("workflow"), dict) else {}) or {}
-    name = metadata.get("name") or outer.get("name") or state.get("name") or ""
-    description = metadata.get("description") or outer.get("description") or ""
     return Export(
-        name if isinstance(name, str) else "", description if isinstance(description, str) else "", blocks,
+        _said("name", state, export), _said("description", state, export), blocks,
         tuple(_edges(state["edges"], f"{prefix}edges", report)), subflows,
         tuple(_variables(state.get("variables") or export.get("variables"), f"{prefix}variables", report, secrets)),
     )  # fmt: skip
@@ -127,6 +123,15 @@ def _state(export: JSON) -> tuple[Mapping[str, JSON], str]:
             break
         export, prefix = export[inner], f"{prefix}{inner}."
     raise _no_export("there are no blocks and edges in it")
+
+
+def _said(field: str, state: Mapping[str, JSON], export: Mapping[str, JSON]) -> str:
+    """A text about the workflow, wherever a release kept it."""
+    for place in (state.get("metadata"), state.get("workflow"), export.get("workflow"), state):
+        text = place.get(field) if isinstance(place, dict) else None
+        if isinstance(text, str) and text.strip():
+            return text.strip()
+    return ""
 
 
 def _no_export(told: str) -> InvalidRequest:
@@ -187,7 +192,8 @@ def _edges(raw: list[JSON], place: str, report: Report) -> Iterator[Edge]:
             report.tell("sim_edge_unreadable", path, edge=str(edge.get("id")) if isinstance(edge, dict) else None)
             continue
         handle = edge.get("sourceHandle")
-        yield Edge(str(edge.get("id") or number), path, edge["source"], edge["target"], handle if isinstance(handle, str) else None)
+        name, named = str(edge.get("id") or number), handle if isinstance(handle, str) else None
+        yield Edge(name, path, edge["source"], edge["target"], named)
 
 
 def _subflows(
@@ -210,7 +216,8 @@ def _variables(raw: JSON, place: str, report: Report, secrets: Secrets) -> Itera
         path = f"{place}.{key}"
         name = entry.get("name") if isinstance(entry, dict) else None
         if not isinstance(entry, dict) or not isinstance(name, str) or not name.strip() or number >= MAX_VARIABLES:
-            report.tell("sim_variable_unreadable", path, name=name or key, type="a variable", told="it has no name, or is one too many")
+            told = "it has no name, or is one too many"
+            report.tell("sim_variable_unreadable", path, name=name or key, type="a variable", told=told)
             continue
         sort = str(entry.get("type") or "string")
         value, told = typed(secrets.hidden(entry.get("value"), path, "variable", name), sort)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from types import MappingProxyType
-from typing import Final
+from typing import Any, Final
 
 from stepless.limits import PREVIEW_CHARACTERS
 from stepless.model.findings import Finding, Severity
@@ -30,7 +30,7 @@ TABLE: Final[Mapping[str, tuple[str, str]]] = MappingProxyType({
         "`{node}` is disabled: there nothing behind it runs, here its input passes through it", "Remove it, or what follows it.",
     ),
     "sim_block_unreachable": (
-        "`{name}` ({type}) never runs, since no path leads to it from a trigger or from the start of its container; it is left out",
+        "`{name}` ({type}) never runs: no path leads to it from a trigger or from the start of its container; it is left out",
         "Wire it and import again, if it is wanted.",
     ),
     "sim_block_unreadable": ("this is no block with a type: {told}; it is left out", "Mend the export."),
@@ -49,16 +49,21 @@ TABLE: Final[Mapping[str, tuple[str, str]]] = MappingProxyType({
     # -- fields
     "sim_field_ignored": ("`{field}` has no equivalent in `{kind}` and is left out: {told}", ""),
     "sim_field_unreadable": ("`{field}` cannot be read: {told}", "Mend it in the export, or set it in the document."),
-    "sim_input_format": ("the inputs that `{node}` declares are not declared here: {told}", "Use `input_contract` to check them."),
+    "sim_input_format": (
+        "the inputs that `{node}` declares are not declared here: {told}", "Give them with each start; defaults too.",
+    ),
     "sim_tool_without_equivalent": (
         "the tool `{name}` is not known here: the model may call the function `{call}`", "Register a function of that name.",
     ),
     "sim_secret": (
-        "{told} is not copied: `${{{name}}}` stands in its place", "Keep the value in the environment or the secret store, and revoke the exported one.",
+        "{told} is not copied: `${{{name}}}` stands in its place",
+        "Keep the value in the environment or the secret store, and revoke the exported one.",
     ),
     # -- containers
     "sim_cyclic_parents": ("the container of `{name}` is inside of it: it is taken as standing alone", "Mend `parentId`."),
-    "sim_unknown_parent": ("`{name}` is inside of something that is no container: it is taken as standing alone", "Mend `parentId`."),
+    "sim_unknown_parent": (
+        "`{name}` is inside of something that is no container: it is taken as standing alone", "Mend `parentId`.",
+    ),
     "sim_unknown_subflow": ("there is no block for this container; its settings are left out", ""),
     "sim_empty_container": ("`{node}` has nothing to run inside, which fails there; here it runs a node that does nothing", ""),
     "sim_container_start": ("nothing is wired to the start of `{node}`, which fails there; here its first nodes start", ""),
@@ -88,7 +93,9 @@ TABLE: Final[Mapping[str, tuple[str, str]]] = MappingProxyType({
     # -- references and variables
     "sim_unknown_reference": ("`{text}` names no block or variable: it stays text, as there", "Mend the name."),
     "sim_reference_outside_container": ("`{text}` stands outside such a container: it stays text, as there", ""),
-    "sim_reference_not_upstream": ("`{text}` reads a block that no path leads from: it reads as empty, as there", "Wire it, or remove it."),
+    "sim_reference_not_upstream": (
+        "`{text}` reads a block that no path leads from: it reads as empty, as there", "Wire it, or remove it.",
+    ),
     "sim_inner_block_read": ("`{text}` reads a block inside a container: it reads as empty", "Read the container's results."),
     "sim_output_without_equivalent": ("`{text}` reads a part of an output that is not put out here: it reads as empty", ""),
     "sim_results_reshaped": (
@@ -105,7 +112,7 @@ class Report:
     def __init__(self) -> None:
         self._findings: dict[tuple[str, str, str], Finding] = {}
 
-    def tell(self, code: str, path: str, *, at: str | None = None, edge: str | None = None, **facts: object) -> None:
+    def tell(self, code: str, path: str, /, *, at: str | None = None, edge: str | None = None, **facts: Any) -> None:
         """Adds the finding `code` about `path` of the export. `at` is the node that it concerns; `facts` fill the sentence."""
         message, mend = (text.format(**{name: shown(fact) for name, fact in facts.items()}) for text in TABLE[code])
         self._findings.setdefault((code, path, message), Finding(code, path, message, mend, at, edge, Severity.WARNING))

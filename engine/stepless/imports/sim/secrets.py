@@ -22,11 +22,11 @@ _SENSITIVE_NAME: Final = re.compile(
 )
 _LOOKS: Final = (
     re.compile(r"-----BEGIN [A-Z ]*PRIVATE KEY-----.*?(?:-----END [A-Z ]*PRIVATE KEY-----|\Z)", re.DOTALL),
-    re.compile(r"\b(?:sk|pk|rk)[-_](?:[A-Za-z0-9]+[-_])*[A-Za-z0-9]{16,}"),
+    re.compile(r"\b(?:sk|pk|rk)[-_](?:[A-Za-z0-9]{1,20}[-_]){0,4}[A-Za-z0-9_-]{16,500}"),
     re.compile(r"\b(?:gh[pousr]_[A-Za-z0-9]{20,}|github_pat_\w{20,}|glpat-[\w-]{16,}|xox[abeprs]-[\w-]{10,}|xai-\w{20,})"),
     re.compile(r"\b(?:AKIA|ASIA)[A-Z0-9]{16}\b"),
     re.compile(r"\bAIza[\w-]{30,}"),
-    re.compile(r"\beyJ[\w-]{10,}\.[\w-]{10,}\.[\w-]{5,}"),
+    re.compile(r"\beyJ[\w-]{10,2000}\.[\w-]{10,4000}\.[\w-]{5,1000}"),
     re.compile(r"(?<=://)[^\s/:@<>{}]{1,100}:[^\s/@<>{}]{1,200}(?=@)"),
     re.compile(r"(?i)(?<=\bbearer )[\w.~+/=-]{16,}"),
     re.compile(r"https://hooks\.slack\.com/(?:services|workflows)/[\w/]{10,}"),

@@ -1,0 +1,220 @@
+"""Blocks that do something: calls, code, answers, waits, questions, variables, and whatever there is no kind for."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from typing import Final
+
+from stepless.imports.sim.names import compared
+from stepless.imports.sim.site import Node, Site, call_name
+from stepless.imports.sim.values import (
+    JSON_TYPES,
+    Unreadable,
+    built,
+    named_fields,
+    read_json,
+    read_list,
+    rows,
+    typed,
+    whole_number,
+)
+from stepless.limits import MAX_ANSWER_FIELDS, MAX_DURATION_MS, MAX_HEADERS, MAX_ID_CHARACTERS, MAX_MESSAGE_CHARACTERS
+from stepless.model.json import JSON
+
+_METHODS: Final = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS")
+_UNITS: Final[Mapping[str, tuple[str, int]]] = {
+    "seconds": ("s", 1_000), "minutes": ("m", 60_000), "hours": ("h", 3_600_000), "days": ("d", 86_400_000),
+}  # fmt: skip
+_AMOUNT: Final = re.compile(r"[0-9]{1,9}(?:\.[0-9]{1,6})?")
+_OWN_ANSWERS: Final = ("decision", "by", "at")
+_REFERENCE: Final = re.compile(r"<[A-Za-z_]|\$\{|\{\{")
+
+
+def foreign(site: Site) -> Node:
+    """A block for which there is no kind: a function with the block's inputs as args, so that the graph is whole."""
+    call = call_name(site.block.type)
+    site.tell("sim_block_without_equivalent", node=site.id, type=site.block.type, call=call)
+    args = {name[:MAX_ID_CHARACTERS]: site.value(value, name) for name, value in site.take_rest().items() if name}
+    return {"type": "function", "with": {"call": call, "args": args} if args else {"call": call}}
+
+
+def code(site: Site) -> Node:
+    """Code is not run: a function is called with the code as text, and with the values that it reads by their names there."""
+    source = site.take("code")
+    if isinstance(source, list):  # an editor's cells
+        source = "\n".join(str(piece.get("content", "")) for piece in source if isinstance(piece, dict))
+    language = str(site.take("language") or "javascript")
+    text = source if isinstance(source, str) else ""
+    call = call_name(site.id)
+    site.tell("sim_code_kept_as_text", "code", language=language, node=site.id, call=call)
+    values = {mention: site.value(mention, "code") for mention in site.references.mentions(text)}
+    args: dict[str, JSON] = {"language": site.references.as_it_is(language), "code": site.references.as_it_is(text)}
+    if values:
+        args["values"] = values
+    rest = {name[:MAX_ID_CHARACTERS]: site.value(value, name) for name, value in site.take_rest().items() if name}
+    return {"type": "function", "with": {"call": call, "args": {**rest, **args}}}
+
+
+def http(site: Site) -> Node:
+    """A request. A body is JSON where it can be read as such, else text."""
+    params: dict[str, JSON] = {}
+    method = str(site.take("method") or "GET").upper()
+    if method in _METHODS:
+        params["method"] = method
+    else:
+        site.tell("sim_field_unreadable", "method", field="method", told=f"{method} is no method")
+    params["url"] = site.text(site.take("url"), "url").strip()
+    for field, name in (("params", "query"), ("headers", "headers")):
+        table = _table(site, field)
+        if table:
+            params[name] = table
+    body = site.take("body", "formData")
+    if body is not None:
+        try:
+            params["body"] = site.value(read_json(body), "body")
+        except Unreadable:
+            params["body"] = site.value(body, "body")
+    node: Node = {"type": "http", "with": params}
+    given = site.take("timeout")
+    timeout_ms = whole_number(given)
+    if timeout_ms is not None:
+        node["timeout_ms"] = min(timeout_ms, MAX_DURATION_MS)
+    elif given is not None:
+        site.tell("sim_field_unreadable", "timeout", field="timeout", told=f"{given!r} is no number of milliseconds")
+    site.leave("http")
+    return node
+
+
+def _table(site: Site, field: str) -> dict[str, JSON]:
+    value = site.take(field)
+    try:
+        table = rows(value if value is not None else {})
+    except Unreadable as error:
+        site.tell("sim_field_unreadable", field, field=field, told=error)
+        return {}
+    entries = list(table.items())
+    for name, _ in entries[MAX_HEADERS:]:
+        site.tell("sim_field_unreadable", field, field=f"{field}.{name}", told=f"more than {MAX_HEADERS} entries")
+    return {name: site.value(entry, field) for name, entry in entries[:MAX_HEADERS]}
+
+
+def respond(site: Site) -> Node:
+    params: dict[str, JSON] = {}
+    given = site.take("status")
+    status = whole_number(given)
+    if status is not None and 200 <= status <= 599:
+        params["status"] = status
+    elif isinstance(given, str) and _REFERENCE.search(given):
+        params["status"] = site.value(given, "status")
+    elif given is not None:
+        told = f"{given!r} is no status from 200 to 599; it answers 200"
+        site.tell("sim_field_unreadable", "status", field="status", told=told)
+    headers = _table(site, "headers")
+    if headers:
+        params["headers"] = headers
+    editor, builder = site.take("data"), site.take("builderData")
+    by_editor = site.take("dataMode") == "json" or builder is None
+    params["body"] = _body(site, "data" if by_editor else "builderData", editor if by_editor else builder)
+    site.leave("respond")
+    return {"type": "respond", "with": params}
+
+
+def _body(site: Site, field: str, value: JSON) -> JSON:
+    try:
+        return site.value(built(value) if field == "builderData" else read_json(value), field)
+    except Unreadable as error:
+        site.tell("sim_field_unreadable", field, field=field, told=f"{error}; it is sent as text")
+        return site.value(value, field)
+
+
+def wait(site: Site) -> Node:
+    long = site.take("async") in (True, "true")
+    units = (site.take("timeUnit"), site.take("timeUnitLong"))
+    unit = units[long]
+    letter, factor = _UNITS.get(str(unit)) or _UNITS["minutes" if long else "seconds"]
+    amount = site.take("timeValue")
+    text = str(amount).strip() if amount is not None else "10"
+    site.leave("wait")
+    if _AMOUNT.fullmatch(text) and float(text) * factor <= MAX_DURATION_MS:
+        whole = f"{int(text)}{letter}" if text.isdecimal() else f"{round(float(text) * factor)}ms"
+        return {"type": "wait", "with": {"for": whole}}
+    if _REFERENCE.search(text):
+        return {"type": "wait", "with": {"for": f"{site.text(text, 'timeValue')}{letter}"}}
+    site.tell("sim_field_unreadable", "timeValue", field="timeValue", told=f"{text!r} is no time; it waits 10 seconds")
+    return {"type": "wait", "with": {"for": "10s"}}
+
+
+def approval(site: Site) -> Node:
+    """A question to a human. What is shown there as data stands in the message here."""
+    lines = [site.references.as_it_is(site.block.name)]
+    shown = _shown(site)
+    lines += [f"{site.references.as_it_is(name)}: {_line(value)}" for name, value in shown.items()]
+    message = "\n".join(lines)
+    if len(message) > MAX_MESSAGE_CHARACTERS:
+        site.tell("sim_field_unreadable", "builderData", field="builderData", told="it is too long for a message")
+        message = lines[0][:MAX_MESSAGE_CHARACTERS]
+    params: dict[str, JSON] = {"message": message}
+    fields = _answer_fields(site)
+    if fields:
+        params["fields"] = fields
+    site.tell("sim_approval_answers", node=site.id)
+    site.leave("approval")
+    return {"type": "approval", "with": params}
+
+
+def _line(value: JSON) -> str:
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+
+
+def _shown(site: Site) -> dict[str, JSON]:
+    value = site.take("builderData")
+    try:
+        shown: dict[str, JSON] = site.value(built(value if value is not None else []), "builderData")
+    except Unreadable as error:
+        site.tell("sim_field_unreadable", "builderData", field="builderData", told=error)
+        return {}
+    return shown
+
+
+def _answer_fields(site: Site) -> dict[str, JSON]:
+    value = site.take("inputFormat")
+    fields: dict[str, JSON] = {}
+    try:
+        for field in named_fields(value if value is not None else []):
+            name = field["name"].strip()
+            if name in _OWN_ANSWERS or len(name) > MAX_ID_CHARACTERS or len(fields) >= MAX_ANSWER_FIELDS:
+                told = "the name has another meaning, or it is one too many"
+                site.tell("sim_field_unreadable", "inputFormat", field=name, told=told)
+                continue
+            schema = JSON_TYPES.get(str(field.get("type") or "string"), {})
+            title = field.get("description") or field.get("label")
+            fields[name] = {**schema, "description": title} if isinstance(title, str) else dict(schema)
+    except Unreadable as error:
+        site.tell("sim_field_unreadable", "inputFormat", field="inputFormat", told=error)
+    return fields
+
+
+def variables(site: Site) -> Node:
+    """Assignments to declared variables; others change nothing there either."""
+    value = site.take("variables")
+    known, by_key = site.references.variables, {entry.key: entry.name for entry in site.references.export.variables}
+    written: dict[str, JSON] = {}
+    try:
+        assignments = read_list(value if value is not None else [])
+    except Unreadable as error:
+        site.tell("sim_field_unreadable", "variables", field="variables", told=error)
+        assignments = []
+    for entry in assignments:
+        named = by_key.get(str(entry.get("variableId"))) or str(entry.get("variableName") or "")
+        name = known.get(compared(named))
+        assigned, told = typed(entry.get("value"), str(entry.get("type") or "string"))
+        if name is None:
+            site.tell("sim_variable_unknown", "variables", name=named)
+        elif told:
+            site.tell("sim_variable_unreadable", "variables", name=named, type=entry.get("type"), told=told)
+        else:
+            written[name] = site.value(assigned, "variables")
+    site.leave("set")
+    return {"type": "set", "with": {"variables": written}} if written else {"type": "transform", "with": {"value": {}}}

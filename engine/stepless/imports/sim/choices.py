@@ -1,0 +1,91 @@
+"""The exits of conditions and routers, and by which exit of a node an edge of the export leaves."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from stepless.imports.sim.export import Block, Edge
+from stepless.imports.sim.names import exits_for
+from stepless.imports.sim.values import Unreadable, read_list
+from stepless.limits import MAX_CASES
+from stepless.model.json import JSON
+from stepless.model.kind import ERROR, SOURCE
+
+CONDITION: Final = "condition"
+ROUTERS: Final = ("router", "router_v2")
+APPROVAL: Final = "human_in_the_loop"
+RESPONSE: Final = "response"
+START: Final = "start"  # from a container to what its turns begin with: no edge of the document, but an entry of the body
+
+_PLAIN_HANDLES: Final = (None, "", "source", "default")
+_CONTAINER_ENDS: Final = ("loop-end-source", "parallel-end-source", "loop_exit", "parallel_exit")
+_CONTAINER_STARTS: Final = ("loop-start-source", "parallel-start-source")
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """One case or route: the `handle` by which edges name it there, its `exit` here, its `title` and what it says."""
+
+    handle: str
+    exit: str
+    title: str
+    text: str
+
+
+def choices_of(block: Block, edges: Sequence[Edge], blocks: Mapping[str, Block], ids: Mapping[str, str]) -> tuple[Choice, ...]:
+    """The cases of a condition or the routes of a router, in order; none for any other block. `edges` are those that leave it."""
+    if block.type == CONDITION:
+        return _listed(block.fields.get("conditions"), "condition-")
+    if block.type in ROUTERS and "routes" in block.fields:
+        return _listed(block.fields["routes"], "router-")
+    if block.type in ROUTERS:
+        targets = dict.fromkeys(edge.target for edge in edges if edge.handle != ERROR and edge.target in ids)
+        return tuple(Choice(f"router-{key}", ids[key], blocks[key].name, blocks[key].name) for key in list(targets)[:MAX_CASES])
+    return ()
+
+
+def _listed(value: JSON, prefix: str) -> tuple[Choice, ...]:
+    try:
+        entries = read_list(value if value is not None else [])[:MAX_CASES]
+    except Unreadable:
+        return ()
+    titles = [str(entry.get("title") or entry.get("label") or f"case {place + 1}") for place, entry in enumerate(entries)]
+    texts = [entry.get("value", entry.get("condition")) for entry in entries]
+    return tuple(
+        Choice(f"{prefix}{entry.get('id')}", exit, title, text if isinstance(text, str) else "")
+        for entry, exit, title, text in zip(entries, exits_for(titles), titles, texts, strict=True)
+    )
+
+
+def exits_of(block: Block, edge: Edge, edges: Sequence[Edge], choices: Sequence[Choice]) -> tuple[str, ...]:
+    """The exits by which an edge leaves its block, or START; none when the block has no such exit. `edges` are all that leave."""
+    if edge.handle == ERROR:
+        return (ERROR,)
+    if block.is_container:
+        return _of_container(edge)
+    if block.type == CONDITION or block.type in ROUTERS:
+        return _of_choice(block, edge, edges, choices)
+    if edge.handle not in _PLAIN_HANDLES:
+        return ()
+    success = "approved" if block.type == APPROVAL else SOURCE
+    if not edge.handle and any(other.handle == ERROR for other in edges):
+        return (success, ERROR)  # an edge without a handle is taken after a handled failure too
+    return (success,)
+
+
+def _of_container(edge: Edge) -> tuple[str, ...]:
+    if edge.handle in _CONTAINER_STARTS:
+        return (START,)
+    return (SOURCE,) if edge.handle in _PLAIN_HANDLES or edge.handle in _CONTAINER_ENDS else ()
+
+
+def _of_choice(block: Block, edge: Edge, edges: Sequence[Edge], choices: Sequence[Choice]) -> tuple[str, ...]:
+    handle = edge.handle
+    if handle in _PLAIN_HANDLES or not handle:
+        if block.type == CONDITION:  # the n-th edge leaves by the n-th case
+            place = [other for other in edges if other.handle != ERROR].index(edge)
+            return (choices[place].exit,) if place < len(choices) else ()
+        handle = f"router-{edge.target}"
+    return tuple(choice.exit for choice in choices if choice.handle == handle)[:1]

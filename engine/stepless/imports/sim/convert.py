@@ -1,0 +1,160 @@
+"""An export in, a document and its findings out."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+from stepless.compile import check_document
+from stepless.errors import EngineBug, InvalidRequest
+from stepless.imports.sim.blocks import convert_block
+from stepless.imports.sim.export import NOTE, Block, Export, read_export
+from stepless.imports.sim.findings import Report
+from stepless.imports.sim.names import compared, slug, unique, word
+from stepless.imports.sim.references import References
+from stepless.imports.sim.site import Node, Site, call_name
+from stepless.imports.sim.wiring import wire
+from stepless.limits import MAX_ENV_NAMES, MAX_ID_CHARACTERS, MAX_IMPORT_FAULTS, MAX_MESSAGE_CHARACTERS
+from stepless.model.findings import Finding, Severity
+from stepless.model.json import JSON
+from stepless.nodes import KINDS
+
+Document = dict[str, Any]
+_REFUSED: Final = "refused"
+_REPORT: Final = "please report it, with the export"
+_IDLE: Final = "nothing"  # what an empty container runs
+
+
+@dataclass(frozen=True, slots=True)
+class Imported:
+    """`document` compiles with KINDS. `findings`, all warnings, tell everything that it does not take over as it was; their
+    paths lead into the export."""
+
+    document: Document
+    findings: tuple[Finding, ...]
+
+
+def convert(export: Mapping[str, JSON]) -> Imported:
+    """A Sim export as a document. Raises `InvalidRequest` when it is none, or too large."""
+    report = Report()
+    read = read_export(export, report)
+    wiring = wire(read, report)
+    references = References(read, wiring, _variable_names(read), report)
+    document: Document = {"id": slug(read.name)}
+    if read.name and read.name != document["id"]:
+        document["name"] = read.name[:MAX_MESSAGE_CHARACTERS]
+    description = _description(read, report)
+    if description:
+        document["description"] = description
+    nodes = _body(None, references)["nodes"]
+    variables = {references.variables[compared(entry.name)]: entry.value for entry in read.variables}
+    variables.update(dict.fromkeys(references.kept.values()))
+    if variables:
+        document["variables"] = variables
+    if references.env:
+        document["env"] = sorted(references.env)
+    if len(references.env) > MAX_ENV_NAMES:
+        told = f"it reads {len(references.env)} names of the environment, at most {MAX_ENV_NAMES} can be listed"
+        raise InvalidRequest(told, code="sim_export_too_large", mend="split the workflow", status=413)
+    document |= {"on_failure": "halt", "nodes": nodes}  # there the first unhandled failure stops everything, too
+    _accepted(document, references)
+    return Imported(document, report.findings)
+
+
+def _variable_names(export: Export) -> dict[str, str]:
+    names: dict[str, str] = {}
+    for entry in export.variables:
+        names.setdefault(compared(entry.name), unique(word(entry.name, "variable"), names.values()))
+    return names
+
+
+def _description(export: Export, report: Report) -> str:
+    """What the workflow says of itself, and its notes."""
+    pieces = [export.description] if export.description else []
+    for block in export.blocks.values():
+        if block.type == NOTE:
+            report.tell("sim_note", block.path, name=block.name)
+            pieces.append(f"{block.name}: {str(block.fields.get('content', '')).strip()}")
+    return "\n\n".join(pieces)[:MAX_MESSAGE_CHARACTERS]
+
+
+# -- bodies -----------------------------------------------------------------------------------------------------------
+
+
+def _body(owner: str | None, references: References) -> Node:
+    """The graph inside a container, or of the workflow itself. A container's tests are read before its body is closed, so
+    that what they read of it is kept by nodes of its own."""
+    wiring, nodes = references.wiring, dict[str, Node]()
+    for key in wiring.bodies[owner]:
+        block = references.export.blocks[key]
+        inner: Node | None = {} if block.is_container else None
+        site = Site(block, wiring.ids[key], references, references.report)
+        nodes[wiring.ids[key]] = convert_block(site, wiring, inner)
+        if inner is not None:
+            inner |= _body(key, references)
+    for key in wiring.bodies[owner]:
+        if key in references.kept:
+            name = unique(f"keep_{wiring.ids[key]}"[: MAX_ID_CHARACTERS - 8], {*wiring.ids.values(), *nodes})
+            written = {references.kept[key]: f"<{wiring.ids[key]}>"}
+            nodes[name] = {"type": "set", "after": wiring.ids[key], "with": {"variables": written}}
+    if not nodes:
+        nodes[unique(_IDLE, wiring.ids.values())] = {"type": "join"}
+        if owner is not None:
+            block = references.export.blocks[owner]
+            references.report.tell("sim_empty_container", block.path, at=wiring.ids[owner], node=wiring.ids[owner])
+    return {"nodes": nodes}
+
+
+# -- the last word of the compiler ------------------------------------------------------------------------------------
+
+
+def _accepted(document: Document, references: References) -> None:
+    """Turns every node whose parameters the compiler refuses into a function with those parameters as they were in the
+    export: values that only the kind can judge (a URL, a header's name) are judged by the kind."""
+    for _ in range(MAX_IMPORT_FAULTS):
+        errors = [finding for finding in check_document(document, KINDS) if finding.severity is Severity.ERROR]
+        if not errors:
+            return
+        refused = {finding.node: finding for finding in reversed(errors)}
+        by_id = {node: key for key, node in references.wiring.ids.items()}
+        for node, finding in refused.items():
+            block = references.export.blocks.get(by_id.get(node or "", ""))
+            if block is None or block.is_container or not _replaced(document, str(node), block, finding, references):
+                raise EngineBug(f"the imported document is refused: {finding}", place=finding.path, mend=_REPORT)
+    raise EngineBug("the imported document is still refused", mend=_REPORT)
+
+
+def _replaced(document: Document, node: str, block: Block, finding: Finding, references: References) -> bool:
+    """Puts a function in the place of a node; False when there is one already."""
+    home = _home(document["nodes"], node)
+    if home is None or _REFUSED in home[node].get("with", {}).get("args", {}):
+        return False
+    call = call_name(block.type)
+    references.report.tell("sim_block_refused", block.path, at=node, node=node, type=block.type, told=finding.message, call=call)
+    refused = references.untouched(dict(block.fields))
+    home[node] = {
+        **{key: value for key, value in home[node].items() if key in ("label", "after", "enabled")},
+        "type": "function", "with": {"call": call, "args": {_REFUSED: refused}},
+    }  # fmt: skip
+    for other in home.values():
+        _leave_by_source(other, node)
+    return True
+
+
+def _home(nodes: dict[str, Node], node: str) -> dict[str, Node] | None:
+    """The body in which a node stands."""
+    bodies = [nodes]
+    for body in bodies:
+        if node in body:
+            return body
+        bodies += [inner["with"]["body"]["nodes"] for inner in body.values() if "body" in inner.get("with", {})]
+    return None
+
+
+def _leave_by_source(node: Node, source: str) -> None:
+    """Edges from `source` leave by its only exit from now on, or by `error`."""
+    after = [node["after"]] if isinstance(node.get("after"), str) else node.get("after", [])
+    moved = [source if entry.startswith(f"{source}.") and entry != f"{source}.error" else entry for entry in after]
+    if moved:
+        node["after"] = moved[0] if len(moved) == 1 else list(dict.fromkeys(moved))

@@ -1,0 +1,109 @@
+"""Where the parts of a block's output are found in the output of the node that it becomes: one row per block type."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from stepless.imports.sim.choices import APPROVAL, CONDITION, RESPONSE
+from stepless.imports.sim.export import Block
+from stepless.imports.sim.values import Unreadable, named_fields, read_json
+from stepless.model.json import JSON, Path
+
+_ERROR: Final[Path] = ("error",)
+
+
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """`parts` maps the beginning of a path there to its place here (None: it is not put out); the longest beginning counts.
+    `rest` is what stands before any other path here, None when there is no other part."""
+
+    parts: Mapping[Path, Path | None]
+    rest: Path | None = ()
+
+    def place(self, steps: Path) -> Path | None:
+        """The path here; None when this part is not put out."""
+        for size in range(len(steps), 0, -1):
+            if steps[:size] in self.parts:
+                found = self.parts[steps[:size]]
+                return None if found is None else (*found, *steps[size:])
+        if not steps:
+            return ()
+        return None if self.rest is None else (*self.rest, *steps)
+
+
+_TOKENS: Final[dict[Path, Path | None]] = {
+    ("tokens",): ("usage",),
+    **{("tokens", name): ("usage", "input_tokens") for name in ("prompt", "input")},
+    **{("tokens", name): ("usage", "output_tokens") for name in ("completion", "output")},
+}
+_NOT_SCHEMA: Final[dict[Path, Path | None]] = {(name,): None for name in ("model", "toolCalls", "cost", "providerTiming")}
+_TEXT: Final = Shape({("content",): ("text",), **_TOKENS}, None)
+_CONTROL: Final[dict[Path, Path | None]] = {
+    (name,): None for name in ("conditionResult", "selectedPath", "selectedOption", "selectedConditionId")
+}
+_AS_IT_IS: Final = Shape({})
+_SHAPES: Final[Mapping[str, Shape]] = {
+    "api": Shape({("data",): ("body",), ("status",): ("status",), ("headers",): ("headers",)}, None),
+    "function": Shape({("result",): (), ("stdout",): None}, None),
+    CONDITION: Shape(_CONTROL),
+    "router": Shape({("selectedRoute",): ("route",), ("reasoning",): ("reasoning",)}, None),
+    "router_v2": Shape({("selectedRoute",): ("route",), ("reasoning",): ("reasoning",)}, None),
+    "wait": Shape({}, None),
+    APPROVAL: Shape({
+        ("submission",): (), ("resumeInput",): (), ("submittedAt",): ("at",), ("url",): None, ("resumeEndpoint",): None,
+        ("response",): None,
+    }),
+    RESPONSE: Shape({("data",): ()}, None),
+    "loop": Shape({("results",): ()}, None),
+    "parallel": Shape({("results",): ()}, None),
+    "generic_webhook": Shape({}, ("body",)),
+    "webhook": Shape({}, ("body",)),
+}  # fmt: skip
+_INPUT_INSIDE: Final = ("starter", "api_trigger", "input_trigger")  # they repeat the declared inputs under `input`
+
+
+def place_of(block: Block, steps: Path, *, inside: bool) -> Path | None:
+    """Where `<block.steps>` is found below its node; None when it is not put out. `inside`: the block is in a container."""
+    if steps[:1] == _ERROR:
+        return ("error", "message", *steps[1:])
+    return shape_of(block, inside=inside).place(steps)
+
+
+def shape_of(block: Block, *, inside: bool) -> Shape:
+    if block.is_trigger and (inside or block.type not in _SHAPES):
+        declared = block.type in _INPUT_INSIDE and _declares_inputs(block)
+        return Shape({("input",): ()}) if declared else _AS_IT_IS
+    if block.type == "agent":
+        return _of_agent(block)
+    return _SHAPES.get(block.type, _AS_IT_IS)
+
+
+def _of_agent(block: Block) -> Shape:
+    """Text has a place of its own; the fields of a structured answer stand at the top there, and in `object` here."""
+    schema = response_schema(block.fields.get("responseFormat"))
+    if schema is None:
+        return _TEXT
+    properties = schema.get("properties")
+    own: dict[Path, Path | None] = {(name,): ("object", name) for name in properties} if isinstance(properties, dict) else {}
+    return Shape({("content",): ("object",), **_TOKENS, **_NOT_SCHEMA, **own}, ("object",))
+
+
+def _declares_inputs(block: Block) -> bool:
+    try:
+        return any(True for _ in named_fields(block.fields.get("inputFormat", [])))
+    except Unreadable:
+        return False
+
+
+def response_schema(value: JSON) -> dict[str, JSON] | None:
+    """The JSON Schema inside a response format, in whichever wrapping; None when there is none that can be read."""
+    try:
+        read = read_json(value)
+    except Unreadable:
+        return None
+    for wrapping in ("json_schema", "schema"):
+        if isinstance(read, dict) and isinstance(read.get(wrapping), dict):
+            read = read[wrapping]
+    return read if isinstance(read, dict) and ("properties" in read or "type" in read) else None

@@ -1,0 +1,228 @@
+"""Who is inside whom, which edges there are, what never runs, and what is upstream of what."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from stepless.imports.sim.choices import RESPONSE, START, Choice, choices_of, exits_of
+from stepless.imports.sim.export import NOTE, Block, Edge, Export
+from stepless.imports.sim.findings import Report
+from stepless.imports.sim.names import compared, ids_for
+from stepless.limits import MAX_NESTED_CONTAINERS
+from stepless.model.kind import ERROR
+
+_WHITE, _GREY, _BLACK = range(3)
+Parents = Mapping[str, str | None]
+
+
+@dataclass(frozen=True, slots=True)
+class Wire:
+    """An edge of the document, by block keys."""
+
+    source: str
+    exit: str
+    target: str
+    edge: Edge
+
+
+@dataclass(frozen=True, slots=True)
+class Wiring:
+    """What the document's graph is made of, by block keys; only what can run is in it.
+
+    `ids` has every block that is no note. `bodies` maps a container (None: the workflow itself) to its blocks in their order;
+    `into` maps a block to its incoming wires in the order of edges; `choices` are the exits of conditions and routers.
+    """
+
+    ids: Mapping[str, str]
+    parents: Parents
+    bodies: Mapping[str | None, tuple[str, ...]]
+    into: Mapping[str, tuple[Wire, ...]]
+    choices: Mapping[str, tuple[Choice, ...]]
+    above: Mapping[str, int]  # bits of the blocks upstream in the same body
+    bits: Mapping[str, int]
+
+    def runs(self, key: str) -> bool:
+        return key in self.bits
+
+    def is_upstream(self, key: str, of: str) -> bool:
+        """Whether a path leads from one block to another of the same body."""
+        return bool(self.above[of] & self.bits[key])
+
+    def is_only_leaf(self, key: str) -> bool:
+        """Whether a block is the one block of its body that nothing follows: then each turn puts out its output."""
+        body = self.bodies[self.parents[key]]
+        followed = {wire.source for inner in body for wire in self.into[inner]}
+        return [inner for inner in body if inner not in followed] == [key]
+
+
+def wire(export: Export, report: Report) -> Wiring:
+    """The graph of an export; what is left out of it is told."""
+    blocks = {key: block for key, block in export.blocks.items() if block.type != NOTE}
+    parents = _parents(blocks, report)
+    ids = ids_for({key: block.name for key, block in blocks.items()})
+    _tell_twins(blocks.values(), report)
+    leaving: dict[str, list[Edge]] = defaultdict(list)
+    for edge in export.edges:
+        leaving[edge.source].append(edge)
+    choices = {key: choices_of(block, leaving[key], blocks, ids) for key, block in blocks.items()}
+    wires: list[Wire] = []
+    starts: dict[str, set[str]] = defaultdict(set)
+    for edge in export.edges:
+        fault, facts = _fault(edge, export, parents)
+        exits = () if fault else exits_of(blocks[edge.source], edge, leaving[edge.source], choices[edge.source])
+        if not fault and not exits:
+            fault, facts = "sim_edge_exit_unknown", {"name": blocks[edge.source].name, "handle": edge.handle or "source"}
+        elif not fault and (exits == (START,)) != (parents[edge.target] == edge.source):
+            fault = "sim_edge_crosses_container"
+        if fault:
+            report.tell(fault, edge.path, edge=edge.id, **facts)
+        elif exits == (START,):
+            starts[edge.source].add(edge.target)
+        else:
+            wires += [Wire(edge.source, exit, edge.target, edge) for exit in exits]
+    wires = _without_circles(wires, report)
+    bodies = _bodies(blocks, parents, wires, starts, ids, report)
+    return _linked(ids, parents, bodies, wires, choices)
+
+
+def _parents(blocks: Mapping[str, Block], report: Report) -> Parents:
+    parents: dict[str, str | None] = {}
+    for key, block in blocks.items():
+        inside = blocks.get(block.parent) if block.parent is not None else None
+        if block.parent is not None and (inside is None or not inside.is_container):
+            report.tell("sim_unknown_parent", block.path, name=block.name)
+            inside = None
+        parents[key] = inside.key if inside is not None else None
+    for key in blocks:
+        chain, standing = [key], parents[key]
+        while standing is not None and standing not in chain and len(chain) <= MAX_NESTED_CONTAINERS:
+            chain.append(standing)
+            standing = parents[standing]
+        if standing is not None:
+            report.tell("sim_cyclic_parents", blocks[key].path, name=blocks[key].name)
+            parents[key] = None
+    return parents
+
+
+def _tell_twins(blocks: Iterable[Block], report: Report) -> None:
+    seen: set[str] = set()
+    for block in blocks:
+        if compared(block.name) in seen:
+            report.tell("sim_name_twice", block.path, name=block.name)
+        seen.add(compared(block.name))
+
+
+def _fault(edge: Edge, export: Export, parents: Parents) -> tuple[str, dict[str, Any]]:
+    """Why an edge cannot be drawn, and the facts to tell with it; the exit is looked at elsewhere."""
+    for end in (edge.source, edge.target):
+        if end not in parents:
+            return "sim_edge_end_unknown", {"name": export.blocks[end].name if end in export.blocks else end}
+    source, target = export.blocks[edge.source], export.blocks[edge.target]
+    if edge.source == edge.target:
+        return "sim_edge_to_itself", {}
+    if parents[edge.target] not in (parents[edge.source], edge.source):
+        return "sim_edge_crosses_container", {}
+    if target.is_trigger and parents[edge.target] is None:
+        return "sim_edge_into_trigger", {}
+    if source.type == RESPONSE and edge.handle != ERROR:
+        return "sim_edge_after_end", {"name": source.name}
+    return "", {}
+
+
+def _without_circles(wires: Sequence[Wire], report: Report) -> list[Wire]:
+    """The wires but those that lead back to a block on the way to them (depth first, in the order of edges)."""
+    leaving: dict[str, list[Wire]] = defaultdict(list)
+    for wire in wires:
+        leaving[wire.source].append(wire)
+    colour: dict[str, int] = defaultdict(int)
+    closing: set[int] = set()
+    for root in dict.fromkeys(wire.source for wire in wires):
+        if colour[root] != _WHITE:
+            continue
+        colour[root] = _GREY
+        stack = [(root, iter(leaving[root]))]
+        while stack:
+            key, ways = stack[-1]
+            way = next(ways, None)
+            if way is None:
+                colour[key] = _BLACK
+                stack.pop()
+            elif colour[way.target] == _GREY:
+                closing.add(id(way))
+                report.tell("sim_edge_in_circle", way.edge.path, edge=way.edge.id)
+            elif colour[way.target] == _WHITE:
+                colour[way.target] = _GREY
+                stack.append((way.target, iter(leaving[way.target])))
+    return [wire for wire in wires if id(wire) not in closing]
+
+
+def _bodies(
+    blocks: Mapping[str, Block], parents: Parents, wires: Sequence[Wire], starts: Mapping[str, set[str]], ids: Mapping[str, str],
+    report: Report,
+) -> dict[str | None, tuple[str, ...]]:
+    """Of every container that runs, the blocks that can be reached from its start; of the workflow, from its triggers."""
+    inner: dict[str | None, list[str]] = defaultdict(list)
+    for key, owner in parents.items():
+        inner[owner].append(key)
+    targets: dict[str, set[str]] = defaultdict(set)
+    for wire in wires:
+        targets[wire.source].add(wire.target)
+    entered = {wire.target for wire in wires}
+    bodies: dict[str | None, tuple[str, ...]] = {}
+    owners: list[str | None] = [None]
+    for owner in owners:
+        roots = [key for key in inner[owner] if (blocks[key].is_trigger if owner is None else key in starts.get(owner, ()))]
+        if not roots and inner[owner]:
+            roots = [key for key in inner[owner] if key not in entered]
+            if owner is None:
+                report.tell("sim_no_trigger", "")
+            else:
+                report.tell("sim_container_start", blocks[owner].path, at=ids[owner], node=ids[owner])
+        reached = _reached(roots, targets)
+        bodies[owner] = tuple(key for key in inner[owner] if key in reached)
+        owners += [key for key in bodies[owner] if blocks[key].is_container]
+    running = {key for body in bodies.values() for key in body}
+    for key, block in blocks.items():
+        if key not in running:
+            report.tell("sim_block_unreachable", block.path, name=block.name, type=block.type)
+    return bodies
+
+
+def _reached(roots: Iterable[str], targets: Mapping[str, set[str]]) -> set[str]:
+    reached = set(roots)
+    left = list(reached)
+    while left:
+        new = targets.get(left.pop(), set()) - reached
+        reached |= new
+        left += new
+    return reached
+
+
+def _linked(
+    ids: Mapping[str, str], parents: Parents, bodies: Mapping[str | None, tuple[str, ...]], wires: Sequence[Wire],
+    choices: Mapping[str, tuple[Choice, ...]],
+) -> Wiring:
+    keys = [key for body in bodies.values() for key in body]
+    bits = {key: 1 << place for place, key in enumerate(keys)}
+    into: dict[str, list[Wire]] = {key: [] for key in keys}
+    for wire in wires:
+        if wire.source in bits and wire.target in bits:
+            into[wire.target].append(wire)
+    above: dict[str, int] = {}
+    for root in keys:
+        stack = [root]
+        while stack:
+            key = stack[-1]
+            missing = [wire.source for wire in into[key] if wire.source not in above]
+            if missing and key not in above:
+                stack += missing
+                continue
+            stack.pop()
+            mask = 0
+            for wire in into[key]:
+                mask |= above[wire.source] | bits[wire.source]
+            above[key] = mask
+    return Wiring(ids, parents, bodies, {key: tuple(wires) for key, wires in into.items()}, choices, above, bits)

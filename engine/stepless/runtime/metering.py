@@ -1,0 +1,63 @@
+"""What operators are told: the names of the metrics, and which events become a line of the log."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Final
+
+from stepless.core.events import NODE_FAILURES, RUN_ENDS, Event, EventType
+from stepless.ports import Meter, RunHead
+
+COMMITS: Final = "Commits"
+HAND_OVERS: Final = "HandOvers"
+LEASE_CONFLICTS: Final = "LeaseConflicts"  # turned away by a live lease, or fenced off in the middle
+FAIL_OPENS: Final = "FailOpens"  # starts that a rate limit let through because nobody could count
+NODE_TIME: Final = "NodeTime"
+DUE_RUNS: Final = "DueRuns"
+OLDEST_DUE_AGE: Final = "OldestDueAge"  # how long the longest overdue run has waited for somebody to look
+DEAD_LETTERS: Final = "DeadLetters"
+OUTCOMES: Final[Mapping[EventType, str]] = {
+    EventType.RUN_STARTED: "RunsStarted",
+    EventType.RUN_COMPLETED: "RunsCompleted",
+    EventType.RUN_FAILED: "RunsFailed",
+    EventType.RUN_CANCELLED: "RunsCancelled",
+    EventType.RUN_TIMED_OUT: "RunsTimedOut",
+    EventType.RUN_RECOVERED: "RunsRecovered",
+}
+_TOLD: Final = RUN_ENDS | NODE_FAILURES | {EventType.RUN_RECOVERED, EventType.RUN_CONTINUED, EventType.NODE_RETRIED}
+
+
+class Silent:
+    """A meter that nobody reads."""
+
+    def count(self, name: str, number: int = 1) -> None:
+        return
+
+    def took(self, name: str, duration_ms: float) -> None:
+        return
+
+    def tell(self, what: str, facts: Mapping[str, str | int]) -> None:
+        return
+
+
+def committed(meter: Meter, head: RunHead, events: Sequence[Event]) -> None:
+    """Events of one commit: counted by outcome, and told where an operator would ask."""
+    if not events:
+        return
+    meter.count(COMMITS)
+    for event in events:
+        if event.type in OUTCOMES:
+            meter.count(OUTCOMES[event.type])
+        if event.type in _TOLD:
+            meter.tell(event.type.value, _facts(head, event))
+
+
+def _facts(head: RunHead, event: Event) -> Mapping[str, str | int]:
+    facts: dict[str, str | int] = {"run": head.run_id, "workflow": head.workflow_id, "sequence": event.sequence}
+    if event.instance:
+        facts["instance"] = event.instance
+    error = event.data.get("error")
+    code = error.get("code") if isinstance(error, Mapping) else event.data.get("code")
+    if isinstance(code, str):
+        facts["code"] = code
+    return facts
