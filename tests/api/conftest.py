@@ -134,10 +134,19 @@ class Stream:
 
     async def __aenter__(self) -> Stream:
         scope = {
-            "type": "http", "asgi": {"version": "3.0", "spec_version": "2.3"}, "http_version": "1.1", "method": "GET", "scheme": "http",
-            "path": self._path, "raw_path": self._path.encode(), "query_string": self._query.encode(), "root_path": "",
-            "headers": self._headers, "client": ("test", 1), "server": ("test", 80),
-        }  # fmt: skip
+            "type": "http",
+            "asgi": {"version": "3.0", "spec_version": "2.3"},
+            "http_version": "1.1",
+            "method": "GET",
+            "scheme": "http",
+            "path": self._path,
+            "raw_path": self._path.encode(),
+            "query_string": self._query.encode(),
+            "root_path": "",
+            "headers": self._headers,
+            "client": ("test", 1),
+            "server": ("test", 80),
+        }
         self._task = asyncio.create_task(self._app(scope, self._receive, self._send))
         start = await asyncio.wait_for(self._sent.get(), PATIENCE_S)
         self.status = start["status"]
