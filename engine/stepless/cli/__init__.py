@@ -4,6 +4,7 @@
     dev.py          API, runner and timers in one process
     run.py          one run in the terminal
     check.py        validate, schema, graph: what can be told without running
+    import_sim.py   exports of other tools
     files.py        documents, inputs and function modules from disk
     complaints.py   how a fault is told: the place, one sentence, the mend
     progress.py     what a run's events come to, node by node

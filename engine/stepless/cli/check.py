@@ -13,6 +13,7 @@ from stepless.compile import check_document, compile_document, json_schema
 from stepless.errors import DocumentRefused, SteplessError
 from stepless.model.findings import Severity
 from stepless.nodes import KINDS
+from stepless.nodes.function import names
 
 
 def validate(arguments: argparse.Namespace) -> int:
@@ -20,7 +21,7 @@ def validate(arguments: argparse.Namespace) -> int:
     refused = 0
     for file in arguments.files:
         try:
-            functions = load_functions(Path(file).parent, arguments.modules)
+            functions = names() if load_functions(Path(file).parent, arguments.modules) else None
             source = read_source(file)
         except Refused as error:
             tell_findings(error.findings, error.file, error.text)
@@ -31,7 +32,7 @@ def validate(arguments: argparse.Namespace) -> int:
             tell(error, file)
             refused += 1
             continue
-        findings = check_document(source.document, KINDS, functions=functions or None)
+        findings = check_document(source.document, KINDS, functions=functions)
         tell_findings(findings, file, source.text)
         print(f"{file}: {summary(findings) or 'fine'}")
         refused += any(finding.severity is Severity.ERROR for finding in findings)

@@ -27,6 +27,7 @@ from stepless.errors import ConfigError, Conflict, DocumentRefused, InvalidReque
 from stepless.limits import LOCAL_BUDGET_MS
 from stepless.model.json import JSON
 from stepless.nodes import KINDS
+from stepless.nodes.function import names
 from stepless.runtime.bootstrap import Local, local
 
 API_KEY = "STEPLESS_API_KEY"
@@ -51,11 +52,11 @@ def dev(arguments: argparse.Namespace) -> int:
         raise InvalidRequest("there is no such folder", code="folder_not_found", place=arguments.folder, mend=mend)
     listener = _listen(arguments.host, arguments.port)
     try:
-        functions = load_functions(folder, arguments.modules)
+        load_functions(folder, arguments.modules)
         built = local(_made(arguments.db), budget_ms=arguments.budget_ms or LOCAL_BUDGET_MS)
         try:
-            served = _publish_all(built, folder, functions)
-            return asyncio.run(_serve(built, served, functions, listener, arguments))
+            served = _publish_all(built, folder)
+            return asyncio.run(_serve(built, served, listener, arguments))
         finally:
             built.close()
     finally:
@@ -84,7 +85,7 @@ def _listen(host: str, port: int) -> socket.socket:
 # -- publishing -------------------------------------------------------------------------------------------------------
 
 
-def _publish_all(built: Local, folder: Path, functions: frozenset[str]) -> list[Served]:
+def _publish_all(built: Local, folder: Path) -> list[Served]:
     """Publishes what can be; tells what is wrong with the rest, which stops nobody else."""
     served = []
     for path in documents_in(folder):
@@ -92,7 +93,7 @@ def _publish_all(built: Local, folder: Path, functions: frozenset[str]) -> list[
         try:
             source = read_source(path)
             text = source.text
-            published = built.service.publish(source.document, functions=functions)
+            published = built.service.publish(source.document, functions=names())
         except DocumentRefused as error:
             tell_findings(error.findings, str(path), text or getattr(error, "text", ""))
             sys.stderr.write(f"{path}: not published, {summary(error.findings)}\n")
@@ -124,9 +125,7 @@ class _Server(uvicorn.Server):
         return nullcontext()
 
 
-async def _serve(
-    built: Local, served: list[Served], functions: frozenset[str], listener: socket.socket, arguments: argparse.Namespace
-) -> int:
+async def _serve(built: Local, served: list[Served], listener: socket.socket, arguments: argparse.Namespace) -> int:
     url = _url(arguments.host, listener)
     key = os.environ.get(API_KEY) or built.service.signer.derive("api-key")
     app = create_app(built.service, api_keys=[key], base_url=url)
@@ -136,7 +135,7 @@ async def _serve(
     )
 
     def announce() -> None:
-        _announce(url, key, served, functions, built.adopted, arguments)
+        _announce(url, key, served, built.adopted, arguments)
 
     server = _Server(config, announce)
     stop = _stop_signal()
@@ -187,12 +186,11 @@ def _url(host: str, listener: socket.socket) -> str:
     return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
 
 
-def _announce(
-    url: str, key: str, served: list[Served], functions: frozenset[str], adopted: int, arguments: argparse.Namespace
-) -> None:
+def _announce(url: str, key: str, served: list[Served], adopted: int, arguments: argparse.Namespace) -> None:
     lines = ["", f"Stepless listens on {url}", "", f"  API       {url}/docs", f"  API key   {key}", f"  runs in   {arguments.db}"]
+    functions = sorted(names())
     if functions:
-        lines.append(_wrapped("  functions ", sorted(functions)))
+        lines.append(_wrapped("  functions ", functions))
     lines.append("")
     if not served:
         lines.append(f"No workflow in {arguments.folder} yet: put one there and start again.")
@@ -228,7 +226,8 @@ def _curl(url: str, key: str, workflow: Served) -> list[str]:
     return [
         f"  curl {url}/workflows/{workflow.workflow_id}/runs \\",
         f"    -H 'Authorization: Bearer {key}' \\",
-        f"    -H 'Content-Type: application/json' -d '{body}'",
+        "    -H 'Content-Type: application/json' \\",
+        f"    -d '{body}'",
     ]
 
 

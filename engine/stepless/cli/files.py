@@ -16,7 +16,7 @@ from stepless.compile import parse
 from stepless.errors import ConfigError, DocumentRefused, InvalidRequest
 from stepless.limits import MAX_INPUT_BYTES
 from stepless.model.json import JSON
-from stepless.nodes.function import load_modules, names
+from stepless.nodes.function import MODULES_VARIABLE, load_modules
 from stepless.runtime.inprocess import read_document
 
 DOCUMENT_SUFFIXES = (".yaml", ".yml", ".json")
@@ -81,18 +81,17 @@ def _no_constant(name: str) -> JSON:
 # -- function modules -------------------------------------------------------------------------------------------------
 
 
-def load_functions(folder: Path | None, modules: str | None) -> frozenset[str]:
-    """Imports what registers functions, and answers the names of them all: the modules of `modules` (parted by commas) and
-    of STEPLESS_MODULES, and every Python file of `folder` that imports Stepless. Raises `ConfigError` with file and line."""
+def load_functions(folder: Path | None, modules: str | None) -> bool:
+    """Imports what registers functions: the modules of `modules` (parted by commas) and of STEPLESS_MODULES, and every Python
+    file of `folder` that imports Stepless. Answers whether there was any. Raises `ConfigError` with file and line."""
     if modules:
         place_on_path(Path.cwd())
         load_modules(modules.split(","))
     load_modules()
-    if folder is not None:
-        for path in sorted(folder.glob("*.py")):
-            if _registers_functions(path):
-                _load_file(path)
-    return names()
+    files = [path for path in sorted(folder.glob("*.py")) if _registers_functions(path)] if folder is not None else []
+    for path in files:
+        _load_file(path)
+    return bool(modules or files or os.environ.get(MODULES_VARIABLE))
 
 
 def place_on_path(folder: Path) -> None:

@@ -7,6 +7,7 @@ import os
 import sys
 from collections.abc import Callable, Sequence
 from importlib import import_module
+from keyword import iskeyword
 from typing import NoReturn
 
 from stepless.cli.complaints import tell
@@ -20,6 +21,7 @@ _COMMANDS = {  # where each is, imported when it is asked for: `--help` and `sch
     "validate": "stepless.cli.check",
     "schema": "stepless.cli.check",
     "graph": "stepless.cli.check",
+    "import": "stepless.cli.import_sim",
 }
 
 
@@ -30,7 +32,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         arguments = parser().parse_args(_joined(sys.argv[1:] if argv is None else argv))
     except SystemExit as stopped:  # after --help, or after argparse has told what is wrong
         return int(stopped.code or 0)
-    command: Callable[[argparse.Namespace], int] = getattr(import_module(_COMMANDS[arguments.command]), arguments.command)
+    verb = f"{arguments.command}_" if iskeyword(arguments.command) else arguments.command
+    command: Callable[[argparse.Namespace], int] = getattr(import_module(_COMMANDS[arguments.command]), verb)
     try:
         return command(arguments)
     except SteplessError as error:
@@ -113,6 +116,12 @@ def _add_graph(command: argparse.ArgumentParser) -> None:
     command.add_argument("--format", choices=("mermaid", "dot"), default="mermaid", help="default: %(default)s")
 
 
+def _add_import(command: argparse.ArgumentParser) -> None:
+    command.add_argument("tool", choices=("sim",), metavar="TOOL", help="whose export it is: sim")
+    command.add_argument("file", metavar="FILE", help="the export")
+    command.add_argument("-o", "--out", metavar="FILE", help="write the workflow there (default: standard output)")
+
+
 def _port(text: str) -> int:
     if not (text.isascii() and text.isdecimal() and int(text) < 65536):
         raise argparse.ArgumentTypeError(f"{text!r} is no port; it is a number from 0 to 65535")
@@ -151,7 +160,7 @@ _RUN = """\
   stepless run hello.yaml --json | jq .outputs
 
 Python files beside the workflow that import stepless are loaded too.
-exit codes: 0 it completed, 1 it did not, 2 bad input
+exit codes: 0 it completed, 1 it did not, 2 bad input, 130 interrupted
 """
 
 _VALIDATE = """\
@@ -173,10 +182,19 @@ _GRAPH = """\
   stepless graph refund.yaml --format dot | dot -Tsvg > refund.svg
 """
 
+_IMPORT = """\
+  stepless import sim export.json > workflow.yaml
+  stepless import sim export.json -o workflow.yaml
+
+what is not carried over is told on standard error
+exit codes: 0 it is a workflow now, 2 it is no export
+"""
+
 _SUBCOMMANDS: dict[str, tuple[str, str, Callable[[argparse.ArgumentParser], None]]] = {
     "dev": ("serve a folder of workflows: API, webhooks and timers in one process", _DEV, _add_dev),
     "run": ("run one workflow here and watch it", _RUN, _add_run),
     "validate": ("check workflows and show every finding", _VALIDATE, _add_validate),
     "schema": ("print the JSON Schema of a workflow, for editors", _SCHEMA, _add_schema),
     "graph": ("draw a workflow as Mermaid or DOT", _GRAPH, _add_graph),
+    "import": ("turn the export of another tool into a workflow", _IMPORT, _add_import),
 }

@@ -78,6 +78,7 @@ class Progress:
         self.status = "created"
         self.started_ms = 0
         self.now_ms = 0  # of the newest event
+        self.sequence = 0  # its number
         self.ended = False
         self.error: Mapping[str, JSON] | None = None
         self._root = graph.root
@@ -87,6 +88,7 @@ class Progress:
 
     def add(self, envelopes: Iterable[Mapping[str, Any]]) -> None:
         for envelope in envelopes:
+            self.sequence = envelope["sequence"]
             self._add(envelope["type"], envelope["payload"], instant_ms(envelope["timestamp"]))
 
     def rows(self, *, settled_turns: bool = True) -> Iterator[tuple[int, Row]]:

@@ -16,17 +16,21 @@ from io import UnsupportedOperation
 from pathlib import Path
 from typing import Any
 
-from stepless.cli.files import Refused, load_functions, read_inputs, read_source
+from stepless.cli.files import Refused, documents_in, load_functions, read_inputs, read_source
 from stepless.cli.live import PlainLines, Silence, Tree, Watcher
 from stepless.cli.progress import Progress, duration
 from stepless.cli.questions import Answers, NoMoreAnswers, Prompt
 from stepless.cli.timeline import ASCII, glyphs_for, timeline
-from stepless.errors import DocumentRefused, InvalidRequest
+from stepless.compile import compile_document
+from stepless.errors import DocumentRefused, InvalidRequest, SteplessError
 from stepless.limits import LOCAL_BUDGET_MS
 from stepless.model.json import JSON
+from stepless.nodes import KINDS
+from stepless.nodes.function import names
 from stepless.runtime.bootstrap import Local, local
-from stepless.runtime.inprocess import Asking, follow, give_answer, plain_answer, questions, serving
-from stepless.runtime.inspecting import OpenPause, RunView, graph_of
+from stepless.runtime.inprocess import Asking, Question, follow, give_answer, open_questions, plain_answer, serving
+from stepless.runtime.inspecting import RunView, graph_of
+from stepless.runtime.publishing import all_nodes
 
 DONE, FAILED, BAD_INPUT, INTERRUPTED = 0, 1, 2, 130
 MAX_WIDTH = 100
@@ -42,7 +46,7 @@ def run(arguments: argparse.Namespace) -> int:
     begin = _begin if arguments.file else _found
     if arguments.file:
         arguments.source = read_source(arguments.file)
-        arguments.functions = load_functions(Path(arguments.file).parent, arguments.modules)
+        load_functions(Path(arguments.file).parent, arguments.modules)
     built = local(arguments.db, budget_ms=arguments.budget_ms or LOCAL_BUDGET_MS)
     try:
         run_id = begin(built, arguments, inputs)
@@ -55,11 +59,24 @@ def _begin(built: Local, arguments: argparse.Namespace, inputs: JSON) -> str:
     """Publishes the file and starts a run of it, which remembers where its functions are."""
     source = arguments.source
     try:
-        published = built.service.publish(source.document, functions=arguments.functions)
+        published = built.service.publish(source.document, functions=names())
     except DocumentRefused as error:
         raise Refused(error, source.file, source.text) from error
+    if any(node.kind.name == "workflow" for node in all_nodes(compile_document(source.document, KINDS).root)):
+        _publish_beside(built, arguments)
     meta = {"trigger": {"kind": "cli"}, "source": os.path.abspath(source.file), "modules": arguments.modules}
     return built.service.start(published.version.workflow_id, inputs, entry=arguments.entry, meta=meta).run_id
+
+
+def _publish_beside(built: Local, arguments: argparse.Namespace) -> None:
+    """Publishes the other workflows of the folder, which this one may call; one that is refused is told, and stops nobody."""
+    file = Path(arguments.file)
+    for path in documents_in(file.parent):
+        try:
+            if not path.samefile(file):
+                built.service.publish(read_source(path).document, functions=names())
+        except SteplessError as error:
+            sys.stderr.write(f"{path}: not published: `stepless validate {path}` says why [{error.error_code}]\n")
 
 
 def _found(built: Local, arguments: argparse.Namespace, inputs: JSON) -> str:
@@ -93,21 +110,21 @@ class _Attendant:
             async for page in pages:
                 self.progress.add(page)
                 self.watcher.see(page)
-                answered = [await self._ask(pause) for pause in asking.new(page)]
+                answered = [await self._ask(question) for question in asking.new(page)]
                 if any(answered):
                     asking.answered()
                 elif asking.stuck:
                     return
 
-    async def _ask(self, pause: OpenPause) -> bool:
+    async def _ask(self, question: Question) -> bool:
         """Whether the question was answered."""
         if self.approve is not None:
-            answer = plain_answer(pause, self.approve == "yes")
-            return answer is not None and give_answer(self.built, self.run_id, pause, answer, _me())
+            answer = plain_answer(question.pause, self.approve == "yes")
+            return answer is not None and give_answer(self.built, question, answer, _me())
         while self.prompt is not None:
             self.watcher.hold()
             try:
-                return give_answer(self.built, self.run_id, pause, await self.prompt.ask(pause), _me())
+                return give_answer(self.built, question, await self.prompt.ask(question.pause), _me())
             except NoMoreAnswers:
                 self.prompt.write("\n")
                 self.prompt = None
@@ -143,7 +160,11 @@ async def _attended(built: Local, run_id: str, arguments: argparse.Namespace) ->
                 sys.stderr.write("\nStopping: what is under way is given time to end. Ctrl-C again leaves at once.\n")
         if not interrupted:
             attending.result()
-    return _report(built.service.run(run_id), progress, arguments, interrupted)
+    while page := built.service.events(run_id, after=progress.sequence).events:  # what happened while it drained
+        progress.add(page)
+    view = built.service.run(run_id)
+    asked = [question.pause.pause for question in open_questions(built, run_id)[0]]
+    return _report(view, asked, progress, arguments, interrupted)
 
 
 @contextmanager
@@ -198,14 +219,14 @@ def _prompt(arguments: argparse.Namespace) -> Prompt | None:
 # -- the report -------------------------------------------------------------------------------------------------------
 
 
-def _report(view: RunView, progress: Progress, arguments: argparse.Namespace, interrupted: bool) -> int:
+def _report(view: RunView, asked: Sequence[str], progress: Progress, arguments: argparse.Namespace, interrupted: bool) -> int:
     ended = view.ended_ms is not None
     if arguments.json:
-        print(json.dumps(_summary(view), ensure_ascii=False))
+        print(json.dumps(_summary(view, asked), ensure_ascii=False))
     else:
         _print_report(view, progress, ended)
     if not ended:
-        sys.stderr.write(_how_to_go_on(view, arguments))
+        sys.stderr.write(_how_to_go_on(view, asked, arguments))
     if interrupted and not ended:
         return INTERRUPTED
     return DONE if view.status == "completed" else FAILED
@@ -218,26 +239,26 @@ def _print_report(view: RunView, progress: Progress, ended: bool) -> None:
     for line in timeline(progress, width, glyphs):
         print(line)
     print()
-    took = f" in {duration((view.ended_ms or progress.now_ms) - (view.started_ms or progress.now_ms))}" if view.started_ms else ""
+    elapsed = duration((view.ended_ms or progress.now_ms) - (view.started_ms or progress.now_ms))
+    took = f" {'in' if ended else 'after'} {elapsed}" if view.started_ms else ""
     failures = f", {view.failures} node{'s' if view.failures > 1 else ''} failed" if view.failures and ended else ""
     arrow = "->" if glyphs is ASCII else "→"
-    print(f"{view.status}{took}{failures} {arrow} {view.head.run_id}")
+    print(f"{'' if ended else 'left '}{view.status}{took}{failures} {arrow} {view.head.run_id}")
     if view.error is not None:
         print(f"{view.error.get('node') or 'run'}: {view.error['message']} [{view.error['code']}]")
     if ended and view.outputs not in (None, {}):
         print(json.dumps(view.outputs, ensure_ascii=sys.stdout.encoding.lower().replace("-", "") != "utf8", indent=2))
 
 
-def _how_to_go_on(view: RunView, arguments: argparse.Namespace) -> str:
-    waiting: Sequence[OpenPause] = questions(view)
-    asks = f"The run waits for an answer: {', '.join(pause.pause for pause in waiting)}.\n" if waiting else ""
+def _how_to_go_on(view: RunView, asked: Sequence[str], arguments: argparse.Namespace) -> str:
+    asks = f"The run waits for an answer: {', '.join(asked)}.\n" if asked else ""
     if not arguments.db:
-        mend = "Answer at the prompt, or with --approve; " if waiting else ""
+        mend = "Answer at the prompt, or with --approve; " if asked else ""
         return f"{asks}It was only in memory and is gone. {mend}--db FILE keeps a run.\n"
     return f"{asks}Go on with:\n    stepless run --db {arguments.db} --continue {view.head.run_id}\n"
 
 
-def _summary(view: RunView) -> dict[str, JSON]:
+def _summary(view: RunView, asked: Sequence[str]) -> dict[str, JSON]:
     took_ms = view.ended_ms - view.started_ms if view.ended_ms is not None and view.started_ms is not None else None
     return {
         "run_id": view.head.run_id,
@@ -247,7 +268,7 @@ def _summary(view: RunView) -> dict[str, JSON]:
         "error": view.error,
         "failures": view.failures,
         "duration_ms": took_ms,
-        "waiting_for": [pause.pause for pause in questions(view)],
+        "waiting_for": list(asked),
         "nodes": {instance: _node_summary(record) for instance, record in view.nodes.items()},
     }
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import os
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping, Sequence
 from contextlib import aclosing, asynccontextmanager
@@ -13,10 +14,10 @@ from typing import TypeAlias
 from stepless.compile import parse
 from stepless.core.trace import NodeRecord
 from stepless.errors import Conflict, InvalidRequest
-from stepless.limits import FOLLOW_MS, MAX_DOCUMENT_BYTES
+from stepless.limits import FOLLOW_MS, MAX_CALL_DEPTH, MAX_DOCUMENT_BYTES
 from stepless.model.json import JSON
 from stepless.runtime.bootstrap import Local, local
-from stepless.runtime.inspecting import OpenPause, RunView
+from stepless.runtime.inspecting import OpenPause
 
 Envelope: TypeAlias = Mapping[str, JSON]
 Answer: TypeAlias = tuple[str, JSON]  # the exit to leave by, and the answer's fields
@@ -104,7 +105,7 @@ async def _attend(built: Local, run_id: str, server: asyncio.Task[None], approve
         async for page in pages:
             events += page
             asked = asking.new(page)
-            answered = [_answer(built, run_id, pause, approve) for pause in asked]
+            answered = [_answer(built, question, approve) for question in asked]
             if any(answered):
                 asking.answered()
             elif asking.stuck:
@@ -112,14 +113,14 @@ async def _attend(built: Local, run_id: str, server: asyncio.Task[None], approve
     return events
 
 
-def _answer(built: Local, run_id: str, pause: OpenPause, approve: Approve | None) -> bool:
+def _answer(built: Local, question: Question, approve: Approve | None) -> bool:
     """Whether the question was answered."""
     if approve is None:
         return False
-    answer = approve(pause) if callable(approve) else plain_answer(pause, approve)
+    answer = approve(question.pause) if callable(approve) else plain_answer(question.pause, approve)
     if answer is None:
         return False
-    return give_answer(built, run_id, pause, answer)
+    return give_answer(built, question, answer)
 
 
 def plain_answer(pause: OpenPause, approve: bool) -> Answer | None:
@@ -130,11 +131,11 @@ def plain_answer(pause: OpenPause, approve: bool) -> Answer | None:
     return (pause.exits[0], {}) if approve and pause.exits else None
 
 
-def give_answer(built: Local, run_id: str, pause: OpenPause, answer: Answer, by: str | None = None) -> bool:
+def give_answer(built: Local, question: Question, answer: Answer, by: str | None = None) -> bool:
     """Decides a pause. An answer that was given before stands. Raises `InvalidRequest` when it does not fit: the pause stays
     open."""
     try:
-        built.service.decide(run_id, pause.pause, answer[0], answer[1], by)
+        built.service.decide(question.run_id, question.pause.pause, answer[0], answer[1], by)
     except Conflict as error:
         if error.error_code != "already_decided":
             raise
@@ -146,10 +147,10 @@ def give_answer(built: Local, run_id: str, pause: OpenPause, answer: Answer, by:
 
 @asynccontextmanager
 async def serving(built: Local, run_id: str | None = None) -> AsyncIterator[asyncio.Task[None]]:
-    """Serves runs (this one, or all) inside the block, and lets what is under way drain at its end. Gives the task that
-    serves, which ends early only when it fails."""
+    """Serves runs (this one and its children, or all) inside the block, and lets what is under way drain at its end. Gives
+    the task that serves, which ends early only when it fails."""
     if run_id is not None:
-        built.host.serves = lambda other: other == run_id
+        built.host.serves = _family(built, run_id)
     server = asyncio.get_running_loop().create_task(built.host.serve())
     try:
         yield server
@@ -178,6 +179,25 @@ async def follow(
             await _stir(stirred)
 
 
+def _family(built: Local, run_id: str) -> Callable[[str], bool]:
+    """Whether a run is this one or was called by it, directly or not."""
+    members = {run_id}
+
+    def belongs(other: str) -> bool:
+        line: list[str] = []
+        while other not in members:
+            head = built.world.store.get_run(other)
+            parent = json.loads(head.meta).get("parent") if head is not None else None
+            if parent is None or len(line) > MAX_CALL_DEPTH:
+                return False
+            line.append(other)
+            other = parent["run"]
+        members.update(line)
+        return True
+
+    return belongs
+
+
 async def _stir(stirred: asyncio.Event) -> None:
     try:
         async with asyncio.timeout(FOLLOW_MS / 1000):
@@ -186,28 +206,37 @@ async def _stir(stirred: asyncio.Event) -> None:
         return
 
 
+@dataclass(frozen=True, slots=True)
+class Question:
+    """A pause that somebody may answer, and the run that it belongs to: this one, or one that it has called."""
+
+    run_id: str
+    pause: OpenPause
+
+
 @dataclass(slots=True)
 class Asking:
-    """What a run asks of people, each question told once. `stuck` says that nothing but an answer can move the run on."""
+    """What a run and its children ask of people, each question told once. `stuck` says that nothing but an answer can move
+    the run on."""
 
     built: Local
     run_id: str
     stuck: bool = False
-    _told: set[str] = field(default_factory=set)
+    _told: set[tuple[str, str]] = field(default_factory=set)
     _changed: bool = True
 
-    def new(self, page: Sequence[Envelope]) -> list[OpenPause]:
+    def new(self, page: Sequence[Envelope]) -> list[Question]:
         """The questions that came with this page of events, or that a run which came to rest still has."""
         self._changed = self._changed or bool(page)
-        view = None
-        if any(_asks(envelope) for envelope in page):
-            view = self.built.service.run(self.run_id)
-        elif not page and self._changed and self._rests():
-            self._changed = False
-            view = self.built.service.run(self.run_id)
-        self.stuck = not page and view is not None and waits_for_people_only(view)
-        new = [pause for pause in questions(view) if pause.pause not in self._told] if view is not None else []
-        self._told.update(pause.pause for pause in new)
+        rests = not page and self._changed and self._rests()
+        self.stuck = False
+        if not rests and not any(_asks(envelope) for envelope in page):
+            return []
+        self._changed = not rests
+        asked, self.stuck = open_questions(self.built, self.run_id)
+        self.stuck = self.stuck and rests
+        new = [question for question in asked if (question.run_id, question.pause.pause) not in self._told]
+        self._told.update((question.run_id, question.pause.pause) for question in new)
         return new
 
     def answered(self) -> None:
@@ -223,13 +252,23 @@ def _asks(envelope: Envelope) -> bool:
     return envelope["type"] == "node.waiting" and envelope["payload"].get("resume_at") is None
 
 
-def questions(view: RunView) -> list[OpenPause]:
-    """What somebody may answer."""
-    return [pause for pause in view.pauses if pause.resume_at_ms is None]
+def open_questions(built: Local, run_id: str) -> tuple[list[Question], bool]:
+    """What a run and its children ask of people, and whether there is no timer that will ever move them on. (A deadline does
+    not count: it is for those who do not answer.)"""
+    asked: list[Question] = []
+    stuck, runs = True, [run_id]
+    while runs:
+        view = built.service.run(run := runs.pop())
+        stuck = stuck and view.status == "paused" and not any(map(_backs_off, view.nodes.values()))
+        for pause in view.pauses:
+            if pause.reason == "subrun":
+                runs.append(str(pause.details["run"]))
+            elif pause.resume_at_ms is not None:
+                stuck = False
+            else:
+                asked.append(Question(run, pause))
+    return asked, stuck
 
 
-def waits_for_people_only(view: RunView) -> bool:
-    """Whether no timer will ever move a paused run on. (A deadline does not count: it is for those who do not answer.)"""
-    return view.status == "paused" and all(
-        (record.waiting or {}).get("resume_at") is None for record in view.nodes.values() if record.status == "waiting"
-    )
+def _backs_off(record: NodeRecord) -> bool:
+    return record.status == "waiting" and (record.waiting or {}).get("resume_at") is not None

@@ -28,12 +28,14 @@ _UNITS: Final[Mapping[str, tuple[str, int]]] = {
     "seconds": ("s", 1_000), "minutes": ("m", 60_000), "hours": ("h", 3_600_000), "days": ("d", 86_400_000),
 }  # fmt: skip
 _AMOUNT: Final = re.compile(r"[0-9]{1,9}(?:\.[0-9]{1,6})?")
+_WORKFLOW_ID: Final = re.compile(r"[a-z0-9][a-z0-9-]{0,63}")
 _OWN_ANSWERS: Final = ("decision", "by", "at")
 _REFERENCE: Final = re.compile(r"<[A-Za-z_]|\$\{|\{\{")
 
 
 def foreign(site: Site) -> Node:
     """A block for which there is no kind: a function with the block's inputs as args, so that the graph is whole."""
+    site.retake()
     call = call_name(site.block.type)
     site.tell("sim_block_without_equivalent", node=site.id, type=site.block.type, call=call)
     args = {name[:MAX_ID_CHARACTERS]: site.value(value, name) for name, value in site.take_rest().items() if name}
@@ -50,6 +52,8 @@ def code(site: Site) -> Node:
     call = call_name(site.id)
     site.tell("sim_code_kept_as_text", "code", language=language, node=site.id, call=call)
     values = {mention: site.value(mention, "code") for mention in site.references.mentions(text)}
+    if re.search(r"\binput\b", text) and site.has_input:
+        values["input"] = "<input>"
     args: dict[str, JSON] = {"language": site.references.as_it_is(language), "code": site.references.as_it_is(text)}
     if values:
         args["values"] = values
@@ -138,7 +142,8 @@ def wait(site: Site) -> Node:
     text = str(amount).strip() if amount is not None else "10"
     site.leave("wait")
     if _AMOUNT.fullmatch(text) and float(text) * factor <= MAX_DURATION_MS:
-        whole = f"{int(text)}{letter}" if text.isdecimal() else f"{round(float(text) * factor)}ms"
+        wait_ms = round(float(text) * factor)
+        whole = f"{int(text)}{letter}" if text.isdecimal() else f"{wait_ms // 1_000}s" if wait_ms % 1_000 == 0 else f"{wait_ms}ms"
         return {"type": "wait", "with": {"for": whole}}
     if _REFERENCE.search(text):
         return {"type": "wait", "with": {"for": f"{site.text(text, 'timeValue')}{letter}"}}
@@ -194,6 +199,23 @@ def _answer_fields(site: Site) -> dict[str, JSON]:
     except Unreadable as error:
         site.tell("sim_field_unreadable", "inputFormat", field="inputFormat", told=error)
     return fields
+
+
+def child(site: Site) -> Node:
+    """Another workflow, which has to be imported as well. There workflows are known by ids of their own."""
+    workflow = site.take("workflowId", "manualWorkflowId")
+    if not isinstance(workflow, str) or not _WORKFLOW_ID.fullmatch(workflow):
+        return foreign(site)
+    site.tell("sim_child_workflow", "workflowId", node=site.id, workflow=workflow)
+    params: dict[str, JSON] = {"workflow": workflow}
+    given = site.take("inputMapping", "input")
+    if given is not None:
+        try:
+            params["inputs"] = site.value(read_json(given), "inputMapping")
+        except Unreadable:
+            params["inputs"] = site.value(given, "inputMapping")
+    site.leave("workflow")
+    return {"type": "workflow", "with": params}
 
 
 def variables(site: Site) -> Node:

@@ -14,7 +14,7 @@ from stepless.imports.sim.decisions import condition, router
 from stepless.imports.sim.site import Node, Site
 from stepless.imports.sim.values import whole_number
 from stepless.imports.sim.wiring import Wire, Wiring
-from stepless.limits import MAX_DURATION_MS, MAX_RETRY_ATTEMPTS
+from stepless.limits import MAX_DURATION_MS, MAX_MESSAGE_CHARACTERS, MAX_RETRY_ATTEMPTS
 from stepless.model.kind import SOURCE
 
 Converter = Callable[[Site], Node]
@@ -40,6 +40,8 @@ BLOCKS: Final[Mapping[str, Converter]] = MappingProxyType({
     "wait": actions.wait,
     APPROVAL: actions.approval,
     "variables": actions.variables,
+    "workflow": actions.child,
+    "workflow_input": actions.child,
 })
 """All other blocks but containers, conditions and routers; every other one is `actions.foreign`."""
 
@@ -51,7 +53,7 @@ def convert_block(site: Site, wiring: Wiring, body: Node | None) -> Node:
     node = _converted(site, wiring.choices[site.block.key], wiring.parents[site.block.key] is not None, body)
     made: Node = {"type": node["type"]}
     if site.block.name != site.id:
-        made["label"] = site.block.name
+        made["label"] = site.block.name[:MAX_MESSAGE_CHARACTERS]
     after = [way(wiring.ids[wire.source], wire) for wire in wiring.into[site.block.key]]
     if after:
         made["after"] = after[0] if len(after) == 1 else list(dict.fromkeys(after))

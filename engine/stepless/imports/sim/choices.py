@@ -36,11 +36,11 @@ class Choice:
 
 def choices_of(block: Block, edges: Sequence[Edge], blocks: Mapping[str, Block], ids: Mapping[str, str]) -> tuple[Choice, ...]:
     """The cases of a condition or the routes of a router, in order; none for any other block. `edges` are those that leave it."""
-    if block.type == CONDITION:
+    if block.role == CONDITION:
         return _listed(block.fields.get("conditions"), "condition-")
-    if block.type in ROUTERS and "routes" in block.fields:
+    if block.role in ROUTERS and "routes" in block.fields:
         return _listed(block.fields["routes"], "router-")
-    if block.type in ROUTERS:
+    if block.role in ROUTERS:
         targets = dict.fromkeys(edge.target for edge in edges if edge.handle != ERROR and edge.target in ids)
         return tuple(Choice(f"router-{key}", ids[key], blocks[key].name, blocks[key].name) for key in list(targets)[:MAX_CASES])
     return ()
@@ -65,11 +65,11 @@ def exits_of(block: Block, edge: Edge, edges: Sequence[Edge], choices: Sequence[
         return (ERROR,)
     if block.is_container:
         return _of_container(edge)
-    if block.type == CONDITION or block.type in ROUTERS:
+    if block.role == CONDITION or block.role in ROUTERS:
         return _of_choice(block, edge, edges, choices)
     if edge.handle not in _PLAIN_HANDLES:
         return ()
-    success = "approved" if block.type == APPROVAL else SOURCE
+    success = "approved" if block.role == APPROVAL else SOURCE
     if not edge.handle and any(other.handle == ERROR for other in edges):
         return (success, ERROR)  # an edge without a handle is taken after a handled failure too
     return (success,)
@@ -84,7 +84,7 @@ def _of_container(edge: Edge) -> tuple[str, ...]:
 def _of_choice(block: Block, edge: Edge, edges: Sequence[Edge], choices: Sequence[Choice]) -> tuple[str, ...]:
     handle = edge.handle
     if handle in _PLAIN_HANDLES or not handle:
-        if block.type == CONDITION:  # the n-th edge leaves by the n-th case
+        if block.role == CONDITION:  # the n-th edge leaves by the n-th case
             place = [other for other in edges if other.handle != ERROR].index(edge)
             return (choices[place].exit,) if place < len(choices) else ()
         handle = f"router-{edge.target}"

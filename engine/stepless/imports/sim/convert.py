@@ -9,7 +9,8 @@ from typing import Any, Final
 from stepless.compile import check_document
 from stepless.errors import EngineBug, InvalidRequest
 from stepless.imports.sim.blocks import convert_block
-from stepless.imports.sim.export import NOTE, Block, Export, read_export
+from stepless.imports.sim.containers import container
+from stepless.imports.sim.export import CONTAINERS, NOTE, Block, Export, read_export
 from stepless.imports.sim.findings import Report
 from stepless.imports.sim.names import compared, slug, unique, word
 from stepless.imports.sim.references import References
@@ -21,6 +22,7 @@ from stepless.model.json import JSON
 from stepless.nodes import KINDS
 
 Document = dict[str, Any]
+_TOO_LARGE: Final = ("nested_too_deep", "too_many_nodes", "too_many_edges")
 _REFUSED: Final = "refused"
 _REPORT: Final = "please report it, with the export"
 _IDLE: Final = "nothing"  # what an empty container runs
@@ -47,6 +49,7 @@ def convert(export: Mapping[str, JSON]) -> Imported:
     description = _description(read, report)
     if description:
         document["description"] = description
+    _keep(references)
     nodes = _body(None, references)["nodes"]
     variables = {references.variables[compared(entry.name)]: entry.value for entry in read.variables}
     variables.update(dict.fromkeys(references.kept.values()))
@@ -76,15 +79,24 @@ def _description(export: Export, report: Report) -> str:
         if block.type == NOTE:
             report.tell("sim_note", block.path, name=block.name)
             pieces.append(f"{block.name}: {str(block.fields.get('content', '')).strip()}")
-    return "\n\n".join(pieces)[:MAX_MESSAGE_CHARACTERS]
+    description = "\n\n".join(pieces)
+    if len(description) > MAX_MESSAGE_CHARACTERS:
+        report.tell("sim_description_cut", "", limit=MAX_MESSAGE_CHARACTERS)
+    return description[:MAX_MESSAGE_CHARACTERS]
 
 
 # -- bodies -----------------------------------------------------------------------------------------------------------
 
 
+def _keep(references: References) -> None:
+    """Finds out which outputs loops' tests read from inside before anything else is read: those are put out by other nodes."""
+    for owner in references.wiring.bodies:
+        if owner is not None:
+            container(Site(references.export.blocks[owner], references.wiring.ids[owner], references, references.report), {})
+
+
 def _body(owner: str | None, references: References) -> Node:
-    """The graph inside a container, or of the workflow itself. A container's tests are read before its body is closed, so
-    that what they read of it is kept by nodes of its own."""
+    """The graph inside a container, or of the workflow itself, with a node for each output that is kept for a loop's test."""
     wiring, nodes = references.wiring, dict[str, Node]()
     for key in wiring.bodies[owner]:
         block = references.export.blocks[key]
@@ -116,6 +128,8 @@ def _accepted(document: Document, references: References) -> None:
         errors = [finding for finding in check_document(document, KINDS) if finding.severity is Severity.ERROR]
         if not errors:
             return
+        if errors[0].code in _TOO_LARGE:
+            raise InvalidRequest(errors[0].message, code="sim_export_too_large", place=errors[0].path, mend="split the workflow")
         refused = {finding.node: finding for finding in reversed(errors)}
         by_id = {node: key for key, node in references.wiring.ids.items()}
         for node, finding in refused.items():
@@ -148,7 +162,7 @@ def _home(nodes: dict[str, Node], node: str) -> dict[str, Node] | None:
     for body in bodies:
         if node in body:
             return body
-        bodies += [inner["with"]["body"]["nodes"] for inner in body.values() if "body" in inner.get("with", {})]
+        bodies += [inner["with"]["body"]["nodes"] for inner in body.values() if inner["type"] in CONTAINERS]
     return None
 
 

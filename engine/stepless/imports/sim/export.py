@@ -20,18 +20,28 @@ from stepless.model.json import JSON
 
 CONTAINERS: Final = ("loop", "parallel")
 NOTE: Final = "note"
-ENTRIES: Final = frozenset({"starter", "schedule", "webhook", "generic_webhook"})
+TRIGGER: Final = "trigger"
+WEBHOOKS: Final = ("webhook", "generic_webhook")
+ENTRIES: Final = frozenset({"starter", "schedule", *WEBHOOKS})
 _ENTRY_SUFFIX: Final = "_trigger"
 _ENVELOPE_DEPTH: Final = 3
+SETTINGS: Final = frozenset({
+    "loopType", "iterations", "count", "forEachItems", "collection", "whileCondition", "doWhileCondition", "parallelType",
+    "distribution", "batchSize",
+})  # fmt: skip
+_EDITOR_SETTINGS: Final = frozenset({
+    "id", "type", "name", "nodes", "enabled", "parentId", "extent", "width", "height", "canonicalModes", "state", "isPreview",
+    "hasNestedError",
+})  # fmt: skip
 _NO_BEHAVIOUR: Final = frozenset({
     "id", "type", "name", "enabled", "triggerMode", "subBlocks", "data", "parentId", "retry", "position", "positionAbsolute",
-    "height", "width", "horizontalHandles", "isWide", "advancedMode", "locked", "layout", "outputs", "extent", "color", "selected",
-    "dragging", "isStarterBlock",
+    "height", "width", "horizontalHandles", "isWide", "advancedMode", "locked", "layout", "outputs", "extent", "color",
+    "selected", "dragging", "isStarterBlock",
 })  # fmt: skip
 _STATE_KEYS: Final = frozenset({
     "blocks", "edges", "loops", "parallels", "variables", "metadata", "version", "exportedAt", "lastSaved", "lastUpdate",
-    "isDeployed", "deployedAt", "deploymentStatuses", "needsRedeployment", "hasActiveWebhook", "state", "name", "description", "id",
-    "color", "workflow", "folderId", "isPublished", "isFromTemplate",
+    "isDeployed", "deployedAt", "deploymentStatuses", "needsRedeployment", "hasActiveWebhook", "state", "name", "description",
+    "id", "color", "workflow", "folderId", "isPublished", "isFromTemplate",
 })  # fmt: skip
 
 
@@ -54,6 +64,11 @@ class Block:
     @property
     def is_container(self) -> bool:
         return self.type in CONTAINERS
+
+    @property
+    def role(self) -> str:
+        """What a block is there: a trigger whatever its type, except for containers."""
+        return TRIGGER if self.is_trigger and not self.is_container else self.type
 
     @property
     def is_trigger(self) -> bool:
@@ -102,9 +117,10 @@ def read_export(export: JSON, report: Report) -> Export:
         if state[key]:
             report.tell("sim_field_ignored", f"{prefix}{key}", field=key, kind="a workflow", told=type(state[key]).__name__)
     blocks = {block.key: block for block in _blocks(state, f"{prefix}blocks", report, secrets)}
-    subflows = _subflows(state, prefix, blocks, report)
+    subflows = dict(_subflows(state, prefix, blocks, report, secrets))
+    described = str(secrets.hidden(_said("description", state, export), f"{prefix}metadata", "workflow", "description"))
     return Export(
-        _said("name", state, export), _said("description", state, export), blocks,
+        _said("name", state, export), described, blocks,
         tuple(_edges(state["edges"], f"{prefix}edges", report)), subflows,
         tuple(_variables(state.get("variables") or export.get("variables"), f"{prefix}variables", report, secrets)),
     )  # fmt: skip
@@ -157,7 +173,8 @@ def _blocks(state: Mapping[str, JSON], place: str, report: Report, secrets: Secr
         yield Block(
             key, raw["type"], name.strip(), path, raw.get("enabled") is not False, raw.get("triggerMode") is True,
             parent if isinstance(parent, str) and parent != key else None,
-            dict(_fields(raw.get("subBlocks"), f"{path}.subBlocks", name, report, secrets)), data,
+            dict(_fields(raw.get("subBlocks"), f"{path}.subBlocks", name, report, secrets)),
+            dict(_settings(data, f"{path}.data", raw["type"], report, secrets)),
             raw["retry"] if isinstance(raw.get("retry"), dict) else {},
         )  # fmt: skip
 
@@ -197,17 +214,31 @@ def _edges(raw: list[JSON], place: str, report: Report) -> Iterator[Edge]:
 
 
 def _subflows(
-    state: Mapping[str, JSON], prefix: str, blocks: Mapping[str, Block], report: Report,
-) -> dict[str, Mapping[str, JSON]]:
-    subflows: dict[str, Mapping[str, JSON]] = {}
+    state: Mapping[str, JSON], prefix: str, blocks: Mapping[str, Block], report: Report, secrets: Secrets,
+) -> Iterator[tuple[str, Mapping[str, JSON]]]:
     for group in ("loops", "parallels"):
         settings = state.get(group)
         for key, setting in settings.items() if isinstance(settings, dict) else ():
             if key not in blocks or not isinstance(setting, dict):
                 report.tell("sim_unknown_subflow", f"{prefix}{group}.{key}")
             else:
-                subflows[key] = setting
-    return subflows
+                yield key, dict(_settings(setting, f"{prefix}{group}.{key}", blocks[key].type, report, secrets))
+
+
+def _settings(
+    raw: Mapping[str, JSON], place: str, sort: str, report: Report, secrets: Secrets,
+) -> Iterator[tuple[str, JSON]]:
+    """What is kept beside a container's fields, without secrets; whatever else means something is told."""
+    for name, value in raw.items():
+        if value is None or value is False or value in ("", [], {}) or name in _EDITOR_SETTINGS:
+            continue
+        if sort not in CONTAINERS or name not in SETTINGS:
+            told = secrets.hidden(value, place, sort, name)
+            report.tell("sim_field_ignored", f"{place}.{name}", field=name, kind=sort, told=told)
+        elif deeper_than(value, MAX_IMPORT_FIELD_DEPTH):
+            report.tell("sim_field_unreadable", f"{place}.{name}", field=name, told="it is nested too deeply")
+        else:
+            yield name, secrets.hidden(value, f"{place}.{name}", sort, name)
 
 
 def _variables(raw: JSON, place: str, report: Report, secrets: Secrets) -> Iterator[Variable]:

@@ -46,6 +46,10 @@ TABLE: Final[Mapping[str, tuple[str, str]]] = MappingProxyType({
         "there every answer goes on; here `{node}` is approved or rejected, and only `approved` is wired",
         "Wire `{node}.rejected`.",
     ),
+    "sim_description_cut": ("the description and the notes are longer than {limit} characters: the rest is left out", ""),
+    "sim_child_workflow": (
+        "`{node}` runs the workflow that is known there as `{workflow}`", "Import that one too, and write its id here.",
+    ),
     # -- fields
     "sim_field_ignored": ("`{field}` has no equivalent in `{kind}` and is left out: {told}", ""),
     "sim_field_unreadable": ("`{field}` cannot be read: {told}", "Mend it in the export, or set it in the document."),

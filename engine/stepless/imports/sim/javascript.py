@@ -19,6 +19,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Final, TypeAlias
 
+from stepless.imports.sim.names import ENV_NAME
 from stepless.imports.sim.references import SHAPE, Read, Unread, quoted
 from stepless.limits import MAX_EXPRESSION_CHARACTERS, MAX_EXPRESSION_DEPTH
 
@@ -249,14 +250,17 @@ class _Parser:
         return "null"
 
     def variable(self, token: str) -> str:
-        return self.names.variable(token.strip("{} \t\n"))
+        name = token.strip("{} \t\n")
+        if not ENV_NAME.fullmatch(name):
+            raise Untranslated(f"{token} is no name of the environment")
+        return self.names.variable(name)
 
     def quoted(self, token: str) -> str:
         """A text; what it reads inside the quotes is filled in as text, as there."""
         pieces: list[str] = []
         inner, at = token[1:-1], 0
         for found in re.finditer(rf"{SHAPE.pattern}|\{{\{{\s*([^{{}}\s]+)\s*\}}\}}", inner):
-            read = self.names.found(found) if found["root"] is not None else self.names.variable(found[3])
+            read = self.names.found(found) if found["root"] is not None else self.variable(found[0])
             if isinstance(read, Unread) and read.literal:
                 continue
             pieces.append(_plain(inner[at : found.start()]))

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from stepless.imports.sim.choices import APPROVAL, CONDITION, RESPONSE
-from stepless.imports.sim.export import Block
+from stepless.imports.sim.export import TRIGGER, WEBHOOKS, Block
 from stepless.imports.sim.values import Unreadable, named_fields, read_json
 from stepless.model.json import JSON, Path
 
@@ -44,6 +44,7 @@ _CONTROL: Final[dict[Path, Path | None]] = {
     (name,): None for name in ("conditionResult", "selectedPath", "selectedOption", "selectedConditionId")
 }
 _AS_IT_IS: Final = Shape({})
+_PAYLOAD: Final = Shape({}, ("body",))
 _SHAPES: Final[Mapping[str, Shape]] = {
     "api": Shape({("data",): ("body",), ("status",): ("status",), ("headers",): ("headers",)}, None),
     "function": Shape({("result",): (), ("stdout",): None}, None),
@@ -51,6 +52,8 @@ _SHAPES: Final[Mapping[str, Shape]] = {
     "router": Shape({("selectedRoute",): ("route",), ("reasoning",): ("reasoning",)}, None),
     "router_v2": Shape({("selectedRoute",): ("route",), ("reasoning",): ("reasoning",)}, None),
     "wait": Shape({}, None),
+    "workflow": Shape({("result",): ()}, None),
+    "workflow_input": Shape({("result",): ()}, None),
     APPROVAL: Shape({
         ("submission",): (), ("resumeInput",): (), ("submittedAt",): ("at",), ("url",): None, ("resumeEndpoint",): None,
         ("response",): None,
@@ -58,8 +61,6 @@ _SHAPES: Final[Mapping[str, Shape]] = {
     RESPONSE: Shape({("data",): ()}, None),
     "loop": Shape({("results",): ()}, None),
     "parallel": Shape({("results",): ()}, None),
-    "generic_webhook": Shape({}, ("body",)),
-    "webhook": Shape({}, ("body",)),
 }  # fmt: skip
 _INPUT_INSIDE: Final = ("starter", "api_trigger", "input_trigger")  # they repeat the declared inputs under `input`
 
@@ -72,7 +73,9 @@ def place_of(block: Block, steps: Path, *, inside: bool) -> Path | None:
 
 
 def shape_of(block: Block, *, inside: bool) -> Shape:
-    if block.is_trigger and (inside or block.type not in _SHAPES):
+    if block.role == TRIGGER:
+        if block.type in WEBHOOKS and not inside:
+            return _PAYLOAD
         declared = block.type in _INPUT_INSIDE and _declares_inputs(block)
         return Shape({("input",): ()}) if declared else _AS_IT_IS
     if block.type == "agent":
@@ -98,12 +101,15 @@ def _declares_inputs(block: Block) -> bool:
 
 
 def response_schema(value: JSON) -> dict[str, JSON] | None:
-    """The JSON Schema inside a response format, in whichever wrapping; None when there is none that can be read."""
+    """The JSON Schema inside a response format, in whichever wrapping, with the format's name as its title; None when there
+    is none that can be read."""
     try:
         read = read_json(value)
     except Unreadable:
         return None
+    title: dict[str, JSON] = {}
     for wrapping in ("json_schema", "schema"):
         if isinstance(read, dict) and isinstance(read.get(wrapping), dict):
+            title = {"title": read["name"]} if isinstance(read.get("name"), str) else title
             read = read[wrapping]
-    return read if isinstance(read, dict) and ("properties" in read or "type" in read) else None
+    return {**title, **read} if isinstance(read, dict) and ("properties" in read or "type" in read) else None

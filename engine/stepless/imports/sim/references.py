@@ -8,7 +8,7 @@ it stays text.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -97,17 +97,16 @@ class References:
     env: set[str] = field(default_factory=set)
     kept: dict[str, str] = field(default_factory=dict)
     _blocks: dict[str, Block] = field(default_factory=dict)
+    _known: frozenset[str] = frozenset()
 
     def __post_init__(self) -> None:
+        self._known = frozenset((*ROOTS, *self.wiring.ids.values()))
         for key in self.wiring.ids:
             self._blocks.setdefault(compared(self.export.blocks[key].name), self.export.blocks[key])
 
     def known(self, name: str) -> bool:
         """Whether the compiler would take `<name>` for a reference."""
-        return name in ROOTS or name in self._ids()
-
-    def _ids(self) -> Collection[str]:
-        return self.wiring.ids.values()
+        return name in self._known
 
     # -- texts --------------------------------------------------------------------------------------------------------
 
@@ -179,7 +178,7 @@ class References:
     def mentions(self, text: str) -> Iterator[str]:
         """The references and names of the environment in a text, as they are written."""
         for found in re.finditer(rf"{SHAPE.pattern}|{_ENV.pattern}", text):
-            if found["root"] is None or self._knows(found["root"]):
+            if self._knows(found["root"]) if found["root"] is not None else ENV_NAME.fullmatch(found[3]):
                 yield found[0]
 
     def _knows(self, root: str) -> bool:
@@ -230,7 +229,7 @@ class References:
             field = _TURN.get(str(steps[0])) if steps else None
             turn = Read(self.wiring.ids[block.key], (field or "", *steps[1:]))
             return turn if field is not None else Unread("sim_output_without_equivalent")
-        if block.type == CONDITION and self.wiring.runs(block.key) and (passed := self._passed(block, steps)) is not block:
+        if block.role == CONDITION and self.wiring.runs(block.key) and (passed := self._passed(block, steps)) is not block:
             return self._block(place, passed, steps)
         inner = place_of(block, steps, inside=self.wiring.parents[block.key] is not None)
         if inner is None:
@@ -242,7 +241,7 @@ class References:
     def _passed(self, block: Block, steps: Path) -> Block:
         """The block whose output a condition repeats: the source of its first edge, through conditions in a row. The
         condition itself for what is its own."""
-        while block.type == CONDITION and place_of(block, steps, inside=False) is not None and steps[:1] != ("error",):
+        while block.role == CONDITION and place_of(block, steps, inside=False) is not None and steps[:1] != ("error",):
             wires = self.wiring.into[block.key]
             if not wires:
                 break
@@ -273,8 +272,10 @@ class References:
         while seen != block.key:
             turns = (*turns, 0 if self.export.blocks[seen].type == "parallel" else -1)
             seen = inside[seen]
-            if not self.wiring.is_only_leaf(seen):
+            kept = [self.kept[key] for key in self.wiring.bodies[self.wiring.parents[seen]] if key in self.kept]
+            if not self.wiring.is_only_leaf(seen) or kept not in ([], [self.kept.get(seen)]):
                 return Unread("sim_inner_block_read")
+            turns = (*turns, *kept)  # what a turn puts out is then what the variable was set to
         return Read(self.wiring.ids[inside[owner]], (*turns, *steps))
 
 

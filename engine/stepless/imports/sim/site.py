@@ -37,6 +37,10 @@ class Site:
     report: Report
     _taken: set[str] = field(default_factory=set)
 
+    @property
+    def has_input(self) -> bool:
+        return bool(self.references.wiring.into[self.block.key])
+
     # -- fields -------------------------------------------------------------------------------------------------------
 
     def take(self, *names: str) -> JSON:
@@ -57,6 +61,10 @@ class Site:
         rest = {name: value for name, value in self.block.fields.items() if name not in self._taken and not _of_editor(name)}
         self._taken.update(rest)
         return rest
+
+    def retake(self) -> None:
+        """Forgets what was taken: the block is converted in another way."""
+        self._taken.clear()
 
     def leave(self, kind: str) -> None:
         """Tells of every field that was not used."""

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from stepless.errors import InvalidRequest
 from stepless.imports.sim.choices import RESPONSE, START, Choice, choices_of, exits_of
 from stepless.imports.sim.export import NOTE, Block, Edge, Export
 from stepless.imports.sim.findings import Report
@@ -98,13 +99,20 @@ def _parents(blocks: Mapping[str, Block], report: Report) -> Parents:
         parents[key] = inside.key if inside is not None else None
     for key in blocks:
         chain, standing = [key], parents[key]
-        while standing is not None and standing not in chain and len(chain) <= MAX_NESTED_CONTAINERS:
+        while standing is not None and standing not in chain:
             chain.append(standing)
             standing = parents[standing]
+            if standing is not None and len(chain) > MAX_NESTED_CONTAINERS:
+                raise _too_deep(blocks[key])
         if standing is not None:
             report.tell("sim_cyclic_parents", blocks[key].path, name=blocks[key].name)
             parents[key] = None
     return parents
+
+
+def _too_deep(block: Block) -> InvalidRequest:
+    told = f"`{block.name}` stands in more than {MAX_NESTED_CONTAINERS} containers"
+    return InvalidRequest(told, code="sim_export_too_large", place=block.path, mend="nest them less deeply", status=413)
 
 
 def _tell_twins(blocks: Iterable[Block], report: Report) -> None:
@@ -127,7 +135,7 @@ def _fault(edge: Edge, export: Export, parents: Parents) -> tuple[str, dict[str,
         return "sim_edge_crosses_container", {}
     if target.is_trigger and parents[edge.target] is None:
         return "sim_edge_into_trigger", {}
-    if source.type == RESPONSE and edge.handle != ERROR:
+    if source.role == RESPONSE and edge.handle != ERROR:
         return "sim_edge_after_end", {"name": source.name}
     return "", {}
 

@@ -1,0 +1,157 @@
+"""validate, schema, graph: what can be told without running."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from stepless.cli import main
+from stepless.expressions import compile_contract
+
+BROKEN = """\
+id: broken
+nodes:
+  start: {type: manual}
+  greet:
+    type: transfrom
+    after: start
+  send:
+    type: http
+    after: [start, nowhere]
+    with: {method: GET}
+"""
+NESTED = """\
+id: nested
+nodes:
+  start: {type: manual}
+  end: {type: join, after: [each, alert.source]}
+  each:
+    type: loop
+    after: start
+    with: {items: [1], body: {nodes: {inner: {type: transform, with: {value: 1}}}}}
+  alert: {type: transform, label: 'say "no" to <b>', after: each.error, with: {value: 1}}
+"""
+
+Write = Callable[[str, str], str]
+
+
+def test_a_sound_workflow_is_fine(hello: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["validate", hello]) == 0
+    assert capsys.readouterr().out == f"{hello}: fine\n"
+
+
+def test_every_finding_is_told_at_its_line_with_its_mend(write: Write, capsys: pytest.CaptureFixture[str]) -> None:
+    file = write("broken.yaml", BROKEN)
+    assert main(["validate", file]) == 2
+    told = capsys.readouterr()
+    assert f"{file}:5: error: " in told.err and "transfrom" in told.err and "`transform`" in told.err
+    assert f"{file}:9: error: " in told.err and "nowhere" in told.err
+    assert f"{file}: 3 errors" in told.out
+    assert "Traceback" not in told.err
+
+
+def test_one_broken_file_does_not_hide_the_others(write: Write, hello: str, capsys: pytest.CaptureFixture[str]) -> None:
+    files = [write("broken.yaml", BROKEN), write("text.yaml", "id: x\nid: y\n"), hello, "missing.yaml"]
+    assert main(["validate", *files]) == 2
+    told = capsys.readouterr()
+    assert f"{hello}: fine" in told.out
+    assert "text.yaml:2: error:" in told.err
+    assert "missing.yaml: error: it cannot be read" in told.err
+
+
+def test_a_warning_is_told_and_refuses_nothing(write: Write, capsys: pytest.CaptureFixture[str]) -> None:
+    nodes = "  ask: {type: approval, with: {message: ok}}\n  on: {type: join, after: ask.approved}\n"
+    file = write("warned.yaml", f"id: warned\nnodes:\n{nodes}")
+    assert main(["validate", file]) == 0
+    told = capsys.readouterr()
+    assert "warning: " in told.err
+    assert "1 warning" in told.out
+
+
+def test_a_misspelt_function_is_found_where_functions_are_known(write: Write, capsys: pytest.CaptureFixture[str]) -> None:
+    write("cli_check_shop.py", "from stepless import function\n@function('cli_check.refund')\ndef refund() -> None: ...\n")
+    file = write("calls.yaml", "id: calls\nnodes:\n  pay: {type: function, with: {call: cli_check.refun}}\n")
+    assert main(["validate", file]) == 2
+    assert "cli_check.refund" in capsys.readouterr().err
+
+
+def test_a_function_module_that_fails_is_told_with_its_line(write: Write, hello: str, capsys: pytest.CaptureFixture[str]) -> None:
+    module = write("cli_check_bad.py", "from stepless import function\n\nimport no_such_module\n")
+    assert main(["validate", hello]) == 2
+    assert f"{module}:3: error: it cannot be imported" in capsys.readouterr().err
+
+
+def test_a_python_file_that_does_not_import_stepless_is_left_alone(write: Write, hello: str) -> None:
+    write("setup.py", "raise SystemExit('never run')\n")
+    assert main(["validate", hello]) == 0
+
+
+def test_the_schema_takes_what_is_valid_and_refuses_what_is_not(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["schema"]) == 0
+    contract = compile_contract(json.loads(capsys.readouterr().out))
+    document: Any = {"id": "x", "nodes": {"a": {"type": "manual"}}}
+    assert contract.violations(document) == ()
+    assert contract.violations({**document, "nodes": {"a": {"type": "manuel"}}})
+
+
+def test_a_graph_shows_containers_as_frames_and_error_edges_dashed(write: Write, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["graph", write("nested.yaml", NESTED)]) == 0
+    assert capsys.readouterr().out == (
+        "flowchart LR\n"
+        '  n0(["start: manual"])\n'
+        '  n1("end: join")\n'
+        '  subgraph n2["each: loop"]\n'
+        '    n2_n0("inner: transform")\n'
+        "  end\n"
+        '  n3("say #quot;no#quot; to #lt;b#gt;: transform")\n'
+        "  n2 --> n1\n"
+        "  n3 --> n1\n"
+        "  n0 --> n2\n"
+        '  n2 -.->|"error"| n3\n'
+    )
+
+
+def test_a_graph_as_dot_ties_edges_to_frames(write: Write, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["graph", write("nested.yaml", NESTED), "--format", "dot"]) == 0
+    drawn = capsys.readouterr().out
+    assert 'subgraph cluster_n2 {' in drawn
+    assert 'n2 -> n3 [label="error", style=dashed, ltail=cluster_n2];' in drawn
+    assert "n0 -> n2 [lhead=cluster_n2];" in drawn
+    assert r'label="say \"no\" to <b>: transform"' in drawn
+
+
+def test_a_broken_workflow_is_not_drawn(write: Write, capsys: pytest.CaptureFixture[str]) -> None:
+    file = write("broken.yaml", BROKEN)
+    assert main(["graph", file]) == 2
+    told = capsys.readouterr()
+    assert told.out == "" and f"{file}:5: error:" in told.err
+
+
+@pytest.mark.parametrize(
+    ("argv", "told"),
+    [
+        ([], "COMMAND"),
+        (["dance"], "dance"),
+        (["run", "--budget-ms", "soon", "x.yaml"], "no number of milliseconds"),
+        (["dev", "--port", "70000"], "no port"),
+        (["run"], "give the workflow to run"),
+        (["run", "--continue", "run_1"], "add --db FILE"),
+        (["run", "nowhere.yaml"], "nowhere.yaml: error: it cannot be read"),
+        (["dev", "nowhere"], "there is no such folder"),
+    ],
+)
+def test_a_mistake_in_the_arguments_is_one_sentence_and_the_mend(
+    argv: list[str], told: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert main(argv) == 2
+    said = capsys.readouterr().err.lower()
+    assert told.lower() in said and "traceback" not in said
+
+
+@pytest.mark.parametrize("command", [[], ["dev"], ["run"], ["validate"], ["schema"], ["graph"]])
+def test_help_shows_examples(command: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    assert main([*command, "--help"]) == 0
+    assert "examples:\n  stepless" in capsys.readouterr().out

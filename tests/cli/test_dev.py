@@ -1,0 +1,152 @@
+"""`stepless dev`, as a real process."""
+
+from __future__ import annotations
+
+import signal
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+
+from stepless.cli import main
+
+Write = Callable[[str, str], str]
+
+GATED = """
+id: gated
+nodes:
+  start: {type: manual}
+  before: {type: function, after: start, with: {call: cli_dev.note, args: {word: before}}}
+  gate: {type: function, after: before, with: {call: cli_dev.gate}}
+"""
+FUNCTIONS = """
+import os, threading
+from stepless import function
+
+@function("cli_dev.note")
+def note(word: str) -> str:
+    with open("notes", "a") as notes:
+        notes.write(word + "\\n")
+    return word
+
+@function("cli_dev.gate")
+def gate() -> str:
+    first = "gate" not in open("notes").read()
+    note("gate")
+    print("at the gate", flush=True)
+    if first:
+        threading.Event().wait(float(os.environ.get("GATE_S", "600")))
+    return "through"
+"""
+
+
+class Dev:
+    """A server that has begun to listen, and a client of it."""
+
+    def __init__(self, spawn: Any, folder: Path, **environment: str) -> None:
+        port_file = folder / "url"
+        port_file.unlink(missing_ok=True)
+        flags = ("--db", "kept/dev.db", "--port", "0", "--port-file", "url")
+        self.child = spawn("dev", ".", *flags, STEPLESS_API_KEY="k", **environment)
+        self.child.until("Ctrl-C stops.")
+        headers = {"Authorization": "Bearer k"}
+        self.client = httpx.Client(base_url=port_file.read_text(), headers=headers, timeout=30, trust_env=False)
+
+    def start(self, workflow: str) -> str:
+        answer = self.client.post(f"/workflows/{workflow}/runs", json={"inputs": {}})
+        assert answer.status_code == 202, answer.text
+        return str(answer.json()["run_id"])
+
+    def watch(self, run_id: str) -> list[str]:
+        """The types of a run's events, to its end."""
+        with self.client.stream("GET", f"/runs/{run_id}/events", headers={"Accept": "text/event-stream"}) as stream:
+            return [line.removeprefix("event: ") for line in stream.iter_lines() if line.startswith("event: ")]
+
+
+Serve = Callable[..., Dev]
+
+
+@pytest.fixture
+def serve(spawn: Any, tmp_path: Path) -> Iterator[Serve]:
+    """Starts servers over the test's folder and one file."""
+    with ExitStack() as opened:
+
+        def start(**environment: str) -> Dev:
+            dev = Dev(spawn, tmp_path, **environment)
+            opened.enter_context(dev.client)
+            return dev
+
+        yield start
+
+
+def test_it_publishes_the_folder_and_says_where_everything_is(serve: Serve, hello: str) -> None:
+    dev = serve()
+    said = "".join(dev.child.said)
+    assert "API key   k\n" in said and "hello (version 1, hello.yaml)" in said and "curl http://127.0.0.1:" in said
+    assert dev.watch(dev.start("hello"))[-1] == "run.completed"
+    assert dev.client.get("/runs", headers={"Authorization": "Bearer other"}).status_code == 401
+    dev.child.signal(signal.SIGTERM)
+    assert dev.child.ended() == 0
+
+
+def test_a_broken_file_is_told_and_stops_nobody_else(serve: Serve, hello: str, write: Write) -> None:
+    write("broken.yaml", "id: broken\nnodes:\n  a: {type: nothing}\n")
+    write("notes.json", '{"something": "else"}')
+    dev = serve()
+    said = "".join(dev.child.said)
+    assert "broken.yaml:3: error:" in said and "broken.yaml: not published, 1 error" in said
+    assert "notes.json" not in said
+    assert [workflow["id"] for workflow in dev.client.get("/workflows").json()["workflows"]] == ["hello"]
+
+
+def test_a_second_server_on_the_same_file_is_told_who_holds_it(
+    serve: Serve, hello: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    dev = serve()
+    assert main(["dev", str(tmp_path), "--db", str(tmp_path / "kept/dev.db"), "--port", "0"]) == 2
+    assert f"already served by process {dev.child.process.pid}" in capsys.readouterr().err
+
+
+def test_a_port_that_is_taken_is_bad_input(serve: Serve, hello: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    port = str(serve().client.base_url.port)
+    assert main(["dev", str(tmp_path), "--db", str(tmp_path / "other.db"), "--port", port]) == 2
+    assert "--port 0" in capsys.readouterr().err
+
+
+def test_the_api_key_stays_the_same_over_restarts(spawn: Any, hello: str) -> None:
+    keys = []
+    for _ in range(2):
+        child = spawn("dev", ".", "--db", "dev.db", "--port", "0")
+        keys.append(child.until("API key").split()[-1])
+        child.signal(signal.SIGINT)
+        assert child.ended() == 0
+    assert keys[0] == keys[1] and len(keys[0]) >= 40
+
+
+def test_an_interrupt_drains_what_is_under_way(serve: Serve, write: Write, tmp_path: Path) -> None:
+    write("gated.yaml", GATED)
+    write("cli_dev_functions.py", FUNCTIONS)
+    dev = serve(GATE_S="0.5")
+    run_id = dev.start("gated")
+    dev.child.until("at the gate")
+    dev.child.signal(signal.SIGINT)
+    assert dev.child.ended() == 0
+    assert "Stopped.\n" in dev.child.said
+    assert serve().watch(run_id)[-1] == "run.completed"
+    assert (tmp_path / "notes").read_text() == "before\ngate\n"
+
+
+def test_a_run_goes_on_after_its_server_was_killed(serve: Serve, write: Write, tmp_path: Path) -> None:
+    write("gated.yaml", GATED)
+    write("cli_dev_functions.py", FUNCTIONS)
+    dev = serve()
+    run_id = dev.start("gated")
+    dev.child.until("at the gate")
+    dev.child.signal(signal.SIGKILL)
+    dev.child.ended()
+    types = serve().watch(run_id)
+    assert types[-1] == "run.completed" and "run.recovered" in types
+    assert (tmp_path / "notes").read_text() == "before\ngate\ngate\n"
