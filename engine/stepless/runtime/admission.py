@@ -9,6 +9,7 @@ from stepless.errors import Refused, StoreUnavailable
 from stepless.model.graph import Graph
 from stepless.model.json import JSON, read_path
 from stepless.ports import RunFilter
+from stepless.runtime.metering import FAIL_OPENS
 from stepless.runtime.world import World
 
 _log = logging.getLogger(__name__)
@@ -39,6 +40,7 @@ def _count(world: World, graph: Graph, inputs: JSON) -> None:
         number = world.store.count(f"rate:{graph.workflow_id}:{window}:{apart}", now_ms, ends_ms)
     except StoreUnavailable as error:
         _log.warning("the rate limit of %s could not be counted and lets a start through: %s", graph.workflow_id, error)
+        world.meter.count(FAIL_OPENS)
         return
     if number > limit.max:
         message = f"{graph.workflow_id} may be started {limit.max} times per {limit.per_ms / 1000:g} s"

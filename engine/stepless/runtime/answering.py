@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from stepless.core.events import NODE_FAILURES, Event, EventType
+from stepless.core.fold import fold
 from stepless.core.pauses import TIMEOUT, refusal
 from stepless.core.state import Instance, State, Status
 from stepless.core.trace import locate
@@ -86,10 +88,11 @@ def decide_pause(
     standing = world.store.get_signal(run_id, inbox.RESUME, pause)
     if standing is not None:
         _hint(world, run_id)
-        raise _decided(standing)
+        raise _over(run_id) if _lost(world, _load(world, versions, run_id), pause) else _decided(standing)
     if head.status in ENDED:
         raise _over(run_id)
-    handle = _checked(_load(world, versions, run_id), run_id, pause, handle, value)
+    state = _load(world, versions, run_id)
+    handle = _checked(state, run_id, pause, handle, value)
     now_ms = world.clock.now_ms()
     signal = inbox.answer_signal(pause, handle, value, by, now_ms)
     world.store.touch_run(run_id, now_ms + START_GRACE_MS)  # should this process die between the next two lines
@@ -97,7 +100,7 @@ def decide_pause(
     _hint(world, run_id)
     if standing.body != signal.body:
         raise _decided(standing)
-    if head_of(world, run_id).status in ENDED and not _counted(world, run_id, pause):
+    if _lost(world, state, pause):
         raise _over(run_id)
     return _public(signal)
 
@@ -135,10 +138,22 @@ def _instance(state: State, claims: Claims) -> Instance | None:
     return state.find(claims.pause)
 
 
-def _counted(world: World, run_id: str, pause: str) -> bool:
-    """Whether the log shows that the answer was taken."""
-    log = RunLog(world.store, world.blobs, run_id).read()
-    return any(event.type.value == "node.resumed" and event.instance == pause for event in log)
+def _lost(world: World, state: State, pause: str) -> bool:
+    """Whether the pause is over by now without the answer that is in the inbox. The log says so, since the header may lag
+    behind; `state` is brought up to it."""
+    log = RunLog(world.store, world.blobs, state.run_id)
+    for event in log.read(state.sequence):
+        fold(state, event)
+        state.notes.clear()
+    if not (state.ended or state.is_over(pause)):
+        return False
+    answers = (event for event in log.read(whole=False) if event.instance == pause)
+    return not any(event.type is EventType.NODE_RESUMED or _expired(event) for event in answers)
+
+
+def _expired(event: Event) -> bool:
+    """Whether an event is what the deadline's own answer came to, where no `timeout` exit is wired."""
+    return event.type in NODE_FAILURES and event.data["error"]["code"] == "wait_timeout"
 
 
 def _public(signal: Signal) -> Mapping[str, JSON]:

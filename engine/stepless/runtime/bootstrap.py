@@ -16,10 +16,13 @@ from stepless.adapters.sqlite.hold import Hold, hold
 from stepless.adapters.sqlite.store import SqliteStore
 from stepless.adapters.system import EnvSecrets, SystemClock
 from stepless.limits import LOCAL_BUDGET_MS
-from stepless.nodes import KINDS, RUNS
-from stepless.ports import Blobs, Secrets, Store
+from stepless.nodes import KINDS, RUNS, aws_kinds, aws_runs
+from stepless.ports import Aws, Blobs, Models, Secrets, Store
+from stepless.runtime.bootstrap_calls import configured_calls
+from stepless.runtime.bootstrap_models import configured_runs
 from stepless.runtime.children import caller
 from stepless.runtime.host import Host
+from stepless.runtime.invitations import Invitations
 from stepless.runtime.runner import Runner
 from stepless.runtime.service import Service
 from stepless.runtime.sweep import adopt
@@ -28,6 +31,7 @@ from stepless.runtime.versions import Versions
 from stepless.runtime.world import World
 
 SIGNING_KEYS = "STEPLESS_SIGNING_KEYS"
+BASE_URL = "STEPLESS_BASE_URL"  # what comes before the links that are sent to people
 
 
 @dataclass(slots=True)
@@ -39,6 +43,7 @@ class Local:
     runner: Runner
     host: Host
     adopted: int
+    invitations: Invitations
     _store: SqliteStore | None = None
     _hold: Hold | None = None
 
@@ -55,18 +60,21 @@ def local(
     synchronous: Literal["NORMAL", "FULL"] = "NORMAL",
     budget_ms: float = LOCAL_BUDGET_MS,
     secrets: Secrets | None = None,
+    models: Models | None = None,
+    aws: Aws | None = None,
 ) -> Local:
-    """The engine on one machine: over one SQLite file, or in memory when `path` is None.
+    """The engine on one machine: over one SQLite file, or in memory when `path` is None. `models` are asked instead of those
+    that the environment configures, `aws` instead of AWS.
 
     Raises `Conflict` (file_held) when another process serves the file, `StoreUnusable` when it is no such file.
     """
     clock = SystemClock()
     if path is None:
-        return assemble(MemoryStore(), MemoryBlobs(), budget_ms, secrets or EnvSecrets())
+        return assemble(MemoryStore(), MemoryBlobs(), budget_ms, secrets or EnvSecrets(), models, aws)
     held = hold(path, clock.now_ms())
     try:
         store = SqliteStore(path, synchronous=synchronous)
-        built = assemble(store, SqliteBlobs(store.database), budget_ms, secrets or EnvSecrets())
+        built = assemble(store, SqliteBlobs(store.database), budget_ms, secrets or EnvSecrets(), models, aws)
     except BaseException:
         held.release()
         raise
@@ -75,17 +83,24 @@ def local(
     return built
 
 
-def assemble(store: Store, blobs: Blobs, budget_ms: float, secrets: Secrets) -> Local:
+def assemble(
+    store: Store, blobs: Blobs, budget_ms: float, secrets: Secrets, models: Models | None = None, aws: Aws | None = None
+) -> Local:
     """One process over a store that may be shared with others."""
     clock = SystemClock()
     queue, timers = MemoryQueue(clock, lambda: host.wake()), MemoryTimers()  # noqa: PLW0108 - the host comes later
-    runs = dict(RUNS)
-    world = World(store, queue, timers, blobs, clock, secrets, KINDS, runs)
+    runs = {**RUNS, **configured_runs(secrets.get, models)}
+    aws = aws or configured_calls()
+    kinds = {**KINDS, **({} if aws is None else aws_kinds(aws))}
+    world = World(store, queue, timers, blobs, clock, secrets, kinds, runs)
+    signer = _signer(world)
+    invitations = Invitations(lambda: signer, os.environ.get(BASE_URL, ""))
     runs["workflow"] = caller(world)
+    runs |= {} if aws is None else aws_runs(aws, invitations.invite)
     versions = Versions(store, KINDS)
     runner = Runner(world, versions)
     host = Host(world, runner, queue, timers, budget_ms=budget_ms)
-    return Local(world, Service(world, versions, _signer(world)), runner, host, 0)
+    return Local(world, Service(world, versions, signer), runner, host, 0, invitations)
 
 
 def _signer(world: World) -> Signer:

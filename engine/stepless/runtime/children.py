@@ -6,20 +6,23 @@ child tells its parent by signals: when it pauses, goes on after that, and ends.
 
 from __future__ import annotations
 
+import asyncio
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from hashlib import sha256
 
 from stepless.core.ending import outputs
-from stepless.core.events import RUN_ENDS
+from stepless.core.events import RUN_ENDS, Event, EventType
 from stepless.core.fold import fold
 from stepless.core.state import RunStatus, State
-from stepless.errors import SteplessError
-from stepless.limits import MAX_CALL_DEPTH, MAX_INPUT_BYTES, START_GRACE_MS
+from stepless.core.trace import locate
+from stepless.errors import SteplessError, TransientError
+from stepless.limits import COMMIT_TRIES, MAX_CALL_DEPTH, MAX_INPUT_BYTES, START_GRACE_MS, TRANSIENT_BACKOFF_MS
+from stepless.model.graph import Graph
 from stepless.model.json import JSON
 from stepless.model.kind import Pause
 from stepless.model.work import NodeFailure, Result
-from stepless.nodes import Run
+from stepless.nodes import KINDS, Run
 from stepless.ports import Call, Message, RunHead
 from stepless.runtime import inbox
 from stepless.runtime.runlog import RunLog
@@ -41,10 +44,14 @@ def caller(world: World) -> Run:
             message = f"workflows call each other more than {MAX_CALL_DEPTH} levels deep"
             raise NodeFailure("config", "call_depth_exceeded", message, retryable=False, mend="look for a cycle of calls")
         target = str(call.params["workflow"])
-        try:
-            run_id = _start(world, call, target, depth)
-        except SteplessError as error:
-            raise NodeFailure("provider_error", error.error_code, str(error)) from error
+        for tries in range(1, COMMIT_TRIES + 1):
+            try:
+                run_id = _start(world, call, target, depth)
+                break
+            except SteplessError as error:
+                if tries == COMMIT_TRIES or not isinstance(error, TransientError):
+                    raise NodeFailure("provider_error", error.error_code, str(error)) from error
+            await asyncio.sleep(TRANSIENT_BACKOFF_MS / 1000 * 2**tries)
         return Pause("subrun", exits=(), details={"workflow": target, "run": run_id})
 
     return run
@@ -103,8 +110,15 @@ def outcome(world: World, versions: Versions, run_id: str) -> tuple[JSON, Mappin
     return outputs(state), error
 
 
+def orphans(graph: Graph, run_id: str, events: Iterable[Event]) -> Iterator[str]:
+    """The children, made or not, of the callers that these events of a run cancel."""
+    for event in events:
+        if event.type is EventType.NODE_CANCELLED and locate(graph, event.instance).kind is KINDS["workflow"]:
+            yield child_id(f"{run_id}:{event.instance}")
+
+
 def cancel(world: World, run_id: str) -> None:
-    """Cancels a child whose parent no longer waits for it."""
+    """Cancels a child whose parent no longer waits for it; one that was never made needs nothing."""
     head = world.store.get_run(run_id)
     if head is None or head.status in inbox.ENDED:
         return

@@ -7,7 +7,7 @@ import logging
 from collections.abc import Callable, Sequence
 from typing import Protocol
 
-from stepless.errors import SteplessError
+from stepless.errors import SteplessError, TransientError
 from stepless.limits import BUSY_DELAY_MS, LOCAL_SWEEP_MS, MAX_ACTIVE_RUNS, SHUTDOWN_MS
 from stepless.ports import Message
 from stepless.runtime.budget import Budget
@@ -48,6 +48,7 @@ class Host:
         self._wake = asyncio.Event()
         self._loop: asyncio.AbstractEventLoop | None = None
         self._sweep_ms = 0
+        self.faults: dict[str, SteplessError] = {}  # why runs could not go on, by run id
         self.on_ending: Callable[[str], None] = lambda run_id: None
         self.serves: Callable[[str], bool] = lambda run_id: True  # hints for other runs are dropped: the next sweep finds them
 
@@ -84,12 +85,17 @@ class Host:
         self._wake.set()
 
     async def _invoke(self, message: Message) -> None:
-        """One invocation. What goes wrong with one run is told and does not stop the others; its message comes again."""
+        """One invocation. What goes wrong with one run is told and does not stop the others; a message that met a store out of
+        reach comes again, one that met anything else is left to the sweep."""
         try:
             await self._runner.run(message, Budget(self._budget_ms))
+            self.faults.pop(message.run_id, None)
+        except TransientError as error:
+            _log.warning("run %s goes on later: %s", message.run_id, error)
+            self._world.queue.send(message, BUSY_DELAY_MS)
         except SteplessError as error:
             _log.error("run %s could not go on: %s", message.run_id, error)
-            self._world.queue.send(message, BUSY_DELAY_MS)
+            self.faults[message.run_id] = error
         self.on_ending(message.run_id)
 
     async def _sleep(self) -> None:

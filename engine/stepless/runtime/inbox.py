@@ -68,6 +68,15 @@ def fact_of(signal: Signal, outcome_of: OutcomeOf) -> Fact | None:
     return None
 
 
+def stray_child(state: State, signal: Signal) -> str | None:
+    """The child run that a signal tells of, if it is at work and its caller has settled: a process that was frozen made it."""
+    if signal.kind != CHILD:
+        return None
+    body = body_of(signal)
+    stray = body["status"] not in ENDED and body["instance"] not in state.waiting
+    return str(body["run"]) if stray else None
+
+
 def is_early(state: State, signal: Signal) -> bool:
     """Whether an answer came before its pause was recorded: it is kept until then."""
     pause = signal.identity.partition("#")[0] if signal.kind == CHILD else signal.identity

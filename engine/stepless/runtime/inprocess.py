@@ -16,6 +16,7 @@ from stepless.core.trace import NodeRecord
 from stepless.errors import Conflict, InvalidRequest
 from stepless.limits import FOLLOW_MS, MAX_CALL_DEPTH, MAX_DOCUMENT_BYTES
 from stepless.model.json import JSON
+from stepless.ports import Models
 from stepless.runtime.bootstrap import Local, local
 from stepless.runtime.inspecting import OpenPause
 
@@ -48,18 +49,19 @@ def run(
     entry: str | Sequence[str] | None = None,
     db: str | os.PathLike[str] | None = None,
     approve: Approve | None = None,
+    models: Models | None = None,
 ) -> RunResult:
     """Publishes a document (a file, or its content) and runs it to its end; blocks meanwhile, timers included.
 
     Without `db` everything happens in memory; with it the run is kept in that SQLite file. `approve` answers the questions
     that the run asks: True approves and False rejects each, without filling in fields; a callable is given the `OpenPause` and
     answers (exit, fields), or None to leave it open. A run that waits for nothing but unanswered questions is answered as
-    `paused`.
+    `paused`. `models` are asked instead of those that the environment configures.
 
     Raises `DocumentRefused` with every finding, `Conflict` when another process serves the file, `InvalidRequest` for an entry
     that does not exist and for an answer that its question refuses. A failed run raises nothing. From async code call `arun`.
     """
-    return asyncio.run(arun(document, inputs, entry=entry, db=db, approve=approve))
+    return asyncio.run(arun(document, inputs, entry=entry, db=db, approve=approve, models=models))
 
 
 async def arun(
@@ -69,10 +71,11 @@ async def arun(
     entry: str | Sequence[str] | None = None,
     db: str | os.PathLike[str] | None = None,
     approve: Approve | None = None,
+    models: Models | None = None,
 ) -> RunResult:
     """`run`, in the caller's event loop."""
     content = document if isinstance(document, Mapping) else parse(read_document(document))
-    built = local(db)
+    built = local(db, models=models)
     try:
         workflow_id = built.service.publish(content).version.workflow_id
         run_id = built.service.start(workflow_id, inputs, entry=[entry] if isinstance(entry, str) else entry).run_id
@@ -175,6 +178,8 @@ async def follow(
             return
         if server.done():
             server.result()
+        if (fault := built.host.faults.get(run_id)) is not None:
+            raise fault
         if not page.events:
             await _stir(stirred)
 

@@ -99,7 +99,7 @@ def view(world: World, versions: Versions, signer: Signer, run_id: str) -> RunVi
     return RunView(
         head=head,
         status=state.status.value,
-        inputs=json.loads(head.inputs),
+        inputs=state.inputs if state.sequence else json.loads(head.inputs),
         outputs=outputs(state),
         response=state.response,
         variables={name: cell.value for name, cell in cells.items()},

@@ -18,19 +18,20 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from enum import Enum
 from functools import partial
 from secrets import token_hex
-from time import monotonic
 from typing import TypeVar
 
 from stepless.core.decide import decide, is_cut_off
 from stepless.core.decision import Decision, Dispatch
 from stepless.core.facts import AttemptFact, Begin, Continued, Fact, Recovered, Tick
+from stepless.core.masking import mask_for
 from stepless.core.pauses import next_due_ms
 from stepless.core.state import State
-from stepless.errors import Fenced, StoreUnavailable
+from stepless.errors import EngineBug, Fenced, SteplessError, StoreUnavailable
 from stepless.limits import (
     BUSY_DELAY_MS,
     COMMIT_TRIES,
     INBOX_LOOK_MS,
+    LEASE_MARGIN_MS,
     LEASE_MS,
     MAX_IN_FLIGHT,
     STAY_MS,
@@ -38,11 +39,13 @@ from stepless.limits import (
 )
 from stepless.model.graph import Graph
 from stepless.model.json import JSON
+from stepless.nodes import KINDS
 from stepless.ports import Lease, Message, RunHead, Signal
-from stepless.runtime import children, inbox
+from stepless.runtime import children, inbox, metering
 from stepless.runtime.budget import Budget
 from stepless.runtime.execute import attempt
 from stepless.runtime.moderation import Gate
+from stepless.runtime.publishing import all_nodes
 from stepless.runtime.reruns import reused_outputs
 from stepless.runtime.runlog import RunLog
 from stepless.runtime.versions import Versions
@@ -79,23 +82,29 @@ class Runner:
         if active is not None:
             active.poke()
             return Ending.BUSY
-        lease = world.store.take_lease(run_id, token_hex(8), now_ms, now_ms + LEASE_MS)
         head = world.store.get_run(run_id)
-        if lease is None or head is None:
-            return self._turned_away(message, head)
-        session = Session(world, self._versions, head, lease, budget.start())
+        if head is None or (head.status in inbox.ENDED and head.owner is None and head.due_ms is None):
+            return Ending.GONE
+        lease = world.store.take_lease(run_id, token_hex(8), now_ms, now_ms + LEASE_MS)
+        if lease is None:
+            return self._turned_away(message)
+        session = self._open(head, lease, budget.start())
         self.sessions[run_id] = session
         try:
             return await session.go(message)
         except Fenced:
+            world.meter.count(metering.LEASE_CONFLICTS)
+            world.queue.send(Message(run_id, "fenced"), BUSY_DELAY_MS)  # the other may have left before our last commit came
             return Ending.FENCED
         finally:
             session.close()
             del self.sessions[run_id]
 
-    def _turned_away(self, message: Message, head: RunHead | None) -> Ending:
-        if head is None or head.status in inbox.ENDED:
-            return Ending.GONE
+    def _open(self, head: RunHead, lease: Lease, budget: Budget) -> Session:
+        return Session(self._world, self._versions, head, lease, budget)
+
+    def _turned_away(self, message: Message) -> Ending:
+        self._world.meter.count(metering.LEASE_CONFLICTS)
         self._world.queue.send(message, BUSY_DELAY_MS)
         return Ending.BUSY
 
@@ -113,6 +122,7 @@ class Session:
         self._graph: Graph = versions.graph(head.workflow_id, head.version, self._meta.get("entry"))
         self._log = RunLog(world.store, world.blobs, head.run_id, lease.epoch)
         self._env = {name: value for name in self._graph.env if (value := world.secrets.get(name)) is not None}
+        self._mask = mask_for(frozenset(self._env.values()))
         self._state: State = State(self._graph, head.run_id)
         self._tasks: dict[str, asyncio.Task[None]] = {}
         self._arrived: deque[AttemptFact] = deque()
@@ -121,8 +131,11 @@ class Session:
         self._seen: set[tuple[str, str]] = set()  # signals that this session knows of
         self._early: list[Signal] = []  # answers to pauses that are not recorded yet
         self._told: list[Signal] = []  # told to the core, and not marked taken yet
-        self._look_at = 0.0  # when the inbox is looked into next, monotonic seconds
-        self._renew_at = monotonic() + LEASE_MS / 3000
+        self._strays: list[str] = []  # child runs that are at work although their caller has settled
+        self._look_at = 0.0  # when the inbox is looked into next, in the loop's seconds
+        self._renew_at = self._loop.time() + LEASE_MS / 3000
+        self._calls_children = any(node.kind is KINDS["workflow"] for node in all_nodes(self._graph.root))
+        self._fault: SteplessError | None = None  # what an attempt met that is no end of it
         self._gate = Gate(world.moderator)
         self._dispatched = 0
         self._stopping = False
@@ -148,6 +161,8 @@ class Session:
 
     async def go(self, message: Message) -> Ending:
         facts: list[Fact] = self._first_facts(message)
+        if self._calls_children and self._head.owner is not None:  # the former holder died, perhaps before it told them
+            await self._cancel_orphans(self._log.read(whole=False))
         while True:
             facts = await self._step(facts)
             if self._state.ended:
@@ -187,16 +202,23 @@ class Session:
             room_ms=self._budget.room_ms if self._dispatched else None,
         )
         await self._patiently(lambda: self._log.append(decision.events))
-        await self._patiently(self._take_signals)
-        for dispatch in decision.dispatches:
-            self._dispatch(dispatch)
-        for instance in decision.aborts:
+        metering.committed(self._world.meter, self._head, decision.events)
+        for instance in decision.aborts:  # before anything that waits: what was cancelled must not begin meanwhile
             task = self._tasks.pop(instance, None)
             if task is not None:
                 task.cancel()
-        for orphan in decision.orphans:
-            await self._patiently(partial(children.cancel, self._world, orphan))
+        await self._patiently(self._take_signals)
+        for dispatch in decision.dispatches:
+            if dispatch.id not in decision.aborts:
+                self._dispatch(dispatch)
+        await self._cancel_orphans(decision.events)
         return [*await self._claim_deadlines(decision), *self._ripe()]
+
+    async def _cancel_orphans(self, events: Iterable[Event]) -> None:
+        """Children that nobody waits for any more, or that tell of themselves when nobody does."""
+        strays, self._strays = self._strays, []
+        for orphan in [*children.orphans(self._graph, self._head.run_id, events), *strays]:
+            await self._patiently(partial(children.cancel, self._world, orphan))
 
     def _take_signals(self) -> None:
         """What the core was told is committed: it need not be told again."""
@@ -219,12 +241,32 @@ class Session:
         self._tasks[dispatch.id] = self._loop.create_task(self._attempt(dispatch))
 
     async def _attempt(self, dispatch: Dispatch) -> None:
+        """One attempt, whose end becomes a fact. What is no end of an attempt ends the session."""
+        try:
+            await self._hold()
+            fact = await self._try(dispatch)
+        except SteplessError as error:
+            self._fault = error
+        except Exception as error:
+            self._fault = EngineBug(f"{type(error).__name__}: {error}", place=dispatch.id)
+        else:
+            self._tasks.pop(dispatch.id, None)
+            self._arrive(fact)
+        self._wake.set()
+
+    async def _try(self, dispatch: Dispatch) -> AttemptFact:
         head, run = self._head, self._world.runs[dispatch.instance.node.kind.name]
         now_ms = self._world.clock.now_ms()
         facts = {"depth": self._meta.get("depth", 0)}
-        fact = await attempt(dispatch, head.run_id, head.workflow_id, run, self._gate, now_ms, self._arrive, facts)
-        self._tasks.pop(dispatch.id, None)
-        self._arrive(fact)
+        started = self._loop.time()
+        fact = await attempt(dispatch, head.run_id, head.workflow_id, run, self._gate, now_ms, self._arrive, facts, self._mask)
+        self._world.meter.took(metering.NODE_TIME, (self._loop.time() - started) * 1000)
+        return fact
+
+    async def _hold(self) -> None:
+        """Whoever was frozen may have lost the lease meanwhile: asked about right before anything takes effect outside."""
+        while self._world.clock.now_ms() >= self._lease.until_ms - LEASE_MARGIN_MS:
+            await self._patiently(self._renew)
 
     def _arrive(self, fact: AttemptFact) -> None:
         """An attempt's end, or what it says meanwhile."""
@@ -249,9 +291,11 @@ class Session:
         if not self._arrived:
             await self._sleep()
         self._wake.clear()
-        now = monotonic()
+        if self._fault is not None:
+            raise self._fault
+        now = self._loop.time()
         if now >= self._renew_at:
-            await self._patiently(partial(self._renew, now))
+            await self._patiently(self._renew)
         facts: list[Fact] = list(self._arrived)
         self._arrived.clear()
         due_ms = next_due_ms(self._state)
@@ -262,7 +306,7 @@ class Session:
         return facts
 
     async def _sleep(self) -> None:
-        seconds = max(0.0, min(self._look_at, self._renew_at) - monotonic())
+        seconds = max(0.0, min(self._look_at, self._renew_at) - self._loop.time())
         due_ms = next_due_ms(self._state)
         if due_ms is not None and not self._budget.over:
             seconds = min(seconds, max(0, due_ms - self._world.clock.now_ms()) / 1000)
@@ -272,14 +316,14 @@ class Session:
         except TimeoutError:
             return
 
-    def _renew(self, now: float) -> None:
-        now_ms = self._world.clock.now_ms()
+    def _renew(self) -> None:
+        now, now_ms = self._loop.time(), self._world.clock.now_ms()
         self._lease = self._world.store.update_run(self._lease, now_ms, until_ms=now_ms + LEASE_MS)
         self._renew_at = now + LEASE_MS / 3000
 
     def _look(self) -> list[Fact]:
         """The signals that came since the last look, as facts."""
-        self._look_at = monotonic() + INBOX_LOOK_MS / 1000
+        self._look_at = self._loop.time() + INBOX_LOOK_MS / 1000
         new = [s for s in self._world.store.read_inbox(self._head.run_id) if (s.kind, s.identity) not in self._seen]
         early = [signal for signal in new if inbox.is_early(self._state, signal)]
         facts = self._tell_core(signal for signal in new if signal not in early)
@@ -299,6 +343,7 @@ class Session:
         told = list(signals)
         facts = [inbox.fact_of(signal, self._outcome_of) for signal in told]
         self._told += told
+        self._strays += [run for signal in told if (run := inbox.stray_child(self._state, signal)) is not None]
         return [fact for fact in facts if fact is not None]
 
     def _outcome_of(self, run_id: str) -> tuple[JSON, Mapping[str, JSON] | None]:
@@ -320,6 +365,7 @@ class Session:
     def _hand_over(self) -> Ending:
         now_ms = self._world.clock.now_ms()
         self._leave(now_ms)
+        self._world.meter.count(metering.HAND_OVERS)
         hops = self._state.continued + 1
         self._world.queue.send(Message(self._head.run_id, "continue", hops))
         return Ending.CONTINUED

@@ -41,11 +41,13 @@ def start(
     key: str | None = None,
     entry: Sequence[str] | None = None,
     meta: Mapping[str, JSON] | None = None,
+    same: JSON = None,
 ) -> Started:
     """Creates a run of the newest version and asks for it to be run.
 
     `key` makes the start idempotent for 24 hours: the same key and inputs answer the same run, twenty at once make one. The
-    key KEY_OF_INPUTS stands for the workflow id and the inputs themselves, in canonical form (RFC 8785).
+    key KEY_OF_INPUTS stands for the workflow id and the inputs themselves, in canonical form (RFC 8785). `same`, if given, is
+    what is compared instead of the inputs.
     Raises `Refused` beyond the workflow's rate limit or concurrency, `NotFound` for an unknown workflow, `DocumentRefused` for
     an unknown entry, `Conflict` for a key that was used with other inputs, `LimitExceeded` for inputs that are too large, and
     `StoreUnavailable` naming the run when it exists but nobody could be told: it starts all the same, a little later.
@@ -61,7 +63,7 @@ def start(
         admit(world, graph, inputs)
     run_id = f"run_{token_hex(10)}"
     if claim is not None:
-        standing = _claim_key(world, claim, data, run_id)
+        standing = _claim_key(world, claim, json.loads(data) if same is None else same, run_id)
         if standing != run_id:
             return _replayed(world, standing, version, data, facts)
     return _create(world, run_id, version, data, facts)
@@ -96,10 +98,10 @@ def _checked_key(key: str) -> str:
     return key
 
 
-def _claim_key(world: World, claim: str, data: bytes, run_id: str) -> str:
+def _claim_key(world: World, claim: str, same: JSON, run_id: str) -> str:
     """The run id that holds the key. Raises `Conflict` when it was used with other inputs."""
     now_ms = world.clock.now_ms()
-    digest = sha256(json.dumps(json.loads(data), sort_keys=True).encode()).hexdigest()  # the order of keys means nothing here
+    digest = sha256(json.dumps(same, sort_keys=True).encode()).hexdigest()  # the order of keys means nothing here
     mine = json.dumps({"run": run_id, "inputs": digest}).encode()
     standing = json.loads(world.store.claim(claim, mine, now_ms, now_ms + IDEMPOTENCY_KEY_LIFE_MS))
     if standing["inputs"] != digest:

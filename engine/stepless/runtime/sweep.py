@@ -6,12 +6,16 @@ from secrets import token_hex
 
 from stepless.limits import MAX_PAGE_ITEMS
 from stepless.ports import Message
+from stepless.runtime.metering import DUE_RUNS, OLDEST_DUE_AGE
 from stepless.runtime.world import World
 
 
 def sweep(world: World, *, limit: int = MAX_PAGE_ITEMS) -> int:
     """Sends a hint for every run that is overdue, the longest overdue first; answers how many."""
-    due = world.store.list_due(world.clock.now_ms(), limit=limit)
+    now_ms = world.clock.now_ms()
+    due = world.store.list_due(now_ms, limit=limit)
+    world.meter.count(DUE_RUNS, len(due))
+    world.meter.took(OLDEST_DUE_AGE, now_ms - (due[0].due_ms or now_ms) if due else 0)
     for head in due:
         world.queue.send(Message(head.run_id, "sweep"))
     return len(due)

@@ -97,6 +97,8 @@ def _decode(text: str) -> bytes:
 
 
 def parse_keys(text: str) -> tuple[Key, ...]:
-    """Keys as they are configured: `id:secret,id:secret`, the newest first."""
+    """Keys as they are configured: `id:secret,id:secret` or `{"id": "secret"}`, the newest first."""
+    if text.lstrip().startswith("{"):
+        return tuple(Key(id, secret.encode()) for id, secret in json.loads(text).items() if id and secret)
     pairs = [part.strip().partition(":") for part in text.split(",") if part.strip()]
     return tuple(Key(id, secret.encode()) for id, _, secret in pairs if id and secret)

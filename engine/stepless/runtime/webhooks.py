@@ -8,15 +8,19 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from hashlib import sha256
 
+from stepless.core.masking import Mask, mask_for
 from stepless.core.reading import Reading
 from stepless.core.state import State
-from stepless.errors import Conflict, Forbidden, InvalidRequest, NotFound
+from stepless.errors import AuthorError, Conflict, Forbidden, InvalidRequest, NotFound
 from stepless.expressions import compile_contract
 from stepless.limits import MAX_REQUEST_BYTES
 from stepless.model.graph import Graph, Node
 from stepless.model.json import JSON
 from stepless.nodes import KINDS
+from stepless.nodes.params import rendered
+from stepless.nodes.webhook import Bearer, Hmac, Signed, WebhookParams
 from stepless.runtime.publishing import hook_key
+from stepless.runtime.signatures import verify
 from stepless.runtime.starting import Started, latest, start
 from stepless.runtime.versions import Versions
 from stepless.runtime.world import World
@@ -43,6 +47,16 @@ class Hooked:
     waits: bool
 
 
+@dataclass(frozen=True, slots=True)
+class Caller:
+    """Who may start the run. `headers` are kept from it, and so are the secrets that `mask` hides; `delivery` is the key under
+    which the sender tries again."""
+
+    mask: Mask
+    headers: frozenset[str] = frozenset()
+    delivery: str | None = None
+
+
 def trigger(world: World, versions: Versions, request: HookRequest) -> Hooked:
     """Checks a request against the webhook that listens on its path and starts a run.
 
@@ -53,14 +67,15 @@ def trigger(world: World, versions: Versions, request: HookRequest) -> Hooked:
     if len(request.body) > MAX_REQUEST_BYTES:
         message = f"the body takes {len(request.body):,} bytes; {MAX_REQUEST_BYTES:,} is the limit"
         raise InvalidRequest(message, code="body_too_large", status=413)
-    private = _authenticate(world, graph, node, request)
+    caller = _authenticate(world, graph, node, request)
     body = _body(request)
     _check_schema(node, body)
-    headers = {name: value for name, value in request.headers.items() if name not in _PRIVATE and name != private}
-    payload = {"body": body, "headers": headers, "query": dict(request.query), "path": request.path}
+    headers = {name: value for name, value in request.headers.items() if name not in _PRIVATE | caller.headers}
+    payload = caller.mask.value({"body": body, "headers": headers, "query": dict(request.query), "path": request.path})
     meta = {"trigger": {"kind": "webhook", "path": request.path}}
-    key = request.headers.get("idempotency-key")
-    started = start(world, versions, graph.workflow_id, payload, entry=[node.id], meta=meta, key=key)
+    key = caller.delivery or request.headers.get("idempotency-key")
+    same = [payload["body"], payload["query"]]  # a sender that tries again sends other headers
+    started = start(world, versions, graph.workflow_id, payload, entry=[node.id], meta=meta, key=key, same=same)
     return Hooked(started, node.config.literals.get("response") == "wait")
 
 
@@ -90,57 +105,47 @@ def _methods(node: Node) -> tuple[str, ...]:
 # -- authentication ---------------------------------------------------------------------------------------------------
 
 
-def _authenticate(world: World, graph: Graph, node: Node, request: HookRequest) -> str:
-    """Checks the request's signature or token; answers the header that carried it, "" when none did."""
-    auth = _auth(world, graph, node)
-    if isinstance(auth, dict) and "hmac" in auth:
-        header = str(auth.get("header", "X-Signature")).lower()
-        _check_signature(world, str(auth["hmac"]), header, int(auth.get("tolerance_s", 300)), request)
-        return header
-    if isinstance(auth, dict) and "bearer" in auth:
+def _authenticate(world: World, graph: Graph, node: Node, request: HookRequest) -> Caller:
+    """Checks the request's signature or token."""
+    mask, auth = _auth(world, graph, node)
+    if isinstance(auth, Bearer):
         given = request.headers.get("authorization", "")
-        if not hmac.compare_digest(given.encode(), f"Bearer {auth['bearer']}".encode()):
+        if not hmac.compare_digest(given.encode(), f"Bearer {auth.bearer}".encode()):
             raise Forbidden("the bearer token does not hold", code="bad_token", status=401)
-        return "authorization"
-    return ""
+        return Caller(mask)
+    if isinstance(auth, Hmac):
+        auth = Signed(scheme="hmac", secret=auth.hmac, header=auth.header, tolerance_s=auth.tolerance_s)
+    if not isinstance(auth, Signed):
+        return Caller(mask)
+    now_ms = world.clock.now_ms()
+    proof = verify(auth, request.headers, request.body, now_ms)
+    if not proof.delivery:
+        _once(world, f"signature:{request.path}:{proof.signature}", request, now_ms, auth.tolerance_s)
+        return Caller(mask, proof.headers)
+    delivery = sha256(f"{request.path}\0{proof.delivery}".encode("utf-8", "surrogatepass")).hexdigest()
+    return Caller(mask, proof.headers, f"delivery:{delivery}")
 
 
-def _auth(world: World, graph: Graph, node: Node) -> JSON:
-    """The `auth` of a webhook with its secrets filled in. Raises `Forbidden` when a secret is missing: never open by accident."""
-    env = {name: world.secrets.get(name) for name in graph.env}
-    missing = [ref.root for ref in node.config.template.references if ref.env and not env.get(ref.root)]
+def _auth(world: World, graph: Graph, node: Node) -> tuple[Mask, Bearer | Hmac | Signed | str]:
+    """The `auth` of a webhook with its secrets filled in, and the mask that hides them. Raises `Forbidden` when a secret is
+    missing or of no use: never open by accident."""
+    read = {ref.root for ref in node.config.template.references if ref.env}
+    env = {name: world.secrets.get(name) or "" for name in graph.env if name in read}
+    missing = [name for name, value in env.items() if not value]
     if missing:
         message = f"the secret {missing[0]} is not set, so no request can be accepted"
         raise Forbidden(message, code="secret_missing", mend=f"set {missing[0]} in the environment", status=503)
     state = State(graph, "")
-    reading = Reading(state, state.root.at(node.position), {}, 0, {name: value for name, value in env.items() if value})
-    return node.config.template.render(reading).get("auth", "none")
+    reading = Reading(state, state.root.at(node.position), {}, 0, env)
+    try:
+        params = rendered(WebhookParams, node.config.template.render(reading), node.config.literals)
+    except AuthorError:
+        message = "the webhook's `auth` cannot be worked out, so no request can be accepted"
+        raise Forbidden(message, code="secret_missing", mend="look at its secret", status=503) from None
+    return mask_for(frozenset(env.values())), params.auth
 
 
-def sign(secret: str, body: bytes, now_ms: int) -> str:
-    """A signature header's value for a body: `t=<unix seconds>,v1=<hex HMAC-SHA256 of "t.body">`."""
-    seconds = now_ms // 1000
-    return f"t={seconds},v1={_mac(secret, seconds, body)}"
-
-
-def _mac(secret: str, seconds: int, body: bytes) -> str:
-    return hmac.new(secret.encode(), f"{seconds}.".encode() + body, sha256).hexdigest()
-
-
-def _check_signature(world: World, secret: str, header: str, tolerance_s: int, request: HookRequest) -> None:
-    """Constant time; inside the tolerance; once."""
-    mend = f"send the header {header}: t=<unix seconds>,v1=<hex HMAC-SHA256 of t.body>"
-    fields = dict(part.strip().partition("=")[::2] for part in request.headers.get(header, "").split(","))
-    seconds, given = fields.get("t", ""), fields.get("v1", "")
-    if not (seconds.isascii() and seconds.isdecimal() and len(seconds) <= 12):
-        raise Forbidden("the signature is missing or malformed", code="bad_signature", mend=mend, status=401)
-    if not hmac.compare_digest(given.encode(), _mac(secret, int(seconds), request.body).encode()):
-        raise Forbidden("the signature does not match the body", code="bad_signature", mend=mend, status=401)
-    now_ms = world.clock.now_ms()
-    if abs(now_ms - int(seconds) * 1000) > tolerance_s * 1000:
-        message = f"the signature is more than {tolerance_s} seconds old or ahead"
-        raise Forbidden(message, code="stale_signature", mend="sign with the present time", status=401)
-    key = f"signature:{request.path}:{given}"
+def _once(world: World, key: str, request: HookRequest, now_ms: int, tolerance_s: int) -> None:
     mine = f"{now_ms}:{id(request)}".encode()
     if world.store.claim(key, mine, now_ms, now_ms + 2 * tolerance_s * 1000) != mine:
         raise Conflict("this signed request was accepted before", code="signature_replayed", mend="sign every request anew")

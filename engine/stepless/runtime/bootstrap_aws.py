@@ -1,0 +1,106 @@
+"""The composition root on Lambda: which adapter fulfils which port there. Apart from `bootstrap`: a laptop needs no boto3.
+
+What it reads from the environment is what template.yaml sets. Nothing is asked over the network before it is needed.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache, cached_property
+
+from stepless.adapters.aws.blobs import S3Blobs
+from stepless.adapters.aws.clients import client
+from stepless.adapters.aws.metrics import EmfMeter
+from stepless.adapters.aws.queue import SqsQueue, decode_message
+from stepless.adapters.aws.secrets import AwsSecrets
+from stepless.adapters.aws.store import DynamoStore
+from stepless.adapters.aws.timers import SchedulerTimers
+from stepless.adapters.system import SystemClock
+from stepless.errors import ConfigError, StoreUnusable
+from stepless.nodes import KINDS, RUNS, aws_kinds, aws_runs
+from stepless.nodes.function import load_modules
+from stepless.ports import Message
+from stepless.runtime.bootstrap_calls import LazyCalls
+from stepless.runtime.bootstrap_models import configured_runs
+from stepless.runtime.children import caller
+from stepless.runtime.invitations import Invitations
+from stepless.runtime.runner import Runner
+from stepless.runtime.service import Service
+from stepless.runtime.tokens import Signer, parse_keys
+from stepless.runtime.versions import Versions
+from stepless.runtime.world import World
+
+
+@dataclass
+class Cloud:
+    """What the functions of one execution environment share. The parts that only some of them need are made when asked for."""
+
+    world: World
+    versions: Versions
+    meter: EmfMeter
+
+    @cached_property
+    def runner(self) -> Runner:
+        """Imports the modules of STEPLESS_MODULES first. Raises `ConfigError` naming one that cannot be imported."""
+        load_modules()
+        return Runner(self.world, self.versions)
+
+    @cached_property
+    def service(self) -> Service:
+        """Reads the signing keys first. Raises `StoreUnusable` when there are none."""
+        return Service(self.world, self.versions, signer())
+
+    @property
+    def api_keys(self) -> Sequence[str] | None:
+        """Hashes of the API keys; None when the gateway has checked already who asks."""
+        if setting("STEPLESS_AUTH") != "api-key":
+            return None
+        return [key.strip() for key in os.environ.get("STEPLESS_API_KEYS", "").split(",") if key.strip()]
+
+
+@cache
+def signer() -> Signer:
+    """Signs links. Raises `StoreUnusable` when there are no keys."""
+    name = setting("STEPLESS_SIGNING_SECRET")
+    kept = AwsSecrets(client("secretsmanager"), prefix="", source="secretsmanager").get(name)
+    keys = parse_keys(kept or "")
+    if not keys:
+        raise StoreUnusable("there is no signing key", place=name, mend='store {"<key id>": "<secret>"} there')
+    return Signer(keys)
+
+
+def aws() -> Cloud:
+    """The engine in a Lambda function. Raises `ConfigError` naming a setting that is missing."""
+    store = DynamoStore(client("dynamodb"), setting("STEPLESS_TABLE"))
+    queue = SqsQueue(client("sqs"), setting("STEPLESS_QUEUE_URL"))
+    timers = SchedulerTimers(
+        client("scheduler"),
+        queue,
+        group=setting("STEPLESS_SCHEDULE_GROUP"),
+        role_arn=setting("STEPLESS_SCHEDULE_ROLE_ARN"),
+        queue_arn=setting("STEPLESS_SCHEDULE_TARGET_ARN"),
+        dlq_arn=setting("STEPLESS_SCHEDULE_DEAD_LETTER_ARN"),
+    )
+    secrets = AwsSecrets(client("ssm"), prefix=setting("STEPLESS_SECRETS_PREFIX"))
+    calls, invitations = LazyCalls(), Invitations(signer, os.environ.get("STEPLESS_BASE_URL", ""))
+    runs = {**RUNS, **configured_runs(os.environ.get), **aws_runs(calls, invitations.invite)}
+    meter = EmfMeter()
+    blobs = S3Blobs(client("s3"), setting("STEPLESS_BUCKET"))
+    world = World(store, queue, timers, blobs, SystemClock(), secrets, {**KINDS, **aws_kinds(calls)}, runs, meter=meter)
+    runs["workflow"] = caller(world)
+    return Cloud(world, Versions(store, KINDS), meter)
+
+
+def received(body: str) -> Message:
+    """The hint in the body of a message of the queue. Raises `InvalidRequest` (invalid_message) for what is none."""
+    return decode_message(body)
+
+
+def setting(name: str) -> str:
+    """An environment variable that must be there."""
+    value = os.environ.get(name)
+    if not value:
+        raise ConfigError(f"{name} is not set", code="setting_missing", place=name, mend="deploy template.yaml, which sets it")
+    return value

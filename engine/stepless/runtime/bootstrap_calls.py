@@ -1,0 +1,33 @@
+"""The composition root of the kinds that call AWS. boto3 is imported with the first call or publication that needs it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import cached_property
+from importlib.util import find_spec
+
+from stepless.model.json import JSON
+from stepless.ports import Aws, Misfit
+
+
+def configured_calls() -> Aws | None:
+    """The port over boto3, where boto3 is installed."""
+    return LazyCalls() if find_spec("boto3") is not None else None
+
+
+class LazyCalls:
+    """The port `Aws`, made when it is first used."""
+
+    @cached_property
+    def _calls(self) -> Aws:
+        from stepless.adapters.aws.calls import BotoCalls
+
+        return BotoCalls()
+
+    def check(self, service: str, action: str, params: Mapping[str, JSON]) -> Sequence[Misfit]:
+        """See `Aws.check`."""
+        return self._calls.check(service, action, params)
+
+    async def call(self, service: str, action: str, params: Mapping[str, JSON], *, token: str, timeout_ms: int) -> JSON:
+        """See `Aws.call`."""
+        return await self._calls.call(service, action, params, token=token, timeout_ms=timeout_ms)

@@ -1,0 +1,65 @@
+"""The composition root of the kinds that need something from outside: which models are asked, and where author code runs.
+
+A kind whose means are not configured gets no code, and publishing refuses documents that use it. Nothing is imported, connected
+or started before it is needed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Final, TypeAlias
+
+from stepless.adapters.memory.models import ScriptedModels
+from stepless.adapters.openai.models import PUBLIC, OpenAIModels
+from stepless.adapters.process.sandbox import ProcessSandbox, can_lock_up
+from stepless.adapters.providers import Providers
+from stepless.nodes import Run, model_runs, sandbox_runs
+from stepless.ports import Models, Sandbox
+
+Setting: TypeAlias = Callable[[str], str | None]
+"""From the name of a setting to its value; None when it is not set."""
+
+SCRIPT: Final = "STEPLESS_MODEL_SCRIPT"  # a file of answers: no model at all
+OPENAI_URL: Final = "STEPLESS_OPENAI_URL"
+OPENAI_KEY: Final = "STEPLESS_OPENAI_KEY"
+OPENAI_MODEL: Final = "STEPLESS_OPENAI_MODEL"
+BEDROCK_REGION: Final = "STEPLESS_BEDROCK_REGION"
+BEDROCK_MODEL: Final = "STEPLESS_BEDROCK_MODEL"
+SANDBOX_FUNCTION: Final = "STEPLESS_SANDBOX_FUNCTION"
+CODE_UNSAFE: Final = "STEPLESS_CODE_UNSAFE"
+
+
+def configured_runs(setting: Setting, models: Models | None = None) -> Mapping[str, Run]:
+    """The code of `llm`, `router` and `code`, as far as there is something to run it with. `models` goes before what is
+    configured. Raises `ConfigError` for a script of answers that cannot be read."""
+    asked = models or configured_models(setting)
+    sandbox = configured_sandbox(setting)
+    return {
+        **({} if asked is None else model_runs(asked)),
+        **({} if sandbox is None else sandbox_runs(sandbox)),
+    }
+
+
+def configured_models(setting: Setting) -> Models | None:
+    """Every provider that is configured, under the name that `provider` gives it; without a name the first is asked."""
+    providers: dict[str, Models] = {}
+    script, url, key = setting(SCRIPT), setting(OPENAI_URL), setting(OPENAI_KEY)
+    if script:
+        providers["scripted"] = ScriptedModels.read(script)
+    if url or key:
+        providers["openai"] = OpenAIModels(url or PUBLIC, key or None, setting(OPENAI_MODEL) or None)
+    if setting(BEDROCK_REGION) or setting(BEDROCK_MODEL):
+        from stepless.adapters.aws.models import BedrockModels  # boto3 takes 250 ms
+
+        providers["bedrock"] = BedrockModels(setting(BEDROCK_REGION) or None, setting(BEDROCK_MODEL) or None)
+    return Providers(providers) if providers else None
+
+
+def configured_sandbox(setting: Setting) -> Sandbox | None:
+    """A Lambda function when one is named, else a process on this machine if it can be locked up or need not be."""
+    function, unsafe = setting(SANDBOX_FUNCTION), setting(CODE_UNSAFE) == "1"
+    if function:
+        from stepless.adapters.aws.sandbox import LambdaSandbox
+
+        return LambdaSandbox(function)
+    return ProcessSandbox(unsafe=unsafe) if unsafe or can_lock_up() else None
