@@ -16,10 +16,10 @@ unexport VIRTUAL_ENV PYTHONHOME PYTHONPATH
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help setup demo test lint bench clean
+.PHONY: help setup demo test lint simulate simulate-kills bench clean build size check deploy deploy-local
 
 help: ## list the targets
-	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-8s %s\n", $$1, $$2}' $(firstword $(MAKEFILE_LIST))
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-13s %s\n", $$1, $$2}' $(firstword $(MAKEFILE_LIST))
 
 setup: $(READY) ## install the locked dependencies into .venv
 
@@ -34,12 +34,100 @@ lint: $(READY) ## check style, types and directions
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-logo
 
+SEEDS ?= 1000
+FROM ?= 0
+simulate: $(READY) ## run seeds of the simulated world (SEEDS=n, FROM=n: a failing one prints how to replay it)
+	@$(BIN)/python tests/simulation $(SEEDS) --from $(FROM)
+
+KILLS ?= 200
+simulate-kills: $(READY) ## kill real processes with SIGKILL (KILLS=n)
+	STEPLESS_KILLS=$(KILLS) $(BIN)/pytest tests/simulation/test_real_processes.py
+
 bench: $(READY) ## measure
 	$(BIN)/python -m benchmarks
 
 clean: ## remove what can be made again, the environment too
-	rm -rf $(VENV) .tools build dist .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
+	rm -rf $(VENV) .tools .aws-sam build dist .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
 	find engine tests examples -name __pycache__ -type d -prune -exec rm -rf {} +
+
+# -- AWS: docs/operations.md -------------------------------------------------------------------------------------------
+
+STACK ?= stepless
+FUNCTIONS ?= layers/functions
+LAMBDA_PYTHON ?= 3.13
+LAMBDA_PLATFORM ?= aarch64-manylinux_2_28
+export FUNCTIONS LAMBDA_PYTHON LAMBDA_PLATFORM
+
+SAM := .tools/sam/bin/sam
+SAM_PYTHON := .tools/sam/bin/python
+RUNTIME := .tools/runtime/bin/python
+export SAM_CLI_TELEMETRY := 0
+
+build: $(READY) $(SAM) ## build the functions and layers for AWS into .aws-sam/build
+	@mkdir -p build
+	$(SAM) build --build-in-source --parallel > build/build.log 2>&1 || (cat build/build.log; exit 1)
+
+size: build $(RUNTIME) ## show how large the functions are, and how long they take to import
+	LAMBDA_PYTHON=$$($(RUNTIME) -c 'import sys; print("%d.%d" % sys.version_info[:2])') LAMBDA_PLATFORM=$$(uname -m)-manylinux_2_28 \
+		$(SAM) build --build-in-source --parallel --build-dir build/local > build/local.log 2>&1
+	@$(BIN)/python -m benchmarks.artifacts .aws-sam/build build/local $(RUNTIME)
+
+check: $(SAM) ## check template.yaml before and after the transform
+	.tools/sam/bin/cfn-lint --template template.yaml --regions us-east-1
+	@mkdir -p build
+	AWS_DEFAULT_REGION=us-east-1 $(SAM_PYTHON) tests/deploy/transform.py template.yaml > build/transformed.json
+	.tools/sam/bin/cfn-lint --template build/transformed.json --regions us-east-1
+
+deploy: build check ## build and deploy to the AWS account of your credentials (STACK=name, FUNCTIONS=folder)
+	$(SAM) deploy --guided --stack-name $(STACK) --capabilities CAPABILITY_IAM --template .aws-sam/build/template.yaml
+
+deploy-local: $(READY) $(SAM) $(RUNTIME) ## deploy to an emulator on this machine, and drive it over HTTP
+	$(BIN)/python -m pytest -s tests/deploy/test_deploy_local.py
+
+# What `sam build` calls, one rule per resource. Bytecode more than halves a cold import, and only the interpreter that will read it can
+# write it: without one on this machine the build says so and goes on. Hashes that nobody checks: file times do not survive a zip.
+TARGET = $(ARTIFACTS_DIR)/python
+INSTALL = $(UV) pip install --quiet --target $(TARGET) --python-platform $(LAMBDA_PLATFORM) --python-version $(LAMBDA_PYTHON) --only-binary :all:
+COMPILER = $(shell for python in python$(LAMBDA_PYTHON) "$$($(UV) python find $(LAMBDA_PYTHON) 2>/dev/null)" $(HOME)/.pyenv/versions/$(LAMBDA_PYTHON).*/bin/python; \
+	do "$$python" -c 'import sys; sys.exit("%d.%d" % sys.version_info[:2] != "$(LAMBDA_PYTHON)")' 2>/dev/null && echo "$$python" && break; done)
+COMPILE = find $(ARTIFACTS_DIR) -name __pycache__ -type d -prune -exec rm -rf {} + ; \
+	if [ -n "$(COMPILER)" ]; then "$(COMPILER)" -m compileall -q -j 0 --invalidation-mode unchecked-hash $(ARTIFACTS_DIR); \
+	else echo "No Python $(LAMBDA_PYTHON) here: built without bytecode, a cold import takes more than twice as long." >&2; fi
+
+build-Dependencies: | $(UV)
+	@mkdir -p $(TARGET)
+	$(UV) export --quiet --frozen --no-dev --extra aws --no-emit-project --no-hashes --output-file $(ARTIFACTS_DIR)/requirements.txt
+	$(INSTALL) --no-deps -r $(ARTIFACTS_DIR)/requirements.txt
+	rm -rf $(ARTIFACTS_DIR)/requirements.txt $(TARGET)/bin
+	@$(COMPILE)
+
+build-Engine:
+	@mkdir -p $(TARGET)
+	cp -R engine/stepless $(TARGET)/
+	@$(COMPILE)
+
+build-Functions: | $(UV)
+	@mkdir -p $(TARGET)
+	cp -R $(FUNCTIONS)/. $(TARGET)/
+	if [ -f $(FUNCTIONS)/requirements.txt ]; then $(INSTALL) -r $(FUNCTIONS)/requirements.txt; fi
+	@$(COMPILE)
+
+build-%Function:
+	cp functions/$(shell echo $* | tr A-Z a-z)/*.py $(ARTIFACTS_DIR)/
+	@$(COMPILE)
+
+# Tools with dependencies of their own, each in an environment of its own.
+$(SAM): | $(UV)
+	$(UV) venv --quiet --clear --python "$$($(PYTHON) -c 'import sys; print(sys.executable)')" .tools/sam
+	$(UV) pip install --quiet --python $(SAM_PYTHON) 'aws-sam-cli==1.170.0' 'cfn-lint>=1.58,<2'
+	@touch $@
+
+# Lambda's runtime and nothing else: what a function needs besides must be in its layers.
+$(RUNTIME): | $(UV)
+	$(UV) venv --quiet --clear --python "$$($(PYTHON) -c 'import sys; print(sys.executable)')" .tools/runtime
+	$(UV) pip install --quiet --python $@ 'awslambdaric>=4.2,<5'
+
+# -- tools ------------------------------------------------------------------------------------------------------------
 
 # uv lives beside the environment, not in it: a sync removes whatever the lock does not name.
 # `--target` wants nothing of the interpreter but pip, and ignores a system's ban on installing into it.

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import time
+from collections.abc import Awaitable
 from pathlib import Path
 from typing import Literal
 
@@ -13,30 +15,70 @@ from stepless.runtime.budget import Budget
 from stepless.runtime.runner import Ending
 
 Synchronous = Literal["NORMAL", "FULL"]
+BUDGET_MS = 600_000
+
+
+async def timed(work: Awaitable[object]) -> float:
+    """Seconds, without those that the event loop takes to come and go."""
+    before = time.perf_counter()
+    await work
+    return time.perf_counter() - before
 
 
 class Engine:
-    """One store with one workflow published."""
+    """One store, with one workflow published unless it is there already."""
 
-    def __init__(self, document: Document, path: Path | None = None, synchronous: Synchronous = "NORMAL") -> None:
+    def __init__(
+        self, document: Document | None = None, path: Path | None = None, synchronous: Synchronous = "NORMAL"
+    ) -> None:
         self.local: Local = local(path, synchronous=synchronous)
-        self.local.service.publish(document)
+        if document is not None:
+            self.local.service.publish(document)
 
-    async def run(self) -> str:
-        """One run from its start to its end; answers its id. Raises when it did not complete."""
-        started = self.local.service.start("benchmark", {})
-        message: Message | None = Message(started.run_id, "start")
-        ending = Ending.CONTINUED
-        while ending is Ending.CONTINUED and message is not None:
-            ending = await self.local.runner.run(message, Budget(600_000))
-            message = Message(started.run_id, "continue")
-        head = self.local.world.store.get_run(started.run_id)
-        if head is None or head.status != "completed":
-            raise RuntimeError(f"{started.run_id} is {head.status if head else 'gone'}")
-        return started.run_id
+    async def run(self, until: str = "completed") -> str:
+        """One run from its start to its end; answers its id. Raises when it did not end as it should."""
+        run_id = self.local.service.start("benchmark", {}).run_id
+        await self.drive(Message(run_id, "start"), until)
+        return run_id
 
-    def run_once(self) -> str:
-        return asyncio.run(self.run())
+    async def drive(self, message: Message, until: str = "completed") -> None:
+        """As many invocations as the run needs."""
+        while await self.local.runner.run(message, Budget(BUDGET_MS)) is Ending.CONTINUED:
+            message = Message(message.run_id, "continue")
+        head = self.local.world.store.get_run(message.run_id)
+        if head is None or head.status != until:
+            raise RuntimeError(f"{message.run_id} is {head.status if head else 'gone'}, not {until}")
+
+    def run_once(self) -> float:
+        """Seconds of one run from its start to its end."""
+        return asyncio.run(timed(self.run()))
+
+    def run_many(self, runs: int, at_once: int) -> float:
+        """Seconds for so many runs, so many of them at once."""
+
+        async def all_runs() -> None:
+            gate = asyncio.Semaphore(at_once)
+
+            async def one() -> None:
+                async with gate:
+                    await self.run()
+
+            await asyncio.gather(*(one() for _ in range(runs)))
+
+        return asyncio.run(timed(all_runs()))
+
+    def resume_once(self) -> float:
+        """Seconds from the decision of a pause to the end of its run; getting to the pause is not timed."""
+
+        async def resumed() -> float:
+            run_id = await self.run("paused")
+            return await timed(self.decide(run_id, "ask"))
+
+        return asyncio.run(resumed())
+
+    async def decide(self, run_id: str, pause: str, until: str = "completed") -> None:
+        self.local.service.decide(run_id, pause, "approved", {}, "benchmark")
+        await self.drive(Message(run_id, "signal"), until)
 
     def close(self) -> None:
         self.local.close()

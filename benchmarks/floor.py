@@ -7,10 +7,12 @@ from __future__ import annotations
 
 import asyncio
 import sqlite3
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
 
-from benchmarks.workloads import Parents
+from benchmarks.shapes import Parents
+
+Task = Callable[[int], Awaitable[str]]
 
 
 class Journal:
@@ -25,6 +27,9 @@ class Journal:
     def commit(self, run: str, node: int, output: str) -> None:
         self._connection.execute("INSERT INTO node VALUES (?, ?, ?)", (run, node, output))
 
+    def outputs(self, run: str) -> dict[int, str]:
+        return dict(self._connection.execute("SELECT node, output FROM node WHERE run = ?", (run,)))
+
     def close(self) -> None:
         self._connection.close()
 
@@ -33,8 +38,13 @@ async def task(node: int) -> str:
     return f"n{node}"
 
 
-async def run(parents: Parents, journal: Journal | None = None, name: str = "run") -> int:
-    """Runs a DAG; answers how many nodes ran."""
+async def nap(node: int) -> str:
+    await asyncio.sleep(0.1)
+    return f"n{node}"
+
+
+async def run(parents: Parents, journal: Journal | None = None, name: str = "run", inner: Task = task) -> int:
+    """Runs a DAG; answers how many nodes ran. `inner` is the work of those that have both parents and children."""
     missing = [len(above) for above in parents]
     below: list[list[int]] = [[] for _ in parents]
     for node, above in enumerate(parents):
@@ -44,7 +54,8 @@ async def run(parents: Parents, journal: Journal | None = None, name: str = "run
     wake = asyncio.Event()
 
     async def work(node: int) -> None:
-        done.append((node, await task(node)))
+        call = inner if parents[node] and below[node] else task
+        done.append((node, await call(node)))
         wake.set()
 
     finished = 0
@@ -64,6 +75,37 @@ async def run(parents: Parents, journal: Journal | None = None, name: str = "run
                         group.create_task(work(target))
             finished += len(batch)
     return finished
+
+
+async def loop(turns: int, journal: Journal | None = None, name: str = "run") -> int:
+    """Three tasks in a row, so many times."""
+    for number in range(3 * turns):
+        output = await asyncio.get_running_loop().create_task(task(number))
+        if journal is not None:
+            journal.commit(name, number, output)
+    return 3 * turns
+
+
+async def many(runs: int, at_once: int, journal: Journal | None = None, name: str = "run") -> int:
+    """Runs of a chain of three, so many at once."""
+    gate = asyncio.Semaphore(at_once)
+    chain: Parents = [[], [0], [1]]
+
+    async def one(number: int) -> int:
+        async with gate:
+            return await run(chain, journal, f"{name}-{number}")
+
+    return sum(await asyncio.gather(*(one(number) for number in range(runs))))
+
+
+async def resumed(journal: Journal | None = None, name: str = "run") -> None:
+    """What is left after a decision: read what was kept, keep the decision, do one task."""
+    if journal is not None and 0 not in journal.outputs(name):
+        raise RuntimeError(f"{name} was never paused")
+    for node in (1, 2):
+        output = await task(node)
+        if journal is not None:
+            journal.commit(name, node, output)
 
 
 def _ready(missing: Sequence[int]) -> list[int]:

@@ -7,15 +7,15 @@ W6 three-node runs · W7 pause, then resume · W8 the DAGs of wfinstances.py · 
 from __future__ import annotations
 
 import asyncio
-from math import isqrt
 from random import Random
 from typing import Any
 
+from benchmarks.shapes import Parents
 from stepless.nodes.function import FunctionCall, function
 
 Document = dict[str, Any]
-Parents = list[list[int]]
-RESULT = "x" * 500  # half a kilobyte
+RESULT_BYTES = 500
+LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"
 
 
 @function("benchmark.echo")
@@ -25,34 +25,14 @@ async def echo(call: FunctionCall) -> str:
 
 @function("benchmark.result")
 async def result(call: FunctionCall) -> str:
-    return RESULT
+    """Half a kilobyte of text that packs as badly as a token does: six bits of chance in every byte."""
+    return "".join(Random(call.instance).choices(LETTERS, k=RESULT_BYTES))
 
 
 @function("benchmark.nap")
 async def nap(call: FunctionCall) -> str:
     await asyncio.sleep(0.1)
     return call.instance
-
-
-def chain(n: int) -> Parents:
-    return [[]] + [[i] for i in range(n - 1)]
-
-
-def fan(n: int) -> Parents:
-    """One, n beside each other, one."""
-    return [[]] + [[0]] * n + [list(range(1, n + 1))]
-
-
-def layered(n: int, seed: int = 42) -> Parents:
-    """About √n layers (100 from 10,000 nodes on), two edges per node from the layer above; parents by number."""
-    layers = min(100, max(2, isqrt(n)))
-    width = n // layers
-    random = Random(seed)
-    parents: Parents = [[] for _ in range(width)]
-    for number in range(width, n):
-        above = (number // width - 1) * width
-        parents.append(sorted({above + random.randrange(width) for _ in range(2)}))
-    return parents
 
 
 def graph(parents: Parents, call: str = "benchmark.echo", inner: str | None = None) -> Document:

@@ -2,7 +2,8 @@
 
 Adapters see no engine types, only text keys, integers and encoded bytes. All instants are milliseconds since 1970 UTC.
 Every verb may raise `StoreUnavailable` (try again) and nothing else than what it names. Verbs are synchronous and safe to
-call from several threads.
+call from several threads. `Models`, `Sandbox` and `Aws` are the exceptions: they take seconds, so their verbs are coroutines,
+cancelled when nobody waits for them any more, and they raise nothing but `NodeFailure`.
 """
 
 from __future__ import annotations
@@ -11,7 +12,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Generic, Protocol, TypeVar
 
+from stepless.model.conversation import ModelAnswer, Question
 from stepless.model.json import JSON
+from stepless.model.program import Program, Ran
 
 T = TypeVar("T")
 
@@ -207,7 +210,7 @@ class Message:
     """A hint that a run wants attention. Losing, doubling or delaying one costs time, never correctness."""
 
     run_id: str
-    reason: str  # start, continue, signal, timer, sweep, child
+    reason: str  # start, continue, signal, timer, sweep, child, fenced
     hops: int = 0
 
 
@@ -267,6 +270,53 @@ class Moderator(Protocol):
     def review(self, phase: str, value: JSON) -> str | None:
         """Why `value`, the `input` or `output` of a node, must not pass; None when it may. Any `SteplessError` means that
         nobody could tell: the gate then stays closed unless the node says otherwise."""
+        ...
+
+
+class Models(Protocol):
+    async def ask(self, question: Question, delta: Callable[[str], None] | None = None) -> ModelAnswer:
+        """One answer of a model, never tried twice here: retrying is the node's. With `delta` the text is also told piece by
+        piece as it comes.
+
+        Raises `NodeFailure`: timeout; rate_limit, with `retry_after_ms` when the provider says it; provider_error when it is out
+        of reach or broke; http_error (not retryable) when it refuses the request; moderation when the model or a guard declines
+        to answer; config for a provider or model that is not there.
+        """
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Misfit:
+    """What an operation would refuse. `path` is dotted: `service`, `action`, or `params` and what is below it."""
+
+    path: str
+    message: str
+
+
+class Aws(Protocol):
+    """Every service of AWS, by the names of boto3."""
+
+    def check(self, service: str, action: str, params: Mapping[str, JSON]) -> Sequence[Misfit]:
+        """What does not fit the operation's own model, without a call. Texts that hold references fit everywhere."""
+        ...
+
+    async def call(self, service: str, action: str, params: Mapping[str, JSON], *, token: str, timeout_ms: int) -> JSON:
+        """One call, never repeated here. Where the operation takes an idempotency token, one that follows from `token` is sent.
+
+        Raises `NodeFailure`: rate_limit for throttling; timeout; provider_error when the service failed or is out of reach;
+        http_error (not retryable, `aws_<code>`) when it refuses; config for parameters or credentials that do not fit.
+        """
+        ...
+
+
+class Sandbox(Protocol):
+    async def run(self, program: Program) -> Ran:
+        """Runs the code where it can compute and do nothing else: no network, no files, no environment, no other process,
+        nothing left over from a former run.
+
+        Raises `NodeFailure`: code_raised, with the line of the author's code; code_timeout; code_memory;
+        code_output_too_large; result_not_json; sandbox_unavailable when the isolation cannot be had.
+        """
         ...
 
 

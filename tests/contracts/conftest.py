@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -11,7 +12,11 @@ from threading import Barrier, Timer
 from typing import Any
 
 import pytest
+from aws_services import Service, dynoxide, ministack, moto, or_skip
 
+from stepless.adapters.aws.blobs import S3Blobs
+from stepless.adapters.aws.store import DynamoStore
+from stepless.adapters.aws.table import create_table_arguments
 from stepless.adapters.memory.blobs import MemoryBlobs
 from stepless.adapters.memory.store import MemoryStore
 from stepless.adapters.sqlite.blobs import SqliteBlobs
@@ -22,6 +27,21 @@ from stepless.ports import Blobs, Store
 ENGINE = Path(__file__).parents[2] / "engine"
 CHILD_SECONDS = 60  # then a child process is killed, its pipe ends, and the test that waits for it fails
 
+_numbers = itertools.count(1)  # tables and buckets of one session
+
+
+def dynamo(service: Service) -> Store:
+    client, table = service("dynamodb"), f"stepless-{next(_numbers)}"
+    client.create_table(**create_table_arguments(table))
+    return DynamoStore(client, table, shards=3)
+
+
+def s3(service: Service) -> Blobs:
+    client, bucket = service("s3"), f"stepless-{next(_numbers)}"
+    client.create_bucket(Bucket=bucket)
+    return S3Blobs(client, bucket)
+
+
 STORES: dict[str, Callable[[Path], Store]] = {
     "memory": lambda folder: MemoryStore(),
     "sqlite": lambda folder: SqliteStore(folder / "store.db"),
@@ -31,19 +51,50 @@ BLOBS: dict[str, Callable[[Path], Blobs]] = {
     "memory": lambda folder: MemoryBlobs(),
     "sqlite": lambda folder: SqliteBlobs(Database(folder / "store.db")),
 }
+TOO_MANY_ITEMS = {  # an emulator looks at all of them at each write
+    "test_an_inbox_has_a_largest_number_of_waiting_signals": {"moto", "ministack"},
+    "test_a_page_has_a_largest_and_a_smallest_size": {"moto"},
+}
+AWS_STORES = ("moto", "dynoxide", "ministack")
+AWS_BLOBS = ("moto", "ministack")
 
 
-@pytest.fixture(params=STORES)
+# -- AWS -------------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def aws_moto() -> Iterator[Service]:
+    yield from or_skip(moto)
+
+
+@pytest.fixture(scope="session")
+def aws_dynoxide() -> Iterator[Service]:
+    yield from or_skip(dynoxide)
+
+
+@pytest.fixture(scope="session")
+def aws_ministack() -> Iterator[Service]:
+    yield from or_skip(ministack)
+
+
+# -- what is tested ----------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(params=[*STORES, *AWS_STORES])
 def store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Store]:
-    made: Any = STORES[request.param](tmp_path)
+    name = request.param
+    if name in TOO_MANY_ITEMS.get(request.node.originalname, ()):
+        pytest.skip(f"{name} takes too long over so many items; another emulator shows it")
+    made: Any = STORES[name](tmp_path) if name in STORES else dynamo(request.getfixturevalue(f"aws_{name}"))
     yield made
     if hasattr(made, "close"):
         made.close()
 
 
-@pytest.fixture(params=BLOBS)
+@pytest.fixture(params=[*BLOBS, *(f"s3-{name}" for name in AWS_BLOBS)])
 def blobs(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Blobs]:
-    made: Any = BLOBS[request.param](tmp_path)
+    name = request.param
+    made: Any = BLOBS[name](tmp_path) if name in BLOBS else s3(request.getfixturevalue(f"aws_{name.removeprefix('s3-')}"))
     yield made
     if hasattr(made, "close"):
         made.close()

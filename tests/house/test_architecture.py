@@ -37,11 +37,12 @@ CONTRACTS = [
 IDS = [identity for identity, _ in CONTRACTS]
 
 STUB = """
-stepless.__main__ stepless.codes stepless.imports stepless.adapters stepless.adapters.aws stepless.adapters.aws.store stepless.adapters.memory stepless.adapters.memory.store
+stepless.__main__ stepless.codes stepless.imports stepless.imports.sim
+stepless.adapters stepless.adapters.aws stepless.adapters.aws.store stepless.adapters.memory stepless.adapters.memory.store
 stepless.api stepless.api.app stepless.cli stepless.cli.dev stepless.cli.main stepless.compile stepless.compile.link
 stepless.core stepless.core.decide stepless.core.fold stepless.errors stepless.expressions stepless.expressions.parse
 stepless.limits stepless.model stepless.model.document stepless.nodes stepless.nodes.http stepless.nodes.loop
-stepless.nodes.registry stepless.ports stepless.runtime stepless.runtime.bootstrap
+stepless.nodes.registry stepless.ports stepless.runtime stepless.runtime.bootstrap stepless.runtime.bootstrap_aws
 stepless.runtime.runner stepless.testing stepless.testing.simulate
 """
 TRESPASSES = [  # what is drawn, and the contracts that it breaks, by name
@@ -51,11 +52,13 @@ TRESPASSES = [  # what is drawn, and the contracts that it breaks, by name
     (["stepless.expressions.parse -> stepless.ports"], "layers"),
     (["stepless.cli.main -> stepless.api.app"], "layers"),
     (["stepless.api.app -> stepless.testing.simulate"], "layers"),
+    (["stepless.imports.sim -> stepless.runtime.runner"], "layers"),
     (["stepless.core.decide -> stepless.core.fold", "stepless.core.fold -> stepless.core.decide"], "acyclic"),
     (["stepless.adapters.memory.store -> stepless.core.fold"], "adapters layers"),
     (["stepless.adapters.memory.store -> stepless.expressions.parse"], "adapters"),
     (["stepless.runtime.runner -> stepless.adapters.memory.store"], "composition-root"),
     (["stepless.cli.main -> stepless.adapters.memory"], "composition-root"),
+    (["stepless.runtime.bootstrap_aws -> stepless.adapters.memory.store"], "composition-root"),
     (["stepless.core.decide -> time"], "pure"),
     (["stepless.compile.link -> stepless.model.document", "stepless.model.document -> os"], "pure"),
     (["stepless.expressions.parse -> asyncio"], "pure"),
@@ -112,6 +115,7 @@ def test_an_empty_house_breaks_no_contract() -> None:
         "stepless.cli.dev -> stepless.api.app",
         "stepless.runtime.runner -> stepless.core.decide",
         "stepless.runtime.bootstrap -> stepless.adapters.aws.store",
+        "stepless.runtime.bootstrap_aws -> stepless.adapters.aws.store",
         "stepless.adapters.aws.store -> boto3",
         "stepless.adapters.memory.store -> stepless.ports",
         "stepless.core.decide -> stepless.core.fold",

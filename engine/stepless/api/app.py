@@ -2,21 +2,26 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection
 from typing import Any, Final
 
 from fastapi import APIRouter, Depends, FastAPI
+from fastapi.middleware.cors import CORSMiddleware
 from fastapi.openapi.utils import get_openapi
 from pydantic import TypeAdapter
 
-from stepless.api import events, health, hooks, problems, resume, runs, workflows
+from stepless.api import changing, events, health, hooks, keys, listing, problems, resume, runs, viewing, workflows
 from stepless.api.auth import guard
 from stepless.api.links import Links
 from stepless.api.models import Problem
 from stepless.errors import ConfigError
 from stepless.limits import HEARTBEAT_MS, MAX_LONG_POLL_MS
+from stepless.runtime.apikeys import ApiKeys
 from stepless.runtime.service import Service
 
+_ORIGIN: Final = re.compile(r"\*|https?://[A-Za-z0-9.:\[\]-]+")
+_PREFLIGHT_S: Final = 600  # how long a browser remembers what it may send
 _ABOUT: Final = "Publish workflows, start runs, answer what they ask, replay every event."
 
 
@@ -28,6 +33,7 @@ def create_app(
     stream_seconds: float | None = None,
     heartbeat_seconds: float = HEARTBEAT_MS / 1000,
     docs: bool = True,
+    cors_origins: Collection[str] = (),
 ) -> FastAPI:
     """The HTTP interface (4.1) of a service.
 
@@ -35,16 +41,22 @@ def create_app(
     (a laptop). Hooks, signed links, health and the documentation need none. `base_url` precedes the links in answers, which
     are relative without it. `stream_seconds` None keeps event streams open until the run ends, with a heartbeat every
     `heartbeat_seconds`; a number, at most 20, makes every stream one finite answer that waits at most so long for the next
-    event (Lambda). `docs` False leaves out /docs. Raises `ConfigError`.
+    event (Lambda). `docs` False leaves out /docs. Pages of `cors_origins`, like `https://app.example.com`, may ask from a
+    browser; none may without. Keys that were made by POST /keys are accepted too. Raises `ConfigError`.
     """
     if stream_seconds is not None and not 0 <= stream_seconds <= MAX_LONG_POLL_MS / 1000:
         message = f"a stream waits 0 to {MAX_LONG_POLL_MS // 1000} seconds"
         raise ConfigError(message, place="stream_seconds", mend="use None for streams that stay open")
     links = Links(base_url.rstrip("/"))
-    guarded, public = APIRouter(dependencies=[Depends(guard(api_keys))]), APIRouter()
+    kept = ApiKeys(service.world.store, service.world.clock)
+    guarded, public = APIRouter(dependencies=[Depends(guard(api_keys, kept))]), APIRouter()
     workflows.add_routes(guarded, service, links)
+    listing.add_routes(guarded, service, links)
+    changing.add_routes(guarded, service, links)
     runs.add_routes(guarded, service, links)
     events.add_routes(guarded, service, stream_seconds, heartbeat_seconds)
+    keys.add_routes(guarded, kept)
+    viewing.add_routes(public)
     hooks.add_routes(public, service, links)
     resume.add_routes(public, service)
     health.add_routes(public, service)
@@ -60,8 +72,26 @@ def create_app(
     app.include_router(guarded)
     app.include_router(public)
     problems.install(app, [*guarded.routes, *public.routes])
+    _allow_origins(app, cors_origins)
     _document(app)
     return app
+
+
+def _allow_origins(app: FastAPI, origins: Collection[str]) -> None:
+    """Outermost, so that a page can read problems too. Keys travel in a header, never in cookies: no credentials."""
+    for origin in origins:
+        if not _ORIGIN.fullmatch(origin):
+            mend = "write https://app.example.com, without a path"
+            raise ConfigError(f"{origin!r} is no origin", place="cors_origins", mend=mend)
+    if origins:
+        app.add_middleware(
+            CORSMiddleware,
+            allow_origins=sorted(origins),
+            allow_methods=["GET", "PUT", "POST", "DELETE"],
+            allow_headers=["Authorization", "Content-Type", "Idempotency-Key", "Last-Event-ID", "Prefer"],
+            expose_headers=["Location", "Preference-Applied", "Retry-After"],
+            max_age=_PREFLIGHT_S,
+        )
 
 
 def _document(app: FastAPI) -> None:

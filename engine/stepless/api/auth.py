@@ -1,50 +1,83 @@
-"""Who may ask: bearer API keys, kept as SHA-256 and compared in constant time."""
+"""Who may ask, and for what: bearer API keys, kept as SHA-256 and compared in constant time, each with its roles."""
 
 from __future__ import annotations
 
 import hmac
 import re
-from collections.abc import Awaitable, Callable, Collection
-from hashlib import sha256
+from collections.abc import Awaitable, Callable, Collection, Mapping
 from typing import Final
 
 from fastapi import Request, Security
 from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer
+from starlette.concurrency import run_in_threadpool
 
 from stepless.errors import ConfigError, Forbidden
+from stepless.runtime.apikeys import ALL_ROLES, ApiKeys, Role, hashed
+
+__all__ = ["ROLES", "Guard", "guard", "hashed", "may", "wanted_role"]
 
 _HASHED: Final = re.compile(r"sha256:[0-9a-f]{64}")
 _SCHEME: Final = HTTPBearer(auto_error=False, description="An API key")
 _READING: Final = frozenset({"GET", "HEAD", "OPTIONS"})
 
+# The role that a route wants, by its name. Without an entry: read for reading, admin for everything else.
+ROLES: Final[Mapping[str, Role]] = {
+    "start_run": Role.RUN,
+    "rerun_run": Role.RUN,
+    "cancel_run": Role.RUN,
+    "change_runs": Role.RUN,
+    "list_keys": Role.ADMIN,
+}
+
 Guard = Callable[..., Awaitable[None]]
 
 
-def hashed(key: str) -> str:
-    """An API key as it is kept at rest: `sha256:<hex>`."""
-    return f"sha256:{sha256(key.encode()).hexdigest()}"
-
-
-def guard(api_keys: Collection[str] | None) -> Guard:
-    """A dependency that lets through who has one of the keys, each given as it is or `hashed`. No keys let nobody through;
-    None lets everybody, but no page of another site in somebody's browser. Raises `ConfigError` for an empty key."""
+def guard(api_keys: Collection[str] | None, kept: ApiKeys) -> Guard:
+    """A dependency that lets through who has one of the keys, each given as it is or `hashed`, or one that is `kept` and has
+    the role that the route wants. The given ones may do everything. None instead of keys lets everybody do everything, but no
+    page of another site in somebody's browser. Raises `ConfigError` for an empty key."""
     if api_keys is None:
         return _open
     if "" in (stripped := {key.strip() for key in api_keys}):
         raise ConfigError("an API key is empty", place="api_keys", mend="leave it out")
-    kept = [key if _HASHED.fullmatch(key) else hashed(key) for key in sorted(stripped)]
+    given_hashes = [key if _HASHED.fullmatch(key) else hashed(key) for key in sorted(stripped)]
 
-    async def check(given: HTTPAuthorizationCredentials | None = Security(_SCHEME)) -> None:  # noqa: B008 - how FastAPI asks
-        offered = hashed(given.credentials) if given is not None else ""
-        matches = [hmac.compare_digest(offered, key) for key in kept]  # all of them, whichever fits
-        if not any(matches):
+    async def check(
+        request: Request,
+        given: HTTPAuthorizationCredentials | None = Security(_SCHEME),  # noqa: B008 - how FastAPI asks
+    ) -> None:
+        roles = await _roles(given.credentials if given is not None else "", given_hashes, kept)
+        if not roles:
             mend = "send Authorization: Bearer <API key>"
             raise Forbidden("this needs a valid API key", code="unauthorized", status=401, mend=mend)
+        wanted = wanted_role(request.scope["route"].name, request.method)
+        if wanted not in roles:
+            raise Forbidden(f"this needs a key with the role {wanted}", code="role_missing", mend="ask an admin for one")
+        request.state.roles = roles
 
     return check
+
+
+def wanted_role(route: str, method: str) -> Role:
+    return ROLES.get(route, Role.READ if method in _READING else Role.ADMIN)
+
+
+def may(request: Request, role: Role) -> bool:
+    """Whether whoever asks has a role. Only behind a guard."""
+    return role in request.state.roles
+
+
+async def _roles(secret: str, given_hashes: list[str], kept: ApiKeys) -> frozenset[Role]:
+    """None of them for whoever has no key."""
+    matches = [hmac.compare_digest(hashed(secret), key) for key in given_hashes]  # all of them, whichever fits
+    if any(matches):
+        return ALL_ROLES
+    key = await run_in_threadpool(kept.find, secret) if secret else None
+    return frozenset(map(Role, key.may)) if key is not None else frozenset()
 
 
 async def _open(request: Request) -> None:
     if request.method not in _READING and request.headers.get("sec-fetch-site") == "cross-site":
         message = "a page of another site may not change anything here"
         raise Forbidden(message, code="cross_site", mend="use an API key, or ask from outside a browser")
+    request.state.roles = ALL_ROLES

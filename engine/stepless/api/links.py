@@ -17,7 +17,14 @@ class Links:
 
     def run(self, run_id: str) -> RunLinks:
         run = f"{self.base}/runs/{quote(run_id, safe='')}"
-        return {"run": run, "nodes": f"{run}/nodes", "events": f"{run}/events", "cancel": f"{run}/cancel"}
+        return {
+            "run": run,
+            "nodes": f"{run}/nodes",
+            "events": f"{run}/events",
+            "cancel": f"{run}/cancel",
+            "rerun": f"{run}/rerun",
+            "view": f"{run}/view",
+        }
 
     def workflow(self, workflow_id: str, version: int) -> WorkflowLinks:
         workflow = f"{self.base}/workflows/{quote(workflow_id, safe='')}"

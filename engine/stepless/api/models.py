@@ -3,22 +3,28 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, NotRequired
+from typing import Annotated, Any, Literal, NotRequired
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 from typing_extensions import TypedDict
 
 from stepless.limits import (
     DEFAULT_PAGE_ITEMS,
+    MAX_BULK_RUNS,
     MAX_CURSOR_CHARACTERS,
+    MAX_KEY_NAME_CHARACTERS,
     MAX_NODES,
     MAX_PAGE_ITEMS,
     MAX_PERSON_CHARACTERS,
     MAX_REASON_CHARACTERS,
+    MAX_TAG_CHARACTERS,
+    MAX_TAGS,
 )
 from stepless.model.json import JSON
 
 Person = Annotated[str, StringConstraints(min_length=1, max_length=MAX_PERSON_CHARACTERS, strip_whitespace=True)]
+RunTag = Annotated[str, StringConstraints(pattern=rf"^[A-Za-z0-9_.:/@=+-]{{1,{MAX_TAG_CHARACTERS}}}$")]
+RunTags = Annotated[list[RunTag], Field(max_length=MAX_TAGS)]
 
 
 class Body(BaseModel):
@@ -26,15 +32,54 @@ class Body(BaseModel):
 
 
 class StartBody(Body):
-    """`inputs` become the run's inputs; `entry` names the node or nodes to start at instead of all roots."""
+    """`inputs` become the run's inputs; `entry` names the node or nodes to start at instead of all roots; by its `tags`, like
+    `customer:c-17`, the run is found again."""
 
     inputs: Any = Field(default_factory=dict)
     entry: str | Annotated[list[str], Field(min_length=1, max_length=DEFAULT_PAGE_ITEMS)] | None = None
+    tags: RunTags = Field(default_factory=list)
 
 
 class CancelBody(Body):
     by: Person | None = None
     reason: Annotated[str, StringConstraints(max_length=MAX_REASON_CHARACTERS)] | None = None
+
+
+class RerunBody(Body):
+    """`from` names the node that the new run begins at, with what stood above it; without it everything runs. `inputs` replace
+    those of the old run."""
+
+    from_: str | None = Field(None, alias="from")
+    inputs: Any = None
+
+
+class BulkFilter(Body):
+    """All that are given must hold; at least one must be given."""
+
+    workflow: str | None = None
+    status: str | None = None
+    since: str | None = None
+    tags: RunTags = Field(default_factory=list)
+
+
+class BulkBody(Body):
+    """One page of runs, newest first; the answer's `cursor` goes on. `from` belongs to rerun, `by` and `reason` to cancel."""
+
+    action: Literal["cancel", "rerun"]
+    filter: BulkFilter
+    limit: int = Field(MAX_BULK_RUNS, ge=1, le=MAX_BULK_RUNS)
+    cursor: str | None = Field(None, max_length=MAX_CURSOR_CHARACTERS)
+    from_: str | None = Field(None, alias="from")
+    by: Person | None = None
+    reason: Annotated[str, StringConstraints(max_length=MAX_REASON_CHARACTERS)] | None = None
+
+
+class KeyBody(Body):
+    """Every key may read. `run` starts, cancels and reruns; `approve` is shown the links that answer questions; `admin` may do
+    everything."""
+
+    name: Annotated[str, StringConstraints(min_length=1, max_length=MAX_KEY_NAME_CHARACTERS, strip_whitespace=True)]
+    roles: list[Literal["read", "run", "approve", "admin"]] = Field(min_length=1, max_length=4)
 
 
 class ResumeBody(Body):
@@ -57,11 +102,14 @@ class ListQuery(Query):
 
 
 class RunsQuery(ListQuery):
-    """`since` is an instant, ISO 8601 or milliseconds since 1970; runs created then or later are listed."""
+    """`since` is an instant, ISO 8601 or milliseconds since 1970; runs created then or later are listed. Of several `tag` all
+    must be there. A search by tags may answer fewer runs than `limit` and still have a cursor. Runs that began less than
+    ten seconds ago are found under `created`, although they are shown as `running`."""
 
     workflow: str | None = None
     status: str | None = None
     since: str | None = None
+    tag: RunTags = Field(default_factory=list)
 
 
 class NodesQuery(Query):
@@ -138,6 +186,8 @@ class RunLinks(TypedDict):
     nodes: str
     events: str
     cancel: str
+    rerun: str
+    view: str
 
 
 class OutcomeOut(TypedDict):
@@ -161,12 +211,13 @@ class StartedOut(TypedDict):
 
 
 class RunHeadOut(TypedDict):
-    """A run in a list. `status` is that of the last time it came to rest."""
+    """A run in a list. `status` is `running` while a runner holds it, else that of the last time it came to rest."""
 
     id: str
     workflow: str
     hash: str
     status: str
+    tags: list[str]
     created_at: str
     updated_at: str
     links: RunLinks
@@ -178,7 +229,8 @@ class RunsOut(TypedDict):
 
 
 class PauseOut(TypedDict):
-    """What a run waits for. `resume` is the signed link that answers it; null for timers."""
+    """What a run waits for. `resume` is the signed link that answers it; null for timers, and for keys without the role
+    `approve`."""
 
     pause: str
     node: str
@@ -268,6 +320,44 @@ class EventsOut(TypedDict):
     events: list[EventOut]
     cursor: int
     ended: bool
+
+
+class RefusalOut(TypedDict):
+    run_id: str
+    code: str
+    message: str
+
+
+class BulkOut(TypedDict):
+    """`matched` runs fitted; `done` are those that were changed, or the new runs of a rerun; `cursor` goes on with the older
+    ones, null when there are none."""
+
+    action: str
+    matched: int
+    done: list[str]
+    refused: list[RefusalOut]
+    cursor: str | None
+
+
+class KeyOut(TypedDict):
+    """`last_used_at` is true to ten minutes; `former_until` is when the secret before the last rotation stops to open."""
+
+    id: str
+    name: str
+    roles: list[str]
+    created_at: str
+    last_used_at: str | None
+    former_until: str | None
+
+
+class KeysOut(TypedDict):
+    keys: list[KeyOut]
+
+
+class NewKeyOut(KeyOut):
+    """`secret` is told this once."""
+
+    secret: str
 
 
 class CancelOut(TypedDict):

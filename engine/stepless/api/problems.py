@@ -102,7 +102,7 @@ def documented(*statuses: int) -> dict[int | str, dict[str, Any]]:
 _MEANINGS: Final[Mapping[int, str]] = {
     400: "The request is malformed",
     401: "No valid API key, signature or token",
-    403: "Not a genuine link",
+    403: "Not a genuine link, or a role is missing",
     404: "There is no such thing",
     405: "Not by this method; see Allow",
     409: "Somebody or something was first",

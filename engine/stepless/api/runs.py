@@ -1,9 +1,8 @@
-"""Start, list, inspect and cancel runs."""
+"""Start and inspect runs."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from datetime import datetime
 from enum import Enum
 from typing import Annotated, Final
 
@@ -11,20 +10,16 @@ from fastapi import APIRouter, Query, Request
 from starlette.concurrency import run_in_threadpool
 from starlette.responses import Response
 
+from stepless.api.auth import may
 from stepless.api.bodies import documented_body, read_model
 from stepless.api.links import Links
 from stepless.api.models import (
-    CancelBody,
-    CancelOut,
     NodeOut,
     NodesOut,
     NodesQuery,
     OutcomeOut,
     PauseOut,
-    RunHeadOut,
     RunOut,
-    RunsOut,
-    RunsQuery,
     StartBody,
     StartedOut,
 )
@@ -32,18 +27,16 @@ from stepless.api.negotiation import wished_wait_s
 from stepless.api.problems import documented
 from stepless.api.replies import fitting, instant, page, reply
 from stepless.api.waiting import has_ended, watch
-from stepless.core.state import RunStatus
 from stepless.core.trace import NodeRecord
 from stepless.errors import InvalidRequest
 from stepless.model.json import JSON
-from stepless.ports import RunFilter, RunHead
+from stepless.runtime.apikeys import Role
 from stepless.runtime.inspecting import OpenPause, RunView
+from stepless.runtime.searching import tags_of
 from stepless.runtime.service import Service
 from stepless.runtime.starting import Started
 
 _TAGS: Final[list[str | Enum]] = ["runs"]
-_MAX_INSTANT_MS: Final = 253_402_300_799_999  # the year 9999
-_STATUSES: Final = tuple(status.value for status in RunStatus)
 
 
 def add_routes(router: APIRouter, service: Service, links: Links) -> None:
@@ -54,7 +47,7 @@ def add_routes(router: APIRouter, service: Service, links: Links) -> None:
         response_model=StartedOut,
         responses={
             200: {"model": StartedOut, "description": "Started before, or ended already"},
-            **documented(400, 401, 404, 409, 413, 415, 422, 429, 503),
+            **documented(400, 401, 403, 404, 409, 413, 415, 422, 429, 503),
         },
         openapi_extra=documented_body(StartBody),
         tags=_TAGS,
@@ -65,7 +58,8 @@ def add_routes(router: APIRouter, service: Service, links: Links) -> None:
         body = await read_model(request, StartBody)
         key, wait_s = idempotency_key(request), wished_wait_s(request)
         entry = [body.entry] if isinstance(body.entry, str) else body.entry
-        started = await run_in_threadpool(service.start, workflow_id, body.inputs, key=key, entry=entry)
+        meta = {"tags": list(dict.fromkeys(body.tags))} if body.tags else None
+        started = await run_in_threadpool(service.start, workflow_id, body.inputs, key=key, entry=entry, meta=meta)
         if wait_s is None:
             return reply_started(started, None, links)
         view = await watch(service, started.run_id, has_ended, wait_s)
@@ -74,18 +68,12 @@ def add_routes(router: APIRouter, service: Service, links: Links) -> None:
             outcome = {"status": view.status, "outputs": view.outputs, "error": _object(view.error)}
         return reply_started(started, outcome, links, {"preference-applied": f"wait={wait_s:g}"})
 
-    @router.get("/runs", summary="List runs", response_model=RunsOut, responses=documented(400, 401), tags=_TAGS)
-    def list_runs(query: Annotated[RunsQuery, Query()]) -> Response:
-        """Runs, the newest first."""
-        found = service.runs(_filter(query), limit=query.limit, cursor=query.cursor)
-        return reply({"runs": [_head(head, links) for head in found.items], "cursor": found.cursor})
-
     @router.get("/runs/{run_id}", summary="Inspect a run", response_model=RunOut, responses=documented(401, 404), tags=_TAGS)
-    def read_run(run_id: str) -> Response:
+    def read_run(run_id: str, request: Request) -> Response:
         """What a run is, as its log tells it, with a signed link for everything that it waits for."""
         view = service.run(run_id)
         version = service.workflow(view.head.workflow_id, hash=view.head.version)
-        return reply(_run(view, version.number if version is not None else None, links))
+        return reply(_run(view, version.number if version is not None else None, links, may(request, Role.APPROVE)))
 
     @router.get(
         "/runs/{run_id}/nodes",
@@ -100,22 +88,6 @@ def add_routes(router: APIRouter, service: Service, links: Links) -> None:
         encoded = fitting(records[query.after : query.after + query.limit], _node)
         after = query.after + len(encoded)
         return page("nodes", encoded, cursor=after if after < len(records) else None)
-
-    @router.post(
-        "/runs/{run_id}/cancel",
-        summary="Cancel a run",
-        status_code=202,
-        response_model=CancelOut,
-        responses=documented(400, 401, 404, 409, 413, 415, 422),
-        openapi_extra=documented_body(CancelBody),
-        tags=_TAGS,
-    )
-    async def cancel_run(run_id: str, request: Request) -> Response:
-        """Asks for the run to be cancelled. Asking twice is asking once; a run that has ended answers 409."""
-        body = await read_model(request, CancelBody)
-        await run_in_threadpool(service.cancel, run_id, by=body.by, reason=body.reason)
-        answer: CancelOut = {"run_id": run_id, "status": "cancelling", "links": links.run(run_id)}
-        return reply(answer, 202)
 
 
 # -- starting ---------------------------------------------------------------------------------------------------------
@@ -142,50 +114,10 @@ def reply_started(started: Started, outcome: OutcomeOut | None, links: Links, he
     return reply(answer, status, {"location": answer["links"]["run"], **(headers or {})})
 
 
-# -- listing ----------------------------------------------------------------------------------------------------------
-
-
-def _filter(query: RunsQuery) -> RunFilter:
-    if query.status is not None and query.status not in _STATUSES:
-        message = f"{query.status!r} is no status"
-        raise InvalidRequest(message, place="status", mend=f"use one of {', '.join(_STATUSES)}")
-    return RunFilter(query.workflow, query.status, None if query.since is None else _instant_ms(query.since))
-
-
-def _instant_ms(text: str) -> int:
-    """Milliseconds since 1970 of an instant in ISO 8601 with its offset, or of a number that is that already."""
-    try:
-        if text.isascii() and text.isdecimal():
-            at_ms = int(text[:20])
-        else:
-            read = datetime.fromisoformat(text)
-            if read.tzinfo is None:
-                raise ValueError("without an offset")
-            at_ms = int(read.timestamp() * 1000)
-    except (ValueError, OverflowError):
-        at_ms = -1
-    if not 0 <= at_ms <= _MAX_INSTANT_MS:
-        mend = "write 2026-01-31T12:00:00Z, or milliseconds since 1970"
-        raise InvalidRequest(f"{text[:40]!r} is no instant", place="since", mend=mend)
-    return at_ms
-
-
-def _head(head: RunHead, links: Links) -> RunHeadOut:
-    return {
-        "id": head.run_id,
-        "workflow": head.workflow_id,
-        "hash": head.version,
-        "status": head.status,
-        "created_at": str(instant(head.created_ms)),
-        "updated_at": str(instant(head.updated_ms)),
-        "links": links.run(head.run_id),
-    }
-
-
 # -- one run ----------------------------------------------------------------------------------------------------------
 
 
-def _run(view: RunView, version: int | None, links: Links) -> RunOut:
+def _run(view: RunView, version: int | None, links: Links, with_links: bool) -> RunOut:
     return {
         "id": view.head.run_id,
         "workflow": view.head.workflow_id,
@@ -197,11 +129,11 @@ def _run(view: RunView, version: int | None, links: Links) -> RunOut:
         "variables": dict(view.variables),
         "error": _object(view.error),
         "failures": view.failures,
-        "tags": list(view.tags),
+        "tags": [*tags_of(view.head), *view.tags],
         "steps": view.steps,
         "usage": dict(view.usage),
         "sequence": view.sequence,
-        "pauses": list(_pauses(view.pauses, links)),
+        "pauses": list(_pauses(view.pauses, links, with_links)),
         "created_at": str(instant(view.head.created_ms)),
         "started_at": instant(view.started_ms),
         "ended_at": instant(view.ended_ms),
@@ -209,7 +141,7 @@ def _run(view: RunView, version: int | None, links: Links) -> RunOut:
     }
 
 
-def _pauses(pauses: Iterable[OpenPause], links: Links) -> Iterable[PauseOut]:
+def _pauses(pauses: Iterable[OpenPause], links: Links, with_links: bool) -> Iterable[PauseOut]:
     for pause in pauses:
         yield {
             "pause": pause.pause,
@@ -220,7 +152,7 @@ def _pauses(pauses: Iterable[OpenPause], links: Links) -> Iterable[PauseOut]:
             "since": str(instant(pause.since_ms)),
             "deadline": instant(pause.deadline_ms),
             "resume_at": instant(pause.resume_at_ms),
-            "resume": links.resume(pause.token) if pause.token is not None else None,
+            "resume": links.resume(pause.token) if with_links and pause.token is not None else None,
         }
 
 

@@ -154,7 +154,7 @@ def unknown_callables(draft: Draft, body: DraftBody) -> Iterator[Finding]:
     for node in body.order if draft.functions is not None else ():
         call = node.document.with_.get("call") if node.document.type == "function" else None
         if isinstance(call, str) and "<" not in call and call not in (draft.functions or ()):
-            mend = did_you_mean(call, draft.functions or ()) or "Register it with `@node`."
+            mend = did_you_mean(call, draft.functions or ()) or "Register it with `@function`."
             yield Finding("unknown_callable", f"{node.path}.with.call", f"no function is registered as `{call}`", mend, node.id)
 
 

@@ -89,7 +89,7 @@ def decode_batch(data: bytes, first: int) -> list[Event]:
             at_ms += row[1]
             events.append(_event(sequence, row, at_ms))
         return events
-    except (ValueError, LookupError, TypeError) as error:
+    except (ValueError, LookupError, TypeError, zlib.error) as error:
         raise EngineBug(f"a batch of the log cannot be read: {error}", place=f"sequence {first}") from error
 
 

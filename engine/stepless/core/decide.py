@@ -28,12 +28,13 @@ from stepless.core.facts import (
     Failed,
     Failure,
     Logged,
+    Noticed,
     Recovered,
     Streamed,
     Suspended,
     Tick,
 )
-from stepless.core.pauses import answer_pause, child_changed, expire_pause, go_on, tick
+from stepless.core.pauses import answer_pause, child_changed, expire_pause, go_on, noticed, tick
 from stepless.core.settle import attempt_failed, complete, fail
 from stepless.core.start import begin, wait, work
 from stepless.core.state import Instance, State, Status, scopes
@@ -260,5 +261,6 @@ _TAKE: Mapping[type, Callable[[Decision, Any], None]] = {
     Recovered: _recovered,
     Continued: _continued,
     Logged: _logged,
+    Noticed: noticed,
     Streamed: _streamed,
 }

@@ -10,8 +10,8 @@ from typing import Any
 from stepless.core.consequences import LATE_ARRIVAL
 from stepless.core.events import Event, EventType
 from stepless.core.fold import VARIABLE_CONFLICT, apply
+from stepless.core.masking import mask_for
 from stepless.core.state import Instance, State
-from stepless.limits import MIN_SECRET_CHARACTERS
 from stepless.model.json import JSON
 
 
@@ -29,13 +29,14 @@ class Dispatch:
 class Decision:
     """What `decide` answers.
 
-    `events` are in log order and already folded into `state`. After they are committed: run the `dispatches` in order, tell
-    the attempts in `aborts` (instance ids) to stop, cancel the child runs in `orphans` (run ids), and claim the deadline of
-    every pause in `expiries` (instance ids), coming back with `Expired` for those that were won.
+    `events` are in log order and already folded into `state`. After they are committed: tell the attempts in `aborts`
+    (instance ids) to stop, run the other `dispatches` in order, and claim the deadline of every pause in `expiries` (instance
+    ids), coming back with `Expired` for those that were won; and tell people of the pauses in `notices`, coming back with
+    `Noticed`.
     """
 
-    __slots__ = ("state", "now_ms", "env", "capacity", "room_ms", "events", "dispatches", "aborts", "orphans", "expiries",
-                 "start_failures", "secrets", "last_starts")  # fmt: skip
+    __slots__ = ("state", "now_ms", "env", "capacity", "room_ms", "events", "dispatches", "aborts", "expiries",
+                 "start_failures", "mask", "notices", "last_starts")  # fmt: skip
 
     def __init__(self, state: State, now_ms: int, env: Mapping[str, str], capacity: int | None, room_ms: int | None) -> None:
         self.state = state
@@ -43,12 +44,12 @@ class Decision:
         self.env = env
         self.capacity = capacity
         self.room_ms = room_ms
-        self.secrets = tuple(sorted({v for v in env.values() if len(v) >= MIN_SECRET_CHARACTERS}, key=len, reverse=True))
+        self.mask = mask_for(frozenset(env.values()))
         self.events: list[Event] = []
         self.dispatches: list[Dispatch] = []
         self.aborts: list[str] = []
-        self.orphans: list[str] = []
         self.expiries: list[str] = []
+        self.notices: list[str] = []
         self.start_failures: dict[Instance, str] = {}
         # what was ready in the very moment that halted the run; None until then
         self.last_starts: frozenset[Instance] | None = frozenset() if state.halting else None
@@ -89,31 +90,24 @@ class Decision:
             else:
                 self.start_failures[instance] = detail
 
-    def _without_secrets(self, data: Mapping[str, Any]) -> Mapping[str, Any]:
+    def _without_secrets(self, data: Mapping[str, Any], *, told: bool = True) -> Mapping[str, Any]:
         """A payload with every secret masked, wherever people or programs could have put one; the engine's own words stay,
-        even where a secret happens to be one of them."""
-        if not self.secrets:
+        even where a secret happens to be one of them. `told` says that its `message` is a failure's."""
+        if not self.mask:
             return data
         shown: dict[str, Any] = {}
         for key, value in data.items():
             if key in _OWN_WORDS:
                 shown[key] = value
             elif key in _OWN_OBJECTS and isinstance(value, Mapping):
-                shown[key] = self._without_secrets(value)
+                shown[key] = self._without_secrets(value, told=key == "error")
+            elif key == "message" and told and isinstance(value, str):
+                shown[key] = self.mask.message(value)
+            elif key == "violations":
+                shown[key] = [self.mask.message(violation) for violation in value]
             else:
-                shown[key] = self.masked(value)
+                shown[key] = self.mask.value(value)
         return shown
-
-    def masked(self, value: Any) -> Any:
-        """`value` with every secret in its texts replaced by `***`."""
-        if isinstance(value, str):
-            for secret in self.secrets:
-                if secret in value:
-                    value = value.replace(secret, "***")
-            return value
-        if isinstance(value, Mapping):
-            return {self.masked(key): self.masked(item) for key, item in value.items()}
-        return [self.masked(item) for item in value] if isinstance(value, list | tuple) else value
 
 
 _OWN_WORDS = frozenset({"status", "reason", "handle", "mode", "exits", "class", "cause", "node", "at", "phase", "instances",

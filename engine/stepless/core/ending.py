@@ -55,8 +55,6 @@ def _end(decision: Decision, instance: Instance, reason: str, *, skip_undispatch
             _end_scope(decision, scope, reason, skip_undispatched=skip_undispatched)
     if instance.id in decision.state.running:
         decision.aborts.append(instance.id)
-    if instance.wait is not None and instance.wait.reason == "subrun":
-        decision.orphans.append(str(instance.wait.details["run"]))
     decision.emit(EventType.NODE_CANCELLED, instance, {"reason": reason})
 
 

@@ -130,5 +130,14 @@ class Streamed:
     text: str
 
 
+@dataclass(frozen=True, slots=True)
+class Noticed:
+    """A notice of a pause was sent, or was not: then `fault` says why. `number` counts those before it that arrived."""
+
+    instance: str
+    number: int
+    fault: str | None = None
+
+
 AttemptFact = Completed | Failed | Suspended | Logged | Streamed
-Fact = Begin | AttemptFact | Answered | Expired | ChildChanged | Tick | CancelRequested | Recovered | Continued
+Fact = Begin | AttemptFact | Answered | Expired | ChildChanged | Tick | CancelRequested | Recovered | Continued | Noticed

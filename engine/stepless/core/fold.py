@@ -17,6 +17,7 @@ from stepless.core.clocks import arm_run, enter
 from stepless.core.consequences import settled
 from stepless.core.events import NODE_FAILURES, Event, EventType
 from stepless.core.inputs import merged_inputs
+from stepless.core.notices import arm_notice, first_notice_ms, fold_log
 from stepless.core.reading import Reading, custom_merge
 from stepless.core.state import (
     OUTSIDE,
@@ -193,8 +194,10 @@ def _waiting(state: State, instance: Instance, event: Event) -> None:
         data.get("handle", "source"),
         tuple(data.get("exits", ("source",))),
         data.get("details", {}),
+        first_notice_ms(data.get("details", {}), event.at_ms),
     )
     instance.last_sequence = event.sequence
+    arm_notice(state, instance)
     state.waiting[event.instance] = instance
     if is_child_at_work(instance.wait):
         state.children[event.instance] = instance
@@ -340,6 +343,7 @@ _NODE_FOLDS: Mapping[EventType, Callable[[State, Instance, Event], None]] = {
     EventType.NODE_QUEUED: _queued,
     EventType.NODE_STARTED: _started,
     EventType.NODE_DELTA: _streamed,
+    EventType.NODE_LOG: fold_log,
     EventType.NODE_WAITING: _waiting,
     EventType.NODE_RESUMED: _resumed,
     EventType.NODE_RETRIED: _retried,

@@ -7,8 +7,9 @@ from heapq import heappop
 
 from stepless.core.decision import Decision, iso
 from stepless.core.events import EventType
-from stepless.core.facts import Answered, ChildChanged, Failure
+from stepless.core.facts import Answered, ChildChanged, Failure, Noticed
 from stepless.core.inputs import merged_inputs, passed_through
+from stepless.core.notices import NOT_NOTIFIED, NOTIFIED
 from stepless.core.settle import complete, fail
 from stepless.core.start import begin
 from stepless.core.state import Instance, State, Status, Timer
@@ -93,6 +94,18 @@ def go_on(decision: Decision, instance: Instance) -> None:
     complete(decision, instance, Outcome(value, handle))
 
 
+def noticed(decision: Decision, fact: Noticed) -> None:
+    """What became of a notice; nothing any more when the pause is over."""
+    instance = decision.state.waiting.get(fact.instance)
+    if instance is None or instance.wait is None or instance.wait.told != fact.number:
+        return
+    if fact.fault is None:
+        decision.emit(EventType.NODE_LOG, instance, {"code": NOTIFIED, "number": fact.number + 1})
+    else:
+        data = {"code": NOT_NOTIFIED, "level": "warning", "number": fact.number + 1, "text": fact.fault}
+        decision.emit(EventType.NODE_LOG, instance, data)
+
+
 def tick(decision: Decision) -> None:
     """Everything that is due at this instant happens, in the order in which it fell due."""
     timers = decision.state.timers
@@ -117,6 +130,12 @@ def _due_wait(decision: Decision, timer: Timer) -> None:
         decision.expiries.append(timer.instance)
 
 
+def _due_notice(decision: Decision, timer: Timer) -> None:
+    instance = decision.state.waiting.get(timer.instance)
+    if instance is not None and instance.wait is not None and instance.wait.notice_ms == timer.at_ms:
+        decision.notices.append(timer.instance)
+
+
 def _due_join(decision: Decision, timer: Timer) -> None:
     instance = decision.state.find(timer.instance)
     if instance is None or instance.status is not Status.PENDING or decision.state.halting:
@@ -135,7 +154,7 @@ def _due_run(decision: Decision, timer: Timer) -> None:
         decision.emit_run(EventType.RUN_STATUS_CHANGED, {"status": "ending", "reason": "run_timed_out"})
 
 
-_DUE = {"retry": _due_retry, "wait": _due_wait, "join": _due_join, "run": _due_run}
+_DUE = {"retry": _due_retry, "wait": _due_wait, "notice": _due_notice, "join": _due_join, "run": _due_run}
 
 
 def next_due_ms(state: State) -> int | None:

@@ -50,11 +50,17 @@ def encode_state(state: State) -> bytes:
         "version": state.graph.version,
         "status": state.status,
         "run": {name: getattr(state, name) for name in _PLAIN},
-        "sweeps": [join.id for join in state.sweeps],
+        "sweeps": [join.id for join in state.sweeps if _has_losers(join)],
         "root": root,
         "views": views.rows,
     }
     return pack(dump(document))
+
+
+def _has_losers(join: Instance) -> bool:
+    """Whether the sweep is still to come: folding the log of one that was done leaves the join in the list."""
+    losers = (join.scope.instances[position] for position in join.node.losers)
+    return any(loser is None or not loser.settled for loser in losers)
 
 
 class _Views:
@@ -161,8 +167,8 @@ def _decode_scope(state: State, scope: Scope, document: Mapping[str, Any], views
         if instance.arrived is not None:
             instance.arrived = tuple(instance.arrived)
         if len(row) > 4 and row[4] is not None:
-            reason, since_ms, resume_at_ms, deadline_ms, handle, exits, details = row[4]
-            instance.wait = Wait(reason, since_ms, resume_at_ms, deadline_ms, handle, tuple(exits), details)
+            reason, since_ms, resume_at_ms, deadline_ms, handle, exits, *rest = row[4]
+            instance.wait = Wait(reason, since_ms, resume_at_ms, deadline_ms, handle, tuple(exits), *rest)
         if len(row) > 5:
             containers.append((instance, row[5]))
     for instance, turns in containers:  # after their siblings: items are read from upstream
@@ -229,6 +235,8 @@ def _restore_instance(state: State, instance: Instance) -> None:
         if wait.due_ms is not None:
             kind = "retry" if backing_off else "wait"
             state.timers.append(Timer(wait.due_ms, instance.last_sequence, kind, instance.id))
+        if wait.notice_ms is not None:
+            state.timers.append(Timer(wait.notice_ms, instance.last_sequence, "notice", instance.id))
     elif status is Status.RUNNING:
         if instance.turns is not None or instance.answer is not None:
             state.agenda.append(instance)

@@ -62,7 +62,7 @@ Cells = Mapping[str, Cell]
 
 
 class Timer(NamedTuple):
-    """An instant at which something becomes due. `kind`: retry, wait, join or run. Stale ones are recognised by `stamp`."""
+    """An instant at which something becomes due. `kind`: retry, wait, notice, join or run. Stale ones are recognised by `stamp`."""
 
     at_ms: int
     stamp: int
@@ -71,7 +71,8 @@ class Timer(NamedTuple):
 
 
 class Wait(NamedTuple):
-    """Why an instance waits. See `model.kind.Pause`; `since_ms` is when it began."""
+    """Why an instance waits. See `model.kind.Pause`; `since_ms` is when it began. `notice_ms` is when somebody is to be told of
+    it next (None: nobody any more), after `told` notices that arrived and `tries` of the next one that did not."""
 
     reason: str
     since_ms: int
@@ -80,6 +81,9 @@ class Wait(NamedTuple):
     handle: str
     exits: tuple[str, ...]
     details: Mapping[str, JSON]
+    notice_ms: int | None = None
+    told: int = 0
+    tries: int = 0
 
     @property
     def due_ms(self) -> int | None:

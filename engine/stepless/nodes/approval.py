@@ -11,15 +11,15 @@ from stepless.model.durations import parse_duration_ms
 from stepless.model.findings import Finding
 from stepless.model.json import JSON
 from stepless.model.kind import Kind, Nature, Part, Pause, Work
-from stepless.nodes.params import Duration, Name, Params, rendered
+from stepless.nodes.params import Duration, Name, Params, notify_target, rendered
 
 ANSWERS = ("approved", "rejected")
 _OWN_OUTPUT = ("decision", "by", "at")
 
 
 class ApprovalParams(Params):
-    """`fields` maps the answer's fields to their JSON Schemas. `notify` is a URL or an SNS topic; `reminders` are durations
-    from the question on."""
+    """`fields` maps the answer's fields to their JSON Schemas. `notify` is a URL, the ARN of an SNS topic or
+    `mailto:` an address, and is given the links; `reminders` are durations from the question on."""
 
     message: str = Field(max_length=MAX_MESSAGE_CHARACTERS)
     fields: dict[Name, dict[str, Any] | bool] = Field(default_factory=dict, max_length=MAX_ANSWER_FIELDS)
@@ -34,7 +34,7 @@ def exits(params: ApprovalParams) -> tuple[str, ...]:
 
 
 def check(params: ApprovalParams, path: str) -> list[Finding]:
-    return [
+    return notify_target(params.notify, path) + [
         Finding("reserved_field", f"{path}.fields.{name}", f"every approval puts out its own `{name}`", "Choose another name.")
         for name in params.fields if name in _OWN_OUTPUT
     ]

@@ -8,16 +8,19 @@ from pydantic import Field
 
 from stepless.limits import MAX_ANSWER_FIELDS, MAX_MESSAGE_CHARACTERS
 from stepless.model.durations import parse_duration_ms
+from stepless.model.findings import Finding
 from stepless.model.json import JSON
 from stepless.model.kind import SOURCE, Kind, Nature, Part, Pause, Work
-from stepless.nodes.params import Duration, Name, Params, rendered
+from stepless.nodes.params import Duration, Name, Params, notify_target, rendered
 
 
 class CallbackParams(Params):
-    """`fields` maps the answer's fields to their JSON Schemas; without it any answer will do."""
+    """`fields` maps the answer's fields to their JSON Schemas; without it any answer will do. `notify` is told of the wait, as
+    that of an approval."""
 
     message: str | None = Field(None, max_length=MAX_MESSAGE_CHARACTERS)
     fields: dict[Name, dict[str, Any] | bool] | None = Field(None, max_length=MAX_ANSWER_FIELDS)
+    notify: str | None = Field(None, min_length=1)
     timeout: Duration | None = None
 
 
@@ -25,15 +28,21 @@ def exits(params: CallbackParams) -> tuple[str, ...]:
     return (SOURCE, "timeout")
 
 
+def check(params: CallbackParams, path: str) -> list[Finding]:
+    return notify_target(params.notify, path)
+
+
 def suspend(work: Work) -> Pause:
     """Waits for `POST /resume/{token}`; with `timeout` not longer than that."""
     params = rendered(CallbackParams, work.params, work.literals)
     details: dict[str, JSON] = {} if params.message is None else {"message": params.message}
+    if params.notify is not None:
+        details["notify"] = params.notify
     deadline_ms = None if params.timeout is None else work.now_ms + parse_duration_ms(params.timeout)
     return Pause("callback", deadline_ms=deadline_ms, exits=(SOURCE,), fields=params.fields, details=details)
 
 
 KIND = Kind(
     "callback", Nature.PAUSE, CallbackParams, "waits until another system answers",
-    exits=exits, parts={"fields": Part.LITERAL}, suspend=suspend,
+    exits=exits, parts={"fields": Part.LITERAL}, suspend=suspend, check=check,
 )

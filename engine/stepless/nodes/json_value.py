@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import json
 from collections.abc import Callable, Mapping
 from enum import Enum
 from math import isfinite
@@ -48,6 +49,13 @@ def copied(value: JSON) -> JSON:
     if kind is dict:
         return {name: copied(item) for name, item in value.items()}
     return [copied(item) for item in value] if kind is list else value
+
+
+def as_text(value: JSON) -> str:
+    """Text as it is, nothing as nothing, any other value as JSON."""
+    if isinstance(value, str):
+        return value
+    return "" if value is None else json.dumps(value, ensure_ascii=False, separators=(",", ":"))
 
 
 def _convert(value: Any, depth: int) -> JSON:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import keyword
+import re
 from collections.abc import Callable, Mapping
 from typing import Annotated, Any, TypeVar
 
@@ -14,6 +15,8 @@ from stepless.model.durations import parse_duration_ms
 from stepless.model.findings import Finding, Severity
 from stepless.model.json import JSON
 from stepless.model.kind import no_findings
+from stepless.model.work import NodeFailure
+from stepless.ports import Call
 
 
 class Params(BaseModel):
@@ -53,6 +56,15 @@ def rendered(
     return params
 
 
+def params_of(model: type[P], call: Call, *, check: Callable[[P, str], list[Finding]] = no_findings) -> P:
+    """`rendered`, for an attempt: what does not fit is a `NodeFailure` (config) that another attempt would not mend."""
+    try:
+        return rendered(model, call.params, call.literals, check=check)
+    except ConfigError as error:
+        told = f"{error.place}: {error.message}"
+        raise NodeFailure("config", error.error_code, told, retryable=False, mend=error.mend) from error
+
+
 def exactly_one(params: BaseModel, path: str, names: tuple[str, ...]) -> list[Finding]:
     """A finding unless one and only one of the fields is given. `names` are as in the document (`for`, `while`)."""
     given = [name for name in names if getattr(params, f"{name}_" if keyword.iskeyword(name) else name) is not None]
@@ -65,6 +77,14 @@ def exactly_one(params: BaseModel, path: str, names: tuple[str, ...]) -> list[Fi
 
 def warning(code: str, path: str, message: str, mend: str) -> Finding:
     return Finding(code, path, message, mend, severity=Severity.WARNING)
+
+
+def notify_target(target: str | None, path: str) -> list[Finding]:
+    """A finding for a target that nobody can be told by. One that a run fills in is judged then."""
+    if target is None or re.match(r"https?://|arn:aws[a-z-]*:sns:|mailto:.+@|<|\$\{|\{\{", target):
+        return []
+    return [Finding("invalid_value", f"{path}.notify", f"{target!r:.100} is nothing that people can be told by",
+                    "Give a URL, the ARN of an SNS topic or `mailto:` an address.")]
 
 
 def reserved_exits(names: Mapping[str, Any], path: str) -> list[Finding]:

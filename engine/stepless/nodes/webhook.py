@@ -31,10 +31,20 @@ class Bearer(Params):
     bearer: str = Field(min_length=1)
 
 
+class Signed(Params):
+    """`secret` is shared with the sender, who signs by `scheme`: `github`, `stripe`, `standard` (Standard Webhooks), or `hmac`,
+    which is what `{hmac: …}` is short for. `header` is for `hmac` alone; `github` signs no time."""
+
+    scheme: Literal["hmac", "github", "stripe", "standard"]
+    secret: str = Field(min_length=1)
+    header: HeaderName | None = None
+    tolerance_s: int = Field(300, ge=0, le=MAX_TOLERANCE_S)
+
+
 class WebhookParams(Params):
     path: str = Field(pattern=PATH, max_length=MAX_PATH_CHARACTERS)
     method: Method | Annotated[list[Method], Field(min_length=1, max_length=5)] = "POST"
-    auth: Literal["none"] | Hmac | Bearer = "none"
+    auth: Literal["none"] | Hmac | Bearer | Signed = "none"
     schema_: dict[str, Any] | None = Field(None, alias="schema")
     response: Literal["async", "wait"] = "async"
 
@@ -44,9 +54,11 @@ def check(params: WebhookParams, path: str) -> list[Finding]:
         return [warning("open_webhook", f"{path}.auth", "anyone who knows the path can start runs",
                         "Set `auth: {hmac: \"${NAME}\"}` or `{bearer: \"${NAME}\"}`, or say `auth: none`.")]
     match params.auth:
-        case Hmac(hmac=secret) | Bearer(bearer=secret) if "${" not in secret:
+        case Hmac(hmac=secret) | Bearer(bearer=secret) | Signed(secret=secret) if "${" not in secret:
             return [warning("secret_in_document", f"{path}.auth", "the secret stands in the document itself",
                             "Keep it in the environment or the secret store and write `${NAME}`.")]
+        case Signed(scheme=scheme, header=str()) if scheme != "hmac":
+            return [warning("unused_parameter", f"{path}.auth.header", f"the scheme `{scheme}` names its own header", "Leave it out.")]
     return []
 
 

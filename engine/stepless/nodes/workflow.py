@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any, Final
 
 from pydantic import Field
 
+from stepless.model.findings import Finding
 from stepless.model.kind import Kind, Nature
 from stepless.nodes.params import Params
 
@@ -19,4 +21,12 @@ class WorkflowParams(Params):
     inputs: Any = None
 
 
-KIND = Kind("workflow", Nature.EFFECT, WorkflowParams, "runs another workflow as a child run; puts out its output")
+def check(params: WorkflowParams, path: str) -> list[Finding]:
+    """Inputs are kept, and only a run's own secrets are masked in what is kept of it."""
+    if "${" not in json.dumps(params.inputs, ensure_ascii=False, default=str):
+        return []
+    return [Finding("secret_in_inputs", f"{path}.inputs", "a secret would be kept among the inputs of the child run",
+                    "List the name in the `env` of the other workflow and read it there.")]
+
+
+KIND = Kind("workflow", Nature.EFFECT, WorkflowParams, "runs another workflow as a child run; puts out its output", check=check)

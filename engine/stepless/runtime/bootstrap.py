@@ -17,12 +17,13 @@ from stepless.adapters.sqlite.store import SqliteStore
 from stepless.adapters.system import EnvSecrets, SystemClock
 from stepless.limits import LOCAL_BUDGET_MS
 from stepless.nodes import KINDS, RUNS, aws_kinds, aws_runs
-from stepless.ports import Aws, Blobs, Models, Secrets, Store
+from stepless.ports import Aws, Blobs, Clock, Models, Secrets, Store
 from stepless.runtime.bootstrap_calls import configured_calls
 from stepless.runtime.bootstrap_models import configured_runs
 from stepless.runtime.children import caller
 from stepless.runtime.host import Host
 from stepless.runtime.invitations import Invitations
+from stepless.runtime.notices import Notices
 from stepless.runtime.runner import Runner
 from stepless.runtime.service import Service
 from stepless.runtime.sweep import adopt
@@ -31,6 +32,7 @@ from stepless.runtime.versions import Versions
 from stepless.runtime.world import World
 
 SIGNING_KEYS = "STEPLESS_SIGNING_KEYS"
+NOTIFY_FROM = "STEPLESS_NOTIFY_FROM"  # the address that mail to people comes from
 BASE_URL = "STEPLESS_BASE_URL"  # what comes before the links that are sent to people
 
 
@@ -92,9 +94,10 @@ def assemble(
     runs = {**RUNS, **configured_runs(secrets.get, models)}
     aws = aws or configured_calls()
     kinds = {**KINDS, **({} if aws is None else aws_kinds(aws))}
-    world = World(store, queue, timers, blobs, clock, secrets, kinds, runs)
-    signer = _signer(world)
+    signer = _signer(store, secrets, clock)
     invitations = Invitations(lambda: signer, os.environ.get(BASE_URL, ""))
+    notices = Notices(invitations, aws, secrets.get(NOTIFY_FROM))
+    world = World(store, queue, timers, blobs, clock, secrets, kinds, runs, notify=notices.send)
     runs["workflow"] = caller(world)
     runs |= {} if aws is None else aws_runs(aws, invitations.invite)
     versions = Versions(store, KINDS)
@@ -103,10 +106,10 @@ def assemble(
     return Local(world, Service(world, versions, signer), runner, host, 0, invitations)
 
 
-def _signer(world: World) -> Signer:
+def _signer(store: Store, secrets: Secrets, clock: Clock) -> Signer:
     """The configured signing keys; else one that is made once and kept with the runs."""
-    configured = parse_keys(world.secrets.get(SIGNING_KEYS) or "")
+    configured = parse_keys(secrets.get(SIGNING_KEYS) or "")
     if configured:
         return Signer(configured)
-    kept = world.store.claim("signing-key", f"local:{token_hex(32)}".encode(), world.clock.now_ms())
+    kept = store.claim("signing-key", f"local:{token_hex(32)}".encode(), clock.now_ms())
     return Signer(parse_keys(kept.decode()) or (Key("local", token_hex(32).encode()),))

@@ -26,6 +26,7 @@ from stepless.runtime.bootstrap_calls import LazyCalls
 from stepless.runtime.bootstrap_models import configured_runs
 from stepless.runtime.children import caller
 from stepless.runtime.invitations import Invitations
+from stepless.runtime.notices import Notices
 from stepless.runtime.runner import Runner
 from stepless.runtime.service import Service
 from stepless.runtime.tokens import Signer, parse_keys
@@ -86,9 +87,10 @@ def aws() -> Cloud:
     secrets = AwsSecrets(client("ssm"), prefix=setting("STEPLESS_SECRETS_PREFIX"))
     calls, invitations = LazyCalls(), Invitations(signer, os.environ.get("STEPLESS_BASE_URL", ""))
     runs = {**RUNS, **configured_runs(os.environ.get), **aws_runs(calls, invitations.invite)}
+    notices = Notices(invitations, calls, os.environ.get("STEPLESS_NOTIFY_FROM"))
     meter = EmfMeter()
     blobs = S3Blobs(client("s3"), setting("STEPLESS_BUCKET"))
-    world = World(store, queue, timers, blobs, SystemClock(), secrets, {**KINDS, **aws_kinds(calls)}, runs, meter=meter)
+    world = World(store, queue, timers, blobs, SystemClock(), secrets, {**KINDS, **aws_kinds(calls)}, runs, meter=meter, notify=notices.send)
     runs["workflow"] = caller(world)
     return Cloud(world, Versions(store, KINDS), meter)
 

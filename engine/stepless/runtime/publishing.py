@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
+from typing import Final
 
 from stepless.compile import check_document, compile_document, content_hash
 from stepless.errors import Conflict, DocumentRefused
@@ -15,6 +16,13 @@ from stepless.model.kind import Nature
 from stepless.nodes import KINDS
 from stepless.ports import StoredVersion
 from stepless.runtime.world import World
+
+_MODEL: Final = "Set STEPLESS_OPENAI_KEY or STEPLESS_OPENAI_URL, STEPLESS_BEDROCK_REGION, or STEPLESS_MODEL_SCRIPT for a trial."
+_NEEDS: Final[Mapping[str, str]] = {
+    "llm": _MODEL,
+    "router": _MODEL,
+    "code": "Set STEPLESS_SANDBOX_FUNCTION: this machine cannot lock code up (STEPLESS_CODE_UNSAFE=1 runs it all the same).",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +71,8 @@ def _without_code(world: World, node: Node) -> Finding | None:
     if node.kind.nature is not Nature.EFFECT or node.kind.name in world.runs:
         return None
     message = f"the kind {node.kind.name} can be simulated but not run by this installation"
-    return Finding("kind_without_code", f"nodes.{node.id}.type", message, "Use another kind.", node=node.id)
+    mend = _NEEDS.get(node.kind.name, "Use another kind.")
+    return Finding("kind_without_code", f"nodes.{node.id}.type", message, mend, node=node.id)
 
 
 def _release_paths(world: World, former: StoredVersion, kept: Collection[str]) -> None:

@@ -17,7 +17,7 @@ from stepless.model.graph import Body, Graph
 from stepless.model.json import JSON
 from stepless.runtime.inspecting import graph_of, head_of
 from stepless.runtime.runlog import RunLog
-from stepless.runtime.starting import Started, start_version
+from stepless.runtime.starting import Started, encoded_inputs, start_version
 from stepless.runtime.versions import Versions
 from stepless.runtime.world import World
 
@@ -29,8 +29,8 @@ def rerun(
 ) -> Started:
     """Starts a run like `run_id`, with other inputs if `edited`.
 
-    Raises `NotFound` (unknown_run, unknown_node), `InvalidRequest` (inside_container) and `Conflict` (predecessor_never_ran)
-    when what the node needs from upstream was never there.
+    Raises what `encoded_inputs` raises; `NotFound` (unknown_run, unknown_node), `InvalidRequest` (inside_container) and
+    `Conflict` (predecessor_never_ran) when what the node needs from upstream was never there.
     """
     head = head_of(world, run_id)
     graph = graph_of(versions, head)
@@ -39,7 +39,7 @@ def rerun(
         _check_upstream(_traced(world, graph, run_id), node)
     meta = {name: value for name, value in json.loads(head.meta).items() if name in ("entry", "tags")}
     meta["rerun"] = {"of": run_id, "from": node}
-    data = json.dumps(inputs, ensure_ascii=False, separators=(",", ":")).encode() if edited else head.inputs
+    data = encoded_inputs(inputs) if edited else head.inputs
     version = world.store.get_version(head.workflow_id, hash=head.version)
     if version is None:
         raise NotFound(f"the version of {run_id} is gone", code="unknown_version")

@@ -22,7 +22,8 @@ from typing import TypeVar
 
 from stepless.core.decide import decide, is_cut_off
 from stepless.core.decision import Decision, Dispatch
-from stepless.core.facts import AttemptFact, Begin, Continued, Fact, Recovered, Tick
+from stepless.core.events import Event
+from stepless.core.facts import AttemptFact, Begin, Continued, Fact, Noticed, Recovered, Tick
 from stepless.core.masking import mask_for
 from stepless.core.pauses import next_due_ms
 from stepless.core.state import State
@@ -48,6 +49,7 @@ from stepless.runtime.moderation import Gate
 from stepless.runtime.publishing import all_nodes
 from stepless.runtime.reruns import reused_outputs
 from stepless.runtime.runlog import RunLog
+from stepless.runtime.telling import Telling
 from stepless.runtime.versions import Versions
 from stepless.runtime.world import World
 
@@ -125,7 +127,7 @@ class Session:
         self._mask = mask_for(frozenset(self._env.values()))
         self._state: State = State(self._graph, head.run_id)
         self._tasks: dict[str, asyncio.Task[None]] = {}
-        self._arrived: deque[AttemptFact] = deque()
+        self._arrived: deque[Fact] = deque()
         self._wake = asyncio.Event()
         self._loop = asyncio.get_running_loop()
         self._seen: set[tuple[str, str]] = set()  # signals that this session knows of
@@ -137,6 +139,7 @@ class Session:
         self._calls_children = any(node.kind is KINDS["workflow"] for node in all_nodes(self._graph.root))
         self._fault: SteplessError | None = None  # what an attempt met that is no end of it
         self._gate = Gate(world.moderator)
+        self._telling = Telling(world, self._env, self._mask, self._arrive)
         self._dispatched = 0
         self._stopping = False
 
@@ -156,6 +159,7 @@ class Session:
         """Lets go of what is still under way: nobody waits for it any more."""
         for task in self._tasks.values():
             task.cancel()
+        self._telling.close()
 
     # -- the loop ---------------------------------------------------------------------------------------------------
 
@@ -170,7 +174,7 @@ class Session:
                 return self._end()
             if facts:
                 continue
-            if not self._tasks and (ending := self._may_leave()) is not None:
+            if not self._tasks and not self._telling and (ending := self._may_leave()) is not None:
                 return ending
             facts = await self._collect()
 
@@ -211,6 +215,8 @@ class Session:
         for dispatch in decision.dispatches:
             if dispatch.id not in decision.aborts:
                 self._dispatch(dispatch)
+        for pause in decision.notices:
+            self._telling.begin(self._state, pause)
         await self._cancel_orphans(decision.events)
         return [*await self._claim_deadlines(decision), *self._ripe()]
 
@@ -268,7 +274,7 @@ class Session:
         while self._world.clock.now_ms() >= self._lease.until_ms - LEASE_MARGIN_MS:
             await self._patiently(self._renew)
 
-    def _arrive(self, fact: AttemptFact) -> None:
+    def _arrive(self, fact: AttemptFact | Noticed) -> None:
         """An attempt's end, or what it says meanwhile."""
         self._arrived.append(fact)
         self._wake.set()
@@ -318,7 +324,8 @@ class Session:
 
     def _renew(self) -> None:
         now, now_ms = self._loop.time(), self._world.clock.now_ms()
-        self._lease = self._world.store.update_run(self._lease, now_ms, until_ms=now_ms + LEASE_MS)
+        status = self._state.status.value  # told along, so that whoever lists runs sees the long ones running
+        self._lease = self._world.store.update_run(self._lease, now_ms, status=status, until_ms=now_ms + LEASE_MS)
         self._renew_at = now + LEASE_MS / 3000
 
     def _look(self) -> list[Fact]:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 
 from stepless.limits import PAGE_EVENTS
 from stepless.model.json import JSON
 from stepless.ports import Page, RunFilter, RunHead, StoredVersion
-from stepless.runtime import answering, inspecting, publishing, reruns, starting, webhooks
+from stepless.runtime import answering, bulk, inspecting, publishing, reruns, searching, starting, webhooks
 from stepless.runtime.tokens import Signer
 from stepless.runtime.versions import Versions
 from stepless.runtime.world import World
@@ -84,6 +84,24 @@ class Service:
     def runs(self, filter: RunFilter, *, limit: int = 100, cursor: str | None = None) -> Page[RunHead]:
         """Headers, newest first."""
         return self.world.store.list_runs(filter, limit=limit, cursor=cursor)
+
+    def search(
+        self, filter: RunFilter, *, tags: Collection[str] = (), limit: int = 100, cursor: str | None = None
+    ) -> Page[RunHead]:
+        """See `searching.search`."""
+        return searching.search(self.world, filter, tags=tags, limit=limit, cursor=cursor)
+
+    def each_run(
+        self,
+        verb: Callable[[RunHead], str],
+        filter: RunFilter,
+        *,
+        tags: Collection[str] = (),
+        limit: int = 100,
+        cursor: str | None = None,
+    ) -> bulk.Swept:
+        """See `bulk.each_run`."""
+        return bulk.each_run(self.world, verb, filter, tags=tags, limit=limit, cursor=cursor)
 
     def events(self, run_id: str, *, after: int = 0, limit: int = PAGE_EVENTS) -> inspecting.EventPage:
         """See `inspecting.events`."""

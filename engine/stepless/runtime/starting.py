@@ -54,7 +54,7 @@ def start(
     """
     version = latest(world, workflow_id)
     graph = versions.graph(workflow_id, version.hash, entry)
-    data = _encoded_inputs(inputs)
+    data = encoded_inputs(inputs)
     facts = {**(meta or {}), **({"entry": list(entry)} if entry is not None else {})}
     if key == KEY_OF_INPUTS:
         key = sha256(workflow_id.encode() + b"\0" + rfc8785.dumps(inputs)).hexdigest()
@@ -81,7 +81,8 @@ def latest(world: World, workflow_id: str) -> StoredVersion:
     return version
 
 
-def _encoded_inputs(inputs: JSON) -> bytes:
+def encoded_inputs(inputs: JSON) -> bytes:
+    """Inputs as a header keeps them. Raises `InvalidRequest` (invalid_json) and `LimitExceeded` (inputs_too_large)."""
     for finding in json_findings(inputs):
         message = f"the inputs are not JSON: {finding.message}"
         raise InvalidRequest(message, code="invalid_json", place=finding.path, mend=finding.mend)

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
+from typing import TypeAlias
 
+from stepless.core.state import Instance, State, Wait
 from stepless.model.kind import Kinds
 from stepless.nodes import Run
 from stepless.ports import Blobs, Clock, Meter, Moderator, Queue, Secrets, Store, Timers
 from stepless.runtime.metering import Silent
+
+Notify: TypeAlias = Callable[[State, Instance, Wait, Mapping[str, str], int], Awaitable[None]]
+"""`notices.Notices.send`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,4 +29,5 @@ class World:
     kinds: Kinds
     runs: Mapping[str, Run]
     moderator: Moderator | None = None
+    notify: Notify | None = None
     meter: Meter = field(default_factory=Silent)

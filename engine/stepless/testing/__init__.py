@@ -1,5 +1,37 @@
-"""Test workflows without a cloud and without waiting: `simulate`."""
+"""Test workflows without a cloud and without waiting: days pass in milliseconds.
 
-from stepless.testing.simulate import Simulation, simulate
+    def test_small_refunds_are_paid_at_once(workflow):
+        refund = workflow("refund.yaml").script("score", returns({"body": {"risk": 0.1}}))
+        result = refund.run({"order_id": "A-1", "amount": 40}).assert_completed()
+        result.assert_ran("pay").assert_skipped("manager")
 
-__all__ = ["Simulation", "simulate"]
+`workflow` is a pytest fixture that comes with this package; without pytest there is `WorkflowTest.load`. `simulate` is what both
+stand on. Each name is imported when it is first used: a test run without workflows pays nothing for the plug-in.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from stepless.testing.simulation import Simulation, simulate
+    from stepless.testing.workflow import WorkflowTest, fails, returns
+
+__all__ = ["Simulation", "WorkflowTest", "fails", "returns", "simulate"]
+
+_HOMES = {
+    "Simulation": "stepless.testing.simulation",
+    "WorkflowTest": "stepless.testing.workflow",
+    "fails": "stepless.testing.workflow",
+    "returns": "stepless.testing.workflow",
+    "simulate": "stepless.testing.simulation",
+}
+
+
+def __getattr__(name: str) -> Any:
+    home = _HOMES.get(name)
+    if home is None:
+        raise AttributeError(f"module 'stepless.testing' has no attribute {name!r}")
+    value = globals()[name] = getattr(import_module(home), name)
+    return value

@@ -4,8 +4,10 @@ import sys
 import pytest
 from pydantic import ValidationError
 
+from stepless.adapters.memory.models import ScriptedModels
+from stepless.adapters.process.sandbox import ProcessSandbox
 from stepless.model.kind import Kind, Nature
-from stepless.nodes import KINDS, RUNS
+from stepless.nodes import KINDS, RUNS, model_runs, sandbox_runs
 from stepless.nodes.params import Params
 
 LEAST = {
@@ -13,7 +15,8 @@ LEAST = {
     "http": {"url": "https://a.example"}, "transform": {"value": None}, "set": {"variables": {"a": 1}},
     "condition": {"cases": {"yes": "1 == 1", "no": "else"}}, "router": {"routes": {"a": "when a"}},
     "loop": {"times": 1, "body": {}}, "parallel": {"branches": 1, "body": {}}, "wait": {"for": "1s"},
-    "approval": {"message": "Go on?"},
+    "approval": {"message": "Go on?"}, "code": {"code": "def main(args): return 1"}, "workflow": {"workflow": "other"},
+    "lambda": {"function": "f"}, "aws": {"service": "sqs", "action": "ListQueues"},
 }
 EXITS = {
     "condition": ("yes", "no"), "router": ("a",), "approval": ("approved", "rejected", "timeout"),
@@ -63,9 +66,11 @@ def test_every_kind_shows_editors_its_fields_as_documents_write_them(kind: Kind)
     assert not [name for name in schema.get("properties", {}) if name.endswith("_")]
 
 
-def test_only_effectful_kinds_are_run_and_the_router_waits_for_a_model() -> None:
+def test_only_effectful_kinds_are_run_and_some_wait_for_what_they_need() -> None:
     effects = {name for name, kind in KINDS.items() if kind.nature is Nature.EFFECT}
-    assert effects - set(RUNS) == {"router"}
+    brought = {*model_runs(ScriptedModels([])), *sandbox_runs(ProcessSandbox())}
+    assert brought == {"llm", "router", "code"}
+    assert effects - set(RUNS) - brought == {"workflow", "lambda", "aws"}  # the store, and a port
     assert set(RUNS) <= effects
 
 

@@ -14,7 +14,7 @@ from stepless.model.work import NodeFailure, Result
 from stepless.nodes.http.addresses import AddressRefused
 from stepless.nodes.http.request import HttpParams, Prepared, prepare
 from stepless.nodes.http.response import TooLarge, failure_of, output_of, read_body
-from stepless.nodes.http.session import client
+from stepless.nodes.http.session import client, silence
 from stepless.nodes.params import rendered
 from stepless.ports import Call
 
@@ -44,8 +44,9 @@ async def run(call: Call) -> Result:
     remaining_s = max(call.deadline_ms - call.started_ms, 0) / 1_000
     what = f"{params.method} {_shown(params.url)}"
     try:
-        async with asyncio.timeout(remaining_s):
-            return await _exchange(http, params, prepared, remaining_s, what, call.started_ms)
+        with silence():
+            async with asyncio.timeout(remaining_s):
+                return await _exchange(http, params, prepared, remaining_s, what, call.started_ms)
     except (TimeoutError, httpcore.TimeoutException) as error:
         raise NodeFailure("timeout", "timeout", f"{what} was not answered in time") from error
     except AddressRefused as error:

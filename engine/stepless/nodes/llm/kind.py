@@ -1,4 +1,4 @@
-"""`llm`: asks a language model."""
+"""The kind `llm`: its parameters, and what is wrong with them."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class Message(Params):
     content: JSON
 
 
-class Tool(Params):
+class ToolParams(Params):
     """A registered callable that the model may call. `parameters` is the JSON Schema of what the model chooses, `args` are
     arguments that it neither sees nor chooses."""
 
@@ -47,14 +47,17 @@ class LlmParams(Params):
     prompt: str | None = None
     messages: Annotated[list[Message], Field(min_length=1, max_length=MAX_MESSAGES)] | None = None
     response_schema: dict[str, Any] | None = None
-    tools: list[Tool] = Field(default_factory=list, max_length=MAX_TOOLS)
+    tools: list[ToolParams] = Field(default_factory=list, max_length=MAX_TOOLS)
     temperature: float | None = Field(None, ge=0, le=2)
     max_tokens: int | None = Field(None, ge=1, le=MAX_OUTPUT_TOKENS)
     stream: bool = False
 
 
 def check(params: LlmParams, path: str) -> list[Finding]:
-    return [*_one_conversation(params, path), *_readable_schema(params, path)]
+    found = [*_one_conversation(params, path), *_readable_schema(params.response_schema, path, "response_schema")]
+    for place, tool in enumerate(params.tools):
+        found += _readable_schema(tool.parameters, f"{path}.tools.{place}", "parameters")
+    return found
 
 
 def _one_conversation(params: LlmParams, path: str) -> list[Finding]:
@@ -64,14 +67,14 @@ def _one_conversation(params: LlmParams, path: str) -> list[Finding]:
     return [Finding("contradiction", f"{path}.prompt", told, "Keep one of them; `messages` can end with a user's message.")]
 
 
-def _readable_schema(params: LlmParams, path: str) -> list[Finding]:
-    if params.response_schema is None:
+def _readable_schema(schema: dict[str, Any] | None, path: str, name: str) -> list[Finding]:
+    if schema is None:
         return []
     try:
-        compile_contract(params.response_schema)
+        compile_contract(schema)
     except AuthorError as error:
-        where = ".".join(part for part in (path, "response_schema", error.place) if part)
-        return [Finding(error.error_code, where, f"`response_schema`: {error.message}", error.mend)]
+        where = ".".join(part for part in (path, name, error.place) if part)
+        return [Finding(error.error_code, where, f"`{name}`: {error.message}", error.mend)]
     return []
 
 

@@ -28,6 +28,7 @@ from stepless.errors import EngineBug, InvalidRequest
 from stepless.model.graph import Graph
 from stepless.model.json import JSON
 from stepless.nodes import KINDS
+from stepless.testing.assertions import Assertions
 from stepless.testing.script import Entry, Script, scripted
 
 RUN_ID = "simulation"
@@ -43,8 +44,8 @@ class Envelope(dict[str, Any]):
 
 
 @dataclass(frozen=True, slots=True)
-class Simulation:
-    """What a simulated run came to.
+class Simulation(Assertions):
+    """What a simulated run came to, and what a test may ask of it (`assertions`).
 
     `status` is the run's (`paused` when it still waits for somebody). `nodes` maps instance id to its record. `events` are
     envelopes in log order. `error` is the root cause of a failed run, `failures` counts failed instances.
@@ -58,8 +59,8 @@ class Simulation:
     error: Mapping[str, JSON] | None
     failures: int
     tags: Sequence[Tag]
-    log: Sequence[Event] = field(repr=False, default=())
-    graph: Graph | None = field(repr=False, default=None)
+    log: Sequence[Event] = field(repr=False)
+    graph: Graph = field(repr=False)
 
 
 def simulate(

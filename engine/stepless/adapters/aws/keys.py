@@ -1,0 +1,93 @@
+"""Keys of the table's items, as drawn in `store`."""
+
+from __future__ import annotations
+
+from hashlib import sha256
+from typing import Final
+from urllib.parse import quote
+from zlib import crc32
+
+from stepless.errors import LimitExceeded
+
+HEAD: Final = "HEAD"
+SNAPSHOT: Final = "SNAP"
+ONLY: Final = "-"  # the sort key where a partition has one item
+PUBLISHED: Final = "PUBLISHED"  # the partition that names every published workflow
+STARTED: Final = "STARTED"  # the partition that names every workflow with a run
+NEVER_DUE: Final = 10**18  # in the index of live runs: nobody needs to look
+LAST: Final = "~"  # behind every age
+_DIGITS: Final = 15  # of an instant in milliseconds: until the year 33658
+_LONGEST: Final = 900  # bytes of a text inside a key; DynamoDB's limit is 1,024 for a sort key
+
+
+def run(run_id: str) -> str:
+    return f"RUN#{fitting(run_id)}"
+
+
+def log(first: int) -> str:
+    return f"LOG#{first:010d}"
+
+
+def signal(kind: str, identity: str) -> str:
+    return f"IN#{quote(kind, safe='')}#{fitting(identity)}"
+
+
+def snapshot_part(sequence: int, digest: str, part: int) -> str:
+    return f"{SNAPSHOT}#{sequence:010d}#{digest}#{part:04d}"
+
+
+def inputs(digest: str) -> str:
+    return f"VAL#{digest}"
+
+
+def workflow(workflow_id: str) -> str:
+    return f"WF#{fitting(workflow_id)}"
+
+
+def version(number: int) -> str:
+    return f"V#{number:010d}"
+
+
+def document(digest: str) -> str:
+    return f"HASH#{digest}"
+
+
+def claim(key: str) -> str:
+    return f"CLAIM#{fitting(key)}"
+
+
+def age(created_ms: int, run_id: str = "") -> str:
+    """Sorts by creation, then by run id."""
+    return f"{created_ms:0{_DIGITS}d}#{run_id}"
+
+
+def created_of(age: str) -> int:
+    return int(age[:_DIGITS])
+
+
+def run_of(age: str) -> str:
+    return age[_DIGITS + 1 :]
+
+
+def shard(run_id: str, shards: int) -> str:
+    return str(crc32(run_id.encode()) % shards)
+
+
+def by_workflow(workflow_id: str, shard: str) -> str:
+    return f"{workflow_id}#{shard}"
+
+
+def check_length(*texts: str) -> None:
+    """What a listing sorts by stands in its keys as it is. Raises `LimitExceeded` above what a key holds."""
+    for text in texts:
+        if len(text.encode()) > _LONGEST:
+            raise LimitExceeded(f"an id of more than {_LONGEST} bytes", place=ascii(text[:100]), mend="use a shorter one")
+
+
+def fitting(text: str) -> str:
+    """The text, or its hash where it is too long for a key. What looks like such a hash is hashed as well, so nobody can
+    choose a text that is taken for another one."""
+    if len(text) <= _LONGEST // 4 and not text.startswith("~"):
+        return text
+    encoded = text.encode()
+    return text if len(encoded) <= _LONGEST and not text.startswith("~") else f"~{sha256(encoded).hexdigest()}"

@@ -1,0 +1,43 @@
+"""Hints through SQS."""
+
+from __future__ import annotations
+
+import json
+from typing import Any, Final
+
+from stepless.adapters.aws.errors import translated
+from stepless.errors import InvalidRequest
+from stepless.ports import Message
+
+MAX_DELAY_MS: Final = 900_000  # SQS holds a message back no longer
+
+
+class SqsQueue:
+    """A standard queue: a FIFO one has no delay per message, and a failing message would block its run. A delay above 15
+    minutes is cut: a hint that comes early is harmless."""
+
+    def __init__(self, client: Any, url: str) -> None:
+        self._client = client
+        self._url = url
+
+    def send(self, message: Message, delay_ms: int = 0) -> None:
+        seconds = -(-min(max(0, delay_ms), MAX_DELAY_MS) // 1000)  # rounded up: a timer never fires early
+        with translated(self._url):
+            self._client.send_message(QueueUrl=self._url, MessageBody=encode_message(message), DelaySeconds=seconds)
+
+
+def encode_message(message: Message) -> str:
+    """The body of a message, the same from the queue and from a schedule."""
+    return json.dumps({"run": message.run_id, "reason": message.reason, "hops": message.hops}, separators=(",", ":"))
+
+
+def decode_message(body: str) -> Message:
+    """The hint in a message's body. Raises `InvalidRequest` for what is none."""
+    try:
+        given = json.loads(body)
+        run_id, reason, hops = given["run"], given["reason"], given.get("hops", 0)
+        if not (isinstance(run_id, str) and isinstance(reason, str) and type(hops) is int):
+            raise TypeError("of another shape")
+    except (ValueError, TypeError, LookupError, AttributeError) as error:
+        raise InvalidRequest(f"not a message of this queue: {body[:100]!r}", place="queue") from error
+    return Message(run_id, reason, hops)

@@ -1,0 +1,99 @@
+"""The sandbox of one machine: a process per program, locked up by the kernel before it looks at the code."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import platform
+import signal
+import sys
+from asyncio.subprocess import DEVNULL, PIPE, Process
+from contextlib import suppress
+from pathlib import Path
+from typing import Final
+from weakref import WeakKeyDictionary
+
+from stepless.adapters.programs import failure, ran_of, request_of
+from stepless.limits import MAX_CODE_OUTPUT_BYTES, MAX_SANDBOXES
+from stepless.model.program import Program, Ran
+
+_CHILD: Final = Path(__file__).with_name("child.py")
+_PIECE_BYTES: Final = 65_536
+
+
+def can_lock_up() -> bool:
+    """Whether `child.py` has a filter for this machine; its kernel may still refuse it, which `run` then says."""
+    return sys.platform == "linux" and platform.machine() in ("x86_64", "aarch64")
+
+
+class ProcessSandbox:
+    """At most MAX_SANDBOXES processes at once per event loop. With `unsafe` code also runs where the kernel has no system call
+    filter: then it can still open no file, socket or process, but could delete, rename or signal what this user may."""
+
+    def __init__(self, *, unsafe: bool = False) -> None:
+        self._unsafe = unsafe
+        self._slots: WeakKeyDictionary[asyncio.AbstractEventLoop, asyncio.Semaphore] = WeakKeyDictionary()
+
+    async def run(self, program: Program) -> Ran:
+        """See `Sandbox.run`. The time for a free slot and for the interpreter's start, some 50 ms, counts."""
+        request = json.dumps(request_of(program, unsafe=self._unsafe)).encode()
+        slots = self._slots.setdefault(asyncio.get_running_loop(), asyncio.Semaphore(MAX_SANDBOXES))
+        try:
+            async with asyncio.timeout(program.timeout_ms / 1000), slots:
+                reply, status = await _exchange(request)
+        except TimeoutError as error:
+            raise failure("code_timeout", f"the code has not ended within {program.timeout_ms} ms") from error
+        return ran_of(_read(reply, status))
+
+
+async def _exchange(request: bytes) -> tuple[bytes, int]:
+    """What the process wrote, and how it ended: an exit status, or a signal as a negative number."""
+    process = await asyncio.create_subprocess_exec(
+        sys.executable, "-I", "-S", "-B", str(_CHILD),
+        stdin=PIPE, stdout=PIPE, stderr=DEVNULL, env={}, cwd="/", start_new_session=True,
+    )  # fmt: skip
+    try:
+        assert process.stdin is not None
+        with suppress(BrokenPipeError, ConnectionResetError):  # it died: its status tells why
+            process.stdin.write(request)
+            await process.stdin.drain()
+            process.stdin.close()
+        reply = await _bounded(process)
+        return reply, await process.wait()
+    finally:
+        await _bury(process)
+
+
+async def _bounded(process: Process) -> bytes:
+    assert process.stdout is not None
+    reply = bytearray()
+    while piece := await process.stdout.read(_PIECE_BYTES):
+        reply += piece
+        if len(reply) > MAX_CODE_OUTPUT_BYTES:
+            raise failure("code_output_too_large", f"the code writes more than {MAX_CODE_OUTPUT_BYTES:,} bytes")
+    return bytes(reply)
+
+
+async def _bury(process: Process) -> None:
+    """Ends the process and all that it may have started, and lets go of its pipes."""
+    if process.returncode is None:
+        with suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
+    assert process.stdout is not None
+    while await process.stdout.read(_PIECE_BYTES):
+        continue
+    await process.wait()
+
+
+def _read(reply: bytes, status: int) -> object:
+    if status == -signal.SIGKILL:  # not by us: the machine itself ran short
+        raise failure("code_memory", "the process was killed, as a rule because the machine ran out of memory")
+    if status == -signal.SIGXCPU:
+        raise failure("code_timeout", "the code used up its processor time")
+    if status < 0:
+        raise failure("code_raised", f"the interpreter died of {signal.Signals(-status).name}")
+    try:
+        return json.loads(reply)
+    except (ValueError, RecursionError):
+        return None

@@ -1,0 +1,115 @@
+"""Change runs: cancel one, run one again, do either to all that fit a filter."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from enum import Enum
+from functools import partial
+from typing import Final
+
+from fastapi import APIRouter, Request
+from starlette.concurrency import run_in_threadpool
+from starlette.responses import Response
+
+from stepless.api.bodies import documented_body, read_model
+from stepless.api.links import Links
+from stepless.api.listing import run_filter
+from stepless.api.models import BulkBody, BulkOut, CancelBody, CancelOut, RerunBody, StartedOut
+from stepless.api.problems import documented
+from stepless.api.replies import reply
+from stepless.api.runs import reply_started
+from stepless.errors import InvalidRequest
+from stepless.ports import RunHead
+from stepless.runtime.service import Service
+
+Verb = Callable[[RunHead], str]
+
+_TAGS: Final[list[str | Enum]] = ["runs"]
+
+
+def add_routes(router: APIRouter, service: Service, links: Links) -> None:
+    @router.post(
+        "/runs/{run_id}/cancel",
+        summary="Cancel a run",
+        status_code=202,
+        response_model=CancelOut,
+        responses=documented(400, 401, 403, 404, 409, 413, 415, 422),
+        openapi_extra=documented_body(CancelBody),
+        tags=_TAGS,
+    )
+    async def cancel_run(run_id: str, request: Request) -> Response:
+        """Asks for the run to be cancelled. Asking twice is asking once; a run that has ended answers 409."""
+        body = await read_model(request, CancelBody)
+        await run_in_threadpool(service.cancel, run_id, by=body.by, reason=body.reason)
+        answer: CancelOut = {"run_id": run_id, "status": "cancelling", "links": links.run(run_id)}
+        return reply(answer, 202)
+
+    @router.post(
+        "/runs/{run_id}/rerun",
+        summary="Run a run again",
+        status_code=202,
+        response_model=StartedOut,
+        responses=documented(400, 401, 403, 404, 409, 413, 415, 422, 503),
+        openapi_extra=documented_body(RerunBody),
+        tags=_TAGS,
+    )
+    async def rerun_run(run_id: str, request: Request) -> Response:
+        """Starts a new run of the same version, with other `inputs` if they are given. With `from` it begins at that node and
+        takes over what completed elsewhere. The old run is never touched."""
+        body = await read_model(request, RerunBody)
+        edited = "inputs" in body.model_fields_set
+        call = partial(service.rerun, run_id, node=body.from_, inputs=body.inputs, edited=edited)
+        return reply_started(await run_in_threadpool(call), None, links)
+
+    @router.post(
+        "/runs/bulk",
+        summary="Cancel or rerun many runs",
+        response_model=BulkOut,
+        responses=documented(400, 401, 403, 413, 415, 422),
+        openapi_extra=documented_body(BulkBody, required=True),
+        tags=_TAGS,
+    )
+    async def change_runs(request: Request) -> Response:
+        """Cancels or reruns at most `limit` runs that fit the filter, the newest first. A run that refuses, because it has ended
+        for instance, is told and stops nothing. Ask again with the `cursor` until there is none."""
+        body = await read_model(request, BulkBody)
+        swept = await run_in_threadpool(
+            service.each_run,
+            _verb(service, body),
+            run_filter(body.filter.workflow, body.filter.status, body.filter.since),
+            tags=body.filter.tags,
+            limit=body.limit,
+            cursor=body.cursor,
+        )
+        answer: BulkOut = {
+            "action": body.action,
+            "matched": swept.matched,
+            "done": list(swept.done),
+            "refused": [{"run_id": told.run_id, "code": told.code, "message": told.message} for told in swept.refused],
+            "cursor": swept.cursor,
+        }
+        return reply(answer)
+
+
+def _verb(service: Service, body: BulkBody) -> Verb:
+    _check_bulk(body)
+
+    def cancel(head: RunHead) -> str:
+        service.cancel(head.run_id, by=body.by, reason=body.reason)
+        return head.run_id
+
+    def rerun(head: RunHead) -> str:
+        return service.rerun(head.run_id, node=body.from_).run_id
+
+    return {"cancel": cancel, "rerun": rerun}[body.action]
+
+
+def _check_bulk(body: BulkBody) -> None:
+    """Nobody changes all runs by leaving something out."""
+    if not any(body.filter.model_dump().values()):
+        mend = "give a workflow, a status, an instant or a tag"
+        raise InvalidRequest("the filter says nothing", status=422, place="filter", mend=mend)
+    foreign = {"cancel": {"from_"}, "rerun": {"by", "reason"}}[body.action] & body.model_fields_set
+    if foreign:
+        place = min(foreign).rstrip("_")
+        raise InvalidRequest(f"{body.action} takes no {place}", status=422, place=place, mend="leave it out")

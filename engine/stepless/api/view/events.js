@@ -1,0 +1,138 @@
+// The feed: a run's events, each once and in order, whatever happens to the connection. Sequence numbers have no gap, so one
+// that is too high means that something was lost, and the stream is opened again behind the last event that is known.
+
+class Feed {
+  constructor(url, ask, onEvent, onState) {
+    Object.assign(this, { url, ask, onEvent, onState, last: 0, ended: false, retryMs: 1000, silenceMs: 45000, tries: 0 });
+  }
+
+  async run() {
+    for (const name of ["online", "focus"]) addEventListener(name, () => this.hurry?.());
+    while (!this.ended) {
+      try {
+        await this.read();
+      } catch (error) {
+        if (error.final) throw error;
+      }
+      if (this.ended) break;
+      this.tries += 1;
+      this.onState(this.tries > 1 ? "broken" : "opening");
+      const waitMs = Math.min(15000, this.retryMs * 2 ** Math.min(this.tries - 1, 4));
+      await new Promise((resolve) => { this.hurry = resolve; setTimeout(resolve, this.tries > 1 ? waitMs : 0); });
+    }
+    this.onState("ended");
+  }
+
+  async read() {
+    const abort = new AbortController();
+    let silence;
+    const heard = () => { clearTimeout(silence); silence = setTimeout(() => abort.abort(), this.silenceMs); };
+    heard();
+    try {
+      const headers = { Accept: "text/event-stream", ...(this.last ? { "Last-Event-ID": String(this.last) } : {}) };
+      const response = await this.ask(this.url, { headers, signal: abort.signal, cache: "no-store" });
+      if (response.status === 204) { this.ended = true; return; }
+      const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
+      this.onState("live");
+      for (let rest = ""; ;) {
+        const { value, done } = await reader.read();
+        if (done) return;
+        heard();
+        rest += value;
+        for (let end; (end = rest.indexOf("\n\n")) >= 0; rest = rest.slice(end + 2)) this.take(rest.slice(0, end));
+      }
+    } finally {
+      clearTimeout(silence);
+      abort.abort();
+    }
+  }
+
+  take(block) {
+    const frame = {};
+    for (const line of block.split("\n")) {
+      const colon = line.indexOf(":");
+      if (colon > 0) frame[line.slice(0, colon)] = line.slice(colon + 1).replace(/^ /, "");
+    }
+    if (frame.retry) this.retryMs = Number(frame.retry) || this.retryMs;
+    this.tries = 0;
+    if (!frame.id) return;
+    const id = Number(frame.id);
+    if (id <= this.last) return;
+    if (id > this.last + 1) throw new Error("an event is missing");
+    this.last = id;
+    const event = JSON.parse(frame.data);
+    this.ended ||= ["run.completed", "run.failed", "run.cancelled", "run.timed_out"].includes(event.type);
+    this.onEvent(event);
+  }
+}
+
+// What the events say of each instance: status, attempts, waits, lines of log, streamed text.
+class Story {
+  constructor() {
+    this.instances = new Map();
+    this.byPath = new Map();
+    this.events = [];
+    this.status = "created";
+    this.startedMs = this.endedMs = null;
+    this.error = null;
+  }
+
+  add(event) {
+    this.events.push(event);
+    const { payload, type } = event, atMs = Date.parse(event.timestamp);
+    if (!payload.instance) {
+      if (payload.status) this.status = payload.status;
+      if (type === "run.started") this.startedMs = atMs;
+      if (/^run\.(completed|failed|cancelled|timed_out)$/.test(type)) { this.endedMs = atMs; this.error = payload.error ?? null; }
+      return null;
+    }
+    const told = this.instance(payload);
+    if (payload.status) told.status = payload.status;
+    if (payload.handle) told.exit = payload.handle;
+    const open = told.spans.at(-1), close = (status) => { if (open && open.end === null) Object.assign(open, { end: atMs, status }); };
+    switch (type) {
+      case "node.started":
+        close("failed");
+        told.attempts = payload.attempt ?? 1;
+        told.spans.push({ start: atMs, end: null, status: "running", attempt: told.attempts });
+        break;
+      case "node.waiting": close("running"); told.wait = payload; told.spans.push({ start: atMs, end: null, status: "waiting" }); break;
+      case "node.resumed": close("waiting"); told.wait = null; told.spans.push({ start: atMs, end: null, status: "running", attempt: told.attempts }); break;
+      case "node.retried": close("failed"); told.failures.push(payload); break;
+      case "node.log": if (payload.text !== undefined) told.log.push([atMs, payload.text]); break;
+      case "node.stream.delta": told.streamed += payload.text ?? ""; break;
+      default:
+        if (/^node\.(completed|failed|cancelled|skipped|timed_out|blocked|invalidated)$/.test(type)) {
+          close(open?.status === "waiting" ? "waiting" : payload.status);
+          Object.assign(told, { wait: null, endedMs: atMs, error: payload.error ?? null, reason: payload.reason ?? null });
+          if (payload.error) told.failures.push(payload);
+        }
+    }
+    return told;
+  }
+
+  instance({ instance, node, kind }) {
+    let told = this.instances.get(instance);
+    if (!told) {
+      told = { instance, node, kind, status: "pending", attempts: 0, spans: [], failures: [], log: [], streamed: "", exit: null,
+        wait: null, endedMs: null, error: null, reason: null };
+      this.instances.set(instance, told);
+      const path = pathOf(instance);
+      this.byPath.set(path, [...(this.byPath.get(path) ?? []), told]);
+    }
+    return told;
+  }
+
+  // The instances of a node of the document: `path` names the containers around it, the outermost first.
+  of(id, path) {
+    return this.byPath.get([...path, id].join("/")) ?? [];
+  }
+}
+
+function pathOf(instance) {
+  const [name, ...around] = instance.split("@");
+  return [...around.map((part) => part.replace(/\[.*$/, "")).reverse(), name].join("/");
+}
+
+const LOUDEST = ["failed", "running", "waiting", "queued", "cancelled", "completed", "skipped", "pending"];
+const loudest = (list) => LOUDEST.find((status) => list.some((told) => told.status === status)) ?? "pending";

@@ -1,0 +1,405 @@
+// The page: asks for the run and its document, draws them, and follows the feed. Texts go in as text, never as markup.
+
+const $ = (id) => document.getElementById(id);
+const RUN = decodeURIComponent(location.pathname.match(/\/runs\/([^/]+)\/view\/?$/)[1]);
+const BASE = location.pathname.replace(/\/runs\/[^/]+\/view\/?$/, ""), URL_OF_RUN = `${BASE}/runs/${encodeURIComponent(RUN)}`;
+const KEY = "stepless-api-key", MOST_LANES = 300, MOST_ROWS = 2000;
+const MARKS = { pending: "○", queued: "◔", running: "◐", waiting: "⏸", completed: "✓", failed: "✕", skipped: "–", cancelled: "⊘",
+  created: "○", paused: "⏸", timed_out: "✕" };
+const ENDED = ["completed", "failed", "cancelled", "timed_out"];
+const story = new Story();
+let run = null, drawn = null, chosen = null, records = new Map(), asking = null;
+
+function el(tag, attributes = {}, ...children) {
+  const made = tag.startsWith("svg:") ? document.createElementNS("http://www.w3.org/2000/svg", tag.slice(4)) : document.createElement(tag);
+  for (const [name, value] of Object.entries(attributes)) {
+    if (name.startsWith("on")) made.addEventListener(name.slice(2), value);
+    else if (value !== null && value !== undefined && value !== false) made.setAttribute(name, value === true ? "" : value);
+  }
+  made.append(...children.filter((child) => child !== null && child !== undefined));
+  return made;
+}
+const words = (status) => status.replace("_", " ");
+const marked = (status) => `${MARKS[status] ?? "○"} ${words(status)}`;
+const clock = (ms) => { const at = new Date(ms); return at.toLocaleTimeString([], { hour12: false }) + "." + String(at.getMilliseconds()).padStart(3, "0"); };
+function lasting(ms) {
+  if (ms < 1000) return `${Math.round(ms)} ms`;
+  if (ms < 60e3) return `${(ms / 1000).toFixed(ms < 10e3 ? 2 : 1)} s`;
+  const units = [[86400e3, "d"], [3600e3, "h"], [60e3, "min"], [1e3, "s"]], at = units.findIndex(([size]) => ms >= size);
+  const [size, unit] = units[at], next = units[at + 1], rest = next ? Math.floor((ms % size) / next[0]) : 0;
+  return `${Math.floor(ms / size)} ${unit}${rest ? ` ${rest} ${next[1]}` : ""}`;
+}
+
+// -- asking ----------------------------------------------------------------------------------------------------------
+
+async function ask(url, options = {}) {
+  for (;;) {
+    const key = sessionStorage.getItem(KEY);
+    const response = await fetch(url, { ...options, headers: { ...options.headers, ...(key ? { Authorization: `Bearer ${key}` } : {}) } });
+    if (response.status === 401) { await askKey(key); continue; }
+    if (response.ok) return response;
+    const problem = await response.json().catch(() => ({}));
+    const error = new Error([problem.detail ?? `${response.status}`, problem.mend].filter(Boolean).join(": "));
+    throw Object.assign(error, { problem, final: response.status < 500 && response.status !== 429 });
+  }
+}
+const get = async (url) => (await ask(url)).json();
+const post = async (url, body) =>
+  (await ask(url, { method: "POST", headers: { "Content-Type": "application/json", Accept: "application/json" }, body: JSON.stringify(body) })).json();
+
+function askKey(refused) {
+  asking ??= new Promise((resolve) => {
+    sessionStorage.removeItem(KEY);
+    if (refused) $("ask-key-why").textContent = "That key was refused. It stays in this tab and is forgotten when the tab is closed.";
+    $("ask-key").showModal();
+    $("ask-key").onclose = () => {
+      const key = $("key").value.trim();
+      if (!key) return $("ask-key").showModal();
+      sessionStorage.setItem(KEY, key);
+      $("key").value = "";
+      asking = null;
+      resolve();
+    };
+  });
+  return asking;
+}
+
+function alarm(error) {
+  $("alarm").textContent = error ? error.message : "";
+  $("alarm").hidden = !error;
+}
+const trying = (call) => async (event) => { alarm(null); try { await call(event); } catch (error) { alarm(error); } };
+
+// -- head ------------------------------------------------------------------------------------------------------------
+
+let pending = false;
+function soon() {
+  if (pending) return;
+  pending = true;
+  setTimeout(() => { pending = false; show(); }, 60);
+}
+
+function show() {
+  const status = story.status, now = story.endedMs ?? Date.now();
+  $("status").textContent = marked(status);
+  $("status").className = `badge ${status}`;
+  $("took").textContent = story.startedMs === null ? "" : lasting(now - story.startedMs);
+  $("cancel").hidden = ENDED.includes(status);
+  $("rerun").hidden = !run;
+  $("forget").hidden = !sessionStorage.getItem(KEY);
+  document.title = `${MARKS[status] ?? ""} ${run?.name ?? "Run"} · ${words(status)}`;
+  if (drawn) paint();
+  showWaterfall();
+  showDetail();
+}
+
+function showFeed(state) {
+  const said = { live: "Live", broken: "Connection lost, trying again…", opening: "Connecting…", ended: "Ended: nothing more will come" };
+  $("feed").textContent = said[state];
+  $("feed").className = `quiet feed ${state}`;
+}
+
+// -- graph -----------------------------------------------------------------------------------------------------------
+
+const narrow = matchMedia("(max-width: 48rem)");
+
+function draw() {
+  const across = !narrow.matches, plan = layout(run.document, across);
+  const svg = el("svg:svg", { width: plan.width + 8, height: plan.height + 8, viewBox: `-4 -4 ${plan.width + 8} ${plan.height + 8}`, role: "group", "aria-label": "Nodes" });
+  for (const name of ["arrow", "taken-arrow"])
+    svg.append(el("svg:marker", { id: name, viewBox: "0 0 8 8", refX: 8, refY: 4, markerWidth: 7, markerHeight: 7, orient: "auto" },
+      el("svg:path", { d: "M0 0 8 4 0 8z", class: name })));
+  const frames = plan.boxes.filter((box) => box.container), leaves = plan.boxes.filter((box) => !box.container);
+  drawn = { across, boxes: [], curves: [] };
+  for (const box of frames) svg.append(drawBox(box));
+  for (const curve of plan.curves) {
+    const line = el("svg:path", { d: curvePath(curve.points, across), class: "edge", "marker-end": "url(#arrow)" });
+    svg.append(line);
+    drawn.curves.push({ ...curve, line });
+  }
+  for (const { edge, points } of plan.curves) {
+    if (edge.handle === "source") continue;
+    const [x, y] = points[0];
+    svg.append(el("svg:text", { class: "exit", x: across ? x + 5 : x + 5, y: across ? y + (points[1][1] < y ? 10 : -5) : y + 13 }, edge.handle));
+  }
+  for (const box of leaves) svg.append(drawBox(box));
+  svg.addEventListener("keydown", walk);
+  $("graph").replaceChildren(svg);
+}
+
+function drawBox(box) {
+  const { id, path, node, x, y, width, height, container } = box;
+  const cut = (text, most) => (text.length > most ? text.slice(0, most - 1) + "…" : text);
+  const label = node.label ?? id;
+  const mark = el("svg:text", { class: "mark", x: x + 10, y: y + 20, "font-weight": 700 }), state = el("svg:text", { class: "small", x: x + 28, y: y + 36 });
+  const title = el("svg:title");
+  const group = el("svg:g", { class: "node", role: "button", tabindex: -1, "data-path": [...path, id].join("/"), onclick: () => choose(box) },
+    title, el("svg:rect", { class: container ? "box frame" : "box", x, y, width, height, rx: 7 }), mark,
+    el("svg:text", { x: x + 28, y: y + 20, "font-weight": 600 }, cut(label, container ? 40 : 18)), container ? null : state);
+  drawn.boxes.push({ ...box, label, group, mark, state, title });
+  return group;
+}
+
+function paint() {
+  const counts = {};
+  for (const box of drawn.boxes) {
+    const told = story.of(box.id, box.path), status = loudest(told);
+    counts[status] = (counts[status] ?? 0) + 1;
+    const attempts = Math.max(0, ...told.map((one) => one.attempts));
+    const more = [told.length > 1 ? `× ${told.length}` : "", attempts > 1 ? `attempt ${attempts}` : ""].filter(Boolean).join(", ");
+    box.group.setAttribute("class", `node s-${status}${chosen && pathOf(chosen.instance ?? "") === [...box.path, box.id].join("/") ? " chosen" : ""}`);
+    box.mark.textContent = MARKS[status];
+    box.state.textContent = `${words(status)}${more ? ` ${more}` : ` · ${box.node.type}`}`;
+    const said = `${box.label}, ${box.node.type}: ${words(status)}${more ? `, ${more}` : ""}`;
+    box.title.textContent = said;
+    box.group.setAttribute("aria-label", said);
+  }
+  if (!drawn.boxes.some((box) => box.group.getAttribute("tabindex") === "0")) drawn.boxes[0]?.group.setAttribute("tabindex", 0);
+  for (const { edge, path, line } of drawn.curves) {
+    const sources = story.of(edge.source, path), left = (one) => (one.status === "failed" ? "error" : one.status === "completed" ? one.exit ?? "source" : null);
+    const taken = sources.some((one) => left(one) === edge.handle), pruned = !taken && sources.some((one) => ["failed", "completed", "skipped", "cancelled"].includes(one.status));
+    line.setAttribute("class", `edge${taken ? " taken" : pruned ? " pruned" : ""}`);
+    line.setAttribute("marker-end", taken ? "url(#taken-arrow)" : "url(#arrow)");
+  }
+  const order = ["running", "waiting", "completed", "failed", "skipped", "cancelled", "queued", "pending"];
+  $("summary").textContent = order.filter((status) => counts[status]).map((status) => `${counts[status]} ${status}`).join(" · ") + " — arrow keys walk, Enter chooses";
+}
+
+function walk(event) {
+  const here = drawn.boxes.find((box) => box.group === document.activeElement);
+  if (!here) return;
+  if (event.key === "Enter" || event.key === " ") { event.preventDefault(); return choose(here); }
+  const way = { ArrowRight: [1, 0], ArrowLeft: [-1, 0], ArrowDown: [0, 1], ArrowUp: [0, -1] }[event.key];
+  if (!way) return;
+  event.preventDefault();
+  const middle = (box) => [box.x + box.width / 2, box.y + box.height / 2], [x, y] = middle(here);
+  let best = null, least = Infinity;
+  for (const box of drawn.boxes) {
+    const [a, b] = middle(box), ahead = (a - x) * way[0] + (b - y) * way[1], aside = Math.abs((a - x) * way[1]) + Math.abs((b - y) * way[0]);
+    if (box !== here && ahead > 4 && ahead + 2 * aside < least) { best = box; least = ahead + 2 * aside; }
+  }
+  if (!best) return;
+  here.group.setAttribute("tabindex", -1);
+  best.group.setAttribute("tabindex", 0);
+  best.group.focus();
+}
+
+// -- details ---------------------------------------------------------------------------------------------------------
+
+function choose(box) {
+  const told = story.of(box.id, box.path);
+  chosen = told.at(-1) ?? { instance: [box.id, ...[...box.path].reverse()].join("@"), node: box.id, status: "pending", none: true };
+  chosen = { ...chosen, label: box.node.label ?? box.id, box };
+  if (narrow.matches) $("details-title").scrollIntoView({ block: "start" });
+  soon();
+  refresh();
+}
+
+let refreshing = 0;
+function refresh() {
+  clearTimeout(refreshing);
+  refreshing = setTimeout(trying(async () => {
+    const fresh = new Map();
+    for (let after = 0; after !== null;) {
+      const page = await get(`${URL_OF_RUN}/nodes?limit=1000&after=${after}`);
+      for (const record of page.nodes) fresh.set(record.instance, record);
+      after = page.cursor;
+    }
+    records = fresh;
+    run = { ...run, ...(await get(URL_OF_RUN)) };
+    showQuestions();
+    soon();
+  }), 250);
+}
+
+const value = (title, content) => [el("h3", {}, title), el("pre", { tabindex: 0 }, typeof content === "string" ? content : JSON.stringify(content, null, 2))];
+let shown = "";
+
+function showDetail() {
+  const parts = [];
+  let title = "Run";
+  if (!chosen) {
+    if (!run) return;
+    const facts = [["Run", RUN], ["Workflow", `${run.workflow}, version ${run.version ?? "?"}`], ["Status", marked(story.status)],
+      ["Started", story.startedMs === null ? "not yet" : new Date(story.startedMs).toLocaleString()], ["Steps", String(run.steps)],
+      ["Tags", run.tags.join(", ")]].filter(([, said]) => said);
+    parts.push(el("p", { class: "quiet" }, "Choose a node to see what went in and came out."),
+      el("dl", {}, ...facts.flatMap(([name, said]) => [el("dt", {}, name), el("dd", {}, said)])));
+    if (story.error ?? run.error) parts.push(...value("Error", story.error ?? run.error));
+    parts.push(...value("Inputs", run.inputs));
+    if (ENDED.includes(run.status)) parts.push(...value("Outputs", run.outputs));
+    if (Object.keys(run.variables).length) parts.push(...value("Variables", run.variables));
+  } else {
+    const told = story.instances.get(chosen.instance) ?? chosen, record = records.get(chosen.instance), all = story.of(chosen.box.id, chosen.box.path);
+    title = chosen.label;
+    if (all.length > 1) {
+      const pick = el("select", { onchange: (event) => { chosen = { ...story.instances.get(event.target.value), label: chosen.label, box: chosen.box }; soon(); refresh(); } },
+        ...all.map((one) => el("option", { value: one.instance, selected: one.instance === chosen.instance }, `${one.instance} (${words(one.status)})`)));
+      parts.push(el("label", {}, `${all.length} instances `, pick));
+    }
+    const first = told.spans?.[0]?.start, facts = [["Node", chosen.instance], ["Kind", chosen.box.node.type], ["State", marked(told.status)],
+      ["Attempts", told.attempts ? String(told.attempts) : ""], ["Exit", told.exit ?? ""], ["Reason", told.reason ?? ""],
+      ["Took", first && told.endedMs ? lasting(told.endedMs - first) : ""],
+      ["Tokens", Object.entries(record?.usage ?? {}).map(([name, count]) => `${name} ${count}`).join(", ")]].filter(([, said]) => said);
+    parts.push(el("dl", {}, ...facts.flatMap(([name, said]) => [el("dt", {}, name), el("dd", {}, said)])));
+    if (told.failures?.length) {
+      const list = told.failures.map((one) => `attempt ${one.error?.attempt ?? one.attempt ?? "?"}: ${one.error?.code ?? one.cause ?? one.code}: ${one.error?.message ?? one.message ?? ""}`);
+      parts.push(...value(told.status === "failed" ? "Error" : "Failed attempts", list.join("\n")));
+    }
+    if (told.wait) parts.push(...value("Waits for", { reason: told.wait.reason, ...(told.wait.details ?? {}),
+      ...(told.wait.resume_at ? { until: new Date(told.wait.resume_at).toLocaleString() } : {}) }));
+    if (record) parts.push(...value("Inputs", record.inputs));
+    if (record && record.output !== null) parts.push(...value("Output", record.output));
+    if (told.streamed) parts.push(...value("Streamed text", told.streamed));
+    if (told.log?.length) parts.push(...value("Log", told.log.map(([at, text]) => `${clock(at)} ${text}`).join("\n")));
+    const buttons = [el("button", { type: "button", onclick: () => { chosen = null; soon(); } }, "Show the run")];
+    if (!chosen.box.path.length && !told.none) buttons.push(el("button", { type: "button", onclick: () => openRerun(chosen.box.id) }, "Rerun from here…"));
+    parts.push(el("h3", {}, ""), el("div", { class: "buttons" }, ...buttons));
+  }
+  const text = title + parts.map((part) => part.textContent).join("\0");
+  if (text === shown) return;  // what did not change keeps focus, selection and place
+  shown = text;
+  $("details-title").textContent = title;
+  $("detail").replaceChildren(...parts);
+}
+
+// -- waterfall: time in which nothing runs is folded away ----------------------------------------------------------------
+
+function folded(spans, start, end) {
+  const busy = spans.filter((span) => span.status !== "waiting").map((span) => [span.start, span.end]).concat([[start, start], [end, end]]);
+  for (const span of spans) busy.push([span.start, span.start], [span.end, span.end]);
+  busy.sort((a, b) => a[0] - b[0]);
+  const idle = [];
+  let upTo = start, worked = 0;
+  for (const [from, to] of busy) {
+    if (from > upTo) idle.push([upTo, from]);
+    worked += Math.max(0, to - Math.max(from, upTo));
+    upTo = Math.max(upTo, to);
+  }
+  const least = Math.max(1000, worked * 0.5), width = Math.max(worked * 0.12, 40), gaps = idle.filter(([from, to]) => to - from > least);
+  const at = (ms) => gaps.reduce((sum, [from, to]) => sum - (ms >= to ? to - from - width : ms > from ? (ms - from) * (1 - width / (to - from)) : 0), ms - start);
+  return { gaps, at, total: Math.max(1, at(end)) };
+}
+
+function showWaterfall() {
+  const lanes = [...story.instances.values()].filter((told) => told.spans.length), shownLanes = lanes.slice(0, MOST_LANES);
+  const inside = new Set([...story.instances.values()].flatMap((told) => told.instance.split("@").slice(1).map((part) => part.replace(/\[.*$/, ""))));
+  if (!lanes.length) return $("waterfall").replaceChildren(el("p", { class: "quiet" }, "Nothing has begun yet."));
+  const start = story.startedMs ?? lanes[0].spans[0].start, end = story.endedMs ?? Math.max(Date.now(), start + 1);
+  const closed = (span) => ({ ...span, end: span.end ?? end });
+  const folds = folded(lanes.filter((told) => !inside.has(told.node)).flatMap((told) => told.spans.map(closed)), start, end);
+  const percent = (ms) => (100 * folds.at(ms)) / folds.total;
+  const placed = (made, from, to) => { made.style.left = `${percent(from)}%`; made.style.width = `${percent(to) - percent(from)}%`; return made; };
+  $("idle").textContent = folds.gaps.length ? `Idle time is folded: ${folds.gaps.map(([from, to]) => lasting(to - from)).join(", ")}.` : "";
+  const gaps = () => folds.gaps.map(([from, to]) => placed(el("span", { class: "gap" }), from, to));
+  const axis = el("div", { class: "lane axis" }, el("span", { class: "name" }, "Node"),
+    el("span", { class: "track" }, ...folds.gaps.map(([from, to]) => placed(el("span", { class: "gap", title: `${lasting(to - from)} idle` }, "⋯"), from, to))),
+    el("span", { class: "num" }, "Working"));
+  const rows = shownLanes.map((told) => {
+    const spans = told.spans.map(closed), worked = spans.filter((span) => span.status !== "waiting").reduce((sum, span) => sum + span.end - span.start, 0);
+    const said = `${told.instance}: ${words(told.status)}, ${lasting(worked)} of work${told.attempts > 1 ? `, ${told.attempts} attempts` : ""}`;
+    const track = el("span", { class: "track" }, ...gaps(), ...spans.map((span) => placed(el("span", { class: `bar ${span.status}`,
+      title: `${span.attempt ? `attempt ${span.attempt}, ` : ""}${words(span.status)}: ${lasting(span.end - span.start)}` }), span.start, span.end)));
+    return el("div", { class: "lane", role: "img", "aria-label": said, "data-instance": told.instance },
+      el("span", { class: "name", title: told.instance }, `${MARKS[told.status]} ${told.instance}`), track, el("span", { class: "num" }, lasting(worked)));
+  });
+  const rest = lanes.length - shownLanes.length;
+  $("waterfall").replaceChildren(axis, ...rows, ...(rest > 0 ? [el("p", { class: "quiet" }, `${rest} more are not drawn.`)] : []));
+}
+
+// -- events ----------------------------------------------------------------------------------------------------------
+
+function fits(row) {
+  const wanted = $("filter").value.trim().toLowerCase();
+  return !wanted || row.dataset.text.includes(wanted);
+}
+
+function showEvent(event) {
+  const { instance, node, kind, status, ...said } = event.payload, text = JSON.stringify(said);
+  const row = el("tr", { "data-id": event.eventId, "data-text": `${event.type} ${instance ?? ""}`.toLowerCase() }, el("td", {}, String(event.eventId)),
+    el("td", { title: event.timestamp }, clock(Date.parse(event.timestamp))), el("td", {}, event.type), el("td", {}, instance ?? "run"),
+    el("td", {}, text === "{}" ? "" : text.length > 240 ? text.slice(0, 240) + "…" : text));
+  row.hidden = !fits(row);
+  $("events").append(row);
+  const over = $("events").children.length - MOST_ROWS;
+  if (over > 0) $("events").firstElementChild.remove();
+  $("count").textContent = over > 0 || event.eventId > MOST_ROWS ? `${event.eventId}, the last ${MOST_ROWS} are shown` : String(event.eventId);
+}
+
+// -- questions and buttons ---------------------------------------------------------------------------------------------
+
+function showQuestions() {
+  const open = (run?.pauses ?? []).filter((pause) => pause.reason !== "timer" && pause.reason !== "subrun" && story.instances.get(pause.pause)?.status !== "completed");
+  const key = JSON.stringify(open.map((pause) => [pause.pause, !!pause.resume]));
+  $("questions").hidden = !open.length || ENDED.includes(story.status);
+  if ($("questions").dataset.key === key) return;
+  $("questions").dataset.key = key;
+  $("open").replaceChildren(...open.map((pause) => {
+    const link = pause.resume && BASE + pause.resume.slice(pause.resume.lastIndexOf("/resume/")), plain = !Object.keys(pause.details.fields ?? {}).length;
+    const decide = (exit) => trying(async () => { await post(link, { decision: exit }); refresh(); });
+    const buttons = link && plain ? pause.exits.map((exit) => el("button", { type: "button", onclick: decide(exit) }, EXITS[exit] ?? exit)) : [];
+    if (link) buttons.push(el("a", { class: "button", href: link, target: "_blank", rel: "noopener noreferrer" }, plain ? "Open the form" : "Answer…"));
+    return el("li", {}, el("p", {}, pause.details.message ?? `${pause.node} waits`), el("p", { class: "quiet" }, [pause.pause,
+      pause.deadline ? `until ${new Date(pause.deadline).toLocaleString()}` : "", link ? "" : "your key may not answer"].filter(Boolean).join(" · ")),
+      el("div", { class: "buttons" }, ...buttons));
+  }));
+}
+const EXITS = { approved: "Approve", rejected: "Reject", source: "Continue" };
+
+function openRerun(from = "") {
+  $("from").replaceChildren(el("option", { value: "" }, "the start"), ...Object.keys(run.document.nodes).map((id) => el("option", { value: id, selected: id === from }, id)));
+  $("inputs").value = JSON.stringify(run.inputs, null, 2);
+  $("rerun-fault").hidden = true;
+  $("ask-rerun").showModal();
+}
+
+async function startRerun(event) {
+  event.preventDefault();
+  try {
+    const body = $("from").value ? { from: $("from").value } : {}, inputs = JSON.parse($("inputs").value);
+    if (JSON.stringify(inputs) !== JSON.stringify(run.inputs)) body.inputs = inputs;
+    const started = await post(`${URL_OF_RUN}/rerun`, body);
+    location.assign(`${BASE}/runs/${encodeURIComponent(started.run_id)}/view`);
+  } catch (error) {
+    $("rerun-fault").textContent = error.message;
+    $("rerun-fault").hidden = false;
+  }
+}
+
+$("cancel").onclick = () => $("ask-cancel").showModal();
+$("cancel-close").onclick = () => $("ask-cancel").close();
+$("ask-cancel").querySelector("form").onsubmit = trying(async (event) => {
+  event.preventDefault();
+  $("ask-cancel").close();
+  await post(`${URL_OF_RUN}/cancel`, $("reason").value.trim() ? { reason: $("reason").value.trim() } : {});
+});
+$("rerun").onclick = () => openRerun();
+$("rerun-close").onclick = () => $("ask-rerun").close();
+$("ask-rerun").querySelector("form").onsubmit = startRerun;
+$("forget").onclick = () => { sessionStorage.removeItem(KEY); location.reload(); };
+$("filter").oninput = () => { for (const row of $("events").children) row.hidden = !fits(row); };
+narrow.onchange = () => { if (run) { draw(); soon(); } };
+
+// -- begin -----------------------------------------------------------------------------------------------------------
+
+async function begin() {
+  run = await get(URL_OF_RUN);
+  const version = await get(`${BASE}/workflows/${encodeURIComponent(run.workflow)}${run.version ? `/versions/${run.version}` : ""}`);
+  run = { ...run, document: version.document, name: version.name };
+  $("title").textContent = version.name;
+  $("subtitle").textContent = `${RUN} · version ${run.version ?? "?"}${run.tags.length ? ` · ${run.tags.join(", ")}` : ""}`;
+  story.status = run.status;
+  draw();
+  showQuestions();
+  show();
+  setInterval(() => { if (!ENDED.includes(story.status)) soon(); }, 1000);
+  const feed = new Feed(`${URL_OF_RUN}/events`, ask, (event) => {
+    const told = story.add(event);
+    showEvent(event);
+    soon();
+    if (!told || told.instance === chosen?.instance || event.type === "node.waiting" || event.type === "node.resumed") refresh();
+  }, showFeed);
+  await feed.run();
+}
+
+begin().catch((error) => { alarm(error); $("feed").textContent = "Not connected"; });

@@ -1,0 +1,57 @@
+"""`GET /runs/{id}/view`: the page that watches a run. It is the same for every run and holds nothing of any: its script asks
+for the run with the key of whoever watches, which stays in the browser's session."""
+
+from __future__ import annotations
+
+from base64 import b64encode
+from functools import cache
+from hashlib import sha256
+from importlib.resources import files
+from typing import Final
+
+from fastapi import APIRouter
+from starlette.responses import Response
+
+from stepless.api.problems import documented
+
+_PARTS: Final = ("page.html", "page.css", "layout.js", "events.js", "page.js")
+
+
+def add_routes(router: APIRouter) -> None:
+    @router.get(
+        "/runs/{run_id}/view",
+        summary="Watch a run",
+        responses={200: {"content": {"text/html": {"schema": {"type": "string"}}}, "description": "A page"}, **documented()},
+        response_class=Response,
+        tags=["runs"],
+    )
+    def watch_run(run_id: str) -> Response:
+        """A page with the run's live graph, waterfall, values and events. It asks for an API key once, unless none is needed."""
+        html, headers = _page()
+        return Response(html, 200, headers, "text/html; charset=utf-8")
+
+
+@cache
+def _page() -> tuple[bytes, dict[str, str]]:
+    """The page, its style and script inside it, and the headers that allow these and nothing else."""
+    folder = files("stepless.api") / "view"
+    html, style, *scripts = ((folder / name).read_text("utf-8") for name in _PARTS)
+    script = "\n".join(scripts)
+    page = html.replace("/*style*/", style).replace("/*script*/", script)
+    policy = (
+        f"default-src 'none'; style-src '{_hash(style)}'; script-src '{_hash(script)}'; connect-src 'self'; "
+        "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+    )
+    headers = {
+        "content-security-policy": policy,
+        "referrer-policy": "no-referrer",
+        "x-frame-options": "DENY",
+        "x-content-type-options": "nosniff",
+        "x-robots-tag": "noindex, nofollow",
+        "cache-control": "no-cache",
+    }
+    return page.encode(), headers
+
+
+def _hash(text: str) -> str:
+    return f"sha256-{b64encode(sha256(text.encode()).digest()).decode()}"

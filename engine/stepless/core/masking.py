@@ -1,0 +1,106 @@
+"""Secrets in texts, replaced by `***`: as they are, and as programs write them down: in JSON, in URLs, in Python's quotes, in base64.
+
+Only whole secrets are looked for in data, since data must not change by chance. In messages, which people read and which are cut
+to a length, the beginning of a secret is enough.
+"""
+
+from __future__ import annotations
+
+import json
+from base64 import b64encode, urlsafe_b64encode
+from collections.abc import Iterable, Iterator, Mapping
+from functools import lru_cache
+from typing import Any, Final
+
+from stepless.limits import MIN_ENCODED_SECRET_BYTES, MIN_SECRET_CHARACTERS
+
+HIDDEN: Final = "***"
+_BEGINNING: Final = 8  # characters of a secret that give it away in a message: fewer are a common prefix (`sk-live`) or a word
+_UNRESERVED: Final = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~")
+
+
+class Mask:
+    """Hides the secrets it was made for. Values shorter than MIN_SECRET_CHARACTERS are no secrets. Shows none of them itself."""
+
+    __slots__ = ("_forms",)
+
+    def __init__(self, secrets: Iterable[str]) -> None:
+        forms = {form for secret in secrets if len(secret) >= MIN_SECRET_CHARACTERS for form in _forms(secret)}
+        self._forms = tuple(sorted(forms, key=lambda form: (-len(form), form)))  # a longer one goes before one that it contains
+
+    def __bool__(self) -> bool:
+        return bool(self._forms)
+
+    def text(self, text: str) -> str:
+        for form in self._forms:
+            if form in text:
+                text = text.replace(form, HIDDEN)
+        return text
+
+    def message(self, text: str) -> str:
+        """`text`, where also what is left of a secret that was cut off is hidden."""
+        text = self.text(text)
+        for form in self._forms:
+            least = form.find("://") + 3 + _BEGINNING if "://" in form else _BEGINNING  # `https://` gives nothing away
+            if len(form) > least:
+                text = _without_beginning(text, form, least)
+        return text
+
+    def value(self, value: Any) -> Any:
+        """A JSON value with every secret in its texts and keys hidden."""
+        if not self._forms:
+            return value
+        if isinstance(value, str):
+            return self.text(value)
+        if isinstance(value, Mapping):
+            return {self.value(key): self.value(item) for key, item in value.items()}
+        return [self.value(item) for item in value] if isinstance(value, list | tuple) else value
+
+    def held(self, text: str) -> int:
+        """How many characters at the end of a stream's text may be the beginning of a secret: hold them back until more comes."""
+        longest = max((len(form) for form in self._forms), default=1) - 1
+        for count in range(min(longest, len(text)), 0, -1):
+            end = text[-count:]
+            if any(form.startswith(end) for form in self._forms if len(form) > count):
+                return count
+        return 0
+
+
+@lru_cache(maxsize=64)
+def mask_for(secrets: frozenset[str]) -> Mask:
+    """The mask of these secrets, made once: a run asks for it at every turn."""
+    return Mask(secrets)
+
+
+def _without_beginning(text: str, form: str, least: int) -> str:
+    start = text.find(form[:least])
+    while start >= 0:
+        end = start + least
+        while end < len(text) and end - start < len(form) and text[end] == form[end - start]:
+            end += 1
+        text = text[:start] + HIDDEN + text[end:]
+        start = text.find(form[:least], start + len(HIDDEN))
+    return text
+
+
+def _forms(secret: str) -> Iterator[str]:
+    yield secret
+    yield json.dumps(secret)[1:-1]
+    yield json.dumps(secret, ensure_ascii=False)[1:-1]
+    yield repr(secret)[1:-1]
+    data = secret.encode("utf-8", "surrogatepass")
+    for kept in (_UNRESERVED, _UNRESERVED | {ord("/")}):
+        quoted = "".join(chr(byte) if byte in kept else f"%{byte:02X}" for byte in data)
+        yield quoted
+        yield quoted.replace("%20", "+")
+        yield "".join(chr(byte) if byte in kept else f"%{byte:02x}" for byte in data)
+    if len(data) >= MIN_ENCODED_SECRET_BYTES:
+        yield from _in_base64(data)
+
+
+def _in_base64(data: bytes) -> Iterator[str]:
+    """What is always the same of `data` in base64, whatever stands before and after it (`Basic …` encodes `user:password`)."""
+    for before, skipped in ((0, 0), (1, 2), (2, 3)):
+        whole = (before + len(data)) * 8 // 6
+        for encode in (b64encode, urlsafe_b64encode):
+            yield encode(bytes(before) + data).decode()[skipped:whole]

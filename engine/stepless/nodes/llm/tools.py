@@ -1,0 +1,125 @@
+"""The tools of one attempt: what a model is offered, and what becomes of its calls.
+
+A tool that fails does not fail the node: the model is told why and may do better, as long as it has turns. Each call is one line
+of the run's history.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import re
+from collections import Counter
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import replace
+from hashlib import sha256
+from typing import Any, TypeAlias
+
+from stepless.expressions import compile_contract
+from stepless.limits import MAX_TOOL_CALLS, MAX_TOOL_NAME_CHARACTERS, MAX_TOOL_RESULT_CHARACTERS, PREVIEW_CHARACTERS
+from stepless.model.conversation import Tool, ToolCall, ToolResult
+from stepless.model.json import JSON
+from stepless.model.kind import Pause
+from stepless.model.work import NodeFailure, Result
+from stepless.nodes.json_value import as_text
+from stepless.nodes.llm.kind import ToolParams
+from stepless.ports import Call
+
+Act: TypeAlias = Callable[[Call], Awaitable[Result | Pause]]
+Describe: TypeAlias = Callable[[str], tuple[str, Mapping[str, JSON]]]
+"""From a function's name to what it does, and the JSON Schema of its arguments. Raises `NodeFailure` when there is none."""
+
+
+class Toolbox:
+    """`offered` is what the model is shown."""
+
+    def __init__(self, tools: Sequence[ToolParams], call: Call, function: Act, describe: Describe) -> None:
+        self._call = call
+        self._function = function
+        self._tools = dict(zip(_wire_names([tool.call for tool in tools]), tools, strict=True))
+        self.offered = tuple(_offer(name, tool, describe) for name, tool in self._tools.items())
+        self._contracts = {tool.name: compile_contract(dict(tool.parameters)) for tool in self.offered}
+        self._asked: Counter[str] = Counter()
+
+    async def use(self, calls: Sequence[ToolCall], turn: int) -> tuple[ToolResult, ...]:
+        """Runs all calls of one answer side by side; their results in the order of the calls."""
+        if self._asked.total() + len(calls) > MAX_TOOL_CALLS:
+            raise NodeFailure("execution", "too_many_tool_calls", f"the model asks for more than {MAX_TOOL_CALLS} tool calls",
+                              retryable=False, mend="tell it in `system` when to stop, or give it tools that do more at once")
+        tokens = [self._token(call) for call in calls]  # numbered before any of them runs: the order does not depend on time
+        return tuple(await asyncio.gather(*(self._use(call, token, turn) for call, token in zip(calls, tokens, strict=True))))
+
+    def _token(self, call: ToolCall) -> str:
+        """The same for the same request in every attempt, so that what it does is done once; another one for every other
+        request, and for the same one made again."""
+        asked = sha256(f"{call.name}{json.dumps(call.arguments, sort_keys=True)}".encode("utf-8", "replace")).hexdigest()[:16]
+        self._asked[asked] += 1
+        return f"{self._call.token}:{asked}:{self._asked[asked]}"
+
+    async def _use(self, call: ToolCall, token: str, turn: int) -> ToolResult:
+        try:
+            result = ToolResult(call.identity, await self._run(call, token))
+        except NodeFailure as failure:
+            result = ToolResult(call.identity, f"{failure.code}: {failure}"[:MAX_TOOL_RESULT_CHARACTERS], failed=True)
+        tool = self._tools.get(call.name)
+        line = {
+            "tool": call.name if tool is None else tool.call,
+            "turn": turn,
+            "ok": not result.failed,
+            "arguments": as_text(call.arguments)[:PREVIEW_CHARACTERS],
+            "result": result.text[:PREVIEW_CHARACTERS],
+        }
+        self._call.log(json.dumps(line, ensure_ascii=False))
+        return result
+
+    async def _run(self, call: ToolCall, token: str) -> str:
+        tool = self._tools.get(call.name)
+        if tool is None:
+            known = ", ".join(self._tools) or "none"
+            raise NodeFailure("config", "unknown_tool", f"there is no tool {call.name!r:.100}", mend=f"the tools are: {known}")
+        if call.arguments is None:
+            raise NodeFailure("config", "invalid_arguments", "the arguments are no JSON object")
+        violations = self._contracts[call.name].violations(dict(call.arguments))
+        if violations:
+            raise NodeFailure("config", "invalid_arguments", "; ".join(violations))
+        result = await self._function(replace(
+            self._call, kind="function", literals={"call": tool.call}, params={"args": {**call.arguments, **tool.args}},
+            inputs={}, token=token, delta=_unheard,
+        ))  # fmt: skip
+        text = as_text(result.value if isinstance(result, Result) else None)
+        if len(text) > MAX_TOOL_RESULT_CHARACTERS:
+            raise NodeFailure("execution", "result_too_large", f"the result has {len(text):,} characters, "
+                              f"{MAX_TOOL_RESULT_CHARACTERS:,} can be shown", mend="ask for less")
+        return text
+
+
+def _unheard(text: str) -> None:
+    """What a tool streams is not what the model says."""
+
+
+def _wire_names(calls: Sequence[str]) -> list[str]:
+    """Function names as providers take them: no dots, MAX_TOOL_NAME_CHARACTERS at most, no two alike."""
+    names: list[str] = []
+    for call in calls:
+        plain = re.sub(r"[^A-Za-z0-9_-]", "_", call)[:MAX_TOOL_NAME_CHARACTERS]
+        name, number = plain, 1
+        while name in names:
+            number += 1
+            name = f"{plain[:MAX_TOOL_NAME_CHARACTERS - 4]}_{number}"
+        names.append(name)
+    return names
+
+
+def _offer(name: str, tool: ToolParams, describe: Describe) -> Tool:
+    said, taken = ("", {}) if tool.description is not None and tool.parameters is not None else describe(tool.call)
+    parameters: Mapping[str, Any] = tool.parameters if tool.parameters is not None else taken
+    return Tool(name, tool.description if tool.description is not None else said, _without(parameters, tool.args))
+
+
+def _without(schema: Mapping[str, Any], args: Mapping[str, JSON]) -> dict[str, JSON]:
+    """The schema without the arguments that are the author's."""
+    shown = {"type": "object", **schema}
+    if args:
+        shown["properties"] = {name: rule for name, rule in (schema.get("properties") or {}).items() if name not in args}
+        shown["required"] = [name for name in schema.get("required") or () if name not in args]
+    return shown

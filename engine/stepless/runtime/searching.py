@@ -1,0 +1,46 @@
+"""Search: runs by what their headers say and by the tags that they were started with.
+
+Tags are in no index: a search reads headers, newest first, and stops after MAX_SEARCHED_RUNS of them. A page may therefore
+hold fewer runs than were asked for and still have a cursor that goes on.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection, Sequence
+
+from stepless.limits import MAX_SEARCHED_RUNS
+from stepless.ports import Page, RunFilter, RunHead
+from stepless.runtime.inbox import ENDED
+from stepless.runtime.world import World
+
+
+def search(
+    world: World, filter: RunFilter, *, tags: Collection[str] = (), limit: int = 100, cursor: str | None = None
+) -> Page[RunHead]:
+    """At most `limit` headers that fit the filter and have all the tags, newest first. Whoever follows the cursor to its end
+    has seen every run once that existed throughout. Raises `InvalidRequest` (invalid_cursor)."""
+    wanted, found = frozenset(tags), list[RunHead]()
+    for _ in range(max(1, MAX_SEARCHED_RUNS // limit) if wanted else 1):
+        page = world.store.list_runs(filter, limit=limit, cursor=cursor)
+        fitting = [head for head in page.items if wanted <= set(tags_of(head))]
+        if len(found) + len(fitting) > limit:  # a cursor stands between pages of the store: this one is read again
+            return Page(tuple(found), cursor)
+        found += fitting
+        cursor = page.cursor
+        if cursor is None or len(found) == limit:
+            break
+    return Page(tuple(found), cursor)
+
+
+def tags_of(head: RunHead) -> Sequence[str]:
+    """The tags that a run was started with."""
+    kept = json.loads(head.meta).get("tags", ())
+    return [tag for tag in kept if isinstance(tag, str)] if isinstance(kept, list) else ()
+
+
+def status_of(head: RunHead, now_ms: int) -> str:
+    """What the run is at. The header follows only when the run comes to rest or renews its lease; that somebody holds the
+    lease says sooner that it is running."""
+    held = head.owner is not None and head.lease_until_ms > now_ms
+    return "running" if held and head.status not in ENDED else head.status

@@ -1,0 +1,174 @@
+"""What a test may ask of a simulation. Each question answers the simulation itself, so that they chain; a wrong guess is told
+with everything that happened, on the virtual clock."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import timedelta
+from typing import TYPE_CHECKING, NoReturn, Self, TypeVar
+
+from stepless.compile.suggest import did_you_mean
+from stepless.core.trace import NodeRecord
+from stepless.limits import MAX_TOLD_LINES
+from stepless.model.graph import Body, Graph
+from stepless.model.json import JSON
+
+
+class Assertions:
+    """Mixed into `Simulation`. A `node` is a node id, which stands for all its instances (`ship` for every `ship@each[n]`), or
+    an instance id, which stands for itself. A node that the workflow does not have is an error, not a false."""
+
+    __slots__ = ()
+
+    if TYPE_CHECKING:  # of `Simulation`
+        status: str
+        nodes: Mapping[str, NodeRecord]
+        error: Mapping[str, JSON] | None
+        graph: Graph
+
+    def assert_status(self, status: str) -> Self:
+        """The run is `completed`, `failed`, `cancelled`, `timed_out` or `paused`."""
+        __tracebackhide__ = True
+        if self.status != status:
+            why = ": {node}, {code}: {message}".format(**{"node": "the run", **self.error}) if self.error else ""
+            _fail(self, f"the run is {self.status}, not {status}{why}")
+        return self
+
+    def assert_completed(self) -> Self:
+        __tracebackhide__ = True
+        return self.assert_status("completed")
+
+    def assert_paused(self) -> Self:
+        """Somebody still has to answer."""
+        __tracebackhide__ = True
+        return self.assert_status("paused")
+
+    def assert_failed(self, node: str | None = None, *, code: str | None = None) -> Self:
+        """The run failed, or this node did; with this error code, where one is given."""
+        __tracebackhide__ = True
+        if node is None:
+            self.assert_status("failed")
+            if code is not None and (self.error or {}).get("code") != code:
+                _fail(self, f"the run failed with {(self.error or {}).get('code')}, not {code}")
+            return self
+        return _settled(self, node, "failed", code)
+
+    def assert_ran(self, node: str, *, times: int | None = None) -> Self:
+        """It started, `times` times if given (instances, not attempts: a loop of three turns starts its nodes three times)."""
+        __tracebackhide__ = True
+        starts = sum(record.index is not None for record in _records(self, node))
+        if times is None and starts == 0:
+            _fail(self, f"{node} did not run")
+        if times is not None and starts != times:
+            _fail(self, f"{node} ran {starts} times, not {times}")
+        return self
+
+    def assert_not_run(self, *nodes: str) -> Self:
+        """None of them started, whatever the reason."""
+        __tracebackhide__ = True
+        for node in nodes:
+            self.assert_ran(node, times=0)
+        return self
+
+    def assert_skipped(self, node: str, *, reason: str | None = None) -> Self:
+        """Every instance was skipped, for this reason (`branch_not_taken`, `upstream_failure`…) where one is given."""
+        __tracebackhide__ = True
+        return _settled(self, node, "skipped", reason)
+
+    def assert_waiting(self, *nodes: str) -> Self:
+        """Each of them waits, for somebody or for its time."""
+        __tracebackhide__ = True
+        for node in nodes:
+            _settled(self, node, "waiting", None)
+        return self
+
+    def assert_attempts(self, node: str, attempts: int) -> Self:
+        """Its one instance took so many attempts."""
+        __tracebackhide__ = True
+        taken = self.node(node).attempts
+        if taken != attempts:
+            _fail(self, f"{node} took {taken} attempts, not {attempts}")
+        return self
+
+    def assert_output(self, node: str, output: JSON) -> Self:
+        """Its one instance put this out."""
+        __tracebackhide__ = True
+        actual = self.node(node).output
+        if actual != output:
+            _fail(self, f"{node} put out {actual!r}, not {output!r}")
+        return self
+
+    def node(self, node: str) -> NodeRecord:
+        """The record of a node's one instance: inputs, output, error, times. AssertionError when there is none, or more."""
+        __tracebackhide__ = True
+        records = _records(self, node)
+        if len(records) != 1:
+            mend = f"; name one of {', '.join(record.instance for record in records[:5])}" if records else ""
+            _fail(self, f"{node} has {len(records)} records, not one{mend}")
+        return records[0]
+
+    def path(self) -> tuple[str, ...]:
+        """The instances that ran, in the order in which they started."""
+        ran = [record for record in self.nodes.values() if record.index is not None]
+        return tuple(record.instance for record in sorted(ran, key=lambda record: record.index or 0))
+
+    def timeline(self) -> str:
+        """One line per instance: when, what, how it ended."""
+        return "\n".join(_line(record) for record in self.nodes.values()) or "nothing happened"
+
+
+S = TypeVar("S", bound=Assertions)
+
+
+def _settled(outcome: S, node: str, status: str, why: str | None) -> S:
+    __tracebackhide__ = True
+    records = _records(outcome, node)
+    if not records:
+        _fail(outcome, f"{node} is not {status}: nothing ever decided about it")
+    for record in records:
+        found = record.reason or record.code
+        if record.status != status or (why is not None and found != why):
+            wanted = f"{status} ({why})" if why is not None else status
+            _fail(outcome, f"{record.instance} is {record.status}{f' ({found})' if found else ''}, not {wanted}")
+    return outcome
+
+
+def _records(outcome: Assertions, node: str) -> Sequence[NodeRecord]:
+    __tracebackhide__ = True
+    known = node_ids(outcome.graph.root)
+    name = node.partition("@")[0]
+    if name not in known:
+        raise AssertionError(f"the workflow has no node {name!r}. {did_you_mean(name, known, what='nodes')}")
+    return [record for record in outcome.nodes.values() if node in (record.instance, record.node)]
+
+
+def node_ids(body: Body) -> dict[str, None]:
+    """The ids of every level, in document order."""
+    found: dict[str, None] = {}
+    for node in body.nodes:
+        found[node.id] = None
+        if node.container is not None:
+            found |= node_ids(node.container.body)
+    return found
+
+
+def _fail(outcome: Assertions, message: str) -> NoReturn:
+    __tracebackhide__ = True
+    told = outcome.timeline().splitlines()
+    more = [f"… and {len(told) - MAX_TOLD_LINES} more"] if len(told) > MAX_TOLD_LINES else []
+    raise AssertionError("\n".join([message, "what happened:", *(f"  {line}" for line in [*told[:MAX_TOLD_LINES], *more])]))
+
+
+def _line(record: NodeRecord) -> str:
+    began = clock(record.started_ms) if record.started_ms is not None else "-"
+    ended = clock(record.ended_ms) if record.ended_ms is not None else ""
+    why = record.reason or record.code or (record.waiting or {}).get("reason")
+    more = (f" ({why})" if why else "") + (f" at {ended}" if ended not in ("", began) else "")
+    return f"{began:>12}  {record.instance}  {record.status}{more}"
+
+
+def clock(at_ms: int) -> str:
+    """An instant of the virtual clock: `2 days, 3:00:00`, `0:00:01.500`."""
+    days, rest = divmod(at_ms, 86_400_000)
+    text = str(timedelta(milliseconds=rest))
+    return f"{days} d {text[:-3] if '.' in text else text}" if days else text[:-3] if "." in text else text

@@ -1,0 +1,29 @@
+"""API: one HTTP request of the gateway in, one answer out."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from aws_lambda_powertools import Logger
+from mangum import Mangum
+
+from stepless.api.app import create_app
+from stepless.limits import MAX_LONG_POLL_MS
+from stepless.runtime.bootstrap_aws import aws, setting
+
+LOG, CLOUD = Logger(), aws()
+APP = create_app(
+    CLOUD.service,
+    api_keys=CLOUD.api_keys,
+    base_url=setting("STEPLESS_BASE_URL"),
+    stream_seconds=MAX_LONG_POLL_MS / 1000,
+)
+SERVE = Mangum(APP, lifespan="off", text_mime_types=["text/", "application/json", "application/problem+json"])
+
+
+@LOG.inject_lambda_context
+def handler(event: dict[str, Any], context: Any) -> dict[str, Any]:
+    try:
+        return SERVE(event, context)
+    finally:
+        CLOUD.meter.flush()

@@ -1,0 +1,28 @@
+"""Deadletter: a message that came too often names a run that cannot go on; the operator is told, and the run rests."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from aws_lambda_powertools import Logger
+
+from stepless.errors import SteplessError
+from stepless.runtime.bootstrap_aws import aws, received
+from stepless.runtime.deadletter import rest
+
+LOG, CLOUD = Logger(), aws()
+
+
+@LOG.inject_lambda_context
+def handler(event: dict[str, Any], context: Any) -> dict[str, Any]:
+    """Answers the records that must stay in the dead-letter queue, where the alarm on its depth sees them."""
+    failed = []
+    for record in event["Records"]:
+        try:
+            rested = rest(CLOUD.world, received(record["body"]))
+            LOG.warning("dead letter", extra={"hint": record["body"], "rests": rested})
+        except SteplessError:
+            LOG.exception("the dead letter stays", extra={"hint": record["body"]})
+            failed.append({"itemIdentifier": record["messageId"]})
+    CLOUD.meter.flush()
+    return {"batchItemFailures": failed}

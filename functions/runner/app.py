@@ -1,0 +1,37 @@
+"""Runner: a message is a hint that a run wants attention; the run goes as far as the invocation lets it."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+from aws_lambda_powertools import Logger
+
+from stepless.runtime.bootstrap_aws import aws, received
+from stepless.runtime.budget import Budget
+
+LOG, CLOUD, LOOP = Logger(), aws(), asyncio.Runner()
+RUNNER = CLOUD.runner
+
+
+@LOG.inject_lambda_context
+def handler(event: dict[str, Any], context: Any) -> dict[str, Any]:
+    """Answers the records that must come again; the others are done with."""
+    records = event["Records"]
+    ends = LOOP.run(serve(records, context.get_remaining_time_in_millis()))
+    failed = []
+    for record, end in zip(records, ends, strict=True):
+        if isinstance(end, BaseException):
+            LOG.error("the message comes again", extra={"hint": record["body"]}, exc_info=end)
+            failed.append({"itemIdentifier": record["messageId"]})
+    CLOUD.meter.flush()
+    return {"batchItemFailures": failed}
+
+
+async def serve(records: list[dict[str, Any]], remaining_ms: int) -> list[Any]:
+    """All records side by side: how each invocation left its run, or why it could not go on."""
+    return await asyncio.gather(*(work(record["body"], remaining_ms) for record in records), return_exceptions=True)
+
+
+async def work(body: str, remaining_ms: int) -> Any:
+    return await RUNNER.run(received(body), Budget(remaining_ms, hard=True))

@@ -1,0 +1,21 @@
+"""Sweeper: once a minute, a hint for every run that somebody should look at and nobody does."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from aws_lambda_powertools import Logger
+
+from stepless.runtime.bootstrap_aws import aws
+from stepless.runtime.sweep import sweep
+
+LOG, CLOUD = Logger(), aws()
+
+
+@LOG.inject_lambda_context
+def handler(event: dict[str, Any], context: Any) -> dict[str, int]:
+    """Answers how many runs were overdue."""
+    try:
+        return {"due": sweep(CLOUD.world)}
+    finally:
+        CLOUD.meter.flush()

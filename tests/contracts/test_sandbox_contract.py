@@ -1,0 +1,277 @@
+"""What `Sandbox` promises, held by the local process and by a Lambda function (whose service is a server on loopback)."""
+
+from __future__ import annotations
+
+import asyncio
+import errno
+import json
+import platform
+import subprocess
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any
+
+import boto3
+import pytest
+
+from stepless.adapters.aws.sandbox import CONFIG, LambdaSandbox
+from stepless.adapters.process import sandbox as process
+from stepless.adapters.process.sandbox import ProcessSandbox
+from stepless.limits import MAX_CODE_PRINT_CHARACTERS
+from stepless.model.program import Program, Ran
+from stepless.model.work import NodeFailure
+from stepless.ports import Sandbox
+
+CHILD = Path(process.__file__).with_name("child.py")
+Reply = Callable[[bytes], tuple[int, dict[str, str], bytes]]
+
+
+def child(request: bytes) -> tuple[int, dict[str, str], bytes]:
+    """What a function does that runs each program in a process of its own."""
+    done = subprocess.run([sys.executable, "-I", "-S", str(CHILD)], input=request, capture_output=True, timeout=30, check=True)
+    return 200, {}, done.stdout
+
+
+@pytest.fixture
+def function() -> Iterator[Callable[[Reply], LambdaSandbox]]:
+    """A sandbox over a Lambda service that answers as it is told."""
+    replies: list[Reply] = []
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_POST(self) -> None:
+            assert self.path == "/2015-03-31/functions/author-code/invocations"
+            status, headers, data = replies[0](self.rfile.read(int(self.headers["content-length"])))
+            self.send_response(status)
+            for name, value in {**headers, "Content-Length": str(len(data))}.items():
+                self.send_header(name, value)
+            self.end_headers()
+            self.wfile.write(data)
+
+        def log_message(self, *_: Any) -> None:
+            """Says nothing."""
+
+    served = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    thread = threading.Thread(target=served.serve_forever, args=(0.01,))
+    thread.start()
+    keys = {"aws_access_key_id": "test", "aws_secret_access_key": "test"}
+    url = f"http://127.0.0.1:{served.server_port}"
+    client = boto3.client("lambda", region_name="eu-central-1", endpoint_url=url, config=CONFIG, **keys)
+
+    def made(reply: Reply) -> LambdaSandbox:
+        replies[:] = [reply]
+        return LambdaSandbox("author-code", client)
+
+    yield made
+    served.shutdown()
+    thread.join()
+    served.server_close()
+
+
+@pytest.fixture(params=["process", "lambda"])
+def sandbox(request: pytest.FixtureRequest, function: Callable[[Reply], LambdaSandbox]) -> Sandbox:
+    return ProcessSandbox() if request.param == "process" else function(child)
+
+
+def run(sandbox: Sandbox, code: str, *, timeout_ms: int = 20_000, memory_mb: int = 128, **args: Any) -> Ran:
+    return asyncio.run(sandbox.run(Program("python", code, args, timeout_ms, memory_mb)))
+
+
+def failing(sandbox: Sandbox, code: str, **more: Any) -> NodeFailure:
+    with pytest.raises(NodeFailure) as failed:
+        run(sandbox, code, **more)
+    return failed.value
+
+
+def test_what_main_returns_and_what_it_prints_come_back(sandbox: Sandbox) -> None:
+    code = "import re, statistics\nprint('once')\ndef main(args):\n  print('né')\n  return {'mean': statistics.mean(args['of'])}"
+    assert run(sandbox, code, of=[1, 2, 6]) == Ran({"mean": 3}, "once\nné\n")
+
+
+def test_printing_has_a_bound_and_does_not_fail(sandbox: Sandbox) -> None:
+    ran = run(sandbox, "def main(args):\n  for _ in range(99): print('x' * 999)")
+    assert len(ran.printed) == MAX_CODE_PRINT_CHARACTERS
+
+
+@pytest.mark.parametrize(("code", "line", "told"), [
+    ("def main(args):\n  x = {}\n  return x['nowhere']", 3, "KeyError: 'nowhere'"),
+    ("x = 1\ny = 1 / 0\ndef main(args): pass", 2, "ZeroDivisionError"),
+    ("def main(args):\n  return len(5) +", 2, "SyntaxError"),
+    ("import json\ndef main(args):\n  \n  json.loads('{')", 4, "JSONDecodeError"),
+    ("def main(args):\n  raise SystemExit(3)", 2, "SystemExit: 3"),
+    ("def main(args):\n  import numpy", 2, "no module 'numpy'"),
+    ("class Odd(Exception):\n  def __str__(self): raise self\ndef main(args): raise Odd", 3, "Odd"),
+])  # fmt: skip
+def test_an_error_names_the_line_of_the_authors_code(sandbox: Sandbox, code: str, line: int, told: str) -> None:
+    failure = failing(sandbox, code)
+    assert (failure.cause, failure.code) == ("execution", "code_raised")
+    assert failure.message.startswith(f"line {line}: ")
+    assert told in failure.message
+
+
+@pytest.mark.parametrize(("code", "expected"), [
+    ("def main(args): return 'x' * (1 << 30)", "code_memory"),
+    ("def main(args):\n  held = []\n  while True: held.append('x' * 9999)", "code_memory"),
+    ("def main(args): return 'x' * 6_000_000", "code_output_too_large"),
+    ("def main(args): return {1, 2}", "result_not_json"),
+    ("def main(args): return float('nan')", "result_not_json"),
+    ("def main(args):\n  round = []\n  round.append(round)\n  return round", "result_not_json"),
+    ("import sys\ndef main(args): sys.modules['os']._exit(0)", "code_raised"),
+    ("x = 1", "code_raised"),
+])  # fmt: skip
+def test_every_other_end_has_a_code_of_its_own(sandbox: Sandbox, code: str, expected: str) -> None:
+    failure = failing(sandbox, code)
+    assert (failure.cause, failure.code) == ("execution", expected)
+
+
+def test_nothing_is_left_over_from_a_former_run(sandbox: Sandbox) -> None:
+    code = "import math\ndef main(args):\n  seen = getattr(math, 'seen', 0)\n  math.seen = 1\n  return seen"
+    assert [run(sandbox, code).value, run(sandbox, code).value] == [0, 0]
+
+
+# -- the process ------------------------------------------------------------------------------------------------------
+
+
+def test_code_that_does_not_end_is_ended() -> None:
+    failure = failing(ProcessSandbox(), "def main(args):\n  while True: pass", timeout_ms=300)
+    assert (failure.cause, failure.code) == ("timeout", "code_timeout")
+
+
+def children() -> set[str]:
+    tasks = Path("/proc/self/task").iterdir()
+    return {number for task in tasks for number in (task / "children").read_text().split()}
+
+
+def test_code_that_nobody_waits_for_any_more_is_ended() -> None:
+    async def go() -> set[str]:
+        before = children()
+        program = Program("python", "def main(args):\n  while True: pass", {}, 60_000, 128)
+        task = asyncio.create_task(ProcessSandbox().run(program))
+        async with asyncio.timeout(20):
+            while children() == before:  # noqa: ASYNC110 - a process that starts is no event
+                await asyncio.sleep(0)
+            task.cancel()
+            await asyncio.wait([task])
+        assert task.cancelled()
+        return children() - before
+
+    assert asyncio.run(go()) == set()
+
+
+def test_an_endless_answer_is_cut_off() -> None:
+    code = "import sys\ndef main(args):\n  while True: sys.modules['os'].write(1, b'x' * 9999)"
+    assert failing(ProcessSandbox(), code).code == "code_output_too_large"
+
+
+@pytest.mark.parametrize("written", [b"{", b"[]", b"7", b'{"error": {"code": "engine_bug", "message": 5, "line": "x"}}'])
+def test_an_answer_forged_by_the_code_is_the_codes_own_failure(written: bytes) -> None:
+    code = f"import sys\ndef main(args):\n  sys.modules['os'].write(1, {written!r})\n  sys.modules['os']._exit(0)"
+    assert failing(ProcessSandbox(), code).code == "code_raised"
+
+
+FORBIDDEN = {
+    "read a file": "open('/etc/hostname')",
+    "write a file": "open('/tmp/x', 'w')",
+    "list a folder": "os.listdir('/')",
+    "delete": "os.unlink(args['file'])",
+    "rename": "os.rename(args['file'], args['file'] + '2')",
+    "empty": "os.truncate(args['file'], 0)",
+    "change a mode": "os.chmod(args['file'], 0)",
+    "look at a file": "os.stat('/')",
+    "fork": "os.fork()",
+    "execute": "os.execv('/bin/true', ['true'])",
+    "spawn": "os.posix_spawn('/bin/true', ['true'], {})",
+    "signal": "os.kill(os.getpid() - 1, 0)",
+    "open a pipe": "os.pipe()",
+    "start a thread": "sys.modules['_thread'].start_new_thread(print, ())",
+    "raise a limit": "sys.modules['resource'].setrlimit(7, (99, 99))",
+    "import sockets": "__import__('socket')",
+    "import natively": "__import__('_socket')",
+    "load machine code": "__import__('ctypes').CDLL(None)",
+}
+
+
+@pytest.mark.parametrize("what", FORBIDDEN.values(), ids=FORBIDDEN)
+def test_code_cannot(what: str, tmp_path: Path) -> None:
+    file = tmp_path / "precious"
+    file.write_text("kept")
+    failure = failing(ProcessSandbox(), f"import sys\nos = sys.modules['os']\ndef main(args):\n  {what}", file=str(file))
+    assert failure.code == "code_raised"
+    refusals = ("PermissionError", "no module", "can't start new thread", "KeyError: 'resource'")
+    assert any(word in failure.message for word in refusals)
+    assert file.read_text() == "kept"
+
+
+def test_code_sees_no_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PAYMENTS_API_KEY", "hush")
+    code = "import sys\ndef main(args): return dict(sys.modules['os'].environ)"
+    assert "hush" not in str(run(ProcessSandbox(), code).value)
+
+
+NATIVE = f"""
+import ctypes, importlib.util, sys
+spec = importlib.util.spec_from_file_location("child", {str(CHILD)!r})
+child = importlib.util.module_from_spec(spec)
+spec.loader.exec_module(child)
+call = ctypes.CDLL(None, use_errno=True).syscall
+errno = ctypes.get_errno
+child.lock_up({{"memory_mb": 512, "timeout_ms": 9000, "unsafe": False}})
+number = {{"x86_64": 41, "aarch64": 198}}[sys.argv[1]]  # socket(AF_INET, SOCK_DGRAM)
+print(call(number, 2, 2, 0), errno(), flush=True)
+"""
+
+
+def test_machine_code_has_no_network_either() -> None:
+    command = [sys.executable, "-c", NATIVE, platform.machine()]
+    told = subprocess.run(command, capture_output=True, text=True, timeout=30, check=True)
+    assert told.stdout.split() == ["-1", str(errno.EPERM)]
+
+
+WITHOUT_FILTER = f"""
+import importlib.util, json, sys
+spec = importlib.util.spec_from_file_location("child", {str(CHILD)!r})
+child = importlib.util.module_from_spec(spec)
+spec.loader.exec_module(child)
+child._CALLS.clear()  # a machine that there is no filter for
+child.main()
+"""
+
+
+@pytest.mark.parametrize(("unsafe", "expected"), [(False, "sandbox_unavailable"), (True, None)])
+def test_without_the_kernels_filter_code_runs_only_when_that_is_wanted(unsafe: bool, expected: str | None) -> None:
+    code = "def main(args):\n  try: open('/etc/hostname')\n  except OSError as error: return error.errno"
+    request = {"code": code, "args": {}, "timeout_ms": 9_000, "memory_mb": 256, "max_output_bytes": 999,
+               "max_print_characters": 9, "unsafe": unsafe}
+    told = subprocess.run([sys.executable, "-I", "-S", "-c", WITHOUT_FILTER], input=json.dumps(request), capture_output=True,
+                          text=True, timeout=30, check=True)
+    answer = json.loads(told.stdout)
+    assert (answer.get("error", {}).get("code"), answer.get("value")) == (expected, errno.EMFILE if unsafe else None)
+
+
+# -- the function -----------------------------------------------------------------------------------------------------
+
+
+def broken(message: str) -> Reply:
+    return lambda request: (200, {"X-Amz-Function-Error": "Unhandled"}, json.dumps({"errorMessage": message}).encode())
+
+
+def refused(status: int, code: str) -> Reply:
+    return lambda request: (status, {"x-amzn-ErrorType": code}, json.dumps({"message": "no"}).encode())
+
+
+@pytest.mark.parametrize(("reply", "cause", "code"), [
+    (broken("2026-01-01T00:00:00Z 1234 Task timed out after 3.00 seconds"), "timeout", "code_timeout"),
+    (broken("RequestId: 1 Error: Runtime exited with error: signal: killed"), "execution", "code_memory"),
+    (broken("No module named 'app'"), "provider_error", "sandbox_unavailable"),
+    (refused(429, "TooManyRequestsException"), "rate_limit", "sandbox_unavailable"),
+    (refused(500, "ServiceException"), "provider_error", "sandbox_unavailable"),
+    (refused(404, "ResourceNotFoundException"), "config", "sandbox_unavailable"),
+    (lambda request: (200, {}, b"what"), "execution", "code_raised"),
+])  # fmt: skip
+def test_a_function_that_fails_is_told_from_code_that_fails(
+    function: Callable[[Reply], LambdaSandbox], reply: Reply, cause: str, code: str
+) -> None:
+    failure = failing(function(reply), "def main(args): return 1")
+    assert (failure.cause, failure.code) == (cause, code)

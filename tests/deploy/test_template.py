@@ -1,0 +1,138 @@
+"""template.yaml says what the engine needs and permits nothing else; what it builds is complete."""
+
+from __future__ import annotations
+
+import ast
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from stepless.adapters.aws.table import create_table_arguments, time_to_live_arguments
+from stepless.limits import BUDGET_MARGIN_MS
+
+ROOT = Path(__file__).resolve().parents[2]
+FUNCTIONS = ("Api", "Runner", "Sweeper", "Deadletter")
+KNOWS_NO_RESOURCES = {"scheduler:ListSchedules", "xray:PutTraceSegments", "xray:PutTelemetryRecords"}
+
+
+class Tagged(yaml.SafeLoader):
+    """`!Ref x` as {"Ref": x}, and so on."""
+
+
+def _intrinsic(loader: Any, suffix: str, node: yaml.Node) -> Any:
+    build = {yaml.ScalarNode: loader.construct_scalar, yaml.SequenceNode: loader.construct_sequence}
+    value = build.get(type(node), loader.construct_mapping)(node, **({} if isinstance(node, yaml.ScalarNode) else {"deep": True}))
+    return {suffix: value}
+
+
+Tagged.add_multi_constructor("!", _intrinsic)
+
+
+@pytest.fixture(scope="module")
+def template() -> dict[str, Any]:
+    return dict(yaml.load((ROOT / "template.yaml").read_text(), Tagged))
+
+
+def properties(template: dict[str, Any], name: str) -> dict[str, Any]:
+    return dict(template["Resources"][name]["Properties"])
+
+
+def statements(template: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
+    for name, resource in template["Resources"].items():
+        for policy in resource.get("Properties", {}).get("Policies", []):
+            for statement in policy["PolicyDocument"]["Statement"]:
+                yield name, next(part for part in statement["If"] if "Action" in part) if "If" in statement else statement
+
+
+def listed(value: Any) -> list[Any]:
+    return value if isinstance(value, list) else [value]
+
+
+def test_the_table_is_the_one_of_the_store(template: dict[str, Any]) -> None:
+    table = properties(template, "RunTable")
+    wanted = create_table_arguments("any")
+    assert {key: table[key] for key in wanted if key != "TableName"} == {k: v for k, v in wanted.items() if k != "TableName"}
+    assert table["TimeToLiveSpecification"] == time_to_live_arguments("any")["TimeToLiveSpecification"]
+
+
+def test_no_role_may_do_everything(template: dict[str, Any]) -> None:
+    found = list(statements(template))
+    assert len(found) > 20
+    for role, statement in found:
+        for action in listed(statement["Action"]):
+            assert "*" not in action, role
+        if "*" in listed(statement["Resource"]):
+            assert set(listed(statement["Action"])) <= KNOWS_NO_RESOURCES, role
+
+
+def test_every_function_has_its_own_role_and_a_log_that_ends(template: dict[str, Any]) -> None:
+    for name in FUNCTIONS:
+        function = properties(template, f"{name}Function")
+        assert function["Role"] == {"GetAtt": f"{name}Role.Arn"}
+        assert function["LoggingConfig"] == {"LogGroup": {"Ref": f"{name}Logs"}}
+        assert properties(template, f"{name}Logs")["RetentionInDays"] == {"Ref": "LogRetentionDays"}
+
+
+def test_the_queue_outlives_an_invocation(template: dict[str, Any]) -> None:
+    parameters = template["Parameters"]
+    timeout_s = parameters["RunnerTimeout"]["Default"]
+    assert parameters["QueueVisibility"]["Default"] > timeout_s
+    assert parameters["MaxReceives"]["MinValue"] >= 5
+    assert parameters["RunnerTimeout"]["MinValue"] * 1_000 > BUDGET_MARGIN_MS
+    runner = properties(template, "RunnerFunction")
+    assert runner["RecursiveLoop"] == "Allow"
+    assert runner["Events"]["Hints"]["Properties"]["FunctionResponseTypes"] == ["ReportBatchItemFailures"]
+    assert parameters["RunnerBatchSize"]["Default"] == 1
+
+
+def test_every_setting_that_the_functions_read_is_set(template: dict[str, Any]) -> None:
+    given = set(template["Globals"]["Function"]["Environment"]["Variables"])
+    given |= set(properties(template, "ApiFunction")["Environment"]["Variables"])
+    read = set()
+    for path in (ROOT / "engine/stepless/runtime/bootstrap_aws.py", ROOT / "functions/api/app.py"):
+        for node in ast.walk(ast.parse(path.read_text())):
+            match node:
+                case ast.Call(func=ast.Name(id="setting"), args=[ast.Constant(value=str(name))]):
+                    read.add(name)
+    assert len(read) >= 10
+    assert read <= given
+
+
+def test_the_runner_starts_without_the_web_framework() -> None:
+    code = "import sys, app; print(*sorted({'fastapi', 'starlette', 'mangum', 'stepless.api'} & set(sys.modules)))"
+    names = "TABLE QUEUE_URL BUCKET SCHEDULE_GROUP SCHEDULE_ROLE_ARN SCHEDULE_TARGET_ARN SCHEDULE_DEAD_LETTER_ARN SECRETS_PREFIX"
+    settings = {f"STEPLESS_{name}": "x" for name in names.split()}
+    variables = {**settings, "AWS_REGION": "us-east-1", "AWS_DEFAULT_REGION": "us-east-1", "PYTHONPATH": str(ROOT / "engine")}
+    for name in ("runner", "sweeper", "deadletter"):
+        folder = ROOT / "functions" / name
+        command = [sys.executable, "-c", code]
+        done = subprocess.run(command, cwd=folder, env=variables, capture_output=True, text=True, check=False)
+        assert (done.returncode, done.stdout.strip()) == (0, ""), done.stderr
+
+
+def test_the_engine_is_built_with_bytecode_that_is_used_as_it_is(tmp_path: Path) -> None:
+    version = f"{sys.version_info.major}.{sys.version_info.minor}"
+    arguments = ["build-Engine", f"ARTIFACTS_DIR={tmp_path}", f"LAMBDA_PYTHON={version}"]
+    done = subprocess.run(["make", "-s", "-C", str(ROOT), *arguments], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    sources = list(tmp_path.rglob("*.py"))
+    compiled = list(tmp_path.rglob(f"*.cpython-{version.replace('.', '')}.pyc"))
+    assert len(sources) == len(compiled) > 100
+    unchecked = b"\x01\x00\x00\x00"  # PEP 552: by hash, which nobody checks; a zip changes the times of files
+    assert {path.read_bytes()[4:8] for path in compiled} == {unchecked}
+
+
+def test_the_linters_of_the_template_find_nothing() -> None:
+    """`make check`: before the transform and after, since neither alone sees every dangling reference."""
+    installed = subprocess.run(
+        ["make", "-s", "-C", str(ROOT), ".tools/sam/bin/sam"], capture_output=True, text=True, check=False
+    )
+    if installed.returncode != 0:
+        pytest.skip(f"SAM cannot be installed here: {installed.stderr.strip()[-200:]}")
+    done = subprocess.run(["make", "-s", "-C", str(ROOT), "check"], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr

@@ -1,0 +1,193 @@
+"""The functions under Lambda's own runtime: cold starts, the real time budget, SIGKILL at the deadline, redelivery."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from lambda_stack import API_KEY, Stack, sample
+
+from stepless.adapters.aws.store import DynamoStore
+from stepless.limits import DEAD_LETTER_REST_MS
+from stepless.ports import RunHead
+
+Ask = Callable[..., tuple[int, Any]]
+
+
+def records(run_id: str, reason: str = "start", number: int = 1) -> dict[str, Any]:
+    """The sample of one message, for another run."""
+    event = sample("runner-start")
+    event["Records"] = [dict(event["Records"][0], messageId=f"message-{index}") for index in range(number)]
+    for record in event["Records"]:
+        record["body"] = json.dumps({"run": run_id, "reason": reason, "hops": 0})
+    return event
+
+
+def asked(method: str, path: str, body: Any = None) -> dict[str, Any]:
+    """The sample of a request, for another path."""
+    event = sample("api-publish")
+    event["rawPath"] = event["requestContext"]["http"]["path"] = path
+    event["requestContext"]["http"]["method"] = method
+    event["body"] = json.dumps(body) if body is not None else ""
+    return event
+
+
+def chain(ask: Ask, workflow_id: str, *steps: dict[str, Any]) -> str:
+    """Publishes nodes in a row and starts a run of them."""
+    nodes: dict[str, Any] = {}
+    for index, step in enumerate(steps):
+        after = {"after": f"n{index - 1}"} if index else {}
+        nodes[f"n{index}"] = {"type": "function", "timeout_ms": step.pop("timeout_ms", 2_000), **after, "with": step}
+    status, answer = ask(asked("PUT", f"/workflows/{workflow_id}", {"id": workflow_id, "nodes": nodes}))
+    assert status in (200, 201), answer
+    status, answer = ask(asked("POST", f"/workflows/{workflow_id}/runs", {"inputs": {}}))
+    assert status == 202, answer
+    return str(answer["run_id"])
+
+
+def step(call: str, **args: Any) -> dict[str, Any]:
+    return {"call": call, "args": args}
+
+
+def status_of(ask: Ask, run_id: str) -> str:
+    return str(ask(asked("GET", f"/runs/{run_id}"))[1]["status"])
+
+
+def logged(stack: Stack, function: str) -> list[dict[str, Any]]:
+    lines = (stack.folder / f"{function}.log").read_text().splitlines()
+    return [json.loads(line) for line in lines if line.startswith("{")]
+
+
+# -- each function's samples ------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("name", "status"), [("api-health", 200), ("api-publish", 201), ("api-unauthorized", 401)])
+def test_the_api_answers_its_samples(api: Ask, name: str, status: int) -> None:
+    assert api(sample(name))[0] == status
+
+
+def test_a_webhook_is_accepted_and_its_run_ends_with_the_message(stack: Stack, api: Ask) -> None:
+    api(sample("api-publish"))
+    stack.messages()
+    status, started = api(sample("api-hook"))
+    assert status == 202
+    assert started["links"]["run"] == f"https://stepless.example/runs/{started['run_id']}"
+    assert stack.messages() == [{"run": started["run_id"], "reason": "start", "hops": 0}]
+    runner = stack.function("runner", {"POWERTOOLS_SERVICE_NAME": "runner"})
+    assert runner.invoke(records(started["run_id"])).value == {"batchItemFailures": []}
+    assert api(asked("GET", f"/runs/{started['run_id']}"))[1]["outputs"] == {"greet": "Hello, Ada!"}
+    replayed = asked("GET", f"/runs/{started['run_id']}/events")
+    replayed["headers"]["accept"] = "text/event-stream"
+    assert "event: run.completed" in api(replayed)[1]
+
+
+def test_a_replay_of_no_run_is_no_stream(api: Ask) -> None:
+    assert api(sample("api-events"))[0] == 404
+
+
+def test_a_batch_gives_back_only_what_cannot_be_worked_off(stack: Stack) -> None:
+    event = sample("runner-batch")
+    answer = stack.function("runner").invoke(event)
+    assert answer.error is None
+    assert answer.value == {"batchItemFailures": [{"itemIdentifier": event["Records"][2]["messageId"]}]}
+    assert any(line.get("hint") == "not a message" for line in logged(stack, "runner"))
+
+
+def test_the_sweeper_finds_what_nobody_looks_at(stack: Stack) -> None:
+    store = DynamoStore(stack.service("dynamodb"), "runs")
+    head = RunHead("run_forgotten", "greeting", "hash", "created", 1_000, 1_000, b"{}", due_ms=2_000)
+    store.create_run(head)
+    stack.messages()
+    answer = stack.function("sweeper").invoke(sample("sweeper"))
+    assert answer.error is None
+    assert answer.value["due"] >= 1
+    assert {"run": "run_forgotten", "reason": "sweep", "hops": 0} in stack.messages()
+    measured = [line for line in logged(stack, "sweeper") if "_aws" in line][-1]
+    assert measured["OldestDueAge"][0] > 1_000_000
+    lease = store.take_lease("run_forgotten", "test", 3_000, 4_000)
+    assert lease is not None
+    store.update_run(lease, 3_000, status="cancelled", release=True)
+
+
+def test_a_dead_letter_lets_its_run_rest_and_tells_the_operator(stack: Stack) -> None:
+    store = DynamoStore(stack.service("dynamodb"), "runs")
+    run_id = json.loads(sample("deadletter")["Records"][0]["body"])["run"]
+    head = RunHead(run_id, "greeting", "hash", "running", 1_000, 1_000, b"{}", due_ms=2_000)
+    store.create_run(head)
+    answer = stack.function("deadletter").invoke(sample("deadletter"))
+    assert (answer.error, answer.value) == (None, {"batchItemFailures": []})
+    rested = store.get_run(run_id)
+    assert rested is not None
+    assert rested.due_ms is not None
+    assert rested.due_ms > rested.updated_ms == rested.due_ms - DEAD_LETTER_REST_MS
+    assert replace(rested, due_ms=2_000, updated_ms=1_000, epoch=0, lease_until_ms=0) == head
+    lines = logged(stack, "deadletter")
+    assert any(line.get("run") == run_id and line["message"] == "run.dead_letter" for line in lines)
+    assert any(line.get("DeadLetters") == [1.0] for line in lines)
+
+
+# -- Lambda's truth ---------------------------------------------------------------------------------------------------
+
+
+def test_the_first_invocation_is_cold_and_the_next_ones_are_warm(stack: Stack) -> None:
+    sweeper = stack.function("sweeper")
+    first, second = sweeper.invoke(sample("sweeper")), sweeper.invoke(sample("sweeper"))
+    assert (first.cold, second.cold, sweeper.cold_starts) == (True, False, 1)
+    assert first.error is None
+    assert second.error is None
+
+
+def test_a_run_hands_over_when_the_invocation_ends_and_goes_on_in_the_next(stack: Stack, api: Ask) -> None:
+    steps = [step("steps.work", name=f"over-{number}", seconds=1) for number in range(4)]
+    run_id = chain(api, "hand-over", *steps)
+    stack.messages()
+    runner = stack.function("runner")
+    runner.invoke(sample("runner-batch"))  # warm
+    assert runner.invoke(records(run_id), timeout_s=9).value == {"batchItemFailures": []}
+    assert status_of(api, run_id) != "completed"
+    handed = [message for message in stack.messages() if message["run"] == run_id]
+    assert [(message["reason"], message["hops"]) for message in handed] == [("continue", 1)]
+    assert runner.invoke(records(run_id, "continue")).value == {"batchItemFailures": []}
+    assert status_of(api, run_id) == "completed"
+    assert [effect for effect in stack.effects() if effect.startswith("over-")] == [f"over-{n}" for n in range(4)]
+    assert runner.killed == 0
+    assert any(line.get("HandOvers") for line in logged(stack, "runner"))
+
+
+def test_a_run_that_is_killed_at_the_deadline_goes_on_when_its_message_comes_again(stack: Stack, api: Ask) -> None:
+    steps = [step("steps.mark", name="killed-before"), step("steps.stop_once", name="killed-hung")]
+    run_id = chain(api, "killed", *steps, step("steps.mark", name="killed-after"))
+    runner = stack.function("runner")
+    runner.invoke(sample("runner-batch"))
+    killed = runner.invoke(records(run_id), timeout_s=9)
+    assert killed.error == {"errorType": "Sandbox.Timedout", "errorMessage": "Task timed out"}
+    stack.expire_lease(run_id)
+    again = runner.invoke(records(run_id))
+    assert (again.cold, again.error) == (True, None)
+    assert status_of(api, run_id) == "completed"
+    mine = [effect for effect in stack.effects() if effect.startswith("killed-")]
+    assert mine == ["killed-before", "killed-hung", "killed-hung", "killed-after"]
+    assert any(line.get("message") == "run.recovered" and line.get("run") == run_id for line in logged(stack, "runner"))
+
+
+def test_a_run_that_two_deliveries_reach_at_once_runs_once(stack: Stack, api: Ask) -> None:
+    run_id = chain(api, "twice", step("steps.mark", name="once"))
+    runner = stack.function("runner")
+    assert runner.invoke(records(run_id, number=2)).value == {"batchItemFailures": []}
+    assert runner.invoke(records(run_id)).value == {"batchItemFailures": []}
+    assert status_of(api, run_id) == "completed"
+    assert [effect for effect in stack.effects() if effect == "once"] == ["once"]
+
+
+def test_a_store_out_of_reach_gives_the_message_back(stack: Stack) -> None:
+    runner = stack.function("runner", {"AWS_ENDPOINT_URL_DYNAMODB": "http://127.0.0.1:9"})
+    event = sample("runner-start")
+    failed = [{"itemIdentifier": event["Records"][0]["messageId"]}]
+    assert runner.invoke(event).value == {"batchItemFailures": failed}
+
+
+def test_the_key_of_the_samples_is_the_one_that_is_accepted() -> None:
+    assert sample("api-publish")["headers"]["authorization"] == f"Bearer {API_KEY}"

@@ -1,0 +1,221 @@
+"""What really happened, written down beside the store: every batch that took effect or was acknowledged, every attempt that
+ran, every answer that was acknowledged. The invariants of the specification (3.7) are checked against it."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+
+from faults import EPOCH_MS
+from virtual_time import Schedule
+
+from stepless.core.codec import decode_batch
+from stepless.core.events import NODE_ENDS, NODE_FAILURES, RUN_ENDS, Event, EventType
+from stepless.core.fold import fold
+from stepless.core.snapshot import decode_state, encode_state
+from stepless.core.state import State
+from stepless.limits import MAX_BATCH_BYTES
+from stepless.model.graph import Graph
+from stepless.ports import Batch, Call, RunHead, Store
+
+
+class Violation(Exception):
+    """An invariant that does not hold."""
+
+
+@dataclass
+class Answered:
+    """An answer that somebody was told to have been taken. Instants are of the world's true time."""
+
+    run_id: str
+    pause: str
+    handle: str
+    by: str | None
+    asked_ms: float
+
+
+@dataclass
+class RunStory:
+    """One run, as it was seen to happen."""
+
+    written: dict[int, Batch] = field(default_factory=dict)  # by first sequence number
+    acknowledged: list[Batch] = field(default_factory=list)
+    events: list[Event] = field(default_factory=list)
+    committed_ms: dict[int, float] = field(default_factory=dict)  # by sequence number, true time
+    starts: set[tuple[str, int]] = field(default_factory=set)
+    ends: dict[str, EventType] = field(default_factory=dict)
+    ran: Counter[tuple[str, int]] = field(default_factory=Counter)
+    tokens: dict[str, str] = field(default_factory=dict)
+    snapshots: dict[int, bytes] = field(default_factory=dict)
+
+
+class Journal:
+    """Looks over everybody's shoulder. `exact` is false in worlds whose clocks differ or step back."""
+
+    def __init__(self, schedule: Schedule, exact: bool) -> None:
+        self.schedule = schedule
+        self.exact = exact
+        self.runs: defaultdict[str, RunStory] = defaultdict(RunStory)
+        self.answers: list[Answered] = []
+
+    def _refuse(self, reason: str) -> None:
+        """Ends the episode, even when somebody in the engine catches the exception."""
+        violation = Violation(reason)
+        self.schedule.failure = self.schedule.failure or violation
+        raise violation
+
+    # -- while it happens -------------------------------------------------------------------------------------------
+
+    def wrote(self, run_id: str, batch: Batch) -> None:
+        """A batch took effect, whether or not its writer will hear of it."""
+        story = self.runs[run_id]
+        if len(batch.data) > MAX_BATCH_BYTES:
+            self._refuse(f"bounds: a batch of {len(batch.data)} bytes")
+        if story.events and story.events[-1].type in RUN_ENDS:
+            self._refuse(f"a finished run never changes: batch {batch.first} after the end of {run_id}")
+        if batch.first != len(story.events) + 1:
+            self._refuse(f"no gap and no fork: batch {batch.first} after event {len(story.events)} of {run_id}")
+        story.written[batch.first] = batch
+        for event in decode_batch(batch.data, batch.first):
+            story.events.append(event)
+            story.committed_ms[event.sequence] = self.schedule.now_ms
+            if event.type is EventType.NODE_STARTED:
+                story.starts.add((event.instance, event.data.get("attempt", 1)))
+            elif event.type in NODE_ENDS:
+                if event.instance in story.ends:
+                    self._refuse(f"a completed instance never runs again: {event.instance} ended twice")
+                story.ends[event.instance] = event.type
+
+    def runs_now(self, call: Call) -> None:
+        """An attempt begins to have effects."""
+        story, attempt = self.runs[call.run_id], (call.instance, call.attempt)
+        if attempt not in story.starts:
+            self._refuse(f"no effect before its commit: {attempt} of {call.run_id} runs and its start is not in the log")
+        if call.instance in story.ends:
+            self._refuse(f"a completed instance never runs again: {attempt} of {call.run_id} runs after its end")
+        if story.tokens.setdefault(call.instance, call.token) != call.token:
+            self._refuse(f"{call.instance} runs with two idempotency tokens")
+        story.ran[attempt] += 1
+
+    # -- afterwards -------------------------------------------------------------------------------------------------
+
+    def check(self, store: Store, graphs: Callable[[RunHead], Graph]) -> None:
+        for run_id, story in self.runs.items():
+            head = store.get_run(run_id)
+            if head is None:
+                raise Violation(f"{run_id} has a log and no header")
+            self._check_log(run_id, story, store)
+            self._check_end(run_id, story, head)
+            self._check_attempts(run_id, story, graphs(head))
+            self._check_timers(story)
+            self._check_snapshots(run_id, story, graphs(head))
+        for answer in self.answers:
+            self._check_answer(answer)
+
+    def _check_log(self, run_id: str, story: RunStory, store: Store) -> None:
+        log = store.read_log(run_id, limit_bytes=10**9)
+        firsts = [batch.first for batch in log]
+        if firsts != [1, *(batch.last + 1 for batch in log[:-1])]:
+            raise Violation(f"no gap and no fork: {run_id} has batches from {firsts}")
+        kept = {batch.first: batch for batch in log}
+        for batch in story.acknowledged:
+            if kept.get(batch.first) != batch:
+                raise Violation(f"no gap and no fork: the acknowledged batch {batch.first} of {run_id} is not in the log")
+
+    def _check_end(self, run_id: str, story: RunStory, head: RunHead) -> None:
+        ends = [event for event in story.events if event.type in RUN_ENDS]
+        if len(ends) != 1 or story.events[-1] is not ends[0]:
+            raise Violation(f"{run_id} has {len(ends)} ends")
+        status = ends[0].type.value.removeprefix("run.")
+        if head.status != status or head.sequence != len(story.events) or head.owner is not None or head.due_ms is not None:
+            raise Violation(f"{run_id} ended as {status} after {len(story.events)} events, and its header is {head}")
+        if (ends[0].data.get("error") or {}).get("code") == "stalled":
+            raise Violation(f"{run_id} stalled")
+
+    def _check_attempts(self, run_id: str, story: RunStory, graph: Graph) -> None:
+        for instance, _ in story.starts:
+            if instance not in story.ends:
+                raise Violation(f"{instance} of {run_id} was started and never ended")
+        recovered: Counter[tuple[str, int]] = Counter()
+        present: dict[str, int] = {}
+        for event in story.events:
+            if event.type is EventType.NODE_STARTED:
+                present[event.instance] = event.data.get("attempt", 1)
+            elif event.type is EventType.RUN_RECOVERED:
+                recovered.update((instance, present[instance]) for instance in event.data["instances"])
+        for one, times in story.ran.items():
+            if times > 1 + recovered[one]:
+                raise Violation(f"commits exactly once: {one} of {run_id} ran {times} times, {recovered[one]} times recovered")
+            if times > 1 and at_most_once(graph, one[0]):
+                raise Violation(f"{one} of {run_id} ran {times} times and is at_most_once")
+        resumed = Counter(event.instance for event in story.events if event.type is EventType.NODE_RESUMED)
+        if resumed and max(resumed.values()) > 1:
+            raise Violation(f"a decision is never doubled: {resumed} of {run_id}")
+
+    def _check_timers(self, story: RunStory) -> None:
+        due: dict[str, int] = {}
+        deadline: dict[str, int] = {}
+        for event in story.events:
+            match event.type:
+                case EventType.NODE_WAITING:
+                    due[event.instance] = event.data.get("resume_at") or 0
+                    deadline[event.instance] = event.data.get("deadline") or 0
+                case EventType.NODE_RETRIED:
+                    due[event.instance] = event.data["resume_at"]
+                case EventType.NODE_RESUMED if event.data["reason"] == "timer":
+                    self._not_before(story, event, due[event.instance])
+                case EventType.NODE_RESUMED if event.data["handle"] == "timeout":
+                    self._not_before(story, event, deadline[event.instance])
+                case EventType.NODE_STARTED if event.instance in due:
+                    self._not_before(story, event, due[event.instance])
+                case EventType.NODE_FAILED if event.data["error"]["code"] == "wait_timeout":
+                    self._not_before(story, event, deadline[event.instance])
+
+    def _not_before(self, story: RunStory, event: Event, due_ms: int) -> None:
+        true_ms = story.committed_ms[event.sequence] + EPOCH_MS
+        if event.at_ms < due_ms or (self.exact and true_ms < due_ms):
+            raise Violation(f"a timer never fires early: {event.instance} at {event.at_ms}, due {due_ms}, really {true_ms}")
+
+    def _check_snapshots(self, run_id: str, story: RunStory, graph: Graph) -> None:
+        state = State(graph, run_id)
+        for event in story.events:
+            if not story.snapshots:
+                return
+            if "blobs" in event.data:
+                return  # what is kept beside the log is the contract suite's affair
+            fold(state, event)
+            state.notes.clear()
+            data = story.snapshots.get(event.sequence)
+            if data is not None and encode_state(decode_state(data, graph, run_id)) != encode_state(state):
+                raise Violation(f"fold(log) == snapshot + tail: the snapshot of {run_id} at {event.sequence} is another state")
+
+    def _check_answer(self, answer: Answered) -> None:
+        story = self.runs[answer.run_id]
+        for event in story.events:
+            if event.instance == answer.pause and event.type is EventType.NODE_RESUMED:
+                if (event.data["handle"], event.data.get("by")) == (answer.handle, answer.by):
+                    return
+                raise Violation(f"a decision is never lost: {answer} was acknowledged, and the log says {dict(event.data)}")
+        closed = [e for e in story.events if (e.instance == answer.pause and e.type in NODE_ENDS) or e.type in RUN_ENDS]
+        if story.committed_ms[closed[0].sequence] < answer.asked_ms:
+            raise Violation(f"a decision is never lost: {answer} was acknowledged after the end of its pause")
+        if closed[0].type is EventType.NODE_COMPLETED or closed[0].type in NODE_FAILURES:
+            raise Violation(f"a decision is never lost: {answer} was acknowledged, and its pause ended as {closed[0].type}")
+
+
+def at_most_once(graph: Graph, instance: str) -> bool:
+    name = instance.partition("@")[0]
+    return any(node.id == name and node.at_most_once for node in graph.root.nodes)
+
+
+def show(events: list[Event], names: Mapping[str, str]) -> str:
+    """A log as people read it."""
+    lines = []
+    for event in events:
+        data = " ".join(f"{key}={str(value)[:60]}" for key, value in event.data.items() if key not in ("inputs", "output"))
+        lines.append(f"{event.sequence:5} {event.at_ms - EPOCH_MS:9} ms  {event.type.value:<20} {event.instance:<14} {data}")
+    text = "\n".join(lines)
+    for run_id, name in names.items():
+        text = text.replace(run_id, name)
+    return text

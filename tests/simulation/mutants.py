@@ -1,0 +1,304 @@
+"""Planted bugs: each is one promise of the specification not kept, as a part that an episode can be made of instead.
+
+Acknowledging a message before the run is committed is not among them: messages are hints, so that is no bug.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from random import Random
+from typing import Any
+
+from episode import Parts
+from faults import CALL_FAULTS, SkewedClock, Weather
+
+from stepless.adapters.memory.store import MemoryStore
+from stepless.core.decide import decide
+from stepless.core.events import Event, EventType
+from stepless.core.facts import Fact, Recovered
+from stepless.core.fold import fold
+from stepless.core.state import State
+from stepless.errors import Fenced
+from stepless.limits import MAX_IN_FLIGHT
+from stepless.model.graph import Graph
+from stepless.ports import Batch, Lease, Message, RunHead, Signal
+from stepless.runtime.budget import Budget
+from stepless.runtime.runlog import RunLog
+from stepless.runtime.runner import Ending, Runner, Session
+
+
+def _runner(session: type[Session]) -> type[Runner]:
+    class WithSession(Runner):
+        def _open(self, head: RunHead, lease: Lease, budget: Budget) -> Session:
+            return session(self._world, self._versions, head, lease, budget)
+
+    return WithSession
+
+
+# -- the store --------------------------------------------------------------------------------------------------------
+
+
+class AppendsWithoutCondition(MemoryStore):
+    """A batch overwrites what is there."""
+
+    def append(self, run_id: str, batch: Batch) -> None:
+        log = self._of(run_id).log
+        log[:] = [kept for kept in log if kept.first < batch.first]
+        log.append(batch)
+
+
+class LosesWhatItAcknowledged(MemoryStore):
+    """Every third snapshot or so brings the log back to what it was: a write that was not durable."""
+
+    def append(self, run_id: str, batch: Batch) -> None:
+        super().append(run_id, batch)
+        log = self._of(run_id).log
+        if len(log) == 3:
+            log.pop()
+
+
+class LeasesWithoutEpoch(MemoryStore):
+    """Whoever once held the lease may change the header."""
+
+    def update_run(self, lease: Lease, now_ms: int, **given: Any) -> Lease:
+        head = self._runs[lease.run_id]
+        return super().update_run(replace(lease, epoch=head.epoch), now_ms, **given)
+
+
+class LeasesToEverybody(MemoryStore):
+    """A live lease keeps nobody away."""
+
+    def take_lease(self, run_id: str, owner: str, now_ms: int, until_ms: int) -> Lease | None:
+        return super().take_lease(run_id, owner, now_ms + 10**9, until_ms)
+
+
+class ForgetsTheDeadHolder(MemoryStore):
+    """Taking a lease does not make the run due."""
+
+    def take_lease(self, run_id: str, owner: str, now_ms: int, until_ms: int) -> Lease | None:
+        lease = super().take_lease(run_id, owner, now_ms, until_ms)
+        if lease is not None:
+            self._runs[run_id] = replace(self._runs[run_id], due_ms=None)
+        return lease
+
+
+class TakesTheLastAnswer(MemoryStore):
+    """A second answer replaces the first."""
+
+    def put_signal(self, run_id: str, signal: Signal) -> Signal:
+        self._of(run_id).inbox[signal.kind, signal.identity] = signal
+        return signal
+
+    def get_signal(self, run_id: str, kind: str, identity: str) -> Signal | None:
+        return None
+
+
+class KeepsNoAnswers(MemoryStore):
+    """An inbox that is emptied by reading."""
+
+    def read_inbox(self, run_id: str) -> Sequence[Signal]:
+        waiting = super().read_inbox(run_id)
+        self.take_signals(run_id, waiting)
+        return waiting
+
+
+# -- the log ----------------------------------------------------------------------------------------------------------
+
+
+class ForgetfulLog(RunLog):
+    """Loading leaves out what completed last."""
+
+    def load(self, graph: Graph) -> State:
+        state = State(graph, self.run_id)
+        events = list(self.read())
+        if len(events) > 3 and events[-1].type is EventType.NODE_STARTED:
+            events.pop()
+        for event in events:
+            fold(state, event)
+            state.notes.clear()
+        return state
+
+
+class StaleLog(RunLog):
+    """Snapshots are those of another instant than they say."""
+
+    def save_snapshot(self, state: State) -> None:
+        state.steps += 1
+        super().save_snapshot(state)
+
+
+class BlindLog(RunLog):
+    """A conflict at append is taken for success."""
+
+    def append(self, events: Sequence[Event]) -> None:
+        try:
+            super().append(events)
+        except Fenced:
+            self.tail_bytes += 0
+
+
+def _with_log(log: type[RunLog]) -> type[Session]:
+    class WithLog(Session):
+        def __init__(self, *parts: Any) -> None:
+            super().__init__(*parts)
+            self._log = log(self._world.store, self._world.blobs, self._head.run_id, self._lease.epoch)
+
+    return WithLog
+
+
+# -- the runner -------------------------------------------------------------------------------------------------------
+
+
+class DispatchesBeforeItCommits(Session):
+    """The work begins, and then the log hears of it."""
+
+    async def _step(self, facts: Sequence[Fact]) -> list[Fact]:
+        if not facts:
+            return []
+        decision = decide(self._state, facts, self._world.clock.now_ms(), env=self._env, capacity=MAX_IN_FLIGHT)
+        for dispatch in decision.dispatches:
+            self._dispatch(dispatch)
+        await _turn()
+        await self._patiently(lambda: self._log.append(decision.events))
+        await self._patiently(self._take_signals)
+        return [*await self._claim_deadlines(decision), *self._ripe()]
+
+
+async def _turn() -> None:
+    from asyncio import sleep
+
+    await sleep(0)
+
+
+class TakesBeforeItCommits(Session):
+    """Signals are marked as taken when they are read."""
+
+    def _tell_core(self, signals: Any) -> list[Fact]:
+        facts = super()._tell_core(signals)
+        self._take_signals()
+        return facts
+
+
+class ForgetsTheLastLook(Session):
+    """Nobody looks into the inbox after the lease is released, and a hint for a live lease is not sent again."""
+
+    def _park(self, due_ms: int | None) -> Ending:
+        self._seen |= {(s.kind, s.identity) for s in self._world.store.read_inbox(self._head.run_id)}
+        return super()._park(due_ms)
+
+
+class DropsBusyHints(Runner):
+    """A hint that finds a live lease is dropped."""
+
+    def _open(self, head: RunHead, lease: Lease, budget: Budget) -> Session:
+        return ForgetsTheLastLook(self._world, self._versions, head, lease, budget)
+
+    def _turned_away(self, message: Message) -> Ending:
+        return Ending.BUSY
+
+
+class ParksWithoutTimer(Session):
+    """Neither a timer nor a due date for what waits."""
+
+    def _park(self, due_ms: int | None) -> Ending:
+        return super()._park(None)
+
+
+class NeverRecovers(Session):
+    """Whoever takes over believes that what was started is under way."""
+
+    def _first_facts(self, message: Message) -> list[Fact]:
+        return [fact for fact in super()._first_facts(message) if not isinstance(fact, Recovered)]
+
+
+class RecoversInSilence(Session):
+    """What was cut off is dispatched again without a word in the log."""
+
+    def _first_facts(self, message: Message) -> list[Fact]:
+        facts = super()._first_facts(message)
+        if any(isinstance(fact, Recovered) for fact in facts):
+            for dispatch in decide(self._log.load(self._graph), [Recovered()], self._world.clock.now_ms()).dispatches:
+                self._dispatch(dispatch)
+        return [fact for fact in facts if not isinstance(fact, Recovered)]
+
+
+class DropsEarlyAnswers(Session):
+    """An answer that comes before its question is marked as taken and forgotten."""
+
+    def _ripe(self) -> list[Fact]:
+        if self._early:
+            self._world.store.take_signals(self._head.run_id, self._early)
+        self._early = []
+        return []
+
+
+class DeadlinesClaimNothing(Session):
+    """A deadline wins without asking whether somebody answered."""
+
+    async def _claim_deadlines(self, decision: Any) -> list[Fact]:
+        from stepless.core.facts import Expired
+
+        return [Expired(instance) for instance in decision.expiries]
+
+
+class ForgetsToEnd(Session):
+    """The header is not told of the end."""
+
+    def _leave(self, due_ms: int | None) -> None:
+        if not self._state.ended:
+            super()._leave(due_ms)
+
+
+class FastClock(SkewedClock):
+    """Timers are compared with an instant that has not come yet."""
+
+    def now_ms(self) -> int:
+        return super().now_ms() + 4_000
+
+
+def calm(random: Random) -> Weather:
+    return Weather()
+
+
+def frozen(random: Random) -> Weather:
+    """Processes freeze for longer than their lease."""
+    faults = [fault for fault in CALL_FAULTS if "frozen" in fault]
+    return Weather(until_ms=200_000, rate=0.1, faults=faults, freeze_ms=(70_000, 140_000), latency=0.5)
+
+
+def slow(random: Random) -> Weather:
+    return Weather(until_ms=120_000, latency=0.8)
+
+
+def deadly(random: Random) -> Weather:
+    return Weather(until_ms=120_000, rate=0.08, faults=["crash after", "crash before"], latency=0.3, lost=0.3)
+
+
+def lossy(random: Random) -> Weather:
+    return Weather(until_ms=120_000, latency=0.8, lost=0.5)
+
+
+Build = Callable[[], Parts]
+MUTANTS: Mapping[str, Parts] = {
+    "append without condition": Parts(store=AppendsWithoutCondition, weather=frozen),
+    "acknowledged write is lost": Parts(store=LosesWhatItAcknowledged),
+    "lease without epoch": Parts(store=LeasesWithoutEpoch, weather=frozen),
+    "a dead holder is never found": Parts(store=ForgetsTheDeadHolder, weather=deadly),
+    "the last answer wins": Parts(store=TakesTheLastAnswer, shape="early"),
+    "the inbox is emptied by reading": Parts(store=KeepsNoAnswers, shape="early", weather=deadly),
+    "loading forgets the last event": Parts(runner=_runner(_with_log(ForgetfulLog)), weather=deadly),
+    "snapshots are off by one": Parts(runner=_runner(_with_log(StaleLog))),
+    "a conflict is taken for success": Parts(runner=_runner(_with_log(BlindLog)), weather=frozen),
+    "dispatch before commit": Parts(runner=_runner(DispatchesBeforeItCommits)),
+    "signals are taken before the commit": Parts(runner=_runner(TakesBeforeItCommits), shape="early", weather=deadly),
+    "no last look, no second hint": Parts(runner=DropsBusyHints, shape="early", weather=lossy, sweeps=False),
+    "parking without a timer": Parts(runner=_runner(ParksWithoutTimer), shape="waits"),
+    "what was cut off is forgotten": Parts(runner=_runner(NeverRecovers), weather=deadly),
+    "recovering without a word": Parts(runner=_runner(RecoversInSilence), weather=deadly),
+    "early answers are dropped": Parts(runner=_runner(DropsEarlyAnswers), shape="early"),
+    "a deadline claims nothing": Parts(runner=_runner(DeadlinesClaimNothing), shape="waits", weather=slow),
+    "the header never hears of the end": Parts(runner=_runner(ForgetsToEnd), weather=calm),
+    "timers compare with a clock that is ahead": Parts(clock=FastClock, shape="waits"),
+    "nobody sweeps": Parts(sweeps=False, weather=lossy),
+}

@@ -1,0 +1,175 @@
+"""Who acts in an episode besides the runners: the one who starts the run, those who answer, the one who cancels, the sweeper.
+
+People are stubborn: when a call fails or their process dies they try again, until they have been told how it stands.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from random import Random
+
+from episode import SIGNER, SWEEP_MS, Episode, KnownVersions
+from faults import Crash
+from journal import Answered, Violation
+from virtual_time import Actor
+
+from stepless.core.events import EventType
+from stepless.errors import Conflict, Gone, InvalidRequest, NotFound, StoreUnavailable
+from stepless.nodes import KINDS
+from stepless.ports import RunHead
+from stepless.runtime.inbox import ENDED
+from stepless.runtime.service import Service
+from stepless.runtime.sweep import sweep
+from stepless.testing import simulate
+
+WHEN_MS = (0, 2_000, 5_000, 5_200, 20_000)  # after the start somebody answers: some of it at deadlines
+Person = tuple[str, float, Callable[[Actor], None]]
+
+
+def people(episode: Episode) -> Iterator[Person]:
+    random = episode.random
+    episode.busy_people += 1
+    yield "starter", 0.0, lambda actor: _start(episode, actor, random)
+    yield "sweeper", SWEEP_MS, lambda actor: _sweep(episode, actor)
+    yield "janitor", 45_000, lambda actor: _tidy(episode, actor)
+
+
+def service(episode: Episode, actor: Actor) -> Service:
+    world = episode.world(actor)
+    return Service(world, KnownVersions(world.store, KINDS), SIGNER)
+
+
+def stubbornly(episode: Episode, actor: Actor, attempt: Callable[[Service], None]) -> None:
+    """Until the attempt comes to an end that is an answer. A crash costs the process, and a new one tries again."""
+    while True:
+        try:
+            attempt(service(episode, actor))
+            return
+        except StoreUnavailable as error:
+            episode.chance.tell(actor.name, f"is told to try again: {error.message}")
+        except Crash:
+            if actor.doomed:
+                raise
+            episode.chance.tell(actor.name, "died and starts again")
+        actor.pause(episode.chance.random.choice([10, 1_000, 20_000]))
+
+
+def _start(episode: Episode, actor: Actor, random: Random) -> None:
+    inputs = {"ballast": episode.ballast} if episode.ballast else {}
+    workflow = episode.scenario.document["id"]
+
+    def attempt(verbs: Service) -> None:
+        started = verbs.start(workflow, {"input": inputs} if episode.ballast else inputs, key="one").run_id
+        episode.started.append(started)
+
+    stubbornly(episode, actor, attempt)
+    if random.random() < 0.2:
+        stubbornly(episode, actor, attempt)
+    run_id = episode.started[0]
+    for name, at_ms, body in _followers(episode, run_id, random):
+        episode.busy_people += 1
+        episode.schedule.spawn(name, body, episode.schedule.now_ms + at_ms)
+    episode.busy_people -= 1
+
+
+def _followers(episode: Episode, run_id: str, random: Random) -> Iterator[Person]:
+    expected = simulate(episode.scenario.document, {"input": {}}, script=_answered_at_once(episode))
+    asked = [event["payload"]["instance"] for event in expected.events if event["type"] == EventType.NODE_WAITING]
+    questions = [pause for pause in asked if "human" in (episode.scenario.script.get(pause.partition("@")[0]) or [{}])[0]]
+    contested = random.random() < 0.3
+    for pause in questions:
+        handle = episode.scenario.script[pause.partition("@")[0]][0]["human"]["handle"]
+        yield f"ann {pause}", random.choice(WHEN_MS), _answerer(episode, run_id, pause, handle, "ann")
+        if contested:
+            other = "rejected" if handle == "approved" else "approved"
+            yield f"bob {pause}", random.choice(WHEN_MS), _answerer(episode, run_id, pause, other, "bob")
+    if random.random() < 0.15:
+        episode.cancelled = True
+        yield "canceller", random.choice([0, 500, 5_000, 60_000]), _canceller(episode, run_id)
+
+
+def _answered_at_once(episode: Episode) -> dict[str, object]:
+    script: dict[str, object] = {}
+    for name, entries in episode.scenario.script.items():
+        human = entries[0].get("human")
+        script[name] = [{"human": {"resume_at": 0, **human}}] if human else entries
+    return script
+
+
+def _answerer(episode: Episode, run_id: str, pause: str, handle: str, by: str) -> Callable[[Actor], None]:
+    def live(actor: Actor) -> None:
+        stubbornly(episode, actor, lambda verbs: _answer(episode, verbs, run_id, pause, handle, by))
+        episode.busy_people -= 1
+
+    return live
+
+
+def _answer(episode: Episode, verbs: Service, run_id: str, pause: str, handle: str, by: str) -> None:
+    asked_ms = episode.schedule.now_ms
+    try:
+        verbs.decide(run_id, pause, handle, {}, by)
+    except Conflict as error:
+        first = error.facts["first"]
+        if (first["decision"], first["by"]) != (handle, by):
+            return
+    except (Gone, NotFound):
+        return
+    episode.journal.answers.append(Answered(run_id, pause, handle, by, asked_ms))
+
+
+def _canceller(episode: Episode, run_id: str) -> Callable[[Actor], None]:
+    def attempt(verbs: Service) -> None:
+        try:
+            verbs.cancel(run_id, by="cem")
+        except Conflict as error:
+            assert error.error_code == "run_ended"
+
+    def live(actor: Actor) -> None:
+        stubbornly(episode, actor, attempt)
+        episode.busy_people -= 1
+
+    return live
+
+
+def _sweep(episode: Episode, actor: Actor) -> None:
+    while True:
+        if episode.parts.sweeps:
+            stubbornly(episode, actor, _sweep_once)
+        actor.pause(SWEEP_MS)
+
+
+def _sweep_once(verbs: Service) -> None:
+    sweep(verbs.world)
+
+
+def _tidy(episode: Episode, actor: Actor) -> None:
+    """Answers whatever is still open now and then, so that every run can end. Through the links, as people do."""
+    while True:
+        actor.pause(45_000)
+        for run_id in list(episode.names):
+            stubbornly(episode, actor, lambda verbs, run_id=run_id: _answer_all(episode, verbs, run_id))  # type: ignore[misc]
+
+
+def _is_orphan(episode: Episode, head: RunHead) -> bool:
+    """Whether its parent no longer waits for it: then it must be cancelled, and nobody answers for it."""
+    parent = json.loads(head.meta).get("parent")
+    return parent is not None and parent["instance"] in episode.journal.runs[parent["run"]].ends
+
+
+def _answer_all(episode: Episode, verbs: Service, run_id: str) -> None:
+    head = episode.memory.get_run(run_id)
+    if head is None or head.status in ENDED or _is_orphan(episode, head):
+        return
+    for pause in verbs.run(run_id).pauses:
+        if pause.token is None or not pause.exits:
+            continue
+        asked_ms = episode.schedule.now_ms
+        try:
+            handle = pause.exits[0]
+            verbs.answer(pause.token, handle, {}, "janitor")
+        except (Conflict, Gone):
+            continue
+        except InvalidRequest as error:
+            raise Violation(f"an open pause refuses a proper answer: {error}") from error
+        episode.journal.answers.append(Answered(run_id, pause.pause, handle, "janitor", asked_ms))

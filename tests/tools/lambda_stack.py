@@ -1,0 +1,97 @@
+"""The four functions as Lambda would run them, over what the template makes, made by hand."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import boto3
+from lambda_host import LambdaFunction
+
+from stepless.adapters.aws.table import create_table_arguments
+
+ROOT = Path(__file__).resolve().parents[2]
+STEPS = ROOT / "tests/functions"
+CREDENTIALS = {"AWS_ACCESS_KEY_ID": "test", "AWS_SECRET_ACCESS_KEY": "test", "AWS_DEFAULT_REGION": "us-east-1"}
+API_KEY = "a-key-for-the-tests"
+
+
+def sample(name: str) -> Any:
+    """A payload of events/, as it is there."""
+    return json.loads((ROOT / "events" / f"{name}.json").read_text())
+
+
+class Stack:
+    """What the template makes, made by hand: the table, the queue, the bucket and the signing keys."""
+
+    def __init__(self, address: str, folder: Path) -> None:
+        self.folder = folder
+        self._services: dict[str, Any] = {}
+        self._address = address
+        self._functions: list[LambdaFunction] = []
+        self.service("dynamodb").create_table(**create_table_arguments("runs"))
+        self.service("s3").create_bucket(Bucket="blobs")
+        self.service("secretsmanager").create_secret(Name="signing", SecretString=json.dumps({"first": "s" * 64}))
+        self.queue_url = self.service("sqs").create_queue(QueueName="runs")["QueueUrl"]
+        self.variables = {
+            **CREDENTIALS,
+            "AWS_REGION": "us-east-1",
+            "AWS_ENDPOINT_URL": address,
+            "STEPLESS_TABLE": "runs",
+            "STEPLESS_QUEUE_URL": self.queue_url,
+            "STEPLESS_BUCKET": "blobs",
+            "STEPLESS_SCHEDULE_GROUP": "default",
+            "STEPLESS_SCHEDULE_ROLE_ARN": "arn:aws:iam::000000000000:role/timers",
+            "STEPLESS_SCHEDULE_TARGET_ARN": "arn:aws:sqs:us-east-1:000000000000:runs",
+            "STEPLESS_SCHEDULE_DEAD_LETTER_ARN": "arn:aws:sqs:us-east-1:000000000000:dead",
+            "STEPLESS_SIGNING_SECRET": "signing",
+            "STEPLESS_SECRETS_PREFIX": "/tests/",
+            "STEPLESS_AUTH": "api-key",
+            "STEPLESS_API_KEYS": API_KEY,
+            "STEPLESS_BASE_URL": "https://stepless.example",
+            "STEPLESS_MODULES": "hello,lambda_steps",
+            "POWERTOOLS_METRICS_NAMESPACE": "Stepless",
+            "EFFECTS": str(folder / "effects"),
+        }
+
+    def service(self, name: str) -> Any:
+        if name not in self._services:
+            keys = {"aws_access_key_id": "test", "aws_secret_access_key": "test", "region_name": "us-east-1"}
+            self._services[name] = boto3.client(name, endpoint_url=self._address, **keys)
+        return self._services[name]
+
+    def function(self, name: str, variables: Mapping[str, str] | None = None) -> LambdaFunction:
+        path = [ROOT / "engine", ROOT / "layers/functions", STEPS]
+        given = {**self.variables, "POWERTOOLS_SERVICE_NAME": name, **(variables or {})}
+        function = LambdaFunction(name, ROOT / "functions" / name, path, given, timeout_s=20, logs=self.folder)
+        self._functions.append(function)
+        return function
+
+    def messages(self) -> list[dict[str, Any]]:
+        """The bodies that wait in the queue, which is empty after."""
+        found = []
+        while True:
+            taken = self.service("sqs").receive_message(QueueUrl=self.queue_url, MaxNumberOfMessages=10).get("Messages", [])
+            if not taken:
+                return found
+            for message in taken:
+                self.service("sqs").delete_message(QueueUrl=self.queue_url, ReceiptHandle=message["ReceiptHandle"])
+                found.append(json.loads(message["Body"]))
+
+    def effects(self) -> list[str]:
+        """What the nodes did, in order."""
+        path = self.folder / "effects"
+        return path.read_text().split() if path.exists() else []
+
+    def expire_lease(self, run_id: str) -> None:
+        """Moves the end of a dead runner's lease into the past, rather than waiting for it."""
+        key = {"pk": {"S": f"RUN#{run_id}"}, "sk": {"S": "HEAD"}}
+        self.service("dynamodb").update_item(
+            TableName="runs", Key=key, UpdateExpression="SET l = :now", ExpressionAttributeValues={":now": {"N": "1"}}
+        )
+
+    def close(self) -> None:
+        for function in self._functions:
+            function.close()

@@ -1,0 +1,126 @@
+"""What runs cost, as DynamoDB bills them: the targets of the design, counted over the real engine."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from stepless.adapters.aws.capacity import CapacityMeter
+from stepless.adapters.aws.store import DynamoStore
+from stepless.adapters.memory.blobs import MemoryBlobs
+from stepless.adapters.memory.queue import MemoryQueue
+from stepless.adapters.memory.secrets import MemorySecrets
+from stepless.nodes.function import function
+from stepless.ports import RunHead
+from stepless.runtime.bootstrap import Local, assemble
+from stepless.runtime.budget import Budget
+
+CHANCE = random.Random(1)
+COUNTED_MS = 60_000
+
+
+@function("capacity.half_a_kilobyte")
+def half_a_kilobyte() -> str:
+    return "".join(CHANCE.choices("abcdefghijklmnopqrstuvwxyz0123456789", k=500))
+
+
+WORK = {"type": "function", "with": {"call": "capacity.half_a_kilobyte"}}
+CHAIN = {
+    "id": "chain",
+    "nodes": {"n0": {"type": "manual"}} | {f"n{i}": {**WORK, "after": f"n{i - 1}"} for i in range(1, 11)},
+}
+FAN_OUT = {
+    "id": "fan-out",
+    "nodes": {"start": {"type": "manual"}}
+    | {f"w{i}": {**WORK, "after": "start"} for i in range(50)}
+    | {"all": {"type": "join", "after": [f"w{i}" for i in range(50)]}},
+}
+APPROVAL = {
+    "id": "approval",
+    "nodes": {
+        "start": {"type": "manual"},
+        "ask": {"type": "approval", "after": "start", "with": {"message": "Go on?"}},
+        "pay": {**WORK, "after": "ask.approved"},
+    },
+}
+
+
+@pytest.fixture
+def meter(dynamo: Any) -> Iterator[CapacityMeter]:
+    meter = CapacityMeter()
+    meter.watch(dynamo)
+    yield meter
+    meter.forget(dynamo)
+
+
+@pytest.fixture
+def engine(dynamo: Any, table: str, meter: CapacityMeter) -> Local:
+    engine = assemble(DynamoStore(dynamo, table), MemoryBlobs(), COUNTED_MS, MemorySecrets())
+    for document in (CHAIN, FAN_OUT, APPROVAL):
+        engine.service.publish(document)
+        drive(engine, engine.service.start(document["id"], {"warm": True}).run_id)
+    return engine
+
+
+def drive(engine: Local, run_id: str) -> None:
+    """Runs until no message is left."""
+    queue: Any = engine.world.queue
+    assert isinstance(queue, MemoryQueue)
+    while (message := queue.receive(2**62)) is not None:
+        asyncio.run(engine.runner.run(message, Budget(COUNTED_MS)))
+
+
+@pytest.mark.parametrize(("workflow", "most"), [("chain", 18), ("fan-out", 45)])
+def test_a_run_stays_below_its_write_units(engine: Local, meter: CapacityMeter, workflow: str, most: int) -> None:
+    meter.taken()
+    run_id = engine.service.start(workflow, {"order": "o-1", "amount": 12}).run_id
+    drive(engine, run_id)
+    used = meter.taken()
+    assert engine.service.run(run_id).status == "completed"
+    assert 12 < used.write_units <= most, used
+
+
+def test_an_approval_with_its_pause_stays_below_its_write_units(engine: Local, meter: CapacityMeter) -> None:
+    meter.taken()
+    run_id = engine.service.start("approval", {"order": "o-1"}).run_id
+    drive(engine, run_id)
+    assert engine.service.run(run_id).status == "paused"
+    engine.service.decide(run_id, "ask", "approved", {}, "ada")
+    drive(engine, run_id)
+    used = meter.taken()
+    assert engine.service.run(run_id).status == "completed"
+    assert 12 < used.write_units <= 20, used
+
+
+def test_what_is_counted(dynamo: Any, table: str, meter: CapacityMeter) -> None:
+    store = DynamoStore(dynamo, table)
+    run = RunHead("r", "wf", "h", "created", 1, 1, b"{}", due_ms=10)
+    store.create_run(run)
+    meter.taken()
+    store.create_run(RunHead("r2", "wf", "h", "created", 1, 1, b"{}", due_ms=10))
+    created = meter.taken()
+    assert (created.write_units, created.index_units, created.requests) == (3, 2, {"dynamodb.PutItem": 1})
+    store.create_run(run)
+    assert meter.taken().write_units == 1  # refused, and billed
+    lease = store.take_lease("r", "me", 2, 30_000)
+    assert lease
+    store.update_run(lease, 3, until_ms=60_000)
+    assert (meter.taken().write_units, store.get_run("r").due_ms) == (2, 60_000)  # type: ignore[union-attr]
+    store.get_run("r")
+    read = meter.taken()
+    assert (read.write_units, read.read_units) == (0, 2)
+
+
+def test_large_inputs_are_paid_for_once(dynamo: Any, table: str, meter: CapacityMeter) -> None:
+    store, inputs = DynamoStore(dynamo, table), CHANCE.randbytes(200_000)
+    run = RunHead("r", "wf", "h", "created", 1, 1, inputs, due_ms=10)
+    store.create_run(run)
+    assert 190 < meter.taken().write_units < 210
+    lease = store.take_lease("r", "me", 2, 30_000)
+    assert lease
+    assert meter.taken().write_units == 1
+    assert store.get_run("r").inputs == inputs  # type: ignore[union-attr]

@@ -1,0 +1,66 @@
+"""Events as bytes and back: nothing is lost, nothing is added, and small things stay small."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from stepless.core.codec import decode_batch, dump, encode_batch, pack, unpack
+from stepless.core.events import Event, EventType
+from stepless.errors import EngineBug
+
+scalars = st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text()
+values = st.recursive(scalars, lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner), max_leaves=8)
+keys = st.sampled_from(["output", "index", "attempt", "reason", "error", "delay_ms", "text", "blobs"])
+payloads = st.dictionaries(keys, values)
+
+
+@st.composite
+def batches(draw: st.DrawFn) -> list[Event]:
+    first, at_ms = draw(st.integers(1, 10**6)), draw(st.integers(0, 2 * 10**12))
+    events = []
+    for number in range(draw(st.integers(1, 6))):
+        at_ms += draw(st.integers(-5, 10**5))  # a clock may step back
+        instance = draw(st.sampled_from(["", "a", "x@l[2]", "x@m[0]@l[1]"]))
+        parent = draw(st.integers(0, 10**6))
+        events.append(Event(first + number, draw(st.sampled_from(EventType)), at_ms, instance, parent, draw(payloads)))
+    return events
+
+
+@given(batches())
+def test_a_batch_comes_back_as_it_was(events: list[Event]) -> None:
+    assert decode_batch(encode_batch(events), events[0].sequence) == events
+
+
+@given(values)
+def test_a_value_comes_back_packed_or_not(value: Any) -> None:
+    assert unpack(pack(dump([value]))) == [value]
+
+
+@pytest.mark.parametrize("value", [2**80, -(2**64), "\ud800", 0.1, 1e308, "\u0000", {"": [[]]}])
+def test_odd_values_keep_their_exact_type(value: Any) -> None:
+    assert unpack(pack(dump([value]))) == [value]
+
+
+def test_a_large_batch_is_compressed_where_that_pays() -> None:
+    event = Event(1, EventType.NODE_COMPLETED, 1, "a", 0, {"output": ["the same words again"] * 1_000})
+    data = pack(encode_batch([event]))
+    assert len(data) < 1_000
+    assert decode_batch(data, 1) == [event]
+
+
+def test_a_completion_with_half_a_kilobyte_costs_hardly_more_than_its_result() -> None:
+    """3.2: envelopes stay small, so that the result and the next start share one write unit."""
+    done = Event(4, EventType.NODE_COMPLETED, 1_700_000_000_000, "score", 3, {"output": "x" * 500})
+    start = Event(5, EventType.NODE_STARTED, 1_700_000_000_000, "pay", 4, {"index": 2})
+    assert len(encode_batch([done, start])) < 600
+
+
+@pytest.mark.parametrize("data", [b"", b"[", b"[1,[\"?\",0]]", b"x\x9cgarbage", b"[1,7]"])
+def test_a_damaged_batch_is_told_with_its_place(data: bytes) -> None:
+    with pytest.raises(EngineBug) as told:
+        decode_batch(data, 17)
+    assert "17" in told.value.place

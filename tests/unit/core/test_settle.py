@@ -1,0 +1,52 @@
+"""How long a back-off lasts (2.4)."""
+
+from __future__ import annotations
+
+import pytest
+
+from stepless.core.facts import Failed, Failure, Tick
+from stepless.core.settle import backoff_ms
+from stepless.model.graph import Retry
+
+
+def retry(backoff: int = 500, most: int = 8_000, attempts: int = 9) -> Retry:
+    return Retry(attempts=attempts, backoff_ms=backoff, max_backoff_ms=most, retry_on=frozenset({"timeout"}))
+
+
+@pytest.mark.parametrize(("attempt", "chance", "delay_ms"), [
+    (1, 1.0, 500), (2, 1.0, 1_000), (3, 1.0, 2_000), (5, 1.0, 8_000), (6, 1.0, 8_000), (100, 1.0, 8_000),
+    (1, 0.0, 250), (2, 0.0, 500), (6, 0.0, 4_000), (2, 0.5, 750),
+])  # fmt: skip
+def test_it_doubles_up_to_its_bound_and_half_of_it_is_chance(attempt: int, chance: float, delay_ms: int) -> None:
+    assert backoff_ms(retry(), attempt, chance) == delay_ms
+
+
+def test_a_bound_below_the_first_delay_holds_from_the_start() -> None:
+    assert backoff_ms(retry(backoff=500, most=100), 1, 1.0) == 100
+
+
+def test_no_backoff_means_at_once(play, node) -> None:  # type: ignore[no-untyped-def]
+    run = play({"a": node(retry={"attempts": 2, "backoff_ms": 0})})
+    run.begin()
+    run.tell(Failed("a", 1, Failure("timeout")), at=5_000)
+    assert run.status("a") == "waiting"
+    assert [d.attempt for d in run.tell(Tick(), at=5_000).dispatches] == [2]
+
+
+@pytest.mark.parametrize(("cause", "asked_ms", "delay_ms"), [
+    ("rate_limit", 9_000, 9_000), ("rate_limit", 10, 500), ("timeout", 9_000, 500),
+])  # fmt: skip
+def test_only_a_rate_limit_may_ask_for_more(play, node, cause: str, asked_ms: int, delay_ms: int) -> None:  # type: ignore[no-untyped-def]
+    run = play({"a": node(retry={"attempts": 2, "backoff_ms": 500})})
+    run.begin()
+    decision = run.tell(Failed("a", 1, Failure(cause, retry_after_ms=asked_ms)), at=5_000)
+    assert decision.events[-1].data["delay_ms"] == delay_ms
+    assert decision.events[-1].data["resume_at"] == 5_000 + delay_ms
+
+
+def test_the_drawn_chance_is_recorded_by_its_delay(play, node) -> None:  # type: ignore[no-untyped-def]
+    run = play({"a": node(retry={"attempts": 2, "backoff_ms": 500})})
+    run.begin()
+    decision = run.tell(Failed("a", 1, Failure("timeout"), chance=0.25))
+    assert decision.events[-1].data["delay_ms"] == 312
+    assert run.folded().get("a").wait == run.state.get("a").wait

@@ -1,0 +1,125 @@
+"""The log as people read it (2.10, 2.11)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from stepless.core.events import NODE_ENDS, RUN_ENDS, EventType
+from stepless.core.facts import Answered, CancelRequested, Completed, Failed, Failure, Streamed, Tick
+from stepless.core.trace import Tag, envelope
+from stepless.model.kind import Outcome
+
+Make = Callable[..., Any]
+Node = Callable[..., dict[str, Any]]
+
+
+def wire(run: Any) -> list[dict[str, Any]]:
+    return [envelope(run.graph, "run_7", event) for event in run.events]
+
+
+def test_an_envelope_has_the_shape_of_the_specification(play: Make, node: Node) -> None:
+    run = play({"a": node(), "b": node("a")})
+    run.begin()
+    run.tell(Completed("a", 1, Outcome({"n": 1})), at=1_700_000_000_123)
+    done = wire(run)[2]
+    assert done == {
+        "eventId": 3,
+        "sequence": 3,
+        "type": "node.completed",
+        "runId": "run_7",
+        "workflowId": "small",
+        "timestamp": "2023-11-14T22:13:20.123Z",
+        "correlation": {"traceId": "run_7", "parentEventId": 2, "wave": 0, "phase": "node"},
+        "payload": {"instance": "a", "node": "a", "kind": "function", "output": {"n": 1}, "status": "completed"},
+    }
+    assert wire(run)[3]["correlation"] == {"traceId": "run_7", "parentEventId": 3, "wave": 1, "phase": "node"}
+    assert [e["eventId"] for e in wire(run)] == list(range(1, 5))
+
+
+def test_a_parent_always_comes_before_its_consequence(play: Make, node: Node) -> None:
+    loop = {"type": "loop", "after": "a", "with": {"times": 2, "body": {"nodes": {"x": node()}}}}
+    run = play({"a": node(), "l": loop, "z": node("l")})
+    run.begin()
+    for instance in ("a", "x@l[0]", "x@l[1]", "z"):
+        run.complete(instance)
+    for event in wire(run):
+        parent = event["correlation"]["parentEventId"]
+        assert parent is None or 0 < parent < event["eventId"]
+
+
+def test_every_end_says_its_status_and_its_code_or_reason(play: Make, node: Node) -> None:
+    contract = {"type": "object"}
+    run = play({
+        "a": node(), "b": node(timeout_ms=5), "c": node(output_contract=contract), "d": node("a"), "e": node(), "f": node(),
+    })  # fmt: skip
+    run.begin()
+    run.tell(Failed("a", 1, Failure("config", "boom")))
+    run.tell(Failed("b", 1, Failure("timeout", "timeout", "late", "timeout")))
+    run.complete("c", "text")
+    run.tell(Failed("e", 1, Failure("moderation", "moderation_blocked", "no", "policy")))
+    run.tell(CancelRequested())
+    ends = {e["payload"]["instance"]: (e["type"], e["payload"]["status"], e["payload"].get("code") or e["payload"].get("reason"))
+            for e in wire(run) if e["type"] in NODE_ENDS}  # fmt: skip
+    assert ends == {
+        "a": ("node.failed", "failed", "boom"),
+        "b": ("node.timed_out", "failed", "timeout"),
+        "c": ("node.invalidated", "failed", "output_contract_violation"),
+        "d": ("node.skipped", "skipped", "upstream_failure"),
+        "e": ("node.blocked", "failed", "moderation_blocked"),
+        "f": ("node.cancelled", "cancelled", "run_cancelled"),
+    }
+    assert run.events[-1].type in RUN_ENDS
+    assert wire(run)[-1]["payload"]["status"] == "failed"
+
+
+def test_tags_tell_each_transition_once(play: Make, node: Node) -> None:
+    run = play({"a": node(retry={"attempts": 2, "backoff_ms": 100}), "b": node("a")})
+    run.begin()
+    run.tell(Failed("a", 1, Failure("timeout"), chance=1.0), at=2_000)
+    run.tell(Tick(), at=2_100)
+    run.tell(Completed("a", 2, Outcome(1), usage={"input_tokens": 7, "output_tokens": 2}), at=2_150)
+    run.tell(CancelRequested())
+    assert run.trace.tags == [
+        Tag("node_started", "a", {"attempt": 1, "wave": 0}),
+        Tag("node_retried", "a", {"attempt": 1, "cause": "timeout", "delay_ms": 100}),
+        Tag("node_started", "a", {"attempt": 2, "wave": 0}),
+        Tag("node_completed", "a", {"duration_ms": 2_150 - 1_001, "input_tokens": 7, "output_tokens": 2}),
+        Tag("node_started", "b", {"attempt": 1, "wave": 1}),
+        Tag("node_cancelled", "b", {}),
+    ]
+
+
+def test_a_record_tells_what_an_instance_was_given_and_made_of_it(play: Make, node: Node) -> None:
+    run = play({"a": node(), "w": {"type": "approval", "after": "a", "with": {"message": "Go on?"}}, "b": node("w.approved")})
+    run.begin({"n": 1})
+    run.tell(Completed("a", 1, Outcome("A")), at=2_000)
+    waiting = run.trace.nodes["w"]
+    assert (waiting.status, waiting.waiting["reason"]) == ("waiting", "human_input")
+    run.tell(Answered("w", "approved", {}, by="Ada"), at=3_000)
+    a, w, b = (run.trace.nodes[name] for name in ("a", "w", "b"))
+    assert (a.inputs, a.output, a.index, a.predecessor, a.wave) == ({"input": {"n": 1}}, "A", 1, None, 0)
+    assert (w.output["by"], w.ended_ms, w.waiting) == ("Ada", 3_000, None)
+    assert (b.status, b.index, b.predecessor, b.wave, b.ended_ms) == ("running", 3, "w", 2, None)
+
+
+def test_the_numbers_of_starts_have_no_hole(play: Make, node: Node) -> None:
+    run = play({"a": node(retry={"attempts": 2, "backoff_ms": 0}), "b": node("a.error"), "c": node("a"), "d": node("c")})
+    run.begin()
+    run.tell(Failed("a", 1, Failure("timeout")), at=2_000)
+    run.tell(Tick(), at=2_000)
+    for instance, attempt in (("a", 2), ("c", 1), ("d", 1)):
+        run.complete(instance, attempt=attempt)
+    assert [record.index for record in run.trace.nodes.values()] == [1, None, 2, 3]
+
+
+def test_pieces_of_text_are_numbered_over_all_attempts(play: Make, node: Node) -> None:
+    run = play({"a": node(retry={"attempts": 2, "backoff_ms": 0})})
+    run.begin()
+    run.tell(Streamed("a", 1, "Hel"), Streamed("a", 1, "lo"))
+    run.tell(Failed("a", 1, Failure("timeout")), at=2_000)
+    run.tell(Tick(), at=2_000)
+    run.state = run.folded()
+    run.tell(Streamed("a", 2, "Hel"), Streamed("a", 2, "lo"))
+    pieces = [(e.data["attempt"], e.data["deltaIndex"], e.data["offset"]) for e in run.events if e.type is EventType.NODE_DELTA]
+    assert pieces == [(1, 0, 0), (1, 1, 3), (2, 2, 0), (2, 3, 3)]

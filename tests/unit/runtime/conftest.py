@@ -1,0 +1,174 @@
+"""A machine whose clock the test moves: the real service, runner, queue, timers and store, and work that the test does."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import Counter
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from stepless.adapters.memory.blobs import MemoryBlobs
+from stepless.adapters.memory.clock import SettableClock
+from stepless.adapters.memory.queue import MemoryQueue
+from stepless.adapters.memory.secrets import MemorySecrets
+from stepless.adapters.memory.store import MemoryStore
+from stepless.adapters.memory.timers import MemoryTimers
+from stepless.core.events import Event
+from stepless.errors import StoreUnavailable
+from stepless.limits import BUSY_DELAY_MS
+from stepless.model.work import Result
+from stepless.ports import Call, Message
+from stepless.runtime.bootstrap import local
+from stepless.runtime.budget import Budget
+from stepless.runtime.inspecting import RunView
+from stepless.runtime.runlog import RunLog
+from stepless.runtime.runner import Ending, Runner
+from stepless.runtime.service import Service
+from stepless.runtime.sweep import sweep
+from stepless.runtime.tokens import Key, Signer
+from stepless.runtime.versions import Versions
+
+START_MS = 1_700_000_000_000
+Behaviour = Callable[[Call], Awaitable[Any]]
+
+
+class Died(Exception):
+    """This process is gone."""
+
+
+class Faults:
+    """Numbers every call of the ports that it stands before, and breaks the one that it is told to: before it does anything,
+    or after it has, which its caller cannot tell apart."""
+
+    def __init__(self) -> None:
+        self.calls = 0
+        self.at = 0  # 0: never
+        self.after = False
+        self.error: Exception = Died()
+        self.names: list[str] = []
+
+    def before(self, port: Any) -> Any:
+        return _Port(self, port)
+
+
+class _Port:
+    def __init__(self, faults: Faults, port: Any) -> None:
+        self._faults, self._port = faults, port
+
+    def __getattr__(self, name: str) -> Any:
+        verb, faults = getattr(self._port, name), self._faults
+
+        def call(*given: Any, **named: Any) -> Any:
+            faults.calls += 1
+            faults.names.append(name)
+            breaks = faults.calls == faults.at
+            if breaks and not faults.after:
+                raise faults.error
+            answer = verb(*given, **named)
+            if breaks:
+                raise faults.error
+            return answer
+
+        return call
+
+
+class Machine:
+    """One world, and one process at a time that works on it. `calls` counts the attempts that were begun, by instance."""
+
+    def __init__(self, store: Any = None, blobs: Any = None) -> None:
+        self.store = store or MemoryStore()
+        self.clock = SettableClock(START_MS)
+        self.queue, self.timers = MemoryQueue(self.clock), MemoryTimers()
+        self.faults = Faults()
+        self.behaviours: dict[str, Behaviour] = {}
+        self.calls: Counter[str] = Counter()
+        base = local(None).world
+        self.world = replace(
+            base, store=self.store, queue=self.queue, timers=self.timers, blobs=blobs or MemoryBlobs(), clock=self.clock,
+            secrets=MemorySecrets({"HOOK": "hook-secret", "KEY": "a-secret-key"}), runs={**base.runs, "function": self._work},
+        )  # fmt: skip
+        self.service = Service(self.world, Versions(self.store, base.kinds), Signer([Key("k1", b"one")]))
+        self.runner = self.process()
+
+    def process(self) -> Runner:
+        """Another process over the same world; its calls of store, queue and timers may break."""
+        before = self.faults.before
+        world = replace(self.world, store=before(self.store), queue=before(self.queue), timers=before(self.timers))
+        return Runner(world, Versions(world.store, world.kinds))
+
+    async def _work(self, call: Call) -> Result:
+        assert self.started(call.run_id, call.instance, call.attempt), "work began before its start was committed"
+        self.calls[call.instance] += 1
+        behaviour = self.behaviours.get(call.node)
+        return Result(await behaviour(call) if behaviour is not None else call.node)
+
+    # -- what happened ----------------------------------------------------------------------------------------------
+
+    def log(self, run_id: str) -> list[Event]:
+        return list(RunLog(self.store, self.world.blobs, run_id).read())
+
+    def types(self, run_id: str) -> list[str]:
+        return [f"{event.type.value} {event.instance}".strip() for event in self.log(run_id)]
+
+    def started(self, run_id: str, instance: str, attempt: int) -> bool:
+        return any(e.type == "node.started" and e.instance == instance and e.data.get("attempt", 1) == attempt
+                   for e in self.log(run_id))  # fmt: skip
+
+    def view(self, run_id: str) -> RunView:
+        return self.service.run(run_id)
+
+    # -- what happens next ------------------------------------------------------------------------------------------
+
+    def start(self, nodes: Mapping[str, Any], inputs: Any = None, **top: Any) -> str:
+        self.service.publish({"id": "small", **top, "nodes": nodes})
+        return self.service.start("small", {} if inputs is None else inputs).run_id
+
+    def invoke(self, message: Message, budget: Budget | None = None) -> Ending:
+        return asyncio.run(self.runner.run(message, budget or Budget(60_000)))
+
+    def step(self, budget: Budget | None = None) -> bool:
+        """The next thing that happens, wherever the clock must go for it; False when nothing ever will."""
+        now_ms = self.clock.now_ms()
+        for run_id in self.timers.due(now_ms):
+            self.queue.send(Message(run_id, "timer"))
+        message = self.queue.receive(now_ms)
+        if message is None:
+            return self._move_on()
+        try:
+            self.invoke(message, budget)
+        except StoreUnavailable:
+            self.queue.send(message, BUSY_DELAY_MS)
+        return True
+
+    def _move_on(self) -> bool:
+        due = self.store.list_due(2**62, limit=1)
+        instants = [self.queue.next_ms(), self.timers.next_ms(), due[0].due_ms if due else None]
+        upcoming = [instant for instant in instants if instant is not None]
+        if not upcoming:
+            return False
+        self.clock.set(max(self.clock.now_ms(), min(upcoming)))
+        sweep(self.world)
+        return True
+
+    def drain(self, budget: Callable[[], Budget] | None = None, steps: int = 2_000) -> None:
+        """Everything that happens without anybody's help."""
+        for _ in range(steps):
+            if not self.step(budget() if budget is not None else None):
+                return
+        raise AssertionError(f"it never comes to rest: {self.runner}")
+
+
+@pytest.fixture
+def machine() -> Machine:
+    return Machine()
+
+
+@pytest.fixture
+def node() -> Callable[..., dict[str, Any]]:
+    def made(after: Any = None, **more: Any) -> dict[str, Any]:
+        return {"type": "function", "with": {"call": "test.echo"}, **({"after": after} if after else {}), **more}
+
+    return made

@@ -1,0 +1,78 @@
+"""Publishing: a version, or every reason why not, and nothing in between."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from stepless.errors import Conflict, DocumentRefused, NotFound
+from stepless.runtime.webhooks import HookRequest
+
+
+def hooks(identity: str, *paths: str) -> dict[str, Any]:
+    nodes = {f"h{i}": {"type": "webhook", "with": {"path": path, "auth": "none"}} for i, path in enumerate(paths)}
+    return {"id": identity, "nodes": nodes}
+
+
+def listens(machine: Any, path: str) -> str | None:
+    try:
+        hooked = machine.service.trigger(HookRequest(path, "POST", {}, {}, b"{}"))
+    except NotFound:
+        return None
+    return str(hooked.started.workflow_id)
+
+
+def test_the_same_content_again_is_the_same_version(machine: Any) -> None:
+    first = machine.service.publish(hooks("one", "/a"))
+    assert machine.service.publish(hooks("one", "/a")).version == first.version
+    assert machine.service.publish(hooks("one", "/a", "/b")).version.number == 2
+
+
+def test_a_foreign_webhook_path_refuses_everything(machine: Any) -> None:
+    machine.service.publish(hooks("one", "/taken"))
+    with pytest.raises(Conflict) as told:
+        machine.service.publish(hooks("two", "/free", "/taken", "/also-free"))
+    assert told.value.facts["owner"] == "one"
+    assert machine.service.workflow("two") is None
+    machine.service.publish(hooks("three", "/free", "/also-free"))
+    assert [listens(machine, path) for path in ("/taken", "/free", "/also-free")] == ["one", "three", "three"]
+
+
+def test_a_refused_publication_takes_no_path_from_its_own_former_version(machine: Any) -> None:
+    machine.service.publish(hooks("one", "/mine"))
+    machine.service.publish(hooks("two", "/theirs"))
+    with pytest.raises(Conflict):
+        machine.service.publish(hooks("one", "/mine", "/theirs"))
+    assert (listens(machine, "/mine"), listens(machine, "/theirs")) == ("one", "two")
+
+
+def test_a_path_that_a_version_drops_is_free_again(machine: Any) -> None:
+    machine.service.publish(hooks("one", "/a", "/b"))
+    machine.service.publish(hooks("one", "/b"))
+    machine.service.publish(hooks("two", "/a"))
+    assert (listens(machine, "/a"), listens(machine, "/b")) == ("two", "one")
+
+
+def test_a_document_with_faults_stores_nothing(machine: Any) -> None:
+    document = hooks("one", "/a")
+    document["nodes"]["x"] = {"type": "function", "after": "nobody", "with": {"call": "test.echo"}}
+    with pytest.raises(DocumentRefused):
+        machine.service.publish(document)
+    assert machine.service.workflow("one") is None
+    assert listens(machine, "/a") is None
+
+
+def test_a_run_keeps_the_version_that_it_started_with(machine: Any) -> None:
+    def says(word: str) -> dict[str, Any]:
+        wait = {"type": "wait", "with": {"for": "1h"}}
+        return {"id": "small", "nodes": {"w": wait, "t": {"type": "transform", "after": "w", "with": {"value": word}}}}
+
+    machine.service.publish(says("old"))
+    run_id = machine.service.start("small", {}).run_id
+    for _ in range(2):
+        machine.step()
+    machine.service.publish(says("new"))
+    machine.runner = machine.process()
+    machine.drain()
+    assert machine.view(run_id).outputs == {"t": "old"}
