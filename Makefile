@@ -32,7 +32,7 @@ test: $(READY) ## run the tests on two processes (WORKERS=n)
 lint: $(READY) ## check style, types and directions
 	$(BIN)/ruff check
 	$(BIN)/mypy
-	$(BIN)/lint-imports --no-logo
+	$(BIN)/lint-imports --no-logo --no-cache
 
 SEEDS ?= 1000
 FROM ?= 0

@@ -1,10 +1,96 @@
-"""`make bench`."""
+"""`make bench` and `make bench-peers`: every measurement in a process of its own, then docs/benchmarks.md.
+
+    python -m benchmarks                  our engine and the floors
+    python -m benchmarks peers            the peers, and our engine once more beside them
+    python -m benchmarks report           the document again, from what is kept in benchmarks/results
+    python -m benchmarks --only W1,W2     those alone; prints, and leaves the document as it is
+
+The exit status says whether everything ran, not whether what was wanted was reached.
+"""
 
 from __future__ import annotations
 
+import argparse
+import json
+import os
+import platform
+import sqlite3
 import sys
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
 
-from benchmarks.wfinstances import main
+from benchmarks import plan, report
+from benchmarks.bars import bars
+from benchmarks.sample import Sample
+
+RESULTS = Path(__file__).parent / "results"
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("what", nargs="?", choices=("own", "peers", "report"), default="own")
+    parser.add_argument("--only", default="", help="cases, by commas")
+    options = parser.parse_args()
+    only = [case for case in options.only.split(",") if case]
+    samples: Sequence[Sample] = ()
+    if options.what != "report":
+        began, load = time.time(), os.getloadavg()[0]
+        samples, versions = plan.own(only) if options.what == "own" else plan.peers(only)
+        if only:
+            return _failed(samples)
+        _keep(options.what, {"date": time.strftime("%Y-%m-%d %H:%M"), "machine": machine(), "load": f"{load:.1f}",
+                             "seconds": time.time() - began, "versions": versions or own_versions()}, samples)  # fmt: skip
+    own, peers = _kept("own"), _kept("peers")
+    if own is None:
+        print("nothing of our own is kept yet: run `make bench`", file=sys.stderr)
+        return 2 if options.what == "report" else _failed(samples)
+    report.write(own, peers)
+    for bar in bars(own["samples"], peers["samples"] if peers else []):
+        verdict = {True: "met", False: "MISSED", None: "-"}[bar.met]
+        measured = f"{bar.measured:,.2f}" if bar.measured is not None else "-"
+        print(f"{verdict:>7}  {measured:>9} {'≥' if bar.at_least else '≤'} {bar.limit:<6g} {bar.what}")
+    return _failed(samples)
+
+
+def machine() -> str:
+    names = [line.split(":")[1].strip() for line in _lines("/proc/cpuinfo") if line.startswith("model name")]
+    memory = next((int(line.split()[1]) for line in _lines("/proc/meminfo") if line.startswith("MemTotal")), 0)
+    system = f"{platform.system()} {platform.machine()}"
+    return f"{os.cpu_count()} x {names[0] if names else platform.processor()}, {memory / 1e6:.0f} GB, {system}"
+
+
+def _lines(path: str) -> list[str]:
+    try:
+        return Path(path).read_text(encoding="utf-8").splitlines()
+    except OSError:
+        return []
+
+
+def own_versions() -> dict[str, str]:
+    return {"Python": platform.python_version(), "SQLite": sqlite3.sqlite_version, "stepless": version("stepless")}
+
+
+def _keep(name: str, facts: Mapping[str, Any], samples: Sequence[Sample]) -> None:
+    RESULTS.mkdir(exist_ok=True)
+    kept = {**facts, "samples": [asdict(sample) for sample in samples]}
+    (RESULTS / f"{name}.json").write_text(json.dumps(kept, indent=1), encoding="utf-8")
+
+
+def _kept(name: str) -> dict[str, Any] | None:
+    path = RESULTS / f"{name}.json"
+    if not path.exists():
+        return None
+    kept: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+    return {**kept, "samples": [Sample(**sample) for sample in kept["samples"]]}
+
+
+def _failed(samples: Sequence[Sample]) -> int:
+    return int(any(sample.error and plan.is_ours(sample) for sample in samples))
+
 
 if __name__ == "__main__":
     sys.exit(main())

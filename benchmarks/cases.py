@@ -88,11 +88,11 @@ def measure(name: str, n: int, repeat: int, seconds: float) -> list[Sample]:
     case = CASES[name](n)
     with ExitStack() as stack:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
-        variants: dict[str, Once] = {"floor": partial(_run_bare, case, None, itertools.count())}
+        variants: dict[str, Once] = {"floor": partial(run_bare, case, None, itertools.count())}
         for synchronous in ("NORMAL", "FULL"):
             journal = Journal(folder / f"floor-{synchronous}.db", synchronous)
             stack.callback(journal.close)
-            variants[f"floor, SQLite {synchronous}"] = partial(_run_bare, case, journal, itertools.count())
+            variants[f"floor, SQLite {synchronous}"] = partial(run_bare, case, journal, itertools.count())
         for variant, engine in (
             ("memory", Engine(case.document)),
             ("SQLite NORMAL", Engine(case.document, folder / "normal.db")),
@@ -103,7 +103,7 @@ def measure(name: str, n: int, repeat: int, seconds: float) -> list[Sample]:
         return interleaved(name, n, case.units, variants, repeat, seconds)
 
 
-def _run_bare(case: Case, journal: Journal | None, runs: itertools.count[int]) -> float:
+def run_bare(case: Case, journal: Journal | None, runs: itertools.count[int]) -> float:
     async def whole() -> float:
         name = f"run-{next(runs)}"
         if case.before is not None:

@@ -51,6 +51,7 @@ MAX_CALL_DEPTH: Final = 25  # workflow in workflow
 MAX_IN_FLIGHT: Final = 200  # attempts of one run at once in one process
 
 # -- nodes -----------------------------------------------------------------------------------------------------------
+MAX_PATTERN_ENTRIES: Final = 1_000  # of an event pattern
 MAX_CASES: Final = 200  # exits of one condition or router
 MAX_ANSWER_FIELDS: Final = 100  # of an approval or callback; people fill them in
 MAX_APPROVERS: Final = 100

@@ -275,6 +275,11 @@ def deadly(random: Random) -> Weather:
     return Weather(until_ms=120_000, rate=0.08, faults=["crash after", "crash before"], latency=0.3, lost=0.3)
 
 
+def storm(random: Random) -> Weather:
+    """Everything at once."""
+    return Weather(until_ms=120_000, rate=0.08, latency=0.5, lost=0.3, doubled=0.3, delayed=0.3, early=0.5)
+
+
 def lossy(random: Random) -> Weather:
     return Weather(until_ms=120_000, latency=0.8, lost=0.5)
 

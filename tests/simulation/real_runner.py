@@ -128,6 +128,8 @@ def kill(path: str, seed: int, kills: int) -> None:
         signal.sigtimedwait({signal.SIGCHLD}, random.uniform(0.03, 0.3))
         os.kill(child, signal.SIGKILL)
         os.waitpid(child, 0)
+        while signal.sigtimedwait({signal.SIGCHLD}, 0):  # its own death is no news for the next life
+            continue
     child = fork(lambda: one_life(path, seed, last=True))
     sys.exit(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
 

@@ -6,14 +6,23 @@ from typing import Any
 
 from pydantic import Field
 
+from stepless.model.event_pattern import faults
+from stepless.model.findings import Finding
 from stepless.model.kind import Kind, Nature, Outcome, Part, Work
 from stepless.nodes.params import Params
 
 
 class EventParams(Params):
-    """`pattern` is an EventBridge event pattern."""
+    """`pattern` is an EventBridge event pattern: see `model.event_pattern` for the part of the language that there is."""
 
     pattern: dict[str, Any] = Field(min_length=1)
+
+
+def check(params: EventParams, path: str) -> list[Finding]:
+    return [
+        Finding("invalid_pattern", f"{path}.pattern" + (f".{where}" if where else ""), told, "See the language of event patterns.")
+        for where, told in faults(params.pattern)
+    ]
 
 
 def evaluate(work: Work) -> Outcome:
@@ -22,5 +31,5 @@ def evaluate(work: Work) -> Outcome:
 
 KIND = Kind(
     "event", Nature.ENTRY, EventParams, "starts a run for every event that matches a pattern; puts out the event",
-    parts={"pattern": Part.LITERAL}, evaluate=evaluate,
+    parts={"pattern": Part.LITERAL}, evaluate=evaluate, check=check,
 )

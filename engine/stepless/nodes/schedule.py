@@ -7,6 +7,7 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from pydantic import AfterValidator, Field
 
+from stepless.model.cron import parse_cron
 from stepless.model.durations import parse_duration_ms
 from stepless.model.findings import Finding
 from stepless.model.kind import Kind, Nature, Outcome, Part, Work
@@ -22,17 +23,16 @@ def _whole_minutes(text: str) -> str:
     return text
 
 
-def _five_or_six_fields(text: str) -> str:
-    count = len(text.split())
-    if count not in (5, 6):
-        raise ValueError(f"{text!r} has {count} fields; a cron expression has 5 (minute hour day month weekday) or 6 (year)")
+def _readable_cron(text: str) -> str:
+    parse_cron(text)
     return text
 
 
 class ScheduleParams(Params):
-    """`cron` has the fields minute, hour, day of the month, month, day of the week and, if wanted, the year."""
+    """`cron` has the fields minute, hour, day of the month, month and day of the week, in Unix's dialect, and with a year as sixth
+    field AWS's."""
 
-    cron: Annotated[str, AfterValidator(_five_or_six_fields)] | None = Field(
+    cron: Annotated[str, AfterValidator(_readable_cron)] | None = Field(
         None, max_length=100, pattern=r"^[0-9A-Za-z*/,?#-]+( +[0-9A-Za-z*/,?#-]+)*$",
     )
     rate: Annotated[Duration, AfterValidator(_whole_minutes)] | None = None

@@ -28,6 +28,7 @@ from stepless.runtime.runner import Runner
 from stepless.runtime.service import Service
 from stepless.runtime.sweep import adopt
 from stepless.runtime.tokens import Key, Signer, parse_keys
+from stepless.runtime.triggers import Schedules
 from stepless.runtime.versions import Versions
 from stepless.runtime.world import World
 
@@ -46,6 +47,7 @@ class Local:
     host: Host
     adopted: int
     invitations: Invitations
+    schedules: Schedules
     _store: SqliteStore | None = None
     _hold: Hold | None = None
 
@@ -103,7 +105,8 @@ def assemble(
     versions = Versions(store, KINDS)
     runner = Runner(world, versions)
     host = Host(world, runner, queue, timers, budget_ms=budget_ms)
-    return Local(world, Service(world, versions, signer), runner, host, 0, invitations)
+    schedules = Schedules(world, versions)
+    return Local(world, Service(world, versions, signer), runner, host, 0, invitations, schedules)
 
 
 def _signer(store: Store, secrets: Secrets, clock: Clock) -> Signer:

@@ -90,7 +90,8 @@ def aws() -> Cloud:
     notices = Notices(invitations, calls, os.environ.get("STEPLESS_NOTIFY_FROM"))
     meter = EmfMeter()
     blobs = S3Blobs(client("s3"), setting("STEPLESS_BUCKET"))
-    world = World(store, queue, timers, blobs, SystemClock(), secrets, {**KINDS, **aws_kinds(calls)}, runs, meter=meter, notify=notices.send)
+    kinds = {**KINDS, **aws_kinds(calls)}
+    world = World(store, queue, timers, blobs, SystemClock(), secrets, kinds, runs, meter=meter, notify=notices.send)
     runs["workflow"] = caller(world)
     return Cloud(world, Versions(store, KINDS), meter)
 

@@ -13,6 +13,7 @@ from stepless.ports import Message
 from stepless.runtime.budget import Budget
 from stepless.runtime.runner import Runner
 from stepless.runtime.sweep import sweep
+from stepless.runtime.triggers import Schedules
 from stepless.runtime.world import World
 
 _log = logging.getLogger(__name__)
@@ -48,6 +49,7 @@ class Host:
         self._wake = asyncio.Event()
         self._loop: asyncio.AbstractEventLoop | None = None
         self._sweep_ms = 0
+        self.schedules: Schedules | None = None  # fires those of every workflow: for a process that serves them all
         self.faults: dict[str, SteplessError] = {}  # why runs could not go on, by run id
         self.on_ending: Callable[[str], None] = lambda run_id: None
         self.serves: Callable[[str], bool] = lambda run_id: True  # hints for other runs are dropped: the next sweep finds them
@@ -71,6 +73,8 @@ class Host:
         if now_ms >= self._sweep_ms or now_ms < self._sweep_ms - LOCAL_SWEEP_MS:  # the clock may have been set back
             self._sweep_ms = now_ms + LOCAL_SWEEP_MS
             sweep(self._world)
+            if self.schedules is not None:
+                self.schedules.fire(now_ms)
         for run_id in self._timers.due(now_ms):
             self._world.queue.send(Message(run_id, "timer"))
         while len(self._invocations) < MAX_ACTIVE_RUNS and (message := self._queue.receive(now_ms)) is not None:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from stepless.limits import PAGE_EVENTS
 from stepless.model.json import JSON
 from stepless.ports import Page, RunFilter, RunHead, StoredVersion
-from stepless.runtime import answering, bulk, inspecting, publishing, reruns, searching, starting, webhooks
+from stepless.runtime import answering, bulk, inspecting, publishing, reruns, searching, starting, triggers, webhooks
 from stepless.runtime.tokens import Signer
 from stepless.runtime.versions import Versions
 from stepless.runtime.world import World
@@ -52,6 +52,10 @@ class Service:
     def trigger(self, request: webhooks.HookRequest) -> webhooks.Hooked:
         """See `webhooks.trigger`."""
         return webhooks.trigger(self.world, self.versions, request)
+
+    def deliver(self, payload: Mapping[str, JSON]) -> Sequence[starting.Started]:
+        """See `triggers.deliver`."""
+        return triggers.deliver(self.world, self.versions, payload)
 
     def rerun(self, run_id: str, *, node: str | None = None, inputs: JSON = None, edited: bool = False) -> starting.Started:
         """See `reruns.rerun`."""

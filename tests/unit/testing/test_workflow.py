@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -44,7 +46,7 @@ def test_a_scenario_plays_out_on_the_virtual_clock(done: Simulation) -> None:
     assert done.variables == {"x": 7}
     assert done.node("a").ended_ms == 2_000 + 1_000 + 1
     assert done.node("w").ended_ms == 3_600_000
-    assert done.outputs == {"n": None, "k": 4, "l": ["s", "second", "s"]} or done.outputs == {"k": 4, "l": ["s", "second", "s"]}
+    assert done.outputs == {"k": 4, "l": ["s", "second", "s"]}
     assert done.path() == ("a", "w", "k", "y", "l", "s@l[0]", "s@l[1]", "s@l[2]")
 
 
@@ -92,7 +94,7 @@ def test_a_failed_run_is_told_with_its_cause(small: WorkflowTest) -> None:
 
 
 def test_a_name_that_is_not_there_passes_for_nothing(done: Simulation, small: WorkflowTest) -> None:
-    with pytest.raises(AssertionError, match="no node 'yy'. Did you mean `y`"):
+    with pytest.raises(AssertionError, match=r"no node 'yy'\. Did you mean `y`"):
         done.assert_not_run("yy")
     for slip in (lambda: small.script("aa"), lambda: small.answer("ww", "approved"), lambda: small.script("t@l[0]")):
         with pytest.raises(InvalidRequest, match="no node"):
@@ -126,9 +128,6 @@ def test_a_file_is_found_beside_the_test_or_from_where_pytest_started(
 
 
 def test_importing_the_plug_in_loads_no_engine() -> None:
-    import subprocess
-    import sys
-
     code = "import sys, stepless.testing.plugin; print([m for m in sys.modules if m.startswith('stepless.')])"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=Path(__file__).parents[3])
     assert done.stdout.strip() == "['stepless.testing', 'stepless.testing.plugin']"

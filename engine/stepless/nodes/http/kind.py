@@ -55,7 +55,7 @@ async def run(call: Call) -> Result:
     except (httpx.InvalidURL, httpx.UnsupportedProtocol, httpcore.UnsupportedProtocol, httpcore.LocalProtocolError) as error:
         raise NodeFailure("config", "invalid_config", f"{what}: {error}", retryable=False, mend="mend the request") from error
     except httpcore.NetworkError as error:
-        raise NodeFailure("provider_error", "connection_failed", f"{what}: {error or type(error).__name__}") from error
+        raise NodeFailure("provider_error", "connection_failed", f"{what}: {str(error) or type(error).__name__}") from error
     except (httpcore.ProtocolError, httpx.RemoteProtocolError) as error:
         raise NodeFailure("provider_error", "protocol_error", f"{what}: {error}") from error
 

@@ -1,0 +1,149 @@
+"""What must be reached, as ratios within one run, and whether it was. A bar that nothing was measured for says so."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from math import log
+
+from benchmarks.growth import CASES_THAT_GROW, NODES
+from benchmarks.sample import Sample, find, ratio, ratio_spread
+
+NORMAL = "SQLite NORMAL"
+FLOOR = "floor, SQLite NORMAL"
+DURABLE = ("langgraph, sync", "langgraph, async", "dbos", "aws-durable, sqlite")  # those that keep every step in a file
+NAP_S = 0.1
+WRITE_UNITS = {"chain of 10": 18, "fan-out of 50": 45, "approval": 20}
+
+
+@dataclass(frozen=True)
+class Bar:
+    """`measured` must be at most `limit`, or at least if `at_least`. `note` says against what, and how it spreads."""
+
+    what: str
+    limit: float
+    measured: float | None
+    note: str = ""
+    at_least: bool = False
+    unit: str = "x"
+
+    @property
+    def met(self) -> bool | None:
+        if self.measured is None:
+            return None
+        return self.measured >= self.limit if self.at_least else self.measured <= self.limit
+
+
+def bars(own: Sequence[Sample], peers: Sequence[Sample]) -> list[Bar]:
+    """`peers` holds samples of our engine too, taken in the same run as theirs."""
+    return [
+        *_against_peers(peers),
+        *(_times(own, case, NORMAL, FLOOR, 4) for case in ("W1", "W2", "W4")),
+        *(_times(own, case, "memory", "floor", limit) for case, limit in (("W1", 6), ("W2", 10), ("W4", 10))),
+        *_growth(own),
+        _makespan(own, "memory"),
+        _makespan(own, NORMAL),
+        _memory(own),
+        _stored(own),
+        *_write_units(own),
+        _cold(own),
+    ]
+
+
+def _against_peers(peers: Sequence[Sample]) -> Iterator[Bar]:
+    for case in ("W1", "W2", "W4"):
+        yield _faster(peers, case, 10, "time per node", f"{case} on SQLite, n = 1,000: how much less time than the fastest durable peer")
+    yield _faster(peers, "W6 throughput", 10, "time per run", "W6, 50 at once: how many times the runs per second of the best durable peer")
+    yield _faster(peers, "W7", 3, "time", "W7, decision to done: how much less time than the fastest durable peer")
+
+
+def _faster(peers: Sequence[Sample], case: str, limit: float, what: str, title: str) -> Bar:
+    ours = find(peers, case, NORMAL)
+    theirs = [found for name in DURABLE if (found := find(peers, case, name)) is not None]
+    if ours is None or not theirs:
+        return Bar(title, limit, None, "`make bench-peers` measures it", at_least=True)
+    fastest = min(theirs, key=lambda sample: sample.unit_us)
+    low, high = min(fastest.wall), max(fastest.wall)
+    note = f"{fastest.variant}: {fastest.unit_us:,.0f} µs ({low / fastest.median:.2f} to {high / fastest.median:.2f} of it), we {ours.unit_us:,.0f}"
+    return Bar(title, limit, ratio(fastest, ours), note, at_least=True)
+
+
+def _times(own: Sequence[Sample], case: str, variant: str, floor: str, limit: float) -> Bar:
+    what = f"{case}, {variant}, n = 1,000: times the {floor}"
+    ours, bare = find(own, case, variant, 1_000), find(own, case, floor, 1_000)
+    if ours is None or bare is None:
+        return Bar(what, limit, None)
+    low, high = ratio_spread(ours, bare)
+    note = f"{ours.unit_us:,.0f} over {bare.unit_us:,.0f} µs per node; {low:.1f} to {high:.1f}"
+    return Bar(what, limit, ratio(ours, bare), note)
+
+
+def _growth(own: Sequence[Sample]) -> Iterator[Bar]:
+    for case in CASES_THAT_GROW:
+        sizes = [found for nodes in NODES if (found := find(own, f"growth {case}", NORMAL, nodes)) is not None]
+        for what, values in (
+            ("time", [(sample.n, sample.median) for sample in sizes]),
+            ("bytes stored", [(sample.n, sample.facts["file_bytes"]) for sample in sizes]),
+        ):
+            title = f"{case}, growth of {what} from {NODES[0]:,} to {NODES[-1]:,} nodes: exponent"
+            if len(sizes) < 2 or sizes[-1].n < NODES[-1]:
+                yield Bar(title, 1.05, None, unit="")
+                continue
+            steps = [f"{exponent(a, b):.2f}" for a, b in zip(values, values[1:], strict=False)]
+            yield Bar(title, 1.05, exponent(values[0], values[-1]), f"by decade {', '.join(steps)}", unit="")
+
+
+def exponent(smaller: tuple[int, float], larger: tuple[int, float]) -> float:
+    """The power of the size that a figure grows with, from two sizes."""
+    return log(larger[1] / smaller[1]) / log(larger[0] / smaller[0])
+
+
+def _makespan(own: Sequence[Sample], variant: str) -> Bar:
+    what = f"W3, {variant}: makespan over the critical path"
+    ours = find(own, "W3", variant)
+    if ours is None:
+        return Bar(what, 1.05, None)
+    bare = find(own, "W3", "floor")
+    low, high = (end / NAP_S for end in (min(ours.wall), max(ours.wall)))
+    note = f"{low:.3f} to {high:.3f}; plain asyncio {bare.median / NAP_S if bare else 0:.3f}"
+    return Bar(what, 1.05, ours.median / NAP_S, note)
+
+
+def _memory(own: Sequence[Sample]) -> Bar:
+    what = f"W4, {NODES[-1]:,} nodes: bytes of memory per node, above the interpreter"
+    ours = find(own, "growth W4", NORMAL, NODES[-1])
+    if ours is None:
+        return Bar(what, 4_096, None, unit="")
+    graph = ours.facts["graph_memory_bytes"] / ours.n
+    note = f"the peak; {graph:,.0f} of it before the run begins, for reading and compiling the workflow"
+    return Bar(what, 4_096, ours.facts["memory_bytes"] / ours.n, note, unit="")
+
+
+def _stored(own: Sequence[Sample]) -> Bar:
+    what = "bytes stored per node with results of 0.5 KB, over the results"
+    ours = find(own, "bytes per node", NORMAL)
+    if ours is None:
+        return Bar(what, 1.6, None)
+    facts = ours.facts
+    note = f"growth of the SQLite file; the log's own bytes {facts['log_bytes'] / facts['result_bytes']:.2f}; results that hardly pack"
+    return Bar(what, 1.6, facts["file_bytes"] / facts["result_bytes"], note)
+
+
+def _write_units(own: Sequence[Sample]) -> Iterator[Bar]:
+    for name, limit in WRITE_UNITS.items():
+        found = next((sample for sample in own if sample.case == "write units" and sample.variant == name), None)
+        what = f"DynamoDB write units, {name} with results of 0.5 KB, indexes included"
+        if found is None or found.error:
+            yield Bar(what, limit, None, found.error if found else "", unit="")
+        else:
+            note = f"{found.facts['index_units']:.0f} of them for indexes; {found.facts['read_units']:.0f} read units"
+            yield Bar(what, limit, found.facts["write_units"], note, unit="")
+
+
+def _cold(own: Sequence[Sample]) -> Bar:
+    what = "runner, cold import with bytecode, over boto3 and its clients"
+    ours, bare = find(own, "import", "functions/runner"), find(own, "import", "boto3 and its clients")
+    if ours is None or bare is None:
+        return Bar(what, 1.3, None)
+    low, high = ratio_spread(ours, bare)
+    return Bar(what, 1.3, ratio(ours, bare), f"{ours.median * 1e3:,.0f} over {bare.median * 1e3:,.0f} ms; {low:.2f} to {high:.2f}")

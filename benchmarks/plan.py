@@ -1,0 +1,157 @@
+"""What is measured, in which order, in which process, and for how long at most."""
+
+from __future__ import annotations
+
+import itertools
+import os
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+
+from benchmarks import cases, floor, growth, reload, wfinstances
+from benchmarks.floor import Journal
+from benchmarks.peers import environments
+from benchmarks.report import kind
+from benchmarks.sample import Sample, read
+
+ROOT = Path(__file__).parents[1]
+REPEAT, SECONDS = 7, 5.0  # of a case: rounds, and after how long no further one begins
+CASE_TIMEOUT_S = 90
+GROWTH_TIMEOUT_S = 240
+PEER_REPEAT, PEER_SECONDS, PEER_TIMEOUT_S = 5, 6.0, 60
+REAL_TASKS = 900  # smaller real DAGs say nothing about time per node
+RELOAD_NODES = 10_000
+
+
+def is_ours(sample: Sample) -> bool:
+    return kind(sample) != "peer" or sample.case in ("import", "import without bytecode", "W8")
+
+
+def run(module: str, *arguments: object, seconds: float, python: str | Path = sys.executable) -> tuple[list[Sample], str]:
+    """What a module prints, and why it did not come to an end, if so."""
+    command = [str(python), "-m", module, *(str(argument) for argument in arguments)]
+    paths = os.pathsep.join([str(ROOT / "engine"), str(ROOT)]) if python == sys.executable else str(ROOT)
+    try:
+        done = subprocess.run(
+            command, cwd=ROOT, env={**os.environ, "PYTHONPATH": paths}, capture_output=True, text=True, timeout=seconds, check=False
+        )
+    except subprocess.TimeoutExpired:
+        return [], f"took more than {seconds:.0f} s"
+    samples = list(read(done.stdout))
+    if done.returncode == 0 and samples:
+        return samples, ""
+    return samples, (done.stderr.strip().splitlines() or [f"ended with status {done.returncode}"])[-1][:300]
+
+
+def own(only: Sequence[str]) -> tuple[list[Sample], dict[str, str]]:
+    """Our engine and the floors. `only` names cases, or: growth, reload, footprint, cold."""
+    samples: list[Sample] = []
+    parts: dict[str, Callable[[], Iterable[Sample]]] = {
+        **{case: partial(one_case, case) for case in cases.CASES},
+        "W8": real_dags,
+        "growth": grown,
+        "reload": _module_part("benchmarks.reload", RELOAD_NODES, reload.EVENTS),
+        "footprint": _module_part("benchmarks.footprint"),
+        "cold": _module_part("benchmarks.cold"),
+    }
+    for part, measure in parts.items():
+        if not only or part in only:
+            samples += _told(part, measure())
+    return samples, {}
+
+
+def _module_part(module: str, *arguments: object) -> Callable[[], list[Sample]]:
+    def part() -> list[Sample]:
+        samples, error = run(module, *arguments, seconds=CASE_TIMEOUT_S)
+        return samples + ([Sample(module, "SQLite NORMAL", 1, 1, error=error)] if error else [])
+
+    return part
+
+
+def one_case(case: str) -> list[Sample]:
+    """All variants of our own."""
+    n, repeat = cases.SIZES[case], cases.REPEAT.get(case, REPEAT)
+    samples, error = run("benchmarks.cases", case, n, repeat, SECONDS, seconds=CASE_TIMEOUT_S)
+    return samples + ([Sample(case, "SQLite NORMAL", n, 1, error=error)] if error else [])
+
+
+def grown() -> Iterator[Sample]:
+    """All sizes, the largest first, two at a time where there are two processors."""
+    todo = [(case, nodes) for nodes in reversed(growth.NODES) for case in growth.CASES_THAT_GROW]
+
+    def one(what: tuple[str, int]) -> Sample:
+        case, nodes = what
+        samples, error = run("benchmarks.growth", case, nodes, seconds=GROWTH_TIMEOUT_S)
+        found = samples[0] if samples else Sample(case, "SQLite NORMAL", nodes, nodes, error=error)
+        return replace(found, case=f"growth {case}")
+
+    with ThreadPoolExecutor(min(2, os.cpu_count() or 1)) as pool:
+        yield from pool.map(one, todo)
+
+
+def real_dags() -> Iterator[Sample]:
+    """The larger DAGs of the inputs folder, on SQLite and on the durable floor."""
+    paths = sorted(wfinstances.INPUTS.glob("0*.json*")) if wfinstances.INPUTS.is_dir() else []
+    if not paths:
+        yield Sample("W8", "SQLite NORMAL", 1, 1, error="the folder of DAGs is not there")
+    for path in paths:
+        dag = wfinstances.load(path)
+        tasks = len(dag["nodes"])
+        if tasks < REAL_TASKS:
+            continue
+        numbers = {node["id"]: number for number, node in enumerate(dag["nodes"])}
+        parents: list[list[int]] = [[] for _ in numbers]
+        for source, target in dag["edges"]:
+            parents[numbers[target]].append(numbers[source])
+        name = path.name.split(".")[0].split("-", 1)[1]
+        yield _bare(parents, name)
+        for found in wfinstances.lives(path, 0, 1):
+            faults = "; ".join(found["faults"])
+            yield Sample("W8", f"SQLite NORMAL, {name}", tasks, tasks, [found["run_s"]], facts=found, error=faults)
+
+
+def _bare(parents: list[list[int]], name: str) -> Sample:
+    case = cases.Case({}, lambda journal, run_name: floor.run(parents, journal, run_name), len(parents))
+    with tempfile.TemporaryDirectory() as folder:
+        journal = Journal(Path(folder) / "floor.db", "NORMAL")
+        took = cases.run_bare(case, journal, itertools.count())
+        journal.close()
+    return Sample("W8", f"floor, SQLite NORMAL, {name}", len(parents), len(parents), [took])
+
+
+def peers(only: Sequence[str]) -> tuple[list[Sample], dict[str, str]]:
+    """Every peer that can be installed, and our own engine in the same run."""
+    missing = {peer.name: error for peer in environments.PEERS if (error := environments.install(peer))}
+    samples: list[Sample] = []
+    for case in cases.CASES:
+        if only and case not in only:
+            continue
+        samples += _told(case, one_case(case))
+        there = [peer for peer in environments.PEERS if peer.name not in missing]
+        samples += _told(case, (_peer(peer, variant, case) for peer in there for variant in peer.variants))
+    samples += [Sample("install", name, 1, 1, error=error) for name, error in missing.items()]
+    return samples, {peer.name: peer.version for peer in environments.PEERS if peer.name not in missing}
+
+
+def _peer(peer: environments.Peer, variant: str, case: str) -> Sample:
+    n, repeat = cases.SIZES[case], PEER_REPEAT if case not in cases.REPEAT else 20
+    module = f"benchmarks.peers.{peer.module}"
+    python = environments.python(peer)
+    samples, error = run(module, variant, case, n, repeat, PEER_SECONDS, seconds=PEER_TIMEOUT_S, python=python)
+    return samples[0] if samples else Sample(case, peer.label(variant), n, 1, error=error)
+
+
+def _told(part: str, samples: Iterable[Sample]) -> Iterator[Sample]:
+    """Tells each as it comes."""
+    for sample in samples:
+        if sample.error:
+            print(f"{part:<14} {sample.variant:<36} {sample.n:>7,}  {sample.error}", flush=True)
+        elif sample.wall:
+            low, high = sample.spread
+            print(f"{part:<14} {sample.variant:<36} {sample.n:>7,} {sample.unit_us:>12,.1f} µs  {low:.2f} to {high:.2f}", flush=True)
+        yield sample

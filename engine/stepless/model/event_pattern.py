@@ -1,0 +1,152 @@
+"""Event patterns: EventBridge's language, or the part of it that is documented here.
+
+A pattern is an object: every field must be there and fit. A field's value is a list, of which one entry must fit, or an object
+for the fields below. Entries are texts, numbers, true, false and null, which must be equal, or one of
+
+    {prefix: "a"} {suffix: "z"} {equals-ignore-case: "a"} {wildcard: "a*z"} {exists: true|false}
+    {anything-but: value, [values] or {prefix|suffix: …}} {numeric: [">=", 1, "<", 10]}
+
+`$or: [pattern, …]` stands beside fields. Where an event holds a list, one of its items must fit.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, Final
+
+from stepless.limits import MAX_PATTERN_ENTRIES
+from stepless.model.json import JSON, equal
+
+_OR: Final = "$or"
+_NOTHING: Final = object()
+_COMPARE: Final[Mapping[str, Callable[[float, float], bool]]] = {
+    "=": lambda a, b: a == b, "<": lambda a, b: a < b, "<=": lambda a, b: a <= b, ">": lambda a, b: a > b, ">=": lambda a, b: a >= b,
+}  # fmt: skip
+
+
+def matches(pattern: Mapping[str, JSON], event: Any) -> bool:
+    """Whether an event fits a pattern that `faults` has nothing against."""
+    for name, wanted in pattern.items():
+        if name == _OR:
+            if not any(matches(one, event) for one in wanted):
+                return False
+        elif not _fits(wanted, event.get(name, _NOTHING) if isinstance(event, Mapping) else _NOTHING):
+            return False
+    return True
+
+
+def _fits(wanted: JSON, value: Any) -> bool:
+    if isinstance(wanted, Mapping):
+        return any(matches(wanted, item) for item in value) if isinstance(value, list) else matches(wanted, value)
+    values = value if isinstance(value, list) else [value]
+    return any(_entry_fits(entry, item) for entry in wanted for item in values or [_NOTHING])
+
+
+def _entry_fits(entry: JSON, value: Any) -> bool:
+    if not isinstance(entry, Mapping):
+        return value is not _NOTHING and equal(entry, value)
+    ((name, operand),) = entry.items()
+    if name == "exists":
+        return (value is not _NOTHING) is operand
+    return value is not _NOTHING and _MATCHERS[name](operand, value)
+
+
+def _anything_but(operand: JSON, value: Any) -> bool:
+    if isinstance(operand, Mapping):
+        return not _entry_fits(operand, value)
+    return not any(equal(one, value) for one in (operand if isinstance(operand, list) else [operand]))
+
+
+def _numeric(operand: JSON, value: Any) -> bool:
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return False
+    return all(_COMPARE[operand[i]](value, operand[i + 1]) for i in range(0, len(operand), 2))
+
+
+def _wildcard(operand: str, value: Any) -> bool:
+    """Linear for each star: every piece is taken where it first comes."""
+    if not isinstance(value, str):
+        return False
+    first, *pieces = operand.split("*")
+    if not pieces:
+        return value == operand
+    *middle, last = pieces
+    if not value.startswith(first):
+        return False
+    at = len(first)
+    for piece in middle:
+        at = value.find(piece, at)
+        if at < 0:
+            return False
+        at += len(piece)
+    return len(value) - len(last) >= at and value.endswith(last)
+
+
+_MATCHERS: Final[Mapping[str, Callable[[Any, Any], bool]]] = {
+    "prefix": lambda operand, value: isinstance(value, str) and value.startswith(operand),
+    "suffix": lambda operand, value: isinstance(value, str) and value.endswith(operand),
+    "equals-ignore-case": lambda operand, value: isinstance(value, str) and value.casefold() == operand.casefold(),
+    "wildcard": _wildcard,
+    "anything-but": _anything_but,
+    "numeric": _numeric,
+}
+
+
+def faults(pattern: Mapping[str, JSON]) -> Iterator[tuple[str, str]]:
+    """(dotted path, sentence) of everything in a pattern that would never fit, or is not of this language."""
+    count = 0
+    stack: list[tuple[str, JSON]] = [("", dict(pattern))]
+    while stack:
+        path, value = stack.pop()
+        count += 1
+        if count > MAX_PATTERN_ENTRIES:
+            yield path, f"a pattern has at most {MAX_PATTERN_ENTRIES} entries"
+            return
+        if isinstance(value, Mapping):
+            if not value:
+                yield path, "an empty object fits nothing in particular"
+            stack += [(f"{path}.{name}".lstrip("."), item) for name, item in reversed(value.items())]
+        elif not isinstance(value, list) or not value:
+            yield path, "a list of what may stand here is wanted, or an object for the fields below"
+        elif path.rpartition(".")[2] == _OR:
+            stack += [(f"{path}.{index}", item) for index, item in enumerate(value)]
+        else:
+            yield from (fault for index, entry in enumerate(value) for fault in _entry_faults(entry, f"{path}.{index}"))
+
+
+def _entry_faults(entry: JSON, path: str) -> Iterator[tuple[str, str]]:
+    if isinstance(entry, list):
+        yield path, "a list in a list fits nothing"
+    if not isinstance(entry, Mapping):
+        return
+    if len(entry) != 1:
+        yield path, "a matcher has exactly one key"
+        return
+    ((name, operand),) = entry.items()
+    known = ", ".join((*_MATCHERS, "exists"))
+    if name != "exists" and name not in _MATCHERS:
+        yield path, f"`{name}` is no matcher; there are {known}"
+    elif not _OPERANDS[name](operand):
+        yield path, f"`{name}` cannot take {operand!r:.60}"
+
+
+def _is_text(operand: JSON) -> bool:
+    return isinstance(operand, str) and operand != ""
+
+
+def _is_excluded(operand: JSON) -> bool:
+    if isinstance(operand, Mapping):
+        return len(operand) == 1 and all(name in ("prefix", "suffix") and _is_text(text) for name, text in operand.items())
+    return bool(operand) if isinstance(operand, list) else True
+
+
+def _is_comparison(operand: JSON) -> bool:
+    return isinstance(operand, list) and len(operand) in (2, 4) and all(
+        operand[i] in _COMPARE and isinstance(operand[i + 1], int | float) for i in range(0, len(operand), 2)
+    )
+
+
+_OPERANDS: Final[Mapping[str, Callable[[JSON], bool]]] = {
+    "prefix": _is_text, "suffix": _is_text, "equals-ignore-case": _is_text, "wildcard": _is_text,
+    "exists": lambda operand: isinstance(operand, bool), "anything-but": _is_excluded, "numeric": _is_comparison,
+}  # fmt: skip
