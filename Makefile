@@ -43,8 +43,11 @@ KILLS ?= 200
 simulate-kills: $(READY) ## kill real processes with SIGKILL (KILLS=n)
 	STEPLESS_KILLS=$(KILLS) $(BIN)/pytest tests/simulation/test_real_processes.py
 
-bench: $(READY) ## measure
-	$(BIN)/python -m benchmarks
+bench: $(READY) ## measure the engine against the floor, and write docs/benchmarks.md
+	@PYTHONPATH=engine:. $(BIN)/python -m benchmarks
+
+bench-peers: $(READY) ## measure it beside other engines, each in an environment of its own
+	@PYTHONPATH=engine:. $(BIN)/python -m benchmarks peers
 
 clean: ## remove what can be made again, the environment too
 	rm -rf $(VENV) .tools .aws-sam build dist .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis

@@ -25,6 +25,7 @@ from typing import Any
 
 from benchmarks import plan, report
 from benchmarks.bars import bars
+from benchmarks.peers.environments import PEERS
 from benchmarks.sample import Sample
 
 RESULTS = Path(__file__).parent / "results"
@@ -36,14 +37,18 @@ def main() -> int:
     parser.add_argument("--only", default="", help="cases, by commas")
     options = parser.parse_args()
     only = [case for case in options.only.split(",") if case]
-    samples: Sequence[Sample] = ()
+    samples: list[Sample] = []
     if options.what != "report":
         began, load = time.time(), os.getloadavg()[0]
-        samples, versions = plan.own(only) if options.what == "own" else plan.peers(only)
+        try:
+            samples.extend(plan.own(only) if options.what == "own" else plan.peers(only))
+        except KeyboardInterrupt:
+            print("stopped; what was measured so far is kept", file=sys.stderr)
         if only:
             return _failed(samples)
-        _keep(options.what, {"date": time.strftime("%Y-%m-%d %H:%M"), "machine": machine(), "load": f"{load:.1f}",
-                             "seconds": time.time() - began, "versions": versions or own_versions()}, samples)  # fmt: skip
+        versions = {peer.name: peer.version for peer in PEERS} if options.what == "peers" else {}
+        facts = {"date": time.strftime("%Y-%m-%d %H:%M"), "machine": machine(), "load": f"{load:.1f}"}
+        _keep(options.what, {**facts, "seconds": time.time() - began, "versions": own_versions() | versions}, samples)
     own, peers = _kept("own"), _kept("peers")
     if own is None:
         print("nothing of our own is kept yet: run `make bench`", file=sys.stderr)

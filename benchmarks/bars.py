@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from math import log
 
 from benchmarks.growth import CASES_THAT_GROW, NODES
@@ -52,19 +53,20 @@ def bars(own: Sequence[Sample], peers: Sequence[Sample]) -> list[Bar]:
 
 def _against_peers(peers: Sequence[Sample]) -> Iterator[Bar]:
     for case in ("W1", "W2", "W4"):
-        yield _faster(peers, case, 10, "time per node", f"{case} on SQLite, n = 1,000: how much less time than the fastest durable peer")
-    yield _faster(peers, "W6 throughput", 10, "time per run", "W6, 50 at once: how many times the runs per second of the best durable peer")
-    yield _faster(peers, "W7", 3, "time", "W7, decision to done: how much less time than the fastest durable peer")
+        yield _faster(peers, case, 10, f"{case} on SQLite, n = 1,000: how much less time than the fastest durable peer")
+    yield _faster(peers, "W6 throughput", 10, "W6 on SQLite: how many times the runs per second of the best durable peer")
+    yield _faster(peers, "W7", 3, "W7 on SQLite: how much less time from decision to done than the fastest durable peer")
 
 
-def _faster(peers: Sequence[Sample], case: str, limit: float, what: str, title: str) -> Bar:
+def _faster(peers: Sequence[Sample], case: str, limit: float, title: str) -> Bar:
     ours = find(peers, case, NORMAL)
     theirs = [found for name in DURABLE if (found := find(peers, case, name)) is not None]
     if ours is None or not theirs:
         return Bar(title, limit, None, "`make bench-peers` measures it", at_least=True)
     fastest = min(theirs, key=lambda sample: sample.unit_us)
-    low, high = min(fastest.wall), max(fastest.wall)
-    note = f"{fastest.variant}: {fastest.unit_us:,.0f} µs ({low / fastest.median:.2f} to {high / fastest.median:.2f} of it), we {ours.unit_us:,.0f}"
+    (low, high), (our_low, our_high) = fastest.spread, ours.spread
+    note = f"{fastest.variant} {fastest.unit_us:,.0f} µs ({low:.2f} to {high:.2f}), "
+    note += f"we {ours.unit_us:,.0f} ({our_low:.2f} to {our_high:.2f})"
     return Bar(title, limit, ratio(fastest, ours), note, at_least=True)
 
 
@@ -89,7 +91,7 @@ def _growth(own: Sequence[Sample]) -> Iterator[Bar]:
             if len(sizes) < 2 or sizes[-1].n < NODES[-1]:
                 yield Bar(title, 1.05, None, unit="")
                 continue
-            steps = [f"{exponent(a, b):.2f}" for a, b in zip(values, values[1:], strict=False)]
+            steps = [f"{exponent(a, b):.2f}" for a, b in pairwise(values)]
             yield Bar(title, 1.05, exponent(values[0], values[-1]), f"by decade {', '.join(steps)}", unit="")
 
 
@@ -125,7 +127,8 @@ def _stored(own: Sequence[Sample]) -> Bar:
     if ours is None:
         return Bar(what, 1.6, None)
     facts = ours.facts
-    note = f"growth of the SQLite file; the log's own bytes {facts['log_bytes'] / facts['result_bytes']:.2f}; results that hardly pack"
+    log_ratio = facts["log_bytes"] / facts["result_bytes"]
+    note = f"growth of the SQLite file; the log's own bytes {log_ratio:.2f}; results that hardly pack"
     return Bar(what, 1.6, facts["file_bytes"] / facts["result_bytes"], note)
 
 
@@ -146,4 +149,5 @@ def _cold(own: Sequence[Sample]) -> Bar:
     if ours is None or bare is None:
         return Bar(what, 1.3, None)
     low, high = ratio_spread(ours, bare)
-    return Bar(what, 1.3, ratio(ours, bare), f"{ours.median * 1e3:,.0f} over {bare.median * 1e3:,.0f} ms; {low:.2f} to {high:.2f}")
+    note = f"{ours.median * 1e3:,.0f} over {bare.median * 1e3:,.0f} ms; {low:.2f} to {high:.2f}"
+    return Bar(what, 1.3, ratio(ours, bare), note)

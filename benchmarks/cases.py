@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks import floor, shapes, workloads
-from benchmarks.engine import Engine, timed
+from benchmarks.engine import Engine, Synchronous, timed
 from benchmarks.floor import Journal
 from benchmarks.sample import Once, Sample, interleaved
 from benchmarks.shapes import Parents
@@ -88,19 +88,23 @@ def measure(name: str, n: int, repeat: int, seconds: float) -> list[Sample]:
     case = CASES[name](n)
     with ExitStack() as stack:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
-        variants: dict[str, Once] = {"floor": partial(run_bare, case, None, itertools.count())}
-        for synchronous in ("NORMAL", "FULL"):
+
+        def both(synchronous: Synchronous) -> dict[str, Once]:
             journal = Journal(folder / f"floor-{synchronous}.db", synchronous)
+            engine = Engine(case.document, folder / f"{synchronous}.db", synchronous)
             stack.callback(journal.close)
-            variants[f"floor, SQLite {synchronous}"] = partial(run_bare, case, journal, itertools.count())
-        for variant, engine in (
-            ("memory", Engine(case.document)),
-            ("SQLite NORMAL", Engine(case.document, folder / "normal.db")),
-            ("SQLite FULL", Engine(case.document, folder / "full.db", "FULL")),
-        ):
             stack.callback(engine.close)
-            variants[variant] = partial(case.ours, engine)
-        return interleaved(name, n, case.units, variants, repeat, seconds)
+            bare = partial(run_bare, case, journal, itertools.count())
+            return {f"floor, SQLite {synchronous}": bare, f"SQLite {synchronous}": partial(case.ours, engine)}
+
+        memory = Engine(case.document)
+        variants: dict[str, Once] = {
+            "floor": partial(run_bare, case, None, itertools.count()),
+            "memory": partial(case.ours, memory),
+            **both("NORMAL"),
+        }
+        measured = interleaved(name, n, case.units, variants, repeat, seconds)
+        return measured + interleaved(name, n, case.units, both("FULL"), repeat, seconds / 2, warm=False)
 
 
 def run_bare(case: Case, journal: Journal | None, runs: itertools.count[int]) -> float:

@@ -38,7 +38,9 @@ IMPORTS: Mapping[str, str] = {
     "pydantic": "import pydantic",
 }
 _TIMED = "import time\nbefore = time.perf_counter()\n{}\nprint(time.perf_counter() - before, time.process_time())"
-PACKAGES = ("boto3", "botocore", "pydantic", "pydantic_core", "fastapi", "jsonschema_rs", "google-re2", "orjson", "httpx", "PyYAML")
+PACKAGES = (
+    "boto3", "botocore", "pydantic", "pydantic_core", "fastapi", "jsonschema_rs", "google-re2", "orjson", "httpx", "PyYAML",
+)  # fmt: skip
 
 
 def imports() -> list[Sample]:
@@ -77,7 +79,8 @@ def sizes() -> list[Sample]:
             files = distribution(name).files or []
         except PackageNotFoundError:
             continue
-        size = sum(path.stat().st_size for file in files if (path := Path(str(file.locate()))).is_file() and path.suffix != ".pyc")
+        paths = (Path(str(file.locate())) for file in files)
+        size = sum(path.stat().st_size for path in paths if path.is_file() and path.suffix != ".pyc")
         samples.append(Sample("size", name, 1, 1, facts={"bytes": size}))
     return samples
 

@@ -20,10 +20,10 @@ from benchmarks.report import kind
 from benchmarks.sample import Sample, read
 
 ROOT = Path(__file__).parents[1]
-REPEAT, SECONDS = 7, 5.0  # of a case: rounds, and after how long no further one begins
-CASE_TIMEOUT_S = 90
-GROWTH_TIMEOUT_S = 240
-PEER_REPEAT, PEER_SECONDS, PEER_TIMEOUT_S = 5, 6.0, 60
+REPEAT, SECONDS = 9, 4.0  # of a case: rounds, and after how long no further one begins
+CASE_TIMEOUT_S = 120
+GROWTH_TIMEOUT_S = 300
+PEER_REPEAT, PEER_SECONDS, PEER_TIMEOUT_S = 5, 4.0, 60
 REAL_TASKS = 900  # smaller real DAGs say nothing about time per node
 RELOAD_NODES = 10_000
 
@@ -36,9 +36,10 @@ def run(module: str, *arguments: object, seconds: float, python: str | Path = sy
     """What a module prints, and why it did not come to an end, if so."""
     command = [str(python), "-m", module, *(str(argument) for argument in arguments)]
     paths = os.pathsep.join([str(ROOT / "engine"), str(ROOT)]) if python == sys.executable else str(ROOT)
+    variables = {**os.environ, "PYTHONPATH": paths}
     try:
         done = subprocess.run(
-            command, cwd=ROOT, env={**os.environ, "PYTHONPATH": paths}, capture_output=True, text=True, timeout=seconds, check=False
+            command, cwd=ROOT, env=variables, capture_output=True, text=True, timeout=seconds, check=False
         )
     except subprocess.TimeoutExpired:
         return [], f"took more than {seconds:.0f} s"
@@ -48,9 +49,8 @@ def run(module: str, *arguments: object, seconds: float, python: str | Path = sy
     return samples, (done.stderr.strip().splitlines() or [f"ended with status {done.returncode}"])[-1][:300]
 
 
-def own(only: Sequence[str]) -> tuple[list[Sample], dict[str, str]]:
+def own(only: Sequence[str]) -> Iterator[Sample]:
     """Our engine and the floors. `only` names cases, or: growth, reload, footprint, cold."""
-    samples: list[Sample] = []
     parts: dict[str, Callable[[], Iterable[Sample]]] = {
         **{case: partial(one_case, case) for case in cases.CASES},
         "W8": real_dags,
@@ -61,8 +61,7 @@ def own(only: Sequence[str]) -> tuple[list[Sample], dict[str, str]]:
     }
     for part, measure in parts.items():
         if not only or part in only:
-            samples += _told(part, measure())
-    return samples, {}
+            yield from _told(part, measure())
 
 
 def _module_part(module: str, *arguments: object) -> Callable[[], list[Sample]]:
@@ -124,18 +123,15 @@ def _bare(parents: list[list[int]], name: str) -> Sample:
     return Sample("W8", f"floor, SQLite NORMAL, {name}", len(parents), len(parents), [took])
 
 
-def peers(only: Sequence[str]) -> tuple[list[Sample], dict[str, str]]:
+def peers(only: Sequence[str]) -> Iterator[Sample]:
     """Every peer that can be installed, and our own engine in the same run."""
     missing = {peer.name: error for peer in environments.PEERS if (error := environments.install(peer))}
-    samples: list[Sample] = []
+    there = [peer for peer in environments.PEERS if peer.name not in missing]
+    yield from (Sample("install", name, 1, 1, error=error) for name, error in missing.items())
     for case in cases.CASES:
-        if only and case not in only:
-            continue
-        samples += _told(case, one_case(case))
-        there = [peer for peer in environments.PEERS if peer.name not in missing]
-        samples += _told(case, (_peer(peer, variant, case) for peer in there for variant in peer.variants))
-    samples += [Sample("install", name, 1, 1, error=error) for name, error in missing.items()]
-    return samples, {peer.name: peer.version for peer in environments.PEERS if peer.name not in missing}
+        if not only or case in only:
+            yield from _told(case, one_case(case))
+            yield from _told(case, (_peer(peer, variant, case) for peer in there for variant in peer.variants))
 
 
 def _peer(peer: environments.Peer, variant: str, case: str) -> Sample:
@@ -153,5 +149,6 @@ def _told(part: str, samples: Iterable[Sample]) -> Iterator[Sample]:
             print(f"{part:<14} {sample.variant:<36} {sample.n:>7,}  {sample.error}", flush=True)
         elif sample.wall:
             low, high = sample.spread
-            print(f"{part:<14} {sample.variant:<36} {sample.n:>7,} {sample.unit_us:>12,.1f} µs  {low:.2f} to {high:.2f}", flush=True)
+            figures = f"{sample.unit_us:>12,.1f} µs  {low:.2f} to {high:.2f}"
+            print(f"{part:<14} {sample.variant:<36} {sample.n:>7,} {figures}", flush=True)
         yield sample

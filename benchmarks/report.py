@@ -25,11 +25,12 @@ WORKLOADS: Mapping[str, tuple[str, str]] = {
 }
 INTRO = """# Benchmarks
 
-Made by `make bench` and `make bench-peers`; do not edit. What is measured is the engine: every task is trivial. Figures of one machine
-mean little, ratios within one run carry over. A *floor* is the same work without an engine, in plain asyncio with one task per
-node; with SQLite it also commits each node's result before those that follow it (WAL, synchronous NORMAL or FULL). All variants of
-a workload take turns, so that a busy moment hits all of them. Figures are medians; the spread is the fastest and slowest repetition
-over the median. CPU is that of the measuring process: wall time far above it means that the machine was busy, or the disk slow.
+Made by `make bench` and `make bench-peers`; do not edit. What is measured is the engine: every task is trivial. Figures of one
+machine mean little, ratios within one run carry over. A *floor* is the same work without an engine, in plain asyncio with one
+task per node; with SQLite it also commits each node's result before those that follow it (WAL, synchronous NORMAL or FULL).
+Our own variants of a workload and the floors take turns, so that a busy moment hits all of them. Figures are medians; the
+spread is the fastest and the slowest repetition over the median. CPU is that of the measuring process: wall time far above it
+means that the machine was busy, or the disk slow.
 """
 GROWTH_NOTE = "Each size in a process of its own, two at a time. `load` is reading and compiling the workflow again."
 REPLAY_NOTE = "W9: a run that another process left paused, read back from its snapshot and the tail of its log, then answered."
@@ -77,7 +78,7 @@ def _workload(case: str, mine: Sequence[Sample], theirs: Sequence[Sample], pictu
         return [f"\n### {title}\n", "not measured"]
     name = case.replace(" ", "-")
     shown = [(_label(case, sample), sample) for sample in samples]
-    drawn = [svg.Bar(label, kind(s), s.unit_us, s.unit_us * s.spread[0], s.unit_us * s.spread[1]) for label, s in shown]
+    drawn = [_drawn(label, sample) for label, sample in shown]
     (pictures / f"{name}.svg").write_text(svg.chart(title, unit, drawn), encoding="utf-8")
     rows = [f"\n### {title}\n", f"![{title}](benchmarks/{name}.svg)\n"]
     rows.append(f"| | n | {unit} | spread | CPU | repetitions |\n|---|---|---|---|---|---|")
@@ -85,13 +86,17 @@ def _workload(case: str, mine: Sequence[Sample], theirs: Sequence[Sample], pictu
         low, high = sample.spread
         cpu = sorted(sample.cpu)[len(sample.cpu) // 2] / sample.units * 1e6 if sample.cpu else None
         shown_cpu = number_text(cpu) if cpu is not None else "–"
-        rows.append(
-            f"| {label} | {sample.n:,} | {number_text(sample.unit_us)} | {low:.2f} to {high:.2f} | {shown_cpu} | {len(sample.wall)} |"
-        )
+        figures = f"{number_text(sample.unit_us)} | {low:.2f} to {high:.2f} | {shown_cpu} | {len(sample.wall)}"
+        rows.append(f"| {label} | {sample.n:,} | {figures} |")
     if case == "W6 throughput":
-        rates = ", ".join(f"{label} {1e6 / sample.unit_us:,.0f}" for label, sample in shown)
+        rates = "; ".join(f"{label} {1e6 / sample.unit_us:,.0f}" for label, sample in shown)
         rows.append(f"\nRuns per second: {rates}.")
     return rows
+
+
+def _drawn(label: str, sample: Sample) -> svg.Bar:
+    low, high = sample.spread
+    return svg.Bar(label, kind(sample), sample.unit_us, sample.unit_us * low, sample.unit_us * high)
 
 
 def _label(case: str, sample: Sample) -> str:
@@ -106,21 +111,21 @@ def kind(sample: Sample) -> str:
 
 
 def _growth(mine: Sequence[Sample], pictures: Path) -> Iterator[str]:
-    yield "| | nodes | µs per node | CPU | file bytes per node | log bytes per node | publish s | load s | memory, bytes per node |"
+    per_node = "µs per node | CPU | file bytes per node | log bytes per node"
+    yield f"| | nodes | {per_node} | publish s | load s | memory, bytes per node |"
     yield "|---|---|---|---|---|---|---|---|---|"
     for case in CASES_THAT_GROW:
         sizes = [found for nodes in NODES if (found := find(mine, f"growth {case}", bars.NORMAL, nodes)) is not None]
         for sample in sizes:
             facts, n = sample.facts, sample.n
             cpu = sorted(sample.cpu)[len(sample.cpu) // 2] / n * 1e6
+            file_bytes, log_bytes, memory = (facts[f"{name}_bytes"] / n for name in ("file", "log", "memory"))
             yield (
-                f"| {case} | {n:,} | {sample.unit_us:,.0f} | {cpu:,.0f} | {facts['file_bytes'] / n:,.0f} | "
-                f"{facts['log_bytes'] / n:,.0f} | {facts['publish_s']:.1f} | {facts['load_s']:.2f} | {facts['memory_bytes'] / n:,.0f} |"
+                f"| {case} | {n:,} | {sample.unit_us:,.0f} | {cpu:,.0f} | {file_bytes:,.0f} | {log_bytes:,.0f} | "
+                f"{facts['publish_s']:.1f} | {facts['load_s']:.2f} | {memory:,.0f} |"
             )
         if sizes:
-            drawn = [
-                svg.Bar(f"{s.n:,} nodes", "ours", s.unit_us, s.unit_us * s.spread[0], s.unit_us * s.spread[1]) for s in sizes
-            ]
+            drawn = [_drawn(f"{sample.n:,} nodes", sample) for sample in sizes]
             title = f"{case}, growth, SQLite NORMAL"
             (pictures / f"growth-{case}.svg").write_text(svg.chart(title, "µs per node", drawn), encoding="utf-8")
     yield ""
@@ -132,17 +137,18 @@ def _reload(mine: Sequence[Sample], pictures: Path) -> Iterator[str]:
     parts: dict[str, float] = {}
     if reload is not None:
         facts = reload.facts
-        parts |= {"W9 compile the graph": facts["graph_s"], "W9 read the state": reload.median, "W9 answer to end": facts["step_s"]}
+        parts["W9 compile the graph"] = facts["graph_s"]
+        parts["W9 read the state"] = reload.median
+        parts["W9 answer to end"] = facts["step_s"]
         yield (
-            f"{reload.n:,} nodes, a snapshot of {facts['snapshot_bytes']:,} bytes and {facts['tail_events']} events after it; the state "
-            f"takes {facts['state_memory_mb']:.0f} MB, the process {facts['peak_mb']:.0f} MB at most.\n"
+            f"{reload.n:,} nodes, a snapshot of {facts['snapshot_bytes']:,} bytes and {facts['tail_events']} events after it; "
+            f"the state takes {facts['state_memory_mb']:.0f} MB, the process {facts['peak_mb']:.0f} MB at most.\n"
         )
     if replay is not None:
         facts = replay.facts
         parts |= {"W10 first tenth": facts["early_s"], "W10 last tenth": facts["late_s"]}
-        yield (
-            f"W10: {replay.n:,} events, pages of 500; the last tenth takes {facts['late_s'] / facts['early_s']:.2f} times as long as the first.\n"
-        )
+        times = facts["late_s"] / facts["early_s"]
+        yield f"W10: {replay.n:,} events, pages of 500; the last tenth takes {times:.2f} times as long as the first.\n"
     if parts:
         drawn = [svg.Bar(name, "ours", value * 1e3, value * 1e3, value * 1e3) for name, value in parts.items()]
         (pictures / "W9-W10.svg").write_text(svg.chart("W9 and W10, reload and replay", "ms", drawn), encoding="utf-8")

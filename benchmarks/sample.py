@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
+LEAST_ROUNDS = 3
 Once = Callable[[], float]  # does it once; answers how many seconds the part took that is to be measured
 
 
@@ -52,13 +53,15 @@ def read(text: str) -> Iterator[Sample]:
             yield Sample(**json.loads(line))
 
 
-def interleaved(case: str, n: int, units: int, variants: Mapping[str, Once], repeat: int, seconds: float) -> list[Sample]:
-    """Measures variants in turn, so that a machine that is busy for a while is busy for all of them. The first round warms up
-    and is not counted. Stops after `repeat` rounds, or in the first one that
-    ends after `seconds`."""
+def interleaved(
+    case: str, n: int, units: int, variants: Mapping[str, Once], repeat: int, seconds: float, *, warm: bool = True
+) -> list[Sample]:
+    """Measures variants in turn, so that a machine that is busy for a while is busy for all of them. With `warm` a first
+    round is not counted. Stops after `repeat` rounds, or after
+    LEAST_ROUNDS if those take longer than `seconds`."""
     samples = {name: Sample(case, name, n, units) for name in variants}
     until = time.perf_counter() + seconds
-    for round_ in range(repeat + 1):
+    for round_ in range(0 if warm else 1, repeat + 1):
         for name, once in variants.items():
             gc.collect()
             cpu = time.process_time()
@@ -66,7 +69,7 @@ def interleaved(case: str, n: int, units: int, variants: Mapping[str, Once], rep
             if round_:
                 samples[name].wall.append(took)
                 samples[name].cpu.append(time.process_time() - cpu)
-        if round_ and time.perf_counter() > until:
+        if round_ >= (LEAST_ROUNDS if warm else 1) and time.perf_counter() > until:
             break
     return list(samples.values())
 

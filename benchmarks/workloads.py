@@ -41,7 +41,8 @@ def graph(parents: Parents, call: str = "benchmark.echo", inner: str | None = No
     nodes: Document = {}
     for number, above in enumerate(parents):
         called = inner if inner and above and number not in leaves else call
-        nodes[f"n{number}"] = {"type": "function", "with": {"call": called}, **({"after": [f"n{p}" for p in above]} if above else {})}
+        after = {"after": [f"n{parent}" for parent in above]} if above else {}
+        nodes[f"n{number}"] = {"type": "function", "with": {"call": called}, **after}
     return {"id": "benchmark", "nodes": nodes, "max_steps": 1_000_000}
 
 

@@ -30,9 +30,13 @@ class Peer:
         return self.name if variant == "default" else f"{self.name}, {variant}"
 
 
+AWS_DURABLE = ("aws-durable-execution-sdk-python==3.0.0", "aws-durable-execution-sdk-python-testing==1.4.0")
 PEERS = (
     Peer("langgraph", "run_langgraph", ("langgraph==1.2.22", "langgraph-checkpoint-sqlite==3.1.2"), ("sync", "async", "exit")),
     Peer("dbos", "run_dbos", ("dbos==3.4.0",)),
+    Peer("pydantic-graph", "run_pydantic_graph", ("pydantic-graph==2.68.0",)),
+    Peer("graphon", "run_graphon", ("graphon==0.1.2",), ("default", "50 workers")),
+    Peer("aws-durable", "run_aws_durable", AWS_DURABLE, ("memory", "sqlite")),
 )
 
 

@@ -54,7 +54,7 @@ def serve(peer: str, cases: Mapping[str, Factory]) -> None:
     if case in cases:
         asyncio.run(_measure(sample, cases[case](variant, n), repeat, seconds))
     else:
-        sample.error = "has no such thing"
+        sample.error = "no adapter for this workload"
     print(sample.line(), flush=True)
     os._exit(0)
 

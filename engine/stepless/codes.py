@@ -199,6 +199,8 @@ ENGINE: Final[Table] = {
     "invalid_duration": Code("a text that should be a duration is none", "Write it like 500ms, 90s, 15m, 2h, 3d or PT2H."),
     "invalid_script": Code("a simulation's script cannot be read", "See what it may hold."),
     "invalid_signal": Code("a simulation's signal cannot be read", "See what it may hold."),
+    "invalid_plugin": Code("a plug-in announces what is no kind", "See the object named."),
+    "kind_taken": Code("a plug-in's kind has the name of another", "Remove one of them, or rename it."),
     "lease_lost": Code("the lease was taken over", "Nothing: the run goes on there."),
     "module_not_loaded": Code("a module of functions cannot be loaded", "See the error inside it."),
     "no_sim_export": Code("the file is no export of Sim", "See what was expected."),

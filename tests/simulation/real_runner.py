@@ -33,7 +33,7 @@ from stepless.runtime.host import Host
 from stepless.runtime.inbox import ENDED
 from stepless.runtime.service import Service
 
-RUNS = 8
+RUNS = 16
 WORK: dict[str, Any] = {"type": "function", "with": {"call": "real.work"}}
 DOCUMENT = {
     "id": "real",
@@ -59,7 +59,7 @@ def served(path: str, store: Store) -> None:
         fault = "" if any(event.type.value == "node.started" for event in events) else "before its commit"
         fault = "after its end" if any(event.type in NODE_ENDS for event in events) else fault
         os.write(effects, f"{json.dumps([call.run_id, call.instance, call.token, fault])}\n".encode())
-        Event().wait(0.004)
+        Event().wait(0.03)
         return call.instance
 
 

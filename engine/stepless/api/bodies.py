@@ -103,5 +103,19 @@ def form_fields(data: bytes) -> dict[str, str]:
 
 def documented_body(model: type[BaseModel], *, required: bool = False) -> dict[str, Any]:
     """A route's documentation of a JSON body that `read_model` reads."""
-    content = {"application/json": {"schema": model.model_json_schema()}}
+    content = {"application/json": {"schema": _inlined(model)}}
     return {"requestBody": {"required": required, "content": content}}
+
+
+def _inlined(model: type[BaseModel]) -> Any:
+    """The schema with the models inside it in place: a reference would lead out of the document that this becomes part of."""
+    schema = model.model_json_schema()
+    parts = schema.pop("$defs", {})
+
+    def inline(value: Any) -> Any:
+        if isinstance(value, dict):
+            name = str(value.get("$ref", "")).rpartition("/")[2]
+            return inline(parts[name]) if name else {key: inline(inner) for key, inner in value.items()}
+        return [inline(inner) for inner in value] if isinstance(value, list) else value
+
+    return inline(schema)

@@ -128,6 +128,7 @@ class _Server(uvicorn.Server):
 async def _serve(built: Local, served: list[Served], listener: socket.socket, arguments: argparse.Namespace) -> int:
     url = _url(arguments.host, listener)
     key = os.environ.get(API_KEY) or built.service.signer.derive("api-key")
+    built.invitations.base_url, built.host.schedules = url, built.schedules
     app = create_app(built.service, api_keys=[key], base_url=url)
     config = uvicorn.Config(
         app, log_config=None, log_level="critical", access_log=False, lifespan="off", ws="none",

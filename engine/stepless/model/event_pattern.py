@@ -105,11 +105,13 @@ def faults(pattern: Mapping[str, JSON]) -> Iterator[tuple[str, str]]:
         if isinstance(value, Mapping):
             if not value:
                 yield path, "an empty object fits nothing in particular"
-            stack += [(f"{path}.{name}".lstrip("."), item) for name, item in reversed(value.items())]
+            stack += [(f"{path}.{name}".lstrip("."), item) for name, item in reversed(list(value.items()))]
         elif not isinstance(value, list) or not value:
             yield path, "a list of what may stand here is wanted, or an object for the fields below"
         elif path.rpartition(".")[2] == _OR:
-            stack += [(f"{path}.{index}", item) for index, item in enumerate(value)]
+            wrong = [index for index, item in enumerate(value) if not isinstance(item, Mapping)]
+            yield from ((f"{path}.{index}", "a pattern is wanted here") for index in wrong)
+            stack += [(f"{path}.{index}", item) for index, item in enumerate(value) if index not in wrong]
         else:
             yield from (fault for index, entry in enumerate(value) for fault in _entry_faults(entry, f"{path}.{index}"))
 

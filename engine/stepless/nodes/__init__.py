@@ -1,7 +1,8 @@
 """Node kinds: one file per kind, one table of all. The kinds do not know each other.
 
-`KINDS` is what documents may use; `RUNS` holds the code of the effectful kinds that need nothing from outside, `model_runs` and
-`sandbox_runs` bring that of the kinds that do. A kind without its run can be compiled and simulated, and not published.
+`KINDS` is what documents may use, kinds of installed plug-ins included; `RUNS` holds the code of the effectful kinds that need
+nothing from outside, and `model_runs`, `sandbox_runs` and `aws_runs` bring that of the kinds that do. A kind without its run can be
+compiled and simulated, and not published.
 """
 
 from __future__ import annotations
@@ -36,6 +37,7 @@ from stepless.nodes.llm import caller as llm_caller
 from stepless.nodes.loop import KIND as LOOP
 from stepless.nodes.manual import KIND as MANUAL
 from stepless.nodes.parallel import KIND as PARALLEL
+from stepless.nodes.plugins import WithPlugins
 from stepless.nodes.respond import KIND as RESPOND
 from stepless.nodes.router import KIND as ROUTER
 from stepless.nodes.router import caller as router_caller
@@ -50,7 +52,7 @@ from stepless.ports import Aws, Call, Models, Sandbox
 Run: TypeAlias = Callable[[Call], Awaitable[Result | Pause]]
 """One attempt of an effectful node: its result, or what it has to wait for; raises `NodeFailure`."""
 
-KINDS: Final[Mapping[str, Kind]] = MappingProxyType({
+_KINDS: Final[Mapping[str, Kind]] = MappingProxyType({
     "manual": MANUAL,
     "webhook": WEBHOOK,
     "schedule": SCHEDULE,
@@ -76,10 +78,13 @@ KINDS: Final[Mapping[str, Kind]] = MappingProxyType({
     "end": END,
 })
 
-RUNS: Final[Mapping[str, Run]] = MappingProxyType({
+_RUNS: Final[Mapping[str, Run]] = MappingProxyType({
     "function": run_function,
     "http": run_http,
 })
+
+KINDS: Final[Mapping[str, Kind]] = WithPlugins(_KINDS, lambda plugin: plugin.KIND, _KINDS)
+RUNS: Final[Mapping[str, Run]] = WithPlugins(_RUNS, lambda plugin: getattr(plugin, "run", None), _KINDS)
 
 
 def model_runs(models: Models) -> Mapping[str, Run]:

@@ -23,6 +23,7 @@ from stepless.runtime.bootstrap_models import configured_runs
 from stepless.runtime.children import caller
 from stepless.runtime.host import Host
 from stepless.runtime.invitations import Invitations
+from stepless.runtime.moderation import configured_moderator
 from stepless.runtime.notices import Notices
 from stepless.runtime.runner import Runner
 from stepless.runtime.service import Service
@@ -33,6 +34,7 @@ from stepless.runtime.versions import Versions
 from stepless.runtime.world import World
 
 SIGNING_KEYS = "STEPLESS_SIGNING_KEYS"
+MODERATOR = "STEPLESS_MODERATOR"  # the registered function that is the moderator
 NOTIFY_FROM = "STEPLESS_NOTIFY_FROM"  # the address that mail to people comes from
 BASE_URL = "STEPLESS_BASE_URL"  # what comes before the links that are sent to people
 
@@ -98,8 +100,9 @@ def assemble(
     kinds = {**KINDS, **({} if aws is None else aws_kinds(aws))}
     signer = _signer(store, secrets, clock)
     invitations = Invitations(lambda: signer, os.environ.get(BASE_URL, ""))
+    moderator = configured_moderator(secrets.get(MODERATOR))
     notices = Notices(invitations, aws, secrets.get(NOTIFY_FROM))
-    world = World(store, queue, timers, blobs, clock, secrets, kinds, runs, notify=notices.send)
+    world = World(store, queue, timers, blobs, clock, secrets, kinds, runs, moderator, notices.send)
     runs["workflow"] = caller(world)
     runs |= {} if aws is None else aws_runs(aws, invitations.invite)
     versions = Versions(store, KINDS)

@@ -26,6 +26,7 @@ from stepless.runtime.bootstrap_calls import LazyCalls
 from stepless.runtime.bootstrap_models import configured_runs
 from stepless.runtime.children import caller
 from stepless.runtime.invitations import Invitations
+from stepless.runtime.moderation import configured_moderator
 from stepless.runtime.notices import Notices
 from stepless.runtime.runner import Runner
 from stepless.runtime.service import Service
@@ -88,10 +89,11 @@ def aws() -> Cloud:
     calls, invitations = LazyCalls(), Invitations(signer, os.environ.get("STEPLESS_BASE_URL", ""))
     runs = {**RUNS, **configured_runs(os.environ.get), **aws_runs(calls, invitations.invite)}
     notices = Notices(invitations, calls, os.environ.get("STEPLESS_NOTIFY_FROM"))
+    moderator = configured_moderator(os.environ.get("STEPLESS_MODERATOR"))
     meter = EmfMeter()
     blobs = S3Blobs(client("s3"), setting("STEPLESS_BUCKET"))
     kinds = {**KINDS, **aws_kinds(calls)}
-    world = World(store, queue, timers, blobs, SystemClock(), secrets, kinds, runs, meter=meter, notify=notices.send)
+    world = World(store, queue, timers, blobs, SystemClock(), secrets, kinds, runs, moderator, notices.send, meter)
     runs["workflow"] = caller(world)
     return Cloud(world, Versions(store, KINDS), meter)
 

@@ -8,7 +8,30 @@ from stepless.errors import SteplessError
 from stepless.model.graph import Node
 from stepless.model.json import JSON
 from stepless.model.work import NodeFailure
+from stepless.nodes.function.registry import find
 from stepless.ports import Moderator
+
+
+class FunctionModerator:
+    """A registered function as the moderator: it is given `phase` and `value`, and answers a reason or None."""
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+
+    def review(self, phase: str, value: JSON) -> str | None:
+        """See `Moderator.review`. Whatever the function raises means that nobody could tell."""
+        try:
+            reason = find(self._name).callable(phase=phase, value=value)
+        except Exception as error:
+            raise SteplessError(f"{self._name} raised {type(error).__name__}: {error}", mend="mend the moderator") from error
+        if reason is not None and not isinstance(reason, str):
+            raise SteplessError(f"{self._name} answered neither a reason nor nothing", mend="return text or None")
+        return reason
+
+
+def configured_moderator(name: str | None) -> FunctionModerator | None:
+    """`name` is what STEPLESS_MODERATOR says: a function of one of the modules that are loaded."""
+    return FunctionModerator(name) if name else None
 
 
 class Gate:

@@ -15,7 +15,6 @@ import asyncio
 import json
 from collections import deque
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from enum import Enum
 from functools import partial
 from secrets import token_hex
 from typing import TypeVar
@@ -43,7 +42,9 @@ from stepless.model.json import JSON
 from stepless.nodes import KINDS
 from stepless.ports import Lease, Message, RunHead, Signal
 from stepless.runtime import children, inbox, metering
+from stepless.runtime.alarm import Alarm
 from stepless.runtime.budget import Budget
+from stepless.runtime.endings import Ending as Ending
 from stepless.runtime.execute import attempt
 from stepless.runtime.moderation import Gate
 from stepless.runtime.publishing import all_nodes
@@ -54,17 +55,6 @@ from stepless.runtime.versions import Versions
 from stepless.runtime.world import World
 
 T = TypeVar("T")
-
-
-class Ending(Enum):
-    """How an invocation left its run."""
-
-    ENDED = "ended"
-    PARKED = "parked"  # waits for somebody or something; nothing is under way
-    CONTINUED = "continued"  # the budget was used up; a message continues it
-    BUSY = "busy"  # somebody else holds the lease; the hint was sent again
-    FENCED = "fenced"  # somebody else took over in the middle
-    GONE = "gone"  # no such run, or it had ended before
 
 
 class Runner:
@@ -130,6 +120,7 @@ class Session:
         self._arrived: deque[Fact] = deque()
         self._wake = asyncio.Event()
         self._loop = asyncio.get_running_loop()
+        self._alarm = Alarm(self._loop, self._wake.set)
         self._seen: set[tuple[str, str]] = set()  # signals that this session knows of
         self._early: list[Signal] = []  # answers to pauses that are not recorded yet
         self._told: list[Signal] = []  # told to the core, and not marked taken yet
@@ -157,6 +148,7 @@ class Session:
 
     def close(self) -> None:
         """Lets go of what is still under way: nobody waits for it any more."""
+        self._alarm.clear()
         for task in self._tasks.values():
             task.cancel()
         self._telling.close()
@@ -312,15 +304,12 @@ class Session:
         return facts
 
     async def _sleep(self) -> None:
-        seconds = max(0.0, min(self._look_at, self._renew_at) - self._loop.time())
+        at = min(self._look_at, self._renew_at)
         due_ms = next_due_ms(self._state)
         if due_ms is not None and not self._budget.over:
-            seconds = min(seconds, max(0, due_ms - self._world.clock.now_ms()) / 1000)
-        try:
-            async with asyncio.timeout(seconds):
-                await self._wake.wait()
-        except TimeoutError:
-            return
+            at = min(at, self._loop.time() + max(0, due_ms - self._world.clock.now_ms()) / 1000)
+        self._alarm.set(at)
+        await self._wake.wait()
 
     def _renew(self) -> None:
         now, now_ms = self._loop.time(), self._world.clock.now_ms()

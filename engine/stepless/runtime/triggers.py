@@ -12,7 +12,7 @@ from hashlib import sha256
 from typing import Any, Final
 
 from stepless.core.decision import iso
-from stepless.errors import CallerError, InvalidRequest, SteplessError
+from stepless.errors import AuthorError, CallerError, InvalidRequest, SteplessError
 from stepless.limits import MAX_PAGE_ITEMS
 from stepless.model.cron import parse_cron
 from stepless.model.durations import parse_duration_ms
@@ -91,13 +91,13 @@ class Schedules:
         inputs = {"scheduled_at": iso(at_ms), "node": node.id}
         meta = {"trigger": {"kind": "schedule", "node": node.id, "at": iso(at_ms)}}
         key_of_start = f"schedule:{node.id}:{at_ms}"
+        run = None
         try:
-            return start(self._world, self._versions, version.workflow_id, inputs, key=key_of_start, entry=[node.id], meta=meta)
-        except CallerError as error:  # refused by the workflow's own limits: this instant is over
+            run = start(self._world, self._versions, version.workflow_id, inputs, key=key_of_start, entry=[node.id], meta=meta)
+        except (AuthorError, CallerError) as error:  # refused, by a rate limit for one: this instant is over
             _log.warning("the schedule %s of %s was refused: %s", node.id, version.workflow_id, error)
-            return None
-        finally:
-            self._keep(key, kept, rhythm, next_firing_ms(node, now_ms), now_ms)
+        self._keep(key, kept, rhythm, next_firing_ms(node, now_ms), now_ms)
+        return run
 
     def _keep(self, key: str, kept: bytes | None, rhythm: str, at_ms: int | None, now_ms: int) -> None:
         """Moves on. Should this process die in the middle, the same instant is fired again, which starts nothing new."""

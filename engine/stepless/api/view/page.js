@@ -4,8 +4,8 @@ const $ = (id) => document.getElementById(id);
 const RUN = decodeURIComponent(location.pathname.match(/\/runs\/([^/]+)\/view\/?$/)[1]);
 const BASE = location.pathname.replace(/\/runs\/[^/]+\/view\/?$/, ""), URL_OF_RUN = `${BASE}/runs/${encodeURIComponent(RUN)}`;
 const KEY = "stepless-api-key", MOST_LANES = 300, MOST_ROWS = 2000;
-const MARKS = { pending: "○", queued: "◔", running: "◐", waiting: "⏸", completed: "✓", failed: "✕", skipped: "–", cancelled: "⊘",
-  created: "○", paused: "⏸", timed_out: "✕" };
+const MARKS = { pending: "○", queued: "◔", running: "◐", waiting: "‖", completed: "✓", failed: "✕", skipped: "–", cancelled: "⊘",
+  created: "○", paused: "‖", timed_out: "✕" };
 const ENDED = ["completed", "failed", "cancelled", "timed_out"];
 const story = new Story();
 let run = null, drawn = null, chosen = null, records = new Map(), asking = null;
@@ -103,9 +103,17 @@ function showFeed(state) {
 
 const narrow = matchMedia("(max-width: 48rem)");
 
+// From left to right where that fits, else from top to bottom; smaller if it must be, and scrolled beyond that.
+function planned() {
+  const room = Math.max(200, $("graph").clientWidth - 8);
+  const plans = [true, false].map((across) => ({ across, plan: layout(run.document, across) }));
+  for (const one of plans) one.scale = Math.min(1, Math.max(0.62, room / (one.plan.width + 8)));
+  return plans[0].scale >= 0.85 || plans[0].scale > plans[1].scale ? plans[0] : plans[1];
+}
+
 function draw() {
-  const across = !narrow.matches, plan = layout(run.document, across);
-  const svg = el("svg:svg", { width: plan.width + 8, height: plan.height + 8, viewBox: `-4 -4 ${plan.width + 8} ${plan.height + 8}`, role: "group", "aria-label": "Nodes" });
+  const { across, plan, scale } = planned();
+  const svg = el("svg:svg", { width: (plan.width + 8) * scale, height: (plan.height + 8) * scale, viewBox: `-4 -4 ${plan.width + 8} ${plan.height + 8}`, role: "group", "aria-label": "Nodes" });
   for (const name of ["arrow", "taken-arrow"])
     svg.append(el("svg:marker", { id: name, viewBox: "0 0 8 8", refX: 8, refY: 4, markerWidth: 7, markerHeight: 7, orient: "auto" },
       el("svg:path", { d: "M0 0 8 4 0 8z", class: name })));
@@ -125,6 +133,7 @@ function draw() {
   for (const box of leaves) svg.append(drawBox(box));
   svg.addEventListener("keydown", walk);
   $("graph").replaceChildren(svg);
+  paint();
 }
 
 function drawBox(box) {
@@ -276,7 +285,7 @@ function folded(spans, start, end) {
     worked += Math.max(0, to - Math.max(from, upTo));
     upTo = Math.max(upTo, to);
   }
-  const least = Math.max(1000, worked * 0.5), width = Math.max(worked * 0.12, 40), gaps = idle.filter(([from, to]) => to - from > least);
+  const least = Math.max(250, worked * 0.5), width = Math.max(worked * 0.12, 40), gaps = idle.filter(([from, to]) => to - from > least);
   const at = (ms) => gaps.reduce((sum, [from, to]) => sum - (ms >= to ? to - from - width : ms > from ? (ms - from) * (1 - width / (to - from)) : 0), ms - start);
   return { gaps, at, total: Math.max(1, at(end)) };
 }
@@ -290,7 +299,7 @@ function showWaterfall() {
   const folds = folded(lanes.filter((told) => !inside.has(told.node)).flatMap((told) => told.spans.map(closed)), start, end);
   const percent = (ms) => (100 * folds.at(ms)) / folds.total;
   const placed = (made, from, to) => { made.style.left = `${percent(from)}%`; made.style.width = `${percent(to) - percent(from)}%`; return made; };
-  $("idle").textContent = folds.gaps.length ? `Idle time is folded: ${folds.gaps.map(([from, to]) => lasting(to - from)).join(", ")}.` : "";
+  $("idle").textContent = folds.gaps.length ? `Idle time is folded, ${lasting(folds.gaps.reduce((sum, [from, to]) => sum + to - from, 0))} in all (⋯). Hatched: waiting.` : "";
   const gaps = () => folds.gaps.map(([from, to]) => placed(el("span", { class: "gap" }), from, to));
   const axis = el("div", { class: "lane axis" }, el("span", { class: "name" }, "Node"),
     el("span", { class: "track" }, ...folds.gaps.map(([from, to]) => placed(el("span", { class: "gap", title: `${lasting(to - from)} idle` }, "⋯"), from, to))),
@@ -298,7 +307,7 @@ function showWaterfall() {
   const rows = shownLanes.map((told) => {
     const spans = told.spans.map(closed), worked = spans.filter((span) => span.status !== "waiting").reduce((sum, span) => sum + span.end - span.start, 0);
     const said = `${told.instance}: ${words(told.status)}, ${lasting(worked)} of work${told.attempts > 1 ? `, ${told.attempts} attempts` : ""}`;
-    const track = el("span", { class: "track" }, ...gaps(), ...spans.map((span) => placed(el("span", { class: `bar ${span.status}`,
+    const track = el("span", { class: "track" }, ...gaps(), ...spans.map((span) => placed(el("span", { class: `bar ${inside.has(told.node) && span.status !== "waiting" ? "around" : ""} ${span.status}`,
       title: `${span.attempt ? `attempt ${span.attempt}, ` : ""}${words(span.status)}: ${lasting(span.end - span.start)}` }), span.start, span.end)));
     return el("div", { class: "lane", role: "img", "aria-label": said, "data-instance": told.instance },
       el("span", { class: "name", title: told.instance }, `${MARKS[told.status]} ${told.instance}`), track, el("span", { class: "num" }, lasting(worked)));
@@ -378,7 +387,13 @@ $("rerun-close").onclick = () => $("ask-rerun").close();
 $("ask-rerun").querySelector("form").onsubmit = startRerun;
 $("forget").onclick = () => { sessionStorage.removeItem(KEY); location.reload(); };
 $("filter").oninput = () => { for (const row of $("events").children) row.hidden = !fits(row); };
-narrow.onchange = () => { if (run) { draw(); soon(); } };
+let roomBefore = 0;
+new ResizeObserver(() => {
+  const room = $("graph").clientWidth;
+  if (!drawn || Math.abs(room - roomBefore) < 24) return;
+  roomBefore = room;
+  draw();
+}).observe($("graph"));
 
 // -- begin -----------------------------------------------------------------------------------------------------------
 

@@ -1,0 +1,73 @@
+"""Kinds from other packages: entry points of the group `stepless.kinds`, each an object (a module, as a rule) with `KIND` and,
+for an effectful kind, `run`.
+
+They are loaded when somebody first asks for a kind that is not built in, or for all kinds: whoever uses built-in ones alone pays
+nothing for looking.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterator, Mapping
+from functools import cache
+from importlib.metadata import entry_points
+from typing import Any, Final, TypeVar
+
+from stepless.errors import ConfigError
+from stepless.model.kind import Kind
+
+ENTRY_POINTS: Final = "stepless.kinds"
+T = TypeVar("T")
+
+
+@cache
+def plugins() -> Mapping[str, Any]:
+    """Every announced object by the name of its kind. Raises `ConfigError`: module_not_loaded, invalid_plugin, and kind_taken for
+    a name that two packages announce."""
+    found: dict[str, Any] = {}
+    for point in sorted(entry_points(group=ENTRY_POINTS), key=lambda point: (point.name, point.value)):
+        place = f"entry point `{point.name}` of {ENTRY_POINTS}"
+        try:
+            plugin = point.load()
+        except Exception as error:
+            message = f"{point.value} cannot be imported: {type(error).__name__}: {error}"
+            raise ConfigError(message, code="module_not_loaded", place=place, mend="mend the package, or remove it") from error
+        kind = getattr(plugin, "KIND", None)
+        if not isinstance(kind, Kind) or not kind.name:
+            message = f"{point.value} has no `KIND`"
+            raise ConfigError(message, code="invalid_plugin", place=place, mend="give it a stepless.model.kind.Kind")
+        if kind.name in found:
+            raise _taken(kind.name, place)
+        found[kind.name] = plugin
+    return found
+
+
+def _taken(name: str, place: str) -> ConfigError:
+    return ConfigError(f"the kind {name} exists already", code="kind_taken", place=place, mend="give it another name")
+
+
+class WithPlugins(Mapping[str, T]):
+    """`own`, and what `pick` takes from every plug-in (None: nothing)."""
+
+    def __init__(self, own: Mapping[str, T], pick: Callable[[Any], T | None], reserved: Collection[str]) -> None:
+        self._own = own
+        self._pick = pick
+        self._reserved = reserved
+        self._whole: Mapping[str, T] | None = None
+
+    def _all(self) -> Mapping[str, T]:
+        if self._whole is None:
+            for name in plugins():
+                if name in self._reserved:
+                    raise _taken(name, ENTRY_POINTS)
+            picked = {name: taken for name, plugin in plugins().items() if (taken := self._pick(plugin)) is not None}
+            self._whole = {**self._own, **picked}
+        return self._whole
+
+    def __getitem__(self, name: str) -> T:
+        return self._own[name] if name in self._own else self._all()[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._all())
+
+    def __len__(self) -> int:
+        return len(self._all())

@@ -1,0 +1,16 @@
+"""How an invocation can leave its run."""
+
+from __future__ import annotations
+
+from enum import Enum
+
+
+class Ending(Enum):
+    """How an invocation left its run."""
+
+    ENDED = "ended"
+    PARKED = "parked"  # waits for somebody or something; nothing is under way
+    CONTINUED = "continued"  # the budget was used up; a message continues it
+    BUSY = "busy"  # somebody else holds the lease; the hint was sent again
+    FENCED = "fenced"  # somebody else took over in the middle
+    GONE = "gone"  # no such run, or it had ended before

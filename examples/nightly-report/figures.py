@@ -1,0 +1,24 @@
+"""Figures that come at the third try, and a cabinet. Stand in for services, so that the example runs without a network."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from stepless import FunctionCall, function
+
+ROWS = [{"name": "tea", "amount": 12}, {"name": "cups", "amount": 30}, {"name": "spoons", "amount": 8}]
+cabinet: dict[str, dict[str, Any]] = {}  # by the run's token: filing twice files once
+
+
+@function("figures.fetch")
+def fetch(day: str, call: FunctionCall) -> dict[str, Any]:
+    """Raises ConnectionError at the first two tries of every night, and at all of a 29th."""
+    if call.attempt < 3 or day[8:10] == "29":
+        raise ConnectionError(f"the figures of {day[:10]} are out of reach")
+    return {"day": day[:10], "rows": ROWS}
+
+
+@function("figures.file")
+def file(report: dict[str, Any], status: str, call: FunctionCall) -> dict[str, Any]:
+    cabinet[call.token] = {**report, "status": status}
+    return cabinet[call.token]

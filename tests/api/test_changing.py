@@ -1,0 +1,213 @@
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from stepless.limits import MAX_SEARCHED_RUNS
+
+pytestmark = pytest.mark.anyio
+
+STEPS = {
+    "id": "steps",
+    "nodes": {
+        "begin": {"type": "manual"},
+        "first": {"type": "transform", "after": "begin", "with": {"value": "<begin.n>"}},
+        "last": {"type": "transform", "after": "first", "with": {"value": "<inputs.input>"}},
+    },
+}
+
+
+async def started(door: Any, tags: list[str], workflow: str = "echo") -> str:
+    answer = await door.ask.post(f"/workflows/{workflow}/runs", json={"tags": tags})
+    assert answer.status_code == 202, answer.text
+    return str(answer.json()["run_id"])
+
+
+async def listed(door: Any, query: str) -> list[str]:
+    """All pages."""
+    found: list[str] = []
+    cursor = ""
+    while True:
+        page = (await door.ask.get(f"/runs?{query}{cursor}")).json()
+        found += [run["id"] for run in page["runs"]]
+        if page["cursor"] is None:
+            return found
+        cursor = f"&cursor={page['cursor']}"
+
+
+# -- rerun ------------------------------------------------------------------------------------------------------------
+
+
+async def test_a_run_is_run_again_with_its_own_inputs_or_with_others(door: Any) -> None:
+    first = (await door.finish(door.ECHO, {"a": 1}))["run_id"]
+    for body, inputs in (({}, {"a": 1}), ({"inputs": {"a": 2}}, {"a": 2}), ({"inputs": None}, None)):
+        answer = await door.ask.post(f"/runs/{first}/rerun", json=body)
+        assert answer.status_code == 202
+        run = await door.end(answer.json()["run_id"])
+        assert (run["inputs"], run["outputs"]) == (inputs, {"said": {"got": inputs}})
+    assert (await door.run(first))["inputs"] == {"a": 1}
+
+
+async def test_a_rerun_from_a_node_takes_over_what_stands_above_it(door: Any) -> None:
+    first = (await door.finish(STEPS, {"n": 1}))["run_id"]
+    answer = await door.ask.post(f"/runs/{first}/rerun", json={"from": "last", "inputs": {"n": 2}})
+    again = answer.json()["run_id"]
+    await door.end(again)
+    nodes = {node["node"]: node["output"] for node in (await door.ask.get(f"/runs/{again}/nodes")).json()["nodes"]}
+    assert nodes["first"] == 1
+
+
+@pytest.mark.parametrize(
+    ("body", "status", "code"),
+    [
+        ({"from": "nobody"}, 404, "unknown_node"),
+        ({"from": 1}, 422, "invalid_request"),
+        ({"whence": "first"}, 422, "invalid_request"),
+    ],
+)
+async def test_a_rerun_that_cannot_be_meant_is_refused(door: Any, body: dict[str, Any], status: int, code: str) -> None:
+    first = (await door.finish(STEPS, {"n": 1}))["run_id"]
+    answer = await door.ask.post(f"/runs/{first}/rerun", json=body)
+    assert (answer.status_code, answer.json()["code"]) == (status, code)
+
+
+# -- tags -------------------------------------------------------------------------------------------------------------
+
+
+async def test_runs_are_found_by_all_of_their_tags(door: Any) -> None:
+    await door.publish(door.ECHO)
+    both = await started(door, ["customer:c-1", "urgent"])
+    one = await started(door, ["customer:c-1"])
+    await started(door, [])
+    assert await listed(door, "tag=customer:c-1") == [one, both]
+    assert await listed(door, "tag=customer:c-1&tag=urgent") == [both]
+    assert await listed(door, "tag=customer:c-2") == []
+    assert (await door.run(both))["tags"] == ["customer:c-1", "urgent"]
+
+
+@pytest.mark.parametrize("limit", [1, 3, 7, 100])
+async def test_a_search_by_tags_omits_and_repeats_nothing(door: Any, limit: int) -> None:
+    await door.publish(door.ECHO)
+    runs = [await started(door, ["even"] if number % 2 == 0 else []) for number in range(20)]
+    assert sorted(await listed(door, f"tag=even&limit={limit}")) == sorted(runs[::2])
+
+
+async def test_a_search_looks_at_so_many_runs_and_gives_a_cursor(door: Any) -> None:
+    await door.publish(door.ECHO)
+    head = door.local.world.store.get_run(await started(door, ["rare"]))
+    for number in range(MAX_SEARCHED_RUNS):
+        door.local.world.store.create_run(_like(head, number))
+    page = (await door.ask.get("/runs?tag=rare")).json()
+    assert page["runs"] == [] and page["cursor"] is not None
+    assert len(await listed(door, "tag=rare")) == 1
+
+
+def _like(head: Any, number: int) -> Any:
+    return replace(head, run_id=f"run_{number}", meta=b"{}", created_ms=head.created_ms + 1, status="completed", due_ms=None)
+
+
+@pytest.mark.parametrize("tags", [[""], ["two words"], ["x" * 129], ["x"] * 17, "x", [1]])
+async def test_a_tag_is_a_short_word(door: Any, tags: Any) -> None:
+    await door.publish(door.ECHO)
+    assert (await door.ask.post("/workflows/echo/runs", json={"tags": tags})).status_code == 422
+
+
+# -- bulk -------------------------------------------------------------------------------------------------------------
+
+
+async def test_many_runs_are_cancelled_a_page_at_a_time(door: Any) -> None:
+    runs = [(await door.question())[0] for _ in range(5)]
+    done, cursor = [], None
+    while True:
+        body = {"action": "cancel", "filter": {"workflow": "ask"}, "limit": 2, "cursor": cursor, "reason": "a mistake"}
+        answer = (await door.ask.post("/runs/bulk", json=body)).json()
+        assert answer["matched"] <= 2
+        done += answer["done"]
+        cursor = answer["cursor"]
+        if cursor is None:
+            break
+    assert sorted(done) == sorted(runs)
+    assert [(await door.end(run))["status"] for run in runs] == ["cancelled"] * 5
+
+
+async def test_what_refuses_is_told_and_stops_nothing(door: Any) -> None:
+    ended = (await door.finish(door.ASK | {"nodes": {"begin": {"type": "manual"}}}))["run_id"]
+    waiting, _ = await door.question()
+    answer = (await door.ask.post("/runs/bulk", json={"action": "cancel", "filter": {"workflow": "ask"}})).json()
+    assert (answer["done"], [(one["run_id"], one["code"]) for one in answer["refused"]]) == ([waiting], [(ended, "run_ended")])
+
+
+async def test_many_runs_are_run_again(door: Any) -> None:
+    first = (await door.finish(door.ECHO, 7))["run_id"]
+    answer = (await door.ask.post("/runs/bulk", json={"action": "rerun", "filter": {"status": "completed"}})).json()
+    assert answer["matched"] == 1
+    run = await door.end(answer["done"][0])
+    assert (run["id"] != first, run["inputs"]) == (True, 7)
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        {},
+        {"action": "cancel", "filter": {}},
+        {"action": "cancel", "filter": {"tags": []}},
+        {"action": "delete", "filter": {"status": "paused"}},
+        {"action": "cancel", "filter": {"status": "paused"}, "limit": 101},
+        {"action": "cancel", "filter": {"status": "paused"}, "from": "first"},
+        {"action": "rerun", "filter": {"status": "paused"}, "by": "me"},
+    ],
+)
+async def test_a_bulk_change_says_what_it_is_about(door: Any, body: dict[str, Any]) -> None:
+    assert (await door.ask.post("/runs/bulk", json=body)).status_code == 422
+
+
+# -- what a listing says of a run in flight ---------------------------------------------------------------------------
+
+
+async def test_a_run_that_somebody_holds_is_shown_as_running(door: Any) -> None:
+    await door.publish(door.ECHO)
+    run_id = await started(door, [])
+    await door.end(run_id)
+    store, clock = door.local.world.store, door.local.world.clock
+    head = _like(store.get_run(run_id), 1)
+    store.create_run(_created(head))
+    store.take_lease("run_1", "somebody", clock.now_ms(), clock.now_ms() + 60_000)
+    shown = {run["id"]: run["status"] for run in (await door.ask.get("/runs")).json()["runs"]}
+    assert shown["run_1"] == "running"
+
+
+def _created(head: Any) -> Any:
+    return replace(head, status="created")
+
+
+# -- other sites ------------------------------------------------------------------------------------------------------
+
+
+async def test_pages_of_other_sites_may_ask_where_it_is_set(make_door: Any) -> None:
+    door = await make_door(cors_origins=["https://app.example.com"])
+    asks = {"origin": "https://app.example.com", "access-control-request-method": "GET", "access-control-request-headers": "authorization"}
+    answer = await door.stranger.options("/runs", headers=asks)
+    assert (answer.status_code, answer.headers["access-control-allow-origin"]) == (200, "https://app.example.com")
+    refused = await door.stranger.get("/runs", headers={"origin": "https://app.example.com"})
+    assert (refused.status_code, refused.headers["access-control-allow-origin"]) == (401, "https://app.example.com")
+    other = await door.ask.get("/runs", headers={"origin": "https://evil.example.com"})
+    assert "access-control-allow-origin" not in other.headers
+    assert "access-control-allow-credentials" not in answer.headers
+
+
+async def test_without_a_setting_no_other_site_may_ask(door: Any) -> None:
+    answer = await door.ask.get("/runs", headers={"origin": "https://app.example.com"})
+    assert "access-control-allow-origin" not in answer.headers
+
+
+# -- the page ---------------------------------------------------------------------------------------------------------
+
+
+async def test_the_run_page_is_one_file_and_allows_nothing_but_itself(door: Any) -> None:
+    answer = await door.stranger.get("/runs/run_1/view")
+    assert answer.headers["content-type"] == "text/html; charset=utf-8"
+    policy = answer.headers["content-security-policy"]
+    assert "default-src 'none'" in policy and "unsafe" not in policy
+    assert "run_1" not in answer.text and "<script src" not in answer.text and "http://" not in answer.text.replace("http://www.w3.org", "")

@@ -1,0 +1,134 @@
+"""The workloads do what they say, on our engine and on the floor. Nothing here looks at a time."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import sys
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+sys.path.append(str(Path(__file__).parents[2]))
+
+from benchmarks import bars, cases, floor, footprint, growth, reload, report, shapes, svg
+from benchmarks.engine import Engine
+from benchmarks.floor import Journal
+from benchmarks.sample import Sample, ratio, read
+from stepless.core.events import EventType
+from stepless.runtime.runlog import RunLog
+
+SIZES = {"W1": 5, "W2": 4, "W3": 3, "W4": 9, "W5": 2, "W6 latency": 3}
+NODES = {"W1": 5, "W2": 6, "W3": 5, "W4": 9, "W5": 6, "W6 latency": 3}
+
+
+@pytest.mark.parametrize("case", SIZES)
+def test_every_node_of_a_workload_runs_once_on_our_engine(case: str) -> None:
+    engine = Engine(cases.CASES[case](SIZES[case]).document)
+    run_id = asyncio.run(engine.run())
+    done = [
+        event.instance
+        for event in RunLog(engine.local.world.store, engine.local.world.blobs, run_id).read()
+        if event.type is EventType.NODE_COMPLETED and event.instance != "l"
+    ]
+    assert len(done) == len(set(done)) == NODES[case]
+
+
+@pytest.mark.parametrize("case", SIZES)
+def test_the_floor_commits_every_node_once(case: str, tmp_path: Path) -> None:
+    journal = Journal(tmp_path / "floor.db", "NORMAL")
+    asyncio.run(cases.CASES[case](SIZES[case]).bare(journal, "run"))
+    assert sorted(journal.outputs("run")) == list(range(NODES[case]))
+    journal.close()
+
+
+def test_the_floor_runs_no_node_before_its_parents() -> None:
+    began: list[int] = []
+
+    async def task(node: int) -> str:
+        began.append(node)
+        return ""
+
+    parents = shapes.layered(100)
+    asyncio.run(floor.run(parents, inner=task))
+    inner = set(began)
+    assert all(began.index(p) < began.index(node) for node in began for p in parents[node] if p in inner)
+    assert len(inner) > 50
+
+
+@pytest.mark.parametrize("case", ["W6 throughput", "W7"])
+def test_every_variant_of_a_case_is_measured_as_often(case: str) -> None:
+    samples = cases.measure(case, 3, repeat=1, seconds=0)
+    assert {sample.variant for sample in samples} == {
+        "floor", "memory", "floor, SQLite NORMAL", "SQLite NORMAL", "floor, SQLite FULL", "SQLite FULL",
+    }  # fmt: skip
+    assert all(len(sample.wall) == 1 and sample.wall[0] > 0 for sample in samples)
+    assert [asdict(sample) for sample in read("\n".join(sample.line() for sample in samples))] == list(map(asdict, samples))
+
+
+def test_growth_counts_what_a_run_leaves_behind() -> None:
+    sample = growth.measure("W1", 200, repeat=1)
+    assert sample.facts["events"] >= 2 * 200
+    assert sample.facts["file_bytes"] >= sample.facts["log_bytes"] > 200
+    assert sample.facts["memory_bytes"] > sample.facts["graph_memory_bytes"] > 0
+
+
+def test_a_paused_run_is_read_back_and_ends() -> None:
+    sample = reload.reload(400)
+    assert sample.facts["tail_events"] > 0
+    assert sample.facts["step_s"] > 0
+
+
+def test_a_replay_reads_both_ends_of_the_log() -> None:
+    sample = reload.replay(800)
+    assert sample.n > 700
+    assert sample.facts["late_s"] > 0
+
+
+def test_stored_bytes_hold_the_results_at_least_packed() -> None:
+    facts = footprint.bytes_per_node(50).facts
+    assert facts["file_bytes"] > facts["log_bytes"] > 0.75 * footprint.RESULT_BYTES  # six bits of chance per byte
+
+
+def sample(case: str, variant: str, us: float, n: int = 1_000, **facts: Any) -> Sample:
+    return Sample(case, variant, n, n, [us * n / 1e6] * 3, [us * n / 1e6] * 3, facts)
+
+
+@pytest.mark.parametrize(("us", "met"), [(39.0, True), (41.0, False)])
+def test_a_bar_is_met_by_the_ratio_of_the_medians(us: float, met: bool) -> None:
+    found = [sample("W1", "SQLite NORMAL", us), sample("W1", "floor, SQLite NORMAL", 10.0)]
+    assert ratio(*found) == pytest.approx(us / 10)
+    assert [bar.met for bar in bars.bars(found, ()) if bar.measured is not None] == [met]
+
+
+def test_the_fastest_durable_peer_is_what_we_are_held_against() -> None:
+    peers = [sample("W1", "SQLite NORMAL", 100.0), sample("W1", "dbos", 3_000.0), sample("W1", "langgraph, sync", 900.0)]
+    peers.append(sample("W1", "pydantic-graph", 50.0))  # keeps nothing
+    (bar,) = [bar for bar in bars.bars((), peers) if bar.measured is not None]
+    assert (round(bar.measured or 0), bar.met) == (9, False)
+
+
+def test_an_exponent_tells_linear_from_quadratic() -> None:
+    assert bars.exponent((100, 5.0), (10_000, 500.0)) == pytest.approx(1)
+    assert bars.exponent((100, 5.0), (10_000, 50_000.0)) == pytest.approx(2)
+
+
+def test_a_report_names_what_was_missed_and_what_did_not_run(tmp_path: Path) -> None:
+    samples = [sample("W1", "SQLite NORMAL", 90.0), sample("W1", "floor, SQLite NORMAL", 10.0)]
+    samples.append(Sample("W2", "SQLite NORMAL", 1, 1, error="took more than 90 s"))
+    facts = {"date": "today", "machine": "m", "load": "0", "versions": {"Python": "3"}, "seconds": 1, "samples": samples}
+    report.write(facts, None, tmp_path)
+    text = (tmp_path / "benchmarks.md").read_text(encoding="utf-8")
+    assert "**missed** (2.25 of the bar)" in text
+    assert "W2, SQLite NORMAL, n = 1: took more than 90 s" in text
+    assert (tmp_path / "benchmarks" / "W1.svg").read_text(encoding="utf-8").startswith("<svg")
+
+
+def test_a_picture_escapes_its_labels() -> None:
+    assert "a &lt; b" in svg.chart("a < b", "µs", [svg.Bar("x", "ours", 1.0, 1.0, 2.0)])
+
+
+def test_a_sample_survives_its_line_of_json() -> None:
+    assert json.loads(sample("W1", "memory", 1.0).line())["case"] == "W1"
