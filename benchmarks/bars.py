@@ -6,9 +6,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from math import log
+from statistics import median
 
 from benchmarks.growth import CASES_THAT_GROW, NODES
-from benchmarks.sample import Sample, find, ratio, ratio_spread
+from benchmarks.sample import Sample, cpu_ratio, find, ratio, ratio_spread
 
 NORMAL = "SQLite NORMAL"
 FLOOR = "floor, SQLite NORMAL"
@@ -76,7 +77,7 @@ def _times(own: Sequence[Sample], case: str, variant: str, floor: str, limit: fl
     if ours is None or bare is None:
         return Bar(what, limit, None)
     low, high = ratio_spread(ours, bare)
-    note = f"{ours.unit_us:,.0f} over {bare.unit_us:,.0f} µs per node; {low:.1f} to {high:.1f}"
+    note = f"{ours.unit_us:,.0f} over {bare.unit_us:,.0f} µs per node; {low:.1f} to {high:.1f}; CPU {cpu_ratio(ours, bare):.1f}"
     return Bar(what, limit, ratio(ours, bare), note)
 
 
@@ -85,6 +86,7 @@ def _growth(own: Sequence[Sample]) -> Iterator[Bar]:
         sizes = [found for nodes in NODES if (found := find(own, f"growth {case}", NORMAL, nodes)) is not None]
         for what, values in (
             ("time", [(sample.n, sample.median) for sample in sizes]),
+            ("CPU time", [(sample.n, median(sample.cpu)) for sample in sizes]),
             ("bytes stored", [(sample.n, sample.facts["file_bytes"]) for sample in sizes]),
         ):
             title = f"{case}, growth of {what} from {NODES[0]:,} to {NODES[-1]:,} nodes: exponent"

@@ -27,8 +27,8 @@ _PUBLISH = "import sys; from benchmarks.growth import publish; publish(sys.argv[
 
 
 def size(case: str, nodes: int) -> int:
-    """What a case calls n, for so many nodes: a loop counts its turns."""
-    return nodes // 3 if case == "W5" else nodes
+    """What a case calls n, for so many nodes: a loop counts its turns, a fan-out what is between its ends."""
+    return {"W2": nodes - 2, "W5": nodes // 3}.get(case, nodes)
 
 
 def publish(case: str, nodes: int, path: str) -> None:

@@ -74,6 +74,11 @@ def interleaved(
     return list(samples.values())
 
 
+def cpu_ratio(above: Sample, below: Sample) -> float:
+    """`ratio` in CPU time: what is left of it when others use the machine too."""
+    return statistics.median(above.cpu) / above.units / (statistics.median(below.cpu) / below.units)
+
+
 def ratio(above: Sample, below: Sample) -> float:
     """How much longer `above` takes per unit, by the medians."""
     return above.unit_us / below.unit_us

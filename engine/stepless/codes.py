@@ -231,8 +231,8 @@ def render() -> str:
         lines += ["", f"## {title}", "", intro, "", "| code | means | mend |", "|---|---|---|"]
         lines += [f"| `{name}` | {code.meaning} | {code.mend} |" for name, code in sorted(table.items())]
     lines += ["", "A function that raises an exception of its own fails with the exception's name as its code, in snake case; an http"]
-    lines += ["node that meets an unexpected status with `http_<status>`; a call of AWS with `aws_` and the service's own word, in snake case; a"]
-    lines += ["child run that ends badly with `child_<status>`.", ""]
+    lines += ["node that meets an unexpected status with `http_<status>`; a call of AWS with `aws_` and the service's own word, in"]
+    lines += ["snake case; a child run that ends badly with `child_<status>`.", ""]
     return "\n".join(lines)
 
 

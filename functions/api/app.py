@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import Any
 
 from aws_lambda_powertools import Logger
@@ -17,6 +18,7 @@ APP = create_app(
     api_keys=CLOUD.api_keys,
     base_url=setting("STEPLESS_BASE_URL"),
     stream_seconds=MAX_LONG_POLL_MS / 1000,
+    cors_origins=os.environ.get("STEPLESS_CORS_ORIGINS", "").split(),
 )
 SERVE = Mangum(APP, lifespan="off", text_mime_types=["text/", "application/json", "application/problem+json"])
 

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from stepless.adapters.memory.clock import ManualClock
+from stepless.adapters.memory.clock import SettableClock
 from stepless.adapters.memory.store import MemoryStore
 from stepless.errors import LimitExceeded
 from stepless.limits import KEY_GRACE_MS, KEYS_FRESH_MS, MAX_API_KEYS
@@ -86,7 +86,7 @@ async def test_a_key_without_a_name_or_with_unknown_roles_is_refused(door: Any, 
 
 
 def test_the_former_secret_opens_for_a_day() -> None:
-    clock = ManualClock(1_000_000)
+    clock = SettableClock(1_000_000)
     keys = ApiKeys(MemoryStore(), clock)
     key, old = keys.add("shop", ["run"])
     _, new = keys.rotate(key.id)
@@ -98,7 +98,7 @@ def test_the_former_secret_opens_for_a_day() -> None:
 
 
 def test_processes_learn_of_each_others_changes_and_lose_none() -> None:
-    clock, store = ManualClock(1_000_000), MemoryStore()
+    clock, store = SettableClock(1_000_000), MemoryStore()
     one, two = ApiKeys(store, clock), ApiKeys(store, clock)
     made = [owner.add(f"key {number}", ["read"]) for number, owner in enumerate([one, two, two, one, one, two] * 3)]
     clock.advance(KEYS_FRESH_MS)
@@ -110,7 +110,7 @@ def test_processes_learn_of_each_others_changes_and_lose_none() -> None:
 
 
 def test_there_are_not_endlessly_many_keys() -> None:
-    keys = ApiKeys(MemoryStore(), ManualClock(1_000_000))
+    keys = ApiKeys(MemoryStore(), SettableClock(1_000_000))
     for number in range(MAX_API_KEYS):
         keys.add(str(number), ["read"])
     with pytest.raises(LimitExceeded):

@@ -72,11 +72,11 @@ def test_growth_counts_what_a_run_leaves_behind() -> None:
     sample = growth.measure("W1", 200, repeat=1)
     assert sample.facts["events"] >= 2 * 200
     assert sample.facts["file_bytes"] >= sample.facts["log_bytes"] > 200
-    assert sample.facts["memory_bytes"] > sample.facts["graph_memory_bytes"] > 0
+    assert min(sample.facts["memory_bytes"], sample.facts["graph_memory_bytes"]) > 10_000_000  # the engine's code, at least
 
 
 def test_a_paused_run_is_read_back_and_ends() -> None:
-    sample = reload.reload(400)
+    sample = reload.reload(1_000)
     assert sample.facts["tail_events"] > 0
     assert sample.facts["step_s"] > 0
 

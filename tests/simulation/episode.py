@@ -44,7 +44,7 @@ LAST_MS = 6 * 3_600_000  # of virtual time: a run that has not ended by then nev
 MAX_TURNS = 60_000  # of the schedule
 SWEEP_MS = 60_000
 MAX_DOUBLES = 30  # a hint that comes back every second would otherwise multiply without end
-MAX_IN_FLIGHT = 200  # messages; more are lost
+MAX_IN_FLIGHT = 40  # messages; more are lost
 FIRING_MS = 100  # between a timer's instant and its message
 SIGNER = Signer([Key("k", b"simulation")])
 _GRAPHS: dict[tuple[str, str, tuple[str, ...] | None], Graph] = {}
@@ -345,7 +345,7 @@ class Parcel:
 
     def back_after(self, ms: float) -> None:
         receipts, chance = self.receipts, self.episode.chance
-        if chance.happens(chance.weather.lost):
+        if chance.happens(chance.weather.abandoned):
             chance.tell("queue", f"gives up on {self.message.reason}")
             self.acknowledge()
             return

@@ -35,6 +35,7 @@ class Weather:
     single: int | None = None
     latency: float = 0.0
     lost: float = 0.0
+    abandoned: float = 0.0  # what was received and not acknowledged does not come again
     doubled: float = 0.0
     delayed: float = 0.0
     early: float = 0.0

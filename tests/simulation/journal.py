@@ -167,8 +167,8 @@ class Journal:
                     self._not_before(story, event, due[event.instance])
                 case EventType.NODE_RESUMED if event.data["handle"] == "timeout":
                     self._not_before(story, event, deadline[event.instance])
-                case EventType.NODE_STARTED if event.instance in due:
-                    self._not_before(story, event, due[event.instance])
+                case EventType.NODE_STARTED | EventType.NODE_QUEUED if event.instance in due:
+                    self._not_before(story, event, due.pop(event.instance))
                 case EventType.NODE_FAILED if event.data["error"]["code"] == "wait_timeout":
                     self._not_before(story, event, deadline[event.instance])
 

@@ -5,7 +5,8 @@ Acknowledging a message before the run is committed is not among them: messages 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+import asyncio
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from random import Random
 from typing import Any
@@ -16,7 +17,7 @@ from faults import CALL_FAULTS, SkewedClock, Weather
 from stepless.adapters.memory.store import MemoryStore
 from stepless.core.decide import decide
 from stepless.core.events import Event, EventType
-from stepless.core.facts import Fact, Recovered
+from stepless.core.facts import Expired, Fact, Recovered
 from stepless.core.fold import fold
 from stepless.core.state import State
 from stepless.errors import Fenced
@@ -159,16 +160,10 @@ class DispatchesBeforeItCommits(Session):
         decision = decide(self._state, facts, self._world.clock.now_ms(), env=self._env, capacity=MAX_IN_FLIGHT)
         for dispatch in decision.dispatches:
             self._dispatch(dispatch)
-        await _turn()
+        await asyncio.sleep(0)
         await self._patiently(lambda: self._log.append(decision.events))
         await self._patiently(self._take_signals)
         return [*await self._claim_deadlines(decision), *self._ripe()]
-
-
-async def _turn() -> None:
-    from asyncio import sleep
-
-    await sleep(0)
 
 
 class TakesBeforeItCommits(Session):
@@ -237,8 +232,6 @@ class DeadlinesClaimNothing(Session):
     """A deadline wins without asking whether somebody answered."""
 
     async def _claim_deadlines(self, decision: Any) -> list[Fact]:
-        from stepless.core.facts import Expired
-
         return [Expired(instance) for instance in decision.expiries]
 
 
@@ -275,6 +268,11 @@ def deadly(random: Random) -> Weather:
     return Weather(until_ms=120_000, rate=0.08, faults=["crash after", "crash before"], latency=0.3, lost=0.3)
 
 
+def dead_letters(random: Random) -> Weather:
+    """Messages that were not acknowledged do not come again: only the sweep is left."""
+    return replace(deadly(random), abandoned=0.5)
+
+
 def storm(random: Random) -> Weather:
     """Everything at once."""
     return Weather(until_ms=120_000, rate=0.08, latency=0.5, lost=0.3, doubled=0.3, delayed=0.3, early=0.5)
@@ -284,12 +282,11 @@ def lossy(random: Random) -> Weather:
     return Weather(until_ms=120_000, latency=0.8, lost=0.5)
 
 
-Build = Callable[[], Parts]
 MUTANTS: Mapping[str, Parts] = {
     "append without condition": Parts(store=AppendsWithoutCondition, weather=frozen),
     "acknowledged write is lost": Parts(store=LosesWhatItAcknowledged),
     "lease without epoch": Parts(store=LeasesWithoutEpoch, weather=frozen),
-    "a dead holder is never found": Parts(store=ForgetsTheDeadHolder, weather=deadly),
+    "a dead holder is never found": Parts(store=ForgetsTheDeadHolder, weather=dead_letters),
     "the last answer wins": Parts(store=TakesTheLastAnswer, shape="early"),
     "the inbox is emptied by reading": Parts(store=KeepsNoAnswers, shape="early", weather=deadly),
     "loading forgets the last event": Parts(runner=_runner(_with_log(ForgetfulLog)), weather=deadly),

@@ -53,6 +53,6 @@ def _told(episode: Episode) -> object:
 
 
 def test_chance_deals_every_fault() -> None:
-    worlds = [Parts(weather=storm), Parts(weather=frozen)]
+    worlds = [Parts(weather=storm), Parts(weather=frozen), Parts(weather=deadly)]
     stories = "\n".join(line for number in range(60) for world in worlds for line in Episode(number, world).go().chance.story)
     assert [fault for fault in FAULTS if fault not in stories] == []

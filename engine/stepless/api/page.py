@@ -28,7 +28,8 @@ h1 { font-size: 1.35rem; margin: 0 0 .25rem; }
 .alarm { border-left: .25rem solid var(--alarm); padding: .1rem 0 .1rem 1rem; margin: 0 0 1.5rem; }
 .field { margin: 0 0 1.1rem; }
 label { display: block; font-weight: 600; }
-.hint { display: block; color: var(--quiet); font-size: .95rem; }
+.hint { display: block; color: var(--quiet); font-size: .95rem; font-weight: 400; }
+.buttons + .quiet, form + .quiet { margin-top: 1.25rem; }
 input, select, textarea { box-sizing: border-box; width: 100%; margin-top: .3rem; padding: .5rem .6rem; font: inherit;
   color: inherit; background: transparent; border: 1px solid var(--line); border-radius: .35rem; }
 option { background: var(--paper); }

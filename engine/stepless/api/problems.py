@@ -92,9 +92,11 @@ def _headers(status: int, allow: Sequence[str], retry_after_ms: int) -> Iterable
         yield "retry-after", str(max(1, -(-retry_after_ms // 1000)))
 
 
-def documented(*statuses: int) -> dict[int | str, dict[str, Any]]:
-    """Problem responses for a route's documentation: these statuses, and any other."""
-    content = {MEDIA_TYPE: {"schema": {"$ref": "#/components/schemas/Problem"}}}
+def documented(*statuses: int, as_page: bool = False) -> dict[int | str, dict[str, Any]]:
+    """Problem responses for a route's documentation: these statuses, and any other. `as_page`: people are told them as HTML."""
+    content: dict[str, Any] = {MEDIA_TYPE: {"schema": {"$ref": "#/components/schemas/Problem"}}}
+    if as_page:
+        content["text/html"] = {"schema": {"type": "string"}}
     meanings: dict[int | str, str] = {**{status: _MEANINGS[status] for status in statuses}, "default": "Any other problem"}
     return {status: {"description": meaning, "content": content} for status, meaning in meanings.items()}
 

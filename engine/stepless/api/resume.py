@@ -52,7 +52,7 @@ def add_routes(router: APIRouter, service: Service) -> None:
             name=f"show_question_{method.lower()}",
             summary="See what a signed link asks",
             response_model=QuestionOut,
-            responses={200: {"description": "The question", **_PAGE}, **documented(403, 404, 410)},
+            responses={200: {"description": "The question", **_PAGE}, **documented(403, 404, 410, as_page=True)},
             include_in_schema=method == "GET",
             tags=_TAGS,
         )
@@ -61,7 +61,7 @@ def add_routes(router: APIRouter, service: Service) -> None:
         "/resume/{token}",
         summary="Decide",
         response_model=DecisionOut,
-        responses={200: {"description": "Decided", **_PAGE}, **documented(400, 403, 404, 409, 410, 413, 415, 422)},
+        responses={200: {"description": "Decided", **_PAGE}, **documented(400, 403, 404, 409, 410, 413, 415, 422, as_page=True)},
         openapi_extra=_DECISION_BODY,
         tags=_TAGS,
     )

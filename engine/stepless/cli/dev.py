@@ -31,6 +31,7 @@ from stepless.nodes.function import names
 from stepless.runtime.bootstrap import Local, local
 
 API_KEY = "STEPLESS_API_KEY"
+CORS_ORIGINS = "STEPLESS_CORS_ORIGINS"  # parted by spaces: pages of these may ask from a browser
 _CLOSING_S = 2  # open event streams are cut off after this
 _LOCAL_HOSTS = ("127.0.0.1", "::1", "localhost")
 
@@ -129,7 +130,8 @@ async def _serve(built: Local, served: list[Served], listener: socket.socket, ar
     url = _url(arguments.host, listener)
     key = os.environ.get(API_KEY) or built.service.signer.derive("api-key")
     built.invitations.base_url, built.host.schedules = url, built.schedules
-    app = create_app(built.service, api_keys=[key], base_url=url)
+    origins = os.environ.get(CORS_ORIGINS, "").split()
+    app = create_app(built.service, api_keys=[key], base_url=url, cors_origins=origins)
     config = uvicorn.Config(
         app, log_config=None, log_level="critical", access_log=False, lifespan="off", ws="none",
         timeout_graceful_shutdown=_CLOSING_S,

@@ -1,4 +1,4 @@
-"""Secrets in texts, replaced by `***`: as they are, and as programs write them down: in JSON, in URLs, in Python's quotes, in base64.
+"""Secrets in texts, replaced by `***`: as they are, and as programs write them down (JSON, URLs, Python's quotes, base64).
 
 Only whole secrets are looked for in data, since data must not change by chance. In messages, which people read and which are cut
 to a length, the beginning of a secret is enough.

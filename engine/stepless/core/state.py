@@ -62,7 +62,7 @@ Cells = Mapping[str, Cell]
 
 
 class Timer(NamedTuple):
-    """An instant at which something becomes due. `kind`: retry, wait, notice, join or run. Stale ones are recognised by `stamp`."""
+    """An instant at which something becomes due. `kind`: retry, wait, notice, join, run. Stale ones are recognised by `stamp`."""
 
     at_ms: int
     stamp: int

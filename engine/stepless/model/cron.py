@@ -113,7 +113,7 @@ def parse_cron(text: str) -> Cron:
     """Raises `ValueError` naming the field that cannot be read."""
     fields = text.upper().split()
     if len(fields) not in (5, 6):
-        raise ValueError(f"{text!r} has {len(fields)} fields; a cron expression has 5 (minute hour day month weekday) or 6 (year)")
+        raise ValueError(f"{text!r} has {len(fields)} fields, not 5 (minute hour day month weekday) or 6 (and year)")
     minute, hour, day, month, weekday = fields[:5]
     aws = len(fields) == 6
     if aws and (day == "?") == (weekday == "?"):

@@ -11,6 +11,7 @@ for the fields below. Entries are texts, numbers, true, false and null, which mu
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Final
 
@@ -20,7 +21,7 @@ from stepless.model.json import JSON, equal
 _OR: Final = "$or"
 _NOTHING: Final = object()
 _COMPARE: Final[Mapping[str, Callable[[float, float], bool]]] = {
-    "=": lambda a, b: a == b, "<": lambda a, b: a < b, "<=": lambda a, b: a <= b, ">": lambda a, b: a > b, ">=": lambda a, b: a >= b,
+    "=": operator.eq, "<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge,
 }  # fmt: skip
 
 

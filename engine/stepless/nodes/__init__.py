@@ -1,8 +1,8 @@
 """Node kinds: one file per kind, one table of all. The kinds do not know each other.
 
 `KINDS` is what documents may use, kinds of installed plug-ins included; `RUNS` holds the code of the effectful kinds that need
-nothing from outside, and `model_runs`, `sandbox_runs` and `aws_runs` bring that of the kinds that do. A kind without its run can be
-compiled and simulated, and not published.
+nothing from outside, and `model_runs`, `sandbox_runs` and `aws_runs` bring that of the kinds that do. A kind without its run
+can be compiled and simulated, and not published.
 """
 
 from __future__ import annotations

@@ -60,13 +60,15 @@ def caller(aws: Aws, invite: Invite) -> Callable[[Call], Awaitable[Result | Paus
         timeout_ms = call.deadline_ms - call.started_ms
         if params.mode == "sync":
             given = {"FunctionName": params.function, "Payload": _encoded(params.payload)}
-            return Result(_answer(params.function, await aws.call("lambda", "Invoke", given, token=call.token, timeout_ms=timeout_ms)))
+            response = await aws.call("lambda", "Invoke", given, token=call.token, timeout_ms=timeout_ms)
+            return Result(_answer(params.function, response))
         wait_ms = LINK_LIFE_MS if params.timeout is None else parse_duration_ms(params.timeout)
         until_ms = call.started_ms + wait_ms
         event = {"input": params.payload, "resume": dict(invite(call.run_id, call.instance, until_ms))}
         given = {"FunctionName": params.function, "InvocationType": "Event", "Payload": _encoded(event)}
         await aws.call("lambda", "Invoke", given, token=call.token, timeout_ms=timeout_ms)
-        return Pause("callback", deadline_ms=until_ms if params.timeout is not None else None, details={"function": params.function})
+        deadline_ms = until_ms if params.timeout is not None else None
+        return Pause("callback", deadline_ms=deadline_ms, details={"function": params.function})
 
     return run
 

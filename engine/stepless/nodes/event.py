@@ -20,7 +20,7 @@ class EventParams(Params):
 
 def check(params: EventParams, path: str) -> list[Finding]:
     return [
-        Finding("invalid_pattern", f"{path}.pattern" + (f".{where}" if where else ""), told, "See the language of event patterns.")
+        Finding("invalid_pattern", f"{path}.pattern.{where}".rstrip("."), told, "See the language of event patterns.")
         for where, told in faults(params.pattern)
     ]
 

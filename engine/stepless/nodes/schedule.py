@@ -29,8 +29,8 @@ def _readable_cron(text: str) -> str:
 
 
 class ScheduleParams(Params):
-    """`cron` has the fields minute, hour, day of the month, month and day of the week, in Unix's dialect, and with a year as sixth
-    field AWS's."""
+    """`cron` has the fields minute, hour, day of the month, month and day of the week in Unix's dialect, or those and the year in
+    that of AWS."""
 
     cron: Annotated[str, AfterValidator(_readable_cron)] | None = Field(
         None, max_length=100, pattern=r"^[0-9A-Za-z*/,?#-]+( +[0-9A-Za-z*/,?#-]+)*$",

@@ -58,7 +58,8 @@ def check(params: WebhookParams, path: str) -> list[Finding]:
             return [warning("secret_in_document", f"{path}.auth", "the secret stands in the document itself",
                             "Keep it in the environment or the secret store and write `${NAME}`.")]
         case Signed(scheme=scheme, header=str()) if scheme != "hmac":
-            return [warning("unused_parameter", f"{path}.auth.header", f"the scheme `{scheme}` names its own header", "Leave it out.")]
+            told = f"the scheme `{scheme}` names its own header"
+            return [warning("unused_parameter", f"{path}.auth.header", told, "Leave it out.")]
     return []
 
 

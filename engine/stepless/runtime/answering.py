@@ -47,7 +47,7 @@ def look(world: World, versions: Versions, signer: Signer, token: str) -> PauseV
     instance = _instance(state, claims)
     standing = world.store.get_signal(claims.run_id, inbox.RESUME, claims.pause)
     wait = instance.wait if instance is not None else None
-    details = wait.details if wait is not None else {}
+    details = wait.details if wait is not None else _asked(world, claims)
     node = locate(state.graph, claims.pause)
     exits = tuple(exit for exit in (wait.exits if wait is not None else node.exits) if exit != TIMEOUT)
     return PauseView(
@@ -63,6 +63,15 @@ def look(world: World, versions: Versions, signer: Signer, token: str) -> PauseV
         over=standing is None and (state.ended or (instance is not None and instance.settled)),
         approver=claims.approver,
     )
+
+
+def _asked(world: World, claims: Claims) -> Mapping[str, JSON]:
+    """What was asked in a pause that is over: the state has forgotten it, the log has not."""
+    for event in RunLog(world.store, world.blobs, claims.run_id).read():
+        if event.type is EventType.NODE_WAITING and event.instance == claims.pause:
+            details: Mapping[str, JSON] = event.data.get("details", {})
+            return details
+    return {}
 
 
 def answer(

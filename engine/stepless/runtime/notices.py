@@ -1,7 +1,7 @@
 """Notices: people are told that a run waits for them, with the links by which they can answer.
 
-`notify` says where: a URL is posted to, `arn:aws:sns:…` is a topic, `mailto:…` a mailbox (SES). At least once: the same notice may
-come again after a crash, under the same idempotency key.
+`notify` says where: a URL is posted to, `arn:aws:sns:…` is a topic, `mailto:…` a mailbox (SES). At least once: the same notice
+may come again after a crash, under the same idempotency key.
 """
 
 from __future__ import annotations
@@ -33,8 +33,8 @@ class Notices:
         self._sender = sender
 
     async def send(self, state: State, instance: Instance, wait: Wait, env: Mapping[str, str], now_ms: int) -> None:
-        """Tells of an instance that waits. Where to is worked out anew: what the log has of it is masked. Raises `NodeFailure` for
-        what did not arrive, `SteplessError` for a target that cannot be worked out."""
+        """Tells of an instance that waits. Where to is worked out anew: what the log has of it is masked. Raises `NodeFailure`
+        for what did not arrive, `SteplessError` for a target that cannot be worked out."""
         reading = Reading(state, instance, merged_inputs(state, instance), now_ms, env)
         target = str(instance.node.config.template.render(reading).get("notify") or "")
         notice = self._notice(state, instance, wait)
@@ -82,7 +82,8 @@ class Notices:
 
     async def _call(self, service: str, action: str, given: Mapping[str, JSON], token: str) -> None:
         if self._aws is None:
-            raise NodeFailure("config", "notice_without_aws", "this installation has no AWS to tell by", mend="install stepless[aws]")
+            message = "this installation has no AWS to tell by"
+            raise NodeFailure("config", "notice_without_aws", message, mend="install stepless[aws]")
         await self._aws.call(service, action, given, token=token, timeout_ms=NOTICE_TIMEOUT_MS)
 
 
@@ -94,7 +95,10 @@ def _subject(notice: Mapping[str, JSON]) -> str:
 def _link_lines(links: Mapping[str, JSON], indent: str = "") -> list[str]:
     lines = []
     for name, link in links.items():
-        lines += [f"{indent}{name}:", *_link_lines(link, indent + "  ")] if isinstance(link, Mapping) else [f"{indent}{name}: {link}"]
+        if isinstance(link, Mapping):
+            lines += [f"{indent}{name}:", *_link_lines(link, indent + "  ")]
+        else:
+            lines.append(f"{indent}{name}: {link}")
     return lines
 
 

@@ -123,9 +123,9 @@ def deliver(world: World, versions: Versions, payload: Mapping[str, JSON]) -> Se
             if matches(node.config.literals["pattern"], event):
                 meta = {"trigger": {"kind": "event", "node": node.id, "source": event["source"], "event": event["id"]}}
                 key = f"event:{node.id}:{sha256(str(event['id']).encode('utf-8', 'surrogatepass')).hexdigest()}"
-                started.append(
-                    start(world, versions, version.workflow_id, dict(event), key=key, entry=[node.id], meta=meta, same=event["id"])
-                )
+                inputs, same = dict(event), event["id"]
+                run = start(world, versions, version.workflow_id, inputs, key=key, entry=[node.id], meta=meta, same=same)
+                started.append(run)
     return started
 
 

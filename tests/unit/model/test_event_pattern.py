@@ -10,7 +10,7 @@ from stepless.model.event_pattern import faults, matches
 
 EVENT = {
     "source": "shop.orders", "detail-type": "Order Placed", "resources": ["arn:a", "arn:b"],
-    "detail": {"total": 25, "state": "NEW", "file": "in/2026/a.csv", "tags": [], "items": [{"sku": "x"}, {"sku": "y"}], "gone": None},
+    "detail": {"total": 25, "state": "NEW", "file": "in/2026/a.csv", "items": [{"sku": "x"}, {"sku": "y"}], "gone": None},
 }  # fmt: skip
 
 

@@ -37,14 +37,18 @@ class FakeAws:
 
 def engine(aws: FakeAws, **node: Any) -> tuple[Local, str]:
     built = local(None, secrets=MemorySecrets(), aws=aws)
-    built.service.publish({"id": "w", "nodes": {"n": node, "after": {"type": "transform", "after": "n", "with": {"value": "<n>"}}}})
+    after = {"type": "transform", "after": "n", "with": {"value": "<n>"}}
+    built.service.publish({"id": "w", "nodes": {"n": node, "after": after}})
     return built, built.service.start("w", {}).run_id
 
 
 async def until(built: Local, run_id: str, *statuses: str) -> Any:
+    changed = asyncio.Event()
+    built.host.on_ending = lambda _: changed.set()
     async with serving(built, run_id), asyncio.timeout(10):
         while (view := built.service.run(run_id)).status not in statuses:
-            await asyncio.sleep(0)
+            await changed.wait()
+            changed.clear()
     return view
 
 
@@ -69,7 +73,8 @@ def test_a_function_that_fails_fails_the_node(answer: Any, code: str) -> None:
 
 def test_a_function_that_calls_back_holds_the_token_of_its_own_pause() -> None:
     aws = FakeAws({"StatusCode": 202})
-    built, run_id = engine(aws, type="lambda", **{"with": {"function": "slow", "payload": 7, "mode": "callback", "timeout": "1h"}})
+    params = {"function": "slow", "payload": 7, "mode": "callback", "timeout": "1h"}
+    built, run_id = engine(aws, type="lambda", **{"with": params})
     view = asyncio.run(until(built, run_id, "paused"))
     assert view.pauses[0].deadline_ms is not None
     _, _, asked = aws.asked[0]
@@ -93,14 +98,16 @@ def test_publishing_asks_the_services_model_and_a_run_calls_the_operation() -> N
     aws = FakeAws({"MessageId": "m1"})
     with pytest.raises(DocumentRefused, match="aws_params"):
         engine(aws, type="aws", **{"with": {"service": "sqz", "action": "Send"}})
-    built, run_id = engine(aws, type="aws", **{"with": {"service": "sqs", "action": "SendMessage", "params": {"MessageBody": "<run.id>"}}})
+    params = {"service": "sqs", "action": "SendMessage", "params": {"MessageBody": "<run.id>"}}
+    built, run_id = engine(aws, type="aws", **{"with": params})
     assert asyncio.run(until(built, run_id, "completed")).outputs == {"after": {"MessageId": "m1"}}
     assert aws.asked == [("sqs", "SendMessage", {"MessageBody": run_id})]
 
 
 def test_throttling_is_tried_again() -> None:
     aws = FakeAws(NodeFailure("rate_limit", "aws_throttling", "slower"), {"ok": 1})
-    built, run_id = engine(aws, type="aws", retry={"attempts": 2, "backoff_ms": 1}, **{"with": {"service": "sqs", "action": "ListQueues"}})
+    params = {"service": "sqs", "action": "ListQueues"}
+    built, run_id = engine(aws, type="aws", retry={"attempts": 2, "backoff_ms": 1}, **{"with": params})
     assert asyncio.run(until(built, run_id, "completed")).nodes["n"].attempts == 2
 
 

@@ -8,12 +8,14 @@ from typing import Any
 
 import pytest
 
+from stepless.adapters.memory.secrets import MemorySecrets
 from stepless.errors import StoreUnavailable
 from stepless.nodes.function import FunctionCall, function
 from stepless.ports import Message
 from stepless.runtime.bootstrap import local
 from stepless.runtime.budget import Budget
 from stepless.runtime.inspecting import RunView
+from stepless.runtime.moderation import FunctionModerator
 from stepless.runtime.runner import Runner
 
 spoken: list[str] = []
@@ -74,3 +76,36 @@ def test_a_gate_that_cannot_be_asked_stays_closed(moderator: Any) -> None:
 def test_unless_the_node_says_to_go_on(moderator: Any) -> None:
     view, _ = speaking("unreachable", "both", moderator=moderator, moderation_on_error="allow")
     assert view.outputs == {"a": "unreachable"}
+
+
+def test_a_secret_is_never_shown_to_the_moderator() -> None:
+    shown: list[Any] = []
+
+    class Listener:
+        def review(self, phase: str, value: Any) -> str | None:
+            shown.append(value)
+            return None
+
+    built = local(None, secrets=MemorySecrets({"KEY": "zq7-of-a-bank"}))
+    node = {"type": "function", "with": {"call": "moderated.speak", "args": {"text": "${KEY}"}}, "moderation": "both"}
+    built.service.publish({"id": "moderated", "env": ["KEY"], "nodes": {"a": node}})
+    run = built.service.start("moderated", {}).run_id
+    asyncio.run(Runner(replace(built.world, moderator=Listener()), built.service.versions).run(Message(run, "start"), Budget(60_000)))
+    assert spoken[-1] == "zq7-of-a-bank"
+    assert len(shown) == 2
+    assert "zq7" not in repr(shown)
+
+
+@pytest.mark.parametrize(("answer", "code"), [(None, None), ("no", "moderation_flagged"), (3, "moderation_unavailable")])
+def test_a_registered_function_may_be_the_moderator(answer: Any, code: str | None) -> None:
+    answers.append(answer)
+    view, _ = speaking("hello", "input", moderator=FunctionModerator("moderated.judge"))
+    assert view.nodes["a"].code == code
+
+
+answers: list[Any] = []
+
+
+@function("moderated.judge")
+def judge(phase: str, value: Any) -> Any:
+    return answers.pop()

@@ -79,7 +79,8 @@ def test_people_are_told_once_after_the_pause_is_in_the_log() -> None:
 
 
 def test_a_notice_that_does_not_arrive_is_tried_again_and_the_pause_stands() -> None:
-    post = Post([NodeFailure("provider_error", "http_500", "no"), OSError("POST https://hooks.example/zq7-secret-path is unreachable")])
+    unreachable = OSError("POST https://hooks.example/zq7-secret-path is unreachable")
+    post = Post([NodeFailure("provider_error", "http_500", "no"), unreachable])
     built, clock, run_id = asking(post)
     for _ in range(4):
         go(built, run_id)

@@ -64,7 +64,7 @@ def test_a_genuine_request_starts_one_run_however_often_it_comes(scheme: str, se
     now_ms = built.world.clock.now_ms()
     request = HookRequest("/in", "POST", headers_of(scheme, secret, now_ms) | {"x-try": "1"}, {}, BODY)
     first = built.service.trigger(request).started
-    assert not any(name.endswith("signature") or "signature-" in name for name in built.service.run(first.run_id).inputs["headers"])
+    assert not any("signature" in name for name in built.service.run(first.run_id).inputs["headers"])
     again = HookRequest("/in", "POST", headers_of(scheme, secret, now_ms + 1000) | {"x-try": "2"}, {}, BODY)
     if scheme == "hmac":
         with pytest.raises(SteplessError, match="accepted before"):

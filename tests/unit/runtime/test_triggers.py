@@ -32,7 +32,8 @@ def engine(**schedule: Any) -> tuple[Local, Clock, Schedules]:
 
 
 def publish(built: Local, **schedule: Any) -> None:
-    built.service.publish({"id": "nightly", "nodes": {"tick": {"type": "schedule", "with": schedule}, "other": {"type": "manual"}}})
+    nodes = {"tick": {"type": "schedule", "with": schedule}, "other": {"type": "manual"}}
+    built.service.publish({"id": "nightly", "nodes": nodes})
 
 
 def instants(built: Local) -> list[str]:
@@ -118,7 +119,7 @@ def test_an_event_starts_the_workflows_whose_patterns_it_fits_once() -> None:
 def test_records_of_s3_and_sqs_are_events_too() -> None:
     bucket = {"bucket": {"name": "b"}, "object": {"key": "in/a.csv", "sequencer": "1"}}
     s3 = {"Records": [{"eventSource": "aws:s3", "eventName": "ObjectCreated:Put", "s3": bucket}]}
-    sqs = {"Records": [{"eventSource": "aws:sqs", "messageId": f"m{n}", "body": '{"n": %d}' % n} for n in range(3)]}
+    sqs = {"Records": [{"eventSource": "aws:sqs", "messageId": f"m{n}", "body": f'{{"n": {n}}}'} for n in range(3)]}
     built = listening({"detail": {"s3": {"object": {"key": [{"prefix": "in/"}]}}}})
     assert len(built.service.deliver(s3)) == len({run.run_id for run in built.service.deliver(s3)}) == 1
     assert len(listening({"source": ["aws.sqs"], "detail": {"body": {"n": [1, 2]}}}).service.deliver(sqs)) == 2
@@ -127,7 +128,7 @@ def test_records_of_s3_and_sqs_are_events_too() -> None:
 @pytest.mark.parametrize("payload", [{}, {"Records": []}, {"Records": [{"eventSource": "aws:kinesis"}]}, {"id": 1, "source": "s"},
                                      {"Records": [{"eventSource": "aws:s3"}]}])  # fmt: skip
 def test_what_is_no_event_is_refused(payload: dict[str, Any]) -> None:
-    with pytest.raises(InvalidRequest, match="event|record"):
+    with pytest.raises(InvalidRequest, match=r"event|record"):
         events_of(payload)
 
 

@@ -26,8 +26,10 @@ from stepless.model.work import NodeFailure
 from stepless.ports import Misfit
 
 _READ_S: Final = (10, 60, 300, 900)  # a client for each: the one that outlasts the attempt by the least is used
-_CONFIG: Final = frozenset({"ParamValidationError", "UnknownServiceError", "NoCredentialsError", "NoRegionError", "PartialCredentialsError",
-                            "InvalidRegionError", "UnknownRegionError"})  # fmt: skip
+_CONFIG: Final = frozenset({
+    "ParamValidationError", "UnknownServiceError", "NoCredentialsError", "PartialCredentialsError", "NoRegionError",
+    "InvalidRegionError", "UnknownRegionError",
+})  # fmt: skip
 
 
 class BotoCalls:

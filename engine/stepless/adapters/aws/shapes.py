@@ -27,7 +27,8 @@ _BASE64: Final = "base64"
 _FILLED_IN: Final = re.compile(r"<[A-Za-z_]|\$\{|\{\{")
 _TYPES: Final[Mapping[str, tuple[type, ...]]] = {
     "string": (str,), "character": (str,), "integer": (int,), "long": (int,), "float": (int, float), "double": (int, float),
-    "boolean": (bool,), "timestamp": (str, int, float), "blob": (str, dict), "list": (list,), "map": (dict,), "structure": (dict,),
+    "boolean": (bool,), "timestamp": (str, int, float), "blob": (str, dict), "list": (list,), "map": (dict,),
+    "structure": (dict,),
 }  # fmt: skip
 
 
@@ -112,7 +113,8 @@ def _read(body: StreamingBody) -> JSON:
     data = body.read(MAX_RESULT_BYTES + 1)
     if len(data) > MAX_RESULT_BYTES:
         message = f"the answer's body has more than {MAX_RESULT_BYTES:,} bytes"
-        raise NodeFailure("execution", "result_too_large", message, retryable=False, mend="read a part of it, or leave it where it is")
+        mend = "read a part of it, or leave it where it is"
+        raise NodeFailure("execution", "result_too_large", message, retryable=False, mend=mend)
     return _text(data)
 
 

@@ -89,6 +89,7 @@ function show() {
   $("forget").hidden = !sessionStorage.getItem(KEY);
   document.title = `${MARKS[status] ?? ""} ${run?.name ?? "Run"} · ${words(status)}`;
   if (drawn) paint();
+  showQuestions();
   showWaterfall();
   showDetail();
 }
@@ -127,8 +128,9 @@ function draw() {
   }
   for (const { edge, points } of plan.curves) {
     if (edge.handle === "source") continue;
-    const [x, y] = points[0];
-    svg.append(el("svg:text", { class: "exit", x: across ? x + 5 : x + 5, y: across ? y + (points[1][1] < y ? 10 : -5) : y + 13 }, edge.handle));
+    const [[x0, y0], [x1, y1]] = points, t = 0.55, s = t * t * (3 - 2 * t);  // on the curve, past where exits part
+    const x = across ? x0 + (x1 - x0) * t : x0 + (x1 - x0) * s, y = across ? y0 + (y1 - y0) * s : y0 + (y1 - y0) * t;
+    svg.append(el("svg:text", { class: "exit", x, y: y + 4, "text-anchor": "middle" }, edge.handle));
   }
   for (const box of leaves) svg.append(drawBox(box));
   svg.addEventListener("keydown", walk);
@@ -338,7 +340,7 @@ function showEvent(event) {
 // -- questions and buttons ---------------------------------------------------------------------------------------------
 
 function showQuestions() {
-  const open = (run?.pauses ?? []).filter((pause) => pause.reason !== "timer" && pause.reason !== "subrun" && story.instances.get(pause.pause)?.status !== "completed");
+  const open = (run?.pauses ?? []).filter((pause) => pause.reason !== "timer" && pause.reason !== "subrun" && (story.instances.get(pause.pause)?.status ?? "waiting") === "waiting");
   const key = JSON.stringify(open.map((pause) => [pause.pause, !!pause.resume]));
   $("questions").hidden = !open.length || ENDED.includes(story.status);
   if ($("questions").dataset.key === key) return;

@@ -1,0 +1,205 @@
+"""The run page in a real browser: a run is watched live, the connection is cut and comes back, nothing is missing or doubled."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import uvicorn
+
+from stepless.adapters.memory.secrets import MemorySecrets
+from stepless.api.app import create_app
+from stepless.runtime.bootstrap import local
+
+CHROMIUM = Path("/usr/bin/chromium")
+FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
+         "--disable-component-update", "--disable-sync"]  # fmt: skip
+PATIENCE_MS = 30_000
+KEY = "the-key-of-the-browser"
+STEPS = 60
+TICKS = {
+    "id": "ticks",
+    "name": "Ticks",
+    "nodes": {
+        "begin": {"type": "manual"},
+        "ask": {"type": "approval", "after": "begin", "with": {"message": "Go on?"}},
+        "count": {
+            "type": "loop",
+            "after": "ask.approved",
+            "with": {"times": STEPS, "body": {"nodes": {"tick": {"type": "wait", "with": {"for": "50ms"}}}}},
+        },
+        "bad": {"type": "transform", "after": "count", "with": {"value": "{{ 1 / 0 }}"}},
+        "mend": {"type": "transform", "after": "bad.error", "with": {"value": "<bad.error.code>"}},
+    },
+}
+
+pytestmark = [
+    pytest.mark.skipif(not CHROMIUM.exists(), reason="there is no /usr/bin/chromium: install Debian's package chromium"),
+    pytest.mark.filterwarnings("ignore::ResourceWarning"),  # the browser's own pipes, at its end
+]
+
+
+class Site:
+    """An engine behind a real server, in a loop of its own."""
+
+    def __init__(self) -> None:
+        self.listening = threading.Event()
+        self._thread = threading.Thread(target=lambda: asyncio.run(self._serve()), daemon=True)
+        self._thread.start()
+        assert self.listening.wait(30)
+
+    async def _serve(self) -> None:
+        self.engine = local(None, secrets=MemorySecrets({}))
+        app = create_app(self.engine.service, api_keys=[KEY])
+        config = uvicorn.Config(app, port=0, log_level="critical", lifespan="off", timeout_graceful_shutdown=1)
+        self.server = uvicorn.Server(config)
+        runner, web = asyncio.create_task(self.engine.host.serve()), asyncio.create_task(self.server.serve())
+        while not self.server.started:
+            await asyncio.sleep(0)
+        port = self.server.servers[0].sockets[0].getsockname()[1]
+        self.url = f"http://127.0.0.1:{port}"
+        self.listening.set()
+        await web
+        await self.engine.host.stop()
+        await runner
+
+    def close(self) -> None:
+        self.server.should_exit = True
+        self._thread.join(30)
+
+    def start(self, inputs: Any = None) -> str:
+        self.engine.service.publish(TICKS)
+        return str(self.engine.service.start("ticks", inputs if inputs is not None else {}).run_id)
+
+    def log(self, run_id: str) -> list[int]:
+        return [int(event["eventId"]) for event in self.engine.service.events(run_id, limit=500).events]
+
+
+@pytest.fixture(scope="module")
+def site() -> Iterator[Site]:
+    made = Site()
+    yield made
+    made.close()
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as playwright:
+        started = playwright.chromium.launch(executable_path=str(CHROMIUM), args=FLAGS)
+        yield started
+        started.close()
+
+
+@pytest.fixture
+def page(browser: Any) -> Iterator[Any]:
+    scope = browser.new_context(viewport={"width": 1280, "height": 900})
+    opened = scope.new_page()
+    opened.set_default_timeout(PATIENCE_MS)
+    faults: list[str] = []
+    opened.on("pageerror", lambda error: faults.append(str(error)))
+    opened.on("console", lambda said: faults.append(said.text) if "Content Security Policy" in said.text else None)
+    yield opened
+    scope.close()
+    assert faults == []
+
+
+def watch(page: Any, site: Site, run_id: str) -> None:
+    page.goto(f"{site.url}/runs/{run_id}/view")
+    page.fill("#key", KEY)
+    page.press("#key", "Enter")
+    page.wait_for_selector("#feed.live, #feed.ended")
+
+
+def rows(page: Any) -> list[int]:
+    return [int(number) for number in page.eval_on_selector_all("#events tr", "rows => rows.map(row => row.dataset.id)")]
+
+
+def test_a_run_is_watched_live_and_a_cut_connection_loses_and_doubles_nothing(site: Site, page: Any) -> None:
+    run_id = site.start()
+    watch(page, site, run_id)
+    page.get_by_role("button", name="Approve").click()
+    page.wait_for_selector('[data-path="count/tick"].s-waiting, [data-path="count/tick"].s-completed')
+    for _ in range(2):
+        seen = len(rows(page))
+        page.context.set_offline(True)
+        for connection in list(site.server.server_state.connections):
+            site.server.servers[0].get_loop().call_soon_threadsafe(connection.transport.abort)
+        page.wait_for_selector("#feed.broken")
+        page.context.set_offline(False)
+        page.wait_for_selector("#feed.live, #feed.ended")
+        page.wait_for_function("seen => document.querySelectorAll('#events tr').length > seen", arg=seen)
+    page.wait_for_selector("#status.completed")
+    page.wait_for_selector("#feed.ended")
+    assert rows(page) == site.log(run_id)
+    for node, state in (("begin", "completed"), ("count", "completed"), ("bad", "failed"), ("mend", "completed")):
+        page.wait_for_selector(f'[data-path="{node}"].s-{state}')
+    assert "× 60" in page.locator('[data-path="count/tick"]').text_content()
+
+
+def test_a_node_tells_what_went_in_and_why_it_failed(site: Site, page: Any) -> None:
+    run_id = site.start({"n": 1})
+    watch(page, site, run_id)
+    page.get_by_role("button", name="Approve").click()
+    page.locator('[data-path="bad"].s-failed').click()
+    page.wait_for_selector("#detail >> text=divides by zero")
+    page.wait_for_selector("#detail >> text=Inputs")
+    page.keyboard.press("ArrowLeft")
+    page.get_by_role("button", name="Rerun from here…").click()
+    page.get_by_role("button", name="Start the new run").click()
+    page.wait_for_url(lambda url: run_id not in url)
+    page.wait_for_selector("#status.completed")
+    assert "key" not in page.url and KEY not in page.url
+
+
+def test_a_run_is_cancelled_from_the_page(site: Site, page: Any) -> None:
+    run_id = site.start()
+    watch(page, site, run_id)
+    page.get_by_role("button", name="Cancel run").click()
+    page.get_by_role("button", name="Cancel the run").click()
+    page.wait_for_selector("#status.cancelled")
+    page.wait_for_selector("#questions", state="hidden")
+
+
+def test_a_refused_key_is_asked_for_again_and_kept_in_the_tab_alone(site: Site, page: Any) -> None:
+    run_id = site.start()
+    page.goto(f"{site.url}/runs/{run_id}/view")
+    page.fill("#key", "wrong")
+    page.press("#key", "Enter")
+    page.wait_for_selector("#ask-key-why >> text=refused")
+    page.fill("#key", KEY)
+    page.press("#key", "Enter")
+    page.wait_for_selector("#feed.live")
+    assert page.evaluate("[Object.keys(sessionStorage), Object.keys(localStorage), document.cookie]") == [["stepless-api-key"], [], ""]
+
+
+@pytest.mark.parametrize("width", [400, 1280])
+def test_nothing_stands_out_over_the_side(site: Site, page: Any, width: int) -> None:
+    page.set_viewport_size({"width": width, "height": 800})
+    watch(page, site, site.start())
+    page.wait_for_selector('[data-path="ask"].s-waiting')
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+
+
+def test_the_keyboard_walks_the_graph_and_chooses(site: Site, page: Any) -> None:
+    watch(page, site, site.start())
+    page.wait_for_selector('[data-path="ask"].s-waiting')
+    page.locator('[data-path="begin"]').focus()
+    page.keyboard.press("ArrowRight")
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("Enter")
+    page.wait_for_selector("#details-title >> text=ask")
+
+
+def test_texts_of_a_run_stay_texts(site: Site, page: Any) -> None:
+    evil = json.dumps("<img src=x onerror=alert(1)>")
+    run_id = site.start({"evil": json.loads(evil)})
+    watch(page, site, run_id)
+    page.wait_for_selector("#detail >> text=onerror")
+    assert page.locator("img").count() == 0
