@@ -67,7 +67,7 @@ def _faster(peers: Sequence[Sample], case: str, limit: float, title: str) -> Bar
     fastest = min(theirs, key=lambda sample: sample.unit_us)
     (low, high), (our_low, our_high) = fastest.spread, ours.spread
     note = f"{fastest.variant} {fastest.unit_us:,.0f} µs ({low:.2f} to {high:.2f}), "
-    note += f"we {ours.unit_us:,.0f} ({our_low:.2f} to {our_high:.2f})"
+    note += f"we {ours.unit_us:,.0f} ({our_low:.2f} to {our_high:.2f}); CPU {cpu_ratio(fastest, ours):.1f}"
     return Bar(title, limit, ratio(fastest, ours), note, at_least=True)
 
 
@@ -119,7 +119,8 @@ def _memory(own: Sequence[Sample]) -> Bar:
     if ours is None:
         return Bar(what, 4_096, None, unit="")
     graph = ours.facts["graph_memory_bytes"] / ours.n
-    note = f"the peak; {graph:,.0f} of it before the run begins, for reading and compiling the workflow"
+    left = ours.facts.get("left_memory_bytes", 0) / ours.n
+    note = f"the peak; {graph:,.0f} before the run begins, for reading and compiling the workflow; {left:,.0f} held at its end"
     return Bar(what, 4_096, ours.facts["memory_bytes"] / ours.n, note, unit="")
 
 
@@ -151,5 +152,5 @@ def _cold(own: Sequence[Sample]) -> Bar:
     if ours is None or bare is None:
         return Bar(what, 1.3, None)
     low, high = ratio_spread(ours, bare)
-    note = f"{ours.median * 1e3:,.0f} over {bare.median * 1e3:,.0f} ms; {low:.2f} to {high:.2f}"
+    note = f"{ours.median * 1e3:,.0f} over {bare.median * 1e3:,.0f} ms; {low:.2f} to {high:.2f}; CPU {cpu_ratio(ours, bare):.2f}"
     return Bar(what, 1.3, ratio(ours, bare), note)

@@ -8,6 +8,7 @@ A run is published by another process than the one that runs it: what checking a
 from __future__ import annotations
 
 import asyncio
+import gc
 import sqlite3
 import subprocess
 import sys
@@ -55,10 +56,13 @@ def measure(case: str, nodes: int, repeat: int) -> Sample:
             cpu = time.process_time()
             sample.wall.append(engine.run_once())
             sample.cpu.append(time.process_time() - cpu)
+        gc.collect()
+        left = _status_kb("VmRSS")
         engine.close()
         peak = peak_kb()
         bare = int(subprocess.run([sys.executable, "-c", _BARE], capture_output=True, check=True).stdout)
         sample.facts["memory_bytes"] = (peak - bare) * 1024
+        sample.facts["left_memory_bytes"] = (left - bare) * 1024
         sample.facts["graph_memory_bytes"] = (loaded - bare) * 1024
         sample.facts["file_bytes"] = (path.stat().st_size - empty) / repeat
         sample.facts["log_bytes"], sample.facts["events"] = (total / repeat for total in stored(path))
@@ -77,8 +81,12 @@ def stored(path: Path) -> tuple[int, int]:
 
 def peak_kb() -> int:
     """The most memory that this process has had. (`ru_maxrss` would count that of the process which started it.)"""
+    return _status_kb("VmHWM")
+
+
+def _status_kb(name: str) -> int:
     with open("/proc/self/status", encoding="ascii") as status:
-        return next(int(line.split()[1]) for line in status if line.startswith("VmHWM"))
+        return next(int(line.split()[1]) for line in status if line.startswith(f"{name}:"))
 
 
 def main() -> int:

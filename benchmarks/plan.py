@@ -41,8 +41,9 @@ def run(module: str, *arguments: object, seconds: float, python: str | Path = sy
         done = subprocess.run(
             command, cwd=ROOT, env=variables, capture_output=True, text=True, timeout=seconds, check=False
         )
-    except subprocess.TimeoutExpired:
-        return [], f"took more than {seconds:.0f} s"
+    except subprocess.TimeoutExpired as expired:
+        told = expired.stdout or b""
+        return list(read(told.decode() if isinstance(told, bytes) else told)), f"took more than {seconds:.0f} s"
     samples = list(read(done.stdout))
     if done.returncode == 0 and samples:
         return samples, ""

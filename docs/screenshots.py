@@ -8,6 +8,7 @@ Needs the development dependencies and `apt-get install chromium`.
 from __future__ import annotations
 
 import asyncio
+import socket
 import sys
 import tempfile
 from pathlib import Path
@@ -18,6 +19,7 @@ from playwright.async_api import async_playwright
 
 from stepless.api.app import create_app
 from stepless.runtime.bootstrap import Local, local
+from stepless.runtime.tokens import Claims
 
 CHROMIUM = "/usr/bin/chromium"
 FLAGS = [
@@ -62,14 +64,13 @@ REFUND: dict[str, Any] = {
 
 
 async def main(folder: Path) -> None:
-    folder.mkdir(parents=True, exist_ok=True)
     engine = local(None)
     engine.service.publish(REFUND)
-    server = uvicorn.Server(uvicorn.Config(create_app(engine.service, api_keys=[KEY]), port=0, log_level="warning", lifespan="off"))
-    runner, web = asyncio.create_task(engine.host.serve()), asyncio.create_task(server.serve())
-    while not server.started:
-        await asyncio.sleep(0.05)
-    url = f"http://127.0.0.1:{server.servers[0].sockets[0].getsockname()[1]}"
+    app = create_app(engine.service, api_keys=[KEY])
+    server = uvicorn.Server(uvicorn.Config(app, log_level="warning", lifespan="off", timeout_graceful_shutdown=1))
+    listener = socket.create_server(("127.0.0.1", 0))
+    url = f"http://127.0.0.1:{listener.getsockname()[1]}"
+    runner, web = asyncio.create_task(engine.host.serve()), asyncio.create_task(server.serve([listener]))
     try:
         await _look(url, engine, folder)
     finally:
@@ -113,6 +114,8 @@ async def _look_at_question(url: str, engine: Local, run_id: str, browser: Any, 
     await page.screenshot(path=folder / "resume-page-decided.png", full_page=True)
     await page.goto(f"{link[:-4]}AAAA")
     await page.screenshot(path=folder / "resume-page-refused.png", full_page=True)
+    await page.goto(f"{url}/resume/{engine.service.signer.sign(Claims(run_id, 'manager', 1))}")
+    await page.screenshot(path=folder / "resume-page-expired.png", full_page=True)
 
 
 async def _opened(browser: Any, width: int, dark: bool) -> Any:
@@ -123,4 +126,6 @@ async def _opened(browser: Any, width: int, dark: bool) -> Any:
 
 
 if __name__ == "__main__":
-    asyncio.run(main(Path(sys.argv[1]) if len(sys.argv) > 1 else Path(__file__).parent / "images"))
+    images = Path(sys.argv[1]) if len(sys.argv) > 1 else Path(__file__).parent / "images"
+    images.mkdir(parents=True, exist_ok=True)
+    asyncio.run(main(images))

@@ -30,8 +30,10 @@ class Reader:
         first, *headers = head.strip().split("\n")
         method, path = first.split(" ")
         named = dict(line.split(": ", 1) for line in headers)
-        content = {"content": body.encode(), "headers": {**named, "content-type": "application/json"}} if body.strip() else {"headers": named}
-        return await self.door.ask.request(method, path, **content)
+        if not body.strip():
+            return await self.door.ask.request(method, path, headers=named)
+        named["content-type"] = "application/json"
+        return await self.door.ask.request(method, path, content=body.encode(), headers=named)
 
     def compare(self, promised: Any, got: Any, place: str = "") -> None:
         if isinstance(promised, dict):

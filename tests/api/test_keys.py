@@ -80,7 +80,10 @@ async def test_a_rotated_key_opens_with_both_secrets(door: Any) -> None:
         assert (await door.stranger.get("/runs", headers=bearing(key))).status_code == 200
 
 
-@pytest.mark.parametrize("body", [{}, {"name": "x"}, {"name": "x", "roles": []}, {"name": "", "roles": ["run"]}, {"name": "x", "roles": ["king"]}])
+@pytest.mark.parametrize(
+    "body",
+    [{}, {"name": "x"}, {"name": "x", "roles": []}, {"name": "", "roles": ["run"]}, {"name": "x", "roles": ["king"]}],
+)
 async def test_a_key_without_a_name_or_with_unknown_roles_is_refused(door: Any, body: dict[str, Any]) -> None:
     assert (await door.ask.post("/keys", json=body)).status_code == 422
 

@@ -171,6 +171,7 @@ async def test_a_form_decides_and_shows_what_was_decided_and_by_whom(door: Any) 
     assert (output["comment"], output["amount"], output["by"], output["decision"]) == ("fine", 12, "Ada", "approved")
     again = await door.stranger.get(link, headers=HTML)
     assert again.status_code == 200 and "Approved" in again.text and Page(again.text).all("form") == []
+    assert "Pay the bill?" in again.text  # what was asked stays to be seen
 
 
 async def test_a_program_decides_with_json(door: Any) -> None:

@@ -6,7 +6,7 @@ Acknowledging a message before the run is committed is not among them: messages 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from random import Random
 from typing import Any
@@ -235,6 +235,21 @@ class DeadlinesClaimNothing(Session):
         return [Expired(instance) for instance in decision.expiries]
 
 
+class HoldsWithoutAsking(Session):
+    """Whoever was frozen begins what it had committed, whoever has the lease by now."""
+
+    async def _hold(self) -> None:
+        await asyncio.sleep(0)
+
+
+class LeavesOrphans(Session):
+    """Children are told when their caller is cancelled, and not again by whoever takes over from a process that died then."""
+
+    async def _cancel_orphans(self, events: Iterable[Event]) -> None:
+        if isinstance(events, Sequence):
+            await super()._cancel_orphans(events)
+
+
 class ForgetsToEnd(Session):
     """The header is not told of the end."""
 
@@ -300,6 +315,8 @@ MUTANTS: Mapping[str, Parts] = {
     "recovering without a word": Parts(runner=_runner(RecoversInSilence), weather=deadly),
     "early answers are dropped": Parts(runner=_runner(DropsEarlyAnswers), shape="early"),
     "a deadline claims nothing": Parts(runner=_runner(DeadlinesClaimNothing), shape="waits", weather=slow),
+    "a frozen process begins work": Parts(runner=_runner(HoldsWithoutAsking), weather=frozen),
+    "children of the dead are orphans": Parts(runner=_runner(LeavesOrphans), shape="parent", weather=deadly),
     "the header never hears of the end": Parts(runner=_runner(ForgetsToEnd), weather=calm),
     "timers compare with a clock that is ahead": Parts(clock=FastClock, shape="waits"),
     "nobody sweeps": Parts(sweeps=False, weather=lossy),

@@ -12,7 +12,7 @@ from stepless.core.events import RUN_ENDS
 
 FAULTS = (
     "refused: append", "answer lost: append", "crash before: append", "crash after: append", "frozen before: append",
-    "crash after: put", "crash after: arm", "answer lost: take_lease", "loses signal", "forget",
+    "crash after: put", "crash after: update_run", "answer lost: take_lease", "loses signal", "forget",
     "is killed: its time is up", "died and starts again",
 )  # fmt: skip
 SEEDS = 300

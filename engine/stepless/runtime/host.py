@@ -67,6 +67,7 @@ class Host:
             if not self._stopping:
                 self._take_work()
             await self._sleep()
+        self._loop = None  # who wakes it after its end wakes nobody
 
     def _take_work(self) -> None:
         now_ms = self._world.clock.now_ms()

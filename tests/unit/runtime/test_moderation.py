@@ -90,7 +90,8 @@ def test_a_secret_is_never_shown_to_the_moderator() -> None:
     node = {"type": "function", "with": {"call": "moderated.speak", "args": {"text": "${KEY}"}}, "moderation": "both"}
     built.service.publish({"id": "moderated", "env": ["KEY"], "nodes": {"a": node}})
     run = built.service.start("moderated", {}).run_id
-    asyncio.run(Runner(replace(built.world, moderator=Listener()), built.service.versions).run(Message(run, "start"), Budget(60_000)))
+    runner = Runner(replace(built.world, moderator=Listener()), built.service.versions)
+    asyncio.run(runner.run(Message(run, "start"), Budget(60_000)))
     assert spoken[-1] == "zq7-of-a-bank"
     assert len(shown) == 2
     assert "zq7" not in repr(shown)

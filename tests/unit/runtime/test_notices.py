@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import json
+import threading
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any, ClassVar
 
 import pytest
 
@@ -140,6 +143,43 @@ def test_a_crash_between_notice_and_log_tells_again_rather_than_never() -> None:
     clock.now += 60_000
     go(built, run_id)
     assert post.got == [0]
+
+
+class Mailbox(BaseHTTPRequestHandler):
+    """Keeps what is posted to it."""
+
+    got: ClassVar[list[tuple[str, str, dict[str, Any]]]] = []
+
+    def do_POST(self) -> None:
+        body = json.loads(self.rfile.read(int(self.headers["content-length"])))
+        self.got.append((self.path, self.headers["idempotency-key"], body))
+        self.send_response(204)
+        self.end_headers()
+
+    def log_message(self, *_: Any) -> None:
+        """Keeps quiet."""
+
+
+def test_a_url_is_posted_to_with_a_link_for_every_approver_and_exit(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("STEPLESS_HTTP_ALLOW", "127.0.0.1")
+    built, _, run_id = asking(Post(), approvers=["ada", "bob"])
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Mailbox)
+    thread = threading.Thread(target=server.serve_forever, args=(0.01,))
+    thread.start()
+    signer = built.service.signer
+    notices = Notices(Invitations(lambda: signer, "https://flows.example"), None, None)
+    target = MemorySecrets({"HOOK": f"http://127.0.0.1:{server.server_port}/zq7-secret-path"})
+    built.world = replace(built.world, notify=notices.send, secrets=target)
+    go(built, run_id)
+    server.shutdown()
+    thread.join()
+    server.server_close()
+    [(path, key, notice)] = Mailbox.got
+    assert (path, key, notice["message"], notice["pause"]) == ("/zq7-secret-path", f"{run_id}:q:notice:1", "Go?", "q")
+    token = notice["links"]["bob"]["rejected"].removeprefix("https://flows.example/resume/")
+    claims = signer.verify(token, built.world.clock.now_ms())
+    assert (claims.pause, claims.exit, claims.approver) == ("q", "rejected", "bob")
+    assert "zq7" not in repr(built.service.run(run_id)) + repr(built.service.events(run_id))
 
 
 class FakeAws:

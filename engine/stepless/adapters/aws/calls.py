@@ -13,6 +13,7 @@ from functools import cache
 from typing import Any, Final
 
 import boto3
+import botocore.session
 from botocore import exceptions as boto
 from botocore import xform_name
 from botocore.config import Config
@@ -83,7 +84,7 @@ def _client(service: str, read_s: int, endpoint_url: str | None) -> Any:
 
 @cache
 def _models() -> Any:
-    return boto3.session.Session()._session
+    return botocore.session.get_session()
 
 
 @cache
