@@ -119,8 +119,9 @@ def _memory(own: Sequence[Sample]) -> Bar:
     if ours is None:
         return Bar(what, 4_096, None, unit="")
     graph = ours.facts["graph_memory_bytes"] / ours.n
-    left = ours.facts.get("left_memory_bytes", 0) / ours.n
-    note = f"the peak; {graph:,.0f} before the run begins, for reading and compiling the workflow; {left:,.0f} held at its end"
+    note = f"the peak; {graph:,.0f} before the run begins, for reading and compiling the workflow"
+    if "left_memory_bytes" in ours.facts:
+        note += f"; {ours.facts['left_memory_bytes'] / ours.n:,.0f} held at its end"
     return Bar(what, 4_096, ours.facts["memory_bytes"] / ours.n, note, unit="")
 
 

@@ -5,6 +5,7 @@ A code is stable: programs may branch on it. A test holds this table and the sou
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Mapping
 from typing import Final, NamedTuple
 
@@ -31,14 +32,20 @@ FINDINGS: Final[Table] = {
     "entry_in_body": Code("a trigger stands inside a container", "Move it to the top level."),
     "exactly_one": Code("of several fields exactly one must be given", "Keep the one that you mean."),
     "expression_error": Code("an expression raised while it was evaluated", "See the position in the text and the value it met."),
-    "expression_forbidden": Code("the expression uses what the language does not have", "See the list of operators and functions."),
+    "expression_forbidden": Code(
+        "the expression uses what the language does not have",
+        "See the list of operators and functions.",
+    ),
     "expression_syntax": Code("the expression cannot be read", "See the position."),
     "expression_too_large": Code("the expression is longer or deeper than allowed", "Split it over several nodes."),
     "idle_setting": Code("a setting has no effect here (warning)", "Remove it, or set what it needs."),
     "invalid_pattern": Code("an event pattern says what the language does not have", "See the matchers in the message."),
     "invalid_schema": Code("a contract is no JSON Schema (2020-12)", "See what the schema compiler says."),
     "invalid_value": Code("a field has a value of the wrong type or form", "See what is expected."),
-    "kind_without_code": Code("this installation can simulate the kind but not run it", "Configure what the kind needs, or use another."),
+    "kind_without_code": Code(
+        "this installation can simulate the kind but not run it",
+        "Configure what the kind needs, or use another.",
+    ),
     "malformed_id": Code("an id has characters that ids cannot have", "Use letters, digits, `_` and `-`."),
     "missing_count": Code("`mode: count` without a `count`", "Say how many branches must arrive."),
     "missing_field": Code("a required field is missing", "Add it."),
@@ -52,7 +59,10 @@ FINDINGS: Final[Table] = {
     "reserved_exit": Code("an exit would have a name with another meaning", "Rename it."),
     "reserved_field": Code("a field of an answer has a name with another meaning", "Rename it."),
     "reserved_id": Code("the id has another meaning in references", "Rename the node."),
-    "secret_in_document": Code("a secret stands in the document itself (warning)", "Keep it in the environment and write `${NAME}`."),
+    "secret_in_document": Code(
+        "a secret stands in the document itself (warning)",
+        "Keep it in the environment and write `${NAME}`.",
+    ),
     "secret_in_inputs": Code("a secret would be kept among a child run's inputs", "Let the child read it from its own `env`."),
     "shadowed_id": Code("an inner node has the id of an outer one", "Rename one of them."),
     "too_many_losers": Code("too many nodes would be cancelled by joins", "Use `losers: continue`."),
@@ -85,7 +95,10 @@ NODES: Final[Table] = {
     "join_timeout": Code("too few branches arrived in time", "See `on_timeout` and `min_success`."),
     "kind_raised": Code("the kind's own code raised", "Report it to whoever wrote the kind."),
     "lambda_failed": Code("the Lambda function failed", "See its error; it is retried if listed."),
-    "max_steps_exceeded": Code("the run started as many nodes as it may", "Raise `max_steps`, or look for a loop that does not end."),
+    "max_steps_exceeded": Code(
+        "the run started as many nodes as it may",
+        "Raise `max_steps`, or look for a loop that does not end.",
+    ),
     "model_declined": Code("the model, or a guard before it, declined to answer", "See its words; ask something else."),
     "model_missing": Code("no model is named", "Give `model`, or configure a default."),
     "model_rate_limited": Code("the provider of the model asks to wait", "It is retried if listed, after `retry_after_ms`."),
@@ -99,7 +112,10 @@ NODES: Final[Table] = {
     "notice_without_means": Code("this installation tells nobody of pauses (in the history)", "Look at its configuration."),
     "notice_without_sender": Code("mail to people has no sender (in the history)", "Set STEPLESS_NOTIFY_FROM."),
     "outcome_unknown": Code("an attempt was cut off and may or may not have taken effect", "Find out, then rerun from the node."),
-    "output_contract_violation": Code("the output breaks `output_contract`", "See the violation; list `contract_violated` to retry."),
+    "output_contract_violation": Code(
+        "the output breaks `output_contract`",
+        "See the violation; list `contract_violated` to retry.",
+    ),
     "protocol_error": Code("the other side does not speak HTTP properly", "Mend the server."),
     "response_schema_violation": Code("the model's answer breaks `response_schema`", "List `contract_violated` to ask again."),
     "response_too_large": Code("the response is larger than a run may keep", "Ask for less."),
@@ -237,4 +253,4 @@ def render() -> str:
 
 
 if __name__ == "__main__":
-    print(render(), end="")
+    sys.stdout.write(render())
