@@ -242,14 +242,19 @@ def all_codes() -> frozenset[str]:
 
 def render() -> str:
     """docs/errors.md."""
-    lines = ["# Errors", "", "Every error carries a stable code, the place and the mend. This page is made by `python -m stepless.codes`."]
+    lines = [_HEAD]
     for title, (intro, table) in SECTIONS.items():
         lines += ["", f"## {title}", "", intro, "", "| code | means | mend |", "|---|---|---|"]
         lines += [f"| `{name}` | {code.meaning} | {code.mend} |" for name, code in sorted(table.items())]
-    lines += ["", "A function that raises an exception of its own fails with the exception's name as its code, in snake case; an http"]
-    lines += ["node that meets an unexpected status with `http_<status>`; a call of AWS with `aws_` and the service's own word, in"]
-    lines += ["snake case; a child run that ends badly with `child_<status>`.", ""]
-    return "\n".join(lines)
+    return "\n".join([*lines, "", _TAIL, ""])
+
+
+_HEAD = """# Errors
+
+Every error carries a stable code, the place and the mend. This page is made by `python -m stepless.codes`."""
+_TAIL = """A function that raises an exception of its own fails with the exception's name as its code, in snake case; an http node that
+meets an unexpected status with `http_<status>`; a call of AWS with `aws_` and the service's own word, in snake case; a child
+run that ends badly with `child_<status>`."""
 
 
 if __name__ == "__main__":

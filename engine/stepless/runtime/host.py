@@ -65,7 +65,10 @@ class Host:
         while not (self._stopping and not self._invocations):
             self._wake.clear()
             if not self._stopping:
-                self._take_work()
+                try:
+                    self._take_work()
+                except TransientError as error:
+                    _log.warning("looking for work goes on later: %s", error)
             await self._sleep()
         self._loop = None  # who wakes it after its end wakes nobody
 
