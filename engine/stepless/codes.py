@@ -249,10 +249,12 @@ def render() -> str:
     return "\n".join([*lines, "", _TAIL, ""])
 
 
-_HEAD = """# Errors
+_HEAD = """\
+# Errors
 
 Every error carries a stable code, the place and the mend. This page is made by `python -m stepless.codes`."""
-_TAIL = """A function that raises an exception of its own fails with the exception's name as its code, in snake case; an http node that
+_TAIL = """\
+A function that raises an exception of its own fails with the exception's name as its code, in snake case; an http node that
 meets an unexpected status with `http_<status>`; a call of AWS with `aws_` and the service's own word, in snake case; a child
 run that ends badly with `child_<status>`."""
 
