@@ -8,15 +8,12 @@ Batches above 1 KB are compressed when that makes them smaller; the first byte t
 
 from __future__ import annotations
 
-import json
-import zlib
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-import orjson
-
 from stepless.core.events import Event, EventType
 from stepless.errors import EngineBug
+from stepless.model.packing import dump, unpack
 
 _CODES: Mapping[EventType, str] = {
     EventType.RUN_STARTED: "R",
@@ -51,9 +48,7 @@ _CODES: Mapping[EventType, str] = {
 _TYPES = {code: type for type, code in _CODES.items()}
 _SHORT = {"output": "o", "index": "i", "attempt": "a", "handle": "h", "reason": "r", "error": "e", "variables": "v", "total": "t"}
 _LONG = {short: long for long, short in _SHORT.items()}
-_COMPRESS_BYTES = 1024
 
-_PLAIN = (b"[", b"{", b" ")
 
 
 def encode_batch(events: Iterable[Event]) -> bytes:
@@ -89,7 +84,7 @@ def decode_batch(data: bytes, first: int) -> list[Event]:
             at_ms += row[1]
             events.append(_event(sequence, row, at_ms))
         return events
-    except (ValueError, LookupError, TypeError, zlib.error) as error:
+    except (ValueError, LookupError, TypeError) as error:
         raise EngineBug(f"a batch of the log cannot be read: {error}", place=f"sequence {first}") from error
 
 
@@ -97,30 +92,3 @@ def _event(sequence: int, row: list[Any], at_ms: int) -> Event:
     size = len(row)
     data = {_LONG.get(key, key): value for key, value in row[4].items()} if size > 4 else {}
     return Event(sequence, _TYPES[row[0]], at_ms, row[2] if size > 2 else "", row[3] if size > 3 else 0, data)
-
-
-def dump(value: Any) -> bytes:
-    """JSON as bytes.
-
-    orjson writes what it can; integers above 64 bits and lone surrogates are left to the standard library, whose output is
-    told by the blank before it, because orjson would read such integers back as floats.
-    """
-    try:
-        return orjson.dumps(value)
-    except TypeError:
-        text = json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
-        return b" " + text.encode("utf-8", "surrogatepass")
-
-
-def pack(plain: bytes) -> bytes:
-    """Bytes of JSON, compressed where that pays."""
-    if len(plain) <= _COMPRESS_BYTES:
-        return plain
-    compressed = zlib.compress(plain, 1)
-    return compressed if len(compressed) < len(plain) else plain
-
-
-def unpack(data: bytes) -> Any:
-    """The value whose JSON `pack` was given."""
-    plain = data if data[:1] in _PLAIN else zlib.decompress(data)
-    return json.loads(plain.decode("utf-8", "surrogatepass")) if plain[:1] == b" " else orjson.loads(plain)

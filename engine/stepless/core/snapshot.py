@@ -10,7 +10,6 @@ from collections.abc import Mapping
 from heapq import heapify
 from typing import Any
 
-from stepless.core.codec import dump, pack, unpack
 from stepless.core.inputs import merged_inputs
 from stepless.core.reading import Reading
 from stepless.core.state import (
@@ -31,6 +30,7 @@ from stepless.core.turns import NotACollection, collection
 from stepless.errors import EngineBug, ExpressionError
 from stepless.model.graph import Graph
 from stepless.model.json import equal
+from stepless.model.packing import dump, pack, unpack
 
 VERSION = 1
 _STATUSES = list(Status)

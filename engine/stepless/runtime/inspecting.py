@@ -12,7 +12,7 @@ from stepless.core.state import RunStatus
 from stepless.core.trace import NodeRecord, Trace, envelope
 from stepless.core.variables import outgoing_cells
 from stepless.errors import NotFound
-from stepless.limits import LINK_LIFE_MS, PAGE_EVENTS
+from stepless.limits import LINK_LIFE_MS, PAGE_EVENTS, PAGE_READ_BYTES
 from stepless.model.graph import Graph
 from stepless.model.json import JSON
 from stepless.ports import RunHead
@@ -148,7 +148,7 @@ def events(world: World, versions: Versions, run_id: str, *, after: int = 0, lim
     graph = graph_of(versions, head)
     page: list[Mapping[str, JSON]] = []
     cursor, ended = after, False
-    for event in RunLog(world.store, world.blobs, run_id).read(after, whole=False):
+    for event in RunLog(world.store, world.blobs, run_id).read(after, whole=False, stride_bytes=PAGE_READ_BYTES):
         if len(page) == limit:
             break
         page.append(envelope(graph, run_id, event))

@@ -6,14 +6,22 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from stepless.core.codec import decode_batch, encode_batch, pack
+from stepless.core.codec import decode_batch, encode_batch
 from stepless.core.events import Event
 from stepless.core.fold import fold
 from stepless.core.snapshot import decode_state, encode_state
 from stepless.core.state import State
 from stepless.errors import AppendConflict, EngineBug, LimitExceeded
-from stepless.limits import INLINE_VALUE_BYTES, MAX_BATCH_BYTES, MAX_RESULT_BYTES, PREVIEW_CHARACTERS, SNAPSHOT_TAIL_BYTES
+from stepless.limits import (
+    INLINE_VALUE_BYTES,
+    MAX_BATCH_BYTES,
+    MAX_RESULT_BYTES,
+    PREVIEW_CHARACTERS,
+    READ_BYTES,
+    SNAPSHOT_TAIL_BYTES,
+)
 from stepless.model.graph import Graph
+from stepless.model.packing import pack
 from stepless.ports import Batch, Blobs, Store
 
 _SPILLED = ("output", "inputs", "response", "variables", "answer", "reused")
@@ -74,11 +82,11 @@ class RunLog:
             state.notes.clear()
         return state
 
-    def read(self, after: int = 0, *, whole: bool = True) -> Iterator[Event]:
-        """Events above `after`, in order, to the present end of the log. Unless `whole`, large values stay where they are: the
+    def read(self, after: int = 0, *, whole: bool = True, stride_bytes: int = READ_BYTES) -> Iterator[Event]:
+        """Events above `after`, in order, to the present end of the log, fetched about `stride_bytes` at a time. Unless `whole`, large values stay where they are: the
         events then have `previews` in their place."""
         while True:
-            batches = self._store.read_log(self.run_id, after)
+            batches = self._store.read_log(self.run_id, after, limit_bytes=stride_bytes)
             if not batches:
                 return
             for batch in batches:

@@ -8,9 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from stepless.core.codec import decode_batch, dump, encode_batch, pack, unpack
+from stepless.core.codec import decode_batch, encode_batch
 from stepless.core.events import Event, EventType
 from stepless.errors import EngineBug
+from stepless.model.packing import dump, pack, unpack
 
 scalars = st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text()
 values = st.recursive(scalars, lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner), max_leaves=8)

@@ -11,13 +11,13 @@ from typing import Any
 
 import pytest
 
-from stepless.core.codec import unpack
 from stepless.core.facts import Answered, Begin, Completed, Failed, Failure, Suspended, Tick
 from stepless.core.pauses import next_due_ms
 from stepless.core.snapshot import decode_state, encode_state
 from stepless.core.state import State
 from stepless.errors import EngineBug
 from stepless.model.kind import Outcome, Pause
+from stepless.model.packing import unpack
 
 Make = Callable[..., Any]
 Node = Callable[..., dict[str, Any]]
