@@ -83,8 +83,8 @@ class RunLog:
         return state
 
     def read(self, after: int = 0, *, whole: bool = True, stride_bytes: int = READ_BYTES) -> Iterator[Event]:
-        """Events above `after`, in order, to the present end of the log, fetched about `stride_bytes` at a time. Unless `whole`, large values stay where they are: the
-        events then have `previews` in their place."""
+        """Events above `after`, in order, to the present end of the log, fetched about `stride_bytes` at a time. Unless
+        `whole`, large values stay where they are: the events then have `previews` in their place."""
         while True:
             batches = self._store.read_log(self.run_id, after, limit_bytes=stride_bytes)
             if not batches:
