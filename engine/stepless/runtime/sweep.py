@@ -5,10 +5,11 @@ from __future__ import annotations
 from secrets import token_hex
 
 from stepless.limits import MAX_PAGE_ITEMS
-from stepless.ports import Message
+from stepless.ports import Message, RunFilter
 from stepless.runtime.metering import DUE_RUNS, OLDEST_DUE_AGE
 from stepless.runtime.world import World
 
+LIVE = ("created", "running", "paused")
 
 def sweep(world: World, *, limit: int = MAX_PAGE_ITEMS) -> int:
     """Sends a hint for every run that is overdue, the longest overdue first; answers how many."""
@@ -33,4 +34,20 @@ def adopt(world: World) -> int:
                 world.store.update_run(lease, now_ms, due_ms=now_ms, release=True)
                 adopted += 1
         if len(held) < MAX_PAGE_ITEMS:
+            _wake_unread(world, now_ms)
             return adopted
+
+
+def _wake_unread(world: World, now_ms: int) -> None:
+    """Makes runs due that have a signal in their inbox which nobody has taken: the former process may have died between a
+    last look and a signal that came right after it."""
+    for status in LIVE:
+        cursor: str | None = None
+        while True:
+            page = world.store.list_runs(RunFilter(status=status), limit=MAX_PAGE_ITEMS, cursor=cursor)
+            for head in page.items:
+                if world.store.read_inbox(head.run_id):
+                    world.store.touch_run(head.run_id, now_ms)
+            cursor = page.cursor
+            if cursor is None:
+                break

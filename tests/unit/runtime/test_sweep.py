@@ -14,6 +14,7 @@ from stepless.limits import LEASE_MS, START_GRACE_MS
 from stepless.ports import Call, Message
 from stepless.runtime.bootstrap import Local, local
 from stepless.runtime.budget import Budget
+from stepless.runtime.inbox import answer_signal
 from stepless.runtime.sweep import adopt, sweep
 
 Node = Callable[..., dict[str, Any]]
@@ -126,3 +127,16 @@ def test_a_file_is_taken_over_by_the_next_process(tmp_path: Path) -> None:
         assert engine.service.run(run_id).outputs == {"z": "kept"}
     finally:
         engine.close()
+
+
+def test_a_signal_that_nobody_was_told_of_is_found_by_the_next_process(machine: Any) -> None:
+    run_id = machine.start({"ask": {"type": "approval", "with": {"message": "Go on?"}}})
+    machine.drain()
+    now_ms = machine.clock.now_ms()
+    machine.world.store.put_signal(run_id, answer_signal("ask", "approved", None, None, now_ms))
+    machine.clock.advance(10**9)
+    assert sweep(machine.world) == 0
+    adopt(machine.world)
+    assert sweep(machine.world) == 1
+    machine.drain()
+    assert machine.view(run_id).status == "completed"
