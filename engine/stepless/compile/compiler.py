@@ -63,7 +63,15 @@ def compile_document(
             raise DocumentRefused(_capped(errors))
         _known_entries(draft, entries or ())
         warnings = _capped([finding for finding in findings if finding.severity is Severity.WARNING])
-        return link(draft, content_hash(document), entries, warnings)
+        graph = link(draft, content_hash(document), entries, warnings)
+        if len(graph.root.nodes) >= _LARGE:
+            gc.freeze()
+        return graph
+
+
+_LARGE: Final = 1_000
+"""From so many nodes on, the collector is told not to look at a graph again: it holds no garbage and is shared by runs, and
+walking it at every full collection would make each node of a large run dearer than one of a small run."""
 
 
 @contextmanager

@@ -7,6 +7,7 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from hashlib import sha256
+from secrets import token_hex
 
 from stepless.core.masking import Mask, mask_for
 from stepless.core.reading import Reading
@@ -146,7 +147,7 @@ def _auth(world: World, graph: Graph, node: Node) -> tuple[Mask, Bearer | Hmac |
 
 
 def _once(world: World, key: str, request: HookRequest, now_ms: int, tolerance_s: int) -> None:
-    mine = f"{now_ms}:{id(request)}".encode()
+    mine = token_hex(16).encode()
     if world.store.claim(key, mine, now_ms, now_ms + 2 * tolerance_s * 1000) != mine:
         raise Conflict("this signed request was accepted before", code="signature_replayed", mend="sign every request anew")
 
