@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection
 from json import dumps
 
 from stepless.core.branches import carried, carries
@@ -84,10 +84,3 @@ def _merge(param: Param, values: list[tuple[Edge, JSON]], scope: Scope) -> JSON:
 def as_text(value: JSON) -> str:
     """A value inside longer text: text as it is, anything else as JSON."""
     return value if isinstance(value, str) else dumps(value, ensure_ascii=False, separators=(",", ":"))
-
-
-def passed_through(inputs: Mapping[str, JSON]) -> JSON:
-    """What a node that adds nothing puts out: the value of its one param `input`, else all its params."""
-    if not inputs:
-        return None
-    return inputs["input"] if inputs.keys() == {"input"} else dict(inputs)

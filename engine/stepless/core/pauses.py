@@ -8,13 +8,14 @@ from heapq import heappop
 from stepless.core.decision import Decision, iso
 from stepless.core.events import EventType
 from stepless.core.facts import Answered, ChildChanged, Failure, Noticed
-from stepless.core.inputs import merged_inputs, passed_through
+from stepless.core.inputs import merged_inputs
 from stepless.core.notices import NOT_NOTIFIED, NOTIFIED
 from stepless.core.settle import complete, fail
 from stepless.core.start import begin
 from stepless.core.state import Instance, State, Status, Timer
 from stepless.model.json import JSON
 from stepless.model.kind import SOURCE, Outcome
+from stepless.model.work import passed_through
 
 TIMEOUT = "timeout"
 SUBRUN = "subrun"

@@ -7,13 +7,14 @@ from collections.abc import Mapping
 from stepless.core.containers import open_container
 from stepless.core.decision import Decision, Dispatch
 from stepless.core.events import EventType
-from stepless.core.inputs import merged_inputs, passed_through
+from stepless.core.inputs import merged_inputs
 from stepless.core.reading import Reading
 from stepless.core.settle import complete, fail, processing
 from stepless.core.state import Instance, is_effect
 from stepless.errors import SteplessError
 from stepless.model.json import JSON
 from stepless.model.kind import SOURCE, Nature, Outcome, Pause
+from stepless.model.work import passed_through
 
 _NOTHING: Mapping[str, JSON] = {}
 

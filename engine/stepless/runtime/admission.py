@@ -10,10 +10,10 @@ from stepless.model.graph import Graph
 from stepless.model.json import JSON, read_path
 from stepless.ports import RunFilter
 from stepless.runtime.metering import FAIL_OPENS
+from stepless.runtime.sweep import LIVE
 from stepless.runtime.world import World
 
 _log = logging.getLogger(__name__)
-_ACTIVE = ("created", "running", "paused")
 
 
 def admit(world: World, graph: Graph, inputs: JSON) -> None:
@@ -49,7 +49,7 @@ def _count(world: World, graph: Graph, inputs: JSON) -> None:
 
 def _check_active(world: World, workflow_id: str, most: int) -> None:
     active = 0
-    for status in _ACTIVE:
+    for status in LIVE:
         active += len(world.store.list_runs(RunFilter(workflow_id, status), limit=most).items)
         if active >= most:
             message = f"{workflow_id} has {most} runs under way, which is its limit"

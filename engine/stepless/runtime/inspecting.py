@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from stepless.core.ending import outputs
 from stepless.core.events import RUN_ENDS
-from stepless.core.state import RunStatus
+from stepless.core.state import RUN_TERMINAL, RunStatus
 from stepless.core.trace import NodeRecord, Trace, envelope
 from stepless.core.variables import outgoing_cells
 from stepless.errors import NotFound
@@ -161,6 +161,6 @@ def events(world: World, versions: Versions, run_id: str, *, after: int = 0, lim
 def _ended_at(world: World, run_id: str, cursor: int) -> bool:
     """Whether the run's terminal event is at or before a cursor at the head of its log."""
     head = head_of(world, run_id)
-    if head.status not in {status.value for status in RunStatus} - {"created", "running", "paused"}:
+    if head.status not in {status.value for status in RUN_TERMINAL}:
         return False
     return cursor >= head.sequence
