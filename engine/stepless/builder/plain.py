@@ -1,0 +1,47 @@
+"""From what an author hands over to JSON: references and steps become text, tuples lists, and everything is copied."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from stepless.builder.references import Ref
+from stepless.builder.steps import Exit, Step, Value, _Source
+from stepless.errors import InvalidRequest
+from stepless.limits import MAX_DOCUMENT_DEPTH
+from stepless.model.json import JSON
+
+
+def plain(value: Value, place: str, depth: int = 0) -> JSON:
+    """The JSON of a value; texts and numbers are taken as they are, to be judged with the document.
+
+    Raises `InvalidRequest`: not_json for anything else, naming its place, nested_too_deep.
+    """
+    if value is None or isinstance(value, str | int | float):
+        return value
+    if isinstance(value, Ref | Step):
+        return str(value)
+    if depth > MAX_DOCUMENT_DEPTH:
+        message = f"it is nested more than {MAX_DOCUMENT_DEPTH} deep"
+        raise InvalidRequest(message, code="nested_too_deep", place=place, mend="make it flatter")
+    if isinstance(value, Mapping):
+        return {_key(name, place): plain(item, f"{place}.{name}", depth + 1) for name, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [plain(item, f"{place}.{index}", depth + 1) for index, item in enumerate(value)]
+    mend = "an exit goes into `after`" if isinstance(value, Exit) else "write it as text, a number, a list or an object"
+    raise InvalidRequest(f"{type(value).__name__} is no JSON", code="not_json", place=place, mend=mend)
+
+
+def _key(name: object, place: str) -> str:
+    if isinstance(name, str):
+        return name
+    message = f"the key {name!r:.100} is no text"
+    raise InvalidRequest(message, code="not_json", place=place, mend="keys of JSON are text")
+
+
+def plain_after(after: Value, place: str) -> JSON:
+    """`after` as the document has it, one edge or a list of them."""
+    if isinstance(after, _Source):
+        return after.written
+    if isinstance(after, list | tuple):
+        return [plain_after(entry, f"{place}.{index}") for index, entry in enumerate(after)]
+    return plain(after, place)

@@ -1,0 +1,96 @@
+"""A node, and its exits, as other nodes name them: in `after`, and as values."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from enum import Enum
+from typing import Any, Final, TypeAlias
+
+from stepless.builder.references import Ref
+
+
+class Unset(Enum):
+    """Not given, which is another thing than None."""
+
+    UNSET = "unset"
+
+
+UNSET: Final = Unset.UNSET
+Value: TypeAlias = Any
+"""JSON; a `Ref` or a `Step` (its whole output) wherever a value may stand, at any depth."""
+
+
+class _Source:
+    """Where an edge may come from."""
+
+    __slots__ = ()
+
+    @property
+    def written(self) -> str:
+        """As `after` names it: `node` or `node.exit`."""
+        raise NotImplementedError
+
+    def into(
+        self,
+        param: str | Unset = UNSET,
+        *,
+        key: str | Unset = UNSET,
+        condition: Mapping[str, Value] | Unset = UNSET,
+        merge: str | Unset = UNSET,
+    ) -> dict[str, Value]:
+        """An edge with its details, for `after`: which input it feeds, which part of the output it carries, on which condition,
+        and how several values merge."""
+        given = {"param": param, "key": key, "condition": condition, "merge": merge}
+        return {"from": self.written, **{name: value for name, value in given.items() if value is not UNSET}}
+
+
+class Exit(_Source):
+    """An exit of a node: `triage["auto"]`, `score["error"]`. Goes into `after`."""
+
+    __slots__ = ("node", "name")
+
+    def __init__(self, node: str, name: str) -> None:
+        self.node = node
+        self.name = name
+
+    @property
+    def written(self) -> str:
+        return f"{self.node}.{self.name}"
+
+    def __repr__(self) -> str:
+        return f"Exit({self.written!r})"
+
+
+class Step(_Source):
+    """A node of the workflow. `step["approved"]` is an exit of it, `step.ref` its output; in `after` it stands for its exit
+    `source`, as a value and in a text for `<id>`, the whole output."""
+
+    __slots__ = ("id",)
+
+    def __init__(self, id: str) -> None:
+        self.id = id
+
+    @property
+    def written(self) -> str:
+        return self.id
+
+    @property
+    def ref(self) -> Ref:
+        """The node's output: `order.ref.body.order_id` is `<order.body.order_id>`. After a failure `ref.error` is what went
+        wrong."""
+        return Ref(self.id)
+
+    def __getitem__(self, exit: str) -> Exit:
+        return Exit(self.id, exit)
+
+    __iter__ = None
+
+    def __str__(self) -> str:
+        return str(self.ref)
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self.id!r})"
+
+
+After: TypeAlias = str | Step | Exit | Mapping[str, Value]
+"""One incoming edge: a node (or its id), an exit (or `node.exit`), or `into(…)`."""
