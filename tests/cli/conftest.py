@@ -3,36 +3,14 @@
 from __future__ import annotations
 
 import os
-import subprocess
-import sys
 from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 from pathlib import Path
 from textwrap import dedent
-from threading import Timer
 
+import httpx
 import pytest
-
-ROOT = Path(__file__).resolve().parents[2]
-PATIENCE_S = 60
-
-HELLO = """
-id: hello
-nodes:
-  start: {type: manual}
-  greet: {type: transform, after: start, with: {value: "Hello, <start.name>!"}}
-"""
-
-ASKING = """
-id: asking
-nodes:
-  start: {type: manual}
-  boss:
-    type: approval
-    after: start
-    with: {message: "Pay <start.amount>?", fields: {limit: {type: integer}, note: {type: string}}}
-  pay: {type: transform, after: boss.approved, with: {value: {paid: <start.amount>, limit: <boss.limit>}}}
-  deny: {type: transform, after: boss.rejected, with: {value: denied}}
-"""
+from processes import ASKING, HELLO, ROOT, Child
 
 Write = Callable[[str, str], str]
 Spawn = Callable[..., "Child"]
@@ -60,50 +38,6 @@ def asking(write: Write) -> str:
     return write("asking.yaml", ASKING)
 
 
-class Child:
-    """A `stepless` process whose output is read line by line; killed when it takes longer than any test may."""
-
-    def __init__(self, *arguments: str, folder: Path, environment: dict[str, str]) -> None:
-        self.process = subprocess.Popen(
-            [sys.executable, "-u", "-m", "stepless", *arguments], cwd=folder, text=True, env={**os.environ, **environment},
-            stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-        )  # fmt: skip
-        self._watchdog = Timer(PATIENCE_S, self.process.kill)
-        self._watchdog.start()
-        self.said: list[str] = []
-
-    def until(self, text: str) -> str:
-        """Reads up to the line that holds `text`, and answers it."""
-        assert self.process.stdout is not None
-        for line in self.process.stdout:
-            self.said.append(line)
-            if text in line:
-                return line
-        raise AssertionError(f"{text!r} was never said, but:\n{''.join(self.said)}")
-
-    def answer(self, text: str) -> None:
-        assert self.process.stdin is not None
-        self.process.stdin.write(text)
-        self.process.stdin.flush()
-
-    def signal(self, number: int) -> None:
-        self.process.send_signal(number)
-
-    def ended(self) -> int:
-        """The exit code; what was left to be said is in `said`."""
-        assert self.process.stdout is not None
-        self.said += self.process.stdout
-        return self.process.wait(PATIENCE_S)
-
-    def close(self) -> None:
-        self.process.kill()
-        for stream in (self.process.stdin, self.process.stdout):
-            if stream is not None:
-                stream.close()
-        self.process.wait(PATIENCE_S)
-        self._watchdog.cancel()
-
-
 @pytest.fixture
 def spawn(tmp_path: Path) -> Iterator[Spawn]:
     """Starts `stepless` with these arguments in the test's folder."""
@@ -118,3 +52,45 @@ def spawn(tmp_path: Path) -> Iterator[Spawn]:
     yield start
     for child in children:
         child.close()
+
+
+# -- stepless dev -------------------------------------------------------------------------------------------------------
+
+
+class Dev:
+    """A server that has begun to listen, and a client of it."""
+
+    def __init__(self, spawn: Spawn, folder: Path, **environment: str) -> None:
+        port_file = folder / "url"
+        port_file.unlink(missing_ok=True)
+        flags = ("--db", "kept/dev.db", "--port", "0", "--port-file", "url")
+        self.child = spawn("dev", ".", *flags, STEPLESS_API_KEY="k", **environment)
+        self.child.until("Ctrl-C stops.")
+        headers = {"Authorization": "Bearer k"}
+        self.client = httpx.Client(base_url=port_file.read_text(), headers=headers, timeout=30, trust_env=False)
+
+    def start(self, workflow: str) -> str:
+        answer = self.client.post(f"/workflows/{workflow}/runs", json={"inputs": {}})
+        assert answer.status_code == 202, answer.text
+        return str(answer.json()["run_id"])
+
+    def watch(self, run_id: str) -> list[str]:
+        """The types of a run's events, to its end."""
+        with self.client.stream("GET", f"/runs/{run_id}/events", headers={"Accept": "text/event-stream"}) as stream:
+            return [line.removeprefix("event: ") for line in stream.iter_lines() if line.startswith("event: ")]
+
+
+Serve = Callable[..., Dev]
+
+
+@pytest.fixture
+def serve(spawn: Spawn, tmp_path: Path) -> Iterator[Serve]:
+    """Starts servers over the test's folder and one file."""
+    with ExitStack() as opened:
+
+        def start(**environment: str) -> Dev:
+            dev = Dev(spawn, tmp_path, **environment)
+            opened.enter_context(dev.client)
+            return dev
+
+        yield start

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import signal
-from collections.abc import Callable, Iterator
-from contextlib import ExitStack
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import httpx
 import pytest
 
 from stepless.cli import main
 
 Write = Callable[[str, str], str]
+Serve = Callable[..., Any]
 
 GATED = """
 id: gated
@@ -41,45 +40,6 @@ def gate() -> str:
         threading.Event().wait(float(os.environ.get("GATE_S", "600")))
     return "through"
 """
-
-
-class Dev:
-    """A server that has begun to listen, and a client of it."""
-
-    def __init__(self, spawn: Any, folder: Path, **environment: str) -> None:
-        port_file = folder / "url"
-        port_file.unlink(missing_ok=True)
-        flags = ("--db", "kept/dev.db", "--port", "0", "--port-file", "url")
-        self.child = spawn("dev", ".", *flags, STEPLESS_API_KEY="k", **environment)
-        self.child.until("Ctrl-C stops.")
-        headers = {"Authorization": "Bearer k"}
-        self.client = httpx.Client(base_url=port_file.read_text(), headers=headers, timeout=30, trust_env=False)
-
-    def start(self, workflow: str) -> str:
-        answer = self.client.post(f"/workflows/{workflow}/runs", json={"inputs": {}})
-        assert answer.status_code == 202, answer.text
-        return str(answer.json()["run_id"])
-
-    def watch(self, run_id: str) -> list[str]:
-        """The types of a run's events, to its end."""
-        with self.client.stream("GET", f"/runs/{run_id}/events", headers={"Accept": "text/event-stream"}) as stream:
-            return [line.removeprefix("event: ") for line in stream.iter_lines() if line.startswith("event: ")]
-
-
-Serve = Callable[..., Dev]
-
-
-@pytest.fixture
-def serve(spawn: Any, tmp_path: Path) -> Iterator[Serve]:
-    """Starts servers over the test's folder and one file."""
-    with ExitStack() as opened:
-
-        def start(**environment: str) -> Dev:
-            dev = Dev(spawn, tmp_path, **environment)
-            opened.enter_context(dev.client)
-            return dev
-
-        yield start
 
 
 def test_it_publishes_the_folder_and_says_where_everything_is(serve: Serve, hello: str) -> None:

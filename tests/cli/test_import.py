@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from stepless.cli import main
-from stepless.cli.import_sim import as_yaml
 from stepless.compile import parse
+from stepless.compile.write_yaml import write_yaml
 
 STATE = {
     "blocks": {
@@ -114,7 +114,7 @@ def test_files_that_cannot_be_read_or_written_are_bad_input(
     ],
 )
 def test_any_text_survives_being_written_and_read(text: str) -> None:
-    assert parse(as_yaml({"id": "x", "texts": [text, {"k": text}], text or "empty": text})) == {
+    assert parse(write_yaml({"id": "x", "texts": [text, {"k": text}], text or "empty": text})) == {
         "id": "x",
         "texts": [text, {"k": text}],
         text or "empty": text,

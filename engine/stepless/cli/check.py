@@ -4,43 +4,59 @@ from __future__ import annotations
 
 import argparse
 import json
+from collections.abc import Callable, Mapping
 from pathlib import Path
+from typing import Final
 
-from stepless.cli.complaints import summary, tell, tell_findings
-from stepless.cli.drawing import dot, mermaid
-from stepless.cli.files import Refused, load_functions, read_source
+from stepless.cli.complaints import error_document, finding_documents, summary, tell, tell_findings
+from stepless.cli.drawing import dot, mermaid, nodes_and_edges
+from stepless.cli.field_docs import described
+from stepless.cli.files import Refused, documents_among, load_functions, read_source
+from stepless.cli.showing import put_json
+from stepless.cli.svg import svg
 from stepless.compile import check_document, compile_document, json_schema
-from stepless.errors import DocumentRefused, SteplessError
+from stepless.errors import DocumentRefused, InvalidRequest, SteplessError
 from stepless.model.findings import Severity
+from stepless.model.graph import Graph
 from stepless.nodes import KINDS
 from stepless.nodes.function import names
+
+_DRAWN: Final[Mapping[str, Callable[[Graph], str]]] = {"mermaid": mermaid, "dot": dot, "svg": svg}
 
 
 def validate(arguments: argparse.Namespace) -> int:
     """Shows every finding of every file. Functions are checked where there are any to know."""
-    refused = 0
-    for file in arguments.files:
-        try:
-            functions = names() if load_functions(Path(file).parent, arguments.modules) else None
-            source = read_source(file)
-        except Refused as error:
-            tell_findings(error.findings, error.file, error.text)
-            print(f"{file}: {summary(error.findings)}")
-            refused += 1
-            continue
-        except SteplessError as error:
+    files = documents_among(arguments.files)
+    if not files:
+        raise InvalidRequest("there is no workflow", code="file_not_read", place=", ".join(arguments.files), mend="give a file")
+    return 2 if sum([not _is_sound(file, arguments) for file in files]) else 0
+
+
+def _is_sound(file: str, arguments: argparse.Namespace) -> bool:
+    """Tells what is wrong with a file; whether that is nothing, or only warnings."""
+    try:
+        functions = names() if load_functions(Path(file).parent, arguments.modules) else None
+        source = read_source(file)
+        text, findings = source.text, check_document(source.document, KINDS, functions=functions)
+    except Refused as error:
+        text, findings = error.text, error.findings
+    except SteplessError as error:
+        if arguments.json:
+            put_json({"file": file, "sound": False, "error": error_document(error)})
+        else:
             tell(error, file)
-            refused += 1
-            continue
-        findings = check_document(source.document, KINDS, functions=functions)
-        tell_findings(findings, file, source.text)
+        return False
+    sound = not any(finding.severity is Severity.ERROR for finding in findings)
+    if arguments.json:
+        put_json({"file": file, "sound": sound, "findings": finding_documents(findings, text)})
+    else:
+        tell_findings(findings, file, text)
         print(f"{file}: {summary(findings) or 'fine'}")
-        refused += any(finding.severity is Severity.ERROR for finding in findings)
-    return 2 if refused else 0
+    return sound
 
 
 def schema(arguments: argparse.Namespace) -> int:
-    print(json.dumps(json_schema(KINDS), indent=2))
+    print(json.dumps(described(json_schema(KINDS)), indent=None if arguments.json else 2))
     return 0
 
 
@@ -50,5 +66,8 @@ def graph(arguments: argparse.Namespace) -> int:
         compiled = compile_document(source.document, KINDS)
     except DocumentRefused as error:
         raise Refused(error, source.file, source.text) from error
-    print({"mermaid": mermaid, "dot": dot}[arguments.format](compiled), end="")
+    if arguments.json:
+        put_json(nodes_and_edges(compiled))
+    else:
+        print(_DRAWN[arguments.format](compiled), end="")
     return 0

@@ -10,6 +10,7 @@ import yaml
 
 from stepless.errors import DocumentRefused, SteplessError
 from stepless.model.findings import Finding, Severity
+from stepless.model.json import JSON
 
 
 def tell(error: SteplessError, file: str = "", text: str = "") -> None:
@@ -50,6 +51,28 @@ def _sentence(mend: str) -> str:
     if not mend:
         return ""
     return mend[:1].upper() + mend[1:] + ("" if mend[-1] in ".!?" else ".")
+
+
+# -- for programs -----------------------------------------------------------------------------------------------------
+
+
+def error_document(error: SteplessError, text: str = "") -> dict[str, JSON]:
+    """An error as the API words it; findings with their lines of `text`."""
+    told: dict[str, JSON] = {"code": error.error_code, "message": error.message.partition("\n")[0]}
+    if isinstance(error, DocumentRefused):
+        told["findings"] = finding_documents(error.findings, text)
+    facts = {name: value for name, value in error.facts.items() if isinstance(value, str | int | list | dict)}
+    return told | {name: said for name, said in (("place", error.place), ("mend", error.mend)) if said} | facts
+
+
+def finding_documents(findings: Iterable[Finding], text: str = "") -> list[JSON]:
+    """`line` is null where it cannot be told."""
+    lines = Lines(text)
+    return [
+        {"severity": finding.severity.value, "code": finding.code, "path": finding.path, "line": lines.of(finding.path) or None,
+         "message": finding.message, "mend": finding.mend, "node": finding.node}
+        for finding in findings
+    ]  # fmt: skip
 
 
 # -- lines ------------------------------------------------------------------------------------------------------------

@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterator
 
 from stepless.model.graph import Body, Edge, Graph, Node
+from stepless.model.json import JSON
 from stepless.model.kind import ERROR, SOURCE, Nature
 
 _MERMAID_SHAPES = {Nature.ENTRY: ("([", "])"), Nature.PAUSE: ("[/", "/]"), Nature.EFFECT: ("[", "]"), Nature.PURE: ("(", ")")}
@@ -23,13 +24,13 @@ def _mermaid_body(body: Body, prefix: str, indent: str) -> Iterator[str]:
     for node in body.nodes:
         name = _name(prefix, node.position)
         if node.container is not None:
-            yield f"{indent}subgraph {name}[{_quoted(_title(node))}]"
+            yield f"{indent}subgraph {name}[{_quoted(title(node))}]"
             yield from _mermaid_body(node.container.body, f"{name}_", indent + "  ")
             yield f"{indent}end"
         else:
             left, right = ("{", "}") if node.kind.name in _CHOICES else _MERMAID_SHAPES.get(node.kind.nature, ("[", "]"))
-            yield f"{indent}{name}{left}{_quoted(_title(node))}{right}"
-    for edge in _edges(body):
+            yield f"{indent}{name}{left}{_quoted(title(node))}{right}"
+    for edge in edges_of(body):
         arrow = "-.->" if edge.handle == ERROR else "-->"
         label = "" if edge.handle == SOURCE else f"|{_quoted(edge.handle)}|"
         yield f"{indent}{_name(prefix, edge.source)} {arrow}{label} {_name(prefix, edge.target)}"
@@ -52,14 +53,14 @@ def _dot_body(body: Body, prefix: str, indent: str) -> Iterator[str]:
         name = _name(prefix, node.position)
         if node.container is not None:
             yield f"{indent}subgraph cluster_{name} {{"
-            yield f"{indent}  label={_dot_text(_title(node))};"
+            yield f"{indent}  label={_dot_text(title(node))};"
             yield f"{indent}  {name} [shape=point, style=invis];"  # what edges of the frame are tied to
             yield from _dot_body(node.container.body, f"{name}_", indent + "  ")
             yield f"{indent}}}"
         else:
             shape = "diamond" if node.kind.name in _CHOICES else _DOT_SHAPES.get(node.kind.nature, "box")
-            yield f"{indent}{name} [label={_dot_text(_title(node))}, shape={shape}];"
-    for edge in _edges(body):
+            yield f"{indent}{name} [label={_dot_text(title(node))}, shape={shape}];"
+    for edge in edges_of(body):
         yield f"{indent}{_name(prefix, edge.source)} -> {_name(prefix, edge.target)}{_dot_edge(body, prefix, edge)};"
 
 
@@ -78,7 +79,25 @@ def _dot_text(text: str) -> str:
     return json.dumps(" ".join(text.split()), ensure_ascii=False)
 
 
-def _edges(body: Body) -> Iterator[Edge]:
+def nodes_and_edges(graph: Graph) -> dict[str, JSON]:
+    """The same for programs."""
+    return {"workflow": graph.workflow_id, "name": graph.name, **_parts(graph.root)}
+
+
+def _parts(body: Body) -> dict[str, JSON]:
+    nodes: list[JSON] = [
+        {"id": node.id, "kind": node.kind.name, "label": node.label, "wave": node.wave}
+        | ({"body": _parts(node.container.body)} if node.container is not None else {})
+        for node in body.nodes
+    ]
+    edges: list[JSON] = [
+        {"source": body.nodes[edge.source].id, "handle": edge.handle, "target": body.nodes[edge.target].id}
+        for edge in edges_of(body)
+    ]
+    return {"nodes": nodes, "edges": edges}
+
+
+def edges_of(body: Body) -> Iterator[Edge]:
     """In edge order, each pair of ends and exit once: several edges may feed several params."""
     drawn: set[tuple[int, int, str]] = set()
     for edge in sorted((edge for node in body.nodes for edge in node.outgoing), key=lambda edge: edge.order):
@@ -92,5 +111,5 @@ def _name(prefix: str, position: int) -> str:
     return f"{prefix}n{position}"
 
 
-def _title(node: Node) -> str:
+def title(node: Node) -> str:
     return f"{node.label}: {node.kind.name}" if node.kind.name != node.label else node.label

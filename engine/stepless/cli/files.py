@@ -8,7 +8,7 @@ import json
 import os
 import sys
 import traceback
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -57,11 +57,16 @@ def documents_in(folder: Path) -> list[Path]:
     return [path for path in files if path.suffix != ".json" or b'"nodes"' in path.read_bytes()]
 
 
-def read_inputs(text: str | None) -> JSON:
-    """`-i`: JSON, `@file`, or `-` for standard input; an empty object without it. Raises `InvalidRequest`."""
+def documents_among(paths: Sequence[str]) -> list[str]:
+    """Files as they are named; of a folder its documents."""
+    return [str(file) for path in paths for file in (documents_in(Path(path)) if Path(path).is_dir() else [path])]
+
+
+def read_inputs(text: str | None, place: str = "-i") -> JSON:
+    """`-i` (or what `place` names): JSON, `@file`, or `-` for standard input; an empty object without it. Raises
+    `InvalidRequest`."""
     if text is None:
         return {}
-    place = "-i"
     if text == "-":
         text, place = sys.stdin.read(MAX_INPUT_BYTES + 1), "standard input"
     elif text.startswith("@"):
@@ -71,7 +76,7 @@ def read_inputs(text: str | None) -> JSON:
         return json.loads(text, parse_constant=_no_constant)
     except (ValueError, RecursionError) as error:
         mend = "give JSON like '{\"amount\": 40}', @file.json, or - to read standard input"
-        raise InvalidRequest(f"the inputs are not JSON: {error}", code="invalid_json", place=place, mend=mend) from error
+        raise InvalidRequest(f"this is not JSON: {error}", code="invalid_json", place=place, mend=mend) from error
 
 
 def _no_constant(name: str) -> JSON:
@@ -88,7 +93,7 @@ def load_functions(folder: Path | None, modules: str | None) -> bool:
         place_on_path(Path.cwd())
         load_modules(modules.split(","))
     load_modules()
-    files = [path for path in sorted(folder.glob("*.py")) if _registers_functions(path)] if folder is not None else []
+    files = [path for path in sorted(folder.glob("*.py")) if registers_functions(path)] if folder is not None else []
     for path in files:
         _load_file(path)
     return bool(modules or files or os.environ.get(MODULES_VARIABLE))
@@ -99,7 +104,7 @@ def place_on_path(folder: Path) -> None:
         sys.path.insert(0, str(folder))
 
 
-def _registers_functions(path: Path) -> bool:
+def registers_functions(path: Path) -> bool:
     """Whether a file imports Stepless: all others of the folder (a setup script, tests) are none of our business."""
     if path.name.startswith(("test_", "conftest")):
         return False
@@ -130,13 +135,13 @@ def _load_file(path: Path) -> None:
     place_on_path(path.parent)
     try:
         importlib.import_module(name)
-    except Exception as error:
+    except (Exception, SystemExit) as error:  # a script that ends itself is no module
         mend = "mend the file, or install what it imports"
         message = f"it cannot be imported: {type(error).__name__}: {error}"
         raise ConfigError(message, code="module_not_loaded", place=_place(error, path), mend=mend) from error
 
 
-def _place(error: Exception, path: Path) -> str:
+def _place(error: BaseException, path: Path) -> str:
     """The file and the line in it at which an import failed."""
     if isinstance(error, SyntaxError) and error.lineno:
         return f"{error.filename or path}:{error.lineno}"

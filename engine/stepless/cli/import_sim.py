@@ -3,31 +3,27 @@
 from __future__ import annotations
 
 import argparse
-import re
 import sys
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Final
 
-import yaml
-
 from stepless.cli.complaints import summary, tell_findings
 from stepless.compile import parse
+from stepless.compile.write_yaml import write_yaml
 from stepless.errors import DocumentRefused, InvalidRequest
 from stepless.imports import sim
 from stepless.model.json import JSON
 from stepless.runtime.inprocess import read_document
 
-_WIDTH: Final = 120
 _SHOWN_LINES_BYTES: Final = 500_000  # above this, looking lines up for findings takes longer than anybody waits
-_AMBIGUOUS: Final = re.compile(r"[-+.]?[0-9]|[-+.]|~|(?i:true|false|null|yes|no|on|off|y|n)\Z")
 
 
 def import_(arguments: argparse.Namespace) -> int:
     """`stepless import sim FILE`: findings are warnings and go to standard error. Raises `InvalidRequest` for no export."""
     data = read_document(arguments.file)
     imported = sim.convert(_export(data, arguments.file))
-    document = as_yaml(imported.document)
+    document = write_yaml(imported.document)
     if arguments.out is None:
         sys.stdout.write(document)
     else:
@@ -54,26 +50,3 @@ def _write(path: Path, text: str) -> None:
     except OSError as error:
         message = f"it cannot be written: {error.strerror or error}"
         raise InvalidRequest(message, code="file_not_written", place=str(path), mend="check the path") from error
-
-
-# -- YAML -------------------------------------------------------------------------------------------------------------
-
-
-class _Dumper(yaml.SafeDumper):
-    """Block style, keys in their order, texts of several lines as such, no aliases."""
-
-    def ignore_aliases(self, data: object) -> bool:
-        return True
-
-
-def _text(dumper: yaml.SafeDumper, text: str) -> yaml.ScalarNode:
-    style = "|" if "\n" in text else "'" if _AMBIGUOUS.match(text) else None  # YAML 1.2 reads more numbers than the writer knows
-    return dumper.represent_scalar("tag:yaml.org,2002:str", text, style=style)
-
-
-_Dumper.add_representer(str, _text)
-
-
-def as_yaml(document: Mapping[str, JSON]) -> str:
-    """A document as people write it. Reading it gives the same document again."""
-    return yaml.dump(dict(document), Dumper=_Dumper, sort_keys=False, allow_unicode=True, width=_WIDTH, default_flow_style=False)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
+from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, Protocol
 
 from stepless.cli.progress import Progress, Row, duration, instant_ms
@@ -57,9 +58,8 @@ class PlainLines:
 
     def see(self, events: Sequence[Envelope]) -> None:
         for event in events:
-            told = _TOLD.get(event["type"])
-            text = told(event["payload"]) if told is not None else ""
-            if text:
+            text = told_event(event)
+            if text and "instance" in event["payload"]:
                 at = duration(instant_ms(event["timestamp"]) - self._progress.started_ms)
                 print(f"{at:>9}  {event['payload']['instance']:<20}  {text}", flush=True)
 
@@ -68,6 +68,12 @@ class PlainLines:
 
     def close(self) -> None:
         sys.stdout.flush()
+
+
+def told_event(event: Envelope) -> str:
+    """What an event says beyond its type, in a few words; nothing for those that say no more."""
+    told = _TOLD.get(event["type"])
+    return told(event["payload"]) if told is not None else ""
 
 
 def _completed(payload: Mapping[str, Any]) -> str:
@@ -91,9 +97,16 @@ _TOLD: Mapping[str, Callable[[Mapping[str, Any]], str]] = {
     "node.log": lambda payload: f"says: {payload['text']}" if "text" in payload else payload.get("code", "").replace("_", " "),
     "node.completed": _completed,
     **dict.fromkeys(("node.failed", "node.timed_out", "node.blocked", "node.invalidated"), _failed),
+    **dict.fromkeys(("run.failed", "run.timed_out"), lambda payload: _failed(payload) if payload.get("error") else ""),
+    "run.status.changed": lambda payload: str(payload.get("status", "")),
     "node.cancelled": lambda payload: "cancelled",
     "loop.next": lambda p: f"turn {p['index'] + 1}" + (f" of {p['total']}" if p.get("total") is not None else ""),
 }
+
+
+def can_move() -> bool:
+    """Whether standard output is a terminal, and what draws the tree is installed (the extra `local`)."""
+    return sys.stdout.isatty() and find_spec("rich") is not None
 
 
 class Tree:

@@ -17,22 +17,24 @@ from pathlib import Path
 from typing import Any
 
 from stepless.cli.files import Refused, documents_in, load_functions, read_inputs, read_source
-from stepless.cli.live import PlainLines, Silence, Tree, Watcher
+from stepless.cli.live import PlainLines, Silence, Tree, Watcher, can_move
 from stepless.cli.progress import Progress, duration
 from stepless.cli.questions import Answers, NoMoreAnswers, Prompt
 from stepless.cli.timeline import ASCII, glyphs_for, timeline
-from stepless.compile import compile_document
-from stepless.errors import DocumentRefused, InvalidRequest, SteplessError
+from stepless.compile import check_document, compile_document
+from stepless.errors import ConfigError, DocumentRefused, InvalidRequest, SteplessError
 from stepless.limits import LOCAL_BUDGET_MS
+from stepless.model.findings import Finding
+from stepless.model.graph import all_nodes
 from stepless.model.json import JSON
 from stepless.nodes import KINDS
 from stepless.nodes.function import names
 from stepless.runtime.bootstrap import Local, local
+from stepless.runtime.inbox import RESUME
 from stepless.runtime.inprocess import Asking, Question, follow, give_answer, open_questions, plain_answer, serving
 from stepless.runtime.inspecting import RunView, graph_of
-from stepless.runtime.publishing import all_nodes
 
-DONE, FAILED, BAD_INPUT, INTERRUPTED = 0, 1, 2, 130
+DONE, FAILED, INTERRUPTED = 0, 1, 130
 MAX_WIDTH = 100
 
 
@@ -86,7 +88,24 @@ def _found(built: Local, arguments: argparse.Namespace, inputs: JSON) -> str:
     meta: Mapping[str, Any] = json.loads(head.meta)
     source = meta.get("source")
     load_functions(Path(source).parent if source else None, arguments.modules or meta.get("modules"))
+    document = built.service.versions.document(head.workflow_id, head.version)
+    if source is None and _unknown_functions(document):  # started by another door: as `stepless dev` looks for them
+        load_functions(Path.cwd(), None)
+    if unknown := _unknown_functions(document):
+        mend = "name the modules that register it with --modules"
+        raise ConfigError(unknown[0].message, code="module_not_loaded", place=run_id, mend=mend)
     return run_id
+
+
+def _unknown_functions(document: Mapping[str, JSON]) -> Sequence[Finding]:
+    return [finding for finding in check_document(document, KINDS, functions=names()) if finding.code == "unknown_callable"]
+
+
+def go_on(db: str, run_id: str, *, modules: str | None, as_json: bool, wished: str) -> int:
+    """Runs a run of a file here, to its end or to what nobody answers: 0 when it ended as `wished`. Asks nobody anything when
+    that is another end than completion."""
+    settings = {"approve": None, "inputs": None, "budget_ms": None, "wished": wished}
+    return run(argparse.Namespace(file=None, run_id=run_id, db=db, modules=modules, json=as_json, **settings))
 
 
 # -- attending --------------------------------------------------------------------------------------------------------
@@ -117,7 +136,9 @@ class _Attendant:
                     return
 
     async def _ask(self, question: Question) -> bool:
-        """Whether the question was answered."""
+        """Whether the question was answered, here or before the run was gone on with."""
+        if self.built.world.store.get_signal(question.run_id, RESUME, question.pause.pause) is not None:
+            return True
         if self.approve is not None:
             answer = plain_answer(question.pause, self.approve == "yes")
             return answer is not None and give_answer(self.built, question, answer, _me())
@@ -192,7 +213,7 @@ def _signals() -> Any:
 def _watcher(progress: Progress, title: str, built: Local, arguments: argparse.Namespace) -> Watcher:
     if arguments.json:
         return Silence()
-    if not sys.stdout.isatty():
+    if not can_move():
         return PlainLines(progress)
     from rich.console import Console
 
@@ -201,7 +222,7 @@ def _watcher(progress: Progress, title: str, built: Local, arguments: argparse.N
 
 def _prompt(arguments: argparse.Namespace) -> Prompt | None:
     """Standard input is for answers, unless it was the inputs."""
-    if arguments.inputs == "-":
+    if arguments.inputs == "-" or arguments.wished != "completed":
         return None
     try:
         answers = Answers(sys.stdin.fileno())
@@ -229,7 +250,7 @@ def _report(view: RunView, asked: Sequence[str], progress: Progress, arguments: 
         sys.stderr.write(_how_to_go_on(view, asked, arguments))
     if interrupted and not ended:
         return INTERRUPTED
-    return DONE if view.status == "completed" else FAILED
+    return DONE if view.status == arguments.wished else FAILED
 
 
 def _print_report(view: RunView, progress: Progress, ended: bool) -> None:

@@ -1,0 +1,31 @@
+"""What a command needs that is not always installed: told as any other mistake, with the command that mends it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final
+
+from stepless.errors import ConfigError
+
+EXTRAS: Final[Mapping[str, str]] = {  # top-level module → the extra of pyproject.toml that brings it
+    "aws_lambda_powertools": "aws",
+    "boto3": "aws",
+    "botocore": "aws",
+    "mangum": "aws",
+    "fastapi": "local",
+    "rich": "local",
+    "shtab": "local",
+    "starlette": "local",
+    "uvicorn": "local",
+    "pytest": "dev",
+}
+
+
+def missing_extra(error: ModuleNotFoundError) -> ConfigError | None:
+    """What to install; None for a module that no extra brings."""
+    module = (error.name or "").partition(".")[0]
+    extra = EXTRAS.get(module)
+    if extra is None:
+        return None
+    message = f"this needs {module}, which is not installed"
+    return ConfigError(message, code="extra_missing", mend=f"install it: pip install 'stepless[{extra}]'")

@@ -1,0 +1,52 @@
+"""`runs list` and `workflows list`: apart from the other verbs, since they need nothing but the answer, and come quickly."""
+
+from __future__ import annotations
+
+import argparse
+from typing import Final
+
+from stepless.cli.gateway import opened
+from stepless.cli.showing import Column, put_json, say, table, when
+
+_RUNS: Final = (
+    Column("RUN"), Column("WORKFLOW", least=12), Column("STATUS"), Column("CREATED", spare=True),
+    Column("TAGS", least=8, spare=True),
+)  # fmt: skip
+_WORKFLOWS: Final = (
+    Column("WORKFLOW"), Column("VERSION", right=True), Column("PUBLISHED", spare=True), Column("NAME", least=8, spare=True),
+)  # fmt: skip
+
+
+def runs(arguments: argparse.Namespace) -> int:
+    query = {"workflow": arguments.workflow, "status": arguments.status, "since": arguments.since, "tag": arguments.tag}
+    with opened(arguments) as gateway:
+        found, more = gateway.listed("runs", "runs", arguments.limit, query)
+    if arguments.json:
+        for run in found:
+            put_json(run)
+        return 0
+    if not found:
+        print(f"No such run in {gateway.where}." if any(query.values()) else f"No run in {gateway.where} yet.")
+        return 0
+    rows = [(run["id"], run["workflow"], run["status"], when(run["created_at"]), " ".join(run["tags"])) for run in found]
+    columns = _RUNS if any(run["tags"] for run in found) else _RUNS[:-1]
+    say(table(columns, rows))
+    if more:
+        print(f"There are more: --limit {10 * arguments.limit} shows them.")
+    return 0
+
+
+def workflows(arguments: argparse.Namespace) -> int:
+    with opened(arguments) as gateway:
+        found, more = gateway.listed("workflows", "workflows", arguments.limit)
+    if arguments.json:
+        for version in found:
+            put_json(version)
+        return 0
+    if not found:
+        print(f"No workflow in {gateway.where} yet: `stepless publish FILE` puts one there.")
+        return 0
+    say(table(_WORKFLOWS, [(each["id"], str(each["version"]), when(each["published_at"]), each["name"]) for each in found]))
+    if more:
+        print(f"There are more: --limit {10 * arguments.limit} shows them.")
+    return 0

@@ -1,0 +1,150 @@
+"""`runs show`, `events`, `cost`: what a run is and was."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Iterator, Mapping
+from typing import Any, Final
+
+from stepless.cli import following
+from stepless.cli.gateway import Gateway, opened
+from stepless.cli.live import told_event
+from stepless.cli.progress import Progress, duration, instant_ms
+from stepless.cli.showing import Column, brief, coloured, cut, fields, put_json, say, table, when, width
+from stepless.cli.timeline import glyphs_for, timeline
+
+_NODES: Final = (
+    Column("INSTANCE", least=16), Column("KIND", spare=True), Column("STATUS"), Column("CODE", least=8, spare=True),
+)  # fmt: skip
+_SHOWN: Final = 600  # characters of a value beside its label
+_TYPE: Final = 18  # columns
+_INSTANCE: Final = 16
+
+
+def show(arguments: argparse.Namespace) -> int:
+    with opened(arguments) as gateway:
+        run = gateway.ask("GET", "runs", arguments.run)
+        if arguments.json:
+            put_json(run)
+            return 0
+        say(_head(run))
+        print()
+        say(_picture(gateway, run))
+        say(_rest(run))
+    return 0
+
+
+def _head(run: Mapping[str, Any]) -> Iterator[str]:
+    version = f" version {run['version']}" if run["version"] else ""
+    yield f"{run['id']}  {run['workflow']}{version}  {coloured(run['status'])}"
+    started, ended = run["started_at"], run["ended_at"]
+    took = duration(instant_ms(ended) - instant_ms(started)) if started and ended else ""
+    yield from fields([
+        ("created", when(run["created_at"])), ("ended", f"{when(ended)}, after {took}" if took else ""),
+        ("held", _held(run)), ("tags", " ".join(run["tags"])), ("inputs", brief(run["inputs"], _SHOWN) if run["inputs"] else ""),
+        ("variables", brief(run["variables"], _SHOWN) if run["variables"] else ""),
+    ])  # fmt: skip
+
+
+def _held(run: Mapping[str, Any]) -> str:
+    """Who paused the run as a whole, if somebody did."""
+    held = run["held"]
+    if held is None:
+        return ""
+    who = f" by {held['by']}" if held["by"] else ""
+    why = f": {held['reason']}" if held["reason"] else ""
+    return f"since {when(held['at'])}{who}{why}\nstepless runs unpause {run['id']}"
+
+
+def _picture(gateway: Gateway, run: Mapping[str, Any]) -> list[str]:
+    progress = following.progress_of(gateway, run)
+    if progress is None:
+        return _nodes(gateway, run)
+    progress.add(following.events(gateway, run["id"]))
+    return list(timeline(progress, width(), glyphs_for(sys.stdout.encoding)))
+
+
+def _nodes(gateway: Gateway, run: Mapping[str, Any]) -> list[str]:
+    found, more = gateway.ask("GET", "runs", run["id"], "nodes"), "more nodes are not shown"
+    rows = [(node["instance"], node["kind"], node["status"], node["code"] or "") for node in found["nodes"]]
+    return table(_NODES, rows) + ([more] if found["cursor"] is not None else [])
+
+
+def _rest(run: Mapping[str, Any]) -> Iterator[str]:
+    if run["error"]:
+        error = run["error"]
+        yield ""
+        yield from fields([("failed", f"{error.get('node') or 'run'}: {error['message']} [{error['code']}]")])
+    if run["outputs"] not in (None, {}):
+        yield ""
+        yield from fields([("outputs", brief(run["outputs"], _SHOWN))])
+    for pause in run["pauses"]:
+        yield ""
+        yield from fields(_pause(run["id"], pause))
+
+
+def _pause(run_id: str, pause: Mapping[str, Any]) -> list[tuple[str, str]]:
+    exits = " or ".join(exit for exit in pause["exits"] if exit != "timeout")
+    asked = str(pause["details"].get("message") or "") or pause["reason"].replace("_", " ")
+    how = f"stepless runs resume {run_id} {pause['pause']}" if pause["resume_at"] is None and exits else ""
+    if pause["reason"] == "subrun":
+        how = f"stepless runs show {pause['details'].get('run')}"
+    return [
+        ("waits", f"{pause['pause']}: {asked}"), ("until", when(pause["deadline"] or pause["resume_at"])), ("answers", exits),
+        ("then", how),
+    ]  # fmt: skip
+
+
+def outcome(gateway: Gateway, run_id: str, progress: Progress | None) -> Mapping[str, Any]:
+    """Prints how a run that was watched stands now; answers it."""
+    run: Mapping[str, Any] = gateway.ask("GET", "runs", run_id)
+    print()
+    if progress is not None:
+        say(timeline(progress, width(), glyphs_for(sys.stdout.encoding)))
+        print()
+    print(f"{coloured(run['status'])}  {run_id}")
+    say(_rest(run))
+    return run
+
+
+# -- events -----------------------------------------------------------------------------------------------------------
+
+
+def events(arguments: argparse.Namespace) -> int:
+    with opened(arguments) as gateway:
+        run = gateway.ask("GET", "runs", arguments.run)
+        began_ms = instant_ms(run["started_at"] or run["created_at"])
+        if arguments.follow:
+            for page in following.pages(gateway, arguments.run, arguments.after):
+                for event in page:
+                    _put_event(event, began_ms, arguments.json)
+        else:
+            for event in following.events(gateway, arguments.run, arguments.after):
+                _put_event(event, began_ms, arguments.json)
+    return 0
+
+
+def _put_event(event: Mapping[str, Any], began_ms: int, as_json: bool) -> None:
+    if as_json:
+        put_json(event)
+        return
+    at = duration(instant_ms(event["timestamp"]) - began_ms)
+    instance = cut(str(event["payload"].get("instance", "")), _INSTANCE)
+    line = f"{event['eventId']:>5} {at:>9}  {event['type']:<{_TYPE}}  {instance:<{_INSTANCE}}  {told_event(event)}"
+    print(cut(line, width()).rstrip(), flush=True)
+
+
+# -- cost -------------------------------------------------------------------------------------------------------------
+
+
+def cost(arguments: argparse.Namespace) -> int:
+    from stepless.cli.cost import lines
+
+    with opened(arguments) as gateway:
+        report = gateway.ask("GET", "runs", arguments.run, "cost")
+    if arguments.json:
+        put_json(report)
+    else:
+        say(lines(report))
+    return 0

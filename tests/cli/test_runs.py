@@ -1,0 +1,224 @@
+"""Verbs over a file that nobody serves: looking at runs, changing them, and running them here."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from stepless.cli import main
+
+Write = Callable[[str, str], str]
+Say = Callable[..., tuple[int, str, str]]
+BROKEN = "id: broken\nnodes:\n  a: {type: nothing}\n"
+
+
+@pytest.fixture
+def say(tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Say:
+    """Runs a command over the test's own file: its exit code, what it printed and what it complained of."""
+    monkeypatch.setenv("COLUMNS", "80")
+    monkeypatch.delenv("STEPLESS_URL", raising=False)
+
+    def run(*words: str) -> tuple[int, str, str]:
+        code = main([*words, "--db", str(tmp_path / "kept" / "runs.db")])
+        told = capsys.readouterr()
+        return code, told.out, told.err
+
+    return run
+
+
+@pytest.fixture
+def paused(say: Say, asking: str) -> str:
+    """A run that waits for an answer."""
+    assert say("publish", asking)[0] == 0
+    code, told, _ = say("start", "asking", "-i", '{"amount": 5}', "--tag", "customer:c-1", "--go", "--json")
+    assert code == 1
+    return str(json.loads(told)["run_id"])
+
+
+def lines(told: str) -> list[Any]:
+    return [json.loads(line) for line in told.splitlines()]
+
+
+# -- publishing -------------------------------------------------------------------------------------------------------
+
+
+def test_publishing_says_id_version_and_whether_anything_changed(say: Say, hello: str) -> None:
+    code, first, _ = say("publish", hello)
+    assert code == 0 and first.split()[:3] == ["hello", "version", "1"] and first.split()[-1] == "published"
+    assert say("publish", hello)[1].split()[-1] == "unchanged"
+    [told] = lines(say("publish", hello, "--json")[1])
+    assert (told["id"], told["version"], told["state"]) == ("hello", 1, "unchanged")
+    assert [each["id"] for each in lines(say("workflows", "list", "--json")[1])] == ["hello"]
+    shown = say("workflows", "show", "hello")[1]
+    assert shown.startswith("# hello version 1, ") and "type: transform" in shown
+
+
+def test_a_document_with_faults_is_told_at_its_lines_and_stops_no_other(say: Say, hello: str, write: Write) -> None:
+    code, told, complaint = say("publish", write("broken.yaml", BROKEN), hello)
+    assert code == 2
+    assert "broken.yaml:3: error: " in complaint and "nothing" in complaint
+    assert "broken.yaml: not published, 1 error" in told and "hello  version 1" in told
+    refused, published = lines(say("publish", str(Path(hello).parent), "--json")[1])
+    assert refused["state"] == "refused" and refused["error"]["findings"][0]["line"] == 3
+    assert published["id"] == "hello"
+
+
+def test_without_a_file_there_is_nothing_to_list(say: Say) -> None:
+    code, _, complaint = say("runs", "list")
+    assert code == 2 and "[no_runs_file]" in complaint and "stepless dev" in complaint
+
+
+# -- looking ----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("columns", [60, 80])
+def test_a_listing_fits_and_shows_ids_whole(say: Say, paused: str, columns: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", str(columns))
+    code, told, _ = say("runs", "list", "--tag", "customer:c-1", "--status", "paused")
+    assert code == 0 and paused in told and max(map(len, told.splitlines())) <= columns
+    for words in (("runs", "show", paused), ("runs", "events", paused), ("workflows", "list"), ("keys", "list")):
+        assert max(map(len, say(*words)[1].splitlines())) <= columns
+
+
+def test_runs_are_found_by_workflow_status_time_and_tag(say: Say, paused: str) -> None:
+    assert [run["id"] for run in lines(say("runs", "list", "--json")[1])] == [paused]
+    assert lines(say("runs", "list", "--json", "--workflow", "other")[1]) == []
+    assert lines(say("runs", "list", "--json", "--tag", "customer:c-2")[1]) == []
+    assert lines(say("runs", "list", "--json", "--since", "2999-01-01T00:00:00Z")[1]) == []
+    assert say("runs", "list", "--since", "yesterday")[0] == 2
+
+
+def test_more_runs_than_shown_are_told(say: Say, hello: str) -> None:
+    say("publish", hello)
+    for _ in range(3):
+        say("start", "hello")
+    _, told, _ = say("runs", "list", "--limit", "2")
+    assert told.count("run_") == 2 and "There are more" in told
+    assert len(lines(say("runs", "list", "--limit", "3", "--json")[1])) == 3
+
+
+def test_a_run_shows_its_timeline_and_how_to_answer_it(say: Say, paused: str) -> None:
+    code, told, _ = say("runs", "show", paused)
+    assert code == 0
+    assert "asking version 1  paused" in told and '{"amount": 5}' in told and "customer:c-1" in told
+    assert "Pay 5?" in told and f"stepless runs resume {paused} boss" in told
+    assert json.loads(say("runs", "show", paused, "--json")[1])["status"] == "paused"
+
+
+def test_events_are_printed_from_any_point_on(say: Say, paused: str) -> None:
+    events = lines(say("runs", "events", paused, "--json")[1])
+    assert [event["eventId"] for event in events] == list(range(1, len(events) + 1))
+    assert lines(say("runs", "events", paused, "--after", "2", "--json")[1]) == events[2:]
+    assert "waits (human input)" in say("runs", "events", paused)[1]
+
+
+def test_following_a_run_that_has_ended_ends(say: Say, hello: str) -> None:
+    say("publish", hello)
+    run_id = json.loads(say("start", "hello", "--go", "--json")[1])["run_id"]
+    assert lines(say("runs", "events", run_id, "--follow", "--json")[1])[-1]["type"] == "run.completed"
+
+
+def test_an_unknown_run_is_bad_input_and_an_error_document_with_json(say: Say, paused: str) -> None:
+    code, told, complaint = say("runs", "show", "run_nope")
+    assert (code, told) == (2, "") and "there is no run run_nope [unknown_run]" in complaint
+    code, told, complaint = say("runs", "show", "run_nope", "--json")
+    assert (code, told) == (2, "") and json.loads(complaint)["error"]["code"] == "unknown_run"
+
+
+# -- changing ---------------------------------------------------------------------------------------------------------
+
+
+def test_a_start_that_nobody_takes_up_says_so(say: Say, hello: str) -> None:
+    say("publish", hello)
+    code, told, _ = say("start", "hello")
+    assert code == 0 and "started, version 1" in told and "Nobody serves" in told and "--go" in told
+    code, _, complaint = say("start", "hello", "--wait")
+    assert code == 2 and "[nobody_serves]" in complaint
+
+
+def test_a_start_with_a_key_is_answered_with_the_first_run(say: Say, hello: str) -> None:
+    say("publish", hello)
+    first, second = (json.loads(say("start", "hello", "--idempotency-key", "k", "--json")[1]) for _ in range(2))
+    assert first["run_id"] == second["run_id"] and second["replay"]
+
+
+def test_go_runs_it_here(say: Say, hello: str) -> None:
+    say("publish", hello)
+    code, told, _ = say("start", "hello", "-i", '{"name": "Ada"}', "--go")
+    assert code == 0 and "Hello, Ada!" in told and "completed in" in told
+
+
+def test_an_answer_goes_on_by_the_exit_that_it_names(say: Say, paused: str) -> None:
+    code, _, complaint = say("runs", "resume", paused)
+    assert code == 2 and "--exit with one of approved, rejected" in complaint
+    code, _, complaint = say("runs", "resume", paused, "--exit", "approved", "--answer", '{"limit": "much"}')
+    assert code == 2 and "[answer_invalid]" in complaint
+    code, told, _ = say("runs", "resume", paused, "--exit", "approved", "--answer", '{"limit": 3}', "--by", "ada", "--go")
+    assert code == 0 and '"limit": 3' in told
+    code, _, complaint = say("runs", "resume", paused, "boss", "--exit", "rejected")
+    assert code == 2 and "It is completed." in complaint
+
+
+def test_an_answer_that_was_given_is_not_asked_for_again(say: Say, paused: str) -> None:
+    assert "Nobody serves" in say("runs", "resume", paused, "--exit", "rejected")[1]
+    code, _, complaint = say("runs", "resume", paused, "--exit", "approved")
+    assert code == 2 and "this was decided before: rejected" in complaint
+    assert "approve?" not in say("runs", "cancel", paused, "--go")[1]
+
+
+def test_a_question_that_does_not_exist_is_told_with_those_that_do(say: Say, paused: str) -> None:
+    code, _, complaint = say("runs", "resume", paused, "chief", "--exit", "approved")
+    assert code == 2 and "it does not wait for chief [unknown_pause]" in complaint and "It waits for boss." in complaint
+
+
+def test_a_cancelled_run_is_what_was_asked_for(say: Say, paused: str) -> None:
+    code, told, _ = say("runs", "cancel", paused, "--reason", "a mistake", "--go")
+    assert code == 0 and "cancelled" in told
+    code, _, complaint = say("runs", "cancel", paused)
+    assert code == 2 and "[run_ended]" in complaint
+
+
+def test_a_rerun_is_a_new_run_from_a_node(say: Say, paused: str) -> None:
+    code, told, _ = say("runs", "rerun", paused, "--from", "boss", "--json")
+    again = json.loads(told)["run_id"]
+    assert code == 0 and again != paused
+    assert say("runs", "cancel", again, "--go")[0] == 0
+    code, _, complaint = say("runs", "rerun", paused, "--from", "nowhere")
+    assert code == 2 and "[unknown_node]" in complaint
+
+
+def test_a_held_run_goes_on_when_it_is_unpaused(say: Say, hello: str) -> None:
+    say("publish", hello)
+    run_id = json.loads(say("start", "hello", "--json")[1])["run_id"]
+    assert "begins nothing more" in say("runs", "pause", run_id, "--reason", "the bank is down")[1]
+    assert "goes on" in say("runs", "unpause", run_id)[1]
+
+
+def test_a_held_run_says_who_holds_it_and_why(say: Say, paused: str) -> None:
+    say("runs", "pause", paused, "--reason", "the bank is down")
+    assert say("runs", "resume", paused, "--exit", "rejected", "--go")[0] == 1
+    _, told, _ = say("runs", "show", paused)
+    assert ": the bank is down" in told and f"stepless runs unpause {paused}" in told
+    say("runs", "unpause", paused)
+    assert say("run", "--continue", paused)[0] == 0
+
+
+def test_a_run_whose_functions_are_not_here_is_not_begun(say: Say, write: Write) -> None:
+    node = "{type: function, after: s, with: {call: nowhere.at_all}}"
+    say("publish", write("calls.yaml", f"id: calls\nnodes:\n  s: {{type: manual}}\n  a: {node}\n"))
+    code, _, complaint = say("start", "calls", "--go")
+    assert code == 2 and "nowhere.at_all" in complaint and "--modules" in complaint
+    [run] = lines(say("runs", "list", "--json")[1])
+    assert run["status"] == "created"
+
+
+def test_the_cost_of_a_run_is_counted(say: Say, hello: str) -> None:
+    say("publish", hello)
+    run_id = json.loads(say("start", "hello", "--go", "--json")[1])["run_id"]
+    code, told, _ = say("runs", "cost", run_id)
+    assert code == 0 and "Stepless" in told and max(map(len, told.splitlines())) <= 80
+    assert json.loads(say("runs", "cost", run_id, "--json")[1])
