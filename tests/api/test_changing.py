@@ -213,3 +213,45 @@ async def test_the_run_page_is_one_file_and_allows_nothing_but_itself(door: Any)
     assert "default-src 'none'" in policy and "unsafe" not in policy
     assert "run_1" not in answer.text and "<script src" not in answer.text
     assert "http://" not in answer.text.replace("http://www.w3.org", "")
+
+
+# -- pause and unpause ------------------------------------------------------------------------------------------------
+
+
+def says(held: bool) -> Any:
+    return lambda event: event["payload"].get("held") is held
+
+
+async def test_a_run_is_paused_as_a_whole_and_goes_on(door: Any) -> None:
+    run_id, link = await door.question()
+    answer = await door.ask.post(f"/runs/{run_id}/pause", json={"by": "ops", "reason": "an incident"})
+    assert (answer.status_code, answer.json()["status"]) == (202, "pausing")
+    await door.until(run_id, says(True))
+    run = await door.run(run_id)
+    assert (run["status"], run["held"]["by"], run["held"]["reason"]) == ("paused", "ops", "an incident")
+    assert (await door.ask.post(link, json={"decision": "approved"})).status_code == 200
+    await door.until(run_id, lambda event: event["type"] == "node.queued")
+    assert (await door.run(run_id))["status"] == "paused"
+    answer = await door.ask.post(f"/runs/{run_id}/unpause", json={})
+    assert (answer.status_code, answer.json()["status"]) == (202, "unpausing")
+    run = await door.end(run_id)
+    assert (run["status"], run["held"], "pay" in run["outputs"]) == ("completed", None, True)
+
+
+@pytest.mark.parametrize("verb", ["pause", "unpause"])
+async def test_a_run_that_has_ended_is_neither_paused_nor_unpaused(door: Any, verb: str) -> None:
+    ended = (await door.finish(door.ECHO))["run_id"]
+    answer = await door.ask.post(f"/runs/{ended}/{verb}")
+    assert (answer.status_code, answer.json()["code"], answer.json()["run_status"]) == (409, "run_ended", "completed")
+    assert (await door.ask.post(f"/runs/run_nobody/{verb}")).status_code == 404
+    assert (await door.ask.post(f"/runs/{ended}/{verb}", json={"until": "tomorrow"})).status_code == 422
+
+
+async def test_many_runs_are_paused_and_let_go_on(door: Any) -> None:
+    runs = [(await door.question())[0] for _ in range(3)]
+    for action, held in (("pause", True), ("unpause", False)):
+        body = {"action": action, "filter": {"workflow": "ask"}, "by": "ops"}
+        assert sorted((await door.ask.post("/runs/bulk", json=body)).json()["done"]) == sorted(runs)
+        for run_id in runs:
+            await door.until(run_id, says(held))
+    assert [(await door.run(run_id))["held"] for run_id in runs] == [None] * 3

@@ -57,6 +57,8 @@ async def test_every_example_of_the_page_does_what_it_says(door: Any, pytestconf
     for (_, request), (_, answer) in zip(blocks[::2], blocks[1::2], strict=True):
         if "GET /runs/{run}\n" in request:
             await door.paused(reader.names["run"])
+        if "GET /runs/{held}\n" in request:
+            await door.until(reader.names["held"], lambda event: event["payload"].get("held") is True)
         if "customer:c-17" in request and request.startswith("GET"):
             await door.end(reader.names["run"])
         status, body = answer.split("\n", 1)

@@ -208,3 +208,16 @@ def test_texts_of_a_run_stay_texts(site: Site, page: Any) -> None:
     watch(page, site, run_id)
     page.wait_for_selector("#detail >> text=onerror")
     assert page.locator("img").count() == 0
+
+
+def test_a_run_is_paused_from_the_page_and_let_go_on(site: Site, page: Any) -> None:
+    run_id = site.start()
+    watch(page, site, run_id)
+    page.get_by_role("button", name="Pause run", exact=True).click()
+    page.get_by_text("Paused: nothing new starts").wait_for()
+    assert page.locator("#pause").is_hidden()
+    page.get_by_role("button", name="Approve").click()
+    page.wait_for_selector('[data-path="count"].s-queued')
+    page.get_by_role("button", name="Unpause run").click()
+    page.wait_for_selector("#status.completed")
+    assert page.locator("#held").inner_text() == "" and page.locator("#unpause").is_hidden()

@@ -11,8 +11,10 @@ from fastapi.middleware.cors import CORSMiddleware
 from fastapi.openapi.utils import get_openapi
 from pydantic import TypeAdapter
 
-from stepless.api import changing, events, health, hooks, keys, listing, problems, resume, runs, viewing, workflows
+from stepless.api import changing, costs, events, health, hooks, keys, listing, problems, resume, runs, viewing, workflows
 from stepless.api.auth import guard
+from stepless.api.development import add_routes as add_development_routes
+from stepless.api.examples import add_examples
 from stepless.api.links import Links
 from stepless.api.models import Problem
 from stepless.errors import ConfigError
@@ -34,6 +36,7 @@ def create_app(
     heartbeat_seconds: float = HEARTBEAT_MS / 1000,
     docs: bool = True,
     cors_origins: Collection[str] = (),
+    development: bool = False,
 ) -> FastAPI:
     """The HTTP interface (4.1) of a service.
 
@@ -42,7 +45,8 @@ def create_app(
     are relative without it. `stream_seconds` None keeps event streams open until the run ends, with a heartbeat every
     `heartbeat_seconds`; a number, at most 20, makes every stream one finite answer that waits at most so long for the next
     event (Lambda). `docs` False leaves out /docs. Pages of `cors_origins`, like `https://app.example.com`, may ask from a
-    browser; none may without. Keys that were made by POST /keys are accepted too. Raises `ConfigError`.
+    browser; none may without. Keys that were made by POST /keys are accepted too. `development` adds the routes of that name,
+    which are for one process over one file. Raises `ConfigError`.
     """
     if stream_seconds is not None and not 0 <= stream_seconds <= MAX_LONG_POLL_MS / 1000:
         message = f"a stream waits 0 to {MAX_LONG_POLL_MS // 1000} seconds"
@@ -52,10 +56,13 @@ def create_app(
     guarded, public = APIRouter(dependencies=[Depends(guard(api_keys, kept))]), APIRouter()
     workflows.add_routes(guarded, service, links)
     listing.add_routes(guarded, service, links)
+    costs.add_routes(guarded, service)
     changing.add_routes(guarded, service, links)
     runs.add_routes(guarded, service, links)
     events.add_routes(guarded, service, stream_seconds, heartbeat_seconds)
     keys.add_routes(guarded, kept)
+    if development:
+        add_development_routes(guarded, service, links)
     viewing.add_routes(public)
     hooks.add_routes(public, service, links)
     resume.add_routes(public, service)
@@ -95,7 +102,7 @@ def _allow_origins(app: FastAPI, origins: Collection[str]) -> None:
 
 
 def _document(app: FastAPI) -> None:
-    """Puts the problem document, which every route refers to, into /openapi.json."""
+    """Puts the problem document, which every route refers to, and the examples into /openapi.json."""
 
     def openapi() -> dict[str, Any]:
         if app.openapi_schema is None:
@@ -104,6 +111,7 @@ def _document(app: FastAPI) -> None:
             schemas = schema.setdefault("components", {}).setdefault("schemas", {})
             schemas.update(problem.pop("$defs", {}))
             schemas["Problem"] = problem
+            add_examples(schema)
             app.openapi_schema = schema
         return app.openapi_schema
 

@@ -1,4 +1,4 @@
-"""Change runs: cancel one, run one again, do either to all that fit a filter."""
+"""Change runs: cancel one, pause it, let it go on, run it again; do any of these to all that fit a filter."""
 
 from __future__ import annotations
 
@@ -14,9 +14,10 @@ from starlette.responses import Response
 from stepless.api.bodies import documented_body, read_model
 from stepless.api.links import Links
 from stepless.api.listing import run_filter
-from stepless.api.models import BulkBody, BulkOut, CancelBody, CancelOut, RerunBody, StartedOut
+from stepless.api.models import BulkOut, CancelOut, HoldOut, StartedOut
 from stepless.api.problems import documented
 from stepless.api.replies import reply
+from stepless.api.requests import BulkBody, CancelBody, HoldBody, RerunBody
 from stepless.api.runs import reply_started
 from stepless.errors import InvalidRequest
 from stepless.ports import RunHead
@@ -45,6 +46,41 @@ def add_routes(router: APIRouter, service: Service, links: Links) -> None:
         return reply(answer, 202)
 
     @router.post(
+        "/runs/{run_id}/pause",
+        summary="Pause a run",
+        status_code=202,
+        response_model=HoldOut,
+        responses=documented(400, 401, 403, 404, 409, 413, 415, 422),
+        openapi_extra=documented_body(HoldBody),
+        tags=_TAGS,
+    )
+    async def pause_run(run_id: str, request: Request) -> Response:
+        """Asks for the run to be held: nothing new starts until it is unpaused. What is under way finishes; answers, deadlines
+        and timers are taken as ever, and what follows from them waits. The run's own deadline does not run on. Child runs go on:
+        pause them too. Asking twice is asking once; a run that has ended answers 409."""
+        body = await read_model(request, HoldBody)
+        await run_in_threadpool(service.pause, run_id, by=body.by, reason=body.reason)
+        answer: HoldOut = {"run_id": run_id, "status": "pausing", "links": links.run(run_id)}
+        return reply(answer, 202)
+
+    @router.post(
+        "/runs/{run_id}/unpause",
+        summary="Let a paused run go on",
+        status_code=202,
+        response_model=HoldOut,
+        responses=documented(400, 401, 403, 404, 409, 413, 415, 422),
+        openapi_extra=documented_body(HoldBody),
+        tags=_TAGS,
+    )
+    async def unpause_run(run_id: str, request: Request) -> Response:
+        """Takes the pause back: the run goes on where it is. A run that nobody has paused stays as it is, and what it waits for
+        itself stays open. A run that has ended answers 409."""
+        body = await read_model(request, HoldBody)
+        await run_in_threadpool(service.unpause, run_id, by=body.by, reason=body.reason)
+        answer: HoldOut = {"run_id": run_id, "status": "unpausing", "links": links.run(run_id)}
+        return reply(answer, 202)
+
+    @router.post(
         "/runs/{run_id}/rerun",
         summary="Run a run again",
         status_code=202,
@@ -63,14 +99,14 @@ def add_routes(router: APIRouter, service: Service, links: Links) -> None:
 
     @router.post(
         "/runs/bulk",
-        summary="Cancel or rerun many runs",
+        summary="Cancel, pause, unpause or rerun many runs",
         response_model=BulkOut,
         responses=documented(400, 401, 403, 413, 415, 422),
         openapi_extra=documented_body(BulkBody, required=True),
         tags=_TAGS,
     )
     async def change_runs(request: Request) -> Response:
-        """Cancels or reruns at most `limit` runs that fit the filter, the newest first. A run that refuses, because it has ended
+        """Does `action` to at most `limit` runs that fit the filter, the newest first. A run that refuses, because it has ended
         for instance, is told and stops nothing. Ask again with the `cursor` until there is none."""
         body = await read_model(request, BulkBody)
         swept = await run_in_threadpool(
@@ -98,10 +134,18 @@ def _verb(service: Service, body: BulkBody) -> Verb:
         service.cancel(head.run_id, by=body.by, reason=body.reason)
         return head.run_id
 
+    def pause(head: RunHead) -> str:
+        service.pause(head.run_id, by=body.by, reason=body.reason)
+        return head.run_id
+
+    def unpause(head: RunHead) -> str:
+        service.unpause(head.run_id, by=body.by, reason=body.reason)
+        return head.run_id
+
     def rerun(head: RunHead) -> str:
         return service.rerun(head.run_id, node=body.from_).run_id
 
-    return {"cancel": cancel, "rerun": rerun}[body.action]
+    return {"cancel": cancel, "pause": pause, "unpause": unpause, "rerun": rerun}[body.action]
 
 
 def _check_bulk(body: BulkBody) -> None:
@@ -109,7 +153,7 @@ def _check_bulk(body: BulkBody) -> None:
     if not any(body.filter.model_dump().values()):
         mend = "give a workflow, a status, an instant or a tag"
         raise InvalidRequest("the filter says nothing", status=422, place="filter", mend=mend)
-    foreign = {"cancel": {"from_"}, "rerun": {"by", "reason"}}[body.action] & body.model_fields_set
+    foreign = ({"by", "reason"} if body.action == "rerun" else {"from_"}) & body.model_fields_set
     if foreign:
         place = min(foreign).rstrip("_")
         raise InvalidRequest(f"{body.action} takes no {place}", status=422, place=place, mend="leave it out")

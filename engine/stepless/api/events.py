@@ -16,7 +16,7 @@ from pydantic import Field
 from starlette.concurrency import run_in_threadpool
 from starlette.responses import Response, StreamingResponse
 
-from stepless.api import models
+from stepless.api import requests
 from stepless.api.models import EventsOut
 from stepless.api.negotiation import preferred, wished_wait_s
 from stepless.api.problems import documented
@@ -45,7 +45,7 @@ _LAST_EVENT_ID: Final = {
 }
 
 
-class EventsQuery(models.Query):
+class EventsQuery(requests.Query):
     after_event_id: str | None = Field(None, alias="afterEventId", description="Only events above this one; beats Last-Event-ID")
     limit: int = Field(PAGE_EVENTS, ge=1, le=PAGE_EVENTS, description="Of a page")
 

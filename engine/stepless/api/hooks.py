@@ -35,6 +35,9 @@ _RESPONSES: Final[dict[int | str, dict[str, Any]]] = {
     200: {"description": "What the run responds, or a start that was made before"},
     **documented(400, 401, 404, 405, 409, 413, 422, 429, 503),
 }
+_ANY_BODY: Final[dict[str, Any]] = {
+    "requestBody": {"description": "What the webhook's `schema` wants", "content": {"application/json": {"schema": {}}}}
+}
 _WITHOUT_BODY: Final = frozenset({204, 205, 304})
 
 
@@ -62,6 +65,7 @@ def add_routes(router: APIRouter, service: Service, links: Links) -> None:
             status_code=202,
             response_model=StartedOut,
             responses=_RESPONSES,
+            openapi_extra=None if method == "GET" else _ANY_BODY,
             tags=["hooks"],
         )
 

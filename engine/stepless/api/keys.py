@@ -10,9 +10,10 @@ from starlette.concurrency import run_in_threadpool
 from starlette.responses import Response
 
 from stepless.api.bodies import documented_body, read_model
-from stepless.api.models import KeyBody, KeyOut, KeysOut, NewKeyOut
+from stepless.api.models import KeyOut, KeysOut, NewKeyOut
 from stepless.api.problems import documented
 from stepless.api.replies import instant, reply
+from stepless.api.requests import KeyBody
 from stepless.runtime.apikeys import ApiKey, ApiKeys
 
 _TAGS: Final[list[str | Enum]] = ["keys"]

@@ -13,19 +13,11 @@ from starlette.responses import Response
 from stepless.api.auth import may
 from stepless.api.bodies import documented_body, read_model
 from stepless.api.links import Links
-from stepless.api.models import (
-    NodeOut,
-    NodesOut,
-    NodesQuery,
-    OutcomeOut,
-    PauseOut,
-    RunOut,
-    StartBody,
-    StartedOut,
-)
+from stepless.api.models import HeldOut, NodeOut, NodesOut, OutcomeOut, PauseOut, RunOut, StartedOut
 from stepless.api.negotiation import wished_wait_s
 from stepless.api.problems import documented
 from stepless.api.replies import fitting, instant, page, reply
+from stepless.api.requests import NodesQuery, StartBody
 from stepless.api.waiting import has_ended, watch
 from stepless.core.trace import NodeRecord
 from stepless.errors import InvalidRequest
@@ -133,12 +125,17 @@ def _run(view: RunView, version: int | None, links: Links, with_links: bool) -> 
         "steps": view.steps,
         "usage": dict(view.usage),
         "sequence": view.sequence,
+        "held": _held(view.held),
         "pauses": list(_pauses(view.pauses, links, with_links)),
         "created_at": str(instant(view.head.created_ms)),
         "started_at": instant(view.started_ms),
         "ended_at": instant(view.ended_ms),
         "links": links.run(view.head.run_id),
     }
+
+
+def _held(held: Mapping[str, JSON] | None) -> HeldOut | None:
+    return None if held is None else {"by": held["by"], "reason": held["reason"], "at": str(instant(held["at"]))}
 
 
 def _pauses(pauses: Iterable[OpenPause], links: Links, with_links: bool) -> Iterable[PauseOut]:

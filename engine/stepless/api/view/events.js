@@ -73,6 +73,7 @@ class Story {
     this.byPath = new Map();
     this.events = [];
     this.status = "created";
+    this.held = null; // {by, reason} while somebody has paused the whole run
     this.startedMs = this.endedMs = null;
     this.error = null;
   }
@@ -82,6 +83,7 @@ class Story {
     const { payload, type } = event, atMs = Date.parse(event.timestamp);
     if (!payload.instance) {
       if (payload.status) this.status = payload.status;
+      if (payload.held !== undefined) this.held = payload.held ? { by: payload.by, reason: payload.why } : null;
       if (type === "run.started") this.startedMs = atMs;
       if (/^run\.(completed|failed|cancelled|timed_out)$/.test(type)) { this.endedMs = atMs; this.error = payload.error ?? null; }
       return null;

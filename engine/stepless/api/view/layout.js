@@ -33,9 +33,16 @@ function layersOf(ids, edges) {
   return layer;
 }
 
+// Nodes that are only tools of others: those run them, and they have no place in the graph.
+function toolsOf(part) {
+  const lists = Object.values(part.nodes || {}).map((node) => node.with?.tools).filter(Array.isArray);
+  return new Set(lists.flat().map((tool) => tool?.node).filter(Boolean));
+}
+
 // Answers {width, height, boxes: [{id, path, node, x, y, width, height, container}], curves: [{edge, path, points}]}.
 function layout(part, across, path = []) {
-  const cells = new Map(), rows = [], edges = readEdges(part), ids = Object.keys(part.nodes || {});
+  const cells = new Map(), rows = [], edges = readEdges(part), tools = toolsOf(part);
+  const ids = Object.keys(part.nodes || {}).filter((id) => !tools.has(id));
   const layer = layersOf(ids, edges);
   const place = (key, at, cell) => { cells.set(key, { key, at, above: [], below: [], ...cell }); (rows[at] ||= []).push(cells.get(key)); };
   for (const id of ids) {

@@ -84,7 +84,11 @@ function show() {
   $("status").textContent = marked(status);
   $("status").className = `badge ${status}`;
   $("took").textContent = story.startedMs === null ? "" : lasting(now - story.startedMs);
+  const held = ENDED.includes(status) ? null : story.held;
   $("cancel").hidden = ENDED.includes(status);
+  $("pause").hidden = ENDED.includes(status) || !!held;
+  $("unpause").hidden = !held;
+  $("held").textContent = !held ? "" : [`Paused${held.by ? ` by ${held.by}` : ""}: nothing new starts`, held.reason].filter(Boolean).join(". ");
   $("rerun").hidden = !run;
   $("forget").hidden = !sessionStorage.getItem(KEY);
   document.title = `${MARKS[status] ?? ""} ${run?.name ?? "Run"} · ${words(status)}`;
@@ -384,6 +388,7 @@ $("ask-cancel").querySelector("form").onsubmit = trying(async (event) => {
   $("ask-cancel").close();
   await post(`${URL_OF_RUN}/cancel`, $("reason").value.trim() ? { reason: $("reason").value.trim() } : {});
 });
+for (const verb of ["pause", "unpause"]) $(verb).onclick = trying(() => post(`${URL_OF_RUN}/${verb}`, {}));
 $("rerun").onclick = () => openRerun();
 $("rerun-close").onclick = () => $("ask-rerun").close();
 $("ask-rerun").querySelector("form").onsubmit = startRerun;
@@ -406,6 +411,7 @@ async function begin() {
   $("title").textContent = version.name;
   $("subtitle").textContent = `${RUN} · version ${run.version ?? "?"}${run.tags.length ? ` · ${run.tags.join(", ")}` : ""}`;
   story.status = run.status;
+  story.held = run.held;
   draw();
   showQuestions();
   show();

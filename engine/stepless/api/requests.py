@@ -1,0 +1,123 @@
+"""What goes in over HTTP: bodies and queries. They are pydantic and refuse unknown fields."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints
+
+from stepless.limits import (
+    DEFAULT_PAGE_ITEMS,
+    MAX_BULK_RUNS,
+    MAX_CURSOR_CHARACTERS,
+    MAX_KEY_NAME_CHARACTERS,
+    MAX_NODES,
+    MAX_PAGE_ITEMS,
+    MAX_PERSON_CHARACTERS,
+    MAX_REASON_CHARACTERS,
+    MAX_TAG_CHARACTERS,
+    MAX_TAGS,
+)
+
+Person = Annotated[str, StringConstraints(min_length=1, max_length=MAX_PERSON_CHARACTERS, strip_whitespace=True)]
+RunTag = Annotated[str, StringConstraints(pattern=rf"^[A-Za-z0-9_.:/@=+-]{{1,{MAX_TAG_CHARACTERS}}}$")]
+RunTags = Annotated[list[RunTag], Field(max_length=MAX_TAGS)]
+
+
+class Body(BaseModel):
+    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
+
+
+class StartBody(Body):
+    """`inputs` become the run's inputs; `entry` names the node or nodes to start at instead of all roots; by its `tags`, like
+    `customer:c-17`, the run is found again."""
+
+    inputs: Any = Field(default_factory=dict)
+    entry: str | Annotated[list[str], Field(min_length=1, max_length=DEFAULT_PAGE_ITEMS)] | None = None
+    tags: RunTags = Field(default_factory=list)
+
+
+class CancelBody(Body):
+    by: Person | None = None
+    reason: Annotated[str, StringConstraints(max_length=MAX_REASON_CHARACTERS)] | None = None
+
+
+class HoldBody(Body):
+    """Who pauses a run or lets it go on, and why."""
+
+    by: Person | None = None
+    reason: Annotated[str, StringConstraints(max_length=MAX_REASON_CHARACTERS)] | None = None
+
+
+class RerunBody(Body):
+    """`from` names the node that the new run begins at, with what stood above it; without it everything runs. `inputs` replace
+    those of the old run."""
+
+    from_: str | None = Field(None, alias="from")
+    inputs: Any = None
+
+
+class BulkFilter(Body):
+    """All that are given must hold; at least one must be given."""
+
+    workflow: str | None = None
+    status: str | None = None
+    since: str | None = None
+    tags: RunTags = Field(default_factory=list)
+
+
+class BulkBody(Body):
+    """One page of runs, newest first; the answer's `cursor` goes on. `from` belongs to rerun, `by` and `reason` to the others."""
+
+    action: Literal["cancel", "pause", "rerun", "unpause"]
+    filter: BulkFilter
+    limit: int = Field(MAX_BULK_RUNS, ge=1, le=MAX_BULK_RUNS)
+    cursor: str | None = Field(None, max_length=MAX_CURSOR_CHARACTERS)
+    from_: str | None = Field(None, alias="from")
+    by: Person | None = None
+    reason: Annotated[str, StringConstraints(max_length=MAX_REASON_CHARACTERS)] | None = None
+
+
+class KeyBody(Body):
+    """Every key may read. `run` starts, cancels, pauses and reruns; `approve` is shown the links that answer questions; `admin`
+    may do everything."""
+
+    name: Annotated[str, StringConstraints(min_length=1, max_length=MAX_KEY_NAME_CHARACTERS, strip_whitespace=True)]
+    roles: list[Literal["read", "run", "approve", "admin"]] = Field(min_length=1, max_length=4)
+
+
+class ResumeBody(Body):
+    """`decision` names one of the pause's exits and may be left out when there is only one; `answer` holds its fields."""
+
+    decision: str | None = None
+    answer: Any = None
+    by: Person | None = None
+
+
+class Query(BaseModel):
+    """Query parameters come as text; unknown ones are refused like unknown fields."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class ListQuery(Query):
+    limit: int = Field(DEFAULT_PAGE_ITEMS, ge=1, le=MAX_PAGE_ITEMS)
+    cursor: str | None = Field(None, max_length=MAX_CURSOR_CHARACTERS)
+
+
+class RunsQuery(ListQuery):
+    """`since` is an instant, ISO 8601 or milliseconds since 1970; runs created then or later are listed. Of several `tag` all
+    must be there. A search by tags may answer fewer runs than `limit` and still have a cursor. Runs that began less than
+    ten seconds ago are found under `created`, although they are shown as `running`."""
+
+    workflow: str | None = None
+    status: str | None = None
+    since: str | None = None
+    tag: RunTags = Field(default_factory=list)
+
+
+class NodesQuery(Query):
+    """`after` is how many instances to pass over: the former page's cursor."""
+
+    after: int = Field(0, ge=0, le=MAX_NODES * MAX_PAGE_ITEMS)
+    limit: int = Field(DEFAULT_PAGE_ITEMS, ge=1, le=MAX_PAGE_ITEMS)
