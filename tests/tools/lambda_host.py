@@ -71,6 +71,17 @@ class Environment:
                 return False
         return True
 
+    def answer(self, deadline: float) -> tuple[str, bytes]:
+        """What the invocation came to. Raises `queue.Empty` at the deadline and `ChildProcessError` for a process that died."""
+        while (left := deadline - time.monotonic()) > 0:
+            died = self.process.poll() is not None
+            try:
+                return self.answers.get(timeout=min(left, 0.2))
+            except queue.Empty:
+                if died:
+                    raise ChildProcessError from None
+        raise queue.Empty
+
     def freeze(self) -> None:
         if self.process.poll() is None:
             self.process.send_signal(signal.SIGSTOP)
@@ -85,6 +96,10 @@ class Environment:
         self.server.server_close()
 
 
+def _trace() -> str:
+    return f"Root=1-{int(time.time()):08x}-{uuid4().hex[:24]};Parent={uuid4().hex[:16]};Sampled=1"  # noqa: TID251 - what AWS says
+
+
 def _runtime_api(environment: Environment) -> type[BaseHTTPRequestHandler]:
     class RuntimeApi(BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"
@@ -96,7 +111,7 @@ def _runtime_api(environment: Environment) -> type[BaseHTTPRequestHandler]:
             self.send_header("Lambda-Runtime-Aws-Request-Id", request_id)
             self.send_header("Lambda-Runtime-Deadline-Ms", str(deadline_ms))
             self.send_header("Lambda-Runtime-Invoked-Function-Arn", environment.variables["FUNCTION_ARN"])
-            self.send_header("Lambda-Runtime-Trace-Id", f"Root=1-{int(time.time()):08x}-{uuid4().hex[:24]};Sampled=0")  # noqa: TID251
+            self.send_header("Lambda-Runtime-Trace-Id", _trace())
             self._body(event)
 
         def do_POST(self) -> None:  # …/invocation/{id}/response, …/invocation/{id}/error, …/init/error
@@ -164,11 +179,14 @@ class LambdaFunction:
         deadline_ms = int((time.time() + seconds) * 1000)  # noqa: TID251 - what AWS would say
         environment.work.put((str(uuid4()), json.dumps(event).encode(), deadline_ms))
         try:
-            how, data = environment.answers.get(timeout=seconds)
+            how, data = environment.answer(started + seconds)
         except queue.Empty:
             self.killed += 1
             self._drop(environment)
             how, data = "error", b'{"errorType": "Sandbox.Timedout", "errorMessage": "Task timed out"}'
+        except ChildProcessError:
+            self._drop(environment)
+            how, data = "error", b'{"errorType": "Runtime.ExitError", "errorMessage": "Runtime exited"}'
         else:
             environment.freeze()
             with self._lock:

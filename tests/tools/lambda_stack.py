@@ -1,4 +1,4 @@
-"""The four functions as Lambda would run them, over what the template makes, made by hand."""
+"""The functions as Lambda would run them, over what the template makes, made by hand."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ ROOT = Path(__file__).resolve().parents[2]
 STEPS = ROOT / "tests/functions"
 CREDENTIALS = {"AWS_ACCESS_KEY_ID": "test", "AWS_SECRET_ACCESS_KEY": "test", "AWS_DEFAULT_REGION": "us-east-1"}
 API_KEY = "a-key-for-the-tests"
+TRIGGER_QUEUE = "arn:aws:sqs:eu-central-1:123456789012:stepless-TriggerQueue-1EXAMPLE"  # as in events/
 
 
 def sample(name: str) -> Any:
@@ -34,6 +35,7 @@ class Stack:
         self.service("dynamodb").create_table(**create_table_arguments("runs"))
         self.service("s3").create_bucket(Bucket="blobs")
         self.service("secretsmanager").create_secret(Name="signing", SecretString=json.dumps({"first": "s" * 64}))
+        self.service("scheduler").create_schedule_group(Name="schedules")
         self.queue_url = self.service("sqs").create_queue(QueueName="runs")["QueueUrl"]
         self.variables = {
             **CREDENTIALS,
@@ -46,6 +48,11 @@ class Stack:
             "STEPLESS_SCHEDULE_ROLE_ARN": "arn:aws:iam::000000000000:role/timers",
             "STEPLESS_SCHEDULE_TARGET_ARN": "arn:aws:sqs:us-east-1:000000000000:runs",
             "STEPLESS_SCHEDULE_DEAD_LETTER_ARN": "arn:aws:sqs:us-east-1:000000000000:dead",
+            "STEPLESS_CALENDAR_GROUP": "schedules",
+            "STEPLESS_CALENDAR_ROLE_ARN": "arn:aws:iam::000000000000:role/calendar",
+            "STEPLESS_TRIGGER_QUEUE_ARN": TRIGGER_QUEUE,
+            "STEPLESS_TRIGGER_DEAD_LETTER_ARN": "arn:aws:sqs:us-east-1:000000000000:trigger-dead",
+            "STEPLESS_SANDBOX_FUNCTION": "sandbox",
             "STEPLESS_SIGNING_SECRET": "signing",
             "STEPLESS_SECRETS_PREFIX": "/tests/",
             "STEPLESS_AUTH": "api-key",

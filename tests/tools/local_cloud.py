@@ -27,7 +27,8 @@ from lambda_host import LambdaFunction, Server
 ROOT = Path(__file__).resolve().parents[2]
 SAM = ROOT / ".tools/sam/bin/sam"
 RUNTIME = ROOT / ".tools/runtime/bin/python"
-FUNCTIONS = ("api", "runner", "sweeper", "deadletter")
+FUNCTIONS = ("api", "runner", "sweeper", "deadletter", "trigger", "sandbox")
+LAYERS = ("Dependencies", "Engine", "Functions")
 ROOT_KEYS = {"AWS_ACCESS_KEY_ID": "test", "AWS_SECRET_ACCESS_KEY": "test", "AWS_DEFAULT_REGION": "us-east-1"}
 TOOL_SECONDS = 300
 
@@ -55,29 +56,29 @@ class Cloud:
         self.outputs = {output["OutputKey"]: output["OutputValue"] for output in described["Outputs"]}
         api_id = self.outputs["Url"].split("//")[1].split(".")[0]
         self.url = f"{address}/_aws/execute-api/{api_id}/$default"
-        layers = [build / layer / "python" for layer in ("Dependencies", "Engine", "Functions")]
-        self._widen_for_schedules()
         for name in FUNCTIONS:
+            layers = ("Engine",) if name == "sandbox" else LAYERS
             deployed = self.service("lambda").get_function_configuration(FunctionName=f"{self.stack}-{name}")
             self.functions[f"{self.stack}-{name}"] = LambdaFunction(
                 f"{self.stack}-{name}",
                 build / f"{name.capitalize()}Function",
-                layers,
+                [build / layer / "python" for layer in layers],
                 {**deployed["Environment"]["Variables"], "AWS_REGION": "us-east-1", "AWS_ENDPOINT_URL": address},
                 timeout_s=deployed["Timeout"],
                 logs=self.logs,
                 python=RUNTIME,
                 credentials=lambda role=deployed["Role"]: self._credentials(role),
             )
+            if name in ("api", "runner"):
+                self._widen_for_schedules(deployed["Role"])
 
-    def _widen_for_schedules(self) -> None:
+    def _widen_for_schedules(self, role_arn: str) -> None:
         """The emulator takes every schedule for one of the group `default`, whatever its group: it would refuse what AWS
         permits."""
         actions = ["scheduler:CreateSchedule", "scheduler:DeleteSchedule"]
         statement = {"Effect": "Allow", "Action": actions, "Resource": "arn:aws:scheduler:*:*:schedule/default/*"}
         document = json.dumps({"Version": "2012-10-17", "Statement": [statement]})
-        role = self.outputs["RunnerRoleArn"].rpartition("/")[2]
-        self.service("iam").put_role_policy(RoleName=role, PolicyName="emulator", PolicyDocument=document)
+        self.service("iam").put_role_policy(RoleName=role_arn.rpartition("/")[2], PolicyName="emulator", PolicyDocument=document)
 
     def _credentials(self, role: str) -> Mapping[str, str]:
         """What Lambda would give a function: keys of its role, and nothing else."""

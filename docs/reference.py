@@ -1,0 +1,195 @@
+"""Prints docs/reference.md: every field of the document and of every kind of node, made from the models themselves.
+
+    .venv/bin/python docs/reference.py > docs/reference.md
+
+What a field means stands below it in its source; a test holds the page to what this script prints.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any, Final
+
+from pydantic import BaseModel
+from pydantic.fields import FieldInfo
+
+sys.path.insert(0, str(Path(__file__).parent))
+
+from reference_examples import EXAMPLES
+from reference_language import LANGUAGE
+
+from stepless.cli.field_docs import field_docs
+from stepless.model import document
+from stepless.model.durations import DURATION_SCHEMA
+from stepless.model.kind import Kind, Nature, Part
+from stepless.model.work import CAUSES
+from stepless.nodes import KINDS
+from stepless.nodes import webhook as webhooks
+from stepless.nodes.llm import kind as llm
+
+NATURES: Final = {
+    Nature.ENTRY: "An entry: runs start here, and it puts out what they were started with.",
+    Nature.PURE: "Pure: it is decided on the spot, does no I/O and costs nothing.",
+    Nature.EFFECT: "Does work outside: it may be tried again, after a crash too, with the same token.",
+    Nature.PAUSE: "Waits: nothing runs, and nothing is paid for, until it goes on.",
+    Nature.CONTAINER: "A container: it runs its body once per turn.",
+}
+EXITS: Final = {
+    "condition": "one per case",
+    "router": "one per route",
+    "lambda": "`source`, and `timeout` with `mode: callback`",
+}
+PARTS: Final[Mapping[str, tuple[tuple[str, type[BaseModel]], ...]]] = {
+    "webhook": (
+        ("auth: {hmac: …}", webhooks.Hmac), ("auth: {bearer: …}", webhooks.Bearer), ("auth: {scheme: …}", webhooks.Signed),
+    ),
+    "llm": (("messages", llm.Message), ("tools", llm.ToolParams)),
+}
+INTRODUCTION: Final = """\
+# Reference
+
+Everything that a workflow may say. This page is made from the models by `docs/reference.py`; the same models refuse what is
+wrong, and `stepless schema` prints them as a JSON Schema for editors. How to begin is in the [tutorial](tutorial.md), what the
+words mean in the [glossary](glossary.md).
+
+A document is YAML or JSON. Unknown fields are refused, and nothing is taken for another type: `"3"` is no number. A document is
+refused with all its findings at once, each with its place and the mend.
+
+Durations are texts: `500ms`, `90s`, `15m`, `2h`, `3d`, or ISO-8601 such as `PT2H`. Fields that end in `_ms` are whole numbers of
+milliseconds.
+"""
+
+
+def render() -> str:
+    """The page."""
+    return "\n".join([INTRODUCTION, *_document(), LANGUAGE, *_kinds()]).rstrip() + "\n"
+
+
+def _document() -> Iterator[str]:
+    yield from _part("## The workflow", document.Document)
+    yield from _part("### The field `rate_limit`", document.RateLimitDocument)
+    yield from _part("## Nodes", document.NodeDocument)
+    yield from _part("### The field `retry`", document.RetryDocument)
+    yield "Causes of failure:\n"
+    yield from _table(("cause", "means"), [(f"`{cause}`", meaning) for cause, meaning in CAUSES.items()])
+    yield from _part("### The field `join`", document.JoinDocument)
+    yield from _part("#### Its field `vars` as an expression", document.CustomMerge)
+    yield "## Edges\n"
+    yield "An edge is written at its target, in `after`: `score`, `triage.review`, `[pay, deny.error]`, or as an object. The list"
+    yield "`edges` says the same from the outside. The order of edges is that of the document: `after` in the order of the nodes,"
+    yield "then `edges`.\n"
+    yield from _part("### In `after`", document.AfterDocument)
+    yield from _part("### In `edges`", document.EdgeDocument)
+    yield from _part("### `condition` of an edge", document.ConditionDocument)
+
+
+def _kinds() -> Iterator[str]:
+    yield "## Kinds\n"
+    yield "Every kind also has the exit `error`: it is taken after the last attempt failed, and carries the error, an object with"
+    yield "`class`, `code`, `message`, `node`, `attempt`, `retryable`, `at`.\n"
+    for name, kind in KINDS.items():
+        yield f"### `{name}`\n"
+        yield f"{kind.summary[:1].upper()}{kind.summary[1:]}. {NATURES[kind.nature]}\n"
+        yield f"Exits: {_exits(kind)}.\n"
+        yield from _fields(kind.params, kind)
+        for label, model in PARTS.get(name, ()):
+            yield f"`{label}`:\n"
+            yield from _fields(model)
+        yield f"```yaml\n{EXAMPLES[name].strip()}\n```\n"
+
+
+def _exits(kind: Kind) -> str:
+    if kind.terminal:
+        return "none"
+    told = EXITS.get(kind.name)
+    return told if told is not None else ", ".join(f"`{exit}`" for exit in kind.exits(kind.params.model_construct()))
+
+
+def _part(heading: str, model: type[BaseModel]) -> Iterator[str]:
+    yield f"{heading}\n"
+    yield f"{(model.__doc__ or '').strip()}\n"
+    yield from _fields(model)
+
+
+def _fields(model: type[BaseModel], kind: Kind | None = None) -> Iterator[str]:
+    meanings = field_docs(model)
+    schema = model.model_json_schema(by_alias=True)
+    rows = []
+    for name, field in model.model_fields.items():
+        alias = field.alias or name
+        told = Words(schema.get("$defs", {})).of(schema["properties"][alias])
+        fixed = kind is not None and kind.parts.get(alias) is Part.LITERAL and alias != "body"
+        expression = kind is not None and kind.parts.get(alias) in (Part.EXPRESSION, Part.CASES)
+        note = " No references." if fixed else " Texts are expressions." if expression else ""
+        rows.append((f"`{alias}`", told, _default(field), meanings[name] + note))
+    if rows:
+        yield from _table(("field", "type", "default", "meaning"), rows)
+    else:
+        yield "It has no parameters.\n"
+
+
+def _table(heads: tuple[str, ...], rows: list[tuple[str, ...]]) -> Iterator[str]:
+    yield f"| {' | '.join(heads)} |"
+    yield "|" + "---|" * len(heads)
+    for row in rows:
+        yield f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in row)} |"
+    yield ""
+
+
+def _default(field: FieldInfo) -> str:
+    if field.is_required():
+        return "required"
+    value = field.get_default(call_default_factory=True)
+    if isinstance(value, BaseModel):
+        return "see there"
+    return "none" if value is None else f"`{json.dumps(value, ensure_ascii=False)}`"
+
+
+class Words:
+    """A JSON Schema in words."""
+
+    def __init__(self, definitions: Mapping[str, Any]) -> None:
+        self._definitions = definitions
+
+    def of(self, schema: Mapping[str, Any]) -> str:
+        if "$ref" in schema:
+            return self.of(self._definitions[schema["$ref"].rpartition("/")[2]])
+        if schema.get("pattern") == DURATION_SCHEMA["pattern"]:
+            return "duration"
+        if "enum" in schema or "const" in schema:
+            return ", ".join(f"`{value}`" for value in schema.get("enum", [schema.get("const")]))
+        options = schema.get("anyOf") or schema.get("oneOf")
+        if options:
+            told = [self.of(option) for option in options if option.get("type") != "null"]
+            return " or ".join(dict.fromkeys(told))
+        return self._typed(schema)
+
+    def _typed(self, schema: Mapping[str, Any]) -> str:
+        match schema.get("type"):
+            case "string":
+                return "text"
+            case "boolean":
+                return "true or false"
+            case "integer" | "number":
+                what = "whole number" if schema["type"] == "integer" else "number"
+                return what + _bounds(schema.get("minimum"), schema.get("maximum"))
+            case "array":
+                most = schema.get("maxItems")
+                return f"list of {self.of(schema.get('items', {}))}" + (f", at most {most}" if most else "")
+            case "object":
+                return "object"
+            case _:
+                return "any JSON"
+
+
+def _bounds(least: float | None, most: float | None) -> str:
+    if least is None or most is None:
+        return f", at least {least:,}" if least is not None else f", at most {most:,}" if most is not None else ""
+    return f", {least:,} to {most:,}"
+
+
+if __name__ == "__main__":
+    sys.stdout.write(render())

@@ -1,0 +1,21 @@
+"""A reader with a folder and a terminal of its own."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from reader import Reader
+
+
+@pytest.fixture
+def reader(tmp_path: Path) -> Iterator[Reader]:
+    for program in ("bash", "curl"):
+        if shutil.which(program) is None:
+            pytest.skip(f"pages are read in a terminal with {program}")
+    (tmp_path / "here").mkdir()
+    made = Reader(tmp_path / "here", tmp_path / "state")
+    yield made
+    made.terminal.close()

@@ -1,0 +1,119 @@
+"""What pages claim of the source: the files they name are there, the numbers are those of the limits, and the roles of the
+template grant what the table of docs/security.md says."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from pages import ROOT, blocks, prose
+
+from stepless import limits
+from stepless.nodes.http.addresses import ALLOW_VARIABLE
+from stepless.nodes.webhook import Hmac
+
+SECURITY, ARCHITECTURE, FAQ = (ROOT / "docs" / name for name in ("security.md", "architecture.md", "faq.md"))
+ENGINE = ROOT / "engine" / "stepless"
+DAY_MS = 24 * 3_600_000
+
+
+def named_files(page: Path) -> list[str]:
+    return sorted(set(re.findall(r"`((?:[a-z_]+/)*[a-z_]+\.(?:py|yaml|md))`", prose(page))))
+
+
+@pytest.mark.parametrize("page", [SECURITY, ARCHITECTURE], ids=lambda page: page.name)
+def test_every_file_that_a_page_names_is_there(page: Path) -> None:
+    names = named_files(page)
+    assert len(names) > 10
+    assert [name for name in names if not ((ENGINE / name).is_file() or (ROOT / name).is_file())] == []
+
+
+def test_the_picture_of_rooms_shows_every_room_and_no_other() -> None:
+    picture = next(block for block in blocks(ARCHITECTURE) if "runtime" in block.text and "▶" not in block.text)
+    rooms = {path.stem for path in ENGINE.iterdir() if path.suffix == ".py" or (path / "__init__.py").is_file()}
+    assert set(picture.text.split()) == rooms - {"__init__", "__main__"}
+
+
+@pytest.mark.parametrize(
+    ("words", "bound"),
+    [
+        ("30 days where there is none", limits.LINK_LIFE_MS == 30 * DAY_MS),
+        ("a time that may be 300 seconds off", Hmac(hmac="x").tolerance_s == 300),
+        ("values above 32 KB", limits.INLINE_VALUE_BYTES == 32_000),
+        ("within five seconds in", limits.KEYS_FRESH_MS == 5_000),
+        ("opens for a day more", limits.KEY_GRACE_MS == DAY_MS),
+        ("fewer than 4 characters", limits.MIN_SECRET_CHARACTERS == 4),
+        ("from 8 bytes on", limits.MIN_ENCODED_SECRET_BYTES == 8),
+        ("at most five, and lose", limits.MAX_REDIRECTS == 5),
+        ("`STEPLESS_HTTP_ALLOW` names hosts", ALLOW_VARIABLE == "STEPLESS_HTTP_ALLOW"),
+        ("Inputs 256 KB, one output 5 MB", (limits.MAX_INPUT_BYTES, limits.MAX_RESULT_BYTES) == (256_000, 5_000_000)),
+        ("`max_steps`, 10,000", limits.DEFAULT_MAX_STEPS == 10_000),
+        ("A single wait up to a year", limits.MAX_DURATION_MS == 366 * DAY_MS),
+    ],
+)
+def test_a_number_of_a_page_is_that_of_the_source(words: str, bound: bool) -> None:
+    assert any(words in " ".join(page.read_text("utf-8").split()) for page in (SECURITY, FAQ))
+    assert bound
+
+
+def test_what_ten_steps_cost_is_what_was_counted() -> None:
+    """docs/benchmarks.md has the bill of a million runs; README.md rounds it."""
+    lines = (ROOT / "docs" / "benchmarks.md").read_text("utf-8").splitlines()
+    row = next(line for line in lines if line.startswith("| ten nodes"))
+    counted = [float(cell) for cell in re.findall(r"([\d.]+)(?:\*\*| \()", row)]
+    readme = (ROOT / "README.md").read_text("utf-8")
+    told = [re.search(rf"\| \*{{0,2}}{name}.*?\$(\d+)", readme) for name in ("Stepless", "Step Functions", "Lambda durable")]
+    assert [float(match[1]) for match in told if match] == pytest.approx(counted, rel=0.1)
+
+
+class _Template(yaml.SafeLoader):
+    """CloudFormation's short forms as what they stand around."""
+
+
+def _short_form(loader: yaml.SafeLoader, tag: str, node: yaml.Node) -> Any:
+    if isinstance(node, yaml.ScalarNode):
+        return loader.construct_scalar(node)
+    if isinstance(node, yaml.SequenceNode):
+        return loader.construct_sequence(node, deep=True)
+    return loader.construct_mapping(node, deep=True)
+
+
+_Template.add_multi_constructor("!", _short_form)
+
+
+def actions(role: str) -> set[str]:
+    """What a role of the template may do, besides writing its own log."""
+    resource = yaml.load((ROOT / "template.yaml").read_text(), _Template)["Resources"][role]["Properties"]
+    granted: set[str] = set()
+    for policy in resource["Policies"]:
+        for statement in policy["PolicyDocument"]["Statement"]:
+            if isinstance(statement, dict):
+                said = statement["Action"]
+                granted |= {said} if isinstance(said, str) else set(said)
+    return {action for action in granted if not action.startswith(("logs:", "xray:"))}
+
+
+ROLES = ("ApiRole", "RunnerRole", "TriggerRole", "SweeperRole", "DeadletterRole", "SandboxRole")
+
+
+def who_may(*wanted: str) -> set[str]:
+    """The roles that may do one of these."""
+    return {role for role in ROLES if actions(role) & set(wanted)}
+
+
+def test_the_sandbox_may_do_nothing() -> None:
+    assert actions("SandboxRole") == set()
+
+
+def test_the_sweeper_changes_nothing_in_the_table() -> None:
+    assert actions("SweeperRole") == {"dynamodb:BatchGetItem", "dynamodb:GetItem", "dynamodb:Query", "sqs:SendMessage"}
+
+
+def test_the_roles_are_as_the_table_says() -> None:
+    assert who_may("s3:PutObject") == who_may("lambda:InvokeFunction") == {"RunnerRole"}
+    assert who_may("ssm:GetParameter", "secretsmanager:GetSecretValue") == {"ApiRole", "RunnerRole"}
+    assert who_may("scheduler:CreateSchedule") == {"ApiRole", "RunnerRole"}
+    assert who_may("dynamodb:PutItem") == {"ApiRole", "RunnerRole", "TriggerRole"}

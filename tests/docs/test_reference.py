@@ -1,0 +1,67 @@
+"""docs/reference.md is what the models say, and says something about everything in them."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+
+import pytest
+from pages import ROOT
+from pydantic import BaseModel
+
+from stepless.cli.field_docs import described, field_docs
+from stepless.compile import json_schema
+from stepless.model import document
+from stepless.nodes import KINDS
+from stepless.nodes.container import ContainerParams
+from stepless.nodes.loop import LoopParams
+
+PAGE = (ROOT / "docs" / "reference.md").read_text("utf-8")
+MODELS = [model for model in vars(document).values() if isinstance(model, type) and issubclass(model, document.DocumentPart)]
+
+
+@pytest.fixture(scope="module")
+def made() -> str:
+    command = [sys.executable, "-X", "utf8", "docs/reference.py"]
+    environment = {"PYTHONPATH": str(ROOT / "engine"), "PYTHONDONTWRITEBYTECODE": "1"}
+    ended = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, check=True, encoding="utf-8", timeout=120)
+    return ended.stdout
+
+
+def test_the_page_is_what_the_models_say(made: str) -> None:
+    assert made == PAGE, "make it anew: .venv/bin/python docs/reference.py > docs/reference.md"
+
+
+@pytest.mark.parametrize("model", [*MODELS, *(kind.params for kind in KINDS.values())], ids=lambda model: model.__name__)
+def test_every_field_says_what_it_means(model: type[BaseModel]) -> None:
+    assert [name for name in model.model_fields if name not in field_docs(model)] == []
+
+
+def test_every_kind_has_a_chapter_with_a_workflow_that_uses_it() -> None:
+    for name in KINDS:
+        chapter = PAGE.split(f"\n### `{name}`\n")[1].split("\n### ")[0]
+        assert re.search(rf"type: {name}\b", chapter), name
+        assert "\nExits: " in chapter, name
+
+
+def test_what_a_field_means_stands_below_it_in_its_source_or_in_that_of_a_base() -> None:
+    class Small(BaseModel):
+        size: int = 1
+        """How large it is,
+        in metres."""
+        weight: int = 2
+
+    assert field_docs(Small) == {"size": "How large it is, in metres."}
+    assert field_docs(LoopParams).keys() - field_docs(ContainerParams).keys() == {"times", "items", "while_", "do_while"}
+
+
+def test_editors_are_told_what_a_field_means() -> None:
+    schema = described(json_schema(KINDS))
+    assert schema["properties"]["timeout"]["description"] == field_docs(document.Document)["timeout_ms"]
+    parts = {name: part["properties"] for name, part in schema["$defs"].items() if part.get("properties")}
+    assert parts["http.with"]["url"]["description"].startswith("Where to.")
+    signed = schema["$defs"]["webhook.Signed"]["anyOf"][0]["properties"]
+    assert signed["scheme"]["description"].startswith("How the sender signs")
+    silent = [f"{name}.{field}" for name, fields in parts.items() for field, told in fields.items() if "description" not in told]
+    assert silent == []

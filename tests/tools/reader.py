@@ -1,0 +1,126 @@
+"""Reads a page of documentation as its reader would: every block of code is run, or held against what it talks about, in order
+and in one folder. A block of which nothing is known fails.
+
+Commands in `bash` and `console` are run, those in `sh` only held against the programs that they call. What a page may say about
+a block, after its language: a file's name (as may its first line, `# hello.yaml`) writes it there; `broken` is a workflow that
+must be refused; `fails` is a test that must fail; `picture` is a drawing.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+import yaml
+from forms import INSIGHTS, faults, functions_of
+from pages import Block, commands
+from terminal import Terminal, agrees, plain
+
+from stepless.compile import check_document, parse
+from stepless.model.findings import Severity
+from stepless.nodes import KINDS
+
+OF_A_DEPLOYMENT = ("docs/operations.md",)
+CHANGES_THE_MACHINE = ("make", "aws", "sam", "pip")  # or needs an account: judged by its form
+MAX_PICTURE_COLUMNS = 105
+LOOKING = ("stepless runs show", "stepless runs list")  # at what a server is about to do: looked at again, up to
+LOOKS = 30  # times
+
+
+class Reader:
+    """Does with each block of a page what its language means."""
+
+    def __init__(self, folder: Path, state: Path) -> None:
+        self.folder = folder
+        self.terminal = Terminal(folder, state)
+        self.said: str | None = None
+
+    def read(self, block: Block) -> None:
+        do = LANGUAGES.get(block.language)
+        assert do is not None, f"{block.place}: nobody knows what to do with a block of {block.language or 'no language'}"
+        if block.file is not None:
+            (self.folder / block.file).parent.mkdir(parents=True, exist_ok=True)
+            (self.folder / block.file).write_text(block.text, "utf-8")
+        do(self, block)
+
+    def workflow(self, block: Block) -> None:
+        content = yaml.safe_load(block.text) if block.language == "yaml" else json.loads(block.text)
+        if not isinstance(content, dict) or "nodes" not in content:
+            assert "broken" not in block.marks, block.place
+            return
+        findings = check_document(parse(block.text), KINDS)
+        if "broken" in block.marks:
+            assert any(finding.severity is Severity.ERROR for finding in findings), f"{block.place}: nothing is wrong with it"
+        else:
+            assert list(findings) == [], block.place
+
+    def python(self, block: Block) -> None:
+        compile(block.text, block.place, "exec")
+        name = block.file
+        if name is None:
+            (self.folder / "_block.py").write_text(self.terminal.here(block.text), "utf-8")
+            self.said, code = self.terminal.run("python _block.py")
+            (self.folder / "_block.py").unlink()
+            assert code == 0, f"{block.place}: {self.said}"
+        elif name.rpartition("/")[2].startswith("test_"):
+            self.said, code = self.terminal.run(f"pytest -q --color=no {name}")
+            assert (code == 1) == ("fails" in block.marks) and code in (0, 1), f"{block.place}: {self.said}"
+
+    def console(self, block: Block) -> None:
+        """Commands after `$ `, each with what it says. A command that shows nothing may say anything."""
+        for command, shown in commands(block.text):
+            if judged_by_form(command):
+                assert list(faults(command)) == [], block.place
+                continue
+            shown = self.terminal.here(shown)  # noqa: PLW2901
+            for _ in range(LOOKS if command.startswith(LOOKING) else 1):
+                said, _ = self.terminal.run(command)
+                if not shown or agrees(shown, said):
+                    break
+            else:
+                raise AssertionError(f"{block.place}: {command}\n" + "\n".join(plain(said)))
+
+    def bash(self, block: Block) -> None:
+        """Commands that must succeed; on a page about a deployment they are only shown."""
+        if block.page in OF_A_DEPLOYMENT:
+            self.form(block)
+            return
+        for command, _ in commands(block.text):
+            if judged_by_form(command):
+                assert list(faults(command)) == [], block.place
+                continue
+            said, code = self.terminal.run(command)
+            assert code == 0, f"{block.place}: {command}\n{said}"
+            self.said = said
+
+    def form(self, block: Block) -> None:
+        """Commands that are shown and not run: what they name must be there."""
+        for command, _ in commands(block.text):
+            assert list(faults(command, functions_of(block.text))) == [], block.place
+
+    def text(self, block: Block) -> None:
+        """A drawing, or what the block before it said."""
+        if "picture" in block.marks:
+            assert all(len(line) <= MAX_PICTURE_COLUMNS for line in block.text.splitlines()), block.place
+            return
+        assert self.said is not None, f"{block.place}: nothing was run whose output this could be"
+        assert agrees(block.text, self.said), f"{block.place}\n" + "\n".join(plain(self.said))
+
+
+LANGUAGES: Mapping[str, Callable[[Reader, Block], None]] = {
+    "yaml": Reader.workflow,
+    "json": Reader.workflow,
+    "python": Reader.python,
+    "console": Reader.console,
+    "bash": Reader.bash,
+    "sh": Reader.form,
+    "text": Reader.text,
+}
+
+
+def judged_by_form(command: str) -> bool:
+    words = command.split()
+    first = next((word for word in words if "=" not in word), "")
+    elsewhere = any(word in command for word in ("$URL", "https://", "-m venv"))
+    return first.rpartition("/")[2] in {*CHANGES_THE_MACHINE, *INSIGHTS} or elsewhere or ".venv/" in command
