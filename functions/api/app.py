@@ -10,7 +10,8 @@ from mangum import Mangum
 
 from stepless.api.app import create_app
 from stepless.limits import MAX_LONG_POLL_MS
-from stepless.runtime.bootstrap_aws import aws, setting
+from stepless.runtime import spending
+from stepless.runtime.bootstrap_aws import aws, setting, traced
 
 LOG, CLOUD = Logger(), aws()
 APP = create_app(
@@ -23,9 +24,11 @@ APP = create_app(
 SERVE = Mangum(APP, lifespan="off", text_mime_types=["text/", "application/json", "application/problem+json"])
 
 
+@traced
 @LOG.inject_lambda_context
 def handler(event: dict[str, Any], context: Any) -> dict[str, Any]:
     try:
-        return SERVE(event, context)
+        with CLOUD.world.tallies.open(spending.ONE_REQUEST):
+            return SERVE(event, context)
     finally:
         CLOUD.meter.flush()

@@ -7,12 +7,13 @@ from typing import Any
 from aws_lambda_powertools import Logger
 
 from stepless.errors import SteplessError
-from stepless.runtime.bootstrap_aws import aws, received
+from stepless.runtime.bootstrap_aws import aws, received, traced
 from stepless.runtime.deadletter import rest
 
 LOG, CLOUD = Logger(), aws()
 
 
+@traced
 @LOG.inject_lambda_context
 def handler(event: dict[str, Any], context: Any) -> dict[str, Any]:
     """Answers the records that must stay in the dead-letter queue, where the alarm on its depth sees them."""

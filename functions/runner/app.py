@@ -7,19 +7,20 @@ from typing import Any
 
 from aws_lambda_powertools import Logger
 
-from stepless.runtime.bootstrap_aws import aws, received
+from stepless.runtime import spending
+from stepless.runtime.bootstrap_aws import aws, received, traced
 from stepless.runtime.budget import Budget
 
 LOG, CLOUD, LOOP = Logger(), aws(), asyncio.Runner()
 RUNNER = CLOUD.runner
 
 
+@traced
 @LOG.inject_lambda_context
 def handler(event: dict[str, Any], context: Any) -> dict[str, Any]:
     """Answers the records that must come again; the others are done with."""
-    records = event["Records"]
+    failed, records = [], event["Records"]
     ends = LOOP.run(serve(records, context.get_remaining_time_in_millis()))
-    failed = []
     for record, end in zip(records, ends, strict=True):
         if isinstance(end, BaseException):
             LOG.error("the message comes again", extra={"hint": record["body"]}, exc_info=end)
@@ -34,4 +35,6 @@ async def serve(records: list[dict[str, Any]], remaining_ms: int) -> list[Any]:
 
 
 async def work(body: str, remaining_ms: int) -> Any:
-    return await RUNNER.run(received(body), Budget(remaining_ms, hard=True))
+    message = received(body)
+    with CLOUD.world.tallies.open(spending.begun(message)):
+        return await RUNNER.run(message, Budget(remaining_ms, hard=True))

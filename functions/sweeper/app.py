@@ -6,14 +6,15 @@ from typing import Any
 
 from aws_lambda_powertools import Logger
 
-from stepless.runtime.bootstrap_aws import aws
+from stepless.runtime.bootstrap_aws import aws, traced
 from stepless.runtime.sweep import sweep
 
 LOG, CLOUD = Logger(), aws()
 
 
+@traced
 @LOG.inject_lambda_context
-def handler(event: dict[str, Any], context: Any) -> dict[str, int]:
+def handler(event: dict[str, Any], context: Any) -> dict[str, Any]:
     """Answers how many runs were overdue."""
     try:
         return {"due": sweep(CLOUD.world)}

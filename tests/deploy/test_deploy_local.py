@@ -32,7 +32,8 @@ def cloud(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cloud]:
         "ApiKeyHashes": f"sha256:{sha256(API_KEY.encode()).hexdigest()}",
         "FunctionModules": "deploy_steps",
         "RunnerTimeout": "10",  # with five seconds of margin: every longer run hands over
-        "QueueVisibility": "15",
+        "QueueVisibility": "35",
+        "EventSources": "shop.orders",
     }
     try:
         with deployed(tmp_path_factory.mktemp("cloud"), HERE / "functions", parameters) as built:
@@ -89,6 +90,26 @@ def step(after: str | list[str] | None = None, call: str = "steps.work", **args:
 
 def _tell(line: str) -> None:
     sys.stderr.write(f"  {line}\n")
+
+
+@pytest.fixture(scope="module")
+def poisoned(cloud: Cloud, http: httpx.Client, tmp_path_factory: pytest.TempPathFactory) -> tuple[str, Path]:
+    """A run that kills every invocation, and the file that makes it do so. Its message is a dead letter after two receives
+    instead of five (nothing else is changed): each takes a visibility time-out."""
+    sqs, queue = cloud.service("sqs"), cloud.outputs["Queue"]
+    policy = json.loads(sqs.get_queue_attributes(QueueUrl=queue, AttributeNames=["RedrivePolicy"])["Attributes"]["RedrivePolicy"])
+    assert int(policy["maxReceiveCount"]) == 5
+    sqs.set_queue_attributes(QueueUrl=queue, Attributes={"RedrivePolicy": json.dumps({**policy, "maxReceiveCount": 2})})
+    file = tmp_path_factory.mktemp("poison") / "deadly"
+    file.touch()
+    publish(http, "poison", {"kill": step(call="steps.deadly", file=str(file)), "after": step("kill", name="alive")})
+    return start(http, "poison"), file
+
+
+def test_a_run_that_kills_its_invocation_keeps_nobody_else_from_running(http: httpx.Client, poisoned: tuple[str, Path]) -> None:
+    publish(http, "beside", {"a": step(name="a")})
+    assert ended(http, start(http, "beside"))["status"] == "completed"
+    assert http.get(f"/runs/{poisoned[0]}").json()["status"] in ("created", "running")
 
 
 def test_who_has_no_key_gets_no_answer(cloud: Cloud) -> None:
@@ -201,10 +222,75 @@ def test_a_schedule_of_the_group_wakes_a_run_through_its_role(cloud: Cloud, http
     assert ended(http, run_id)["status"] == "cancelled"
 
 
-def test_what_nobody_can_work_off_becomes_a_dead_letter_that_is_told(cloud: Cloud) -> None:
-    cloud.service("sqs").send_message(QueueUrl=cloud.outputs["DeadLetters"], MessageBody='{"run":"run_x","reason":"start"}')
+def test_a_schedule_that_is_made_at_publication_starts_a_run_through_its_role(cloud: Cloud, http: httpx.Client) -> None:
+    """Its instant is brought forward, and put into the message as AWS does, which the emulator does not."""
+    nodes = {"tick": {"type": "schedule", "with": {"cron": "30 9 * * 1-5", "timezone": "Europe/Berlin"}}}
+    publish(http, "weekdays", {**nodes, "work": step("tick", name="<tick.scheduled_at>")})
+    scheduler, group = cloud.service("scheduler"), cloud.outputs["Schedules"]
+    [listed] = scheduler.list_schedules(GroupName=group)["Schedules"]
+    made = scheduler.get_schedule(GroupName=group, Name=listed["Name"])
+    assert (made["ScheduleExpression"], made["ScheduleExpressionTimezone"]) == ("cron(30 9 ? * 2-6 *)", "Europe/Berlin")
+    soon = datetime.fromtimestamp(SystemClock().now_ms() / 1000 + 2, UTC)
+    at = f"{soon:%Y-%m-%dT%H:%M:%S}"
+    target = {**made["Target"], "Input": made["Target"]["Input"].replace("<aws.scheduler.scheduled-time>", f"{at}Z")}
+    kept = {name: made[name] for name in ("Name", "GroupName", "FlexibleTimeWindow")}
+    scheduler.update_schedule(**kept, ScheduleExpression=f"at({at})", ScheduleExpressionTimezone="UTC", Target=target)
+    [run] = until(lambda: runs_of(http, "weekdays"), "the firing")
+    assert ended(http, run["id"])["outputs"] == {"work": f"{at}.000Z"}
+    publish(http, "weekdays", {"tick": {"type": "manual"}, "work": step("tick", name="done")})
+    assert scheduler.list_schedules(GroupName=group)["Schedules"] == []
+
+
+def test_an_event_of_the_bus_starts_the_workflow_that_listens_once(cloud: Cloud, http: httpx.Client) -> None:
+    pattern = {"source": ["shop.orders"], "detail": {"total": [{"numeric": [">", 100]}]}}
+    nodes = {"order": {"type": "event", "with": {"pattern": pattern}}, "pack": step("order", name="<order.detail.id>")}
+    publish(http, "orders-by-event", nodes)
+    entries = [
+        {"Source": source, "DetailType": "Order Placed", "Detail": json.dumps({"id": source, "total": total})}
+        for source, total in (("shop.orders", 129.5), ("shop.orders", 9), ("shop.returns", 500))
+    ]
+    assert cloud.service("events").put_events(Entries=entries)["FailedEntryCount"] == 0
+    [run] = until(lambda: runs_of(http, "orders-by-event"), "the event")
+    assert ended(http, run["id"])["outputs"] == {"pack": "shop.orders"}
+    event = {"id": "e-1", "source": "shop.orders", "detail-type": "Order Placed", "detail": {"id": "twice", "total": 200}}
+    queue = cloud.service("sqs").get_queue_url(QueueName=cloud.outputs["TriggerQueueArn"].rpartition(":")[2])["QueueUrl"]
+    for _ in range(3):
+        cloud.service("sqs").send_message(QueueUrl=queue, MessageBody=json.dumps(event))
+    log = cloud.logs / f"{cloud.stack}-trigger.log"
+    until(lambda: sum("run.triggered" in line and '"replay":true' in line for line in lines(log)) >= 2, "both repetitions")
+    assert len(runs_of(http, "orders-by-event")) == 2
+
+
+def runs_of(http: httpx.Client, workflow_id: str) -> list[dict[str, Any]]:
+    return list(http.get(f"/runs?workflow={workflow_id}").json()["runs"])
+
+
+def test_author_code_runs_in_a_function_that_may_do_nothing(http: httpx.Client) -> None:
+    code = "import statistics\ndef main(args):\n  return statistics.mean(args['of'])\n"
+    publish(http, "sandboxed", {"mean": {"type": "code", "with": {"code": code, "args": {"of": [1, 2, 6]}}, "timeout_ms": 4_000}})
+    assert ended(http, start(http, "sandboxed"))["outputs"] == {"mean": 3}
+    broken = "def main(args):\n  return args['nowhere']\n"
+    publish(http, "sandboxed", {"mean": {"type": "code", "with": {"code": broken, "args": {}}, "timeout_ms": 4_000}})
+    run = ended(http, start(http, "sandboxed"))
+    assert (run["status"], run["error"]["code"]) == ("failed", "code_raised")
+    assert "line 2: KeyError" in run["error"]["message"]
+
+
+def test_what_kills_every_invocation_is_a_dead_letter_and_goes_on_when_it_is_mended(
+    cloud: Cloud, http: httpx.Client, poisoned: tuple[str, Path]
+) -> None:
+    run_id, file = poisoned
     log = cloud.logs / f"{cloud.stack}-deadletter.log"
-    until(lambda: log.exists() and "run_x" in log.read_text(), "the dead letter's line")
+    until(lambda: log.exists() and any(run_id in line and "run.dead_letter" in line for line in lines(log)), "its line", 150)
+    file.unlink()
+    hint = json.dumps({"run": run_id, "reason": "sweep", "hops": 0})
+    cloud.service("sqs").send_message(QueueUrl=cloud.outputs["Queue"], MessageBody=hint)
+    assert ended(http, run_id)["outputs"] == {"after": "alive"}
+    assert "run.recovered" in event_types(http, run_id)
+
+
+def lines(log: Path) -> list[str]:
+    return log.read_text().splitlines()
 
 
 def test_the_sweeper_is_invoked_by_its_schedule(cloud: Cloud) -> None:

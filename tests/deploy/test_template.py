@@ -6,6 +6,7 @@ import ast
 import subprocess
 import sys
 from collections.abc import Iterator
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -13,10 +14,10 @@ import pytest
 import yaml
 
 from stepless.adapters.aws.table import create_table_arguments, time_to_live_arguments
-from stepless.limits import BUDGET_MARGIN_MS
+from stepless.limits import BUDGET_MARGIN_MS, LEASE_MS
 
 ROOT = Path(__file__).resolve().parents[2]
-FUNCTIONS = ("Api", "Runner", "Sweeper", "Deadletter")
+FUNCTIONS = ("Api", "Runner", "Sweeper", "Deadletter", "Trigger", "Sandbox")
 KNOWS_NO_RESOURCES = {"scheduler:ListSchedules", "xray:PutTraceSegments", "xray:PutTelemetryRecords"}
 
 
@@ -82,6 +83,7 @@ def test_the_queue_outlives_an_invocation(template: dict[str, Any]) -> None:
     parameters = template["Parameters"]
     timeout_s = parameters["RunnerTimeout"]["Default"]
     assert parameters["QueueVisibility"]["Default"] > timeout_s
+    assert parameters["QueueVisibility"]["MinValue"] * 1_000 > LEASE_MS
     assert parameters["MaxReceives"]["MinValue"] >= 5
     assert parameters["RunnerTimeout"]["MinValue"] * 1_000 > BUDGET_MARGIN_MS
     runner = properties(template, "RunnerFunction")
@@ -94,7 +96,7 @@ def test_every_setting_that_the_functions_read_is_set(template: dict[str, Any]) 
     given = set(template["Globals"]["Function"]["Environment"]["Variables"])
     given |= set(properties(template, "ApiFunction")["Environment"]["Variables"])
     read = set()
-    for path in (ROOT / "engine/stepless/runtime/bootstrap_aws.py", ROOT / "functions/api/app.py"):
+    for path in (ROOT / "engine/stepless/runtime/bootstrap_aws.py", *ROOT.glob("functions/*/app.py")):
         for node in ast.walk(ast.parse(path.read_text())):
             match node:
                 case ast.Call(func=ast.Name(id="setting"), args=[ast.Constant(value=str(name))]):
@@ -103,12 +105,57 @@ def test_every_setting_that_the_functions_read_is_set(template: dict[str, Any]) 
     assert read <= given
 
 
+def test_the_sandbox_may_write_its_log_and_nothing_else(template: dict[str, Any]) -> None:
+    allowed = [listed(statement["Action"]) for role, statement in statements(template) if role == "SandboxRole"]
+    assert [*chain(*allowed)] == ["logs:CreateLogStream", "logs:PutLogEvents"]
+    function = template["Resources"]["SandboxFunction"]
+    assert function["IgnoreGlobals"] == ["Environment", "Layers", "Tracing"]
+    assert function["Properties"]["Layers"] == [{"Ref": "Engine"}]
+    assert set(function["Properties"]["Environment"]["Variables"]) == {"STEPLESS_CODE_UNSAFE"}
+
+
+def test_only_the_runner_may_run_author_code_and_only_the_api_plans_schedules(template: dict[str, Any]) -> None:
+    invoked = {"GetAtt": "SandboxFunction.Arn"}
+    assert [role for role, statement in statements(template) if invoked in listed(statement["Resource"])] == ["RunnerRole"]
+    passed = [role for role, statement in statements(template) if {"GetAtt": "CalendarRole.Arn"} in listed(statement["Resource"])]
+    assert passed == ["ApiRole"]
+
+
+def test_nothing_starts_runs_by_events_unless_their_sources_are_named(template: dict[str, Any]) -> None:
+    rule = template["Resources"]["EventRule"]
+    assert template["Parameters"]["EventSources"]["Default"] == ""
+    assert (rule["Condition"], rule["Properties"]["EventPattern"]) == ("WithEvents", {"source": {"Ref": "EventSources"}})
+    policy = properties(template, "EventPolicy")["PolicyDocument"]["Statement"]
+    assert [statement["Condition"] for statement in policy] == [{"ArnEquals": {"aws:SourceArn": {"GetAtt": "EventRule.Arn"}}}]
+
+
+def test_people_are_told_and_pages_are_served_only_where_the_operator_says_so(template: dict[str, Any]) -> None:
+    policies = properties(template, "RunnerRole")["Policies"][0]["PolicyDocument"]["Statement"]
+    told = {part["If"][0]: part["If"][1]["Action"] for part in policies if "If" in part}
+    assert told == {"WithTopic": "sns:Publish", "WithMail": "ses:SendEmail", "WithTracing": told["WithTracing"]}
+    assert template["Resources"]["PreflightRoute"]["Condition"] == "WithCors"
+    variables = template["Globals"]["Function"]["Environment"]["Variables"]
+    assert {"STEPLESS_BASE_URL", "STEPLESS_SIGNING_SECRET", "STEPLESS_NOTIFY_FROM"} <= set(variables)  # notices carry links
+
+
+def test_the_sandbox_starts_with_the_standard_library_alone() -> None:
+    code = "import sys, app; print(*sorted({'boto3', 'pydantic', 'orjson', 'aws_lambda_powertools'} & set(sys.modules)))"
+    command = [sys.executable, "-c", code]
+    variables = {"PYTHONPATH": str(ROOT / "engine")}
+    done = subprocess.run(
+        command, cwd=ROOT / "functions/sandbox", env=variables, capture_output=True, text=True, check=False
+    )
+    assert (done.returncode, done.stdout.strip()) == (0, ""), done.stderr
+
+
 def test_the_runner_starts_without_the_web_framework() -> None:
-    code = "import sys, app; print(*sorted({'fastapi', 'starlette', 'mangum', 'stepless.api'} & set(sys.modules)))"
+    unwanted = {"fastapi", "starlette", "mangum", "aws_xray_sdk", "stepless.api"}
+    code = f"import sys, app; print(*sorted({unwanted!r} & set(sys.modules)))"
     names = "TABLE QUEUE_URL BUCKET SCHEDULE_GROUP SCHEDULE_ROLE_ARN SCHEDULE_TARGET_ARN SCHEDULE_DEAD_LETTER_ARN SECRETS_PREFIX"
+    names += " CALENDAR_GROUP CALENDAR_ROLE_ARN TRIGGER_QUEUE_ARN TRIGGER_DEAD_LETTER_ARN"
     settings = {f"STEPLESS_{name}": "x" for name in names.split()}
     variables = {**settings, "AWS_REGION": "us-east-1", "AWS_DEFAULT_REGION": "us-east-1", "PYTHONPATH": str(ROOT / "engine")}
-    for name in ("runner", "sweeper", "deadletter"):
+    for name in ("runner", "sweeper", "deadletter", "trigger"):
         folder = ROOT / "functions" / name
         command = [sys.executable, "-c", code]
         done = subprocess.run(command, cwd=folder, env=variables, capture_output=True, text=True, check=False)

@@ -11,7 +11,7 @@ from emulators import Missing, ministack
 from lambda_stack import Stack
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def address() -> Iterator[str]:
     try:
         with ministack() as found:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import socket
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
@@ -17,12 +18,12 @@ from stepless.ports import RunHead
 Ask = Callable[..., tuple[int, Any]]
 
 
-def records(run_id: str, reason: str = "start", number: int = 1) -> dict[str, Any]:
+def records(run_id: str, reason: str = "start", number: int = 1, **more: str) -> dict[str, Any]:
     """The sample of one message, for another run."""
     event = sample("runner-start")
     event["Records"] = [dict(event["Records"][0], messageId=f"message-{index}") for index in range(number)]
     for record in event["Records"]:
-        record["body"] = json.dumps({"run": run_id, "reason": reason, "hops": 0})
+        record["body"] = json.dumps({"run": run_id, "reason": reason, "hops": 0, **more})
     return event
 
 
@@ -75,13 +76,28 @@ def test_a_webhook_is_accepted_and_its_run_ends_with_the_message(stack: Stack, a
     status, started = api(sample("api-hook"))
     assert status == 202
     assert started["links"]["run"] == f"https://stepless.example/runs/{started['run_id']}"
-    assert stack.messages() == [{"run": started["run_id"], "reason": "start", "hops": 0}]
+    (message,) = stack.messages()
+    spent = message.pop("spent")
+    assert message == {"run": started["run_id"], "reason": "start", "hops": 0}
     runner = stack.function("runner", {"POWERTOOLS_SERVICE_NAME": "runner"})
-    assert runner.invoke(records(started["run_id"])).value == {"batchItemFailures": []}
+    assert runner.invoke(records(started["run_id"], spent=spent)).value == {"batchItemFailures": []}
     assert api(asked("GET", f"/runs/{started['run_id']}"))[1]["outputs"] == {"greet": "Hello, Ada!"}
     replayed = asked("GET", f"/runs/{started['run_id']}/events")
     replayed["headers"]["accept"] = "text/event-stream"
     assert "event: run.completed" in api(replayed)[1]
+
+
+def test_a_run_is_billed_for_what_both_functions_asked_for(stack: Stack, api: Ask) -> None:
+    run_id = chain(api, "billed", step("steps.mark", name="billed"))
+    (message,) = [message for message in stack.messages() if message["run"] == run_id]
+    runner = stack.function("runner", {"AWS_LAMBDA_FUNCTION_MEMORY_SIZE": "512"})
+    assert runner.invoke(records(run_id, spent=message["spent"])).value == {"batchItemFailures": []}
+    status, bill = api(asked("GET", f"/runs/{run_id}/cost"))
+    counts = {line["what"]: line["count"] for line in bill["lines"]}
+    assert (status, bill["basis"]) == (200, "counted")
+    assert counts["DynamoDB write units"] >= 3 + 1 + 2 + 3  # create, lease, two batches, the end
+    assert (counts["SQS requests"], counts["HTTP API requests"], counts["Lambda requests"]) == (3, 1, 2)
+    assert counts["Lambda GB-s"] > 0
 
 
 def test_a_replay_of_no_run_is_no_stream(api: Ask) -> None:
@@ -187,6 +203,19 @@ def test_a_store_out_of_reach_gives_the_message_back(stack: Stack) -> None:
     event = sample("runner-start")
     failed = [{"itemIdentifier": event["Records"][0]["messageId"]}]
     assert runner.invoke(event).value == {"batchItemFailures": failed}
+
+
+def test_an_invocation_is_traced_where_tracing_is_on(stack: Stack) -> None:
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as daemon:
+        daemon.bind(("127.0.0.1", 0))
+        daemon.settimeout(10)
+        address = f"127.0.0.1:{daemon.getsockname()[1]}"
+        sweeper = stack.function("sweeper", {"STEPLESS_TRACING": "on", "AWS_XRAY_DAEMON_ADDRESS": address})
+        assert sweeper.invoke(sample("sweeper")).error is None
+        told = ""
+        while "## handler" not in told:
+            told += daemon.recv(65_536).decode()
+    assert '"name": "dynamodb"' in told
 
 
 def test_the_key_of_the_samples_is_the_one_that_is_accepted() -> None:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import signal
+from pathlib import Path
 from threading import Event
 
 from stepless.nodes.function import FunctionCall, function
@@ -13,6 +16,14 @@ def work(name: str, call: FunctionCall, seconds: float = 0.0) -> str:
     Event().wait(seconds)
     call.log(f"worked on {name}")
     return name
+
+
+@function("steps.deadly")
+def deadly(file: str) -> str:
+    """Takes the whole process along for as long as there is a file of this name."""
+    if Path(file).exists():
+        os.kill(os.getpid(), signal.SIGKILL)
+    return "survived"
 
 
 @function("steps.large")

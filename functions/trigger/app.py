@@ -1,0 +1,40 @@
+"""Trigger: schedules that fire and events that come start runs, each of them once however often it is delivered."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from aws_lambda_powertools import Logger
+
+from stepless.errors import SteplessError
+from stepless.runtime import spending
+from stepless.runtime.bootstrap_aws import aws, setting, traced
+from stepless.runtime.payloads import payload_of
+from stepless.runtime.triggers import arrive
+
+LOG, CLOUD, OWN_QUEUE = Logger(), aws(), setting("STEPLESS_TRIGGER_QUEUE_ARN")
+
+
+@traced
+@LOG.inject_lambda_context
+def handler(event: dict[str, Any], context: Any) -> dict[str, Any]:
+    """Records of a queue one by one: answers those that must come again. Anything else as a whole, and raises."""
+    failed, records = [], event.get("Records", [])
+    if not records or records[0].get("eventSource") != "aws:sqs":
+        start(event)
+        records = []
+    for record in records:
+        try:
+            start(payload_of(record, OWN_QUEUE))
+        except SteplessError:
+            LOG.exception("the message comes again", extra={"message_id": record["messageId"]})
+            failed.append({"itemIdentifier": record["messageId"]})
+    CLOUD.meter.flush()
+    return {"batchItemFailures": failed}
+
+
+def start(payload: Any) -> None:
+    with CLOUD.world.tallies.open(spending.ONE_EVENT):
+        started = arrive(CLOUD.world, CLOUD.versions, payload)
+    for run in started:
+        LOG.info("run.triggered", extra={"run": run.run_id, "workflow": run.workflow_id, "replay": run.replay})
