@@ -2,106 +2,91 @@
 
 `KINDS` is what documents may use, kinds of installed plug-ins included; `RUNS` holds the code of the effectful kinds that need
 nothing from outside, and `model_runs`, `sandbox_runs` and `aws_runs` bring that of the kinds that do. A kind without its run
-can be compiled and simulated, and not published.
+can be compiled and simulated, and not published. Every table loads a kind when it is first asked for.
 """
 
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
 from types import MappingProxyType
-from typing import Final, TypeAlias
+from typing import TYPE_CHECKING, Final, TypeAlias
 
-from stepless.model.kind import Kind, Pause
-from stepless.model.work import Result
-from stepless.nodes.approval import KIND as APPROVAL
-from stepless.nodes.aws import KIND as AWS
-from stepless.nodes.aws import caller as aws_caller
-from stepless.nodes.aws import checked as aws_checked
-from stepless.nodes.aws_lambda import KIND as LAMBDA
-from stepless.nodes.aws_lambda import Invite
-from stepless.nodes.aws_lambda import caller as lambda_caller
-from stepless.nodes.callback import KIND as CALLBACK
-from stepless.nodes.code import KIND as CODE
-from stepless.nodes.code import caller as code_caller
-from stepless.nodes.condition import KIND as CONDITION
-from stepless.nodes.end import KIND as END
-from stepless.nodes.event import KIND as EVENT
-from stepless.nodes.function import KIND as FUNCTION
-from stepless.nodes.function import describe
-from stepless.nodes.function import run as run_function
-from stepless.nodes.http import KIND as HTTP
-from stepless.nodes.http import run as run_http
-from stepless.nodes.join import KIND as JOIN
-from stepless.nodes.llm import KIND as LLM
-from stepless.nodes.llm import caller as llm_caller
-from stepless.nodes.loop import KIND as LOOP
-from stepless.nodes.manual import KIND as MANUAL
-from stepless.nodes.parallel import KIND as PARALLEL
+from stepless.nodes.lazily import Layers, Lazily, attribute
 from stepless.nodes.plugins import WithPlugins
-from stepless.nodes.respond import KIND as RESPOND
-from stepless.nodes.router import KIND as ROUTER
-from stepless.nodes.router import caller as router_caller
-from stepless.nodes.schedule import KIND as SCHEDULE
-from stepless.nodes.set import KIND as SET
-from stepless.nodes.transform import KIND as TRANSFORM
-from stepless.nodes.wait import KIND as WAIT
-from stepless.nodes.webhook import KIND as WEBHOOK
-from stepless.nodes.workflow import KIND as WORKFLOW
-from stepless.ports import Aws, Call, Models, Sandbox
 
-Run: TypeAlias = Callable[[Call], Awaitable[Result | Pause]]
+if TYPE_CHECKING:
+    from stepless.model.kind import Kind, Pause
+    from stepless.model.work import Result
+    from stepless.nodes.aws_lambda import Invite
+    from stepless.ports import Aws, Call, Models, Sandbox
+
+Run: TypeAlias = "Callable[[Call], Awaitable[Result | Pause]]"
 """One attempt of an effectful node: its result, or what it has to wait for; raises `NodeFailure`."""
 
-_KINDS: Final[Mapping[str, Kind]] = MappingProxyType({
-    "manual": MANUAL,
-    "webhook": WEBHOOK,
-    "schedule": SCHEDULE,
-    "event": EVENT,
-    "function": FUNCTION,
-    "http": HTTP,
-    "lambda": LAMBDA,
-    "aws": AWS,
-    "code": CODE,
-    "llm": LLM,
-    "transform": TRANSFORM,
-    "set": SET,
-    "condition": CONDITION,
-    "router": ROUTER,
-    "loop": LOOP,
-    "parallel": PARALLEL,
-    "join": JOIN,
-    "wait": WAIT,
-    "approval": APPROVAL,
-    "callback": CALLBACK,
-    "workflow": WORKFLOW,
-    "respond": RESPOND,
-    "end": END,
+_MODULES: Final[Mapping[str, str]] = MappingProxyType({
+    "manual": "manual",
+    "webhook": "webhook",
+    "schedule": "schedule",
+    "event": "event",
+    "function": "function.kind",
+    "http": "http.kind",
+    "lambda": "aws_lambda",
+    "aws": "aws",
+    "code": "code",
+    "llm": "llm.kind",
+    "transform": "transform",
+    "set": "set",
+    "condition": "condition",
+    "router": "router",
+    "loop": "loop",
+    "parallel": "parallel",
+    "join": "join",
+    "wait": "wait",
+    "approval": "approval",
+    "callback": "callback",
+    "workflow": "workflow",
+    "respond": "respond",
+    "end": "end",
 })
+"""By the name of a kind, the module of this room that holds its `KIND`."""
 
-_RUNS: Final[Mapping[str, Run]] = MappingProxyType({
-    "function": run_function,
-    "http": run_http,
-})
+_KINDS: Final[Mapping[str, Kind]] = Lazily({name: attribute(module, "KIND") for name, module in _MODULES.items()})
+_RUNS: Final[Mapping[str, Run]] = Lazily({name: attribute(_MODULES[name], "run") for name in ("function", "http")})
 
-KINDS: Final[Mapping[str, Kind]] = WithPlugins(_KINDS, lambda plugin: plugin.KIND, _KINDS)
-RUNS: Final[Mapping[str, Run]] = WithPlugins(_RUNS, lambda plugin: getattr(plugin, "run", None), _KINDS)
+KINDS: Final[Mapping[str, Kind]] = WithPlugins(_KINDS, lambda plugin: plugin.KIND, _MODULES)
+RUNS: Final[Mapping[str, Run]] = WithPlugins(_RUNS, lambda plugin: getattr(plugin, "run", None), _MODULES)
+
+
+def runs_with(*brought: Mapping[str, Run]) -> Mapping[str, Run]:
+    """`RUNS`, and the code of the kinds that somebody brings: the first who brings a kind is asked."""
+    return Layers(*brought, RUNS)
 
 
 def model_runs(models: Models) -> Mapping[str, Run]:
     """The code of the kinds that ask a model."""
-    return {"llm": llm_caller(models, run_function, describe), "router": router_caller(models)}
+
+    def llm() -> Run:
+        from stepless.nodes.function import describe, run
+        from stepless.nodes.llm import caller
+
+        return caller(models, run, describe)
+
+    return Lazily({"llm": llm, "router": lambda: attribute("router", "caller")()(models)})
 
 
 def sandbox_runs(sandbox: Sandbox) -> Mapping[str, Run]:
     """The code of the kinds that run an author's own code."""
-    return {"code": code_caller(sandbox)}
+    return Lazily({"code": lambda: attribute("code", "caller")()(sandbox)})
 
 
 def aws_runs(aws: Aws, invite: Invite) -> Mapping[str, Run]:
     """The code of the kinds that call AWS."""
-    return {"aws": aws_caller(aws), "lambda": lambda_caller(aws, invite)}
+    return Lazily({
+        "aws": lambda: attribute("aws", "caller")()(aws),
+        "lambda": lambda: attribute("aws_lambda", "caller")()(aws, invite),
+    })
 
 
 def aws_kinds(aws: Aws) -> Mapping[str, Kind]:
-    """The kinds whose parameters can be held against the services' own models."""
-    return {"aws": aws_checked(aws)}
+    """`KINDS`, where parameters can be held against the services' own models."""
+    return Layers(Lazily({"aws": lambda: attribute("aws", "checked")()(aws)}), KINDS)

@@ -18,15 +18,20 @@ _OWN_OUTPUT = ("decision", "by", "at")
 
 
 class ApprovalParams(Params):
-    """`fields` maps the answer's fields to their JSON Schemas. `notify` is a URL, the ARN of an SNS topic or
-    `mailto:` an address, and is given the links; `reminders` are durations from the question on."""
+    """What people are asked, who they are, and how long they have."""
 
     message: str = Field(max_length=MAX_MESSAGE_CHARACTERS)
+    """What people are asked."""
     fields: dict[Name, dict[str, Any] | bool] = Field(default_factory=dict, max_length=MAX_ANSWER_FIELDS)
+    """The answer's fields, each with its JSON Schema: the page behind the link makes a form of them."""
     approvers: str | Annotated[list[str], Field(max_length=MAX_APPROVERS)] | None = None
+    """Who is asked. Each gets a link of their own, and the answer says by whose it came."""
     notify: str | None = Field(None, min_length=1)
+    """Who is sent the links: a URL, the ARN of an SNS topic, or `mailto:` and an address."""
     timeout: Duration | None = None
+    """How long to wait before the exit `timeout` is taken, or, where nothing is wired to it, the node fails."""
     reminders: list[Duration] = Field(default_factory=list, max_length=MAX_REMINDERS)
+    """When `notify` is told again, counted from the question on."""
 
 
 def exits(params: ApprovalParams) -> tuple[str, ...]:

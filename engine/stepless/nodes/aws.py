@@ -20,16 +20,19 @@ ACTION: Final = r"^[A-Za-z][A-Za-z0-9_]{0,99}$"
 
 
 class AwsParams(Params):
-    """`service` and `action` are boto3's names (`dynamodb`, `put_item` or `PutItem`), `params` the operation's own."""
+    """Which operation is called, and with what."""
 
     service: str = Field(pattern=SERVICE)
+    """The service by boto3's name, like `dynamodb`."""
     action: str = Field(pattern=ACTION)
+    """The operation, like `put_item` or `PutItem`."""
     params: dict[str, JSON] = Field(default_factory=dict)
+    """The operation's own parameters. Where boto3 is installed they are checked at publish."""
 
 
 KIND = Kind(
     "aws", Nature.EFFECT, AwsParams, "calls any operation of any AWS service; puts out its answer",
-    parts={"service": Part.LITERAL, "action": Part.LITERAL},
+    parts={"service": Part.LITERAL, "action": Part.LITERAL}, is_tool=True,
 )
 
 

@@ -23,13 +23,17 @@ Invite: TypeAlias = Callable[[str, str, int], Mapping[str, str]]
 
 
 class LambdaParams(Params):
-    """`function` is a name or an ARN. With `mode: callback` the function is given {input, resume: {token, url}}, is not waited
-    for, and the node goes on with what is posted to the url; `timeout` bounds that wait."""
+    """Which function is invoked, and whether it is waited for."""
 
     function: str = Field(min_length=1, max_length=MAX_FUNCTION_NAME_CHARACTERS)
+    """The function's name or ARN."""
     payload: JSON = None
+    """What it is given."""
     mode: Literal["sync", "callback"] = "sync"
+    """`sync` waits for its answer. `callback` gives it {input, resume: {token, url}} and goes on with what is posted to the
+    url."""
     timeout: Duration | None = None
+    """With `mode: callback`: how long to wait for that."""
 
 
 def exits(params: LambdaParams) -> tuple[str, ...]:
@@ -45,7 +49,7 @@ def check(params: LambdaParams, path: str) -> list[Finding]:
 
 KIND = Kind(
     "lambda", Nature.EFFECT, LambdaParams, "invokes a Lambda function; puts out its answer, or what it calls back with",
-    exits=exits, parts={"mode": Part.LITERAL, "timeout": Part.LITERAL}, check=check,
+    exits=exits, parts={"mode": Part.LITERAL, "timeout": Part.LITERAL}, check=check, is_tool=True,
 )
 
 

@@ -15,13 +15,16 @@ from stepless.nodes.params import Duration, Name, Params, notify_target, rendere
 
 
 class CallbackParams(Params):
-    """`fields` maps the answer's fields to their JSON Schemas; without it any answer will do. `notify` is told of the wait, as
-    that of an approval."""
+    """What is waited for, and how long."""
 
     message: str | None = Field(None, max_length=MAX_MESSAGE_CHARACTERS)
+    """What is waited for, in words."""
     fields: dict[Name, dict[str, Any] | bool] | None = Field(None, max_length=MAX_ANSWER_FIELDS)
+    """The answer's fields, each with its JSON Schema. Without it any answer will do."""
     notify: str | None = Field(None, min_length=1)
+    """Who is sent the link: a URL, the ARN of an SNS topic, or `mailto:` and an address."""
     timeout: Duration | None = None
+    """How long to wait before the exit `timeout` is taken, or, where nothing is wired to it, the node fails."""
 
 
 def exits(params: CallbackParams) -> tuple[str, ...]:

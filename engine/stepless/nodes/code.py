@@ -22,13 +22,16 @@ MAIN = "main"
 
 
 class CodeParams(Params):
-    """`code` defines `def main(args)`, whose result is put out; `args` is what it is given. References are filled in in `args`
-    alone: a value never becomes code. `memory_mb` includes the interpreter."""
+    """The program, what it is given, and what it may use."""
 
     language: Literal["python"] = "python"
+    """The language of `code`."""
     code: str = Field(min_length=1, max_length=MAX_CODE_CHARACTERS)
+    """Source that defines `def main(args)`. A value never becomes code."""
     args: dict[Name, JSON] = Field(default_factory=dict)
+    """What `main` is given."""
     memory_mb: int = Field(DEFAULT_CODE_MEMORY_MB, ge=MIN_CODE_MEMORY_MB, le=MAX_CODE_MEMORY_MB)
+    """How much memory it may use, the interpreter included."""
 
 
 def check(params: CodeParams, path: str) -> list[Finding]:
@@ -48,7 +51,7 @@ def check(params: CodeParams, path: str) -> list[Finding]:
 
 KIND = Kind(
     "code", Nature.EFFECT, CodeParams, "runs Python of the document in a sandbox; puts out what its `main(args)` returns",
-    parts={"language": Part.LITERAL, "code": Part.LITERAL, "memory_mb": Part.LITERAL}, check=check,
+    parts={"language": Part.LITERAL, "code": Part.LITERAL, "memory_mb": Part.LITERAL}, check=check, is_tool=True,
 )
 
 

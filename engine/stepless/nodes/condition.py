@@ -19,9 +19,10 @@ Test = Annotated[str, StringConstraints(min_length=1, max_length=MAX_EXPRESSION_
 
 
 class ConditionParams(Params):
-    """`cases` are tried in order; the text `else` holds always."""
+    """The cases; each is an exit."""
 
     cases: dict[Name, Test] = Field(min_length=1, max_length=MAX_CASES)
+    """Exits with their expressions, tried in order. The text `else` always holds."""
 
 
 def exits(params: ConditionParams) -> tuple[str, ...]:

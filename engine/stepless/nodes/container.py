@@ -13,13 +13,19 @@ from stepless.nodes.params import Params, exactly_one, warning
 
 
 class ContainerParams(Params):
-    """`max_iterations` is the number of turns above which the container fails, or, with `truncate`, stops counting."""
+    """The body, how many turns there may be, and what a failed one means."""
 
     body: dict[str, Any]
+    """The graph of one turn: `nodes` and, if wanted, `edges`."""
     max_iterations: int = Field(DEFAULT_MAX_ITERATIONS, ge=1, le=MAX_ITERATIONS)
+    """More turns than this fail the container."""
     truncate: bool = False
+    """More turns than `max_iterations` are left out instead."""
     on_error: Literal["stop", "continue", "drop"] = "stop"
+    """After a failed turn: no new turn is started and the container fails (`stop`), the turn is marked in the results
+    (`continue`), or it is left out of them (`drop`)."""
     max_consecutive_errors: int | None = Field(None, ge=1, le=MAX_ITERATIONS)
+    """With `on_error: continue`: so many failed turns in a row fail the container."""
 
 
 PARTS: Final = dict.fromkeys(ContainerParams.model_fields, Part.LITERAL)

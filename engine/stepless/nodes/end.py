@@ -9,10 +9,12 @@ from stepless.nodes.params import Params, rendered
 
 
 class EndParams(Params):
-    """`halt` ends the run now, `break` the enclosing loop after this turn; neither just ends the path."""
+    """What is ended besides the path."""
 
     halt: bool = False
+    """Ends the run now: work under way is finished, everything else is skipped."""
     break_: bool = Field(False, alias="break")
+    """Ends the enclosing loop after this turn."""
 
 
 def no_exits(params: EndParams) -> tuple[str, ...]:

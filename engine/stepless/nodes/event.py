@@ -13,9 +13,10 @@ from stepless.nodes.params import Params
 
 
 class EventParams(Params):
-    """`pattern` is an EventBridge event pattern: see `model.event_pattern` for the part of the language that there is."""
+    """Which events. See `model.event_pattern` for the part of the language of patterns that there is."""
 
     pattern: dict[str, Any] = Field(min_length=1)
+    """An EventBridge event pattern."""
 
 
 def check(params: EventParams, path: str) -> list[Finding]:

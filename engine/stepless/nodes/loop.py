@@ -14,12 +14,16 @@ MODES: Final = ("times", "items", "while", "do_while")
 
 
 class LoopParams(ContainerParams):
-    """Exactly one of `times` (a number), `items` (a list or object), `while` (tested before a turn), `do_while` (after)."""
+    """Exactly one of `times`, `items`, `while` and `do_while` says how many turns there are."""
 
     times: str | int | None = None
+    """So many turns."""
     items: str | list[Any] | dict[str, Any] | None = None
+    """A turn for each item of a list, or for each [key, value] of an object."""
     while_: str | bool | None = Field(None, alias="while")
+    """Turns as long as this holds, tested before each."""
     do_while: str | bool | None = None
+    """Turns as long as this holds, tested after each: at least one."""
 
 
 def check(params: LoopParams, path: str) -> list[Finding]:

@@ -15,11 +15,14 @@ MODES: Final = ("branches", "items")
 
 
 class ParallelParams(ContainerParams):
-    """Exactly one of `branches` (a number) and `items` (a list or object). At most `window` branches run at once."""
+    """Exactly one of `branches` and `items` says how many turns there are."""
 
     branches: str | int | None = None
+    """So many turns."""
     items: str | list[Any] | dict[str, Any] | None = None
+    """A turn for each item of a list, or for each [key, value] of an object."""
     window: int = Field(DEFAULT_WINDOW, ge=1, le=MAX_IN_FLIGHT)
+    """How many turns run at once."""
 
 
 def check(params: ParallelParams, path: str) -> list[Finding]:

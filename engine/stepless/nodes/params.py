@@ -7,11 +7,11 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Annotated, Any, TypeVar
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, StringConstraints, ValidationError
+from pydantic import AfterValidator, BaseModel, ConfigDict, StringConstraints, ValidationError, WithJsonSchema
 
 from stepless.errors import ConfigError
 from stepless.limits import MAX_ID_CHARACTERS
-from stepless.model.durations import parse_duration_ms
+from stepless.model.durations import DURATION_SCHEMA, parse_duration_ms
 from stepless.model.findings import Finding, Severity
 from stepless.model.json import JSON
 from stepless.model.kind import no_findings
@@ -30,7 +30,7 @@ def _readable(text: str) -> str:
     return text
 
 
-Duration = Annotated[str, AfterValidator(_readable)]
+Duration = Annotated[str, AfterValidator(_readable), WithJsonSchema(dict(DURATION_SCHEMA))]
 Scalar = str | int | float | bool
 Name = Annotated[str, StringConstraints(min_length=1, max_length=MAX_ID_CHARACTERS)]
 P = TypeVar("P", bound=Params)

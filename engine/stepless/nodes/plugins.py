@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping
 from functools import cache
-from importlib.metadata import entry_points
 from typing import Any, Final, TypeVar
 
 from stepless.errors import ConfigError
@@ -23,6 +22,8 @@ T = TypeVar("T")
 def plugins() -> Mapping[str, Any]:
     """Every announced object by the name of its kind. Raises `ConfigError`: module_not_loaded, invalid_plugin, and kind_taken for
     a name that two packages announce."""
+    from importlib.metadata import entry_points  # the e-mail parser comes with it
+
     found: dict[str, Any] = {}
     for point in sorted(entry_points(group=ENTRY_POINTS), key=lambda point: (point.name, point.value)):
         place = f"entry point `{point.name}` of {ENTRY_POINTS}"
@@ -52,22 +53,25 @@ class WithPlugins(Mapping[str, T]):
         self._own = own
         self._pick = pick
         self._reserved = reserved
-        self._whole: Mapping[str, T] | None = None
+        self._more: Mapping[str, T] | None = None
 
-    def _all(self) -> Mapping[str, T]:
-        if self._whole is None:
+    def _picked(self) -> Mapping[str, T]:
+        if self._more is None:
             for name in plugins():
                 if name in self._reserved:
                     raise _taken(name, ENTRY_POINTS)
-            picked = {name: taken for name, plugin in plugins().items() if (taken := self._pick(plugin)) is not None}
-            self._whole = {**self._own, **picked}
-        return self._whole
+            self._more = {name: taken for name, plugin in plugins().items() if (taken := self._pick(plugin)) is not None}
+        return self._more
 
     def __getitem__(self, name: str) -> T:
-        return self._own[name] if name in self._own else self._all()[name]
+        return self._own[name] if name in self._own else self._picked()[name]
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._own or name in self._picked()
 
     def __iter__(self) -> Iterator[str]:
-        return iter(self._all())
+        yield from self._own
+        yield from self._picked()
 
     def __len__(self) -> int:
-        return len(self._all())
+        return len(self._own) + len(self._picked())

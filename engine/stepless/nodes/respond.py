@@ -11,11 +11,14 @@ from stepless.nodes.params import Name, Params, Scalar, rendered
 
 
 class RespondParams(Params):
-    """`status` is an HTTP status; header values that are no text are written as JSON."""
+    """The answer. Header values that are no text are written as JSON."""
 
     status: int = Field(200, ge=200, le=599)
+    """The HTTP status."""
     headers: dict[Name, Scalar] = Field(default_factory=dict, max_length=MAX_HEADERS)
+    """Header fields."""
     body: JSON = None
+    """The body, which is the run's output too."""
 
 
 def no_exits(params: RespondParams) -> tuple[str, ...]:

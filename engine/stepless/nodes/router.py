@@ -22,14 +22,18 @@ Description = Annotated[str, StringConstraints(max_length=MAX_MESSAGE_CHARACTERS
 
 
 class RouterParams(Params):
-    """`routes` maps exits to the descriptions that the model chooses by; `prompt` is what it is asked about, the merged
-    input when left out."""
+    """The routes, and what the model is asked about."""
 
     routes: dict[Name, Description] = Field(min_length=1, max_length=MAX_CASES)
+    """Exits with the descriptions that the model chooses by."""
     provider: str | None = Field(None, min_length=1)
+    """Who is asked. The installation's default when left out."""
     model: str | None = Field(None, min_length=1)
+    """Which model. The installation's default when left out."""
     system: str | None = None
+    """What the model is told before its task."""
     prompt: str | None = None
+    """What it is asked about. The merged input when left out."""
 
 
 def exits(params: RouterParams) -> tuple[str, ...]:
@@ -55,13 +59,13 @@ def caller(models: Models) -> Callable[[Call], Awaitable[Result]]:
         (`unknown_route`) for an answer that names none of the routes; config for parameters that do not fit."""
         params = params_of(RouterParams, call, check=check)
         answer = await models.ask(_question(params, call))
+        usage = {"input_tokens": answer.input_tokens, "output_tokens": answer.output_tokens}
         route, reasoning = _choice(answer.text)
         if route not in params.routes:
             known = ", ".join(list(params.routes)[:MAX_SHOWN_IDS])
             told = f"the model chose {route!r:.100}, which is no route of this node"
-            raise NodeFailure("contract_violated", "unknown_route", told, mend=f"the routes are: {known}")
+            raise NodeFailure("contract_violated", "unknown_route", told, mend=f"the routes are: {known}", usage=usage)
         alternatives = [name for name in params.routes if name != route]
-        usage = {"input_tokens": answer.input_tokens, "output_tokens": answer.output_tokens}
         return Result({"route": route, "reasoning": reasoning, "alternatives": alternatives}, handle=route, usage=usage)
 
     return run

@@ -29,14 +29,16 @@ def _readable_cron(text: str) -> str:
 
 
 class ScheduleParams(Params):
-    """`cron` has the fields minute, hour, day of the month, month and day of the week in Unix's dialect, or those and the year in
-    that of AWS."""
+    """Exactly one of `cron` and `rate` says when."""
 
     cron: Annotated[str, AfterValidator(_readable_cron)] | None = Field(
         None, max_length=100, pattern=r"^[0-9A-Za-z*/,?#-]+( +[0-9A-Za-z*/,?#-]+)*$",
     )
+    """Minute, hour, day of the month, month and day of the week in Unix's dialect, or those and the year in that of AWS."""
     rate: Annotated[Duration, AfterValidator(_whole_minutes)] | None = None
+    """Every so often, in whole minutes."""
     timezone: str = Field("UTC", pattern=r"^[A-Za-z0-9_+-]+(/[A-Za-z0-9_+-]+)*$", max_length=64)
+    """The IANA name of the time zone that `cron` is read in."""
 
 
 def check(params: ScheduleParams, path: str) -> list[Finding]:

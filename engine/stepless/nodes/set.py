@@ -10,9 +10,10 @@ from stepless.nodes.params import Name, Params, rendered
 
 
 class SetParams(Params):
-    """`variables` maps names to their new values."""
+    """What is written."""
 
     variables: dict[Name, JSON] = Field(min_length=1)
+    """Names with their new values."""
 
 
 def evaluate(work: Work) -> Outcome:

@@ -8,9 +8,10 @@ from stepless.nodes.params import Params
 
 
 class TransformParams(Params):
-    """`value` is any JSON."""
+    """What is put out."""
 
     value: JSON
+    """Any JSON with references and expressions."""
 
 
 def evaluate(work: Work) -> Outcome:

@@ -18,10 +18,12 @@ _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 class WaitParams(Params):
-    """`until` is an instant: ISO-8601 text with an offset, or milliseconds since 1970 UTC."""
+    """Exactly one of `for` and `until` says how long."""
 
     for_: Duration | None = Field(None, alias="for")
+    """For so long."""
     until: str | int | None = None
+    """Until an instant: ISO-8601 text with an offset, or milliseconds since 1970 UTC. One that has passed waits for nothing."""
 
 
 def check(params: WaitParams, path: str) -> list[Finding]:

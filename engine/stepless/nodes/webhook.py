@@ -20,33 +20,45 @@ PATH: Final = r"^(/[A-Za-z0-9_-]+)+$"
 
 
 class Hmac(Params):
-    """`hmac` is the shared key: HMAC-SHA256 over the raw body, in `header`, not older than `tolerance_s`."""
+    """HMAC-SHA256 over the raw body and an instant."""
 
     hmac: str = Field(min_length=1)
+    """The shared key: `t=<unix seconds>,v1=<hex HMAC-SHA256 of "t.body">`."""
     header: HeaderName = "X-Signature"
+    """The header field that carries the signature."""
     tolerance_s: int = Field(300, ge=0, le=MAX_TOLERANCE_S)
+    """How many seconds old, or ahead, a signature may be."""
 
 
 class Bearer(Params):
     bearer: str = Field(min_length=1)
+    """The token that must come in `Authorization: Bearer`."""
 
 
 class Signed(Params):
-    """`secret` is shared with the sender, who signs by `scheme`: `github`, `stripe`, `standard` (Standard Webhooks), or `hmac`,
-    which is what `{hmac: …}` is short for. `header` is for `hmac` alone; `github` signs no time."""
+    """A signature by one of the schemes that are in use."""
 
     scheme: Literal["hmac", "github", "stripe", "standard"]
+    """How the sender signs: `github`, `stripe`, `standard` (Standard Webhooks), or `hmac`, which `{hmac: …}` is short for."""
     secret: str = Field(min_length=1)
+    """What is shared with the sender."""
     header: HeaderName | None = None
+    """With `hmac`: the header field that carries the signature."""
     tolerance_s: int = Field(300, ge=0, le=MAX_TOLERANCE_S)
+    """How many seconds old, or ahead, a signature may be. `github` signs no time."""
 
 
 class WebhookParams(Params):
     path: str = Field(pattern=PATH, max_length=MAX_PATH_CHARACTERS)
+    """The path below `/hooks`."""
     method: Method | Annotated[list[Method], Field(min_length=1, max_length=5)] = "POST"
+    """The method, or several."""
     auth: Literal["none"] | Hmac | Bearer | Signed = "none"
+    """How the caller proves itself: a signature (`hmac`, or a `scheme`), a `bearer` token, or `none`."""
     schema_: dict[str, Any] | None = Field(None, alias="schema")
+    """JSON Schema of the body: what breaks it is refused with 422 before there is a run."""
     response: Literal["async", "wait"] = "async"
+    """`async` answers 202 at once; `wait` waits for a `respond`, or for the run's end."""
 
 
 def check(params: WebhookParams, path: str) -> list[Finding]:

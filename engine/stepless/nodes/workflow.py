@@ -15,10 +15,12 @@ ID: Final = r"^[a-z0-9][a-z0-9-]{0,63}$"
 
 
 class WorkflowParams(Params):
-    """`workflow` is the id of a published workflow, whose newest version is run with `inputs`."""
+    """Which workflow is run, and with what."""
 
     workflow: str = Field(pattern=ID)
+    """The id of a published workflow. Its newest version is run."""
     inputs: Any = None
+    """The child run's inputs."""
 
 
 def check(params: WorkflowParams, path: str) -> list[Finding]:

@@ -107,10 +107,11 @@ class Assembly:
 
 def _answer(texts: list[str], calls: list[ToolCall], stop: str, usage: Mapping[str, Any]) -> ModelAnswer:
     text = "".join(texts)
+    tokens = (int(usage.get("inputTokens", 0)), int(usage.get("outputTokens", 0)))
     if stop in _DECLINED:
         told = f"the model or a guardrail declined to answer: {text[:PREVIEW_CHARACTERS] or stop}"
-        raise NodeFailure("moderation", "model_declined", told)
-    tokens = (int(usage.get("inputTokens", 0)), int(usage.get("outputTokens", 0)))
+        spent = dict(zip(("input_tokens", "output_tokens"), tokens, strict=True))
+        raise NodeFailure("moderation", "model_declined", told, usage=spent)
     finish = "length" if stop in _CUT_OFF else "stop"
     final = next((call for call in calls if call.name == ANSWER), None)
     if final is not None:

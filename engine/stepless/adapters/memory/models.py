@@ -21,8 +21,8 @@ class ScriptedModels:
     """Gives the answers in the order in which it is asked, whatever it is asked; `asked` keeps the questions.
 
     An answer is a text, or an object: {text} or {object} (any JSON, told as text), `calls` ([{call, args}]), `finish`,
-    `input_tokens`, `output_tokens` (10 and 5 when left out); or {fail: {cause, code, message, retry_after_ms}}. Streamed text
-    comes word by word. Raises `ConfigError` for an answer that is none of these.
+    `input_tokens`, `output_tokens` (10 and 5 when left out); or {fail: {cause, code, message, retry_after_ms}}, with tokens if
+    it cost any. Streamed text comes word by word. Raises `ConfigError` for an answer that is none of these.
     """
 
     def __init__(self, answers: Iterable[JSON]) -> None:
@@ -48,7 +48,7 @@ class ScriptedModels:
             raise NodeFailure("config", "script_exhausted", told, retryable=False, mend="add an answer to the script")
         scripted = self._answers.popleft()
         if "fail" in scripted:
-            raise _failure(scripted["fail"])
+            raise _failure(scripted)
         text = scripted.get("text", "")
         if "object" in scripted:
             text = json.dumps(scripted["object"], ensure_ascii=False)
@@ -72,6 +72,9 @@ def _checked(number: int, answer: JSON) -> Mapping[str, Any]:
                       mend=f"an object's fields are {', '.join(sorted(_FIELDS))}")
 
 
-def _failure(fail: Mapping[str, Any]) -> NodeFailure:
+def _failure(scripted: Mapping[str, Any]) -> NodeFailure:
+    fail = scripted["fail"]
     cause = fail.get("cause", "provider_error")
-    return NodeFailure(cause, fail.get("code", cause), fail.get("message", "scripted"), retry_after_ms=fail.get("retry_after_ms"))
+    usage = {name: scripted[name] for name in ("input_tokens", "output_tokens") if name in scripted}
+    said = fail.get("message", "scripted")
+    return NodeFailure(cause, fail.get("code", cause), said, retry_after_ms=fail.get("retry_after_ms"), usage=usage)

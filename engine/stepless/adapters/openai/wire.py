@@ -113,16 +113,17 @@ class Assembly:
         if not self._finish:
             raise ValueError("the answer ended in the middle")
         refusal = "".join(self._refusal)
+        spent, written = (_count(self._usage.get(name)) for name in ("prompt_tokens", "completion_tokens"))
         if refusal or self._finish == "content_filter":
             told = f"the model declined to answer: {refusal[:PREVIEW_CHARACTERS] or 'content filter'}"
-            raise NodeFailure("moderation", "model_declined", told)
+            usage = {"input_tokens": spent, "output_tokens": written}
+            raise NodeFailure("moderation", "model_declined", told, usage=usage)
         calls = tuple(
             ToolCall(call["id"] or f"call_{number}", call["name"], _object(call["arguments"]))
             for number, call in sorted(self._calls.items())
         )
         finish = "tools" if calls else _FINISH.get(self._finish, "stop")
-        tokens = (_count(self._usage.get(name)) for name in ("prompt_tokens", "completion_tokens"))
-        return ModelAnswer("".join(self._text), calls, finish, *tokens)
+        return ModelAnswer("".join(self._text), calls, finish, spent, written)
 
 
 def _first_choice(body: object) -> dict[str, Any] | None:

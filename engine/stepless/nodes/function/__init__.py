@@ -1,8 +1,30 @@
-"""`function`: calls registered Python code."""
+"""`function`: calls registered Python code. Each name is imported when it is first used: whoever registers a function does not
+pay for what calls it."""
 
-from stepless.nodes.function.binding import FunctionCall
-from stepless.nodes.function.described import describe
-from stepless.nodes.function.kind import KIND, run
-from stepless.nodes.function.registry import MODULES_VARIABLE, function, load_modules, names
+from __future__ import annotations
 
-__all__ = ["KIND", "MODULES_VARIABLE", "FunctionCall", "describe", "function", "load_modules", "names", "run"]
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, Final
+
+if TYPE_CHECKING:
+    from stepless.nodes.function.call import FunctionCall
+    from stepless.nodes.function.described import describe
+    from stepless.nodes.function.kind import KIND, run
+    from stepless.nodes.function.registry import MODULES_VARIABLE, function, load_modules, name_of, names, node, registered_anew
+
+__all__ = [
+    "KIND", "MODULES_VARIABLE", "FunctionCall", "describe", "function", "load_modules", "name_of", "names", "node",
+    "registered_anew", "run",
+]  # fmt: skip
+
+_HOMES: Final = {
+    "FunctionCall": "call", "KIND": "kind", "MODULES_VARIABLE": "registry", "describe": "described", "function": "registry",
+    "load_modules": "registry", "name_of": "registry", "names": "registry", "node": "registry",
+    "registered_anew": "registry", "run": "kind",
+}  # fmt: skip
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)

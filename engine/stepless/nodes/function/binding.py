@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import typing
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, Final
 
 from pydantic import TypeAdapter, ValidationError
@@ -13,28 +13,9 @@ from pydantic.errors import PydanticUserError
 
 from stepless.model.json import JSON
 from stepless.model.work import NodeFailure
+from stepless.nodes.function.call import FunctionCall
 from stepless.nodes.json_value import copied
 from stepless.ports import Call
-
-
-@dataclass(frozen=True, slots=True)
-class FunctionCall:
-    """What a function may know about the attempt it is: annotate a parameter with it to be given it.
-
-    `token` is the same in every attempt and redelivery: send it along as an idempotency key. `deadline_ms` (since 1970 UTC)
-    is when the engine gives up. `log` writes a line to the run's history, `delta` streams text to whoever watches; both
-    may be called from any thread until the function returns.
-    """
-
-    run_id: str
-    workflow_id: str
-    instance: str
-    attempt: int
-    token: str
-    deadline_ms: int
-    log: Callable[[str], None] = field(repr=False)
-    delta: Callable[[str], None] = field(repr=False)
-
 
 _POSITIONAL_ONLY: Final = inspect.Parameter.POSITIONAL_ONLY
 _VAR_POSITIONAL: Final = inspect.Parameter.VAR_POSITIONAL
@@ -74,6 +55,7 @@ class Binding:
         if self.call_parameter is not None:
             arguments[self.call_parameter] = FunctionCall(
                 call.run_id, call.workflow_id, call.instance, call.attempt, call.token, call.deadline_ms, call.log, call.delta,
+                call.heartbeat,
             )
         return arguments
 

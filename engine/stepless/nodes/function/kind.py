@@ -21,15 +21,22 @@ from stepless.ports import Call
 
 
 class FunctionParams(Params):
-    """`call` is the name of a registered callable, `args` its arguments by name."""
+    """What is called, and with what."""
 
     call: str = Field(pattern=NAME, max_length=MAX_FUNCTION_NAME_CHARACTERS)
+    """The name that the callable was registered under."""
     args: dict[Name, JSON] = Field(default_factory=dict)
+    """Its arguments by name, validated against its type hints."""
+
+
+def _named(written: Mapping[str, JSON]) -> Mapping[str, str]:
+    call = written.get("call")
+    return {"call": call} if isinstance(call, str) else {}
 
 
 KIND = Kind(
     "function", Nature.EFFECT, FunctionParams, "calls registered Python code; puts out what it returns",
-    parts={"call": Part.LITERAL},
+    parts={"call": Part.LITERAL}, functions=_named, is_tool=True,
 )
 
 _THREADS: Final = Threads()

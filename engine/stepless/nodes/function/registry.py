@@ -6,16 +6,18 @@ import importlib
 import inspect
 import os
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
-from importlib.metadata import entry_points
-from typing import Any, Final, TypeVar
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from stepless.errors import ConfigError
 from stepless.limits import MAX_FUNCTION_NAME_CHARACTERS
 from stepless.model.work import NodeFailure
-from stepless.nodes.function.binding import Binding, bind_parameters
+
+if TYPE_CHECKING:
+    from stepless.nodes.function.binding import Binding
 
 NAME: Final = r"^[A-Za-z_][A-Za-z0-9_-]*(\.[A-Za-z_][A-Za-z0-9_-]*)*$"
 ENTRY_POINTS: Final = "stepless.functions"
@@ -36,6 +38,8 @@ class Function:
 
     @cached_property
     def binding(self) -> Binding:
+        from stepless.nodes.function.binding import bind_parameters
+
         return bind_parameters(self.name, self.callable)
 
     @property
@@ -67,6 +71,10 @@ def function(name: str) -> Callable[[F], F]:
     return register
 
 
+node: Final = function
+"""Another name of `function`, which is the one to prefer: the kind of node that calls it has that name."""
+
+
 def find(name: object) -> Function:
     """The function of that name. Raises `NodeFailure` (config) when nothing of that name is registered here."""
     entry = _FUNCTIONS.get(name) if isinstance(name, str) else None
@@ -76,6 +84,32 @@ def find(name: object) -> Function:
             mend=f"register it with @function, and name its module in {MODULES_VARIABLE}",
         )
     return entry
+
+
+@contextmanager
+def registered_anew(modules: Collection[str]) -> Iterator[None]:
+    """Forgets what these modules have registered, for the block to import them again; if it raises, everything is as before.
+    Calls that are under way keep the callables that they have."""
+    before = dict(_FUNCTIONS)
+    _FUNCTIONS.clear()
+    try:
+        yield
+    except BaseException:
+        _FUNCTIONS.clear()
+        _FUNCTIONS.update(before)
+        raise
+    for name, entry in before.items():
+        if getattr(entry.callable, "__module__", None) not in modules:
+            _FUNCTIONS.setdefault(name, entry)
+
+
+def name_of(callable: Callable[..., Any]) -> str:
+    """The name under which a callable is registered. Raises `ConfigError` (unknown_callable) for one that is not."""
+    for entry in _FUNCTIONS.values():
+        if entry.callable is callable:
+            return entry.name
+    place = getattr(callable, "__qualname__", repr(callable)[:100])
+    raise ConfigError("this is not registered", code="unknown_callable", place=place, mend="put @function(…) above it")
 
 
 def names() -> frozenset[str]:
@@ -93,6 +127,8 @@ def load_modules(names: Iterable[str] | None = None) -> None:
         names = os.environ.get(MODULES_VARIABLE, "").split(",")
     for name in filter(None, map(str.strip, names)):
         _load(name, MODULES_VARIABLE, lambda name=name: importlib.import_module(name))  # type: ignore[misc]  # binds early
+    from importlib.metadata import entry_points  # the e-mail parser comes with it
+
     for point in entry_points(group=ENTRY_POINTS):
         _load(point.value, f"entry point `{point.name}` of {ENTRY_POINTS}", point.load)
 

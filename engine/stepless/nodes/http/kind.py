@@ -21,7 +21,7 @@ from stepless.ports import Call
 if TYPE_CHECKING:
     import httpx
 
-KIND = Kind("http", Nature.EFFECT, HttpParams, "sends an HTTP request; puts out status, headers and body")
+KIND = Kind("http", Nature.EFFECT, HttpParams, "sends an HTTP request; puts out status, headers and body", is_tool=True)
 _ANYWHERE: Final = frozenset({"accept", "accept-language", "content-type", "user-agent", "idempotency-key"})
 
 

@@ -46,18 +46,23 @@ HeaderValue = Annotated[Scalar, AfterValidator(_fit_for_a_header)]
 
 
 class HttpParams(Params):
-    """`body` is sent as it is when it is text, else as JSON. `query` values may be lists; null leaves one out.
-    `expect_status` holds the statuses that are no failure: numbers, or classes such as `2xx`."""
+    """The request, and which answers to it are no failure."""
 
     method: Annotated[
         Literal["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"],
         BeforeValidator(lambda name: name.upper() if isinstance(name, str) else name),
     ] = "GET"
+    """The method."""
     url: Annotated[str, AfterValidator(_web_address)] = Field(max_length=MAX_URL_CHARACTERS)
+    """Where to. Only public addresses, and what `STEPLESS_HTTP_ALLOW` names."""
     headers: dict[HeaderName, HeaderValue] = Field(default_factory=dict, max_length=MAX_HEADERS)
+    """Header fields. Requests that change something are sent with `Idempotency-Key` unless it stands here."""
     query: dict[str, Scalar | list[Scalar] | None] = Field(default_factory=dict, max_length=MAX_HEADERS)
+    """Parameters of the query. A list repeats one; null leaves it out."""
     body: JSON = None
+    """Text is sent as it is, any other value as JSON."""
     expect_status: Status | Annotated[list[Status], Field(min_length=1, max_length=50)] = "2xx"
+    """Statuses that are no failure: numbers, or classes such as `2xx`."""
 
     def expects(self, status: int) -> bool:
         wanted = self.expect_status if isinstance(self.expect_status, list) else [self.expect_status]

@@ -9,10 +9,10 @@ from dataclasses import replace
 from typing import Any, NoReturn
 
 from stepless.expressions import compile_contract
-from stepless.limits import MAX_MODEL_TURNS
+from stepless.limits import MAX_MODEL_TURNS, MODEL_MARGIN_MS
 from stepless.model.conversation import ModelAnswer, Question, Turn
 from stepless.model.json import JSON
-from stepless.model.work import NodeFailure, Result, passed_through
+from stepless.model.work import NodeFailure, Result, added, passed_through
 from stepless.nodes.json_value import NotJson, as_text, to_json
 from stepless.nodes.llm.kind import LlmParams, check
 from stepless.nodes.llm.tools import Act, Describe, Toolbox
@@ -21,22 +21,33 @@ from stepless.ports import Call, Models
 
 
 def caller(models: Models, function: Act, describe: Describe) -> Act:
-    """The code of the `llm` kind. Its tools are registered functions, run by `function`, the code of that kind; `describe` tells
-    what a function takes where the author does not."""
+    """The code of the `llm` kind. Its tools are nodes that the call brings along, and registered functions, run by `function`,
+    the code of that kind; `describe` tells what a function takes where the author does not."""
 
     async def run(call: Call) -> Result:
         """Puts out {text, finish, usage}, or {object, finish, usage} when there is a response_schema.
 
         Raises `NodeFailure`: what the model's provider fails with; contract_violated for an answer that breaks the schema;
-        execution for a conversation that does not end; config for parameters that do not fit.
+        execution for a conversation that does not end; timeout a moment before the engine would give up, and with it whatever the
+        tokens of the conversation so far are, as with every failure; config for parameters that do not fit.
         """
         params = params_of(LlmParams, call, check=check)
         tools = Toolbox(params.tools, call, function, describe)
-        answer, usage = await _converse(models, _question(params, call, tools), tools, call, streamed=params.stream)
-        value: dict[str, JSON] = {"finish": answer.finish, "usage": usage}
-        if params.response_schema is None:
-            return Result({"text": answer.text, **value}, usage=usage)
-        return Result({"object": _kept(answer, params.response_schema), **value}, usage=usage)
+        usage = {"input_tokens": 0, "output_tokens": 0}
+        room_ms = call.deadline_ms - call.started_ms
+        wait_ms = max(room_ms // 2, room_ms - MODEL_MARGIN_MS)
+        try:
+            async with asyncio.timeout(wait_ms / 1000):
+                answer = await _converse(models, _question(params, call, tools), tools, call, usage, streamed=params.stream)
+            value: dict[str, JSON] = {"finish": answer.finish, "usage": usage}
+            if params.response_schema is None:
+                return Result({"text": answer.text, **value}, usage=usage)
+            return Result({"object": _kept(answer, params.response_schema), **value}, usage=usage)
+        except NodeFailure as failure:
+            failure.usage = added(usage, failure.usage) if any(usage.values()) else failure.usage
+            raise
+        except TimeoutError as error:
+            raise NodeFailure("timeout", "timeout", f"no answer within {wait_ms} ms", usage=usage) from error
 
     return run
 
@@ -68,18 +79,17 @@ def _question(params: LlmParams, call: Call, tools: Toolbox) -> Question:
 
 
 async def _converse(
-    models: Models, question: Question, tools: Toolbox, call: Call, *, streamed: bool
-) -> tuple[ModelAnswer, dict[str, int]]:
-    """The last answer, and the tokens of all."""
+    models: Models, question: Question, tools: Toolbox, call: Call, usage: dict[str, int], *, streamed: bool
+) -> ModelAnswer:
+    """The last answer. The tokens of all are added to `usage` as they are spent."""
     clock = asyncio.get_running_loop().time
     end_s = clock() + question.timeout_ms / 1000
-    usage = {"input_tokens": 0, "output_tokens": 0}
     for number in range(1, MAX_MODEL_TURNS + 1):
         answer = await models.ask(question, call.delta if streamed else None)
         usage["input_tokens"] += answer.input_tokens
         usage["output_tokens"] += answer.output_tokens
         if not answer.calls:
-            return answer, usage
+            return answer
         results = await tools.use(answer.calls, number)
         said = (Turn("assistant", answer.text, answer.calls), Turn("user", results=results))
         question = replace(question, turns=question.turns + said, timeout_ms=max(1, int((end_s - clock()) * 1000)))

@@ -13,7 +13,7 @@ from collections import Counter
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import replace
 from hashlib import sha256
-from typing import Any, TypeAlias
+from typing import Any, Final, TypeAlias
 
 from stepless.expressions import compile_contract
 from stepless.limits import MAX_TOOL_CALLS, MAX_TOOL_NAME_CHARACTERS, MAX_TOOL_RESULT_CHARACTERS, PREVIEW_CHARACTERS
@@ -25,6 +25,7 @@ from stepless.nodes.json_value import as_text
 from stepless.nodes.llm.kind import ToolParams
 from stepless.ports import Call
 
+_ANYTHING: Final[Mapping[str, JSON]] = {}
 Act: TypeAlias = Callable[[Call], Awaitable[Result | Pause]]
 Describe: TypeAlias = Callable[[str], tuple[str, Mapping[str, JSON]]]
 """From a function's name to what it does, and the JSON Schema of its arguments. Raises `NodeFailure` when there is none."""
@@ -36,8 +37,8 @@ class Toolbox:
     def __init__(self, tools: Sequence[ToolParams], call: Call, function: Act, describe: Describe) -> None:
         self._call = call
         self._function = function
-        self._tools = dict(zip(_wire_names([tool.call for tool in tools]), tools, strict=True))
-        self.offered = tuple(_offer(name, tool, describe) for name, tool in self._tools.items())
+        self._tools = dict(zip(_wire_names([_name_of(tool) for tool in tools]), tools, strict=True))
+        self.offered = tuple(self._offer(name, tool, describe) for name, tool in self._tools.items())
         self._contracts = {tool.name: compile_contract(dict(tool.parameters)) for tool in self.offered}
         self._asked: Counter[str] = Counter()
 
@@ -63,7 +64,7 @@ class Toolbox:
             result = ToolResult(call.identity, f"{failure.code}: {failure}"[:MAX_TOOL_RESULT_CHARACTERS], failed=True)
         tool = self._tools.get(call.name)
         line = {
-            "tool": call.name if tool is None else tool.call,
+            "tool": call.name if tool is None else _name_of(tool),
             "turn": turn,
             "ok": not result.failed,
             "arguments": as_text(call.arguments)[:PREVIEW_CHARACTERS],
@@ -82,15 +83,37 @@ class Toolbox:
         violations = self._contracts[call.name].violations(dict(call.arguments))
         if violations:
             raise NodeFailure("config", "invalid_arguments", "; ".join(violations))
-        result = await self._function(replace(
-            self._call, kind="function", literals={"call": tool.call}, params={"args": {**call.arguments, **tool.args}},
-            inputs={}, token=token, delta=_unheard,
-        ))  # fmt: skip
-        text = as_text(result.value if isinstance(result, Result) else None)
+        text = as_text(await self._value(tool, {**call.arguments, **tool.args}, token))
         if len(text) > MAX_TOOL_RESULT_CHARACTERS:
             raise NodeFailure("execution", "result_too_large", f"the result has {len(text):,} characters, "
                               f"{MAX_TOOL_RESULT_CHARACTERS:,} can be shown", mend="ask for less")
         return text
+
+    async def _value(self, tool: ToolParams, arguments: Mapping[str, JSON], token: str) -> JSON:
+        if tool.node is not None:
+            return await self._call.tools[tool.node].run(arguments, token)
+        result = await self._function(replace(
+            self._call, kind="function", literals={"call": tool.call}, params={"args": arguments}, inputs={}, token=token,
+            delta=_unheard, tools={},
+        ))  # fmt: skip
+        return result.value if isinstance(result, Result) else None
+
+    def _offer(self, name: str, tool: ToolParams, describe: Describe) -> Tool:
+        """What the model is shown: what the author says, else what the tool says of itself."""
+        said, taken = "", _ANYTHING
+        if tool.node is not None:
+            if tool.node not in self._call.tools:
+                mend = "name it where it stands in the document, not by a reference"
+                raise NodeFailure("config", "unknown_tool", f"there is no tool {tool.node!r:.100}", retryable=False, mend=mend)
+            said = self._call.tools[tool.node].label
+        elif tool.call is not None and (tool.description is None or tool.parameters is None):
+            said, taken = describe(tool.call)
+        parameters: Mapping[str, Any] = tool.parameters if tool.parameters is not None else taken
+        return Tool(name, tool.description if tool.description is not None else said, _without(parameters, tool.args))
+
+
+def _name_of(tool: ToolParams) -> str:
+    return tool.call or tool.node or ""
 
 
 def _unheard(text: str) -> None:
@@ -98,7 +121,7 @@ def _unheard(text: str) -> None:
 
 
 def _wire_names(calls: Sequence[str]) -> list[str]:
-    """Function names as providers take them: no dots, MAX_TOOL_NAME_CHARACTERS at most, no two alike."""
+    """Names of tools as providers take them: no dots, MAX_TOOL_NAME_CHARACTERS at most, no two alike."""
     names: list[str] = []
     for call in calls:
         plain = re.sub(r"[^A-Za-z0-9_-]", "_", call)[:MAX_TOOL_NAME_CHARACTERS]
@@ -108,12 +131,6 @@ def _wire_names(calls: Sequence[str]) -> list[str]:
             name = f"{plain[:MAX_TOOL_NAME_CHARACTERS - 4]}_{number}"
         names.append(name)
     return names
-
-
-def _offer(name: str, tool: ToolParams, describe: Describe) -> Tool:
-    said, taken = ("", {}) if tool.description is not None and tool.parameters is not None else describe(tool.call)
-    parameters: Mapping[str, Any] = tool.parameters if tool.parameters is not None else taken
-    return Tool(name, tool.description if tool.description is not None else said, _without(parameters, tool.args))
 
 
 def _without(schema: Mapping[str, Any], args: Mapping[str, JSON]) -> dict[str, JSON]:

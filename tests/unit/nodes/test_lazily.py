@@ -1,0 +1,75 @@
+"""Tables that load what they hold when it is first asked for."""
+
+from __future__ import annotations
+
+import pytest
+
+from stepless.nodes import KINDS, RUNS, aws_kinds, runs_with
+from stepless.nodes.lazily import Layers, Lazily
+
+
+def table(made: list[str], *names: str) -> Lazily[str]:
+    def maker(name: str) -> str:
+        made.append(name)
+        return name.upper()
+
+    return Lazily({name: lambda name=name: maker(name) for name in names})  # type: ignore[misc]  # binds early
+
+
+def test_an_entry_is_made_when_it_is_first_asked_for_and_once() -> None:
+    made: list[str] = []
+    known = table(made, "a", "b")
+    assert list(known) == ["a", "b"] and len(known) == 2 and "b" in known and "c" not in known
+    assert made == []
+    assert [known["b"], known["b"], known.get("c")] == ["B", "B", None]
+    assert made == ["b"]
+
+
+def test_what_cannot_be_made_is_tried_again() -> None:
+    answers = iter([ImportError("not yet"), "there"])
+
+    def make() -> str:
+        answer = next(answers)
+        if isinstance(answer, Exception):
+            raise answer
+        return answer
+
+    known = Lazily({"a": make})
+    with pytest.raises(ImportError):
+        known["a"]
+    assert known["a"] == "there"
+
+
+def test_of_several_tables_the_first_that_has_a_name_answers_and_the_others_make_nothing() -> None:
+    made: list[str] = []
+    layers = Layers({"a": "mine"}, table(made, "a", "b"), table(made, "b", "c"))
+    assert layers["a"] == "mine" and layers["b"] == "B"
+    assert made == ["b"]
+    assert list(layers) == ["a", "b", "c"] and len(layers) == 3 and "c" in layers and "d" not in layers
+    with pytest.raises(KeyError):
+        layers["d"]
+
+
+def test_what_is_brought_later_into_a_table_is_found() -> None:
+    later: dict[str, str] = {}
+    layers = Layers(later, {"a": "old"})
+    later["a"] = "new"
+    assert layers["a"] == "new"
+
+
+def test_every_kind_of_the_table_has_the_name_under_which_it_is_kept() -> None:
+    assert {name: kind.name for name, kind in KINDS.items()} == {name: name for name in KINDS}
+
+
+def test_code_that_somebody_brings_goes_before_code_that_is_there() -> None:
+    async def mine(call: object) -> None:
+        return None
+
+    runs = runs_with({"http": mine})  # type: ignore[dict-item]  # never called
+    assert runs["http"] is mine and runs["function"] is RUNS["function"]
+
+
+def test_kinds_that_are_held_against_aws_are_the_others_themselves() -> None:
+    kinds = aws_kinds(object())  # type: ignore[arg-type]  # asked for nothing
+    assert set(kinds) == set(KINDS)
+    assert kinds["set"] is KINDS["set"] and kinds["aws"] is not KINDS["aws"]
