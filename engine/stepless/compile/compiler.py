@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-import gc
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from typing import Final
 
-from stepless.compile import edge_checks, node_checks
+from stepless.compile import edge_checks, node_checks, tool_checks
 from stepless.compile.canonical import content_hash, json_findings
-from stepless.compile.draft import Draft, draft_of
+from stepless.compile.draft import Draft, draft_of, readable
 from stepless.compile.fields import fill
 from stepless.compile.link import link
-from stepless.compile.references import SCOPES, reference_findings
-from stepless.compile.suggest import did_you_mean
-from stepless.errors import DocumentRefused, InvalidRequest
+from stepless.compile.params import fit
+from stepless.compile.references import reference_findings
+from stepless.compile.rest import collector_at_rest, set_apart
+from stepless.compile.shape import judged
+from stepless.errors import DocumentRefused
 from stepless.limits import MAX_COUNTED_FINDINGS, MAX_EDGES, MAX_FINDINGS, MAX_NODES
 from stepless.model.findings import Finding, Severity
 from stepless.model.graph import Graph
@@ -43,6 +43,9 @@ BODY_CHECKS: Final = (
     edge_checks.conditions,
     edge_checks.doubled_edges,
     edge_checks.circles,
+    tool_checks.unknown_tools,
+    tool_checks.wired_tools,
+    tool_checks.idle_tool_settings,
 )
 """Asked of every body, each for one fault. What concerns one value alone is judged by `model.document`."""
 
@@ -56,41 +59,22 @@ def compile_document(
     its errors, in document order, and `InvalidRequest` for an entry that is no node of the document's own. The whole
     document is judged, whatever the entries.
     """
-    with _collector_at_rest():
+    with collector_at_rest():
         findings, draft = _judge(document, kinds, functions)
         errors = [finding for finding in findings if finding.severity is Severity.ERROR]
         if errors or draft is None:
             raise DocumentRefused(_capped(errors))
-        _known_entries(draft, entries or ())
         warnings = _capped([finding for finding in findings if finding.severity is Severity.WARNING])
         graph = link(draft, content_hash(document), entries, warnings)
-        if len(graph.root.nodes) >= _LARGE:
-            gc.freeze()
-        return graph
-
-
-_LARGE: Final = 1_000
-"""From so many nodes on, the collector is told not to look at a graph again: it holds no garbage and is shared by runs, and
-walking it at every full collection would make each node of a large run dearer than one of a small run."""
-
-
-@contextmanager
-def _collector_at_rest() -> Iterator[None]:
-    """Nothing that a compilation makes is garbage before its end, and looking for it anyway takes half of the time."""
-    was_on = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if was_on:
-            gc.enable()
+    set_apart(graph)
+    return graph
 
 
 def check_document(
     document: Mapping[str, JSON], kinds: Kinds, *, functions: Collection[str] | None = None,
 ) -> tuple[Finding, ...]:
     """Every error and warning about a document, in document order; at most MAX_FINDINGS, then how many more."""
-    with _collector_at_rest():
+    with collector_at_rest():
         return _capped(_judge(document, kinds, functions)[0])
 
 
@@ -99,7 +83,7 @@ def _judge(
 ) -> tuple[list[Finding], Draft | None]:
     if findings := list(json_findings(document)):
         return findings, None
-    draft = draft_of(document, kinds, functions)
+    draft = draft_of(document, kinds, judged, functions)
     if crowd := _crowd(draft):
         return crowd, None
     found: dict[tuple[str, str, str], Finding] = {}
@@ -115,10 +99,11 @@ def _judge(
 def _findings(draft: Draft) -> Iterator[Finding]:
     """Every finding, as they are found; the draft is filled when the last one has been taken."""
     yield from draft.findings
-    names = draft.named.keys() | set(SCOPES) | {name for body in draft.bodies for name in body.unreadable}
+    known = readable(draft)
     for node in draft.nodes:
         if node.kind is not None:
-            yield from fill(node, node.kind, names.__contains__)
+            yield from fill(node, node.kind, known)
+            yield from fit(node, node.kind, known)
     for check in BODY_CHECKS:
         for body in draft.bodies:
             yield from check(draft, body)
@@ -128,21 +113,13 @@ def _findings(draft: Draft) -> Iterator[Finding]:
 def _crowd(draft: Draft) -> list[Finding]:
     """Too many nodes or edges: nothing else is worth telling, or would take too long to find out."""
     numbers = {
-        "nodes": (sum(len(body.order) for body in draft.bodies), MAX_NODES),
+        "nodes": (sum(len(body.nodes) for body in draft.bodies), MAX_NODES),
         "edges": (sum(len(body.edges) for body in draft.bodies), MAX_EDGES),
     }
     return [
         Finding(f"too_many_{name}", name, f"{number} {name}, at most {most} are possible", "Call other workflows from it.")
         for name, (number, most) in numbers.items() if number > most
     ]
-
-
-def _known_entries(draft: Draft, entries: Iterable[str]) -> None:
-    nodes = draft.bodies[0].nodes
-    for entry in entries:
-        if entry not in nodes:
-            told, mend = f"there is no node `{entry}` to start at", did_you_mean(entry, nodes, what="nodes")
-            raise InvalidRequest(told, code="unknown_entry", place="entry", mend=mend, status=422)
 
 
 def _in_document_order(findings: Iterable[Finding], document: Mapping[str, JSON]) -> list[Finding]:

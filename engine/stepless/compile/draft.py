@@ -5,21 +5,49 @@ A draft exists for faulty documents too, with gaps where something could not be 
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, TypeAlias
 
-from pydantic import BaseModel
-
-from stepless.compile.shape import Shape, shape_of
+from stepless.compile.order import Links
 from stepless.limits import MAX_NESTED_CONTAINERS
-from stepless.model.document import AfterDocument, BodyDocument, ConditionDocument, Document, EdgeDocument, NodeDocument
 from stepless.model.findings import Finding
 from stepless.model.graph import Config
 from stepless.model.json import JSON
-from stepless.model.kind import ERROR, SOURCE, Kind, Kinds, Nature
+from stepless.model.kind import ERROR, SOURCE, Kind, Kinds, Nature, nothing
 from stepless.model.scope import Contract, Expression, Reference, Template
+from stepless.model.written import AfterView, BodyView, DocumentView, EdgeView, NodeView
+
+if TYPE_CHECKING:
+    from pydantic import BaseModel
 
 HANDLE_ALIASES: Mapping[str, str] = {"onError": ERROR}
+SCOPES = ("loop", "parallel", "workflow", "inputs", "input", "run")
+_FEW = 8  # neighbours: up to so many a tuple takes less room than a dictionary, and is searched as fast
+
+
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """What could be read of a document or body. `edge_places` are the places in `edges` of the edges that could be read;
+    `unreadable` the node ids that could not, `untyped` those of nodes whose type could not. `incomplete` is true when some
+    node or edge was left out."""
+
+    document: BodyView
+    findings: tuple[Finding, ...] = ()
+    edge_places: Sequence[int] = ()
+    unreadable: frozenset[str] = frozenset()
+    untyped: frozenset[str] = frozenset()
+    incomplete: bool = False
+
+
+Read: TypeAlias = Callable[[Mapping[str, JSON], str, type[BodyView]], Shape]
+"""Reads a document, or the body at a path, to be looked at as that view: `shape.judged`, or `as_written`."""
+
+
+def as_written(raw: Mapping[str, JSON], path: str, view: type[BodyView]) -> Shape:
+    """`raw` as it stands: for what was judged before."""
+    document = view(raw)
+    return Shape(document, edge_places=range(len(document.edges)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,18 +66,22 @@ class Fields:
 
 @dataclass(slots=True, eq=False)
 class DraftNode:
-    """`kind` is None when it is unknown, `params` when they do not fit, `exits` (without `error`) when either is."""
+    """`kind` is None when it is unknown, `params` when they do not fit or nobody asked for them, `exits` (without `error`) when
+    they are not known."""
 
     id: str
     place: int
-    path: str
-    document: NodeDocument
+    document: NodeView
     body: DraftBody
     kind: Kind | None
     inner: DraftBody | None = None
     params: BaseModel | None = None
     exits: tuple[str, ...] | None = None
     fields: Fields | None = None
+
+    @property
+    def path(self) -> str:
+        return self.body.at(f"nodes.{self.id}")
 
     @property
     def all_exits(self) -> tuple[str, ...]:
@@ -59,18 +91,19 @@ class DraftNode:
 
 @dataclass(frozen=True, slots=True)
 class DraftEdge:
-    """`origin` and `place` say where it is written: in an `after`, or in `edges`."""
+    """`home` and `place` say where it is written: in the `after` of a node, or in the `edges` of a body."""
 
     source: str
     handle: str
     target: str
-    written: AfterDocument | EdgeDocument | None
-    origin: str
+    written: AfterView | EdgeView | None
+    home: DraftNode | DraftBody
     place: int | None
 
     @property
     def path(self) -> str:
-        return self.origin if self.place is None else f"{self.origin}.{self.place}"
+        origin = f"{self.home.path}.after" if isinstance(self.home, DraftNode) else self.home.at("edges")
+        return origin if self.place is None else f"{origin}.{self.place}"
 
     @property
     def name(self) -> str:
@@ -81,41 +114,67 @@ class DraftEdge:
         return self.written.param if self.written is not None else "input"
 
     @property
-    def condition(self) -> ConditionDocument | None:
+    def condition(self) -> Mapping[str, JSON] | None:
         return self.written.condition if self.written is not None else None
 
 
 @dataclass(slots=True, eq=False)
 class DraftBody:
     """One level of the document. `successors` and `predecessors` are by place, without doubles, self edges and unknown ends.
-    `fed` are the params of each node into which an edge leads. `incomplete`: some node or edge could not be read, so what is
-    missing proves nothing."""
+    `incomplete`: some node or edge could not be read, so what is missing proves nothing."""
 
     path: str
     owner: DraftNode | None
     depth: int
     nodes: dict[str, DraftNode] = field(default_factory=dict)
-    order: list[DraftNode] = field(default_factory=list)
     edges: tuple[DraftEdge, ...] = ()
     unreadable: frozenset[str] = frozenset()
     untyped: frozenset[str] = frozenset()
     incomplete: bool = False
-    fed: dict[str, set[str]] = field(default_factory=dict)
-    successors: list[dict[int, None]] = field(default_factory=list)
-    predecessors: list[dict[int, None]] = field(default_factory=list)
+    successors: Links = ()
+    predecessors: Links = ()
+    _fed: Mapping[str, set[str]] | None = None
+    _tools: Mapping[str, list[DraftNode]] | None = None
 
     def at(self, rest: str) -> str:
         return f"{self.path}.{rest}" if self.path else rest
 
+    @property
+    def order(self) -> Collection[DraftNode]:
+        """The nodes, each at its place."""
+        return self.nodes.values()
+
+    @property
+    def fed(self) -> Mapping[str, set[str]]:
+        """The params of each node into which an edge leads."""
+        if self._fed is None:
+            fed: dict[str, set[str]] = {}
+            for edge in self.edges:
+                fed.setdefault(edge.target, set()).add(edge.param)
+            self._fed = fed
+        return self._fed
+
+
+    @property
+    def tools(self) -> Mapping[str, list[DraftNode]]:
+        """The nodes that others run themselves, each with those that do: they are no part of the graph."""
+        if self._tools is None:
+            tools: dict[str, list[DraftNode]] = {}
+            for user in self.order:
+                if user.kind is not None and user.kind.tools is not nothing:
+                    for name in dict.fromkeys(user.kind.tools(user.document.with_).values()):
+                        if name in self.nodes:
+                            tools.setdefault(name, []).append(user)
+            self._tools = tools
+        return self._tools
+
 
 @dataclass(slots=True, eq=False)
 class Draft:
-    """`bodies` from the outside in, in document order; `named` the nodes of each id, wherever they are; `functions` the
-    callables that are registered, None when nobody knows."""
+    """`bodies` from the outside in, in document order; `functions` the callables that are registered, None when nobody knows."""
 
-    document: Document
+    document: DocumentView
     bodies: list[DraftBody]
-    named: dict[str, list[DraftNode]]
     findings: list[Finding]
     kinds: Kinds
     functions: Collection[str] | None = None
@@ -124,29 +183,47 @@ class Draft:
     def nodes(self) -> Iterator[DraftNode]:
         return (node for body in self.bodies for node in body.order)
 
+    def named(self, name: str) -> Iterator[DraftNode]:
+        """The nodes of an id, wherever they are."""
+        return (body.nodes[name] for body in self.bodies if name in body.nodes)
 
-def draft_of(raw: Mapping[str, JSON], kinds: Kinds, functions: Collection[str] | None = None) -> Draft:
+    def names(self) -> Collection[str]:
+        """The id of every node."""
+        if len(self.bodies) == 1:
+            return self.bodies[0].nodes.keys()
+        return {name for body in self.bodies for name in body.nodes}
+
+
+def draft_of(raw: Mapping[str, JSON], kinds: Kinds, read: Read, functions: Collection[str] | None = None) -> Draft:
     """The draft of a document, with the findings of reading it."""
-    shape = shape_of(Document, raw)
-    assert isinstance(shape.document, Document)
-    draft = Draft(shape.document, [], {}, list(shape.findings), kinds, functions)
-    _add_body(draft, _body_of(shape, "", None), shape)
+    shape = read(raw, "", DocumentView)
+    assert isinstance(shape.document, DocumentView)
+    draft = Draft(shape.document, [], list(shape.findings), kinds, functions)
+    _add_body(draft, _body_of(shape, "", None), shape, read)
     return draft
 
 
-def _add_body(draft: Draft, body: DraftBody, shape: Shape) -> None:
+def readable(draft: Draft) -> Callable[[str], bool]:
+    """Whether a reference may start with a name: that of a scope, or of a node somewhere, one that cannot be read included."""
+    names = draft.names()
+    others = {*SCOPES, *(name for body in draft.bodies for name in body.unreadable)}
+    return lambda name: name in names or name in others
+
+
+def _add_body(draft: Draft, body: DraftBody, shape: Shape, read: Read) -> None:
     draft.bodies.append(body)
-    for place, (name, document) in enumerate(shape.document.nodes.items()):
-        kind = draft.kinds.get(document.type) if name not in shape.untyped else None
-        node = DraftNode(name, place, body.at(f"nodes.{name}"), document, body, kind)
-        body.nodes[name] = node
-        body.order.append(node)
-        draft.named.setdefault(name, []).append(node)
+    kinds = {}
+    for place, (name, raw) in enumerate(shape.document.nodes.items()):
+        document = NodeView(raw)
+        word = document.type
+        if word not in kinds:
+            kinds[word] = draft.kinds.get(word)
+        body.nodes[name] = DraftNode(name, place, document, body, kinds[word] if name not in shape.untyped else None)
     body.edges = tuple(edges_of(body, shape))
     _wire(body)
     for node in body.order:
         if node.kind is not None and node.kind.nature is Nature.CONTAINER:
-            _add_inner(draft, node)
+            _add_inner(draft, node, read)
 
 
 def _body_of(shape: Shape, path: str, owner: DraftNode | None) -> DraftBody:
@@ -154,7 +231,7 @@ def _body_of(shape: Shape, path: str, owner: DraftNode | None) -> DraftBody:
     return DraftBody(path, owner, depth, unreadable=shape.unreadable, untyped=shape.untyped, incomplete=shape.incomplete)
 
 
-def _add_inner(draft: Draft, node: DraftNode) -> None:
+def _add_inner(draft: Draft, node: DraftNode, read: Read) -> None:
     raw = node.document.with_.get("body")
     if not isinstance(raw, dict):
         return  # the kind's own parameters demand a body
@@ -163,10 +240,10 @@ def _add_inner(draft: Draft, node: DraftNode) -> None:
         told = f"containers are nested deeper than {MAX_NESTED_CONTAINERS} levels"
         draft.findings.append(Finding("nested_too_deep", path, told, "Call another workflow from here.", node.id))
         return
-    shape = shape_of(BodyDocument, raw, path)
+    shape = read(raw, path, BodyView)
     draft.findings.extend(shape.findings)
     node.inner = _body_of(shape, path, node)
-    _add_body(draft, node.inner, shape)
+    _add_body(draft, node.inner, shape, read)
 
 
 def edges_of(body: DraftBody, shape: Shape) -> Iterator[DraftEdge]:
@@ -178,24 +255,33 @@ def edges_of(body: DraftBody, shape: Shape) -> Iterator[DraftEdge]:
                 yield _incoming(node, entry, place)
         elif after is not None:
             yield _incoming(node, after, None)
-    origin = body.at("edges")
-    for edge, place in zip(shape.document.edges, shape.edge_places, strict=True):
-        yield DraftEdge(edge.source, HANDLE_ALIASES.get(edge.handle, edge.handle), edge.target, edge, origin, place)
+    for raw, place in zip(shape.document.edges, shape.edge_places, strict=True):
+        edge = EdgeView(raw)
+        yield DraftEdge(edge.source, HANDLE_ALIASES.get(edge.handle, edge.handle), edge.target, edge, body, place)
 
 
-def _incoming(node: DraftNode, entry: str | AfterDocument, place: int | None) -> DraftEdge:
-    written = None if isinstance(entry, str) else entry
-    source, dot, handle = (entry if isinstance(entry, str) else entry.from_).partition(".")
+def _incoming(node: DraftNode, entry: JSON, place: int | None) -> DraftEdge:
+    written = None if isinstance(entry, str) else AfterView(entry)
+    source, dot, handle = (entry if written is None else written.from_).partition(".")
     handle = HANDLE_ALIASES.get(handle, handle) if dot else SOURCE
-    return DraftEdge(source, handle, node.id, written, f"{node.path}.after", place)
+    return DraftEdge(source, handle, node.id, written, node, place)
 
 
 def _wire(body: DraftBody) -> None:
-    body.successors = [{} for _ in body.order]
-    body.predecessors = [{} for _ in body.order]
+    successors: list[Collection[int]] = [()] * len(body.nodes)
+    predecessors: list[Collection[int]] = [()] * len(body.nodes)
     for edge in body.edges:
-        body.fed.setdefault(edge.target, set()).add(edge.param)
         source, target = body.nodes.get(edge.source), body.nodes.get(edge.target)
         if source is not None and target is not None and source is not target:
-            body.successors[source.place][target.place] = None
-            body.predecessors[target.place][source.place] = None
+            successors[source.place] = _joined_by(successors[source.place], target.place)
+            predecessors[target.place] = _joined_by(predecessors[target.place], source.place)
+    body.successors, body.predecessors = successors, predecessors
+
+
+def _joined_by(places: Collection[int], place: int) -> Collection[int]:
+    """The neighbours with another one, in the order of arrival and without doubles."""
+    if isinstance(places, dict):
+        places[place] = None
+    elif place not in places:
+        return (*places, place) if len(places) < _FEW else dict.fromkeys((*places, place))
+    return places

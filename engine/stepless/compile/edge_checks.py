@@ -10,6 +10,7 @@ from stepless.compile.suggest import did_you_mean, listed
 from stepless.limits import MAX_SHOWN_IDS
 from stepless.model.findings import Finding, Severity
 from stepless.model.kind import ERROR, Nature
+from stepless.model.written import TESTS
 
 
 def unknown_ends(draft: Draft, body: DraftBody) -> Iterator[Finding]:
@@ -17,7 +18,7 @@ def unknown_ends(draft: Draft, body: DraftBody) -> Iterator[Finding]:
         for end in dict.fromkeys((edge.source, edge.target)):
             if end in body.nodes or end in body.unreadable:
                 continue
-            if end in draft.named:
+            if next(draft.named(end), None) is not None:
                 told = f"`{end}` is in another body, and no edge leads into or out of a body"
                 mend = "Draw the edge from or to the container."
             else:
@@ -59,8 +60,8 @@ def _unknown_exit(edge: DraftEdge, source: DraftNode) -> Finding:
 def conditions(draft: Draft, body: DraftBody) -> Iterator[Finding]:
     for edge in body.edges:
         condition = edge.condition
-        if condition is not None and len(condition.model_fields_set) != 1:
-            known = listed(list(type(condition).model_fields))
+        if condition is not None and len(condition) != 1:
+            known = listed(TESTS)
             yield _finding("bad_condition", edge, f"a condition has exactly one of {known}", "Keep the one that you mean.")
 
 
@@ -77,10 +78,11 @@ def doubled_edges(draft: Draft, body: DraftBody) -> Iterator[Finding]:
 
 def circles(draft: Draft, body: DraftBody) -> Iterator[Finding]:
     for cycle in cycles(body.successors, body.predecessors):
-        ids = [body.order[place].id for place in cycle]
+        nodes = list(body.order)
+        ids = [nodes[place].id for place in cycle]
         shown = ids if len(ids) <= MAX_SHOWN_IDS else [*ids[:MAX_SHOWN_IDS], "…"]
         told = "these nodes form a cycle: " + " → ".join([*shown, ids[0]])
-        first = body.order[min(cycle)]
+        first = nodes[min(cycle)]
         yield Finding("cycle", first.path, told, "Break it, or use a loop to repeat something.", first.id)
 
 

@@ -1,41 +1,31 @@
-"""A node's own parameters: `with` against its kind, and everything that holds references compiled.
-
-A text with a reference may stand where the kind wants a number or an object: what it comes to is known only at run time,
-and is judged then by the same model. So a misfit of such a text is no finding.
-"""
+"""Everything in a node that holds references, compiled: the fields of `with`, each by its part, and the contracts."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import replace
 from typing import Final, TypeVar
 
-from pydantic import BaseModel, ValidationError
-
 from stepless.compile.draft import DraftNode, Fields
-from stepless.compile.shape import finding_of, place_of
 from stepless.errors import AuthorError, ExpressionError
 from stepless.expressions import compile_contract, compile_expression, compile_template
-from stepless.model.document import CustomMerge
 from stepless.model.findings import Finding
 from stepless.model.graph import Config
 from stepless.model.json import JSON
 from stepless.model.kind import Case, Kind, Nature, Part
 from stepless.model.scope import Contract, Expression, Reference, Template
+from stepless.model.written import NOTHING
 
 Known = Callable[[str], bool]
 T = TypeVar("T", Expression, Template, Contract)
 ELSE: Final = "else"
+_NO_TEMPLATE: Final = compile_template({}, lambda name: False)  # shared, as is NOTHING: of many nodes all of `with` is literal
 
 
 def fill(node: DraftNode, kind: Kind, known: Known) -> list[Finding]:
-    """Sets `fields`, `params` and `exits` of a node; answers what is wrong with them, in the order of `with`."""
+    """Sets the `fields` of a node; answers what is wrong with them, in the order of `with`."""
     compiler = _Compiler(node, kind, known)
     node.fields = compiler.compile()
-    node.params, misfits = _params(node, kind, known)
-    if node.params is not None:
-        node.exits = () if kind.terminal else kind.exits(node.params)
-    return compiler.findings + misfits
+    return compiler.findings
 
 
 class _Compiler:
@@ -55,12 +45,13 @@ class _Compiler:
         document, parts = self.node.document, self.kind.parts
         for name, value in document.with_.items():
             _PARTS[parts.get(name, Part.TEMPLATE)](self, name, value)
-        template = self._template("with", self.templates)
+        literals = document.with_ if self.literals == document.with_ else self.literals
+        template = self._template("with", self.templates) if self.templates else None
         custom = document.join.vars
         return Fields(
-            Config(template or compile_template({}, self.known), self.expressions, tuple(self.cases), self.literals),
-            self.values,
-            self._expression("join.vars.custom", custom.custom) if isinstance(custom, CustomMerge) else None,
+            Config(template or _NO_TEMPLATE, self.expressions or NOTHING, tuple(self.cases), literals or NOTHING),
+            self.values or NOTHING,
+            None if isinstance(custom, str) else self._expression("join.vars.custom", custom["custom"]),
             self._contract("input_contract", document.input_contract),
             self._contract("output_contract", document.output_contract),
             self._answer_contract(),
@@ -152,7 +143,8 @@ class _Compiler:
     def _refused(self, place: str, error: ExpressionError, told: str = "") -> Finding:
         source = f" in {error.source!r}" if error.source else ""
         message = f"{told}{error.message} (character {error.offset + 1}{source})"
-        mend = f"{error.mend[:1].upper()}{error.mend[1:]}." if error.mend else ""
+        stop = "" if error.mend.endswith(("?", ".")) else "."
+        mend = f"{error.mend[:1].upper()}{error.mend[1:]}{stop}" if error.mend else ""
         return Finding(error.error_code, f"{self.node.path}.{place}", message, mend, self.node.id)
 
 
@@ -174,62 +166,3 @@ def texts_in(value: JSON, place: str) -> Iterator[tuple[str, str]]:
     elif isinstance(value, list):
         for index, inner in enumerate(value):
             yield from texts_in(inner, f"{place}.{index}")
-
-
-# -- the kind's model -------------------------------------------------------------------------------------------------
-
-
-def _params(node: DraftNode, kind: Kind, known: Known) -> tuple[BaseModel | None, list[Finding]]:
-    """`with` as the kind's parameters; None with its findings when it does not fit.
-
-    A field that holds a reference where the model wants something else keeps its text. `kind.check` is asked whenever the
-    other fields make a model.
-    """
-    path, raw = f"{node.path}.with", node.document.with_
-    try:
-        params = kind.params.model_validate(raw)
-    except ValidationError as refused:
-        errors = refused.errors(include_url=False)
-    else:
-        return params, [_owned(finding, node) for finding in kind.check(params, path)]
-    deferred = {
-        error["loc"][0] for error in errors
-        if error["loc"] and _may_defer(kind, str(error["loc"][0])) and _is_deferred(error["input"], known)
-    }
-    misfits = [error for error in errors if not error["loc"] or error["loc"][0] not in deferred]
-    if misfits:
-        told = {(place_of(error, raw), error["type"]): error for error in misfits}
-        return None, [finding_of(error, raw, kind.params, path, node.id) for error in told.values()]
-    kept = {name: value for name, value in raw.items() if name in deferred}
-    return _partial(node, kind, path, kept)
-
-
-def _partial(node: DraftNode, kind: Kind, path: str, kept: Mapping[str, JSON]) -> tuple[BaseModel, list[Finding]]:
-    raw = node.document.with_
-    try:
-        fitting = kind.params.model_validate({name: value for name, value in raw.items() if name not in kept})
-    except ValidationError:  # a field that is demanded holds a reference
-        return kind.params.model_construct(None, **raw), []
-    names = {field.alias or name: name for name, field in kind.params.model_fields.items()}
-    params = fitting.model_copy(update={names.get(name, name): value for name, value in kept.items()})
-    return params, [_owned(finding, node) for finding in kind.check(params, path)]
-
-
-def _owned(finding: Finding, node: DraftNode) -> Finding:
-    return finding if finding.node is not None else replace(finding, node=node.id)
-
-
-def _may_defer(kind: Kind, field: str) -> bool:
-    """Whether a run fills the field in."""
-    part = kind.parts.get(field, Part.TEMPLATE)
-    return part is Part.EXPRESSION or (part is Part.TEMPLATE and kind.nature is not Nature.CONTAINER)
-
-
-def _is_deferred(value: JSON, known: Known) -> bool:
-    """Whether a value is a text that only a run can fill in. A text whose reference is faulty is told of elsewhere."""
-    if not isinstance(value, str):
-        return False
-    try:
-        return not compile_template(value, known).constant
-    except ExpressionError:
-        return True

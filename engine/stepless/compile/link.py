@@ -1,18 +1,20 @@
-"""Draft to graph: names become positions, and everything is worked out that a run would otherwise search for."""
+"""Draft to graph: names become positions, and everything is worked out that a run would otherwise search for.
+
+The draft is taken apart on the way: what is linked is let go of, so that a large document and its graph are never whole at once.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final
 
 from stepless.compile.dominators import dominator_tree, fork_depths
 from stepless.compile.draft import Draft, DraftBody, DraftEdge, DraftNode, Fields
-from stepless.compile.order import longest_paths, reachable, topological_order
-from stepless.errors import EngineBug
+from stepless.compile.order import Links, longest_paths, reachable, topological_order
+from stepless.errors import EngineBug, InvalidRequest
 from stepless.limits import DEFAULT_MAX_ITERATIONS
-from stepless.model.document import DEFAULT_JOIN, DEFAULT_RETRY, JoinDocument, RateLimitDocument, RetryDocument, parse_key
 from stepless.model.findings import Finding
 from stepless.model.graph import (
     Body,
@@ -30,7 +32,9 @@ from stepless.model.graph import (
     RateLimit,
     Retry,
 )
+from stepless.model.json import parse_path
 from stepless.model.kind import Part
+from stepless.model.written import DEFAULT_JOIN, DEFAULT_RETRY, JoinView, RateLimitView, RetryView
 
 _SHARED_RETRY: Final = Retry()
 _NEEDS: Final[Mapping[str, Callable[[int, int], int]]] = {  # of the branches there are, and `count`
@@ -42,11 +46,12 @@ _NEEDS: Final[Mapping[str, Callable[[int, int], int]]] = {  # of the branches th
 
 
 def link(draft: Draft, version: str, entries: Sequence[str] | None, warnings: tuple[Finding, ...]) -> Graph:
-    """The graph of a draft without errors, of what `entries` reach. Near-linear in nodes and edges."""
+    """The graph of a draft without errors, of what `entries` reach; nothing is left of the draft. Near-linear in nodes and
+    edges. Raises `InvalidRequest` for an entry that is no node of the document's own."""
     document, root = draft.document, draft.bodies[0]
-    chosen = set(range(len(root.order)))
+    chosen = _places(root)
     if entries is not None:
-        chosen = reachable([root.nodes[entry].place for entry in entries], root.successors)
+        chosen = reachable([_entry(root, entry).place for entry in entries], root.successors)
     return Graph(
         workflow_id=document.id,
         name=document.name or document.id,
@@ -63,7 +68,23 @@ def link(draft: Draft, version: str, entries: Sequence[str] | None, warnings: tu
     )
 
 
-def _rate_limit(limit: RateLimitDocument | None) -> RateLimit | None:
+def _entry(root: DraftBody, name: str) -> DraftNode:
+    """The node to start at. Raises `InvalidRequest` when the document has none such of its own, or it is only a tool."""
+    node = root.nodes.get(name)
+    if node is not None and name not in root.tools:
+        return node
+    from stepless.compile.suggest import did_you_mean
+
+    mend = did_you_mean(name, [node for node in root.nodes if node not in root.tools], what="nodes")
+    raise InvalidRequest(f"there is no node `{name}` to start at", code="unknown_entry", place="entry", mend=mend, status=422)
+
+
+def _places(body: DraftBody) -> set[int]:
+    """Of all nodes but those that are only tools."""
+    return set(range(len(body.nodes))) - {body.nodes[name].place for name in body.tools}
+
+
+def _rate_limit(limit: RateLimitView | None) -> RateLimit | None:
     if limit is None:
         return None
     return RateLimit(limit.max, limit.per, tuple(limit.by.split(".")) if limit.by else ())
@@ -74,13 +95,13 @@ def _rate_limit(limit: RateLimitDocument | None) -> RateLimit | None:
 
 @dataclass(slots=True)
 class _Layout:
-    """What the nodes of a body need to know of each other, all by position. `params` are the edges of each param with the
-    first merge that one of them states; `losers` and `clocks` have entries only for those that have any."""
+    """What the nodes of a body need to know of each other, all by position. `merges` are the first that the edges of a param
+    state; `merges`, `losers` and `clocks` have entries only for those that have any."""
 
     nodes: list[DraftNode]
-    incoming: list[list[Edge]]
-    outgoing: list[list[Edge]]
-    params: list[dict[str, tuple[list[Edge], str | None]]]
+    incoming: list[tuple[Edge, ...]]
+    outgoing: list[tuple[Edge, ...]]
+    merges: Mapping[tuple[int, str], str]
     branches: list[tuple[int, ...]]
     targets: list[tuple[int, ...]]
     dominators: list[int | None]
@@ -88,12 +109,18 @@ class _Layout:
     depths: list[int]
     losers: Mapping[int, tuple[int, ...]]
     clocks: Mapping[int | None, list[int]]
+    tools: Sequence[tuple[DraftNode, Sequence[DraftNode]]]
+
+
+_ALONE: Final = _Layout([], [()], [()], {}, [()], [()], [None], [0], [0], {}, {}, ())  # of a node without edges
+_NO_TOOLS: Final[Mapping[str, Node]] = {}
 
 
 def _link_body(body: DraftBody, chosen: set[int], wave: int, depth: int) -> Body:
     """`chosen` are places in the draft; `wave` and `depth` those of an entry."""
     layout = _lay_out(body, chosen, wave, depth)
-    nodes = tuple([_link_node(layout, position) for position in range(len(layout.nodes))])
+    body.nodes, body.edges, body.successors, body.predecessors = {}, (), (), ()
+    nodes = tuple([_link_node(layout, node, position) for position, node in enumerate(_taken(layout.nodes))])
     return Body(
         nodes=nodes,
         positions={node.id: node.position for node in nodes},
@@ -106,21 +133,35 @@ def _link_body(body: DraftBody, chosen: set[int], wave: int, depth: int) -> Body
 
 def _lay_out(body: DraftBody, chosen: set[int], wave: int, depth: int) -> _Layout:
     nodes = [node for node in body.order if node.place in chosen]
-    position = {node.place: place for place, node in enumerate(nodes)}
-    branches = [tuple([position[p] for p in body.predecessors[node.place] if p in position]) for node in nodes]
-    targets = [tuple([position[p] for p in body.successors[node.place] if p in position]) for node in nodes]
+    branches, targets = _links(nodes, body.predecessors), _links(nodes, body.successors)
     order = topological_order(targets, branches)
     above = dominator_tree(order, branches)
     behind = dominator_tree(order[::-1], targets)
     dominators = [parent if parent != above.root else None for parent in above.parents[: len(nodes)]]
-    incoming, outgoing, params = _edges(body, nodes)
+    incoming, outgoing, merges = _edges(body, nodes)
     return _Layout(
-        nodes, incoming, outgoing, params, branches, targets, dominators,
+        nodes, incoming, outgoing, merges, branches, targets, dominators,
         longest_paths(order, targets, wave),
         [depth + forks for forks in fork_depths(order, targets, above, behind)],
         behind.below([place for place, node in enumerate(nodes) if branches[place] and node.document.join.losers == "cancel"]),
         _clocks(nodes, branches, dominators),
+        [(body.nodes[name], users) for name, users in body.tools.items()],
     )
+
+
+def _taken(nodes: list[DraftNode]) -> Iterator[DraftNode]:
+    """The nodes in order; the list forgets each before the next."""
+    nodes.reverse()
+    while nodes:
+        yield nodes.pop()
+
+
+def _links(nodes: list[DraftNode], places: Links) -> list[tuple[int, ...]]:
+    """By position what a draft has by place."""
+    if len(nodes) == len(places):
+        return [tuple(places[node.place]) for node in nodes]
+    position = {node.place: place for place, node in enumerate(nodes)}
+    return [tuple([position[place] for place in places[node.place] if place in position]) for node in nodes]
 
 
 def _clocks(nodes: list[DraftNode], branches: list[tuple[int, ...]], dominators: list[int | None]) -> dict[int | None, list[int]]:
@@ -134,12 +175,12 @@ def _clocks(nodes: list[DraftNode], branches: list[tuple[int, ...]], dominators:
 
 def _edges(
     body: DraftBody, nodes: list[DraftNode],
-) -> tuple[list[list[Edge]], list[list[Edge]], list[dict[str, tuple[list[Edge], str | None]]]]:
-    """Edges of the chosen nodes: incoming and outgoing by node, and by node and param with the merge that they override."""
+) -> tuple[list[tuple[Edge, ...]], list[tuple[Edge, ...]], dict[tuple[int, str], str]]:
+    """Edges of the chosen nodes: incoming and outgoing by node, and the merges that they state, by node and param."""
     position = {node.id: place for place, node in enumerate(nodes)}
     incoming: list[list[Edge]] = [[] for _ in nodes]
     outgoing: list[list[Edge]] = [[] for _ in nodes]
-    params: list[dict[str, tuple[list[Edge], str | None]]] = [{} for _ in nodes]
+    merges: dict[tuple[int, str], str] = {}
     order = 0
     for draft in body.edges:
         source, target = position.get(draft.source), position.get(draft.target)
@@ -149,11 +190,9 @@ def _edges(
         order += 1
         incoming[target].append(edge)
         outgoing[source].append(edge)
-        merge = draft.written.merge if draft.written is not None else None
-        edges, override = params[target].get(edge.param, ([], None))
-        edges.append(edge)
-        params[target][edge.param] = (edges, override or merge)
-    return incoming, outgoing, params
+        if draft.written is not None and draft.written.merge is not None:
+            merges.setdefault((target, edge.param), draft.written.merge)
+    return list(map(tuple, incoming)), list(map(tuple, outgoing)), merges
 
 
 def _link_edge(draft: DraftEdge, order: int, source: int, target: int) -> Edge:
@@ -162,16 +201,15 @@ def _link_edge(draft: DraftEdge, order: int, source: int, target: int) -> Edge:
         return Edge(order, source, target, draft.handle, "input", (), None)
     condition = None
     if written.condition is not None:
-        (test,) = written.condition.model_fields_set
-        condition = Condition(test, getattr(written.condition, test))
-    return Edge(order, source, target, draft.handle, written.param, parse_key(written.key), condition)
+        ((test, operand),) = written.condition.items()
+        condition = Condition(test, operand)
+    return Edge(order, source, target, draft.handle, written.param, parse_path(written.key), condition)
 
 
 # -- a node -----------------------------------------------------------------------------------------------------------
 
 
-def _link_node(layout: _Layout, position: int) -> Node:
-    draft = layout.nodes[position]
+def _link_node(layout: _Layout, draft: DraftNode, position: int) -> Node:
     document, fields, kind = draft.document, draft.fields, draft.kind
     if fields is None or kind is None:
         raise EngineBug(f"{draft.path} is linked without being compiled")
@@ -183,15 +221,12 @@ def _link_node(layout: _Layout, position: int) -> Node:
         label=document.label if document.label is not None else draft.id,
         enabled=document.enabled,
         config=fields.config,
-        incoming=tuple(incoming),
-        outgoing=tuple(outgoing),
-        params=tuple([
-            Param(name, Merge(override or document.merge), tuple(edges))
-            for name, (edges, override) in layout.params[position].items()
-        ]),
+        incoming=incoming,
+        outgoing=outgoing,
+        params=_link_params(layout, document.merge, position, incoming),
         branches=layout.branches[position],
         targets=layout.targets[position],
-        handles=frozenset([edge.handle for edge in outgoing]),
+        handles=_handles(frozenset([edge.handle for edge in outgoing])),
         exits=draft.exits or (),
         join=_link_join(document.join, fields, len(layout.branches[position])),
         retry=_link_retry(document.retry),
@@ -210,10 +245,29 @@ def _link_node(layout: _Layout, position: int) -> Node:
         dominator=layout.dominators[position],
         clocks=tuple(layout.clocks.get(position, ())),
         losers=layout.losers.get(position, ()),
+        tools=_link_tools(layout, draft),
     )
 
 
-def _link_join(join: JoinDocument, fields: Fields, branches: int) -> Join:
+def _link_tools(layout: _Layout, draft: DraftNode) -> Mapping[str, Node]:
+    """The nodes that this one runs itself."""
+    mine = [tool for tool, users in layout.tools if draft in users]
+    return {tool.id: _link_node(_ALONE, tool, 0) for tool in mine} if mine else _NO_TOOLS
+
+
+def _link_params(layout: _Layout, merge: str, position: int, incoming: tuple[Edge, ...]) -> tuple[Param, ...]:
+    names = dict.fromkeys([edge.param for edge in incoming])
+    fed = {name: incoming if len(names) == 1 else tuple([edge for edge in incoming if edge.param == name]) for name in names}
+    return tuple([Param(name, Merge(layout.merges.get((position, name), merge)), edges) for name, edges in fed.items()])
+
+
+@lru_cache(maxsize=256)
+def _handles(handles: frozenset[str]) -> frozenset[str]:
+    """The same set for all nodes with these handles: most have the one or none."""
+    return handles
+
+
+def _link_join(join: JoinView, fields: Fields, branches: int) -> Join:
     need = _NEEDS[join.mode](branches, join.count or 1)
     if join is DEFAULT_JOIN:
         return _default_join(need)
@@ -235,7 +289,7 @@ def _default_join(need: int) -> Join:
     return Join(need)
 
 
-def _link_retry(retry: RetryDocument) -> Retry:
+def _link_retry(retry: RetryView) -> Retry:
     if retry is DEFAULT_RETRY:
         return _SHARED_RETRY
     return Retry(retry.attempts, retry.backoff_ms, retry.max_backoff_ms, frozenset(retry.retry_on))
@@ -246,12 +300,13 @@ def _link_container(draft: DraftNode, fields: Fields, wave: int, depth: int) -> 
     body, params, kind = draft.inner, draft.params, draft.kind
     if body is None or params is None or kind is None:
         return None
+    draft.inner = None  # the body knows its owner: neither would go away by itself
     given = draft.document.with_
     mode = next(name for name in given if kind.parts.get(name) is Part.EXPRESSION and given[name] is not None)
     return Container(
         parallel=hasattr(params, "window"),
         mode=mode,
-        body=_link_body(body, set(range(len(body.order))), wave + 1, depth + 1),
+        body=_link_body(body, _places(body), wave + 1, depth + 1),
         window=getattr(params, "window", 1),
         max_iterations=getattr(params, "max_iterations", DEFAULT_MAX_ITERATIONS),
         truncate=getattr(params, "truncate", False),

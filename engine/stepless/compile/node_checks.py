@@ -79,7 +79,7 @@ def join_timeouts(draft: Draft, body: DraftBody) -> Iterator[Finding]:
         path = f"{node.path}.join"
         if join.mode == "timeout" and join.timeout_ms is None:
             yield Finding("missing_timeout", path, "`mode: timeout` needs `timeout_ms`", "Add `timeout_ms`.", node.id)
-        if join.mode == "timeout" and join.on_timeout == "fail" and "on_timeout" in join.model_fields_set:
+        if join.mode == "timeout" and join.on_timeout == "fail" and "on_timeout" in join.given:
             told = "`mode: timeout` proceeds when the time is over, and `on_timeout: fail` says the contrary"
             yield Finding("contradiction", f"{path}.on_timeout", told, "Use `mode: all`, or leave `on_timeout` out.", node.id)
 
@@ -90,7 +90,7 @@ def too_many_losers(draft: Draft, body: DraftBody) -> Iterator[Finding]:
     if not joins:
         return
     order = topological_order(body.successors, body.predecessors)
-    if len(order) < len(body.order):
+    if len(order) < len(body.nodes):
         return  # a cycle, told of elsewhere
     behind = dominator_tree(order[::-1], body.successors)
     number = sum(behind.count_below(node.place) for node in joins)
@@ -103,13 +103,15 @@ def idle_settings(draft: Draft, body: DraftBody) -> Iterator[Finding]:
     """Settings that change nothing where they stand."""
     for node in body.order:
         document, join = node.document, node.document.join
-        given = join.model_fields_set
+        given = join.given
+        if not given and "default" not in document.given:
+            continue
         idle = {
             "join.count": "count" in given and join.mode != "count" and "it counts only in `mode: count`",
             "join.on_timeout": "on_timeout" in given and join.timeout_ms is None and "there is no `timeout_ms`",
             "join.min_success": "min_success" in given and join.errors != "best-effort" and join.timeout_ms is None
             and "it counts only for `errors: best-effort` and for timeouts",
-            "default": "default" in document.model_fields_set and document.on_parent_failure != "substitute_default"
+            "default": "default" in document.given and document.on_parent_failure != "substitute_default"
             and "it is used only by `on_parent_failure: substitute_default`",
         }
         for place, reason in idle.items():
@@ -151,11 +153,13 @@ def written_variables(draft: Draft, body: DraftBody) -> Iterator[Finding]:
 
 
 def unknown_callables(draft: Draft, body: DraftBody) -> Iterator[Finding]:
-    for node in body.order if draft.functions is not None else ():
-        call = node.document.with_.get("call") if node.document.type == "function" else None
-        if isinstance(call, str) and "<" not in call and call not in (draft.functions or ()):
-            mend = did_you_mean(call, draft.functions or ()) or "Register it with `@function`."
-            yield Finding("unknown_callable", f"{node.path}.with.call", f"no function is registered as `{call}`", mend, node.id)
+    registered = draft.functions
+    for node in body.order if registered is not None else ():
+        for place, call in node.kind.functions(node.document.with_).items() if node.kind is not None else ():
+            if "<" not in call and call not in (registered or ()):
+                mend = did_you_mean(call, registered or ()) or "Register it with `@function`."
+                told = f"no function is registered as `{call}`"
+                yield Finding("unknown_callable", f"{node.path}.with.{place}", told, mend, node.id)
 
 
 def loop_breaks(draft: Draft, body: DraftBody) -> Iterator[Finding]:

@@ -17,7 +17,6 @@ from stepless.compile.suggest import did_you_mean, listed
 from stepless.model.findings import Finding, Severity
 from stepless.model.scope import Reference
 
-SCOPES: Final = ("loop", "parallel", "workflow", "inputs", "input", "run")
 TURN_FIELDS: Final = ("index", "iteration", "item", "items")
 RUN_FIELDS: Final = ("id", "workflow", "version", "started_at")
 _TESTED_BETWEEN_TURNS: Final = ("with.while", "with.do_while")
@@ -112,7 +111,15 @@ def _owners(body: DraftBody | None) -> Iterator[DraftNode]:
 
 
 def _named(draft: Draft, mention: Mention, seen: dict[int, list[tuple[DraftNode, DraftNode, Mention]]]) -> Iterator[Finding]:
-    reader, _, reference = mention
+    users = mention[0].body.tools.get(mention[0].id)
+    for reader in users or (mention[0],):  # a tool reads what those can read that run it
+        yield from _named_from(reader, draft, mention, seen)
+
+
+def _named_from(
+    reader: DraftNode, draft: Draft, mention: Mention, seen: dict[int, list[tuple[DraftNode, DraftNode, Mention]]],
+) -> Iterator[Finding]:
+    reference = mention[2]
     standing = reader  # the reader, or the container around it in the body that is looked at
     while True:
         body = standing.body
@@ -140,10 +147,9 @@ def _enclosing(mention: Mention) -> Iterator[Finding]:
 
 def _inner(draft: Draft, mention: Mention) -> Finding:
     root = mention[2].root
-    places = draft.named.get(root, [])
-    container = next((node.body.owner for node in places if node.body.owner is not None), None)
+    container = next((node.body.owner for node in draft.named(root) if node.body.owner is not None), None)
     if container is None:
-        return _finding("unknown_reference", mention, f"there is no node `{root}`", did_you_mean(root, draft.named))
+        return _finding("unknown_reference", mention, f"there is no node `{root}`", did_you_mean(root, draft.names()))
     told = f"`{root}` is inside `{container.id}`, and is read from outside"
     return _finding("inner_node_read", mention, told, f"Read the results of the container: `<{container.id}>`.")
 
@@ -153,7 +159,7 @@ def _out_of_sight(body: DraftBody, asked: Collection[tuple[DraftNode, DraftNode,
     if not asked or body.incomplete:
         return
     order = topological_order(body.successors, body.predecessors)
-    if len(order) < len(body.order):
+    if len(order) < len(body.nodes):
         return
     pairs = {(read.place, standing.place) for read, standing, _ in asked}
     missed = not_upstream(pairs, order, body.successors, body.predecessors)

@@ -7,48 +7,35 @@ tells them.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, Final, TypeVar, get_args, get_origin
+from collections.abc import Iterator, Mapping
+from typing import Any, Final, get_args, get_origin
 
 from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
+from stepless.compile.draft import Shape, as_written
 from stepless.compile.suggest import did_you_mean
 from stepless.limits import MAX_COUNTED_FINDINGS, PREVIEW_CHARACTERS
 from stepless.model.document import BodyDocument, Document
 from stepless.model.findings import Finding
 from stepless.model.json import JSON, Path
-
-B = TypeVar("B", Document, BodyDocument)
+from stepless.model.written import BodyView, DocumentView
 
 _STAND_INS: Final[Mapping[str, JSON]] = {"id": "unreadable", "nodes": {}}
 _NO_TYPE: Final = "unreadable"
 
 
-@dataclass(frozen=True, slots=True)
-class Shape:
-    """What could be read of a document or body. `edge_places` are the places in `edges` of the edges that could be read;
-    `unreadable` the node ids that could not, `untyped` those of nodes whose type could not. `incomplete` is true when some
-    node or edge was left out."""
-
-    document: Document | BodyDocument
-    findings: tuple[Finding, ...] = ()
-    edge_places: Sequence[int] = ()
-    unreadable: frozenset[str] = frozenset()
-    untyped: frozenset[str] = frozenset()
-    incomplete: bool = False
-
-
-def shape_of(model: type[B], raw: Mapping[str, JSON], path: str = "") -> Shape:
-    """`raw` as `model`, and a finding for every misfit. `path` is where `raw` stands."""
+def judged(raw: Mapping[str, JSON], path: str, view: type[BodyView]) -> Shape:
+    """`raw`, which stands at `path`, against the model of what `view` shows, and a finding for every misfit. The models are
+    forgotten at once: what fits is read through views."""
+    model = Document if view is DocumentView else BodyDocument
     try:
-        read = model.model_validate(dict(raw))
-        return Shape(read, edge_places=range(len(read.edges)))
+        model.model_validate(dict(raw))
+        return as_written(raw, path, view)
     except ValidationError as refused:
         errors = refused.errors(include_url=False)
     findings = tuple(finding_of(error, raw, model, path) for error in errors[:MAX_COUNTED_FINDINGS])
-    return _without_misfits(model, raw, errors, findings)
+    return _without_misfits(model, view, raw, errors, findings)
 
 
 # -- one misfit -------------------------------------------------------------------------------------------------------
@@ -152,7 +139,8 @@ def _models_in(annotation: Any) -> Iterator[type[BaseModel]]:
 
 
 def _without_misfits(
-    model: type[B], raw: Mapping[str, JSON], errors: list[ErrorDetails], findings: tuple[Finding, ...],
+    model: type[BaseModel], view: type[BodyView], raw: Mapping[str, JSON], errors: list[ErrorDetails],
+    findings: tuple[Finding, ...],
 ) -> Shape:
     """The rest, which fits: faulty fields of nodes, faulty edges and faulty fields of the document are left out."""
     mended = dict(raw)
@@ -185,7 +173,8 @@ def _without_misfits(
     if "edges" in mended:
         mended["edges"] = [edges[place] for place in places]
     incomplete = incomplete or bool(unreadable or dropped_edges)
-    return Shape(model.model_validate(mended), findings, places, frozenset(unreadable), frozenset(untyped), incomplete)
+    model.model_validate(mended)
+    return Shape(view(mended), findings, places, frozenset(unreadable), frozenset(untyped), incomplete)
 
 
 def _mended_node(node: JSON, field: str | None) -> dict[str, JSON]:

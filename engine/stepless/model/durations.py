@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from typing import Final
+from collections.abc import Mapping
+from typing import Any, Final
 
 from stepless.limits import MAX_DURATION_MS
 
@@ -13,6 +14,9 @@ _ISO: Final = re.compile(
     r"P(?=.)(?:(?P<w>[0-9]{1,9})W)?(?:(?P<d>[0-9]{1,9})D)?"
     r"(?:T(?=.)(?:(?P<h>[0-9]{1,9})H)?(?:(?P<m>[0-9]{1,9})M)?(?:(?P<s>[0-9]{1,12})(?:\.(?P<ms>[0-9]{1,3}))?S)?)?"
 )
+DURATION_SCHEMA: Final[Mapping[str, Any]] = {
+    "type": "string", "pattern": r"^([0-9]+(ms|s|m|h|d)|P.+)$", "examples": ["90s", "15m", "2h", "3d", "PT2H"],
+}  # fmt: skip
 _MEND: Final = "write it like 500ms, 90s, 15m, 2h, 3d or PT2H"
 
 

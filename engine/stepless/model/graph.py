@@ -7,13 +7,18 @@ losers, which joins' clocks a node starts.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
+from types import MappingProxyType
+from typing import TYPE_CHECKING
 
 from stepless.model.json import JSON, Path
 from stepless.model.kind import Case, Kind
 from stepless.model.scope import Contract, Expression, Template
+
+if TYPE_CHECKING:
+    from stepless.model.findings import Finding
 
 
 class Merge(StrEnum):
@@ -123,6 +128,9 @@ class Container:
     value: Template | None = None
 
 
+_NO_TOOLS: Mapping[str, Node] = MappingProxyType({})
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Node:
     """One node of a body.
@@ -132,7 +140,8 @@ class Node:
     is none. `clocks` are the joins with a timeout whose immediate dominator this node is. `losers` are the positions of
     the nodes all of whose paths end in this node (only worked out when the join cancels its losers). `wave` is the longest
     path from an entry (a body's entries continue from their container's wave + 1); `depth` the static nesting of forks
-    and containers. `handles` are the wired exits.
+    and containers. `handles` are the wired exits. `tools` are the nodes that its own attempts run, by id: they are no part of
+    the body, have no edges and no instances.
     """
 
     id: str
@@ -165,6 +174,7 @@ class Node:
     dominator: int | None
     clocks: tuple[int, ...]
     losers: tuple[int, ...]
+    tools: Mapping[str, Node] = field(default_factory=lambda: _NO_TOOLS)  # shared: most nodes have none
 
     @property
     def has_error_edge(self) -> bool:
@@ -185,6 +195,15 @@ class Body:
     leaves: tuple[int, ...]  # without outgoing edges, in document order
     root_clocks: tuple[int, ...]  # joins with a timeout and without a dominator: their clock starts with the scope
     owner: str | None = None  # id of the container that this is the body of
+
+
+def all_nodes(body: Body) -> Iterator[Node]:
+    """Every node of a body and of the bodies inside it, those that are only tools included."""
+    for node in body.nodes:
+        yield node
+        yield from node.tools.values()
+        if node.container is not None:
+            yield from all_nodes(node.container.body)
 
 
 @dataclass(frozen=True, slots=True)
@@ -209,6 +228,6 @@ class Graph:
     halt_on_failure: bool
     max_steps: int
     timeout_ms: int | None
-    warnings: tuple[object, ...] = ()
+    warnings: tuple[Finding, ...] = ()
     concurrency: int | None = None
     rate_limit: RateLimit | None = None

@@ -2,12 +2,31 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
-from typing import Any, TypeAlias
+from typing import Any, Final, TypeAlias
 
 JSON: TypeAlias = Any  # None | bool | int | float | str | list[JSON] | dict[str, JSON]; a recursive alias slows mypy down
 Object: TypeAlias = Mapping[str, JSON]
 Path: TypeAlias = tuple[str | int, ...]
+
+
+_STEP: Final = re.compile(r"(?:^|(?<!^)\.)([^.\[\]]+)|\[(-?[0-9]{1,9})\]")
+
+
+def parse_path(text: str) -> Path:
+    """The steps of `body.rows[0].id`; none for the empty text. Raises `ValueError`."""
+    if not text:
+        return ()
+    steps: list[str | int] = []
+    at = 0
+    while at < len(text):
+        step = _STEP.match(text, at)
+        if step is None:
+            raise ValueError(f"{text!r} is no dotted path like body.rows[0].id")
+        steps.append(step[1] if step[1] is not None else int(step[2]))
+        at = step.end()
+    return tuple(steps)
 
 
 def read_path(value: JSON, path: Path) -> JSON:

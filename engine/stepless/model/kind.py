@@ -8,13 +8,15 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from enum import Enum
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
-from pydantic import BaseModel
-
-from stepless.model.findings import Finding
 from stepless.model.json import JSON
 from stepless.model.scope import Expression
+
+if TYPE_CHECKING:  # whoever only looks at kinds, as a run does, does not pay for it
+    from pydantic import BaseModel
+
+    from stepless.model.findings import Finding
 
 SOURCE = "source"
 ERROR = "error"
@@ -79,9 +81,10 @@ class Work(Protocol):
     def evaluate(self, expression: Expression) -> JSON: ...
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Outcome:
-    """What a decided instance puts out. `handle` None fires no exit: every outgoing edge is pruned."""
+    """What a decided instance puts out. Never changed after it was made. `handle` None fires no exit: every outgoing edge is
+    pruned."""
 
     value: JSON = None
     handle: str | None = SOURCE
@@ -109,7 +112,7 @@ class Pause:
     details: Mapping[str, JSON] = field(default_factory=dict)
 
 
-Check = Callable[[BaseModel, str], list[Finding]]
+Check = Callable[["BaseModel", str], "list[Finding]"]
 
 
 def no_findings(params: BaseModel, path: str) -> list[Finding]:
@@ -118,6 +121,10 @@ def no_findings(params: BaseModel, path: str) -> list[Finding]:
 
 def only_source(params: BaseModel) -> tuple[str, ...]:
     return (SOURCE,)
+
+
+def nothing(written: Mapping[str, JSON]) -> Mapping[str, str]:
+    return {}
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,6 +136,9 @@ class Kind:
     `error`, in the order in which they are shown; every kind also has `error` (an entry may break its contract).
     `parts` says how each field of `with` is compiled. Exactly one of `evaluate` (PURE, ENTRY), `suspend` (PAUSE) is set;
     an EFFECT is run by the runtime, which looks the kind's `run` up by name. `check` finds more faults at publish.
+
+    Of a `with` as it is written, by the dotted places in it: `functions` names the registered callables that the node calls,
+    `tools` the nodes beside it that its attempts run themselves. A node of a kind with `is_tool` can be one of those.
     """
 
     name: str
@@ -140,6 +150,9 @@ class Kind:
     evaluate: Callable[[Work], Outcome] | None = None
     suspend: Callable[[Work], Pause | Outcome] | None = None
     check: Callable[[Any, str], list[Finding]] = no_findings
+    functions: Callable[[Mapping[str, JSON]], Mapping[str, str]] = nothing
+    tools: Callable[[Mapping[str, JSON]], Mapping[str, str]] = nothing
+    is_tool: bool = False
     terminal: bool = False  # has no exits at all: respond, end
 
 

@@ -23,9 +23,13 @@ CAUSES: Final[Mapping[str, str]] = MappingProxyType({
 """Every cause, with its meaning: what `retry_on` may name."""
 
 
-@dataclass(frozen=True, slots=True)
+_NOTHING: Final[Mapping[str, int]] = MappingProxyType({})
+
+
+@dataclass(slots=True)
 class Result:
-    """What an attempt puts out: the exit it leaves by, the run variables it writes, and what it used up (tokens…)."""
+    """What an attempt puts out: the exit it leaves by, the run variables it writes, and what it used up (tokens…). Never changed
+    after it was made."""
 
     value: JSON = None
     handle: str = SOURCE
@@ -37,11 +41,13 @@ class NodeFailure(Exception):
     """An attempt that failed. User functions may raise it too, to say more than an ordinary exception can.
 
     `cause` is one of CAUSES and decides by `retry_on` whether there is another attempt; `retryable` False forbids one
-    whatever `retry_on` says. `retry_after_ms` is the least delay before it. `code` is a stable word for `error` edges.
+    whatever `retry_on` says. `retry_after_ms` is the least delay before it. `code` is a stable word for `error` edges. `usage`
+    is what the attempt used up all the same (tokens…).
     """
 
     def __init__(
         self, cause: str, code: str, message: str, *, retry_after_ms: int | None = None, retryable: bool = True, mend: str = "",
+        usage: Mapping[str, int] = _NOTHING,
     ) -> None:
         super().__init__(message)
         if cause not in CAUSES:
@@ -52,9 +58,15 @@ class NodeFailure(Exception):
         self.retry_after_ms = retry_after_ms
         self.retryable = retryable
         self.mend = mend
+        self.usage = usage
 
     def __str__(self) -> str:
         return f"{self.message} ({self.mend})" if self.mend else self.message
+
+
+def added(one: Mapping[str, int], other: Mapping[str, int]) -> dict[str, int]:
+    """Two usages together, by name."""
+    return {name: one.get(name, 0) + other.get(name, 0) for name in {**one, **other}}
 
 
 def passed_through(inputs: Mapping[str, JSON]) -> JSON:

@@ -75,7 +75,8 @@ KINDS: Kinds = {
     kind.name: kind
     for kind in (
         Kind("manual", Nature.ENTRY, Params, "starts", evaluate=lambda work: Outcome(work.run_inputs)),
-        Kind("function", Nature.EFFECT, FunctionParams, "works", parts={"call": LITERAL}),
+        Kind("function", Nature.EFFECT, FunctionParams, "works", parts={"call": LITERAL},
+             functions=lambda written: {"call": str(written.get("call"))}, is_tool=True),
         Kind("llm", Nature.EFFECT, ModelParams, "writes"),
         Kind("join", Nature.PURE, Params, "joins", evaluate=lambda work: Outcome()),
         Kind("set", Nature.PURE, SetParams, "sets", evaluate=lambda work: Outcome()),

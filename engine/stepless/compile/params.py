@@ -1,0 +1,85 @@
+"""A node's own parameters: `with` against the model of its kind.
+
+A text with a reference may stand where the kind wants a number or an object: what it comes to is known only at run time,
+and is judged then by the same model. So a misfit of such a text is no finding.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+from pydantic import BaseModel, ValidationError
+
+from stepless.compile.draft import DraftNode
+from stepless.compile.fields import Known
+from stepless.compile.shape import finding_of, place_of
+from stepless.errors import ExpressionError
+from stepless.expressions import compile_template
+from stepless.model.findings import Finding
+from stepless.model.json import JSON
+from stepless.model.kind import Kind, Nature, Part
+
+
+def fit(node: DraftNode, kind: Kind, known: Known) -> list[Finding]:
+    """Sets `params` and `exits` of a node; answers what does not fit, in the order of `with`."""
+    node.params, misfits = _params(node, kind, known)
+    if node.params is not None:
+        node.exits = () if kind.terminal else kind.exits(node.params)
+    return misfits
+
+
+def _params(node: DraftNode, kind: Kind, known: Known) -> tuple[BaseModel | None, list[Finding]]:
+    """`with` as the kind's parameters; None with its findings when it does not fit.
+
+    A field that holds a reference where the model wants something else keeps its text. `kind.check` is asked whenever the
+    other fields make a model.
+    """
+    path, raw = f"{node.path}.with", node.document.with_
+    try:
+        params = kind.params.model_validate(raw)
+    except ValidationError as refused:
+        errors = refused.errors(include_url=False)
+    else:
+        return params, [_owned(finding, node) for finding in kind.check(params, path)]
+    deferred = {
+        error["loc"][0] for error in errors
+        if error["loc"] and _may_defer(kind, str(error["loc"][0])) and _is_deferred(error["input"], known)
+    }
+    misfits = [error for error in errors if not error["loc"] or error["loc"][0] not in deferred]
+    if misfits:
+        told = {(place_of(error, raw), error["type"]): error for error in misfits}
+        return None, [finding_of(error, raw, kind.params, path, node.id) for error in told.values()]
+    kept = {name: value for name, value in raw.items() if name in deferred}
+    return _partial(node, kind, path, kept)
+
+
+def _partial(node: DraftNode, kind: Kind, path: str, kept: Mapping[str, JSON]) -> tuple[BaseModel, list[Finding]]:
+    raw = node.document.with_
+    try:
+        fitting = kind.params.model_validate({name: value for name, value in raw.items() if name not in kept})
+    except ValidationError:  # a field that is demanded holds a reference
+        return kind.params.model_construct(None, **raw), []
+    names = {field.alias or name: name for name, field in kind.params.model_fields.items()}
+    params = fitting.model_copy(update={names.get(name, name): value for name, value in kept.items()})
+    return params, [_owned(finding, node) for finding in kind.check(params, path)]
+
+
+def _owned(finding: Finding, node: DraftNode) -> Finding:
+    return finding if finding.node is not None else replace(finding, node=node.id)
+
+
+def _may_defer(kind: Kind, field: str) -> bool:
+    """Whether a run fills the field in."""
+    part = kind.parts.get(field, Part.TEMPLATE)
+    return part is Part.EXPRESSION or (part is Part.TEMPLATE and kind.nature is not Nature.CONTAINER)
+
+
+def _is_deferred(value: JSON, known: Known) -> bool:
+    """Whether a value is a text that only a run can fill in. A text whose reference is faulty is told of elsewhere."""
+    if not isinstance(value, str):
+        return False
+    try:
+        return not compile_template(value, known).constant
+    except ExpressionError:
+        return True

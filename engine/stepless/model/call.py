@@ -1,0 +1,51 @@
+"""What the code of an effectful kind is given: one attempt, and the tools that it may run."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+from stepless.model.json import JSON
+
+
+class Tooled(Protocol):
+    """A node of the workflow that an attempt of another runs."""
+
+    @property
+    def label(self) -> str: ...
+
+    async def run(self, arguments: Mapping[str, JSON], token: str) -> JSON:
+        """Its output for these arguments, within its own `timeout_ms` and contracts. `token` is sent along as its idempotency
+        token. Raises `NodeFailure`."""
+        ...
+
+
+@dataclass(slots=True)
+class Call:
+    """One attempt of an effectful node, as its kind sees it.
+
+    `params` are the rendered parameters, `inputs` the merged inputs by param. `token` is stable across redeliveries and
+    retries of one instance: send it along as an idempotency key. `deadline_ms` is the instant by which the engine gives
+    up on the attempt, `started_ms` when it began, by the same clock (0: not told). `log` and `delta` may be called from
+    any thread until the attempt ends, and so may `heartbeat`, which raises `NodeFailure` (attempt_over) once nobody waits for
+    the attempt. `tools` are the nodes of the workflow that this one runs itself, by id.
+    """
+
+    run_id: str
+    workflow_id: str
+    instance: str
+    node: str
+    kind: str
+    attempt: int
+    params: Mapping[str, JSON]
+    literals: Mapping[str, JSON]
+    inputs: Mapping[str, JSON]
+    token: str
+    deadline_ms: int
+    started_ms: int = 0
+    log: Callable[[str], None] = field(default=lambda text: None)
+    delta: Callable[[str], None] = field(default=lambda text: None)
+    heartbeat: Callable[[], None] = field(default=lambda: None)
+    facts: Mapping[str, Any] = field(default_factory=dict)
+    tools: Mapping[str, Tooled] = field(default_factory=dict)

@@ -1,0 +1,125 @@
+"""A published version is compiled without being judged: the graph is the same."""
+
+from __future__ import annotations
+
+import gc
+import json
+from collections.abc import Mapping
+from dataclasses import fields, is_dataclass
+from enum import Enum
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from stepless.compile import compile_document, compile_stored, parse
+from stepless.compile.draft import DraftBody, DraftEdge, DraftNode
+from stepless.errors import EngineBug
+from stepless.model.graph import Graph
+from stepless.model.kind import Kind
+from stepless.nodes import KINDS
+
+ROOT = Path(__file__).parents[3]
+EXAMPLES = [path for path in sorted((ROOT / "examples").rglob("*.yaml")) if "plugin" not in path.parent.name]
+CASES = [path for path in sorted((ROOT / "tests/conformance/cases").glob("*.json")) if not path.stem.startswith("publish-")]
+
+
+def plain(value: Any) -> Any:
+    """All of a graph but its closures and warnings."""
+    if isinstance(value, Kind):
+        return value.name
+    if hasattr(value, "evaluate") or hasattr(value, "render"):
+        return [getattr(value, "source", None), getattr(value, "value", None), plain(value.references)]
+    if hasattr(value, "violations"):
+        return value.schema
+    if is_dataclass(value):
+        return {field.name: plain(getattr(value, field.name)) for field in fields(value) if field.name != "warnings"}
+    if isinstance(value, Enum):
+        return value.value
+    if isinstance(value, Mapping):
+        return {name: plain(item) for name, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [plain(item) for item in value]
+    return sorted(value) if isinstance(value, frozenset) else value
+
+
+def both(document: Mapping[str, Any], entries: list[str] | None = None) -> tuple[Graph, Graph]:
+    judged = compile_document(document, KINDS, entries=entries)
+    return judged, compile_stored(json.dumps(document).encode(), judged.version, KINDS, entries)
+
+
+@pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: f"{path.parent.name}/{path.stem}")
+def test_an_example_compiles_to_the_graph_that_judging_it_gives(path: Path) -> None:
+    judged, stored = both(parse(path.read_bytes()))
+    assert plain(stored) == plain(judged)
+
+
+@pytest.mark.parametrize("path", CASES, ids=lambda path: path.stem)
+def test_a_golden_case_compiles_to_the_graph_that_judging_it_gives(path: Path) -> None:
+    judged, stored = both(json.loads(path.read_text(encoding="utf-8"))["document"])
+    assert plain(stored) == plain(judged)
+
+
+RICH: dict[str, Any] = {
+    "id": "rich", "name": "Rich", "env": ["KEY"], "variables": {"v": 1}, "on_failure": "halt", "max_steps": 99, "timeout": "2h",
+    "concurrency": 3, "rate_limit": {"max": 2, "per": "1m", "by": "user.id"},
+    "nodes": {
+        "a": {"type": "webhook", "with": {"path": "/a", "auth": {"hmac": "${KEY}"}}},
+        "b": {"type": "function", "after": {"from": "a", "param": "x", "key": "body.rows[0]", "merge": "json_object"},
+              "with": {"call": "f.g", "args": {"n": "<inputs.x>", "t": "{{ 1 + len(<a.body>) }}"}}, "label": "B",
+              "retry": {"attempts": 3, "retry_on": ["timeout"]}, "delivery": "at_most_once", "timeout_ms": 5,
+              "input_contract": {"type": "object"}, "output_contract": {"type": "string"}, "moderation": "both"},
+        "c": {"type": "condition", "after": ["b", "a"], "with": {"cases": {"yes": "<b> == 'x'", "no": "else"}}},
+        "l": {"type": "loop", "after": "c.yes", "with": {
+            "items": "<a.body.rows>", "on_error": "continue", "max_iterations": 7, "body": {
+            "nodes": {"x": {"type": "transform", "with": {"value": "<loop.item>"}},
+                      "p": {"type": "parallel", "after": "x", "with": {"branches": 2, "window": 1, "body": {
+                          "nodes": {"y": {"type": "transform", "with": {"value": "<parallel.index>"}}}}}}}}}},
+        "h": {"type": "approval", "after": "c.no",
+              "with": {"message": "<b>?", "fields": {"n": {"type": "integer"}}, "timeout": "<b>"}},
+        "j": {"type": "join", "after": ["l", "h.approved", "h.timeout", "b.onError"], "merge": "last_write_wins",
+              "join": {"mode": "count", "count": 2, "losers": "cancel", "vars": {"custom": "<input>[0]"}, "timeout_ms": 9}},
+        "off": {"type": "set", "after": "j", "enabled": False, "with": {"variables": {"v": "<j>"}},
+                "on_parent_failure": "substitute_default", "default": [1]},
+        "end": {"type": "end", "after": "off"},
+    },
+    "edges": [{"source": "b", "target": "off", "handle": "error", "condition": {"equals": None}}],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("entries", [None, ["a"], ["c"]])
+def test_every_setting_comes_through(entries: list[str] | None) -> None:
+    judged, stored = both(RICH, entries)
+    assert plain(stored) == plain(judged)
+
+
+def test_a_document_that_would_not_have_been_published_is_an_engine_bug() -> None:
+    for node in ({"type": "sorcery"}, {"type": "transform", "with": {"value": "{{ 1 + }}"}}, {"type": "condition", "with": {}}):
+        with pytest.raises(EngineBug):
+            compile_stored(json.dumps({"id": "w", "nodes": {"a": node}}).encode(), "v", KINDS)
+
+
+def test_nothing_is_left_of_a_draft_that_only_the_collector_could_find() -> None:
+    """Else a large graph would be set apart together with it, and both stay for ever."""
+    ask = {"type": "approval", "after": "c.no", "with": {"message": "<b>?"}}  # one whose parameters fit as they are
+    document = {**RICH, "nodes": {**RICH["nodes"], "h": ask}}
+    data = json.dumps(document).encode()
+    gc.collect()
+    gc.disable()
+    try:
+        graph, judged = compile_stored(data, "v", KINDS), compile_document(document, KINDS)
+        left = [thing for thing in gc.get_objects() if isinstance(thing, DraftNode | DraftBody | DraftEdge)]
+        assert len(graph.root.nodes) == len(judged.root.nodes) == len(document["nodes"])
+        assert [type(thing).__name__ for thing in left] == []
+    finally:
+        gc.enable()
+
+
+def test_a_graph_shares_what_most_nodes_have_alike() -> None:
+    nodes = {f"n{i}": {"type": "function", "after": f"n{i - 1}", "with": {"call": "f.g"}} for i in range(1, 9)}
+    document = {"id": "w", "nodes": {"n0": {"type": "manual"}, **nodes}}
+    middle = compile_stored(json.dumps(document).encode(), "v", KINDS).root.nodes[2:7]
+    for name in ("handles", "exits", "retry", "join", "tools"):
+        assert len({id(getattr(node, name)) for node in middle}) == 1, name
+    assert len({id(node.config.template) for node in middle}) == 1
+    assert all(node.params[0].edges is node.incoming for node in middle)
