@@ -51,6 +51,8 @@ MAX_CALL_DEPTH: Final = 25  # workflow in workflow
 MAX_IN_FLIGHT: Final = 200  # attempts of one run at once in one process
 
 # -- nodes -----------------------------------------------------------------------------------------------------------
+MAX_SCHEDULES: Final = 50  # of one workflow: each is two requests at publication, which has less than 30 s
+SCHEDULING_TRIES: Final = 5  # of a publication that others overtake
 MAX_PATTERN_ENTRIES: Final = 1_000  # of an event pattern
 MAX_CASES: Final = 200  # exits of one condition or router
 MAX_ANSWER_FIELDS: Final = 100  # of an approval or callback; people fill them in
@@ -74,6 +76,7 @@ MAX_MESSAGES: Final = 1_000  # of a conversation with a model
 MAX_TOOLS: Final = 128  # that a model may call; providers take no more
 MAX_OUTPUT_TOKENS: Final = 1_000_000  # of one answer of a model
 MAX_MODEL_TURNS: Final = 20  # questions of one attempt: a model that calls tools is asked again after each round
+MODEL_MARGIN_MS: Final = 50  # by which a conversation gives up before the engine does, so that it can say what it cost
 MAX_TOOL_CALLS: Final = 100  # of one attempt
 MAX_TOOL_RESULT_CHARACTERS: Final = 100_000  # what a model is shown of one: some 25,000 tokens
 MAX_TOOL_NAME_CHARACTERS: Final = 64  # what providers take
@@ -104,10 +107,13 @@ MAX_ANSWER_BYTES: Final = 32_000  # the answer to an approval
 
 # -- the log ---------------------------------------------------------------------------------------------------------
 MAX_BATCH_BYTES: Final = 350_000  # one log item; DynamoDB's limit is 400 KB
+MAX_BATCH_EVENTS: Final = 10_000  # whoever reads one event decodes its whole batch: some 10 ms
 MAX_ITEM_BYTES: Final = 380_000  # of one piece of a larger value; the rest of DynamoDB's 400 KB is for keys
 MAX_KNOWN_ENDS: Final = 10_000  # runs whose log a process knows the end of; some 200 bytes each
 MAX_SIGNAL_BYTES: Final = 64_000
 MAX_INBOX_SIGNALS: Final = 5_000
+MAX_UNMARKED_SIGNALS: Final = 16  # told to the core and not marked taken: each session tells them again, a mark is a write each
+TAKEN_AT_ONCE: Final = 500  # signals marked taken before the lease is looked after: each is a request on DynamoDB
 PAGE_EVENTS: Final = 500
 MAX_PAGE_ITEMS: Final = 1_000
 MAX_CURSOR_CHARACTERS: Final = 2_000  # a cursor is the last key listed; ids are far shorter
@@ -153,12 +159,20 @@ MAX_BULK_RUNS: Final = 100  # that one request cancels or reruns
 MAX_API_KEYS: Final = 100
 MAX_KEY_NAME_CHARACTERS: Final = 100
 KEY_GRACE_MS: Final = 24 * 3_600_000  # the secret that a rotation replaced still opens for so long
+MAX_SIGNING_KEYS: Final = 5  # that open links at a time; a rotation drops the oldest beyond it
+MAX_SIGNING_TEXT_BYTES: Final = 10_000  # of the signing keys, as they are configured
 KEYS_FRESH_MS: Final = 5_000  # a process looks for changed keys at most this often
 KEY_USE_NOTED_MS: Final = 600_000  # the last use of a key is written down at most this often
 LOCAL_SWEEP_MS: Final = 1_000  # the sweep of a local process: one index look-up
+CLIENT_TIMEOUT_MS: Final = 40_000  # of the command line's requests: twice what an answer that waits may take
+CLIENT_WAIT_MS: Final = 2_000  # that one of its requests waits for the next event, so that Ctrl-C is not held up
+PATIENCE_MS: Final = 1_000  # after which a person is told what is being waited for
 FOLLOW_MS: Final = 50  # how often whoever follows a run in its own process looks at the log
 MAX_ACTIVE_RUNS: Final = 200  # runs under way at once in one local process
 LOCAL_BUDGET_MS: Final = 60_000  # of one invocation in a local process: hand-over is exercised there too
+WATCH_MS: Final = 300  # how often `stepless dev` looks at its files; what changes is taken up by the second look
+MAX_WATCHED_FILES: Final = 2_000  # by `stepless dev`: a look takes some ten microseconds a file
+MAX_TOLD_RUNS: Final = 10_000  # under way at once, whose beginning `stepless dev` remembers to tell their end
 STREAM_COALESCE_MS: Final = 50  # streamed text is told in pieces of about this duration
 
 # -- imports ---------------------------------------------------------------------------------------------------------

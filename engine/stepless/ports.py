@@ -8,13 +8,18 @@ cancelled when nobody waits for them any more, and they raise nothing but `NodeF
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any, Generic, Protocol, TypeVar
+from collections.abc import Callable, Collection, Mapping, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Generic, Protocol, TypeVar
 
-from stepless.model.conversation import ModelAnswer, Question
+from stepless.model.call import Call as Call
 from stepless.model.json import JSON
-from stepless.model.program import Program, Ran
+
+if TYPE_CHECKING:
+    from stepless.model.conversation import ModelAnswer, Question
+    from stepless.model.program import Program, Ran
+    from stepless.model.tally import Tally
 
 T = TypeVar("T")
 
@@ -34,7 +39,8 @@ class StoredVersion:
 class RunHead:
     """A run's header. `inputs` and `meta` are encoded JSON. `sequence` is the last committed event that the writer told of
     (a hint, the log decides). `due_ms` is when somebody should look at the run next, None when nobody needs to.
-    `epoch` counts lease takings; `owner` and `lease_until_ms` describe the present lease."""
+    `epoch` counts lease takings; `owner` and `lease_until_ms` describe the present lease. `spent` is an encoded tally, empty
+    where nobody counts."""
 
     run_id: str
     workflow_id: str
@@ -49,21 +55,23 @@ class RunHead:
     epoch: int = 0
     owner: str | None = None
     lease_until_ms: int = 0
+    spent: bytes = b""
 
 
 @dataclass(frozen=True, slots=True)
 class Lease:
-    """The right to append to a run until `until_ms`; `epoch` fences older holders."""
+    """The right to append to a run until `until_ms`; `epoch` fences older holders. `spent` is the header's at the taking."""
 
     run_id: str
     owner: str
     epoch: int
     until_ms: int
+    spent: bytes = b""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Batch:
-    """Events `first`…`last` of a run, encoded. `epoch` is the writer's."""
+    """Events `first`…`last` of a run, encoded. `epoch` is the writer's. Never changed after it was made."""
 
     first: int
     last: int
@@ -84,11 +92,13 @@ class Signal:
 
 @dataclass(frozen=True, slots=True)
 class RunFilter:
-    """All that are given must hold. `since_ms` compares `created_ms` (inclusive)."""
+    """All that are given must hold. `since_ms` compares `created_ms` (inclusive). `due` wants runs that have a `due_ms`: what it
+    costs to find them does not grow with the runs that are over."""
 
     workflow_id: str | None = None
     status: str | None = None
     since_ms: int | None = None
+    due: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,17 +113,21 @@ class Store(Protocol):
     """Runs, logs, inboxes, versions. The contract suite in tests/contracts holds for every implementation."""
 
     # -- versions -------------------------------------------------------------------------------------------------
-    def put_version(self, workflow_id: str, hash: str, document: bytes, now_ms: int) -> StoredVersion:
+    def put_version(
+        self, workflow_id: str, hash: str, document: bytes, now_ms: int, entries: Collection[str] = ()
+    ) -> StoredVersion:
         """Stores a version, numbered one above the last. The hash of the newest version again answers that version
-        unchanged; an older hash becomes a new number (a roll-back is a publication)."""
+        unchanged; an older hash becomes a new number (a roll-back is a publication). `entries` are the kinds by which
+        `list_workflows` shall find the workflow from now on."""
         ...
 
     def get_version(self, workflow_id: str, number: int | None = None, *, hash: str | None = None) -> StoredVersion | None:
         """By number or by hash (the newest with it); the newest one without either."""
         ...
 
-    def list_workflows(self, *, limit: int = 100, cursor: str | None = None) -> Page[StoredVersion]:
-        """The newest version of every workflow, by workflow id ascending."""
+    def list_workflows(self, *, limit: int = 100, cursor: str | None = None, entry: str | None = None) -> Page[StoredVersion]:
+        """The newest version of every workflow, by workflow id ascending. With `entry` only of those that were published with
+        this kind among their `entries`, in the newest version or in one before; costs nothing for the others."""
         ...
 
     # -- claims: webhook paths, idempotency keys --------------------------------------------------------------------
@@ -145,8 +159,9 @@ class Store(Protocol):
         throughout; runs created while paging appear only on a fresh listing."""
         ...
 
-    def list_due(self, now_ms: int, *, limit: int = 100) -> Sequence[RunHead]:
-        """Runs whose `due_ms` has passed, the longest overdue first."""
+    def list_due(self, now_ms: int, *, limit: int = 100, after: tuple[int, str] | None = None) -> Sequence[RunHead]:
+        """Runs whose `due_ms` has passed, the longest overdue first, then by run id; those behind `after` (due_ms, run_id) in
+        this order, if given."""
         ...
 
     # -- the lease --------------------------------------------------------------------------------------------------
@@ -157,15 +172,19 @@ class Store(Protocol):
 
     def update_run(
         self, lease: Lease, now_ms: int, *, status: str | None = None, sequence: int | None = None,
-        due_ms: int | None = None, until_ms: int | None = None, release: bool = False,
+        due_ms: int | None = None, until_ms: int | None = None, release: bool = False, spent: bytes | None = None,
     ) -> Lease:
         """Changes the header under a lease. With `release` the lease is freed and `due_ms` is stored as given (None: nobody
-        needs to look). Without it the lease is extended to `until_ms` (if given) and `due_ms` follows the lease's end.
+        needs to look), or the earliest instant of a `touch_run` since the lease was taken, if that is earlier. Without it the
+        lease is extended to `until_ms` (if given) and `due_ms` follows the lease's end.
+        `spent` replaces what the header has.
         Raises `LeaseLost` when the epoch is not the lease's."""
         ...
 
     def touch_run(self, run_id: str, due_ms: int) -> bool:
-        """Brings `due_ms` forward to `due_ms` if it is later or None; needs no lease. False when the run does not exist."""
+        """Brings `due_ms` forward to `due_ms` if it is later or None; needs no lease, and outlives the one that is held: whoever
+        takes a lease sees what was written before the touch, whoever held one then may not. False when the run does not
+        exist."""
         ...
 
     # -- the log ----------------------------------------------------------------------------------------------------
@@ -205,13 +224,23 @@ class Store(Protocol):
         ...
 
 
+class Together(Protocol):
+    def __call__(self) -> AbstractContextManager[None]:
+        """Changes that this thread makes to the store inside the block become durable together, at its end, for the price of one.
+        A verb that is refused changes nothing and leaves the others as they are; when the block raises, none is made. After a
+        StoreUnavailable at its end all of them may be there, or none."""
+        ...
+
+
 @dataclass(frozen=True, slots=True)
 class Message:
-    """A hint that a run wants attention. Losing, doubling or delaying one costs time, never correctness."""
+    """A hint that a run wants attention. Losing, doubling or delaying one costs time, never correctness. `spent` is an encoded
+    tally of what its sender used for the run."""
 
     run_id: str
     reason: str  # start, continue, signal, timer, sweep, child, fenced
     hops: int = 0
+    spent: bytes = b""
 
 
 class Queue(Protocol):
@@ -229,6 +258,28 @@ class Timers(Protocol):
 
     def disarm(self, run_id: str) -> None:
         """Best effort."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Rhythm:
+    """When the schedule `node` fires: by `cron` (five or six fields, as `model.cron` reads them) in the clock of `timezone`, or
+    every `rate_ms` (whole minutes). One of the two is given."""
+
+    node: str
+    cron: str | None = None
+    rate_ms: int | None = None
+    timezone: str = "UTC"
+
+
+class Calendar(Protocol):
+    """Fires the schedules of published workflows, at least once per instant."""
+
+    def keep(self, workflow_id: str, rhythms: Sequence[Rhythm]) -> None:
+        """From now on exactly these fire for the workflow. Idempotent; what a call left undone the next one does.
+
+        Raises `ConfigError` (schedule_refused) naming the node whose rhythm cannot be kept, after the others were.
+        """
         ...
 
 
@@ -263,6 +314,18 @@ class Meter(Protocol):
 
     def tell(self, what: str, facts: Mapping[str, str | int]) -> None:
         """One line of a structured log. `facts` name the run and, where there is one, the instance."""
+        ...
+
+
+class Tallies(Protocol):
+    """Counts what requests are billed for, apart for each task that opens a tally, with the threads and tasks that it starts."""
+
+    def open(self, begun: Tally) -> AbstractContextManager[None]:
+        """Inside the block requests are counted, from `begun` on, and the time since it began."""
+        ...
+
+    def take(self) -> Tally | None:
+        """What was counted since the last time that somebody asked; None outside a block."""
         ...
 
 
@@ -318,30 +381,3 @@ class Sandbox(Protocol):
         code_output_too_large; result_not_json; sandbox_unavailable when the isolation cannot be had.
         """
         ...
-
-
-@dataclass(slots=True)
-class Call:
-    """One attempt of an effectful node, as its kind sees it.
-
-    `params` are the rendered parameters, `inputs` the merged inputs by param. `token` is stable across redeliveries and
-    retries of one instance: send it along as an idempotency key. `deadline_ms` is the instant by which the engine gives
-    up on the attempt, `started_ms` when it began, by the same clock (0: not told). `log` and `delta` may be called from
-    any thread until the attempt ends.
-    """
-
-    run_id: str
-    workflow_id: str
-    instance: str
-    node: str
-    kind: str
-    attempt: int
-    params: Mapping[str, JSON]
-    literals: Mapping[str, JSON]
-    inputs: Mapping[str, JSON]
-    token: str
-    deadline_ms: int
-    started_ms: int = 0
-    log: Callable[[str], None] = field(default=lambda text: None)
-    delta: Callable[[str], None] = field(default=lambda text: None)
-    facts: Mapping[str, Any] = field(default_factory=dict)

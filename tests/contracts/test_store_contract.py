@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import random
 from collections import Counter
-from dataclasses import replace
 from typing import Any
 
 import pytest
 
-from stepless.errors import AppendConflict, EngineBug, InvalidRequest, LeaseLost, LimitExceeded
-from stepless.limits import MAX_BATCH_BYTES, MAX_INBOX_SIGNALS, MAX_PAGE_ITEMS, MAX_SIGNAL_BYTES
+from stepless.errors import AppendConflict, EngineBug, InvalidRequest, LimitExceeded
+from stepless.limits import MAX_BATCH_BYTES, MAX_PAGE_ITEMS
 from stepless.ports import Batch, RunFilter, RunHead, Signal, Store
 
 ODD_IDS = [
@@ -86,6 +85,22 @@ def test_workflows_are_listed_by_id_with_their_newest_version(store: Store) -> N
     rest = store.list_workflows(limit=2, cursor=page.cursor)
     assert [item.workflow_id for item in rest.items] == ["c", "d"]
     assert rest.cursor is None
+
+
+def test_workflows_are_listed_by_the_kinds_of_their_entries(store: Store) -> None:
+    for name, entries in (("c", ["event"]), ("a", ["event", "schedule"]), ("d", []), ("b", ["schedule"]), ("e", ["event"])):
+        store.put_version(name, "h1", b"{}", 0, entries)
+    page = store.list_workflows(entry="event", limit=2)
+    assert [item.workflow_id for item in page.items] == ["a", "c"]
+    assert [item.workflow_id for item in store.list_workflows(entry="event", limit=2, cursor=page.cursor).items] == ["e"]
+    assert store.put_version("b", "h2", b"{}", 2, ["event"]) in store.list_workflows(entry="event").items
+    assert store.list_workflows(entry="webhook").items == ()
+
+
+def test_a_version_that_is_published_again_with_its_entries_is_found_by_them(store: Store) -> None:
+    first = store.put_version("wf", "h1", b"{}", 0)
+    assert store.put_version("wf", "h1", b"{}", 1, ["event"]) == first
+    assert store.list_workflows(entry="event").items == (first,)
 
 
 # -- claims ----------------------------------------------------------------------------------------------------------
@@ -182,6 +197,20 @@ def test_all_filters_that_are_given_hold(store: Store, workflow_id: str | None, 
     assert every_page(store, RunFilter(workflow_id, status, since_ms), 3) == wanted
 
 
+@pytest.mark.parametrize("workflow_id", [None, "w1"])
+@pytest.mark.parametrize("status", [None, "paused", "completed"])
+def test_what_is_due_is_listed_apart(store: Store, workflow_id: str | None, status: str | None) -> None:
+    statuses = ("running", "paused", "completed")
+    runs = [head(f"r{i}", i, workflow_id=f"w{i % 2}", status=statuses[i % 3], due_ms=i if i % 5 else None) for i in range(30)]
+    for run in runs:
+        store.create_run(run)
+    wanted = [
+        run for run in reversed(runs)
+        if workflow_id in (None, run.workflow_id) and status in (None, run.status) and run.due_ms is not None
+    ]
+    assert every_page(store, RunFilter(workflow_id, status, due=True), 3) == wanted
+
+
 def test_the_status_filter_follows_the_header(store: Store) -> None:
     store.create_run(head("r"))
     lease = store.take_lease("r", "me", 0, 100)
@@ -229,92 +258,6 @@ def test_a_page_has_a_largest_and_a_smallest_size(store: Store) -> None:
         store.create_run(head(f"r{i}", i, due_ms=1))
     assert len(store.list_runs(RunFilter(), limit=10**6).items) == len(store.list_due(1, limit=10**6)) == MAX_PAGE_ITEMS
     assert len(store.list_runs(RunFilter(), limit=0).items) == len(store.list_due(1, limit=-1)) == 1
-
-
-# -- due -------------------------------------------------------------------------------------------------------------
-
-
-def test_due_runs_come_with_the_longest_overdue_first(store: Store) -> None:
-    for run_id, due_ms in (("a", 30), ("b", 10), ("c", None), ("d", 31), ("e", 20)):
-        store.create_run(head(run_id, due_ms=due_ms))
-    assert [run.run_id for run in store.list_due(30)] == ["b", "e", "a"]
-    assert [run.run_id for run in store.list_due(30, limit=1)] == ["b"]
-    assert store.list_due(9) in ([], ())
-
-
-@pytest.mark.parametrize(("before", "touched", "after"), [(None, 50, 50), (60, 50, 50), (50, 50, 50), (40, 50, 40)])
-def test_a_touch_brings_due_forward_and_never_back(store: Store, before: int | None, touched: int, after: int) -> None:
-    store.create_run(head("r", due_ms=before))
-    assert store.touch_run("r", touched)
-    assert store.get_run("r") == head("r", due_ms=after)
-    assert not store.touch_run("none", touched)
-
-
-# -- the lease -------------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(("owner", "now_ms", "taken"), [
-    ("me", 50, True),  # mine
-    ("you", 50, False),  # somebody else's
-    ("you", 99, False),
-    ("you", 100, True),  # expired
-])
-def test_a_lease_is_taken_when_it_is_mine_or_expired(store: Store, owner: str, now_ms: int, taken: bool) -> None:
-    store.create_run(head("r", due_ms=5))
-    first = store.take_lease("r", "me", 0, 100)
-    assert first and (first.epoch, first.until_ms) == (1, 100)
-    second = store.take_lease("r", owner, now_ms, 200)
-    assert (second is not None) == taken
-    kept = store.get_run("r")
-    assert kept
-    assert (kept.owner, kept.epoch, kept.lease_until_ms, kept.due_ms) == ((owner, 2, 200, 200) if taken else ("me", 1, 100, 100))
-
-
-def test_there_is_no_lease_of_a_run_that_does_not_exist(store: Store) -> None:
-    assert store.take_lease("none", "me", 0, 100) is None
-
-
-def test_of_twenty_that_want_the_lease_one_gets_it(store: Store, race: Any) -> None:
-    store.create_run(head("r"))
-    assert len([lease for lease in race(lambda i: store.take_lease("r", f"o{i}", 0, 100)) if lease]) == 1
-
-
-def test_the_holder_of_an_older_epoch_changes_nothing(store: Store) -> None:
-    store.create_run(head("r"))
-    old = store.take_lease("r", "me", 0, 100)
-    new = store.take_lease("r", "you", 100, 200)
-    assert old and new
-    before = store.get_run("r")
-    for given in ({"status": "failed"}, {"release": True}, {"until_ms": 900}):
-        with pytest.raises(LeaseLost):
-            store.update_run(old, 150, **given)
-    with pytest.raises(LeaseLost):
-        store.update_run(replace(new, run_id="none"), 150)
-    assert store.get_run("r") == before
-
-
-def test_an_update_changes_what_is_given_and_due_follows_the_lease(store: Store) -> None:
-    store.create_run(head("r"))
-    lease = store.take_lease("r", "me", 0, 100)
-    assert lease
-    longer = store.update_run(lease, 50, status="paused", sequence=9, until_ms=300)
-    assert longer == replace(lease, until_ms=300)
-    expected = head("r", status="paused", sequence=9, updated_ms=50, epoch=1, owner="me", lease_until_ms=300, due_ms=300)
-    assert store.get_run("r") == expected
-    store.touch_run("r", 60)
-    assert store.update_run(longer, 70) == longer
-    assert store.get_run("r") == replace(expected, updated_ms=70)
-
-
-@pytest.mark.parametrize("due_ms", [None, 500])
-def test_a_released_lease_is_free_and_due_is_as_given(store: Store, due_ms: int | None) -> None:
-    store.create_run(head("r"))
-    lease = store.take_lease("r", "me", 0, 100)
-    assert lease
-    store.update_run(lease, 50, status="paused", due_ms=due_ms, release=True)
-    assert store.get_run("r") == head("r", status="paused", updated_ms=50, epoch=1, due_ms=due_ms)
-    again = store.take_lease("r", "you", 51, 100)
-    assert again and again.epoch == 2
 
 
 # -- the log ---------------------------------------------------------------------------------------------------------
@@ -418,63 +361,6 @@ def test_a_snapshot_may_be_large(store: Store) -> None:
     store.put_snapshot("r", 1, data)
     store.put_snapshot("r", 2, data[:2_000_000])
     assert store.get_snapshot("r") == (2, data[:2_000_000])
-
-
-# -- the inbox -------------------------------------------------------------------------------------------------------
-
-
-def test_a_signal_is_put_once(store: Store) -> None:
-    first, second = signal(body=b"yes"), signal(body=b"no")
-    assert store.put_signal("r", first) == first
-    assert store.put_signal("r", second) == first == store.get_signal("r", "resume", "p1")
-    for run_id, other in (("r2", second), ("r", signal("p2", body=b"no")), ("r", signal(kind="cancel", body=b"no"))):
-        assert store.put_signal(run_id, other) == other
-    assert store.get_signal("r", "resume", "none") is None
-
-
-def test_of_twenty_answers_one_wins_and_all_are_told_it(store: Store, race: Any) -> None:
-    told = race(lambda i: store.put_signal("r", signal(body=b"%d" % i, created_ms=i)))
-    assert {*told} == {store.get_signal("r", "resume", "p1")}
-    assert len(store.read_inbox("r")) == 1
-
-
-def test_the_inbox_is_read_oldest_first(store: Store) -> None:
-    signals = [signal(f"p{i}", created_ms) for i, created_ms in enumerate((30, 10, 20, 10))]
-    for item in signals:
-        store.put_signal("r", item)
-    store.put_signal("other", signal())
-    assert [item.identity for item in store.read_inbox("r")] == ["p1", "p3", "p2", "p0"]
-    assert [*store.read_inbox("none")] == []
-
-
-def test_taken_signals_stay_readable_and_still_refuse_a_second(store: Store) -> None:
-    one, two = signal("p1"), signal("p2")
-    for item in (one, two):
-        store.put_signal("r", item)
-    store.take_signals("r", [])
-    for _ in range(2):
-        store.take_signals("r", [one, signal("unknown")])
-    assert [*store.read_inbox("r")] == [two]
-    assert store.get_signal("r", "resume", "p1") == replace(one, taken=True) == store.put_signal("r", signal("p1", body=b"late"))
-    assert store.get_signal("r", "resume", "unknown") is None
-
-
-def test_a_signal_has_a_largest_size(store: Store) -> None:
-    largest = signal(body=b"x" * MAX_SIGNAL_BYTES)
-    assert store.put_signal("r", largest) == largest
-    with pytest.raises(LimitExceeded):
-        store.put_signal("r", signal("p2", body=b"x" * (MAX_SIGNAL_BYTES + 1)))
-
-
-def test_an_inbox_has_a_largest_number_of_waiting_signals(store: Store) -> None:
-    for i in range(MAX_INBOX_SIGNALS):
-        store.put_signal("r", signal(f"p{i}"))
-    with pytest.raises(LimitExceeded):
-        store.put_signal("r", signal("more"))
-    assert store.get_signal("r", "resume", "more") is None
-    assert store.put_signal("r", signal("p0", body=b"again")) == signal("p0")
-    store.take_signals("r", [signal("p7")])
-    assert store.put_signal("r", signal("more")) == signal("more")
 
 
 # -- text ------------------------------------------------------------------------------------------------------------

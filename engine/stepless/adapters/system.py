@@ -13,6 +13,13 @@ class SystemClock:
         return time.time_ns() // 1_000_000
 
 
+class SteadyClock:
+    """Counts on whatever happens to the system's clock, from an instant of its own: for delays within this process."""
+
+    def now_ms(self) -> int:
+        return time.monotonic_ns() // 1_000_000
+
+
 class EnvSecrets:
     """Environment variables, read anew at each call. A variable that is set to nothing is the empty text."""
 

@@ -4,11 +4,12 @@
 |---|---|---|---|---|
 | g1 | workflow and shard | | u | updated, ms |
 | t1 | created, ms, and run id | | q | sequence |
-| st | status | | d | due, ms; absent: nobody needs to look |
-| g2 | shard; absent: over | | d2 | never later than `d` |
+| st, e | status; the same once it is an end, else absent | | d | due, ms; absent: nobody needs to look |
+| g2 | shard; absent like `d` | | d2 | never later than `d` |
 | h | version | | n, o, l | lease: epoch, owner, until |
 | i, z, r | inputs: plain, compressed, or the hash of an item beside | | m | meta |
-| k | a word that only its creator knows | | | |
+| k | a word that only its creator knows | | w | spent; absent: nothing is counted |
+| y | the earliest touch since the lease was taken | | | |
 
 A header is written at least three times and costs by its size each time: inputs that would take it above 1 KB stand beside it.
 """
@@ -46,7 +47,7 @@ def put_inputs(wire: Wire, head: RunHead) -> dict[str, Value]:
 
 
 def item_of(head: RunHead, inputs: Mapping[str, Value], shard: str, nonce: bytes) -> dict[str, Value]:
-    """A new header's item. Whatever is live or due is in the index of what somebody looks at."""
+    """A new header's item. Whatever is due is in the index of what somebody looks at."""
     item: dict[str, Value] = {
         "pk": keys.run(head.run_id), "sk": keys.HEAD, "g1": keys.by_workflow(head.workflow_id, shard),
         "t1": keys.age(head.created_ms, head.run_id), "st": head.status, "h": head.version, "u": head.updated_ms,
@@ -56,10 +57,12 @@ def item_of(head: RunHead, inputs: Mapping[str, Value], shard: str, nonce: bytes
         item |= {"o": head.owner}
     if head.lease_until_ms:
         item |= {"l": head.lease_until_ms}
+    if head.spent:
+        item |= {"w": head.spent}
     if head.due_ms is not None:
         item |= {"d": head.due_ms, "g2": shard, "d2": head.due_ms}
-    elif head.status not in ENDED:
-        item |= {"g2": shard, "d2": keys.NEVER_DUE}
+    if head.status in ENDED:
+        item |= {"e": head.status}
     return item
 
 
@@ -85,6 +88,7 @@ def _head(item: Item, beside: Mapping[tuple[str, str], Item]) -> RunHead:
         epoch=item["n"],
         owner=item.get("o"),
         lease_until_ms=item.get("l", 0),
+        spent=item.get("w", b""),
     )
 
 

@@ -16,6 +16,7 @@ from stepless.ports import Signal
 
 _WAITING = "pk = :pk AND begins_with(sk, :v)"
 _NOT_TAKEN = "attribute_not_exists(y)"
+_FEW = 10  # signals that are marked one by one: it costs no reading
 
 
 class Room:
@@ -71,9 +72,15 @@ class Inbox(Part):
         return sorted(waiting, key=lambda signal: (signal.created_ms, signal.kind, signal.identity))
 
     def take_signals(self, run_id: str, signals: Sequence[Signal]) -> None:
-        for signal in signals:
-            sk = keys.signal(signal.kind, signal.identity)
-            self._wire.update(keys.run(run_id), sk, "SET y = :y", {"y": 1}, "attribute_exists(pk)")
+        """Many are read and written with the mark, in few requests: one by one, thousands would outlast a lease."""
+        pk = keys.run(run_id)
+        names = dict.fromkeys(keys.signal(signal.kind, signal.identity) for signal in signals)
+        if len(names) > _FEW:
+            kept = self._wire.get_many([(pk, sk) for sk in names])
+            self._wire.put_many([{**item, "y": 1} for item in kept.values()])
+            return
+        for sk in names:
+            self._wire.update(pk, sk, "SET y = :y", {"y": 1}, "attribute_exists(pk)")
 
     def _waiting(self, run_id: str) -> Sequence[Item]:
         values = {"pk": keys.run(run_id), "v": "IN#"}

@@ -14,7 +14,7 @@ SNAPSHOT: Final = "SNAP"
 ONLY: Final = "-"  # the sort key where a partition has one item
 PUBLISHED: Final = "PUBLISHED"  # the partition that names every published workflow
 STARTED: Final = "STARTED"  # the partition that names every workflow with a run
-NEVER_DUE: Final = 10**18  # in the index of live runs: nobody needs to look
+NEVER_DUE: Final = 10**18  # later than every instant: nobody needs to look
 LAST: Final = "~"  # behind every age
 _DIGITS: Final = 15  # of an instant in milliseconds: until the year 33658
 _LONGEST: Final = 900  # bytes of a text inside a key; DynamoDB's limit is 1,024 for a sort key
@@ -46,6 +46,11 @@ def workflow(workflow_id: str) -> str:
 
 def version(number: int) -> str:
     return f"V#{number:010d}"
+
+
+def with_entry(kind: str) -> str:
+    """The partition that names every workflow published with an entry of this kind."""
+    return f"ENTRY#{kind}"
 
 
 def document(digest: str) -> str:

@@ -1,8 +1,9 @@
 """Listings: keys from an index, merged over its partitions, then the headers themselves, which decide.
 
 GSI 1 holds every run for ever, under its workflow: a listing reads the partitions of one workflow, or of all that ever had a
-run. What is not over is few, and all in GSI 2: a listing by such a status reads that index instead, whole. Indexes follow the
-table within a moment: a run that was created or moved an instant ago may be told a listing later.
+run. It knows how a run ended and no other status, so that a pause costs nothing there: a listing by a status that is no end
+looks at the headers of all that goes on. What is due is few, and all in GSI 2: a listing of it reads that index instead, whole.
+Indexes follow the table within a moment: a run that was created or moved an instant ago may be told a listing later.
 """
 
 from __future__ import annotations
@@ -33,22 +34,22 @@ class Listings(Part):
         limit, found = page_size(limit), list[RunHead]()
         end = keys.age(*decode_cursor(cursor, int, str)) if cursor is not None else keys.LAST
         start = keys.age(max(0, filter.since_ms or 0))
-        live = filter.status is not None and filter.status not in ENDED
-        ages = self._live(filter, start, end) if live else self._aged(filter, start, end, limit)
+        ages = self._with_due(filter, start, end) if filter.due else self._aged(filter, start, end, limit)
         for heads in self._heads(ages, limit + 1):
-            found += (head for head in heads if filter.status in (None, head.status))
+            found += (head for head in heads if _fits(head, filter))
             if len(found) > limit:
                 break
         items = tuple(found[:limit])
         return Page(items, encode_cursor(items[-1].created_ms, items[-1].run_id) if len(found) > limit else None)
 
-    def list_due(self, now_ms: int, *, limit: int = 100) -> Sequence[RunHead]:
+    def list_due(self, now_ms: int, *, limit: int = 100, after: tuple[int, str] | None = None) -> Sequence[RunHead]:
         """Reads on until nothing can be longer overdue than what was found: no run is due earlier than its index key."""
         limit, due = page_size(limit), list[RunHead]()
         rows = merge(*together(lambda shard: self._overdue(shard, now_ms, limit), map(str, range(self._shards))), key=_due)
         while chunk := list(islice(rows, GET_AT_ONCE)):
             heads = self._read([row["pk"] for row in chunk])
-            due += (head for head in heads if head.due_ms is not None and head.due_ms <= now_ms)
+            late = (head for head in heads if head.due_ms is not None and head.due_ms <= now_ms)
+            due += (head for head in late if after is None or (head.due_ms or 0, head.run_id) > after)
             due = sorted(due, key=lambda head: (head.due_ms, head.run_id))[:limit]
             if len(due) == limit and (due[-1].due_ms or 0) <= _due(chunk[-1]):
                 break
@@ -61,25 +62,28 @@ class Listings(Part):
         partitions = [keys.by_workflow(name, str(shard)) for name in workflows for shard in range(self._shards)]
         page = _FILTERED_PAGE if filter.status else max(4, 2 * limit // max(1, len(partitions)))
         condition, values = "g1 = :g AND t1 BETWEEN :start AND :end", {"start": start, "end": end}
-        if filter.status is not None:
-            values |= {"st": filter.status}
+        wanted = "attribute_not_exists(e)" if filter.status is not None else None
+        if filter.status in ENDED:
+            wanted, values = "e = :e", values | {"e": filter.status}
 
         def ages(partition: str) -> Iterator[str]:
             pages = self._wire.query(
-                condition, values | {"g": partition}, index=BY_AGE, ascending=False, page=page,
-                filter="st = :st" if filter.status is not None else None,
-            )  # fmt: skip
+                condition, values | {"g": partition}, index=BY_AGE, ascending=False, page=page, filter=wanted
+            )
             return (item["t1"] for item in each(pages) if item["t1"] < end)
 
         return merge(*together(lambda partition: _begun(ages(partition)), partitions), reverse=True)
 
-    def _live(self, filter: RunFilter, start: str, end: str) -> Iterator[str]:
-        condition = "st = :st AND t1 >= :start AND t1 < :end" + " AND g1 = :g1" * (filter.workflow_id is not None)
+    def _with_due(self, filter: RunFilter, start: str, end: str) -> Iterator[str]:
+        by_workflow, by_status = filter.workflow_id is not None, filter.status is not None
+        condition = "t1 >= :start AND t1 < :end" + " AND g1 = :g1" * by_workflow + " AND st = :st" * by_status
 
         def ages(shard: str) -> list[str]:
-            values: dict[str, Value] = {"g2": shard, "st": filter.status or "", "start": start, "end": end}
+            values: dict[str, Value] = {"g2": shard, "start": start, "end": end}
             if filter.workflow_id is not None:
                 values |= {"g1": keys.by_workflow(filter.workflow_id, shard)}
+            if filter.status is not None:
+                values |= {"st": filter.status}
             return [item["t1"] for item in each(self._wire.query("g2 = :g2", values, index=BY_DUE, filter=condition))]
 
         found = together(ages, map(str, range(self._shards)))
@@ -105,6 +109,11 @@ class Listings(Part):
         wanted = [(partition, keys.HEAD) for partition in dict.fromkeys(partitions)]
         kept = self._wire.get_many(wanted)
         return heads_of(self._wire, [kept[key] for key in wanted if key in kept])
+
+
+def _fits(head: RunHead, filter: RunFilter) -> bool:
+    """What an index may tell otherwise for a moment."""
+    return filter.status in (None, head.status) and not (filter.due and head.due_ms is None)
 
 
 def _due(row: Item) -> int:

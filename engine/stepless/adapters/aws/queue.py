@@ -28,16 +28,19 @@ class SqsQueue:
 
 def encode_message(message: Message) -> str:
     """The body of a message, the same from the queue and from a schedule."""
-    return json.dumps({"run": message.run_id, "reason": message.reason, "hops": message.hops}, separators=(",", ":"))
+    body = {"run": message.run_id, "reason": message.reason, "hops": message.hops}
+    if message.spent:
+        body["spent"] = message.spent.decode()
+    return json.dumps(body, separators=(",", ":"))
 
 
 def decode_message(body: str) -> Message:
     """The hint in a message's body. Raises `InvalidRequest` for what is none."""
     try:
         given = json.loads(body)
-        run_id, reason, hops = given["run"], given["reason"], given.get("hops", 0)
-        if not (isinstance(run_id, str) and isinstance(reason, str) and type(hops) is int):
+        run_id, reason, hops, spent = given["run"], given["reason"], given.get("hops", 0), given.get("spent", "")
+        if not (isinstance(run_id, str) and isinstance(reason, str) and type(hops) is int and isinstance(spent, str)):
             raise TypeError("of another shape")
     except (ValueError, TypeError, LookupError, AttributeError) as error:
         raise InvalidRequest(f"not a message of this queue: {body[:100]!r}", place="queue") from error
-    return Message(run_id, reason, hops)
+    return Message(run_id, reason, hops, spent.encode("utf-8", "replace"))

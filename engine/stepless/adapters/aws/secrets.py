@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import os
+from functools import cached_property
 from typing import Any, Final, Literal
 
-from aws_lambda_powertools.utilities.parameters import SecretsProvider, SSMProvider
-from aws_lambda_powertools.utilities.parameters.exceptions import GetParameterError, TransformParameterError
 from botocore.exceptions import BotoCoreError, ClientError
 
 from stepless.adapters.aws.errors import code_of, translate
@@ -27,7 +26,7 @@ class AwsSecrets:
         self, client: Any, *, prefix: str = "/stepless/", source: Literal["ssm", "secretsmanager"] = "ssm",
         max_age_s: int = MAX_AGE_S,
     ) -> None:
-        self._provider: Any = SSMProvider(boto3_client=client) if source == "ssm" else SecretsProvider(boto3_client=client)
+        self._client, self._source = client, source
         self._options: dict[str, Any] = {"decrypt": True} if source == "ssm" else {}
         self._prefix = prefix
         self._max_age_s = max_age_s
@@ -36,7 +35,16 @@ class AwsSecrets:
         given = os.environ.get(name)
         return given if given is not None else self._kept(name)
 
+    @cached_property
+    def _provider(self) -> Any:
+        """Imported with the first secret that the environment does not have: most runs read none."""
+        from aws_lambda_powertools.utilities.parameters import SecretsProvider, SSMProvider
+
+        return (SSMProvider if self._source == "ssm" else SecretsProvider)(boto3_client=self._client)
+
     def _kept(self, name: str) -> str | None:
+        from aws_lambda_powertools.utilities.parameters.exceptions import GetParameterError, TransformParameterError
+
         try:
             value = self._provider.get(self._prefix + name, max_age=self._max_age_s, **self._options)
         except (GetParameterError, TransformParameterError) as error:

@@ -2,7 +2,7 @@
 
 | item | pk | sk | GSI 1 | GSI 2 |
 |---|---|---|---|---|
-| header, lease | `RUN#{run}` | `HEAD` | `{workflow}#{shard}`, `{created}#{run}` | while live or due: `{shard}`, `d2` |
+| header, lease | `RUN#{run}` | `HEAD` | `{workflow}#{shard}`, `{created}#{run}` | while due: `{shard}`, `d2` |
 | log batch | `RUN#{run}` | `LOG#{first, 10 digits}` | | |
 | snapshot, its pieces above 380 KB | `RUN#{run}` | `SNAP`, `SNAP#{seq}#{hash}#{piece}` | | |
 | signal | `RUN#{run}` | `IN#{kind}#{identity}` | | |
@@ -10,11 +10,12 @@
 | version | `WF#{workflow}` | `V#{number, 10 digits}` | | |
 | document | `HASH#{hash}` | `{piece}` | | |
 | claim, counter (TTL) | `CLAIM#{key}` | `-` | | |
-| names of workflows | `PUBLISHED`, `STARTED` | `{workflow}` | | |
+| names of workflows | `PUBLISHED`, `STARTED`, `ENTRY#{kind}` | `{workflow}` | | |
 
 One self-contained item per commit, conditionally put; no transaction anywhere. What a run writes besides its log, in units:
-create 3 (header and two index rows), each lease 1, the end 3 (header, its status in GSI 1, out of GSI 2); a pause 4 (GSI 2's
-key moves). GSI 1's keys never change, and GSI 2's move only as `runs` tells.
+create 3 (header and two index rows), each lease 1, the end 3 (header, its status in GSI 1, out of GSI 2). A pause 2 and the
+touch that ends it 2 (out of GSI 2, into it again); one with a deadline 3 (GSI 2's key moves). GSI 1's keys never change and it
+knows no status but an end's; GSI 2's move only as `runs` tells.
 """
 
 from __future__ import annotations

@@ -18,7 +18,7 @@ BY_DUE: Final = "runs-by-due"  # GSI 2
 KEY_TYPES: Final = {"pk": "S", "sk": "S", "g1": "S", "t1": "S", "g2": "S", "d2": "N"}
 # Index → partition key, sort key, and what is copied into it besides the keys.
 INDEXES: Final = {
-    BY_AGE: ("g1", "t1", ("st",)),
+    BY_AGE: ("g1", "t1", ("e",)),
     BY_DUE: ("g2", "d2", ("g1", "t1", "st")),
 }
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import zlib
+from collections.abc import Collection
 from hashlib import sha256
 from typing import Final
 
@@ -23,9 +24,13 @@ class Versions(Part):
     """The document first, then its row, whose number is taken by a conditional put: whoever dies in between leaves a document
     that the next publication finds."""
 
-    def put_version(self, workflow_id: str, hash: str, document: bytes, now_ms: int) -> StoredVersion:
+    def put_version(
+        self, workflow_id: str, hash: str, document: bytes, now_ms: int, entries: Collection[str] = ()
+    ) -> StoredVersion:
         check_text(workflow_id, hash)
         keys.check_length(workflow_id)
+        for kind in entries:
+            self._wire.put({"pk": keys.with_entry(kind), "sk": workflow_id})
         pk, stored, listed = keys.workflow(workflow_id), "", False
         for _ in range(_TRIES):
             newest = self._row(workflow_id)
@@ -48,12 +53,12 @@ class Versions(Part):
             row = self._row(workflow_id, hash)
         return self._version(workflow_id, row) if row is not None and hash in (None, row["h"]) else None
 
-    def list_workflows(self, *, limit: int = 100, cursor: str | None = None) -> Page[StoredVersion]:
+    def list_workflows(self, *, limit: int = 100, cursor: str | None = None, entry: str | None = None) -> Page[StoredVersion]:
         limit, names = page_size(limit), list[str]()
         after = decode_cursor(cursor, str)[0] if cursor is not None else None
-        condition, values = "pk = :pk", {"pk": keys.PUBLISHED}
+        condition, values = "pk = :pk", {"pk": keys.PUBLISHED if entry is None else keys.with_entry(entry)}
         if after:
-            condition, values = "pk = :pk AND sk > :sk", {"pk": keys.PUBLISHED, "sk": after}
+            condition, values = "pk = :pk AND sk > :sk", values | {"sk": after}
         for item in each(self._wire.query(condition, values, page=limit + 1)):
             names.append(item["sk"])
             if len(names) > limit:

@@ -15,7 +15,8 @@ Value: TypeAlias = str | int | bytes
 Item: TypeAlias = Mapping[str, Any]
 
 GET_AT_ONCE: Final = 100  # keys of one BatchGetItem
-_BATCH_ROUNDS: Final = 20  # of one BatchGetItem that keeps leaving keys out
+PUT_AT_ONCE: Final = 25  # items of one BatchWriteItem
+_BATCH_ROUNDS: Final = 20  # of one batch that keeps leaving some out
 _TYPES: Final = {str: "S", int: "N", bytes: "B"}
 
 
@@ -67,6 +68,19 @@ class Wire:
         """Answers the item that was replaced when `returns` is ALL_OLD."""
         given = {"Item": _encoded(item), "ReturnValues": returns, **_condition(condition, values)}
         return self._write(self._client.put_item, given)
+
+    def put_many(self, items: Sequence[Mapping[str, Any]]) -> None:
+        """Puts items, unconditionally, in any order; after an error some of them are there."""
+        for start in range(0, len(items), PUT_AT_ONCE):
+            wanted = [{"PutRequest": {"Item": _encoded(item)}} for item in items[start : start + PUT_AT_ONCE]]
+            for _ in range(_BATCH_ROUNDS):
+                with translated(self.table):
+                    answer = self._client.batch_write_item(RequestItems={self.table: wanted})
+                wanted = answer.get("UnprocessedItems", {}).get(self.table, [])
+                if not wanted:
+                    break
+            else:
+                raise StoreUnavailable("the table keeps taking only a part", place=self.table, mend="try again later")
 
     def update(
         self, pk: str, sk: str, expression: str, values: Mapping[str, Value], condition: str, returns: str = "NONE"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right, insort
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from heapq import nsmallest
 from threading import Lock
@@ -22,6 +22,7 @@ class _Records:
     log: list[Batch] = field(default_factory=list)
     snapshot: tuple[int, bytes] | None = None
     inbox: dict[tuple[str, str], Signal] = field(default_factory=dict)
+    touched_ms: int | None = None  # the earliest touch since the lease was taken
 
 
 class MemoryStore:
@@ -30,6 +31,7 @@ class MemoryStore:
     def __init__(self) -> None:
         self._lock = Lock()
         self._versions: dict[str, list[StoredVersion]] = {}
+        self._entries: dict[str, set[str]] = {}
         self._claims: dict[str, tuple[bytes, int | None]] = {}
         self._runs: dict[str, RunHead] = {}
         self._by_age: list[tuple[int, str]] = []
@@ -37,9 +39,13 @@ class MemoryStore:
 
     # -- versions -------------------------------------------------------------------------------------------------
 
-    def put_version(self, workflow_id: str, hash: str, document: bytes, now_ms: int) -> StoredVersion:
+    def put_version(
+        self, workflow_id: str, hash: str, document: bytes, now_ms: int, entries: Collection[str] = ()
+    ) -> StoredVersion:
         check_text(workflow_id, hash)
         with self._lock:
+            for kind in entries:
+                self._entries.setdefault(kind, set()).add(workflow_id)
             versions = self._versions.setdefault(workflow_id, [])
             if not versions or versions[-1].hash != hash:
                 versions.append(StoredVersion(workflow_id, len(versions) + 1, hash, document, now_ms))
@@ -52,10 +58,10 @@ class MemoryStore:
                     return version
             return None
 
-    def list_workflows(self, *, limit: int = 100, cursor: str | None = None) -> Page[StoredVersion]:
+    def list_workflows(self, *, limit: int = 100, cursor: str | None = None, entry: str | None = None) -> Page[StoredVersion]:
         limit, start = page_size(limit), 0
         with self._lock:
-            names = sorted(self._versions)
+            names = sorted(self._versions if entry is None else self._entries.get(entry, ()))
             if cursor is not None:
                 start = bisect_right(names, decode_cursor(cursor, str)[0])
             items = tuple(self._versions[name][-1] for name in names[start : start + limit])
@@ -115,7 +121,8 @@ class MemoryStore:
             for head in self._newest_first(cursor):
                 if filter.since_ms is not None and head.created_ms < filter.since_ms:
                     break
-                if filter.workflow_id in (None, head.workflow_id) and filter.status in (None, head.status):
+                named = filter.workflow_id in (None, head.workflow_id) and filter.status in (None, head.status)
+                if named and not (filter.due and head.due_ms is None):
                     found.append(head)
                 if len(found) > limit:
                     break
@@ -126,10 +133,10 @@ class MemoryStore:
         end = len(self._by_age) if cursor is None else bisect_left(self._by_age, decode_cursor(cursor, int, str))
         return (self._runs[self._by_age[position][1]] for position in range(end - 1, -1, -1))
 
-    def list_due(self, now_ms: int, *, limit: int = 100) -> Sequence[RunHead]:
+    def list_due(self, now_ms: int, *, limit: int = 100, after: tuple[int, str] | None = None) -> Sequence[RunHead]:
         with self._lock:
             due = [(head.due_ms, head.run_id) for head in self._runs.values() if head.due_ms is not None]
-            first = nsmallest(page_size(limit), (key for key in due if key[0] <= now_ms))
+            first = nsmallest(page_size(limit), (key for key in due if key[0] <= now_ms and (after is None or key > after)))
             return [self._runs[run_id] for _, run_id in first]
 
     # -- the lease ------------------------------------------------------------------------------------------------
@@ -141,18 +148,23 @@ class MemoryStore:
             if head is None or (head.owner not in (None, owner) and head.lease_until_ms > now_ms):
                 return None
             epoch = head.epoch + 1
+            self._of(run_id).touched_ms = None
             self._runs[run_id] = replace(head, owner=owner, epoch=epoch, lease_until_ms=until_ms, due_ms=until_ms)
-            return Lease(run_id, owner, epoch, until_ms)
+            return Lease(run_id, owner, epoch, until_ms, head.spent)
 
     def update_run(
         self, lease: Lease, now_ms: int, *, status: str | None = None, sequence: int | None = None,
-        due_ms: int | None = None, until_ms: int | None = None, release: bool = False,
+        due_ms: int | None = None, until_ms: int | None = None, release: bool = False, spent: bytes | None = None,
     ) -> Lease:
         with self._lock:
             head = self._runs.get(lease.run_id)
             if head is None or head.epoch != lease.epoch:
                 raise LeaseLost("the lease was taken over", place=f"run {lease.run_id!r}")
             until_ms = 0 if release else head.lease_until_ms if until_ms is None else until_ms
+            records = self._of(lease.run_id)
+            if release:
+                due_ms = min((at for at in (due_ms, records.touched_ms) if at is not None), default=None)
+                records.touched_ms = None
             self._runs[lease.run_id] = replace(
                 head,
                 updated_ms=now_ms,
@@ -161,15 +173,21 @@ class MemoryStore:
                 owner=None if release else head.owner,
                 lease_until_ms=until_ms,
                 due_ms=due_ms if release else until_ms,
+                spent=head.spent if spent is None else spent,
             )
             return replace(lease, until_ms=until_ms)
 
     def touch_run(self, run_id: str, due_ms: int) -> bool:
         with self._lock:
             head = self._runs.get(run_id)
-            if head is not None and (head.due_ms is None or head.due_ms > due_ms):
+            if head is None:
+                return False
+            if head.due_ms is None or head.due_ms > due_ms:
                 self._runs[run_id] = replace(head, due_ms=due_ms)
-            return head is not None
+            records = self._of(run_id)
+            if head.owner is not None and (records.touched_ms is None or records.touched_ms > due_ms):
+                records.touched_ms = due_ms
+            return True
 
     # -- the log --------------------------------------------------------------------------------------------------
 

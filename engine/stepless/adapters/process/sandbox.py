@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import json
 import os
-import platform
 import signal
 import sys
 from asyncio.subprocess import DEVNULL, PIPE, Process
@@ -20,11 +19,6 @@ from stepless.model.program import Program, Ran
 
 _CHILD: Final = Path(__file__).with_name("child.py")
 _PIECE_BYTES: Final = 65_536
-
-
-def can_lock_up() -> bool:
-    """Whether `child.py` has a filter for this machine; its kernel may still refuse it, which `run` then says."""
-    return sys.platform == "linux" and platform.machine() in ("x86_64", "aarch64")
 
 
 class ProcessSandbox:

@@ -30,6 +30,9 @@ WAL_PAGES: Final = 1_000  # 4 MB between checkpoints: larger ones save little an
 _IDENTITY: Final = """SELECT application_id, user_version, EXISTS (SELECT 1 FROM sqlite_schema)
     FROM pragma_application_id, pragma_user_version"""
 
+_OUTER: Final = ("BEGIN IMMEDIATE", "COMMIT", "ROLLBACK")
+_INNER: Final = ("SAVEPOINT inner", "RELEASE inner", "ROLLBACK TO inner")
+
 _AGAIN: Final = {
     sqlite3.SQLITE_BUSY: "another process is writing; try again",
     sqlite3.SQLITE_LOCKED: "another statement is writing; try again",
@@ -120,15 +123,18 @@ class Database:
 
     @contextmanager
     def transaction(self) -> Iterator[None]:
-        """All changes inside are made together, with nobody else's between them, or, at an exception, not at all."""
+        """All changes inside are made together, with nobody else's between them, or, at an exception, not at all. One inside
+        another becomes durable with it."""
         with self._lock, self._translated():
-            self._connection.execute("BEGIN IMMEDIATE")
+            begin, commit, undo = _INNER if self._connection.in_transaction else _OUTER
+            self._connection.execute(begin)
             try:
                 yield
-                self._connection.execute("COMMIT")
-            finally:
-                if self._connection.in_transaction:
-                    self._connection.execute("ROLLBACK")
+                self._connection.execute(commit)
+            except BaseException:
+                if self._connection.in_transaction:  # a full disk, for one, has undone everything by itself
+                    self._connection.execute(undo)
+                raise
 
     def close(self) -> None:
         """Closes the file once the verbs under way are done; the last process to do so folds the WAL into it."""

@@ -38,4 +38,12 @@ MIGRATIONS: Final[tuple[tuple[str, ...], ...]] = (
         "CREATE INDEX inbox_waiting ON inbox (run_id, created_ms, kind, identity) WHERE taken = 0",
         "CREATE TABLE blob (hash TEXT NOT NULL PRIMARY KEY, data BLOB NOT NULL) STRICT",
     ),
+    ("ALTER TABLE run ADD COLUMN spent BLOB NOT NULL DEFAULT x''",),  # 2
+    (  # 3
+        "ALTER TABLE run ADD COLUMN touched_ms INTEGER",
+        """CREATE TABLE entry (
+            kind TEXT NOT NULL, workflow_id TEXT NOT NULL, PRIMARY KEY (kind, workflow_id)) STRICT, WITHOUT ROWID""",
+        """INSERT INTO entry SELECT DISTINCT k.column1, v.workflow_id FROM version AS v, (VALUES ('schedule'), ('event')) AS k
+            WHERE instr(v.document, CAST('"' || k.column1 || '"' AS BLOB)) > 0""",
+    ),
 )

@@ -6,7 +6,7 @@ from typing import Final
 
 _VERSION: Final = "SELECT v.workflow_id, v.number, v.hash, v.document, v.created_ms FROM version AS v"
 _RUN: Final = """SELECT run_id, workflow_id, version, status, created_ms, updated_ms, inputs, meta, sequence, due_ms, epoch,
-    owner, lease_until_ms FROM run"""
+    owner, lease_until_ms, spent FROM run"""
 _SIGNAL: Final = "SELECT kind, identity, body, created_ms, taken FROM inbox"
 
 # -- versions --------------------------------------------------------------------------------------------------------
@@ -20,9 +20,15 @@ VERSION_BY_HASH: Final = f"{_VERSION} WHERE v.workflow_id = ? AND v.hash = ? ORD
 INSERT_VERSION: Final = "INSERT INTO version (workflow_id, number, hash, document, created_ms) VALUES (?, ?, ?, ?, ?)"
 # Which number is the newest of a workflow.
 POINT_TO_NEWEST: Final = "INSERT INTO workflow VALUES (?, ?) ON CONFLICT DO UPDATE SET newest = excluded.newest"
+# By which kind of entry a workflow is found.
+PUT_ENTRY: Final = "INSERT INTO entry (kind, workflow_id) VALUES (?, ?) ON CONFLICT DO NOTHING"
 # The newest versions of the workflows after an id.
 LIST_WORKFLOWS: Final = f"""{_VERSION} JOIN workflow AS w ON w.workflow_id = v.workflow_id AND w.newest = v.number
     WHERE w.workflow_id > ? ORDER BY w.workflow_id LIMIT ?"""
+# The same of those with an entry of a kind.
+LIST_WITH_ENTRY: Final = f"""{_VERSION} JOIN workflow AS w ON w.workflow_id = v.workflow_id AND w.newest = v.number
+    JOIN entry AS e ON e.workflow_id = w.workflow_id
+    WHERE e.kind = ?3 AND e.workflow_id > ?1 ORDER BY e.workflow_id LIMIT ?2"""
 
 # -- claims ----------------------------------------------------------------------------------------------------------
 # Puts a value unless an unexpired one is there; answers what stands.
@@ -47,33 +53,37 @@ RELEASE_CLAIM: Final = "DELETE FROM claim WHERE key = ? AND value = ?"
 # -- runs ------------------------------------------------------------------------------------------------------------
 # A new header, unless there is one.
 CREATE_RUN: Final = """INSERT INTO run (run_id, workflow_id, version, status, created_ms, updated_ms, inputs, meta, sequence,
-    due_ms, epoch, owner, lease_until_ms) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING"""
+    due_ms, epoch, owner, lease_until_ms, spent) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING"""
 # One header.
 GET_RUN: Final = f"{_RUN} WHERE run_id = ?"
-# The most overdue headers.
-LIST_DUE: Final = f"{_RUN} WHERE due_ms <= ? ORDER BY due_ms, run_id LIMIT ?"
+# The most overdue headers behind a key.
+LIST_DUE: Final = f"{_RUN} WHERE due_ms <= ? AND (due_ms, run_id) > (?, ?) ORDER BY due_ms, run_id LIMIT ?"
 # Headers before a key, newest first; by whether a workflow and a status are given.
 LIST_RUNS: Final = {
     (by_workflow, by_status): f"""{_RUN} WHERE {"workflow_id = :workflow_id AND " * by_workflow}
-    {"status = :status AND " * by_status} created_ms >= :since_ms AND (created_ms, run_id) < (:created_ms, :run_id)
+    {"status = :status AND " * by_status} (NOT :due OR due_ms IS NOT NULL)
+    AND created_ms >= :since_ms AND (created_ms, run_id) < (:created_ms, :run_id)
     ORDER BY created_ms DESC, run_id DESC LIMIT :limit"""
     for by_workflow in (False, True)
     for by_status in (False, True)
 }
 # Takes the lease if it is free, expired or this owner's.
-TAKE_LEASE: Final = """UPDATE run SET owner = :owner, epoch = epoch + 1, lease_until_ms = :until_ms, due_ms = :until_ms
-    WHERE run_id = :run_id AND (owner IS NULL OR owner = :owner OR lease_until_ms <= :now_ms) RETURNING epoch"""
+TAKE_LEASE: Final = """UPDATE run SET owner = :owner, epoch = epoch + 1, lease_until_ms = :until_ms, due_ms = :until_ms,
+    touched_ms = NULL WHERE run_id = :run_id AND (owner IS NULL OR owner = :owner OR lease_until_ms <= :now_ms)
+    RETURNING epoch, spent"""
 # Changes a header under its lease, which goes on.
 UPDATE_RUN: Final = """UPDATE run SET
-    updated_ms = :now_ms, status = ifnull(:status, status), sequence = ifnull(:sequence, sequence),
+    updated_ms = :now_ms, status = ifnull(:status, status), sequence = ifnull(:sequence, sequence), spent = ifnull(:spent, spent),
     lease_until_ms = ifnull(:until_ms, lease_until_ms), due_ms = ifnull(:until_ms, lease_until_ms)
     WHERE run_id = :run_id AND epoch = :epoch RETURNING lease_until_ms"""
-# Changes a header and frees its lease.
+# Changes a header and frees its lease; a touch that came meanwhile and is earlier stands.
 RELEASE_RUN: Final = """UPDATE run SET
-    updated_ms = :now_ms, status = ifnull(:status, status), sequence = ifnull(:sequence, sequence),
-    owner = NULL, lease_until_ms = 0, due_ms = :due_ms WHERE run_id = :run_id AND epoch = :epoch RETURNING lease_until_ms"""
-# Brings the next look at a run forward.
-TOUCH_RUN: Final = "UPDATE run SET due_ms = min(ifnull(due_ms, :due_ms), :due_ms) WHERE run_id = :run_id"
+    updated_ms = :now_ms, status = ifnull(:status, status), sequence = ifnull(:sequence, sequence), spent = ifnull(:spent, spent),
+    owner = NULL, lease_until_ms = 0, due_ms = iif(touched_ms < ifnull(:due_ms, touched_ms + 1), touched_ms, :due_ms),
+    touched_ms = NULL WHERE run_id = :run_id AND epoch = :epoch RETURNING lease_until_ms"""
+# Brings the next look at a run forward, beyond the end of a lease too.
+TOUCH_RUN: Final = """UPDATE run SET due_ms = min(ifnull(due_ms, :due_ms), :due_ms),
+    touched_ms = iif(owner IS NULL, NULL, min(ifnull(touched_ms, :due_ms), :due_ms)) WHERE run_id = :run_id"""
 
 # -- the log ---------------------------------------------------------------------------------------------------------
 # A batch; where the log does not end just before it, `first` becomes NULL and the table refuses the row.

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
-from contextlib import closing
+from collections.abc import Collection, Sequence
+from contextlib import AbstractContextManager, closing
 from dataclasses import replace
 from typing import Any, Final, Literal
 
@@ -32,10 +32,18 @@ class SqliteStore:
     def close(self) -> None:
         self.database.close()
 
+    def together(self) -> AbstractContextManager[None]:
+        """See `ports.Together`."""
+        return self.database.transaction()
+
     # -- versions -------------------------------------------------------------------------------------------------
 
-    def put_version(self, workflow_id: str, hash: str, document: bytes, now_ms: int) -> StoredVersion:
+    def put_version(
+        self, workflow_id: str, hash: str, document: bytes, now_ms: int, entries: Collection[str] = ()
+    ) -> StoredVersion:
         with self.database.transaction():
+            for kind in entries:
+                self._change(sql.PUT_ENTRY, (kind, workflow_id))
             newest = self.get_version(workflow_id)
             if newest is not None and newest.hash == hash:
                 return newest
@@ -54,10 +62,11 @@ class SqliteStore:
         version = StoredVersion(*row) if row else None
         return version if version and hash in (None, version.hash) else None
 
-    def list_workflows(self, *, limit: int = 100, cursor: str | None = None) -> Page[StoredVersion]:
+    def list_workflows(self, *, limit: int = 100, cursor: str | None = None, entry: str | None = None) -> Page[StoredVersion]:
         limit = page_size(limit)
         (after,) = decode_cursor(cursor, str) if cursor is not None else ("",)
-        found = [StoredVersion(*row) for row in self._rows(sql.LIST_WORKFLOWS, (after, limit + 1))]
+        statement, which = (sql.LIST_WORKFLOWS, ()) if entry is None else (sql.LIST_WITH_ENTRY, (entry,))
+        found = [StoredVersion(*row) for row in self._rows(statement, (after, limit + 1, *which))]
         items = tuple(found[:limit])
         return Page(items, encode_cursor(items[-1].workflow_id) if len(found) > limit else None)
 
@@ -88,6 +97,7 @@ class SqliteStore:
         row = (
             head.run_id, head.workflow_id, head.version, head.status, head.created_ms, head.updated_ms, head.inputs, head.meta,
             head.sequence, head.due_ms, head.epoch, head.owner, head.lease_until_ms,
+            head.spent,
         )
         return self._change(sql.CREATE_RUN, row) == 1
 
@@ -103,27 +113,29 @@ class SqliteStore:
             sql.LIST_RUNS[filter.workflow_id is not None, filter.status is not None],
             {
                 "workflow_id": filter.workflow_id, "status": filter.status, "since_ms": since_ms,
-                "created_ms": created_ms, "run_id": run_id, "limit": limit + 1,
+                "created_ms": created_ms, "run_id": run_id, "limit": limit + 1, "due": filter.due,
             },
         )
         items = tuple(RunHead(*row) for row in rows[:limit])
         return Page(items, encode_cursor(items[-1].created_ms, items[-1].run_id) if len(rows) > limit else None)
 
-    def list_due(self, now_ms: int, *, limit: int = 100) -> Sequence[RunHead]:
-        return [RunHead(*row) for row in self._rows(sql.LIST_DUE, (now_ms, page_size(limit)))]
+    def list_due(self, now_ms: int, *, limit: int = 100, after: tuple[int, str] | None = None) -> Sequence[RunHead]:
+        behind = (-_LAST_MS, "") if after is None else after
+        return [RunHead(*row) for row in self._rows(sql.LIST_DUE, (now_ms, *behind, page_size(limit)))]
 
     # -- the lease ------------------------------------------------------------------------------------------------
 
     def take_lease(self, run_id: str, owner: str, now_ms: int, until_ms: int) -> Lease | None:
         row = self._row(sql.TAKE_LEASE, {"run_id": run_id, "owner": owner, "now_ms": now_ms, "until_ms": until_ms})
-        return Lease(run_id, owner, row[0], until_ms) if row else None
+        return Lease(run_id, owner, row[0], until_ms, row[1]) if row else None
 
     def update_run(
         self, lease: Lease, now_ms: int, *, status: str | None = None, sequence: int | None = None,
-        due_ms: int | None = None, until_ms: int | None = None, release: bool = False,
+        due_ms: int | None = None, until_ms: int | None = None, release: bool = False, spent: bytes | None = None,
     ) -> Lease:
         given: dict[str, Any] = {
             "run_id": lease.run_id, "epoch": lease.epoch, "now_ms": now_ms, "status": status, "sequence": sequence,
+            "spent": spent,
         }
         row = self._row(sql.RELEASE_RUN, given | {"due_ms": due_ms}) if release else self._row(
             sql.UPDATE_RUN, given | {"until_ms": until_ms}

@@ -18,6 +18,12 @@ def test_a_message_arrives_as_it_was_sent(aws: Service) -> None:
     assert decode_message(received["Body"]) == Message("run_ü", "continue", 3)
 
 
+def test_what_was_spent_travels_along() -> None:
+    message = Message("r", "signal", spent=b"[3,2,0.5]")
+    assert decode_message(encode_message(message)) == message
+    assert "spent" not in encode_message(Message("r", "signal"))
+
+
 @pytest.mark.parametrize(
     ("delay_ms", "seconds"), [(-5, 0), (0, 0), (1, 1), (1_000, 1), (1_001, 2), (900_000, 900), (10**12, 900)]
 )
@@ -37,7 +43,10 @@ def test_a_queue_that_is_not_there_never_heals(aws: Service) -> None:
         SqsQueue(aws("sqs"), "https://sqs.us-east-1.amazonaws.com/123456789012/none").send(Message("r", "start"))
 
 
-@pytest.mark.parametrize("body", ["", "[]", "null", "7", "{}", '{"run":1,"reason":"x"}', '{"run":"r","reason":"x","hops":true}'])
+BROKEN = ['{"run":1,"reason":"x"}', '{"run":"r","reason":"x","hops":true}', '{"run":"r","reason":"x","spent":[1]}']
+
+
+@pytest.mark.parametrize("body", ["", "[]", "null", "7", "{}", *BROKEN])
 def test_what_is_no_message_is_refused(body: str) -> None:
     with pytest.raises(InvalidRequest, match="queue"):
         decode_message(body)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -97,6 +98,25 @@ def test_a_table_that_is_not_there_never_heals(dynamo: Any) -> None:
         DynamoStore(dynamo, "nobody-made-this").get_run("r")
 
 
+def test_signals_that_a_write_leaves_out_are_written_again(dynamo: Any, table: str, store: DynamoStore) -> None:
+    signals = [store.put_signal("r", Signal("resume", f"p{i:02}", b"{}", i)) for i in range(60)]
+
+    def halved(call: Callable[..., Any], given: dict[str, Any]) -> Any:
+        wanted = given["RequestItems"][table]
+        now, later = wanted[: max(1, len(wanted) // 2)], wanted[max(1, len(wanted) // 2) :]
+        return call(RequestItems={table: now}) | {"UnprocessedItems": {table: later} if later else {}}
+
+    def nothing(call: Callable[..., Any], given: dict[str, Any]) -> Any:
+        return {"UnprocessedItems": given["RequestItems"]}
+
+    with pytest.raises(StoreUnavailable):
+        DynamoStore(Altered(dynamo, nothing, {"batch_write_item"}), table).take_signals("r", signals)
+    assert len(store.read_inbox("r")) == 60
+    DynamoStore(Altered(dynamo, halved, {"batch_write_item"}), table).take_signals("r", [*signals, signals[0]])
+    assert store.read_inbox("r") == []
+    assert store.get_signal("r", "resume", "p07") == replace(signals[7], taken=True)
+
+
 def test_keys_that_a_read_leaves_out_are_asked_for_again(dynamo: Any, table: str, store: DynamoStore) -> None:
     for i in range(30):
         store.create_run(head(f"r{i:02}"))
@@ -126,7 +146,8 @@ def test_what_is_due_is_found_whatever_happened_to_it_before(dynamo: Any, table:
     for run_id in runs:
         store.create_run(head(run_id, chance.choice([None, chance.randrange(400)])))
     for now_ms in range(0, 300, 4):
-        run_id, later_ms = chance.choice(runs), now_ms + chance.randrange(1, 200)
+        under_way = [run_id for run_id in runs if (run := store.get_run(run_id)) and run.status != "completed"]
+        run_id, later_ms = chance.choice(under_way), now_ms + chance.randrange(1, 200)
         match chance.randrange(5):
             case 0:
                 store.touch_run(run_id, later_ms)
@@ -143,6 +164,10 @@ def test_what_is_due_is_found_whatever_happened_to_it_before(dynamo: Any, table:
         assert [run.due_ms for run in store.list_due(now_ms, limit=3)] == [due_ms for due_ms, _ in overdue[:3]]
         live = {run.run_id for run in heads if run and run.status == "paused"}
         assert {run.run_id for run in store.list_runs(RunFilter("wf", "paused")).items} == live
+        over = {run.run_id for run in heads if run and run.status == "completed"}
+        assert {run.run_id for run in store.list_runs(RunFilter("wf", "completed")).items} == over
+        due = {run.run_id for run in heads if run and run.due_ms is not None}
+        assert {run.run_id for run in store.list_runs(RunFilter("wf", due=True)).items} == due
 
 
 def test_a_released_lease_can_not_be_renewed(store: DynamoStore) -> None:

@@ -1,0 +1,16 @@
+"""Hints between processes: who may not receive messages writes into the file that the run is due, and whoever serves it sees."""
+
+from __future__ import annotations
+
+from stepless.ports import Clock, Message, Store
+
+
+class DueQueue:
+    """A queue without messages: a hint makes its run due, so the next sweep of the process that serves the store finds it."""
+
+    def __init__(self, store: Store, clock: Clock) -> None:
+        self._store = store
+        self._clock = clock
+
+    def send(self, message: Message, delay_ms: int = 0) -> None:
+        self._store.touch_run(message.run_id, self._clock.now_ms() + max(0, delay_ms))
