@@ -19,6 +19,8 @@ from stepless.limits import MAX_BATCH_BYTES
 from stepless.model.graph import Graph
 from stepless.ports import Batch, Call, RunHead, Store
 
+SOON_MS = 400_000  # so long, at most, nobody may look into an inbox: lost hints, dead processes, late sweeps
+
 
 class Violation(Exception):
     """An invariant that does not hold."""
@@ -32,6 +34,15 @@ class Answered:
     pause: str
     handle: str
     by: str | None
+    asked_ms: float
+
+
+@dataclass
+class Held:
+    """A pause of a run, or its end, that somebody was told to have been taken. In true time."""
+
+    run_id: str
+    wanted: bool
     asked_ms: float
 
 
@@ -58,6 +69,7 @@ class Journal:
         self.exact = exact
         self.runs: defaultdict[str, RunStory] = defaultdict(RunStory)
         self.answers: list[Answered] = []
+        self.holds: list[Held] = []
 
     def _refuse(self, reason: str) -> None:
         """Ends the episode, even when somebody in the engine catches the exception."""
@@ -109,6 +121,7 @@ class Journal:
             self._check_end(run_id, story, head)
             self._check_attempts(run_id, story, graphs(head))
             self._check_timers(story)
+            self._check_holds(run_id, story)
             self._check_snapshots(run_id, story, graphs(head))
         for answer in self.answers:
             self._check_answer(answer)
@@ -171,6 +184,24 @@ class Journal:
                     self._not_before(story, event, due.pop(event.instance))
                 case EventType.NODE_FAILED if event.data["error"]["code"] == "wait_timeout":
                     self._not_before(story, event, deadline[event.instance])
+
+    def _check_holds(self, run_id: str, story: RunStory) -> None:
+        """Nothing starts while a run is held, and what was acknowledged comes to be while the run lasts."""
+        held, changed_ms = False, dict[bool, float]()
+        for event in story.events:
+            if event.type is EventType.RUN_STATUS_CHANGED and "held" in event.data:
+                if held is event.data["held"]:
+                    raise Violation(f"a decision is never doubled: {run_id} is held or released twice in a row")
+                held = not held
+                changed_ms[held] = story.committed_ms[event.sequence]
+            elif held and event.type in (EventType.NODE_STARTED, EventType.LOOP_NEXT):
+                raise Violation(f"a run that is held starts nothing: {event.instance} of {run_id} at {event.sequence}")
+        ended_ms = story.committed_ms[story.events[-1].sequence]
+        for asked in self.holds:
+            if asked.run_id == run_id and asked.wanted not in changed_ms and asked.asked_ms < ended_ms - SOON_MS and (
+                asked.wanted or True in changed_ms
+            ):
+                raise Violation(f"a decision is never lost: {asked} was acknowledged, and the log says {changed_ms}")
 
     def _not_before(self, story: RunStory, event: Event, due_ms: int) -> None:
         true_ms = story.committed_ms[event.sequence] + EPOCH_MS

@@ -17,7 +17,7 @@ from faults import CALL_FAULTS, SkewedClock, Weather
 from stepless.adapters.memory.store import MemoryStore
 from stepless.core.decide import decide
 from stepless.core.events import Event, EventType
-from stepless.core.facts import Expired, Fact, Recovered
+from stepless.core.facts import Expired, Fact, HoldChanged, Recovered
 from stepless.core.fold import fold
 from stepless.core.state import State
 from stepless.errors import Fenced
@@ -132,9 +132,9 @@ class StaleLog(RunLog):
 class BlindLog(RunLog):
     """A conflict at append is taken for success."""
 
-    def append(self, events: Sequence[Event]) -> None:
+    def write(self, batches: Sequence[Batch]) -> None:
         try:
-            super().append(events)
+            super().write(batches)
         except Fenced:
             self.tail_bytes += 0
 
@@ -162,7 +162,7 @@ class DispatchesBeforeItCommits(Session):
             self._dispatch(dispatch)
         await asyncio.sleep(0)
         await self._patiently(lambda: self._log.append(decision.events))
-        await self._patiently(self._take_signals)
+        await self._take_told()
         return [*await self._claim_deadlines(decision), *self._ripe()]
 
 
@@ -171,16 +171,16 @@ class TakesBeforeItCommits(Session):
 
     def _tell_core(self, signals: Any) -> list[Fact]:
         facts = super()._tell_core(signals)
-        self._take_signals()
+        self._world.store.take_signals(self._head.run_id, self._told)
         return facts
 
 
 class ForgetsTheLastLook(Session):
     """Nobody looks into the inbox after the lease is released, and a hint for a live lease is not sent again."""
 
-    def _park(self, due_ms: int | None) -> Ending:
+    async def _park(self, due_ms: int | None) -> Ending:
         self._seen |= {(s.kind, s.identity) for s in self._world.store.read_inbox(self._head.run_id)}
-        return super()._park(due_ms)
+        return await super()._park(due_ms)
 
 
 class DropsBusyHints(Runner):
@@ -196,8 +196,8 @@ class DropsBusyHints(Runner):
 class ParksWithoutTimer(Session):
     """Neither a timer nor a due date for what waits."""
 
-    def _park(self, due_ms: int | None) -> Ending:
-        return super()._park(None)
+    async def _park(self, due_ms: int | None) -> Ending:
+        return await super()._park(None)
 
 
 class NeverRecovers(Session):
@@ -238,8 +238,9 @@ class DeadlinesClaimNothing(Session):
 class HoldsWithoutAsking(Session):
     """Whoever was frozen begins what it had committed, whoever has the lease by now."""
 
-    async def _hold(self) -> None:
+    async def _hold(self) -> int:
         await asyncio.sleep(0)
+        return self._world.clock.now_ms()
 
 
 class LeavesOrphans(Session):
@@ -250,12 +251,28 @@ class LeavesOrphans(Session):
             await super()._cancel_orphans(events)
 
 
+class ForgetsTheHold(Session):
+    """Whoever loads a run that is held goes on with it."""
+
+    def _first_facts(self, message: Message) -> list[Fact]:
+        facts = super()._first_facts(message)
+        self._state.held = None
+        return facts
+
+
+class LosesTheHold(Session):
+    """A pause that is asked for is marked as taken, and that is all."""
+
+    def _tell_core(self, signals: Any) -> list[Fact]:
+        return [fact for fact in super()._tell_core(signals) if not isinstance(fact, HoldChanged)]
+
+
 class ForgetsToEnd(Session):
     """The header is not told of the end."""
 
-    def _leave(self, due_ms: int | None) -> None:
+    async def _leave(self, due_ms: int | None) -> None:
         if not self._state.ended:
-            super()._leave(due_ms)
+            await super()._leave(due_ms)
 
 
 class FastClock(SkewedClock):
@@ -317,6 +334,8 @@ MUTANTS: Mapping[str, Parts] = {
     "a deadline claims nothing": Parts(runner=_runner(DeadlinesClaimNothing), shape="waits", weather=slow),
     "a frozen process begins work": Parts(runner=_runner(HoldsWithoutAsking), weather=frozen),
     "children of the dead are orphans": Parts(runner=_runner(LeavesOrphans), shape="parent", weather=deadly),
+    "a held run is gone on with": Parts(runner=_runner(ForgetsTheHold)),
+    "a pause is lost": Parts(runner=_runner(LosesTheHold), shape="waits"),
     "the header never hears of the end": Parts(runner=_runner(ForgetsToEnd), weather=calm),
     "timers compare with a clock that is ahead": Parts(clock=FastClock, shape="waits"),
     "nobody sweeps": Parts(sweeps=False, weather=lossy),

@@ -1,4 +1,5 @@
-"""Who acts in an episode besides the runners: the one who starts the run, those who answer, the one who cancels, the sweeper.
+"""Who acts in an episode besides the runners: the one who starts the run, those who answer, those who pause it and let it go on,
+the one who cancels, the sweeper.
 
 People are stubborn: when a call fails or their process dies they try again, until they have been told how it stands.
 """
@@ -11,7 +12,7 @@ from random import Random
 
 from episode import SIGNER, SWEEP_MS, Episode, KnownVersions
 from faults import Crash
-from journal import Answered, Violation
+from journal import Answered, Held, Violation
 from virtual_time import Actor
 
 from stepless.core.events import EventType
@@ -23,6 +24,7 @@ from stepless.runtime.service import Service
 from stepless.runtime.sweep import sweep
 from stepless.testing import simulate
 
+HOLD_MS = (50, 1_500, 30_000, 200_000)  # so long a run stays paused, and goes on until the next time
 WHEN_MS = (0, 2_000, 5_000, 5_200, 20_000)  # after the start somebody answers: some of it at deadlines
 Person = tuple[str, float, Callable[[Actor], None]]
 
@@ -74,6 +76,9 @@ def _start(episode: Episode, actor: Actor, random: Random) -> None:
 
 
 def _followers(episode: Episode, run_id: str, random: Random) -> Iterator[Person]:
+    operators = Random(f"operators {episode.number}")
+    for name in ("dan", "eve")[: operators.choice([0, 0, 1, 1, 2])]:
+        yield name, operators.choice([0, 10, 500, 5_000]), _operator(episode, name, Random(f"{name} {episode.number}"))
     expected = simulate(episode.scenario.document, {"input": {}}, script=_answered_at_once(episode))
     asked = [event["payload"]["instance"] for event in expected.events if event["type"] == EventType.NODE_WAITING]
     questions = [pause for pause in asked if "human" in (episode.scenario.script.get(pause.partition("@")[0]) or [{}])[0]]
@@ -130,6 +135,30 @@ def _canceller(episode: Episode, run_id: str) -> Callable[[Actor], None]:
         episode.busy_people -= 1
 
     return live
+
+
+def _operator(episode: Episode, name: str, random: Random) -> Callable[[Actor], None]:
+    """Pauses a run, its child runs too, and lets it go on: some times over, at the end always the latter."""
+
+    def live(actor: Actor) -> None:
+        for _ in range(random.choice([1, 1, 2, 4])):
+            run_id = random.choice(list(episode.names))
+            for wanted in (True, False):
+                stubbornly(episode, actor, lambda verbs, wanted=wanted: _hold(episode, verbs, run_id, wanted, name))  # type: ignore[misc]  # noqa: B023
+                actor.pause(random.choice(HOLD_MS))
+        episode.busy_people -= 1
+
+    return live
+
+
+def _hold(episode: Episode, verbs: Service, run_id: str, wanted: bool, by: str) -> None:
+    asked_ms = episode.schedule.now_ms
+    try:
+        (verbs.pause if wanted else verbs.unpause)(run_id, by=by)
+    except Conflict as error:
+        assert error.error_code == "run_ended"
+    else:
+        episode.journal.holds.append(Held(run_id, wanted, asked_ms))
 
 
 def _sweep(episode: Episode, actor: Actor) -> None:

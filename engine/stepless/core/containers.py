@@ -64,7 +64,7 @@ def _too_many(container: Container, what: str) -> Failure:
 def advance_container(decision: Decision, instance: Instance) -> None:
     """Starts the turns that may start now; ends the container when nothing is left to do."""
     turns, container = instance.turns, instance.node.container
-    if turns is None or container is None:
+    if turns is None or container is None or decision.state.held is not None:
         return
     window = container.window if container.parallel else 1
     while not decision.state.halting and len(turns.live) < window and _wants_turn(decision, instance, container, turns):

@@ -27,6 +27,7 @@ from stepless.core.facts import (
     Fact,
     Failed,
     Failure,
+    HoldChanged,
     Logged,
     Noticed,
     Recovered,
@@ -34,10 +35,10 @@ from stepless.core.facts import (
     Suspended,
     Tick,
 )
-from stepless.core.pauses import answer_pause, child_changed, expire_pause, go_on, noticed, tick
+from stepless.core.pauses import answer_pause, child_changed, expire_pause, go_on, hold_changed, noticed, tick
 from stepless.core.settle import attempt_failed, complete, fail
 from stepless.core.start import begin, wait, work
-from stepless.core.state import Instance, State, Status, scopes
+from stepless.core.state import Instance, State, Status, is_effect, scopes
 from stepless.limits import MAX_CAUSES
 from stepless.model.kind import Nature
 
@@ -93,9 +94,10 @@ def _advance(decision: Decision) -> None:
 def _start_queued(decision: Decision) -> bool:
     """Gives a free slot to the instance that has waited longest. False when there is none to give."""
     state = decision.state
-    if state.halting or not decision.admits(state.ready[0]):
+    instance = state.ready[0]
+    if state.halting or state.held is not None or (is_effect(instance) and not decision.admits(instance)):
         return False
-    instance = state.ready.popleft()
+    state.ready.popleft()
     if instance.status is Status.QUEUED:
         begin(decision, instance)
     return True
@@ -166,6 +168,8 @@ def _begin(decision: Decision, fact: Begin) -> None:
         if fact.reused:
             data["reused"] = dict(fact.reused)
         decision.emit_run(EventType.RUN_STARTED, data)
+        for hold in fact.holds:
+            hold_changed(decision, hold)
 
 
 def _completed(decision: Decision, fact: Completed) -> None:
@@ -177,7 +181,7 @@ def _completed(decision: Decision, fact: Completed) -> None:
 def _failed(decision: Decision, fact: Failed) -> None:
     instance = _attempt(decision, fact.instance, fact.attempt)
     if instance is not None:
-        attempt_failed(decision, instance, fact.failure, fact.chance)
+        attempt_failed(decision, instance, fact.failure, fact.chance, fact.usage)
 
 
 def _suspended(decision: Decision, fact: Suspended) -> None:
@@ -258,6 +262,7 @@ _TAKE: Mapping[type, Callable[[Decision, Any], None]] = {
     ChildChanged: child_changed,
     Tick: _tick,
     CancelRequested: _cancel,
+    HoldChanged: hold_changed,
     Recovered: _recovered,
     Continued: _continued,
     Logged: _logged,

@@ -2,28 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, TypeAlias
 
 from stepless.core.consequences import LATE_ARRIVAL
 from stepless.core.events import Event, EventType
 from stepless.core.fold import VARIABLE_CONFLICT, apply
 from stepless.core.masking import mask_for
 from stepless.core.state import Instance, State
+from stepless.model.graph import Node
 from stepless.model.json import JSON
 
+Render: TypeAlias = Callable[[Node, Mapping[str, JSON]], Mapping[str, JSON]]
+"""From a tool and the arguments of a call to the tool's parameters. Raises `SteplessError`."""
 
-@dataclass(frozen=True, slots=True)
+
+@dataclass(slots=True)
 class Dispatch:
-    """Run one attempt, once the decision is committed. `params` are rendered, secrets included: never log them."""
+    """Run one attempt, once the decision is committed. Never changed after it was made. `params` are rendered, secrets included:
+    never log them. `render` fills in the parameters of one of the node's tools, for the arguments of a call."""
 
     instance: Instance
     id: str
     attempt: int
     params: Mapping[str, JSON]
     inputs: Mapping[str, JSON]
+    render: Render | None = None
 
 
 class Decision:
@@ -36,7 +42,7 @@ class Decision:
     """
 
     __slots__ = ("state", "now_ms", "env", "capacity", "room_ms", "events", "dispatches", "aborts", "expiries",
-                 "start_failures", "mask", "notices", "last_starts")  # fmt: skip
+                 "start_failures", "mask", "masks", "notices", "last_starts")  # fmt: skip
 
     def __init__(self, state: State, now_ms: int, env: Mapping[str, str], capacity: int | None, room_ms: int | None) -> None:
         self.state = state
@@ -45,6 +51,7 @@ class Decision:
         self.capacity = capacity
         self.room_ms = room_ms
         self.mask = mask_for(frozenset(env.values()))
+        self.masks = bool(self.mask)
         self.events: list[Event] = []
         self.dispatches: list[Dispatch] = []
         self.aborts: list[str] = []
@@ -93,7 +100,7 @@ class Decision:
     def _without_secrets(self, data: Mapping[str, Any], *, told: bool = True) -> Mapping[str, Any]:
         """A payload with every secret masked, wherever people or programs could have put one; the engine's own words stay,
         even where a secret happens to be one of them. `told` says that its `message` is a failure's."""
-        if not self.mask:
+        if not self.masks:
             return data
         shown: dict[str, Any] = {}
         for key, value in data.items():

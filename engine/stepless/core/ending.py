@@ -77,13 +77,16 @@ def conclude(decision: Decision) -> None:
     if state.root.unsettled == 0:
         _end_run(decision)
         return
-    if not (state.running or state.waiting or state.backing_off or state.ready):
+    if not (state.running or state.waiting or state.backing_off or state.ready or state.held is not None):
         error = {"code": "stalled", "class": "execution", "message": "nothing is left that could go on; please report this"}
         decision.emit_run(EventType.RUN_STATUS_CHANGED, {"status": "ending", "reason": "run_failed", "error": error})
         sweep_run(decision)
         _end_run(decision)
         return
-    paused = bool(state.waiting) and not (state.running or state.backing_off or state.ready or state.children)
+    if state.held is None:
+        paused = bool(state.waiting) and not (state.running or state.backing_off or state.ready or state.children)
+    else:
+        paused = not state.running
     if paused and state.status is RunStatus.RUNNING:
         decision.emit_run(EventType.RUN_STATUS_CHANGED, {"status": "paused"})
     elif not paused and state.status is RunStatus.PAUSED:

@@ -13,16 +13,19 @@ from stepless.model.kind import Outcome, Pause
 class Begin:
     """The run's first fact. `meta` is what people attach to it: trigger, tags, parent. `reused` maps node ids of the document
     to what they put out in a former run (the payload of their `node.completed`): they complete with that instead of running.
+    `holds` were asked for before the run began, so that it begins held.
     """
 
     inputs: JSON = None
     meta: Mapping[str, JSON] = field(default_factory=dict)
     reused: Mapping[str, Mapping[str, JSON]] = field(default_factory=dict)
+    holds: tuple[HoldChanged, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Completed:
-    """An attempt answered. `usage` counts input_tokens and output_tokens where there were any."""
+    """An attempt answered. Never changed after it was made. `usage` counts input_tokens and output_tokens where there were
+    any."""
 
     instance: str
     attempt: int
@@ -45,12 +48,14 @@ class Failure:
 
 @dataclass(frozen=True, slots=True)
 class Failed:
-    """An attempt failed, timed out included. `chance` in [0, 1] is drawn once by the caller and recorded: the jitter."""
+    """An attempt failed, timed out included. `chance` in [0, 1] is drawn once by the caller and recorded: the jitter. `usage`
+    is what it used up all the same."""
 
     instance: str
     attempt: int
     failure: Failure
     chance: float = 1.0
+    usage: Mapping[str, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,6 +106,16 @@ class CancelRequested:
 
 
 @dataclass(frozen=True, slots=True)
+class HoldChanged:
+    """Somebody holds the run, or releases it. `number` counts these from 1, in the order in which they were accepted."""
+
+    number: int
+    held: bool
+    by: str | None = None
+    reason: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Recovered:
     """This process took the run over from one that is gone: what was started and not settled is under way nowhere."""
 
@@ -140,4 +155,5 @@ class Noticed:
 
 
 AttemptFact = Completed | Failed | Suspended | Logged | Streamed
-Fact = Begin | AttemptFact | Answered | Expired | ChildChanged | Tick | CancelRequested | Recovered | Continued | Noticed
+Asked = CancelRequested | HoldChanged
+Fact = Begin | AttemptFact | Answered | Expired | ChildChanged | Tick | Asked | Recovered | Continued | Noticed

@@ -31,6 +31,7 @@ from stepless.core.state import (
     Turns,
     Wait,
     is_child_at_work,
+    scopes,
 )
 from stepless.core.turns import collection, exit_cells
 from stepless.core.variables import VariableConflict, incoming_cells, merge_cells, written
@@ -86,6 +87,9 @@ def _run_started(state: State, event: Event) -> None:
 
 def _run_status(state: State, event: Event) -> None:
     status = event.data["status"]
+    if "held" in event.data:
+        _hold_changed(state, event)
+        return
     if status == "paused":
         state.status = RunStatus.PAUSED
         state.paused_since_ms = event.at_ms
@@ -96,14 +100,27 @@ def _run_status(state: State, event: Event) -> None:
         arm_run(state)
     state.status = RunStatus.RUNNING
     if status == "ending":
+        state.held = None
         state.ending = event.data["reason"]
         state.ending_error = event.data.get("error")
+
+
+def _hold_changed(state: State, event: Event) -> None:
+    """Containers are looked at again after a release: their next turns, or their ends, have waited."""
+    state.holds += 1
+    if event.data["held"]:
+        state.held = {"by": event.data.get("by"), "reason": event.data.get("why"), "at": event.at_ms}
+        return
+    state.held = None
+    for scope in scopes(state):
+        state.agenda.extend(one for one in scope.touched() if one.turns is not None and not one.settled)
 
 
 def _run_ended(status: RunStatus) -> Callable[[State, Event], None]:
     def folded(state: State, event: Event) -> None:
         state.status = status
         state.ended_ms = event.at_ms
+        state.held = None
         state.timers.clear()
 
     return folded

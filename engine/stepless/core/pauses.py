@@ -1,4 +1,8 @@
-"""Waiting and going on (2.8): answers, deadlines, timers. Any number of instances wait at once; each goes on by itself."""
+"""Waiting and going on (2.8): answers, deadlines, timers. Any number of instances wait at once; each goes on by itself.
+
+A run that is held waits as a whole: what is under way ends, and answers, deadlines, timers and the ends of child runs are taken
+as ever, but whatever would start is queued until the run is released.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +11,7 @@ from heapq import heappop
 
 from stepless.core.decision import Decision, iso
 from stepless.core.events import EventType
-from stepless.core.facts import Answered, ChildChanged, Failure, Noticed
+from stepless.core.facts import Answered, ChildChanged, Failure, HoldChanged, Noticed
 from stepless.core.inputs import merged_inputs
 from stepless.core.notices import NOT_NOTIFIED, NOTIFIED
 from stepless.core.settle import complete, fail
@@ -19,6 +23,7 @@ from stepless.model.work import passed_through
 
 TIMEOUT = "timeout"
 SUBRUN = "subrun"
+CHILD_ENDS = frozenset({"child_failed", "child_cancelled", "child_timed_out"})
 
 
 def refusal(instance: Instance, handle: str, answer: JSON) -> tuple[str, ...]:
@@ -55,13 +60,26 @@ def child_changed(decision: Decision, fact: ChildChanged) -> None:
         return
     if fact.status == "completed":
         _resume(decision, instance, {"handle": SOURCE, "answer": fact.output})
-    elif fact.status in ("failed", "cancelled", "timed_out"):
+    elif f"child_{fact.status}" in CHILD_ENDS:
         causes = (fact.error,) if fact.error else ()
         message = f"the child run {wait.details.get('run')} is {fact.status.replace('_', ' ')}"
         fail(decision, instance, Failure("child_failed", f"child_{fact.status}", message, causes=causes))
     elif bool(wait.details.get("paused")) is not (fact.status == "paused"):
         details = {**wait.details, "paused": fact.status == "paused"}
         decision.emit(EventType.NODE_WAITING, instance, {"reason": SUBRUN, "exits": [], "details": details})
+
+
+def hold_changed(decision: Decision, fact: HoldChanged) -> None:
+    """Holds the run or releases it, each change once and in their order; nothing any more once the run is ending."""
+    state = decision.state
+    if state.ending or fact.number != state.holds + 1:
+        return
+    data: dict[str, JSON] = {"status": state.status.value, "held": fact.held}
+    if fact.by is not None:
+        data["by"] = fact.by
+    if fact.reason is not None:
+        data["why"] = fact.reason
+    decision.emit_run(EventType.RUN_STATUS_CHANGED, data)
 
 
 def expire_pause(decision: Decision, instance_id: str) -> None:

@@ -13,6 +13,7 @@ from stepless.model.graph import Retry
 from stepless.model.json import JSON
 from stepless.model.kind import SOURCE, Outcome
 
+_NOTHING: Mapping[str, int] = {}
 CONTRACT_CODES = frozenset({"contract_violated", "output_contract_violation"})
 
 
@@ -32,7 +33,7 @@ def complete(
         if violations:
             decision.emit(EventType.CONTRACT_VIOLATED, instance, {"phase": "output", "violations": list(violations)})
             failure = Failure("contract_violated", "output_contract_violation", violations[0])
-            attempt_failed(decision, instance, failure, chance)
+            attempt_failed(decision, instance, failure, chance, usage or _NOTHING)
             return
     data: dict[str, Any] = {} if instance.turns is not None else {"output": outcome.value}
     if handle != SOURCE:
@@ -50,16 +51,19 @@ def complete(
     decision.emit(EventType.NODE_COMPLETED, instance, data)
 
 
-def attempt_failed(decision: Decision, instance: Instance, failure: Failure, chance: float) -> None:
-    """Another attempt after a back-off if one is left and the cause is listed, else failure."""
+def attempt_failed(
+    decision: Decision, instance: Instance, failure: Failure, chance: float, usage: Mapping[str, int] = _NOTHING
+) -> None:
+    """Another attempt after a back-off if one is left and the cause is listed, else failure. What the failed one used up is
+    recorded with it."""
     retry, attempt = instance.node.retry, instance.attempt
     if attempt >= retry.attempts or failure.cause not in retry.retry_on or not is_effect(instance) or decision.state.halting:
-        fail(decision, instance, failure)
+        fail(decision, instance, failure, usage)
         return
     delay_ms = backoff_ms(retry, attempt, chance)
     if failure.cause == "rate_limit" and failure.retry_after_ms is not None:
         delay_ms = max(delay_ms, failure.retry_after_ms)
-    data = {
+    data: dict[str, JSON] = {
         "attempt": attempt,
         "cause": failure.cause,
         "code": failure.code or failure.cause,
@@ -67,6 +71,8 @@ def attempt_failed(decision: Decision, instance: Instance, failure: Failure, cha
         "delay_ms": delay_ms,
         "resume_at": decision.now_ms + delay_ms,
     }
+    if usage:
+        data["usage"] = dict(usage)
     decision.emit(EventType.NODE_RETRIED, instance, data)
 
 
@@ -76,7 +82,7 @@ def backoff_ms(retry: Retry, attempt: int, chance: float) -> int:
     return round(ceiling * (0.5 + chance * 0.5))
 
 
-def fail(decision: Decision, instance: Instance, failure: Failure) -> None:
+def fail(decision: Decision, instance: Instance, failure: Failure, usage: Mapping[str, int] = _NOTHING) -> None:
     """Settles an instance as failed."""
     code = failure.code or failure.cause
     error: dict[str, JSON] = {
@@ -92,7 +98,10 @@ def fail(decision: Decision, instance: Instance, failure: Failure) -> None:
         error["causes"] = [dict(cause) for cause in failure.causes]
     if failure.family == "policy":
         decision.emit(EventType.MODERATION_FLAGGED, instance, {"code": code, "message": failure.message})
-    decision.emit(_failure_event(code, failure), instance, {"error": error})
+    data: dict[str, JSON] = {"error": error}
+    if usage:
+        data["usage"] = dict(usage)
+    decision.emit(_failure_event(code, failure), instance, data)
 
 
 def _failure_event(code: str, failure: Failure) -> EventType:

@@ -35,7 +35,7 @@ from stepless.model.packing import dump, pack, unpack
 VERSION = 1
 _STATUSES = list(Status)
 _PLAIN = ("inputs", "meta", "sequence", "steps", "failures", "ending", "ending_error", "halting", "response", "started_ms",
-          "ended_ms", "paused_since_ms", "paused_ms", "continued", "reused")  # fmt: skip
+          "ended_ms", "paused_since_ms", "paused_ms", "continued", "reused", "held", "holds")  # fmt: skip
 _FIELDS = ("taken", "pruned", "dead", "last_taken", "index", "predecessor", "attempt", "handle", "value", "error", "reason",
            "arrived", "answer", "last_sequence", "settled_sequence", "since_ms", "substituted", "deltas", "streamed")  # fmt: skip
 _DEFAULTS = (0, 0, 0, -1, 0, -1, 0, None, None, None, "", None, None, 0, 0, 0, False, 0, 0)
@@ -134,14 +134,17 @@ def _encode_turns(instance: Instance, turns: Turns, views: _Views) -> dict[str, 
     }
 
 
-def decode_state(data: bytes, graph: Graph, run_id: str) -> State:
-    """The state that was encoded. Raises `EngineBug` for a snapshot of another version or format."""
+def decode_state(data: bytes, graph: Graph, run_id: str) -> State | None:
+    """The state that was encoded; None for a format that this engine does not write: the log then says what the snapshot would.
+    Raises `EngineBug` for a snapshot of another version of the workflow."""
     document = unpack(data)
-    if document["format"] != VERSION or document["version"] != graph.version:
+    if document["format"] != VERSION:
+        return None
+    if document["version"] != graph.version:
         raise EngineBug("the snapshot belongs to another version of the workflow", place=run_id)
     state = State(graph, run_id)
-    for name in _PLAIN:
-        setattr(state, name, document["run"][name])
+    for name, value in document["run"].items():
+        setattr(state, name, value)
     state.status = RunStatus(document["status"])
     views = [_cells(row) for row in document["views"]]
     _decode_scope(state, state.root, document["root"], views)

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from stepless.core.containers import open_container
-from stepless.core.decision import Decision, Dispatch
+from stepless.core.decision import Decision, Dispatch, Render
 from stepless.core.events import EventType
 from stepless.core.inputs import merged_inputs
 from stepless.core.reading import Reading
 from stepless.core.settle import complete, fail, processing
 from stepless.core.state import Instance, is_effect
 from stepless.errors import SteplessError
+from stepless.model.graph import Node
 from stepless.model.json import JSON
 from stepless.model.kind import SOURCE, Nature, Outcome, Pause
 from stepless.model.work import passed_through
@@ -20,9 +21,10 @@ _NOTHING: Mapping[str, JSON] = {}
 
 
 def begin(decision: Decision, instance: Instance, *, substituted: bool = False) -> None:
-    """Starts an instance that was decided to run, or its next attempt; an attempt that does not fit is queued instead."""
+    """Starts an instance that was decided to run, or its next attempt. An attempt that does not fit is queued instead, and so
+    is everything while the run is held."""
     state = decision.state
-    if is_effect(instance) and not decision.admits(instance) and instance.id not in state.reused:
+    if state.held is not None or (is_effect(instance) and not decision.admits(instance) and instance.id not in state.reused):
         decision.emit(EventType.NODE_QUEUED, instance, {"substituted": True} if substituted else _NOTHING)
         return
     if instance.index:
@@ -73,7 +75,8 @@ def work(decision: Decision, instance: Instance) -> None:
         reading.params = params = template.render(reading)
         nature = node.kind.nature
         if nature is Nature.EFFECT:
-            decision.dispatches.append(Dispatch(instance, instance.id, instance.attempt, params, inputs))
+            render = _tool_renderer(decision, instance) if node.tools else None
+            decision.dispatches.append(Dispatch(instance, instance.id, instance.attempt, params, inputs, render))
         elif nature is Nature.PAUSE:
             _suspend(decision, instance, reading)
         else:
@@ -81,6 +84,17 @@ def work(decision: Decision, instance: Instance) -> None:
             complete(decision, instance, evaluate(reading) if evaluate is not None else Outcome(passed_through(inputs)))
     except SteplessError as error:
         fail(decision, instance, processing(error.error_code, str(error)))
+
+
+def _tool_renderer(decision: Decision, instance: Instance) -> Render:
+    """A tool reads what the node that runs it can read, and the arguments of its call under `<input>`."""
+    state, now_ms, env = decision.state, decision.now_ms, decision.env
+
+    def render(tool: Node, arguments: Mapping[str, JSON]) -> Mapping[str, JSON]:
+        params: Mapping[str, JSON] = tool.config.template.render(Reading(state, instance, {"input": arguments}, now_ms, env))
+        return params
+
+    return render
 
 
 def _violates(decision: Decision, instance: Instance, inputs: Mapping[str, JSON]) -> bool:

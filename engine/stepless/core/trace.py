@@ -17,6 +17,7 @@ from stepless.core.state import OUTSIDE, Instance, State, Status
 from stepless.errors import EngineBug
 from stepless.model.graph import Graph, Node
 from stepless.model.json import JSON
+from stepless.model.work import added
 
 
 def locate(graph: Graph, instance_id: str) -> Node:
@@ -91,7 +92,8 @@ def envelope(graph: Graph, run_id: str, event: Event) -> dict[str, JSON]:
 
 @dataclass(slots=True)
 class NodeRecord:
-    """What became of one instance. Times are milliseconds since 1970 UTC; what did not happen is None."""
+    """What became of one instance. Times are milliseconds since 1970 UTC; what did not happen is None. `usage` is that of all its
+    attempts."""
 
     instance: str
     node: str
@@ -153,6 +155,8 @@ class Trace:
             node = instance.node
             record = NodeRecord(event.instance, node.id, node.kind.name, node.label, "pending", wave=node.wave, depth=node.depth)
             self.nodes[event.instance] = record
+        if "usage" in event.data and not event.data.get("reused"):  # of every attempt; what was reused another run has paid
+            record.usage = added(record.usage, event.data["usage"])
         status = _STATUS_OF.get(event.type)
         if status is not None:
             record.status = status.value
@@ -181,7 +185,6 @@ class Trace:
         record.error = instance.error
         record.code = str(instance.error["code"]) if instance.error is not None else None
         record.output = instance.value
-        record.usage = event.data.get("usage", {})
 
     @staticmethod
     def _tag_facts(event: Event, record: NodeRecord) -> Mapping[str, JSON]:

@@ -10,17 +10,17 @@ from stepless.model.graph import Graph
 from stepless.model.json import JSON, read_path
 from stepless.ports import RunFilter
 from stepless.runtime.metering import FAIL_OPENS
-from stepless.runtime.sweep import LIVE
 from stepless.runtime.world import World
 
 _log = logging.getLogger(__name__)
+_LIVE = ("created", "running", "paused")
 
 
 def admit(world: World, graph: Graph, inputs: JSON) -> None:
     """Returns when another run may be started. Raises `Refused` (rate_limited, too_many_runs).
 
-    The rate limit fails open: when nobody can count, the run is started. The concurrency limit counts runs that are not over;
-    starts that happen in the same instant may exceed it by their number.
+    The rate limit fails open: when nobody can count, the run is started. The concurrency limit counts runs that are not over,
+    which stay due for as long (`runner`); starts that happen in the same instant may exceed it by their number.
     """
     if graph.rate_limit is not None:
         _count(world, graph, inputs)
@@ -49,8 +49,8 @@ def _count(world: World, graph: Graph, inputs: JSON) -> None:
 
 def _check_active(world: World, workflow_id: str, most: int) -> None:
     active = 0
-    for status in LIVE:
-        active += len(world.store.list_runs(RunFilter(workflow_id, status), limit=most).items)
+    for status in _LIVE:
+        active += len(world.store.list_runs(RunFilter(workflow_id, status, due=True), limit=most).items)
         if active >= most:
             message = f"{workflow_id} has {most} runs under way, which is its limit"
             raise Refused(message, code="too_many_runs", mend="try again when one has ended", retry_after_ms=1_000)

@@ -13,8 +13,8 @@ from stepless.core.trace import locate
 from stepless.errors import Conflict, EngineBug, Gone, InvalidRequest, NotFound
 from stepless.limits import START_GRACE_MS
 from stepless.model.json import JSON
-from stepless.ports import Message, Signal
-from stepless.runtime import inbox
+from stepless.ports import Signal
+from stepless.runtime import inbox, spending
 from stepless.runtime.inbox import ENDED
 from stepless.runtime.inspecting import graph_of, head_of
 from stepless.runtime.runlog import RunLog
@@ -192,4 +192,4 @@ def cancel(world: World, run_id: str, by: str | None, reason: str | None) -> Non
 
 
 def _hint(world: World, run_id: str) -> None:
-    world.queue.send(Message(run_id, "signal"))
+    world.queue.send(spending.hint(world, run_id, "signal"))

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
-from secrets import token_hex
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from stepless.adapters.memory.blobs import MemoryBlobs
@@ -12,26 +12,31 @@ from stepless.adapters.memory.queue import MemoryQueue
 from stepless.adapters.memory.store import MemoryStore
 from stepless.adapters.memory.timers import MemoryTimers
 from stepless.adapters.sqlite.blobs import SqliteBlobs
+from stepless.adapters.sqlite.hints import DueQueue
 from stepless.adapters.sqlite.hold import Hold, hold
 from stepless.adapters.sqlite.store import SqliteStore
-from stepless.adapters.system import EnvSecrets, SystemClock
+from stepless.adapters.system import EnvSecrets, SteadyClock, SystemClock
+from stepless.errors import Conflict
 from stepless.limits import LOCAL_BUDGET_MS
-from stepless.nodes import KINDS, RUNS, aws_kinds, aws_runs
+from stepless.nodes import KINDS, Run, aws_kinds, aws_runs, runs_with
 from stepless.ports import Aws, Blobs, Clock, Models, Secrets, Store
 from stepless.runtime.bootstrap_calls import configured_calls
 from stepless.runtime.bootstrap_models import configured_runs
 from stepless.runtime.children import caller
+from stepless.runtime.commits import Commits
 from stepless.runtime.host import Host
 from stepless.runtime.invitations import Invitations
 from stepless.runtime.moderation import configured_moderator
 from stepless.runtime.notices import Notices
 from stepless.runtime.runner import Runner
 from stepless.runtime.service import Service
+from stepless.runtime.signingkeys import kept_keys
+from stepless.runtime.skipping import own_times
 from stepless.runtime.sweep import adopt
-from stepless.runtime.tokens import Key, Signer, parse_keys
+from stepless.runtime.tokens import Signer, parse_keys
 from stepless.runtime.triggers import Schedules
 from stepless.runtime.versions import Versions
-from stepless.runtime.world import World
+from stepless.runtime.world import World, never_ahead
 
 SIGNING_KEYS = "STEPLESS_SIGNING_KEYS"
 MODERATOR = "STEPLESS_MODERATOR"  # the registered function that is the moderator
@@ -80,7 +85,8 @@ def local(
     held = hold(path, clock.now_ms())
     try:
         store = SqliteStore(path, synchronous=synchronous)
-        built = assemble(store, SqliteBlobs(store.database), budget_ms, secrets or EnvSecrets(), models, aws)
+        times = own_times(store, clock)
+        built = assemble(store, SqliteBlobs(store.database), budget_ms, secrets or EnvSecrets(), models, aws, times)
     except BaseException:
         held.release()
         raise
@@ -89,33 +95,62 @@ def local(
     return built
 
 
+@dataclass(frozen=True, slots=True)
+class Attached:
+    """The verbs over a file that another process may be serving; runs go on there, never here. `holder` says who that is,
+    empty for nobody."""
+
+    service: Service
+    holder: str
+    _store: SqliteStore
+
+    def close(self) -> None:
+        self._store.close()
+
+
+def attached(path: str | os.PathLike[str]) -> Attached:
+    """Looks at runs of a file and signals to them, whoever serves it. Raises `StoreUnusable` when it is no such file."""
+    clock, holder = SystemClock(), ""
+    try:
+        hold(path, clock.now_ms()).release()
+    except Conflict as error:
+        holder = error.message.removeprefix("already served by ")
+    store = SqliteStore(path)
+    try:
+        built = assemble(store, SqliteBlobs(store.database), LOCAL_BUDGET_MS, EnvSecrets())
+    except BaseException:
+        store.close()
+        raise
+    world = replace(built.world, queue=DueQueue(store, clock))
+    return Attached(Service(world, built.service.versions, built.service.signer), holder, store)
+
+
 def assemble(
-    store: Store, blobs: Blobs, budget_ms: float, secrets: Secrets, models: Models | None = None, aws: Aws | None = None
-) -> Local:
+    store: Store, blobs: Blobs, budget_ms: float, secrets: Secrets, models: Models | None = None, aws: Aws | None = None,
+    ahead_ms: Callable[[str], int] = never_ahead,
+) -> Local:  # fmt: skip
     """One process over a store that may be shared with others."""
     clock = SystemClock()
-    queue, timers = MemoryQueue(clock, lambda: host.wake()), MemoryTimers()  # noqa: PLW0108 - the host comes later
-    runs = {**RUNS, **configured_runs(secrets.get, models)}
+    steady = SteadyClock()
+    queue, timers = MemoryQueue(steady, lambda: host.wake()), MemoryTimers()  # noqa: PLW0108 - the host comes later
     aws = aws or configured_calls()
-    kinds = {**KINDS, **({} if aws is None else aws_kinds(aws))}
+    kinds = KINDS if aws is None else aws_kinds(aws)
     signer = _signer(store, secrets, clock)
     invitations = Invitations(lambda: signer, os.environ.get(BASE_URL, ""))
     moderator = configured_moderator(secrets.get(MODERATOR))
     notices = Notices(invitations, aws, secrets.get(NOTIFY_FROM))
-    world = World(store, queue, timers, blobs, clock, secrets, kinds, runs, moderator, notices.send)
-    runs["workflow"] = caller(world)
-    runs |= {} if aws is None else aws_runs(aws, invitations.invite)
+    children: dict[str, Run] = {}
+    runs = runs_with(children, configured_runs(secrets.get, models), {} if aws is None else aws_runs(aws, invitations.invite))
+    world = World(store, queue, timers, blobs, clock, secrets, kinds, runs, moderator, notices.send, ahead_ms=ahead_ms,
+                  commits=Commits(store.together if isinstance(store, SqliteStore) else None))  # fmt: skip
+    children["workflow"] = caller(world)
     versions = Versions(store, KINDS)
     runner = Runner(world, versions)
-    host = Host(world, runner, queue, timers, budget_ms=budget_ms)
+    host = Host(world, runner, queue, timers, budget_ms=budget_ms, pace=steady)
     schedules = Schedules(world, versions)
     return Local(world, Service(world, versions, signer), runner, host, 0, invitations, schedules)
 
 
 def _signer(store: Store, secrets: Secrets, clock: Clock) -> Signer:
     """The configured signing keys; else one that is made once and kept with the runs."""
-    configured = parse_keys(secrets.get(SIGNING_KEYS) or "")
-    if configured:
-        return Signer(configured)
-    kept = store.claim("signing-key", f"local:{token_hex(32)}".encode(), clock.now_ms())
-    return Signer(parse_keys(kept.decode()) or (Key("local", token_hex(32).encode()),))
+    return Signer(parse_keys(secrets.get(SIGNING_KEYS) or "") or kept_keys(store, clock))

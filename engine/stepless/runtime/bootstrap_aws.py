@@ -5,10 +5,12 @@ What it reads from the environment is what template.yaml sets. Nothing is asked 
 
 from __future__ import annotations
 
+import gc
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from stepless.adapters.aws.blobs import S3Blobs
 from stepless.adapters.aws.clients import client
@@ -16,23 +18,31 @@ from stepless.adapters.aws.metrics import EmfMeter
 from stepless.adapters.aws.queue import SqsQueue, decode_message
 from stepless.adapters.aws.secrets import AwsSecrets
 from stepless.adapters.aws.store import DynamoStore
+from stepless.adapters.aws.tallies import RequestTallies
 from stepless.adapters.aws.timers import SchedulerTimers
 from stepless.adapters.system import SystemClock
+from stepless.compile.rest import collector_at_rest
 from stepless.errors import ConfigError, StoreUnusable
-from stepless.nodes import KINDS, RUNS, aws_kinds, aws_runs
-from stepless.nodes.function import load_modules
-from stepless.ports import Message
+from stepless.nodes import KINDS, Run, aws_kinds, aws_runs, runs_with
+from stepless.ports import Calendar, Message, Rhythm
 from stepless.runtime.bootstrap_calls import LazyCalls
 from stepless.runtime.bootstrap_models import configured_runs
 from stepless.runtime.children import caller
 from stepless.runtime.invitations import Invitations
 from stepless.runtime.moderation import configured_moderator
 from stepless.runtime.notices import Notices
-from stepless.runtime.runner import Runner
-from stepless.runtime.service import Service
-from stepless.runtime.tokens import Signer, parse_keys
+from stepless.runtime.payloads import FIRING
 from stepless.runtime.versions import Versions
 from stepless.runtime.world import World
+
+if TYPE_CHECKING:
+    from stepless.runtime.runner import Runner
+    from stepless.runtime.service import Service
+    from stepless.runtime.tokens import Signer
+
+
+Handler: TypeAlias = Callable[[dict[str, Any], Any], dict[str, Any]]
+"""What Lambda calls: an event and the invocation's context in, an answer out."""
 
 
 @dataclass
@@ -46,12 +56,17 @@ class Cloud:
     @cached_property
     def runner(self) -> Runner:
         """Imports the modules of STEPLESS_MODULES first. Raises `ConfigError` naming one that cannot be imported."""
+        from stepless.nodes.function.registry import load_modules
+        from stepless.runtime.runner import Runner
+
         load_modules()
         return Runner(self.world, self.versions)
 
     @cached_property
     def service(self) -> Service:
         """Reads the signing keys first. Raises `StoreUnusable` when there are none."""
+        from stepless.runtime.service import Service
+
         return Service(self.world, self.versions, signer())
 
     @property
@@ -65,6 +80,8 @@ class Cloud:
 @cache
 def signer() -> Signer:
     """Signs links. Raises `StoreUnusable` when there are no keys."""
+    from stepless.runtime.tokens import Signer, parse_keys  # who invites nobody needs none of it
+
     name = setting("STEPLESS_SIGNING_SECRET")
     kept = AwsSecrets(client("secretsmanager"), prefix="", source="secretsmanager").get(name)
     keys = parse_keys(kept or "")
@@ -74,7 +91,18 @@ def signer() -> Signer:
 
 
 def aws() -> Cloud:
-    """The engine in a Lambda function. Raises `ConfigError` naming a setting that is missing."""
+    """The engine in a Lambda function. Raises `ConfigError` naming a setting that is missing.
+
+    What is made here lasts as long as the process. Looking for garbage in it takes a tenth of a cold start, so the collector
+    rests meanwhile, and is told to leave it alone from then on.
+    """
+    with collector_at_rest():
+        cloud = _wired()
+    gc.freeze()
+    return cloud
+
+
+def _wired() -> Cloud:
     store = DynamoStore(client("dynamodb"), setting("STEPLESS_TABLE"))
     queue = SqsQueue(client("sqs"), setting("STEPLESS_QUEUE_URL"))
     timers = SchedulerTimers(
@@ -87,20 +115,57 @@ def aws() -> Cloud:
     )
     secrets = AwsSecrets(client("ssm"), prefix=setting("STEPLESS_SECRETS_PREFIX"))
     calls, invitations = LazyCalls(), Invitations(signer, os.environ.get("STEPLESS_BASE_URL", ""))
-    runs = {**RUNS, **configured_runs(os.environ.get), **aws_runs(calls, invitations.invite)}
+    children: dict[str, Run] = {}
+    runs = runs_with(children, configured_runs(os.environ.get), aws_runs(calls, invitations.invite))
     notices = Notices(invitations, calls, os.environ.get("STEPLESS_NOTIFY_FROM"))
     moderator = configured_moderator(os.environ.get("STEPLESS_MODERATOR"))
     meter = EmfMeter()
     blobs = S3Blobs(client("s3"), setting("STEPLESS_BUCKET"))
-    kinds = {**KINDS, **aws_kinds(calls)}
-    world = World(store, queue, timers, blobs, SystemClock(), secrets, kinds, runs, moderator, notices.send, meter)
-    runs["workflow"] = caller(world)
+    memory_mb = int(os.environ.get("AWS_LAMBDA_FUNCTION_MEMORY_SIZE", "0"))
+    tallies = RequestTallies(memory_mb, *map(client, ("dynamodb", "sqs", "scheduler", "s3")))
+    kinds = aws_kinds(calls)
+    world = World(
+        store, queue, timers, blobs, SystemClock(), secrets, kinds, runs, moderator, notices.send, meter, tallies, LazyCalendar()
+    )  # fmt: skip
+    children["workflow"] = caller(world)
     return Cloud(world, Versions(store, KINDS), meter)
+
+
+class LazyCalendar:
+    """The calendar, made when something is published: only one of the functions needs it. It fires into the queue of the
+    function `trigger`."""
+
+    @cached_property
+    def _calendar(self) -> Calendar:
+        from stepless.adapters.aws.calendar import SchedulerCalendar
+
+        return SchedulerCalendar(
+            client("scheduler"),
+            group=setting("STEPLESS_CALENDAR_GROUP"),
+            role_arn=setting("STEPLESS_CALENDAR_ROLE_ARN"),
+            queue_arn=setting("STEPLESS_TRIGGER_QUEUE_ARN"),
+            dlq_arn=setting("STEPLESS_TRIGGER_DEAD_LETTER_ARN"),
+            field=FIRING,
+        )
+
+    def keep(self, workflow_id: str, rhythms: Sequence[Rhythm]) -> None:
+        """See `Calendar.keep`."""
+        self._calendar.keep(workflow_id, rhythms)
 
 
 def received(body: str) -> Message:
     """The hint in the body of a message of the queue. Raises `InvalidRequest` (invalid_message) for what is none."""
     return decode_message(body)
+
+
+def traced(handler: Handler) -> Handler:
+    """Shows the function's invocations to X-Ray with STEPLESS_TRACING=on. Otherwise nothing of it is imported: it takes a tenth
+    of a second."""
+    if os.environ.get("STEPLESS_TRACING") != "on":
+        return handler
+    from stepless.adapters.aws import tracing
+
+    return tracing.traced(handler)
 
 
 def setting(name: str) -> str:

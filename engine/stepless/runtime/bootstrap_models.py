@@ -9,11 +9,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Final, TypeAlias
 
-from stepless.adapters.memory.models import ScriptedModels
-from stepless.adapters.openai.models import PUBLIC, OpenAIModels
-from stepless.adapters.process.sandbox import ProcessSandbox, can_lock_up
-from stepless.adapters.providers import Providers
+from stepless.adapters.process import can_lock_up
 from stepless.nodes import Run, model_runs, sandbox_runs
+from stepless.nodes.lazily import Layers, Lazily
 from stepless.ports import Models, Sandbox
 
 Setting: TypeAlias = Callable[[str], str | None]
@@ -33,11 +31,8 @@ def configured_runs(setting: Setting, models: Models | None = None) -> Mapping[s
     """The code of `llm`, `router` and `code`, as far as there is something to run it with. `models` goes before what is
     configured. Raises `ConfigError` for a script of answers that cannot be read."""
     asked = models or configured_models(setting)
-    sandbox = configured_sandbox(setting)
-    return {
-        **({} if asked is None else model_runs(asked)),
-        **({} if sandbox is None else sandbox_runs(sandbox)),
-    }
+    code: Mapping[str, Run] = Lazily({"code": lambda: sandbox_runs(_sandbox(setting))["code"]})
+    return Layers({} if asked is None else model_runs(asked), code if _has_sandbox(setting) else {})
 
 
 def configured_models(setting: Setting) -> Models | None:
@@ -45,21 +40,38 @@ def configured_models(setting: Setting) -> Models | None:
     providers: dict[str, Models] = {}
     script, url, key = setting(SCRIPT), setting(OPENAI_URL), setting(OPENAI_KEY)
     if script:
+        from stepless.adapters.memory.models import ScriptedModels
+
         providers["scripted"] = ScriptedModels.read(script)
     if url or key:
+        from stepless.adapters.openai.models import PUBLIC, OpenAIModels
+
         providers["openai"] = OpenAIModels(url or PUBLIC, key or None, setting(OPENAI_MODEL) or None)
     if setting(BEDROCK_REGION) or setting(BEDROCK_MODEL):
         from stepless.adapters.aws.models import BedrockModels  # boto3 takes 250 ms
 
         providers["bedrock"] = BedrockModels(setting(BEDROCK_REGION) or None, setting(BEDROCK_MODEL) or None)
-    return Providers(providers) if providers else None
+    if not providers:
+        return None
+    from stepless.adapters.providers import Providers
+
+    return Providers(providers)
 
 
 def configured_sandbox(setting: Setting) -> Sandbox | None:
     """A Lambda function when one is named, else a process on this machine if it can be locked up or need not be."""
-    function, unsafe = setting(SANDBOX_FUNCTION), setting(CODE_UNSAFE) == "1"
-    if function:
+    return _sandbox(setting) if _has_sandbox(setting) else None
+
+
+def _has_sandbox(setting: Setting) -> bool:
+    return bool(setting(SANDBOX_FUNCTION)) or setting(CODE_UNSAFE) == "1" or can_lock_up()
+
+
+def _sandbox(setting: Setting) -> Sandbox:
+    if function := setting(SANDBOX_FUNCTION):
         from stepless.adapters.aws.sandbox import LambdaSandbox
 
         return LambdaSandbox(function)
-    return ProcessSandbox(unsafe=unsafe) if unsafe or can_lock_up() else None
+    from stepless.adapters.process.sandbox import ProcessSandbox
+
+    return ProcessSandbox(unsafe=setting(CODE_UNSAFE) == "1")

@@ -12,17 +12,17 @@ from collections.abc import Iterable, Iterator, Mapping
 from hashlib import sha256
 
 from stepless.core.ending import outputs
-from stepless.core.events import RUN_ENDS, Event, EventType
+from stepless.core.events import NODE_FAILURES, RUN_ENDS, Event, EventType
 from stepless.core.fold import fold
+from stepless.core.pauses import CHILD_ENDS
 from stepless.core.state import RunStatus, State
-from stepless.core.trace import locate
 from stepless.errors import SteplessError, TransientError
 from stepless.limits import COMMIT_TRIES, MAX_CALL_DEPTH, MAX_INPUT_BYTES, START_GRACE_MS, TRANSIENT_BACKOFF_MS
 from stepless.model.graph import Graph
 from stepless.model.json import JSON
 from stepless.model.kind import Pause
 from stepless.model.work import NodeFailure, Result
-from stepless.nodes import KINDS, Run
+from stepless.nodes import Run
 from stepless.ports import Call, Message, RunHead
 from stepless.runtime import inbox
 from stepless.runtime.runlog import RunLog
@@ -111,10 +111,22 @@ def outcome(world: World, versions: Versions, run_id: str) -> tuple[JSON, Mappin
 
 
 def orphans(graph: Graph, run_id: str, events: Iterable[Event]) -> Iterator[str]:
-    """The children, made or not, of the callers that these events of a run cancel."""
-    for event in events:
-        if event.type is EventType.NODE_CANCELLED and locate(graph, event.instance).kind is KINDS["workflow"]:
+    """The children, made or not, of the callers that these events of a run cancel, or fail for any reason but their child's own
+    end: an attempt that ran out of time may have made one."""
+    gone = [event for event in events if _lets_go(event)]
+    if not gone:
+        return
+    from stepless.core.trace import locate  # with all that a trace shows, which no run needs
+
+    for event in gone:
+        if locate(graph, event.instance).kind.name == "workflow":
             yield child_id(f"{run_id}:{event.instance}")
+
+
+def _lets_go(event: Event) -> bool:
+    if event.type in NODE_FAILURES:
+        return event.data["error"]["code"] not in CHILD_ENDS
+    return event.type is EventType.NODE_CANCELLED
 
 
 def cancel(world: World, run_id: str) -> None:

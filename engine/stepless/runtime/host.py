@@ -7,9 +7,9 @@ import logging
 from collections.abc import Callable, Sequence
 from typing import Protocol
 
-from stepless.errors import SteplessError, TransientError
+from stepless.errors import EngineBug, SteplessError, TransientError
 from stepless.limits import BUSY_DELAY_MS, LOCAL_SWEEP_MS, MAX_ACTIVE_RUNS, SHUTDOWN_MS
-from stepless.ports import Message
+from stepless.ports import Clock, Message
 from stepless.runtime.budget import Budget
 from stepless.runtime.runner import Runner
 from stepless.runtime.sweep import sweep
@@ -36,10 +36,14 @@ class Firing(Protocol):
 
 
 class Host:
-    """Serves runs until it is stopped. `budget_ms` is each invocation's budget; `wake` may be called from any thread."""
+    """Serves runs until it is stopped. `budget_ms` is each invocation's budget, `pace` the clock that the queue's delays count
+    by: one that nobody sets back delays no hint. `wake` may be called from any thread."""
 
-    def __init__(self, world: World, runner: Runner, queue: Inbound, timers: Firing, *, budget_ms: float) -> None:
+    def __init__(
+        self, world: World, runner: Runner, queue: Inbound, timers: Firing, *, budget_ms: float, pace: Clock | None = None
+    ) -> None:
         self._world = world
+        self._pace = pace or world.clock
         self._runner = runner
         self._queue = queue
         self._timers = timers
@@ -51,6 +55,7 @@ class Host:
         self._sweep_ms = 0
         self.schedules: Schedules | None = None  # fires those of every workflow: for a process that serves them all
         self.faults: dict[str, SteplessError] = {}  # why runs could not go on, by run id
+        self.on_beginning: Callable[[str], None] = lambda run_id: None  # of an invocation, as is on_ending
         self.on_ending: Callable[[str], None] = lambda run_id: None
         self.serves: Callable[[str], bool] = lambda run_id: True  # hints for other runs are dropped: the next sweep finds them
 
@@ -81,6 +86,7 @@ class Host:
                 self.schedules.fire(now_ms)
         for run_id in self._timers.due(now_ms):
             self._world.queue.send(Message(run_id, "timer"))
+        now_ms = self._pace.now_ms()
         while len(self._invocations) < MAX_ACTIVE_RUNS and (message := self._queue.receive(now_ms)) is not None:
             if not self.serves(message.run_id):
                 continue
@@ -95,6 +101,7 @@ class Host:
     async def _invoke(self, message: Message) -> None:
         """One invocation. What goes wrong with one run is told and does not stop the others; a message that met a store out of
         reach comes again, one that met anything else is left to the sweep."""
+        self.on_beginning(message.run_id)
         try:
             await self._runner.run(message, Budget(self._budget_ms))
             self.faults.pop(message.run_id, None)
@@ -104,15 +111,19 @@ class Host:
         except SteplessError as error:
             _log.error("run %s could not go on: %s", message.run_id, error)
             self.faults[message.run_id] = error
+        except Exception as error:  # a bug: whoever waits for this run must not wait for ever
+            _log.exception("run %s could not go on", message.run_id)
+            self.faults[message.run_id] = EngineBug(f"{type(error).__name__}: {error}", place=message.run_id)
         self.on_ending(message.run_id)
 
     async def _sleep(self) -> None:
-        instants = [self._sweep_ms, self._timers.next_ms(), self._queue.next_ms()]
-        if len(self._invocations) >= MAX_ACTIVE_RUNS:
-            instants.pop()
-        next_ms = min(instant for instant in instants if instant is not None)
+        clock, pace = self._world.clock, self._pace
+        waits = [(self._sweep_ms, clock), (self._timers.next_ms(), clock)]
+        if len(self._invocations) < MAX_ACTIVE_RUNS:
+            waits.append((self._queue.next_ms(), pace))
+        wait_ms = min(instant - by.now_ms() for instant, by in waits if instant is not None)
         try:
-            async with asyncio.timeout(max(0, next_ms - self._world.clock.now_ms()) / 1000 if not self._stopping else None):
+            async with asyncio.timeout(max(0, wait_ms) / 1000 if not self._stopping else None):
                 await self._wake.wait()
         except TimeoutError:
             return

@@ -7,11 +7,12 @@ that is in the inbox, and a deadline competes for the same key.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
-from stepless.core.facts import Answered, CancelRequested, ChildChanged, Expired, Fact
+from stepless.core.facts import Answered, CancelRequested, ChildChanged, Expired, Fact, HoldChanged
 from stepless.core.pauses import TIMEOUT
 from stepless.core.state import State
+from stepless.limits import MAX_UNMARKED_SIGNALS
 from stepless.model.json import JSON
 from stepless.ports import Signal
 
@@ -20,6 +21,7 @@ ENDED = frozenset({"completed", "failed", "cancelled", "timed_out"})
 RESUME = "resume"
 CANCEL = "cancel"
 CHILD = "child"
+HOLD = "hold"
 
 
 def answer_signal(pause: str, handle: str, answer: JSON, by: str | None, now_ms: int) -> Signal:
@@ -34,6 +36,11 @@ def deadline_signal(pause: str, now_ms: int) -> Signal:
 
 def cancel_signal(by: str | None, reason: str | None, now_ms: int) -> Signal:
     return _signal(CANCEL, "run", {"by": by, "reason": reason, "at": now_ms}, now_ms)
+
+
+def hold_signal(number: int, held: bool, by: str | None, reason: str | None, now_ms: int) -> Signal:
+    """Somebody holds the run or releases it. The number is the identity: whoever asks at the same time asks for the same."""
+    return _signal(HOLD, str(number), {"held": held, "by": by, "reason": reason, "at": now_ms}, now_ms)
 
 
 def child_signal(instance: str, run_id: str, sequence: int, status: str, now_ms: int) -> Signal:
@@ -65,7 +72,20 @@ def fact_of(signal: Signal, outcome_of: OutcomeOf) -> Fact | None:
             return Answered(signal.identity, body["handle"], body.get("answer"), body.get("by"))
         case "cancel":
             return CancelRequested(body.get("by"), body.get("reason"))
+        case "hold":
+            return HoldChanged(int(signal.identity), body["held"], body.get("by"), body.get("reason"))
     return None
+
+
+def holds_first(facts: Iterable[Fact]) -> list[Fact]:
+    """A hold counts from when it was asked for, so it is taken before whatever is heard of with it; else in the same order."""
+    return sorted(facts, key=lambda fact: not isinstance(fact, HoldChanged))
+
+
+def is_worth_marking(told: Sequence[Signal]) -> bool:
+    """Whether signals whose events are committed are to be marked taken. A mark is a write for each, and only spares later
+    sessions to tell them again, which changes nothing: worth it for many, and for news of a child, whose log is read then."""
+    return len(told) > MAX_UNMARKED_SIGNALS or any(signal.kind == CHILD for signal in told)
 
 
 def stray_child(state: State, signal: Signal) -> str | None:
@@ -78,6 +98,18 @@ def stray_child(state: State, signal: Signal) -> str | None:
 
 
 def is_early(state: State, signal: Signal) -> bool:
-    """Whether an answer came before its pause was recorded: it is kept until then."""
+    """Whether an answer came before its pause was recorded, or a change of the hold before the one that it follows: it is kept
+    until then."""
+    if signal.kind == HOLD:
+        return int(signal.identity) > state.holds + 1 and not state.ended
     pause = signal.identity.partition("#")[0] if signal.kind == CHILD else signal.identity
     return signal.kind != CANCEL and pause not in state.waiting and not state.is_over(pause)
+
+
+def parted(state: State, signals: Iterable[Signal]) -> tuple[list[Signal], list[Signal]]:
+    """Those that are early, and the others, each in their order."""
+    early: list[Signal] = []
+    timely: list[Signal] = []
+    for signal in signals:
+        (early if is_early(state, signal) else timely).append(signal)
+    return early, timely

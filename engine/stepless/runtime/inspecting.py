@@ -39,7 +39,8 @@ class OpenPause:
 
 @dataclass(frozen=True, slots=True)
 class RunView:
-    """A run as its log tells it. `head` is the store's header, which may lag behind."""
+    """A run as its log tells it. `head` is the store's header, which may lag behind. `held` is {by, reason, at} while somebody
+    has paused it as a whole."""
 
     head: RunHead
     status: str
@@ -57,6 +58,7 @@ class RunView:
     usage: Mapping[str, int]
     pauses: tuple[OpenPause, ...]
     nodes: Mapping[str, NodeRecord]
+    held: Mapping[str, JSON] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,6 +115,7 @@ def view(world: World, versions: Versions, signer: Signer, run_id: str) -> RunVi
         usage=usage,
         pauses=() if state.ended else tuple(_pauses(trace, signer)),
         nodes=trace.nodes,
+        held=state.held,
     )
 
 

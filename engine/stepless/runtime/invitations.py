@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 from urllib.parse import quote
 
-from stepless.runtime.tokens import Claims, Signer
+if TYPE_CHECKING:
+    from stepless.runtime.tokens import Signer
 
 
 class Invitations:
@@ -20,5 +22,7 @@ class Invitations:
         self, run_id: str, pause: str, expires_ms: int, exit: str | None = None, approver: str | None = None
     ) -> dict[str, str]:
         """{token, url}: whoever holds one may answer the pause, once."""
+        from stepless.runtime.tokens import Claims
+
         token = self._signer().sign(Claims(run_id, pause, expires_ms, exit, approver))
         return {"token": token, "url": f"{self.base_url}/resume/{quote(token, safe='')}"}

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from typing import Final
 
 from stepless.core.events import NODE_FAILURES, RUN_ENDS, Event, EventType
+from stepless.model.tally import Tally
 from stepless.ports import Meter, RunHead
 
 COMMITS: Final = "Commits"
@@ -38,6 +40,16 @@ class Silent:
 
     def tell(self, what: str, facts: Mapping[str, str | int]) -> None:
         return
+
+
+class Uncounted:
+    """Tallies where no request is billed."""
+
+    def open(self, begun: Tally) -> AbstractContextManager[None]:
+        return nullcontext()
+
+    def take(self) -> Tally | None:
+        return None
 
 
 def committed(meter: Meter, head: RunHead, events: Sequence[Event]) -> None:

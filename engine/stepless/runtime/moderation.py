@@ -8,7 +8,6 @@ from stepless.errors import SteplessError
 from stepless.model.graph import Node
 from stepless.model.json import JSON
 from stepless.model.work import NodeFailure
-from stepless.nodes.function.registry import find
 from stepless.ports import Moderator
 
 
@@ -20,6 +19,8 @@ class FunctionModerator:
 
     def review(self, phase: str, value: JSON) -> str | None:
         """See `Moderator.review`. Whatever the function raises means that nobody could tell."""
+        from stepless.nodes.function.registry import find
+
         try:
             reason = find(self._name).callable(phase=phase, value=value)
         except Exception as error:

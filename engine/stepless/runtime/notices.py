@@ -16,7 +16,6 @@ from stepless.core.state import Instance, State, Wait
 from stepless.limits import LINK_LIFE_MS, NOTICE_TIMEOUT_MS
 from stepless.model.json import JSON
 from stepless.model.work import NodeFailure
-from stepless.nodes.http import run as run_http
 from stepless.ports import Aws, Call
 from stepless.runtime.invitations import Invitations
 
@@ -45,6 +44,8 @@ class Notices:
         elif target.startswith(_MAIL):
             await self._call("sesv2", "SendEmail", self._mail(target.removeprefix(_MAIL), notice), token)
         else:
+            from stepless.nodes.http import run as run_http
+
             await run_http(_request(state, instance, target, notice, token, now_ms))
 
     def _notice(self, state: State, instance: Instance, wait: Wait) -> dict[str, JSON]:

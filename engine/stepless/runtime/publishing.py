@@ -3,22 +3,26 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from stepless.compile import check_document, compile_document, content_hash
+from stepless.compile import compile_document, compile_stored
 from stepless.errors import Conflict, DocumentRefused
-from stepless.model.findings import Finding, Severity
-from stepless.model.graph import Body, Graph, Node
+from stepless.limits import MAX_SCHEDULES
+from stepless.model.findings import Finding
+from stepless.model.graph import Graph, Node, all_nodes
 from stepless.model.json import JSON
 from stepless.model.kind import Nature
-from stepless.nodes import KINDS
 from stepless.ports import StoredVersion
+from stepless.runtime.scheduling import keep_schedules, rhythms_of
 from stepless.runtime.world import World
 
 _MODEL: Final = "Set STEPLESS_OPENAI_KEY or STEPLESS_OPENAI_URL, STEPLESS_BEDROCK_REGION, or STEPLESS_MODEL_SCRIPT for a trial."
+_AWS: Final = "Install what it needs: pip install 'stepless[aws]'."
 _NEEDS: Final[Mapping[str, str]] = {
+    "aws": _AWS,
+    "lambda": _AWS,
     "llm": _MODEL,
     "router": _MODEL,
     "code": "Set STEPLESS_SANDBOX_FUNCTION: this machine cannot lock code up (STEPLESS_CODE_UNSAFE=1 runs it all the same).",
@@ -35,21 +39,34 @@ def publish(world: World, document: Mapping[str, JSON], *, functions: Collection
     """Stores a document as the newest version of its workflow; the same content again changes nothing.
 
     Raises `DocumentRefused` with every finding; `Conflict` when one of its webhook paths belongs to another workflow.
-    Nothing is stored then.
+    Nothing is stored then. Raises also as `scheduling.keep_schedules` does, after the version was stored.
     """
     graph = compile_document(document, world.kinds, functions=functions)
     missing = [finding for node in all_nodes(graph.root) if (finding := _without_code(world, node)) is not None]
+    missing += _too_many_schedules(graph)
     if missing:
         raise DocumentRefused(missing)
     now_ms = world.clock.now_ms()
     _claim_paths(world, graph, now_ms)
     former = world.store.get_version(graph.workflow_id)
     data = json.dumps(document, ensure_ascii=False, separators=(",", ":")).encode()
-    version = world.store.put_version(graph.workflow_id, content_hash(document), data, now_ms)
+    version = world.store.put_version(graph.workflow_id, graph.version, data, now_ms, _listed_entries(graph))
     if former is not None and former.hash != version.hash:
         _release_paths(world, former, webhook_paths(graph))
-    warnings = tuple(f for f in check_document(document, world.kinds) if f.severity is Severity.WARNING)
-    return Published(version, warnings)
+    keep_schedules(world, graph.workflow_id)
+    return Published(version, graph.warnings)
+
+
+def _listed_entries(graph: Graph) -> list[str]:
+    """The kinds of entries that workflows are looked up by when something arrives."""
+    return sorted({node.kind.name for node in graph.root.nodes if node.enabled} & {"event", "schedule"})
+
+
+def _too_many_schedules(graph: Graph) -> list[Finding]:
+    if (number := len(rhythms_of(graph))) <= MAX_SCHEDULES:
+        return []
+    message = f"{number} schedules; a workflow has at most {MAX_SCHEDULES}"
+    return [Finding("too_many_schedules", "nodes", message, "Let one schedule fire more often, or make several workflows.")]
 
 
 def _claim_paths(world: World, graph: Graph, now_ms: int) -> None:
@@ -77,22 +94,14 @@ def _without_code(world: World, node: Node) -> Finding | None:
 
 def _release_paths(world: World, former: StoredVersion, kept: Collection[str]) -> None:
     """Gives back the webhook paths that the new version has dropped."""
-    before = webhook_paths(compile_document(json.loads(former.document), world.kinds))
+    before = webhook_paths(compile_stored(former.document, former.hash, world.kinds))
     for path in before:
         if path not in kept:
             world.store.release_claim(hook_key(path), former.workflow_id.encode())
 
 
-def all_nodes(body: Body) -> Iterable[Node]:
-    """Every node of a body and of the bodies inside it."""
-    for node in body.nodes:
-        yield node
-        if node.container is not None:
-            yield from all_nodes(node.container.body)
-
-
 def webhook_paths(graph: Graph) -> tuple[str, ...]:
-    literals = (node.config.literals for node in graph.root.nodes if node.kind is KINDS["webhook"])
+    literals = (node.config.literals for node in graph.root.nodes if node.kind.name == "webhook")
     return tuple(str(literal["path"]) for literal in literals)
 
 

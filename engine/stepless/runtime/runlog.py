@@ -15,6 +15,7 @@ from stepless.errors import AppendConflict, EngineBug, LimitExceeded
 from stepless.limits import (
     INLINE_VALUE_BYTES,
     MAX_BATCH_BYTES,
+    MAX_BATCH_EVENTS,
     MAX_RESULT_BYTES,
     PREVIEW_CHARACTERS,
     READ_BYTES,
@@ -24,7 +25,7 @@ from stepless.model.graph import Graph
 from stepless.model.packing import pack
 from stepless.ports import Batch, Blobs, Store
 
-_SPILLED = ("output", "inputs", "response", "variables", "answer", "reused")
+_SPILLED = frozenset({"output", "inputs", "response", "variables", "answer", "reused"})
 
 
 class RunLog:
@@ -35,30 +36,40 @@ class RunLog:
         self._blobs = blobs
         self.run_id = run_id
         self.epoch = epoch
-        self.commits = 0
         self.tail_bytes = 0  # written since the last snapshot
         self._snapshot_bytes = 0
 
     def append(self, events: Sequence[Event]) -> None:
-        """Commits events in order, in as few batches as their size allows. Raises `AppendConflict` when somebody else has
-        written meanwhile: then none of the remaining batches is written."""
-        if not events:
-            return
+        """`write` for events that are not encoded yet."""
+        self.write(self.encoded(events))
+
+    def write(self, batches: Sequence[Batch]) -> None:
+        """Commits batches in order. Raises `AppendConflict` when somebody else has written meanwhile: then none of the remaining
+        ones is written. May be repeated."""
+        for batch in batches:
+            self._append(batch)
+            self.tail_bytes += len(batch.data)
+
+    def encoded(self, events: Sequence[Event]) -> Sequence[Batch]:
+        """Events in order, in few batches: each holds as many as MAX_BATCH_EVENTS and MAX_BATCH_BYTES allow."""
+        batches: list[Batch] = []
+        for first in range(0, len(events), MAX_BATCH_EVENTS):
+            batches += self._fitting(events[first : first + MAX_BATCH_EVENTS])
+        return batches
+
+    def _fitting(self, events: Sequence[Event]) -> Sequence[Batch]:
         data = encode_batch(events)
         if len(data) > INLINE_VALUE_BYTES:  # else no value in it can be large
-            data = encode_batch(self._spilled(event) for event in events)
+            spilled = [self._spilled(event) for event in events]
+            data = encode_batch(spilled) if spilled != events else data
         data = pack(data)
         if len(data) > MAX_BATCH_BYTES:
             if len(events) == 1:
                 place = f"{self.run_id}#{events[0].sequence}"
                 raise LimitExceeded(f"one event takes {len(data):,} bytes, more than a batch holds", place=place)
             middle = len(events) // 2
-            self.append(events[:middle])
-            self.append(events[middle:])
-            return
-        self._append(Batch(events[0].sequence, events[-1].sequence, data, self.epoch))
-        self.commits += 1
-        self.tail_bytes += len(data)
+            return [*self._fitting(events[:middle]), *self._fitting(events[middle:])]
+        return [Batch(events[0].sequence, events[-1].sequence, data, self.epoch)]
 
     def _append(self, batch: Batch) -> None:
         try:
@@ -72,11 +83,11 @@ class RunLog:
     def load(self, graph: Graph) -> State:
         """The state after the last committed event: newest snapshot plus tail."""
         snapshot = self._store.get_snapshot(self.run_id)
-        if snapshot is None:
-            state = State(graph, self.run_id)
-        else:
-            state = decode_state(snapshot[1], graph, self.run_id)
+        state = decode_state(snapshot[1], graph, self.run_id) if snapshot is not None else None
+        if snapshot is not None and state is not None:
             self._snapshot_bytes = len(snapshot[1])
+        if state is None:
+            state = State(graph, self.run_id)
         for event in self.read(state.sequence):
             fold(state, event)
             state.notes.clear()
@@ -111,9 +122,8 @@ class RunLog:
     def _spilled(self, event: Event) -> Event:
         """The event with each value above INLINE_VALUE_BYTES replaced by its blob's key and a preview."""
         spilled: dict[str, list[str]] = {}
-        for name in _SPILLED:
-            value = event.data.get(name)
-            if isinstance(value, str | list | dict) and may_be_large(value):
+        for name, value in event.data.items():
+            if name in _SPILLED and isinstance(value, str | list | dict) and may_be_large(value):
                 text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
                 data = text.encode("utf-8", "surrogatepass")
                 if len(data) > MAX_RESULT_BYTES:

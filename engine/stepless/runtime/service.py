@@ -7,7 +7,21 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from stepless.limits import PAGE_EVENTS
 from stepless.model.json import JSON
 from stepless.ports import Page, RunFilter, RunHead, StoredVersion
-from stepless.runtime import answering, bulk, inspecting, publishing, reruns, searching, starting, triggers, webhooks
+from stepless.runtime import (
+    answering,
+    bulk,
+    costing,
+    holding,
+    inspecting,
+    publishing,
+    redelivering,
+    reruns,
+    searching,
+    skipping,
+    starting,
+    triggers,
+    webhooks,
+)
 from stepless.runtime.tokens import Signer
 from stepless.runtime.versions import Versions
 from stepless.runtime.world import World
@@ -61,6 +75,14 @@ class Service:
         """See `reruns.rerun`."""
         return reruns.rerun(self.world, self.versions, run_id, node=node, inputs=inputs, edited=edited)
 
+    def redeliver(self, run_id: str) -> starting.Started:
+        """See `redelivering.redeliver`."""
+        return redelivering.redeliver(self.world, self.versions, run_id)
+
+    def skip(self, run_id: str) -> skipping.Skipped:
+        """See `skipping.skip`. Only where runs have a time of their own: in one process over one file."""
+        return skipping.skip(self.world, self.versions, run_id)
+
     # -- people -----------------------------------------------------------------------------------------------------
 
     def look(self, token: str) -> answering.PauseView:
@@ -79,11 +101,23 @@ class Service:
         """See `answering.cancel`."""
         answering.cancel(self.world, run_id, by, reason)
 
+    def pause(self, run_id: str, *, by: str | None = None, reason: str | None = None) -> None:
+        """See `holding.pause`."""
+        holding.pause(self.world, self.versions, run_id, by, reason)
+
+    def unpause(self, run_id: str, *, by: str | None = None, reason: str | None = None) -> None:
+        """See `holding.unpause`."""
+        holding.unpause(self.world, self.versions, run_id, by, reason)
+
     # -- inspecting -------------------------------------------------------------------------------------------------
 
     def run(self, run_id: str) -> inspecting.RunView:
         """See `inspecting.view`."""
         return inspecting.view(self.world, self.versions, self.signer, run_id)
+
+    def cost(self, run_id: str) -> Mapping[str, JSON]:
+        """See `costing.cost`."""
+        return costing.cost(self.world, self.versions, run_id)
 
     def runs(self, filter: RunFilter, *, limit: int = 100, cursor: str | None = None) -> Page[RunHead]:
         """Headers, newest first."""

@@ -14,7 +14,8 @@ from stepless.compile.canonical import json_findings
 from stepless.errors import Conflict, InvalidRequest, LimitExceeded, NotFound, StoreUnavailable
 from stepless.limits import IDEMPOTENCY_KEY_LIFE_MS, MAX_IDEMPOTENCY_KEY_CHARACTERS, MAX_INPUT_BYTES, START_GRACE_MS
 from stepless.model.json import JSON
-from stepless.ports import Message, RunHead, StoredVersion
+from stepless.ports import RunHead, StoredVersion
+from stepless.runtime import spending
 from stepless.runtime.admission import admit
 from stepless.runtime.versions import Versions
 from stepless.runtime.world import World
@@ -133,7 +134,7 @@ def _create(world: World, run_id: str, version: StoredVersion, data: bytes, fact
     )
     world.store.create_run(head)
     try:
-        world.queue.send(Message(run_id, "start"))
+        world.queue.send(spending.hint(world, run_id, "start"))
     except StoreUnavailable as error:
         message = f"the run {run_id} exists and will start a little later"
         raise StoreUnavailable(message, code="start_delayed", mend="do not start it again", run_id=run_id) from error

@@ -5,11 +5,10 @@ from __future__ import annotations
 from secrets import token_hex
 
 from stepless.limits import MAX_PAGE_ITEMS
-from stepless.ports import Message, RunFilter
+from stepless.ports import Message
 from stepless.runtime.metering import DUE_RUNS, OLDEST_DUE_AGE
 from stepless.runtime.world import World
 
-LIVE = ("created", "running", "paused")
 
 def sweep(world: World, *, limit: int = MAX_PAGE_ITEMS) -> int:
     """Sends a hint for every run that is overdue, the longest overdue first; answers how many."""
@@ -25,29 +24,14 @@ def sweep(world: World, *, limit: int = MAX_PAGE_ITEMS) -> int:
 def adopt(world: World) -> int:
     """Takes over every lease: for a process that knows to be the only one, after the former one died. Answers how many runs
     were cut off; all of them are due at once."""
-    adopted, now_ms = 0, world.clock.now_ms()
-    while True:
-        held = [head for head in world.store.list_due(2**62, limit=MAX_PAGE_ITEMS) if head.owner is not None]
-        for head in held:
+    adopted, now_ms, after = 0, world.clock.now_ms(), None
+    while page := world.store.list_due(2**62, limit=MAX_PAGE_ITEMS, after=after):
+        for head in page:
+            after = (head.due_ms or 0, head.run_id)
+            if head.owner is None:
+                continue
             lease = world.store.take_lease(head.run_id, token_hex(8), max(now_ms, head.lease_until_ms), now_ms)
             if lease is not None:
                 world.store.update_run(lease, now_ms, due_ms=now_ms, release=True)
                 adopted += 1
-        if len(held) < MAX_PAGE_ITEMS:
-            _wake_unread(world, now_ms)
-            return adopted
-
-
-def _wake_unread(world: World, now_ms: int) -> None:
-    """Makes runs due that have a signal in their inbox which nobody has taken: the former process may have died between a
-    last look and a signal that came right after it."""
-    for status in LIVE:
-        cursor: str | None = None
-        while True:
-            page = world.store.list_runs(RunFilter(status=status), limit=MAX_PAGE_ITEMS, cursor=cursor)
-            for head in page.items:
-                if world.store.read_inbox(head.run_id):
-                    world.store.touch_run(head.run_id, now_ms)
-            cursor = page.cursor
-            if cursor is None:
-                break
+    return adopted

@@ -9,19 +9,18 @@ import json
 import logging
 from collections.abc import Iterator, Mapping, Sequence
 from hashlib import sha256
-from typing import Any, Final
 
 from stepless.core.decision import iso
-from stepless.errors import AuthorError, CallerError, InvalidRequest, SteplessError
+from stepless.errors import AuthorError, CallerError, NotFound, SteplessError
 from stepless.limits import MAX_PAGE_ITEMS
 from stepless.model.cron import parse_cron
 from stepless.model.durations import parse_duration_ms
 from stepless.model.event_pattern import matches
 from stepless.model.graph import Node
 from stepless.model.json import JSON
-from stepless.nodes import KINDS
 from stepless.ports import StoredVersion
-from stepless.runtime.starting import Started, start
+from stepless.runtime.payloads import Firing, events_of, firing_of
+from stepless.runtime.starting import Started, latest, start
 from stepless.runtime.versions import Versions
 from stepless.runtime.world import World
 
@@ -29,14 +28,13 @@ _log = logging.getLogger(__name__)
 
 
 def _entries(world: World, versions: Versions, kind: str) -> Iterator[tuple[StoredVersion, Node]]:
-    """Every entry of this kind in the newest version of every workflow."""
+    """Every entry of this kind in the newest versions. Workflows that never had one cost nothing."""
     cursor: str | None = None
     while True:
-        page = world.store.list_workflows(limit=MAX_PAGE_ITEMS, cursor=cursor)
+        page = world.store.list_workflows(limit=MAX_PAGE_ITEMS, cursor=cursor, entry=kind)
         for version in page.items:
-            if f'"{kind}"'.encode() in version.document:  # most have none, and compiling takes longer than looking
-                graph = versions.graph(version.workflow_id, version.hash)
-                yield from ((version, node) for node in graph.root.nodes if node.kind is KINDS[kind] and node.enabled)
+            graph = versions.graph(version.workflow_id, version.hash)
+            yield from ((version, node) for node in graph.root.nodes if node.kind.name == kind and node.enabled)
         cursor = page.cursor
         if cursor is None:
             return
@@ -52,6 +50,19 @@ def next_firing_ms(node: Node, after_ms: int) -> int | None:
         rate_ms = parse_duration_ms(literals["rate"])
         return (after_ms // rate_ms + 1) * rate_ms
     return parse_cron(literals["cron"]).next_ms(after_ms, literals.get("timezone") or "UTC")
+
+
+def start_scheduled(world: World, versions: Versions, firing: Firing) -> Started | None:
+    """The run of one instant, however often it fires. None when it is refused, by a rate limit for one: this instant is over
+    then. Raises `StoreUnavailable`."""
+    at = iso(firing.at_ms)
+    meta = {"trigger": {"kind": "schedule", "node": firing.node, "at": at}}
+    inputs, key = {"scheduled_at": at, "node": firing.node}, f"schedule:{firing.node}:{firing.at_ms}"
+    try:
+        return start(world, versions, firing.workflow_id, inputs, key=key, entry=[firing.node], meta=meta)
+    except (AuthorError, CallerError) as error:
+        _log.warning("the schedule %s of %s was refused: %s", firing.node, firing.workflow_id, error)
+        return None
 
 
 class Schedules:
@@ -88,14 +99,7 @@ class Schedules:
         at_ms = known["at"]
         if at_ms is None or at_ms > now_ms:
             return None
-        inputs = {"scheduled_at": iso(at_ms), "node": node.id}
-        meta = {"trigger": {"kind": "schedule", "node": node.id, "at": iso(at_ms)}}
-        key_of_start = f"schedule:{node.id}:{at_ms}"
-        run = None
-        try:
-            run = start(self._world, self._versions, version.workflow_id, inputs, key=key_of_start, entry=[node.id], meta=meta)
-        except (AuthorError, CallerError) as error:  # refused, by a rate limit for one: this instant is over
-            _log.warning("the schedule %s of %s was refused: %s", node.id, version.workflow_id, error)
+        run = start_scheduled(self._world, self._versions, Firing(version.workflow_id, node.id, at_ms))
         self._keep(key, kept, rhythm, next_firing_ms(node, now_ms), now_ms)
         return run
 
@@ -109,69 +113,52 @@ class Schedules:
 # -- events -----------------------------------------------------------------------------------------------------------
 
 
+def arrive(world: World, versions: Versions, payload: Mapping[str, JSON]) -> Sequence[Started]:
+    """Starts what a payload is for: the firing of a calendar, unless the newest version has no such schedule any more, or
+    anything that `deliver` takes. Raises as that does."""
+    firing = firing_of(payload)
+    if firing is None:
+        return deliver(world, versions, payload)
+    run = start_scheduled(world, versions, firing) if _still_scheduled(world, versions, firing) else None
+    return [run] if run is not None else []
+
+
+def _still_scheduled(world: World, versions: Versions, firing: Firing) -> bool:
+    try:
+        graph = versions.graph(firing.workflow_id, latest(world, firing.workflow_id).hash)
+    except NotFound:
+        return False
+    return any(node.id == firing.node and node.kind.name == "schedule" and node.enabled for node in graph.root.nodes)
+
+
 def deliver(world: World, versions: Versions, payload: Mapping[str, JSON]) -> Sequence[Started]:
     """Starts a run of every workflow with an `event` entry whose pattern an event of the payload fits. The same event again
     starts nothing new.
 
     The payload is an event of EventBridge, or a batch of records of S3 or SQS, each of which is put into that form.
-    Raises `InvalidRequest` (invalid_event) for anything else, and as `start` does.
+    Raises `InvalidRequest` (invalid_event) for anything else, and as `start` does: the first of such errors, after everything
+    that could be started was. To deliver the payload again then starts the rest.
     """
     events = events_of(payload)
-    started = []
+    started: list[Started] = []
+    faults: list[SteplessError] = []
     for version, node in _entries(world, versions, "event"):
         for event in events:
-            if matches(node.config.literals["pattern"], event):
-                meta = {"trigger": {"kind": "event", "node": node.id, "source": event["source"], "event": event["id"]}}
-                key = f"event:{node.id}:{sha256(str(event['id']).encode('utf-8', 'surrogatepass')).hexdigest()}"
-                inputs, same = dict(event), event["id"]
-                run = start(world, versions, version.workflow_id, inputs, key=key, entry=[node.id], meta=meta, same=same)
-                started.append(run)
+            if not matches(node.config.literals["pattern"], event):
+                continue
+            try:
+                started.append(_start_by_event(world, versions, version, node, event))
+            except SteplessError as error:
+                _log.warning("the event %s did not start %s: %s", event["id"], version.workflow_id, error)
+                faults.append(error)
+    if faults:
+        raise faults[0]
     return started
 
 
-def events_of(payload: Mapping[str, JSON]) -> Sequence[Mapping[str, Any]]:
-    """Events in EventBridge's form: id, source, detail-type, resources, detail. Raises `InvalidRequest`."""
-    if all(isinstance(payload.get(name), str) for name in ("id", "source", "detail-type")):
-        return [payload]
-    records = payload.get("Records")
-    if isinstance(records, list) and records and all(isinstance(r, dict) and r.get("eventSource") in _RECORDS for r in records):
-        try:
-            return [_RECORDS[record["eventSource"]](record) for record in records]
-        except (KeyError, TypeError) as error:
-            message = f"a record is not as its source sends it: {error}"
-            raise InvalidRequest(message, code="invalid_event", mend="pass it on as it came") from error
-    message = "this is neither an event of EventBridge nor records of S3 or SQS"
-    raise InvalidRequest(message, code="invalid_event", mend="send an object with id, source and detail-type")
-
-
-def _s3(record: Mapping[str, Any]) -> Mapping[str, Any]:
-    bucket, item = record["s3"]["bucket"], record["s3"]["object"]
-    return {
-        "id": f"{bucket['name']}/{item['key']}#{item.get('sequencer', record.get('eventTime'))}:{record['eventName']}",
-        "source": "aws.s3",
-        "detail-type": record["eventName"],
-        "resources": [bucket.get("arn", f"arn:aws:s3:::{bucket['name']}")],
-        "time": record.get("eventTime"),
-        "detail": dict(record),
-    }
-
-
-def _sqs(record: Mapping[str, Any]) -> Mapping[str, Any]:
-    return {
-        "id": record["messageId"],
-        "source": "aws.sqs",
-        "detail-type": "Message",
-        "resources": [record.get("eventSourceARN")],
-        "detail": {"body": _parsed(record["body"]), "attributes": record.get("messageAttributes", {})},
-    }
-
-
-def _parsed(body: str) -> JSON:
-    """JSON where it is JSON, else the text."""
-    try:
-        return json.loads(body)
-    except (ValueError, RecursionError):
-        return body
-
-
-_RECORDS: Final = {"aws:s3": _s3, "aws:sqs": _sqs}
+def _start_by_event(
+    world: World, versions: Versions, version: StoredVersion, node: Node, event: Mapping[str, JSON]
+) -> Started:
+    meta = {"trigger": {"kind": "event", "node": node.id, "source": event["source"], "event": event["id"]}}
+    key = f"event:{node.id}:{sha256(str(event['id']).encode('utf-8', 'surrogatepass')).hexdigest()}"
+    return start(world, versions, version.workflow_id, dict(event), key=key, entry=[node.id], meta=meta, same=event["id"])

@@ -7,7 +7,6 @@ from collections import OrderedDict
 from collections.abc import Sequence
 from threading import Lock
 
-from stepless.compile import compile_document
 from stepless.errors import EngineBug
 from stepless.model.graph import Graph
 from stepless.model.json import JSON
@@ -35,7 +34,9 @@ class Versions:
             if graph is not None:
                 self._graphs.move_to_end(key)
                 return graph
-        graph = compile_document(self.document(workflow_id, version), self._kinds, entries=entries)
+        from stepless.compile.stored import compile_stored  # whoever runs nothing, like the sweeper, never loads it
+
+        graph = compile_stored(self._stored(workflow_id, version), version, self._kinds, entries)
         with self._lock:
             self._graphs[key] = graph
             if len(self._graphs) > _KEPT:
@@ -43,8 +44,11 @@ class Versions:
         return graph
 
     def document(self, workflow_id: str, version: str) -> dict[str, JSON]:
+        document: dict[str, JSON] = json.loads(self._stored(workflow_id, version))
+        return document
+
+    def _stored(self, workflow_id: str, version: str) -> bytes:
         stored = self._store.get_version(workflow_id, hash=version)
         if stored is None:
             raise EngineBug("a run names a version that was never published", place=f"{workflow_id}@{version}")
-        document: dict[str, JSON] = json.loads(stored.document)
-        return document
+        return stored.document

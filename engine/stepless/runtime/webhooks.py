@@ -70,7 +70,7 @@ def trigger(world: World, versions: Versions, request: HookRequest) -> Hooked:
         raise InvalidRequest(message, code="body_too_large", status=413)
     caller = _authenticate(world, graph, node, request)
     body = _body(request)
-    _check_schema(node, body)
+    check_schema(node, body)
     headers = {name: value for name, value in request.headers.items() if name not in _PRIVATE | caller.headers}
     payload = caller.mask.value({"body": body, "headers": headers, "query": dict(request.query), "path": request.path})
     meta = {"trigger": {"kind": "webhook", "path": request.path}}
@@ -172,7 +172,8 @@ def _no_constant(name: str) -> JSON:
     raise ValueError(f"{name} is no JSON")
 
 
-def _check_schema(node: Node, body: JSON) -> None:
+def check_schema(node: Node, body: JSON) -> None:
+    """Holds a body against the webhook's schema, if it has one. Raises `InvalidRequest` (schema_violated)."""
     schema = node.config.literals.get("schema")
     if schema is None:
         return

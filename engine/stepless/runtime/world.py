@@ -9,16 +9,23 @@ from typing import TypeAlias
 from stepless.core.state import Instance, State, Wait
 from stepless.model.kind import Kinds
 from stepless.nodes import Run
-from stepless.ports import Blobs, Clock, Meter, Moderator, Queue, Secrets, Store, Timers
-from stepless.runtime.metering import Silent
+from stepless.ports import Blobs, Calendar, Clock, Meter, Moderator, Queue, Secrets, Store, Tallies, Timers
+from stepless.runtime.commits import Commits
+from stepless.runtime.metering import Silent, Uncounted
 
 Notify: TypeAlias = Callable[[State, Instance, Wait, Mapping[str, str], int], Awaitable[None]]
 """`notices.Notices.send`."""
 
 
+def never_ahead(run_id: str) -> int:
+    """Time is skipped on one's own machine only."""
+    return 0
+
+
 @dataclass(frozen=True, slots=True)
 class World:
-    """Filled in by `bootstrap` and nowhere else. `runs` holds the code of the effectful kinds by name."""
+    """Filled in by `bootstrap` and nowhere else. `runs` holds the code of the effectful kinds by name. `calendar` is None
+    where the process fires schedules itself."""
 
     store: Store
     queue: Queue
@@ -31,3 +38,7 @@ class World:
     moderator: Moderator | None = None
     notify: Notify | None = None
     meter: Meter = field(default_factory=Silent)
+    tallies: Tallies = field(default_factory=Uncounted)
+    calendar: Calendar | None = None
+    ahead_ms: Callable[[str], int] = never_ahead
+    commits: Commits = field(default_factory=Commits)

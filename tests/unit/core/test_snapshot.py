@@ -17,14 +17,16 @@ from stepless.core.snapshot import decode_state, encode_state
 from stepless.core.state import State
 from stepless.errors import EngineBug
 from stepless.model.kind import Outcome, Pause
-from stepless.model.packing import unpack
+from stepless.model.packing import dump, pack, unpack
 
 Make = Callable[..., Any]
 Node = Callable[..., dict[str, Any]]
 
 
 def reloaded(run: Any) -> State:
-    return decode_state(encode_state(run.state), run.graph, "run")
+    state = decode_state(encode_state(run.state), run.graph, "run")
+    assert state is not None
+    return state
 
 
 def test_it_comes_back_byte_for_byte(play: Make, node: Node) -> None:
@@ -133,3 +135,11 @@ def test_one_of_another_version_is_refused(play: Make, node: Node) -> None:
     run.begin()
     with pytest.raises(EngineBug, match="another version"):
         decode_state(encode_state(run.state), other.graph, "run")
+
+
+def test_one_of_another_format_says_nothing(play: Make, node: Node) -> None:
+    run = play({"a": node()})
+    run.begin()
+    document = unpack(encode_state(run.state))
+    document["format"] += 1
+    assert decode_state(pack(dump(document)), run.graph, "run") is None

@@ -167,6 +167,11 @@ def machine() -> Machine:
 
 
 @pytest.fixture
+def make_machine() -> type[Machine]:
+    return Machine
+
+
+@pytest.fixture
 def node() -> Callable[..., dict[str, Any]]:
     def made(after: Any = None, **more: Any) -> dict[str, Any]:
         return {"type": "function", "with": {"call": "test.echo"}, **({"after": after} if after else {}), **more}

@@ -4,12 +4,17 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
+from pathlib import Path
+from typing import Any
 
 import pytest
 
-from stepless.ports import RunFilter
+from stepless.adapters.memory.store import MemoryStore
+from stepless.adapters.sqlite.store import SqliteStore
+from stepless.limits import LEASE_MS
+from stepless.ports import Call, RunFilter
 from stepless.runtime.bootstrap import Local, assemble, local
-from stepless.runtime.children import child_id
+from stepless.runtime.children import caller, child_id
 from stepless.runtime.inspecting import RunView
 
 CHILD = {
@@ -113,3 +118,78 @@ def test_an_unknown_workflow_fails_the_node_that_calls_it(engine: Local) -> None
     run = engine.service.start("lost", {}).run_id
     view = asyncio.run(until(engine, run, status_is("failed")))
     assert view.nodes["call"].code == "unknown_workflow"
+
+
+# -- a caller that gives up -------------------------------------------------------------------------------------------
+
+
+def slow_to_tell(machine: Any, before: bool = False) -> None:
+    """Makes the machine's `workflow` nodes hang, after they have made their child or before."""
+    start = caller(machine.world)
+
+    async def run(call: Call) -> Any:
+        paused = None if before else await start(call)
+        await asyncio.Event().wait()
+        return paused
+
+    machine.world.runs["workflow"] = run
+
+
+CALLER = {"c": {"type": "workflow", "with": {"workflow": "child", "inputs": {"n": 1}}, "timeout_ms": 30}}
+
+
+@pytest.mark.parametrize("kind", ["memory", "sqlite"])
+def test_a_child_whose_caller_ran_out_of_time_is_cancelled(make_machine: Any, tmp_path: Path, kind: str) -> None:
+    machine = make_machine(MemoryStore() if kind == "memory" else SqliteStore(tmp_path / "runs.db"))
+    slow_to_tell(machine)
+    machine.service.publish(CHILD)
+    parent = machine.start(CALLER)
+    machine.drain()
+    assert (machine.view(parent).status, machine.view(parent).nodes["c"].code) == ("failed", "timeout")
+    assert machine.view(child_id(f"{parent}:c")).status == "cancelled"
+
+
+def test_a_caller_that_is_tried_again_finds_the_child_that_it_made(make_machine: Any) -> None:
+    machine = make_machine()
+    machine.service.publish(CHILD)
+    slow_to_tell(machine)
+    retry = {"attempts": 2, "backoff_ms": 60_000, "max_backoff_ms": 60_000}
+    parent = machine.start({"c": {**CALLER["c"], "retry": retry}})
+    for _ in range(200):
+        if any(event.type == "node.retried" for event in machine.log(parent)):
+            break
+        machine.step()
+    machine.world.runs["workflow"] = caller(machine.world)
+    machine.drain()
+    assert machine.view(parent).status == "paused"
+    assert machine.view(child_id(f"{parent}:c")).status == "paused"
+
+
+def test_a_caller_that_made_no_child_has_none_to_cancel(make_machine: Any) -> None:
+    machine = make_machine()
+    slow_to_tell(machine, before=True)
+    machine.service.publish(CHILD)
+    parent = machine.start(CALLER)
+    machine.drain()
+    assert machine.view(parent).status == "failed"
+    assert machine.store.get_run(child_id(f"{parent}:c")) is None
+
+
+def test_a_process_that_dies_while_a_caller_fails_leaves_no_child_behind(make_machine: Any) -> None:
+    for at in range(1, 60):
+        machine = make_machine()
+        slow_to_tell(machine)
+        machine.service.publish(CHILD)
+        parent = machine.start(CALLER)
+        machine.faults.at = at
+        for _ in range(50):
+            try:
+                machine.drain()
+                break
+            except Exception as error:
+                if type(error).__name__ != "Died":
+                    raise
+                machine.runner = machine.process()
+                machine.clock.set(machine.clock.now_ms() + LEASE_MS)
+        assert machine.view(parent).status == "failed", at
+        assert machine.view(child_id(f"{parent}:c")).status == "cancelled", at

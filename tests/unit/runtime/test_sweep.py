@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from stepless.errors import Conflict
-from stepless.limits import LEASE_MS, START_GRACE_MS
-from stepless.ports import Call, Message
+from stepless.limits import LEASE_MS, MAX_PAGE_ITEMS, START_GRACE_MS
+from stepless.ports import Call, Message, RunHead
 from stepless.runtime.bootstrap import Local, local
 from stepless.runtime.budget import Budget
 from stepless.runtime.inbox import answer_signal
@@ -129,14 +129,26 @@ def test_a_file_is_taken_over_by_the_next_process(tmp_path: Path) -> None:
         engine.close()
 
 
-def test_a_signal_that_nobody_was_told_of_is_found_by_the_next_process(machine: Any) -> None:
+def test_a_lease_behind_many_overdue_runs_is_adopted_too(machine: Any, node: Node) -> None:
+    store, now_ms = machine.world.store, machine.clock.now_ms()
+    for number in range(MAX_PAGE_ITEMS + 100):
+        assert store.create_run(RunHead(f"old{number}", "wf", "h", "created", 1, 1, b"{}", due_ms=number))
+    run_id = abandoned(machine, node)
+    assert adopt(machine.world) == 1
+    adopted = store.get_run(run_id)
+    assert (adopted.owner, adopted.due_ms) == (None, now_ms)
+
+
+def test_an_answer_whose_giver_died_while_the_run_was_leaving_is_found_by_the_sweep(machine: Any) -> None:
     run_id = machine.start({"ask": {"type": "approval", "with": {"message": "Go on?"}}})
     machine.drain()
-    now_ms = machine.clock.now_ms()
-    machine.world.store.put_signal(run_id, answer_signal("ask", "approved", None, None, now_ms))
-    machine.clock.advance(10**9)
+    store, now_ms = machine.world.store, machine.clock.now_ms()
+    lease = store.take_lease(run_id, "a runner", now_ms, now_ms + LEASE_MS)
+    store.touch_run(run_id, now_ms + START_GRACE_MS)
+    store.update_run(lease, now_ms, status="paused", release=True)  # it has looked for the last time, and the giver dies after:
+    store.put_signal(run_id, answer_signal("ask", "approved", None, None, now_ms))
     assert sweep(machine.world) == 0
-    adopt(machine.world)
+    machine.clock.advance(START_GRACE_MS)
     assert sweep(machine.world) == 1
     machine.drain()
     assert machine.view(run_id).status == "completed"

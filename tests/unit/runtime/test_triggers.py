@@ -7,10 +7,11 @@ from typing import Any
 
 import pytest
 
-from stepless.errors import DocumentRefused, InvalidRequest
+from stepless.errors import DocumentRefused, InvalidRequest, Refused
 from stepless.ports import RunFilter
 from stepless.runtime.bootstrap import Local, local
-from stepless.runtime.triggers import Schedules, events_of
+from stepless.runtime.payloads import events_of
+from stepless.runtime.triggers import Schedules, deliver
 
 HOUR = 3_600_000
 START = 1_767_258_000_000  # 2026-01-01 09:00 UTC
@@ -116,6 +117,44 @@ def test_an_event_starts_the_workflows_whose_patterns_it_fits_once() -> None:
     assert built.service.run(first.run_id).inputs == EVENT
 
 
+def test_a_workflow_that_refuses_an_event_does_not_keep_it_from_the_others() -> None:
+    built, entry = local(None), {"got": {"type": "event", "with": {"pattern": {"source": ["shop"]}}}}
+    for name, more in (("a", {}), ("b", {"rate_limit": {"max": 1, "per": "1h"}}), ("c", {})):
+        built.service.publish({"id": name, "nodes": entry, **more})
+    built.service.start("b", {})
+    for _ in range(2):
+        with pytest.raises(Refused):
+            built.service.deliver(EVENT)
+    assert sorted(head.workflow_id for head in built.service.runs(RunFilter()).items) == ["a", "b", "c"]
+
+
+def test_workflows_without_an_entry_of_the_kind_are_not_looked_at() -> None:
+    built, clock, _ = engine(rate="1h")
+    for number in range(20):
+        built.service.publish({"id": f"w{number}", "nodes": {"m": {"type": "manual"}}})
+    seen = Seen(built.world.store)
+    world = replace(built.world, store=seen, clock=clock)
+    deliver(world, built.service.versions, EVENT)
+    assert seen.listed == []
+    Schedules(world, built.service.versions).fire(clock.now)
+    assert seen.listed == ["nightly"]
+
+
+class Seen:
+    """A store that notes which workflows are listed."""
+
+    def __init__(self, store: Any) -> None:
+        self._store, self.listed = store, list[str]()
+
+    def list_workflows(self, **given: Any) -> Any:
+        page = self._store.list_workflows(**given)
+        self.listed += [version.workflow_id for version in page.items]
+        return page
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._store, name)
+
+
 def test_records_of_s3_and_sqs_are_events_too() -> None:
     bucket = {"bucket": {"name": "b"}, "object": {"key": "in/a.csv", "sequencer": "1"}}
     s3 = {"Records": [{"eventSource": "aws:s3", "eventName": "ObjectCreated:Put", "s3": bucket}]}
@@ -123,6 +162,11 @@ def test_records_of_s3_and_sqs_are_events_too() -> None:
     built = listening({"detail": {"s3": {"object": {"key": [{"prefix": "in/"}]}}}})
     assert len(built.service.deliver(s3)) == len({run.run_id for run in built.service.deliver(s3)}) == 1
     assert len(listening({"source": ["aws.sqs"], "detail": {"body": {"n": [1, 2]}}}).service.deliver(sqs)) == 2
+
+
+def test_the_trial_of_a_bucket_that_is_being_connected_is_no_event_and_no_error() -> None:
+    trial = {"Service": "Amazon S3", "Event": "s3:TestEvent", "Time": "2026-11-21T08:15:11.000Z", "Bucket": "acme-invoices"}
+    assert listening({"source": [{"exists": True}]}).service.deliver(trial) == []
 
 
 @pytest.mark.parametrize("payload", [{}, {"Records": []}, {"Records": [{"eventSource": "aws:kinesis"}]}, {"id": 1, "source": "s"},

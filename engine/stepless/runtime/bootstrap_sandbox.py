@@ -1,0 +1,36 @@
+"""The composition root of the function `sandbox`: author code in a process of its own, and nothing else of the engine.
+
+The other side of `adapters/aws/sandbox`, with the contract of the local sandbox: the same bounds, the same words for what went
+wrong. Needs the standard library alone, so that it starts at once.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections.abc import Mapping
+from typing import Any
+
+from stepless.adapters.process.sandbox import ProcessSandbox
+from stepless.model.json import JSON
+from stepless.model.program import Program
+from stepless.model.work import NodeFailure
+
+
+def sandboxed(request: Mapping[str, Any]) -> dict[str, JSON]:
+    """{value, printed} or {error: {code, message}} for what `adapters.programs.request_of` made. Raises `KeyError` for what it
+    did not. Whether code runs without the kernel's filter is this function's own affair (STEPLESS_CODE_UNSAFE), not the
+    caller's."""
+    program = Program(
+        language=request["language"],
+        code=request["code"],
+        args=request["args"],
+        timeout_ms=request["timeout_ms"],
+        memory_mb=request["memory_mb"],
+    )
+    sandbox = ProcessSandbox(unsafe=os.environ.get("STEPLESS_CODE_UNSAFE") == "1")
+    try:
+        ran = asyncio.run(sandbox.run(program))
+    except NodeFailure as failure:
+        return {"error": {"code": failure.code, "message": failure.message}}
+    return {"value": ran.value, "printed": ran.printed}

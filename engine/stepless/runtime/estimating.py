@@ -1,0 +1,180 @@
+"""What a log would have cost on AWS, by the sizes of what is stored: for runs whose requests nobody counted.
+
+The sizes are those of the items that adapters/aws writes, to a few bytes; a write costs a unit per begun KB, and a unit more
+for each index row that it makes, changes or removes (a changed index key: two). Not seen in a log, hence left out: tries that
+were refused or failed, snapshots that a newer one replaced, looks into the inbox of a run that works for long, claims, blobs
+that were read again, and the time of an invocation that stays for a wait of a second or two.
+"""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Final
+
+from stepless.core.events import NODE_ENDS, Event, EventType
+from stepless.core.pauses import TIMEOUT
+from stepless.model.kind import Nature
+from stepless.model.tally import Tally
+from stepless.ports import RunHead, Signal
+from stepless.runtime.inbox import ENDED, body_of, is_worth_marking
+
+RUNNER_MB: Final = 512  # what template.yaml gives the functions by default
+API_MB: Final = 1_024
+REQUEST_MS: Final = 5  # a table's answer to a request for one item, on its way there and back
+_SCHEDULE_MS: Final = 900_000  # timers beyond are schedules; sooner ones are delayed messages
+_WRITE_BYTES: Final = 1_024  # of a unit
+_READ_BYTES: Final = 4_096
+_INLINE_BYTES: Final = 512  # of inputs in the header; larger ones are packed, then stand beside it
+_HEAD_BYTES: Final = 190  # of a header: names, keys' prefixes, instants, lease and tally
+_ITEM_BYTES: Final = 32  # of a batch, a signal or a snapshot: names, keys' prefixes and numbers
+_ENTERS: Final = 1  # units of the index of what is due: of a run that somebody should look at,
+_LEAVES: Final = 1  # that nobody needs to look at any more,
+_MOVES: Final = 2  # that is due another time
+_READS_PER_START: Final = 2  # the version's row and its document
+_READS_PER_SESSION: Final = 2  # the header and the inbox
+_READS_PER_LOAD: Final = 2  # the snapshot, and the end of the log
+_READS_PER_ANSWER: Final = 6  # the header twice, the signal, the inbox, a snapshot, the end of the log
+
+
+def leaving(head: RunHead, status: str, due_ms: int | None, now_ms: int) -> Tally:
+    """What it costs to free a lease, and what comes right after. `head` is the header as it was when the lease was taken."""
+    if status in ENDED and due_ms is None:  # which the index of all runs is told
+        return _written(head_bytes(head), _LEAVES + int(head.status != status))
+    if due_ms is not None and due_ms <= now_ms:
+        return _written(head_bytes(head), _MOVES) + Tally(queue_requests=1)  # a hint to the next one
+    return _written(head_bytes(head), _LEAVES if due_ms is None else _MOVES) + Tally(read_units=1)  # a last look into the inbox
+
+
+_RESTS: Final = NODE_ENDS | {EventType.NODE_WAITING, EventType.NODE_RETRIED}
+
+
+@dataclass(slots=True)
+class Seen:
+    """What a log shows: `node_ms` is how long at least one attempt was under way, `pauses` the instances that waited, `dated`
+    those that time alone would wake, `blobs` how many outputs are too large for the log."""
+
+    hand_overs: int = 0
+    schedules: int = 0
+    node_ms: int = 0
+    blobs: int = 0
+    pauses: list[str] = field(default_factory=list)
+    dated: set[str] = field(default_factory=set)
+    _busy: set[str] = field(default_factory=set)
+    _since_ms: int = 0
+
+    def add(self, event: Event, nature: Nature | None) -> None:
+        """Takes in the next event; `nature` is that of its node's kind, None for events of the run."""
+        match event.type:
+            case EventType.RUN_CONTINUED:
+                self.hand_overs += 1
+            case EventType.NODE_STARTED if nature is Nature.EFFECT:
+                if not self._busy:
+                    self._since_ms = event.at_ms
+                self._busy.add(event.instance)
+            case EventType.NODE_WAITING | EventType.NODE_RETRIED:
+                self._wait(event)
+        if event.instance in self._busy and event.type in _RESTS:
+            self._busy.discard(event.instance)
+            if not self._busy:
+                self.node_ms += event.at_ms - self._since_ms
+
+    def _wait(self, event: Event) -> None:
+        if event.type is EventType.NODE_WAITING:
+            self.pauses.append(event.instance)
+        dues = [event.data[name] for name in ("resume_at", "deadline") if isinstance(event.data.get(name), int)]
+        if dues:
+            self.dated.add(event.instance)
+        self.schedules += any(due - event.at_ms > _SCHEDULE_MS for due in dues)
+
+
+def estimate(
+    head: RunHead, batches: Sequence[tuple[int, int]], snapshot: bytes | None, signals: Sequence[Signal], seen: Seen
+) -> Tally:
+    """The whole run, started over HTTP and answered by signed links. Each taking of the lease is an invocation with a message.
+    `batches` holds the epoch and the bytes of each, in order."""
+    size, ended = head_bytes(head), head.status in ENDED and head.owner is None
+    tally = _start(head, size) + _sessions(head, size, batches, seen, ended) + Tally(blob_writes=seen.blobs)
+    for _, batch_bytes in batches:
+        tally += _written(_ITEM_BYTES + len(head.run_id) + batch_bytes)
+    log_bytes = sum(batch_bytes for _, batch_bytes in batches)
+    writes = 1 + is_worth_marking(signals)
+    for signal in signals:
+        signal_bytes = _ITEM_BYTES + len(head.run_id) + 2 * len(signal.identity) + len(signal.body)
+        tally += Tally(write_units=writes * _units(signal_bytes, _WRITE_BYTES))
+        if body_of(signal).get("handle") != TIMEOUT:
+            tally += _answer(_written(size, _MOVES if signal.identity in seen.dated else _ENTERS), log_bytes)
+    if snapshot is not None:
+        tally += _written(_ITEM_BYTES + len(head.run_id) + len(snapshot))
+    return tally
+
+
+def _start(head: RunHead, size: int) -> Tally:
+    beside = _inputs_bytes(head.inputs)[1]
+    tally = _written(size, 2) + _request(Tally(read_units=_READS_PER_START), _READS_PER_START + 1)
+    return tally + _written(_ITEM_BYTES + len(head.run_id) + beside) if beside else tally
+
+
+def _request(more: Tally, requests: int) -> Tally:
+    """One invocation for a caller over HTTP, which sends a hint."""
+    took_ms = requests * REQUEST_MS
+    api = Tally(http_requests=1, invocations=1, queue_requests=1, lambda_ms=took_ms, lambda_mb_ms=took_ms * API_MB)
+    return api + more
+
+
+def _sessions(head: RunHead, size: int, batches: Sequence[tuple[int, int]], seen: Seen, ended: bool) -> Tally:
+    """Leases, releases, loads and messages. A run that waits for nothing but people leaves the index of what is due."""
+    count = head.epoch
+    tally = Tally(schedules=seen.schedules, queue_requests=seen.schedules + seen.hand_overs + 2 * count, invocations=count)
+    rests = count - ended - (head.owner is not None)  # parked or handed over
+    leaves = min(rests - seen.hand_overs, len({*seen.pauses} - seen.dated))
+    for _ in range(count):
+        tally += _written(size) + Tally(read_units=_READS_PER_SESSION)
+    for number in range(rests):
+        tally += _written(size, _LEAVES if number < leaves else _MOVES) + Tally(read_units=1)
+    if ended:
+        tally += _written(size, _LEAVES + 1)
+    for epoch, before in _loads(batches).items():
+        if epoch > 1:
+            tally += Tally(read_units=_READS_PER_LOAD + _units(before, _READ_BYTES))
+    took_ms = seen.node_ms + REQUEST_MS * (len(batches) + 4 * count)
+    return tally + Tally(lambda_ms=took_ms, lambda_mb_ms=took_ms * RUNNER_MB)
+
+
+def _loads(batches: Sequence[tuple[int, int]]) -> Mapping[int, int]:
+    """How long the log was, in bytes, when each epoch wrote to it first."""
+    before: dict[int, int] = {}
+    size = 0
+    for epoch, batch_bytes in batches:
+        before.setdefault(epoch, size)
+        size += batch_bytes
+    return before
+
+
+def _answer(touched: Tally, log_bytes: int) -> Tally:
+    """Somebody answers or cancels: the log is read, and the run made due, for `touched`, before the signal is put."""
+    reads = Tally(read_units=_READS_PER_ANSWER + _units(log_bytes, _READ_BYTES))
+    return touched + _request(reads, _READS_PER_ANSWER + 3)
+
+
+def head_bytes(head: RunHead) -> int:
+    """How large a header's item is while its lease is held, to some sixty bytes."""
+    texts = (head.run_id, head.run_id, head.workflow_id, head.version, head.status)
+    return _HEAD_BYTES + sum(len(text.encode()) for text in texts) + len(head.meta) + _inputs_bytes(head.inputs)[0]
+
+
+def _inputs_bytes(inputs: bytes) -> tuple[int, int]:
+    """How much of the inputs stands in the header, and how much beside it."""
+    if len(inputs) <= _INLINE_BYTES:
+        return len(inputs), 0
+    packed = len(zlib.compress(inputs))
+    return (packed, 0) if packed <= _INLINE_BYTES else (64, packed)
+
+
+def _written(size: int, index_units: int = 0) -> Tally:
+    return Tally(write_units=_units(size, _WRITE_BYTES) + index_units, index_units=index_units)
+
+
+def _units(size: int, unit_bytes: int) -> int:
+    return max(1, -(-size // unit_bytes))

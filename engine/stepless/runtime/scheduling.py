@@ -1,0 +1,57 @@
+"""Schedules of published workflows, where a calendar outside of this process fires them."""
+
+from __future__ import annotations
+
+import json
+
+from stepless.compile import compile_document
+from stepless.errors import SteplessError, StoreUnavailable, StoreUnusable, TransientError
+from stepless.limits import SCHEDULING_TRIES
+from stepless.model.durations import parse_duration_ms
+from stepless.model.graph import Graph, Node
+from stepless.ports import Rhythm
+from stepless.runtime.world import World
+
+
+def rhythms_of(graph: Graph) -> tuple[Rhythm, ...]:
+    """The rhythms of a workflow's schedules, as it stands in the document."""
+    return tuple(_rhythm(node) for node in graph.root.nodes if node.kind.name == "schedule" and node.enabled)
+
+
+def _rhythm(node: Node) -> Rhythm:
+    literals = node.config.literals
+    zone = str(literals.get("timezone") or "UTC")
+    if literals.get("rate"):
+        return Rhythm(node.id, rate_ms=parse_duration_ms(literals["rate"]), timezone=zone)
+    return Rhythm(node.id, cron=str(literals["cron"]), timezone=zone)
+
+
+def keep_schedules(world: World, workflow_id: str) -> None:
+    """Lets the calendar fire what the newest version says, whoever publishes at the same time; does nothing where this process
+    fires schedules itself.
+
+    Raises `StoreUnavailable` or `StoreUnusable` (schedules_not_kept), and `ConfigError` (schedule_refused). The version is
+    published then all the same, and publishing it again mends what is missing.
+    """
+    if world.calendar is None:
+        return
+    kept = None
+    for _ in range(SCHEDULING_TRIES):
+        newest = world.store.get_version(workflow_id)
+        if newest is None or newest.hash == kept:
+            return
+        graph = compile_document(json.loads(newest.document), world.kinds)
+        try:
+            world.calendar.keep(workflow_id, rhythms_of(graph))
+        except (StoreUnavailable, StoreUnusable) as error:
+            raise _not_kept(error, newest.number) from error
+        kept = newest.hash
+    message = "others publish the workflow all the time"
+    raise StoreUnavailable(message, code="schedules_not_kept", place=f"workflow {workflow_id}", mend="publish it again")
+
+
+def _not_kept(error: SteplessError, number: int) -> SteplessError:
+    message = f"version {number} is published, but its schedules are not all set: {error.message}"
+    family = StoreUnavailable if isinstance(error, TransientError) else StoreUnusable
+    mend = "publish it again" if isinstance(error, TransientError) else f"{error.mend}, then publish it again"
+    return family(message, code="schedules_not_kept", place=error.place, mend=mend)

@@ -1,0 +1,186 @@
+"""Commits that share a transaction: each is durable before it is answered, and each is told its own end (3.2)."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from stepless.adapters.sqlite.store import SqliteStore
+from stepless.errors import AppendConflict, StoreUnavailable
+from stepless.model.work import Result
+from stepless.ports import Batch, Call, Message
+from stepless.runtime.bootstrap import local
+from stepless.runtime.budget import Budget
+from stepless.runtime.commits import Commits
+from stepless.runtime.runlog import RunLog
+from stepless.runtime.runner import Ending, Runner
+
+Write = Callable[[], Any]
+
+
+class Ledger:
+    """A store of which only the order of events is kept. `fault` is raised at the end of a transaction."""
+
+    def __init__(self) -> None:
+        self.seen: list[str] = []
+        self.fault: Exception | None = None
+        self.commits = Commits(self.together)
+
+    @contextmanager
+    def together(self) -> Iterator[None]:
+        self.seen.append("begin")
+        yield
+        if self.fault is not None:
+            raise self.fault
+        self.seen.append("commit")
+
+    def write(self, name: str, refusal: Exception | None = None) -> Write:
+        def write() -> str:
+            self.seen.append(f"write {name}")
+            if refusal is not None:
+                raise refusal
+            return name
+
+        return write
+
+    async def made(self, *writes: Write) -> list[Any]:
+        """What each writer is told, all of them at once."""
+
+        async def one(write: Write) -> Any:
+            answer = await self.commits.make(write)
+            self.seen.append(f"told {answer}")
+            return answer
+
+        with ExitStack() as stack:
+            for _ in writes:
+                stack.enter_context(self.commits.writer())
+            return await asyncio.gather(*map(one, writes), return_exceptions=True)
+
+
+@pytest.fixture
+def ledger() -> Ledger:
+    return Ledger()
+
+
+def test_everybody_is_answered_after_the_transaction_that_holds_them_all(ledger: Ledger) -> None:
+    assert asyncio.run(ledger.made(ledger.write("a"), ledger.write("b"))) == ["a", "b"]
+    assert ledger.seen == ["begin", "write a", "write b", "commit", "told a", "told b"]
+
+
+def test_who_is_alone_waits_for_nobody(ledger: Ledger) -> None:
+    assert asyncio.run(ledger.made(ledger.write("a"))) == ["a"]
+    assert ledger.seen == ["write a", "told a"]
+
+
+def test_a_refusal_is_told_to_the_one_who_is_refused(ledger: Ledger) -> None:
+    refusal = AppendConflict("somebody else was here")
+    told = asyncio.run(ledger.made(ledger.write("a"), ledger.write("b", refusal), ledger.write("c")))
+    assert told == ["a", refusal, "c"]
+
+
+def test_a_transaction_that_fails_is_told_to_everybody_in_it(ledger: Ledger) -> None:
+    ledger.fault = StoreUnavailable("the disk is full")
+    assert asyncio.run(ledger.made(ledger.write("a"), ledger.write("b"))) == [ledger.fault] * 2
+    ledger.fault = None
+    assert asyncio.run(ledger.made(ledger.write("a"), ledger.write("b"))) == ["a", "b"]
+
+
+def test_a_store_that_is_out_of_reach_for_one_is_relied_on_by_nobody(ledger: Ledger) -> None:
+    away = StoreUnavailable("not now")
+    assert asyncio.run(ledger.made(ledger.write("a"), ledger.write("b", away), ledger.write("c"))) == [away] * 3
+    assert "commit" not in ledger.seen and "write c" not in ledger.seen
+
+
+def test_whoever_no_longer_waits_writes_nothing(ledger: Ledger) -> None:
+    async def scene() -> str:
+        with ledger.commits.writer(), ledger.commits.writer():
+            gone = asyncio.create_task(ledger.commits.make(ledger.write("gone")))
+            await asyncio.sleep(0)
+            gone.cancel()
+            return await ledger.commits.make(ledger.write("a"))
+
+    assert asyncio.run(scene()) == "a"
+    assert "write gone" not in ledger.seen
+
+
+# -- with a file ------------------------------------------------------------------------------------------------------
+
+
+def chain(length: int) -> dict[str, Any]:
+    step = {"type": "function", "with": {"call": "test.echo"}}
+    return {"id": "small", "nodes": {f"n{i}": {**step, **({"after": f"n{i - 1}"} if i else {})} for i in range(length)}}
+
+
+async def echo(call: Call) -> Result:
+    return Result(call.instance)
+
+
+def test_runs_side_by_side_on_a_file_share_transactions_and_lose_nothing(tmp_path: Path) -> None:
+    built = local(tmp_path / "runs.db")
+    store, groups, batches = built.world.store, 0, 0
+    assert isinstance(store, SqliteStore)
+
+    @contextmanager
+    def counted() -> Iterator[None]:
+        nonlocal groups
+        groups += 1
+        with store.together():
+            yield
+
+    world = replace(built.world, commits=Commits(counted), runs={"function": echo})
+    runner = Runner(world, built.service.versions)
+    built.service.publish(chain(3))
+
+    async def one(run_id: str) -> Ending:
+        return await runner.run(Message(run_id, "start"), Budget(60_000))
+
+    async def scene(runs: list[str]) -> list[Ending]:
+        return await asyncio.gather(*map(one, runs))
+
+    runs = [built.service.start("small", {}).run_id for _ in range(20)]
+    assert set(asyncio.run(scene(runs))) == {Ending.ENDED}
+    for run_id in runs:
+        batches += len(store.read_log(run_id))
+        log = list(RunLog(store, world.blobs, run_id).read())
+        assert [event.sequence for event in log] == list(range(1, len(log) + 1))
+        assert (log[-1].type, built.service.run(run_id).status) == ("run.completed", "completed")
+    assert 0 < groups < batches
+    built.close()
+
+
+def test_what_shares_a_failed_transaction_is_not_there_and_can_be_made_again(tmp_path: Path) -> None:
+    store = SqliteStore(tmp_path / "runs.db")
+    fail = [True]
+
+    @contextmanager
+    def once_in_vain() -> Iterator[None]:
+        with store.together():
+            yield
+            if fail.pop():
+                raise StoreUnavailable("the power went")
+
+    commits, batch = Commits(once_in_vain), Batch(1, 1, b"[]")
+
+    async def append(run_id: str) -> bool:
+        try:
+            await commits.make(lambda: store.append(run_id, batch))
+        except StoreUnavailable:
+            return False
+        return True
+
+    async def both() -> list[bool]:
+        with commits.writer(), commits.writer():
+            return await asyncio.gather(append("r"), append("s"))
+
+    assert asyncio.run(both()) == [False, False]
+    assert [*store.read_log("r"), *store.read_log("s")] == []
+    fail.append(False)
+    assert asyncio.run(both()) == [True, True]
+    assert [*store.read_log("r"), *store.read_log("s")] == [batch, batch]
+    store.close()
