@@ -16,7 +16,7 @@ unexport VIRTUAL_ENV PYTHONHOME PYTHONPATH
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help setup demo test lint simulate simulate-kills bench clean build size check deploy deploy-local
+.PHONY: help setup demo test lint simulate simulate-kills bench bench-peers cost clean build size check deploy deploy-local
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-13s %s\n", $$1, $$2}' $(firstword $(MAKEFILE_LIST))
@@ -48,6 +48,9 @@ bench: $(READY) ## measure the engine against the floor, and write docs/benchmar
 
 bench-peers: $(READY) ## measure it beside other engines, each in an environment of its own
 	@PYTHONPATH=engine:. $(BIN)/python -m benchmarks peers
+
+cost: $(READY) ## count what runs cost on AWS, beside what others ask for the same
+	@PYTHONPATH=engine:. $(BIN)/python -m benchmarks cost
 
 clean: ## remove what can be made again, the environment too
 	rm -rf $(VENV) .tools .aws-sam build dist .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis

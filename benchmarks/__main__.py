@@ -2,6 +2,7 @@
 
     python -m benchmarks                  our engine and the floors
     python -m benchmarks peers            the peers, and our engine once more beside them
+    python -m benchmarks cost             what runs cost, printed, and told in the document if the rest of it was measured
     python -m benchmarks report           the document again, from what is kept in benchmarks/results
     python -m benchmarks --only W1,W2     those alone; prints, and leaves the document as it is
 
@@ -27,17 +28,20 @@ from benchmarks import plan, report
 from benchmarks.bars import bars
 from benchmarks.peers.environments import PEERS
 from benchmarks.sample import Sample
+from stepless.cli.cost import lines
 
 RESULTS = Path(__file__).parent / "results"
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("what", nargs="?", choices=("own", "peers", "report"), default="own")
+    parser.add_argument("what", nargs="?", choices=("own", "peers", "cost", "report"), default="own")
     parser.add_argument("--only", default="", help="cases, by commas")
     options = parser.parse_args()
     only = [case for case in options.only.split(",") if case]
     samples: list[Sample] = []
+    if options.what == "cost":
+        return _costs()
     if options.what != "report":
         began, load = time.time(), os.getloadavg()[0]
         try:
@@ -58,6 +62,18 @@ def main() -> int:
         verdict = {True: "met", False: "MISSED", None: "-"}[bar.met]
         measured = f"{bar.measured:,.2f}" if bar.measured is not None else "-"
         print(f"{verdict:>7}  {measured:>9} {'≥' if bar.at_least else '≤'} {bar.limit:<6g} {bar.what}")
+    return _failed(samples)
+
+
+def _costs() -> int:
+    """Prints the bills; where our own figures are kept, these take the place of the former ones."""
+    samples, kept = list(plan.own(["cost"])), _kept("own")
+    for sample in samples:
+        print("\n".join([f"\n{sample.variant}", *lines(sample.facts["counted"])]) if not sample.error else sample.error)
+    if kept is not None and not any(sample.error for sample in samples):
+        others = [sample for sample in kept.pop("samples") if sample.case != "cost"]
+        _keep("own", kept, [*others, *samples])
+        report.write({**kept, "samples": [*others, *samples]}, _kept("peers"))
     return _failed(samples)
 
 

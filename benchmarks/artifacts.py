@@ -21,6 +21,8 @@ IMPORTS = {
     "runner": "import stepless.runtime.bootstrap_aws, stepless.runtime.runner, stepless.runtime.budget",
     "sweeper": "import stepless.runtime.bootstrap_aws, stepless.runtime.sweep",
     "deadletter": "import stepless.runtime.bootstrap_aws, stepless.runtime.deadletter",
+    "trigger": "import stepless.runtime.bootstrap_aws, stepless.runtime.triggers",
+    "sandbox": "import stepless.runtime.bootstrap_sandbox",
 }
 ROUNDS = 5
 MAX_UNZIPPED_MB = 250  # of a function with its layers

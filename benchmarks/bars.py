@@ -15,7 +15,7 @@ NORMAL = "SQLite NORMAL"
 FLOOR = "floor, SQLite NORMAL"
 DURABLE = ("langgraph, sync", "langgraph, async", "dbos", "aws-durable, sqlite")  # those that keep every step in a file
 NAP_S = 0.1
-WRITE_UNITS = {"chain of 10": 18, "fan-out of 50": 45, "approval": 20}
+WRITE_UNITS = {"chain of 10": 18, "fan-out of 50": 45, "approval and wait": 20}
 
 
 @dataclass(frozen=True)
@@ -138,12 +138,12 @@ def _stored(own: Sequence[Sample]) -> Bar:
 
 def _write_units(own: Sequence[Sample]) -> Iterator[Bar]:
     for name, limit in WRITE_UNITS.items():
-        found = next((sample for sample in own if sample.case == "write units" and sample.variant == name), None)
+        found = next((sample for sample in own if sample.case == "cost" and sample.variant == name), None)
         what = f"DynamoDB write units, {name} with results of 0.5 KB, indexes included"
         if found is None or found.error:
             yield Bar(what, limit, None, found.error if found else "", unit="")
         else:
-            note = f"{found.facts['index_units']:.0f} of them for indexes; {found.facts['read_units']:.0f} read units"
+            note = f"{found.facts['counted']['lines'][0]['note']}; {found.facts['read_units']:.0f} read units"
             yield Bar(what, limit, found.facts["write_units"], note, unit="")
 
 

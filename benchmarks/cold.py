@@ -12,10 +12,11 @@ import os
 import subprocess
 import sys
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from importlib.metadata import PackageNotFoundError, distribution
 from pathlib import Path
 
+from benchmarks import first_run
 from benchmarks.sample import Sample
 
 ROOT = Path(__file__).parents[1]
@@ -26,41 +27,56 @@ SETTINGS = {
     "AWS_DEFAULT_REGION": "us-east-1", "AWS_REGION": "us-east-1", "AWS_ACCESS_KEY_ID": "test", "AWS_SECRET_ACCESS_KEY": "test",
     "STEPLESS_TABLE": "t", "STEPLESS_QUEUE_URL": "https://sqs.us-east-1.amazonaws.com/1/q", "STEPLESS_SCHEDULE_GROUP": "g",
     "STEPLESS_SCHEDULE_ROLE_ARN": "r", "STEPLESS_SCHEDULE_TARGET_ARN": "q", "STEPLESS_SCHEDULE_DEAD_LETTER_ARN": "d",
-    "STEPLESS_SECRETS_PREFIX": "/p/", "STEPLESS_BUCKET": "b", "STEPLESS_BASE_URL": "https://example.com",
+    "STEPLESS_CALENDAR_GROUP": "g", "STEPLESS_CALENDAR_ROLE_ARN": "r", "STEPLESS_TRIGGER_QUEUE_ARN": "q",
+    "STEPLESS_TRIGGER_DEAD_LETTER_ARN": "d", "STEPLESS_SECRETS_PREFIX": "/p/", "STEPLESS_BUCKET": "b", "STEPLESS_BASE_URL": "https://example.com",
     "POWERTOOLS_SERVICE_NAME": "runner", "POWERTOOLS_METRICS_NAMESPACE": "Stepless",
 }  # fmt: skip
+FIRST_RUN = "functions/runner, to the end of its first run"
 IMPORTS: Mapping[str, str] = {
     "boto3 and its clients": f"import boto3\nfor name in {SERVICES!r}: boto3.client(name)",
     "functions/runner": "import app",
+    FIRST_RUN: "import app\nfrom benchmarks.first_run import finish\nfinish(app.CLOUD, {path!r}, {run!r})",
+    "stepless": "import stepless",
     "stepless.runtime.runner": "import stepless.runtime.runner",
     "stepless.runtime.bootstrap": "import stepless.runtime.bootstrap",
     "stepless.api.app": "import stepless.api.app",
     "pydantic": "import pydantic",
 }
-_TIMED = "import time\nbefore = time.perf_counter()\n{}\nprint(time.perf_counter() - before, time.process_time())"
+_TIMED = (
+    "import time\nbefore, cpu = time.perf_counter(), time.process_time()\n{}\n"
+    "print(time.perf_counter() - before, time.process_time() - cpu)"
+)
 PACKAGES = (
     "boto3", "botocore", "pydantic", "pydantic_core", "fastapi", "jsonschema_rs", "google-re2", "orjson", "httpx", "PyYAML",
 )  # fmt: skip
 
 
 def imports() -> list[Sample]:
-    """Wall seconds of each import, in turn. CPU seconds are those of the whole process."""
+    """Wall and CPU seconds of each import, in turn, without the interpreter's own start."""
     samples = [Sample("import", name, 1, 1) for name in IMPORTS]
-    for round_ in range(REPEAT + 1):
-        for sample in samples:
-            _once(sample, counts=round_ > 0)  # the first round writes what bytecode is missing
     bare = [Sample("import without bytecode", name, 1, 1) for name in IMPORTS]
-    for _ in range(WITHOUT_REPEAT):
-        for sample in bare:
-            with tempfile.TemporaryDirectory() as empty:
-                _once(sample, {"PYTHONPYCACHEPREFIX": empty, "PYTHONDONTWRITEBYTECODE": "1"})
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "runs.db"
+        runs = iter(first_run.prepare(path, REPEAT + 1 + WITHOUT_REPEAT))
+        for round_ in range(REPEAT + 1):
+            for sample in samples:
+                _once(sample, path, runs, counts=round_ > 0)  # the first round writes what bytecode is missing
+        for _ in range(WITHOUT_REPEAT):
+            for sample in bare:
+                with tempfile.TemporaryDirectory() as empty:
+                    _once(sample, path, runs, {"PYTHONPYCACHEPREFIX": empty, "PYTHONDONTWRITEBYTECODE": "1"})
     return samples + bare
 
 
-def _once(sample: Sample, environment: Mapping[str, str] | None = None, counts: bool = True) -> None:
-    paths = os.pathsep.join([str(ROOT / "engine"), str(ROOT / "functions" / "runner")])
+def _once(
+    sample: Sample, path: Path, runs: Iterator[str], environment: Mapping[str, str] | None = None, counts: bool = True
+) -> None:
+    paths = os.pathsep.join([str(ROOT / "engine"), str(ROOT / "functions" / "runner"), str(ROOT)])
     variables = {**os.environ, **SETTINGS, "PYTHONPATH": paths, **(environment or {})}
-    command = [sys.executable, "-c", _TIMED.format(IMPORTS[sample.variant])]
+    statement = IMPORTS[sample.variant]
+    if sample.variant == FIRST_RUN:
+        statement = statement.format(path=str(path), run=next(runs))
+    command = [sys.executable, "-c", _TIMED.format(statement)]
     done = subprocess.run(command, env=variables, capture_output=True, text=True, check=False, timeout=60)
     if done.returncode != 0:
         sample.error = done.stderr.strip().splitlines()[-1]

@@ -51,13 +51,14 @@ def run(module: str, *arguments: object, seconds: float, python: str | Path = sy
 
 
 def own(only: Sequence[str]) -> Iterator[Sample]:
-    """Our engine and the floors. `only` names cases, or: growth, reload, footprint, cold."""
+    """Our engine and the floors. `only` names cases, or: growth, reload, footprint, cost, cold."""
     parts: dict[str, Callable[[], Iterable[Sample]]] = {
         **{case: partial(one_case, case) for case in cases.CASES},
         "W8": real_dags,
         "growth": grown,
         "reload": _module_part("benchmarks.reload", RELOAD_NODES, reload.EVENTS),
         "footprint": _module_part("benchmarks.footprint"),
+        "cost": _module_part("benchmarks.cost"),
         "cold": _module_part("benchmarks.cold"),
     }
     for part, measure in parts.items():

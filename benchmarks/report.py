@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from benchmarks import bars, svg
+from benchmarks import bars, bills, svg
 from benchmarks.growth import CASES_THAT_GROW, NODES
 from benchmarks.sample import Sample, find
 from benchmarks.svg import number_text
@@ -48,7 +48,8 @@ def write(own: Mapping[str, Any], peers: Mapping[str, Any] | None, folder: Path 
     for case in WORKLOADS:
         text += _workload(case, mine, theirs, pictures)
     text += ["\n## Growth\n", GROWTH_NOTE, "", *_growth(mine, pictures), "\n## Reload and replay\n", REPLAY_NOTE, ""]
-    text += [*_reload(mine, pictures), "\n## Cold start and size\n", *_cold(mine), *_sizes(mine), *_failures([*mine, *theirs])]
+    text += [*_reload(mine, pictures), "\n## What it costs\n", *bills.section(mine)]
+    text += ["\n## Cold start and size\n", *_cold(mine), *_sizes(mine), *_failures([*mine, *theirs])]
     (folder / "benchmarks.md").write_text("\n".join(text).rstrip() + "\n", encoding="utf-8")
 
 

@@ -1,0 +1,62 @@
+"""What a cold process pays until its first run is over, not only until it is imported: what an import puts off is paid then.
+
+The runner's function as it is, with a SQLite file in the place of DynamoDB; the run was published and started by another process.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+from typing import Any
+
+from stepless.adapters.memory.queue import MemoryQueue
+from stepless.adapters.memory.timers import MemoryTimers
+from stepless.adapters.sqlite.store import SqliteStore
+from stepless.adapters.system import SystemClock
+from stepless.nodes.function.registry import function
+from stepless.ports import Message
+from stepless.runtime.budget import Budget
+
+DOCUMENT: dict[str, Any] = {
+    "id": "first",
+    "variables": {"greeted": ""},
+    "nodes": {
+        "start": {"type": "manual"},
+        "greet": {"type": "function", "after": "start", "with": {"call": "benchmark.greet", "args": {"name": "<start.name>"}}},
+        "long": {"type": "condition", "after": "greet", "with": {"cases": {"yes": "len(<greet>) > 3", "no": "else"}}},
+        "keep": {"type": "set", "after": "long.yes", "with": {"variables": {"greeted": "<greet>"}}},
+    },
+}
+
+
+@function("benchmark.greet")
+def greet(name: str) -> str:
+    return f"Hello, {name}!"
+
+
+def prepare(path: Path, runs: int) -> list[str]:
+    """Publishes, and starts so many runs; their ids."""
+    from stepless.runtime.bootstrap import local
+
+    engine = local(path)
+    engine.service.publish(DOCUMENT)
+    ids = [engine.service.start("first", {"name": "Ada"}).run_id for _ in range(runs)]
+    engine.close()
+    return ids
+
+
+def finish(cloud: Any, path: str, run_id: str) -> None:
+    """Runs one of them to its end, with what `functions/runner` has wired."""
+    from dataclasses import replace
+
+    from stepless.nodes import KINDS
+    from stepless.runtime.runner import Runner
+    from stepless.runtime.versions import Versions
+
+    clock, store = SystemClock(), SqliteStore(path)
+    world = replace(cloud.world, store=store, queue=MemoryQueue(clock, lambda: None), timers=MemoryTimers(), clock=clock)
+    asyncio.run(Runner(world, Versions(store, KINDS)).run(Message(run_id, "start"), Budget(60_000)))
+    head = store.get_run(run_id)
+    if head is None or head.status != "completed":
+        raise RuntimeError(f"{run_id} is {head.status if head else 'gone'}")
+    store.close()

@@ -1,0 +1,100 @@
+"""Bills of the workloads: counted requests, and what the log alone would have said."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+sys.path.append(str(Path(__file__).parents[2]))
+
+from emulators import Missing
+
+from benchmarks import bills, cost
+from benchmarks.bars import WRITE_UNITS
+from benchmarks.cost import Account
+from benchmarks.sample import Sample
+from stepless.adapters.aws.capacity import CapacityMeter
+from stepless.model.tally import decode_tally
+
+FLOWS = cost.flows()
+
+
+@pytest.fixture(scope="module")
+def there() -> Iterator[Account]:
+    try:
+        with cost.account() as account:
+            for document in FLOWS.values():
+                account.service.publish(document)
+                account.run(document)
+            yield account
+    except Missing as missing:
+        pytest.skip(str(missing))
+
+
+@pytest.mark.parametrize("name", FLOWS)
+def test_the_header_tells_every_unit_that_the_table_was_asked_for(there: Account, name: str) -> None:
+    meter = CapacityMeter()
+    meter.watch(there.dynamo)
+    run_id = there.run(FLOWS[name])
+    used = meter.taken().tally
+    meter.forget(there.dynamo)
+    head = there.world.store.get_run(run_id)
+    assert head is not None
+    told = decode_tally(head.spent)
+    assert (told.write_units, told.index_units) == (used.write_units, used.index_units)
+    assert 0 < told.read_units <= used.read_units  # whoever looked how it ended read more
+
+
+def test_hand_overs_and_a_cancel_are_told_as_well(there: Account) -> None:
+    meter, chain, ask = CapacityMeter(), FLOWS["chain of 10"]["id"], FLOWS["approval"]["id"]
+    meter.watch(there.dynamo)
+    handed = there.ask(lambda: there.service.start(chain, {})).run_id
+    there.work(budget_ms=0)
+    cancelled = there.ask(lambda: there.service.start(ask, {})).run_id
+    there.work()
+    there.ask(lambda: there.service.cancel(cancelled, by="ada"))
+    there.work()
+    used = meter.taken().tally
+    meter.forget(there.dynamo)
+    heads = [head for run_id in (handed, cancelled) if (head := there.world.store.get_run(run_id)) is not None]
+    told = decode_tally(heads[0].spent) + decode_tally(heads[1].spent)
+    assert (heads[0].status, heads[1].status) == ("completed", "cancelled")
+    assert heads[0].epoch > 5  # leases: it was handed over
+    assert (told.write_units, told.index_units) == (used.write_units, used.index_units)
+    assert told.invocations == heads[0].epoch + heads[1].epoch + 3  # two starts and the cancel
+    assert told.queue_requests == 3 * (heads[0].epoch + heads[1].epoch)
+
+
+@pytest.mark.parametrize("name", FLOWS)
+def test_the_log_alone_tells_nearly_the_same(there: Account, name: str) -> None:
+    found = cost.bill(there, name, FLOWS[name]).facts
+    counted, estimated = ({line["what"]: line["count"] for line in found[basis]["lines"]} for basis in ("counted", "estimated"))
+    assert counted.keys() == estimated.keys()
+    assert estimated["DynamoDB write units"] == pytest.approx(counted["DynamoDB write units"], abs=1)
+    assert estimated["DynamoDB read units"] == pytest.approx(counted["DynamoDB read units"], rel=0.1)
+    for what in ("SQS requests", "Lambda requests", "HTTP API requests"):
+        assert estimated[what] == counted[what]
+    assert estimated.get("Scheduler schedules") == counted.get("Scheduler schedules")
+    assert found["counted"]["basis"] == "counted"
+
+
+@pytest.mark.parametrize(("name", "most"), [*WRITE_UNITS.items(), ("approval", 17), ("approval, wait and node", 21)])
+def test_a_workload_stays_below_its_write_units(there: Account, name: str, most: int) -> None:
+    assert 12 < cost.bill(there, name, FLOWS[name]).facts["write_units"] <= most
+
+
+def test_bills_are_told_as_tables(there: Account) -> None:
+    sample = cost.bill(there, "approval, wait and node", FLOWS["approval, wait and node"])
+    text = "\n".join(bills.section([sample, Sample("cost", "chain of 10", 1, 1, error="no emulator")]))
+    assert "| the same, and a node behind the wait |" in text
+    assert "| state transitions | 4 | $25 per million | 100.00 | the start, 3 nodes |" in text
+    assert "| Scheduler schedules | 1 | $1 per million | 1.00 | billed when they fire |" in text
+
+
+def test_without_an_emulator_nothing_is_told() -> None:
+    samples: list[Any] = [Sample("cost", "chain of 10", 1, 1, error="no emulator")]
+    assert list(bills.section(samples)) == ["not measured"]
