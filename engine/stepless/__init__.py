@@ -8,8 +8,8 @@
 
     result = run("hello.yaml", inputs={"name": "Ada"})
 
-What stands in `__all__` is all that is public here; each name is imported when it is first used, so that `import stepless`
-costs nothing.
+What stands in `__all__` is all that is public here (docs/python.md); each name is imported when it is first used, so that
+`import stepless` costs nothing.
 """
 
 from __future__ import annotations
@@ -18,17 +18,35 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from stepless.builder import Container, Exit, Ref, Step, Workflow
+    from stepless.core.trace import NodeRecord
+    from stepless.model.findings import Finding
     from stepless.model.work import NodeFailure
-    from stepless.nodes.function import FunctionCall, function
-    from stepless.runtime.inprocess import RunResult, run
+    from stepless.nodes.function.call import FunctionCall
+    from stepless.nodes.function.registry import function, node
+    from stepless.runtime.inprocess import RunResult, arun, run
+    from stepless.runtime.inspecting import OpenPause
 
-__all__ = ["FunctionCall", "NodeFailure", "RunResult", "function", "run"]
+__all__ = [
+    "Container", "Exit", "Finding", "FunctionCall", "NodeFailure", "NodeRecord", "OpenPause", "Ref", "RunResult", "Step",
+    "Workflow", "arun", "function", "node", "run",
+]  # fmt: skip
 
 _HOMES = {
-    "FunctionCall": "stepless.nodes.function",
+    "Container": "stepless.builder",
+    "Exit": "stepless.builder",
+    "Finding": "stepless.model.findings",
+    "FunctionCall": "stepless.nodes.function.call",
     "NodeFailure": "stepless.model.work",
+    "NodeRecord": "stepless.core.trace",
+    "OpenPause": "stepless.runtime.inspecting",
+    "Ref": "stepless.builder",
     "RunResult": "stepless.runtime.inprocess",
-    "function": "stepless.nodes.function",
+    "Step": "stepless.builder",
+    "Workflow": "stepless.builder",
+    "arun": "stepless.runtime.inprocess",
+    "function": "stepless.nodes.function.registry",
+    "node": "stepless.nodes.function.registry",
     "run": "stepless.runtime.inprocess",
 }
 

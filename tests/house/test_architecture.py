@@ -39,7 +39,8 @@ IDS = [identity for identity, _ in CONTRACTS]
 STUB = """
 stepless.__main__ stepless.codes stepless.imports stepless.imports.sim
 stepless.adapters stepless.adapters.aws stepless.adapters.aws.store stepless.adapters.memory stepless.adapters.memory.store
-stepless.api stepless.api.app stepless.cli stepless.cli.dev stepless.cli.main stepless.compile stepless.compile.link
+stepless.api stepless.api.app stepless.builder stepless.builder.workflow stepless.cli stepless.cli.dev stepless.cli.main
+stepless.compile stepless.compile.link
 stepless.core stepless.core.decide stepless.core.fold stepless.errors stepless.expressions stepless.expressions.parse
 stepless.limits stepless.model stepless.model.document stepless.nodes stepless.nodes.http stepless.nodes.loop
 stepless.nodes.registry stepless.ports stepless.runtime stepless.runtime.bootstrap stepless.runtime.bootstrap_aws
@@ -53,6 +54,7 @@ TRESPASSES = [  # what is drawn, and the contracts that it breaks, by name
     (["stepless.cli.main -> stepless.api.app"], "layers"),
     (["stepless.api.app -> stepless.testing.simulate"], "layers"),
     (["stepless.imports.sim -> stepless.runtime.runner"], "layers"),
+    (["stepless.runtime.runner -> stepless.builder.workflow"], "layers"),
     (["stepless.core.decide -> stepless.core.fold", "stepless.core.fold -> stepless.core.decide"], "acyclic"),
     (["stepless.adapters.memory.store -> stepless.core.fold"], "adapters layers"),
     (["stepless.adapters.memory.store -> stepless.expressions.parse"], "adapters"),

@@ -1,0 +1,23 @@
+"""The wheel, and two environments: one without extras, one as who writes workflows has it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from environments import Environment, build_wheel, install
+
+
+@pytest.fixture(scope="session")
+def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return build_wheel(tmp_path_factory.mktemp("wheel"))
+
+
+@pytest.fixture(scope="session")
+def bare(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Environment:
+    return install(wheel, tmp_path_factory.mktemp("bare"))
+
+
+@pytest.fixture(scope="session")
+def dev(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Environment:
+    return install(wheel, tmp_path_factory.mktemp("dev"), "dev")
