@@ -27,6 +27,7 @@ from stepless.ports import Batch, Lease, Message, RunHead, Signal
 from stepless.runtime.budget import Budget
 from stepless.runtime.runlog import RunLog
 from stepless.runtime.runner import Ending, Runner, Session
+from stepless.runtime.signals import Signals
 
 
 def _runner(session: type[Session]) -> type[Runner]:
@@ -148,6 +149,15 @@ def _with_log(log: type[RunLog]) -> type[Session]:
     return WithLog
 
 
+def _with_signals(signals: type[Signals]) -> type[Session]:
+    class WithSignals(Session):
+        def __init__(self, *parts: Any) -> None:
+            super().__init__(*parts)
+            self._signals = signals(self._world, self._versions, self._head.run_id)
+
+    return WithSignals
+
+
 # -- the runner -------------------------------------------------------------------------------------------------------
 
 
@@ -163,15 +173,15 @@ class DispatchesBeforeItCommits(Session):
         await asyncio.sleep(0)
         await self._patiently(lambda: self._log.append(decision.events))
         await self._take_told()
-        return [*await self._claim_deadlines(decision), *self._ripe()]
+        return [*await self._claim_deadlines(decision), *self._signals.ripe(self._state)]
 
 
-class TakesBeforeItCommits(Session):
+class TakesBeforeItCommits(Signals):
     """Signals are marked as taken when they are read."""
 
-    def _tell_core(self, signals: Any) -> list[Fact]:
-        facts = super()._tell_core(signals)
-        self._world.store.take_signals(self._head.run_id, self._told)
+    def _tell(self, state: State, signals: Iterable[Signal]) -> list[Fact]:
+        facts = super()._tell(state, signals)
+        self._world.store.take_signals(self._run_id, self.told)
         return facts
 
 
@@ -179,7 +189,7 @@ class ForgetsTheLastLook(Session):
     """Nobody looks into the inbox after the lease is released, and a hint for a live lease is not sent again."""
 
     async def _park(self, due_ms: int | None) -> Ending:
-        self._seen |= {(s.kind, s.identity) for s in self._world.store.read_inbox(self._head.run_id)}
+        self._signals.look(self._state)
         return await super()._park(due_ms)
 
 
@@ -218,12 +228,12 @@ class RecoversInSilence(Session):
         return [fact for fact in facts if not isinstance(fact, Recovered)]
 
 
-class DropsEarlyAnswers(Session):
+class DropsEarlyAnswers(Signals):
     """An answer that comes before its question is marked as taken and forgotten."""
 
-    def _ripe(self) -> list[Fact]:
+    def ripe(self, state: State) -> list[Fact]:
         if self._early:
-            self._world.store.take_signals(self._head.run_id, self._early)
+            self._world.store.take_signals(self._run_id, self._early)
         self._early = []
         return []
 
@@ -260,11 +270,11 @@ class ForgetsTheHold(Session):
         return facts
 
 
-class LosesTheHold(Session):
+class LosesTheHold(Signals):
     """A pause that is asked for is marked as taken, and that is all."""
 
-    def _tell_core(self, signals: Any) -> list[Fact]:
-        return [fact for fact in super()._tell_core(signals) if not isinstance(fact, HoldChanged)]
+    def _tell(self, state: State, signals: Iterable[Signal]) -> list[Fact]:
+        return [fact for fact in super()._tell(state, signals) if not isinstance(fact, HoldChanged)]
 
 
 class ForgetsToEnd(Session):
@@ -325,17 +335,19 @@ MUTANTS: Mapping[str, Parts] = {
     "snapshots are off by one": Parts(runner=_runner(_with_log(StaleLog))),
     "a conflict is taken for success": Parts(runner=_runner(_with_log(BlindLog)), weather=frozen),
     "dispatch before commit": Parts(runner=_runner(DispatchesBeforeItCommits)),
-    "signals are taken before the commit": Parts(runner=_runner(TakesBeforeItCommits), shape="early", weather=deadly),
+    "signals are taken before the commit": Parts(
+        runner=_runner(_with_signals(TakesBeforeItCommits)), shape="early", weather=deadly
+    ),
     "no last look, no second hint": Parts(runner=DropsBusyHints, shape="early", weather=lossy, sweeps=False),
     "parking without a timer": Parts(runner=_runner(ParksWithoutTimer), shape="waits"),
     "what was cut off is forgotten": Parts(runner=_runner(NeverRecovers), weather=deadly),
     "recovering without a word": Parts(runner=_runner(RecoversInSilence), weather=deadly),
-    "early answers are dropped": Parts(runner=_runner(DropsEarlyAnswers), shape="early"),
+    "early answers are dropped": Parts(runner=_runner(_with_signals(DropsEarlyAnswers)), shape="early"),
     "a deadline claims nothing": Parts(runner=_runner(DeadlinesClaimNothing), shape="waits", weather=slow),
     "a frozen process begins work": Parts(runner=_runner(HoldsWithoutAsking), weather=frozen),
     "children of the dead are orphans": Parts(runner=_runner(LeavesOrphans), shape="parent", weather=deadly),
     "a held run is gone on with": Parts(runner=_runner(ForgetsTheHold)),
-    "a pause is lost": Parts(runner=_runner(LosesTheHold), shape="waits"),
+    "a pause is lost": Parts(runner=_runner(_with_signals(LosesTheHold)), shape="waits"),
     "the header never hears of the end": Parts(runner=_runner(ForgetsToEnd), weather=calm),
     "timers compare with a clock that is ahead": Parts(clock=FastClock, shape="waits"),
     "nobody sweeps": Parts(sweeps=False, weather=lossy),

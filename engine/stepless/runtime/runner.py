@@ -40,7 +40,7 @@ from stepless.limits import (
 )
 from stepless.model.graph import Graph, all_nodes
 from stepless.model.json import JSON
-from stepless.ports import Lease, Message, RunHead, Signal
+from stepless.ports import Lease, Message, RunHead
 from stepless.runtime import children, inbox, metering, spending
 from stepless.runtime.arrivals import Arrivals
 from stepless.runtime.attempts import Attempt, Attempts
@@ -49,6 +49,7 @@ from stepless.runtime.endings import Ending as Ending
 from stepless.runtime.execute import Executor
 from stepless.runtime.moderation import Gate
 from stepless.runtime.runlog import RunLog
+from stepless.runtime.signals import Signals
 from stepless.runtime.telling import Telling
 from stepless.runtime.versions import Versions
 from stepless.runtime.world import World
@@ -130,10 +131,7 @@ class Session:
         self._attempts = Attempts(self._loop, self._arrivals.tell)
         known = {"depth": self._meta.get("depth", 0)}
         self._executor = Executor(head, world.runs, Gate(world.moderator), self._arrivals.tell, known, self._mask)
-        self._seen: set[tuple[str, str]] = set()  # signals that this session knows of
-        self._early: list[Signal] = []  # answers to pauses that are not recorded yet
-        self._told: list[Signal] = []  # told to the core, and not marked taken
-        self._strays: list[str] = []  # child runs that are at work although their caller has settled
+        self._signals = Signals(world, versions, head.run_id)
         self._ahead_ms = 0  # of the clock: the run's own time, by which its events and timers go
         self._look_at = 0.0  # when the inbox is looked into next, in the loop's seconds
         self._renew_at = self._loop.time() + LEASE_MS / 3000
@@ -214,30 +212,31 @@ class Session:
         metering.committed(self._world.meter, self._head, decision.events)
         for instance in decision.aborts:  # before anything that waits: what was cancelled must not begin meanwhile
             self._attempts.drop(instance)
-        if inbox.is_worth_marking(self._told):
+        if inbox.is_worth_marking(self._signals.told):
             await self._take_told()
         for dispatch in decision.dispatches:
             if dispatch.id not in decision.aborts:
                 self._dispatch(dispatch)
         for pause in decision.notices:
             self._telling.begin(self._state, pause)
-        if self._calls_children or self._strays:
+        if self._calls_children or self._signals.strays:
             await self._cancel_orphans(decision.events)
         won = await self._claim_deadlines(decision) if decision.expiries else []
-        return [*won, *self._ripe()]
+        return [*won, *self._signals.ripe(self._state)]
 
     async def _cancel_orphans(self, events: Iterable[Event]) -> None:
         """Children that nobody waits for any more, or that tell of themselves when nobody does."""
-        strays, self._strays = self._strays, []
+        strays, self._signals.strays = self._signals.strays, []
         for orphan in [*children.orphans(self._graph, self._head.run_id, events), *strays]:
             await self._patiently(partial(children.cancel, self._world, orphan))
 
     async def _take_told(self) -> None:
         """What the core was told is committed: it need not be told again."""
-        while self._told:
-            some = self._told[:TAKEN_AT_ONCE]
+        told = self._signals.told
+        while told:
+            some = told[:TAKEN_AT_ONCE]
             await self._patiently(partial(self._world.store.take_signals, self._head.run_id, some), together=True)
-            del self._told[:TAKEN_AT_ONCE]
+            del told[:TAKEN_AT_ONCE]
             if self._loop.time() >= self._renew_at:
                 await self._patiently(self._renew)
 
@@ -288,8 +287,7 @@ class Session:
         for instance in decision.expiries:
             signal = inbox.deadline_signal(instance, now_ms)
             standing = await self._patiently(partial(self._world.store.put_signal, self._head.run_id, signal))
-            self._seen.add((standing.kind, standing.identity))
-            facts += self._tell_core([standing])
+            facts += self._signals.claimed(self._state, standing)
         return facts
 
     # -- waiting ----------------------------------------------------------------------------------------------------
@@ -329,29 +327,7 @@ class Session:
         """The signals that came since the last look, as facts."""
         self._look_at = self._loop.time() + INBOX_LOOK_MS / 1000
         self._ahead_ms = self._world.ahead_ms(self._head.run_id)
-        new = [s for s in self._world.store.read_inbox(self._head.run_id) if (s.kind, s.identity) not in self._seen]
-        early, timely = inbox.parted(self._state, new)
-        facts = self._tell_core(timely)
-        self._early += early
-        self._seen.update((signal.kind, signal.identity) for signal in new)
-        return facts
-
-    def _ripe(self) -> list[Fact]:
-        """Early answers whose pause has been recorded, or never will be."""
-        if not self._early:
-            return []
-        self._early, ripe = inbox.parted(self._state, self._early)
-        return self._tell_core(ripe)
-
-    def _tell_core(self, signals: Iterable[Signal]) -> list[Fact]:
-        told = list(signals)
-        facts = [inbox.fact_of(signal, self._outcome_of) for signal in told]
-        self._told += told
-        self._strays += [run for signal in told if (run := inbox.stray_child(self._state, signal)) is not None]
-        return [fact for fact in facts if fact is not None]
-
-    def _outcome_of(self, run_id: str) -> tuple[JSON, Mapping[str, JSON] | None]:
-        return children.outcome(self._world, self._versions, run_id)
+        return self._signals.look(self._state)
 
     # -- leaving ----------------------------------------------------------------------------------------------------
 
@@ -382,8 +358,7 @@ class Session:
         elif self._graph.concurrency is not None:  # admission counts it among what is due
             due_ms = self._world.clock.now_ms() + MAX_DURATION_MS
         await self._leave(due_ms)
-        unseen = [s for s in self._world.store.read_inbox(self._head.run_id) if (s.kind, s.identity) not in self._seen]
-        if unseen:
+        if self._signals.unseen():
             self._world.queue.send(Message(self._head.run_id, "signal"))
         return Ending.PARKED
 
