@@ -47,7 +47,7 @@ def statements(template: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]
     for name, resource in template["Resources"].items():
         for policy in resource.get("Properties", {}).get("Policies", []):
             for statement in policy["PolicyDocument"]["Statement"]:
-                yield name, next(part for part in statement["If"] if "Action" in part) if "If" in statement else statement
+                yield from ((name, part) for part in statement.get("If", [statement]) if isinstance(part, dict) and "Action" in part)
 
 
 def listed(value: Any) -> list[Any]:
@@ -132,10 +132,21 @@ def test_nothing_starts_runs_by_events_unless_their_sources_are_named(template: 
 def test_people_are_told_and_pages_are_served_only_where_the_operator_says_so(template: dict[str, Any]) -> None:
     policies = properties(template, "RunnerRole")["Policies"][0]["PolicyDocument"]["Statement"]
     told = {part["If"][0]: part["If"][1]["Action"] for part in policies if "If" in part}
+    told.pop("WithSecretsManager")
     assert told == {"WithTopic": "sns:Publish", "WithMail": "ses:SendEmail", "WithTracing": told["WithTracing"]}
     assert template["Resources"]["PreflightRoute"]["Condition"] == "WithCors"
     variables = template["Globals"]["Function"]["Environment"]["Variables"]
     assert {"STEPLESS_BASE_URL", "STEPLESS_SIGNING_SECRET", "STEPLESS_NOTIFY_FROM"} <= set(variables)  # notices carry links
+
+
+@pytest.mark.parametrize("role", ["ApiRole", "RunnerRole"])
+def test_workflows_secrets_are_read_from_one_place_and_under_the_name_of_the_stack(template: dict[str, Any], role: str) -> None:
+    policies = properties(template, role)["Policies"][0]["PolicyDocument"]["Statement"]
+    [(_, one, other)] = [part["If"] for part in policies if part.get("If", [""])[0] == "WithSecretsManager"]
+    assert (one["Action"], other["Action"]) == ("secretsmanager:GetSecretValue", "ssm:GetParameter")
+    assert one["Resource"]["Sub"].endswith(":secret:/${AWS::StackName}/*")
+    assert other["Resource"]["Sub"].endswith(":parameter/${AWS::StackName}/*")
+    assert template["Parameters"]["SecretsSource"]["Default"] == "ssm"
 
 
 def test_the_sandbox_starts_with_the_standard_library_alone() -> None:

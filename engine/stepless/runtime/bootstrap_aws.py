@@ -90,6 +90,16 @@ def signer() -> Signer:
     return Signer(keys)
 
 
+def secrets() -> AwsSecrets:
+    """Those of workflows, from where the operator keeps them. Raises `ConfigError` for a place that is none."""
+    source, prefix = os.environ.get("STEPLESS_SECRETS_SOURCE", "ssm"), setting("STEPLESS_SECRETS_PREFIX")
+    match source:
+        case "ssm" | "secretsmanager":
+            return AwsSecrets(client(source), prefix=prefix, source=source)
+    mend = "set it to ssm or to secretsmanager"
+    raise ConfigError(f"secrets cannot be kept in {source!r}", place="STEPLESS_SECRETS_SOURCE", mend=mend)
+
+
 def aws() -> Cloud:
     """The engine in a Lambda function. Raises `ConfigError` naming a setting that is missing.
 
@@ -113,7 +123,6 @@ def _wired() -> Cloud:
         queue_arn=setting("STEPLESS_SCHEDULE_TARGET_ARN"),
         dlq_arn=setting("STEPLESS_SCHEDULE_DEAD_LETTER_ARN"),
     )
-    secrets = AwsSecrets(client("ssm"), prefix=setting("STEPLESS_SECRETS_PREFIX"))
     calls, invitations = LazyCalls(), Invitations(signer, os.environ.get("STEPLESS_BASE_URL", ""))
     children: dict[str, Run] = {}
     runs = runs_with(children, configured_runs(os.environ.get), aws_runs(calls, invitations.invite))
@@ -125,7 +134,8 @@ def _wired() -> Cloud:
     tallies = RequestTallies(memory_mb, *map(client, ("dynamodb", "sqs", "scheduler", "s3")))
     kinds = aws_kinds(calls)
     world = World(
-        store, queue, timers, blobs, SystemClock(), secrets, kinds, runs, moderator, notices.send, meter, tallies, LazyCalendar()
+        store, queue, timers, blobs, SystemClock(), secrets(), kinds, runs, moderator, notices.send, meter, tallies,
+        LazyCalendar(),
     )  # fmt: skip
     children["workflow"] = caller(world)
     return Cloud(world, Versions(store, KINDS), meter)
