@@ -47,7 +47,8 @@ def statements(template: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]
     for name, resource in template["Resources"].items():
         for policy in resource.get("Properties", {}).get("Policies", []):
             for statement in policy["PolicyDocument"]["Statement"]:
-                yield from ((name, part) for part in statement.get("If", [statement]) if isinstance(part, dict) and "Action" in part)
+                parts = statement.get("If", [statement])
+                yield from ((name, part) for part in parts if isinstance(part, dict) and "Action" in part)
 
 
 def listed(value: Any) -> list[Any]:
