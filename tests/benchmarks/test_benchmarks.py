@@ -76,7 +76,7 @@ def test_growth_counts_what_a_run_leaves_behind() -> None:
 
 
 def test_a_paused_run_is_read_back_and_ends() -> None:
-    sample = reload.reload(1_000)
+    sample = reload.reload(3_000)  # a log that is clearly worth a snapshot at the first question
     assert sample.facts["tail_events"] > 0
     assert sample.facts["step_s"] > 0
 
