@@ -96,7 +96,8 @@ def _rate_limit(limit: RateLimitView | None) -> RateLimit | None:
 @dataclass(slots=True)
 class _Layout:
     """What the nodes of a body need to know of each other, all by position. `merges` are the first that the edges of a param
-    state; `merges`, `losers` and `clocks` have entries only for those that have any."""
+    state; `merges`, `losers` and `clocks` have entries only for those that have any. `tools` are by the id of the node that runs
+    them."""
 
     nodes: list[DraftNode]
     incoming: list[tuple[Edge, ...]]
@@ -109,10 +110,10 @@ class _Layout:
     depths: list[int]
     losers: Mapping[int, tuple[int, ...]]
     clocks: Mapping[int | None, list[int]]
-    tools: Sequence[tuple[DraftNode, Sequence[DraftNode]]]
+    tools: Mapping[str, Sequence[DraftNode]]
 
 
-_ALONE: Final = _Layout([], [()], [()], {}, [()], [()], [None], [0], [0], {}, {}, ())  # of a node without edges
+_ALONE: Final = _Layout([], [()], [()], {}, [()], [()], [None], [0], [0], {}, {}, {})  # of a node without edges
 _NO_TOOLS: Final[Mapping[str, Node]] = {}
 
 
@@ -145,7 +146,7 @@ def _lay_out(body: DraftBody, chosen: set[int], wave: int, depth: int) -> _Layou
         [depth + forks for forks in fork_depths(order, targets, above, behind)],
         behind.below([place for place, node in enumerate(nodes) if branches[place] and node.document.join.losers == "cancel"]),
         _clocks(nodes, branches, dominators),
-        [(body.nodes[name], users) for name, users in body.tools.items()],
+        _tools_of(body),
     )
 
 
@@ -251,8 +252,16 @@ def _link_node(layout: _Layout, draft: DraftNode, position: int) -> Node:
 
 def _link_tools(layout: _Layout, draft: DraftNode) -> Mapping[str, Node]:
     """The nodes that this one runs itself."""
-    mine = [tool for tool, users in layout.tools if draft in users]
+    mine = layout.tools.get(draft.id)
     return {tool.id: _link_node(_ALONE, tool, 0) for tool in mine} if mine else _NO_TOOLS
+
+
+def _tools_of(body: DraftBody) -> Mapping[str, Sequence[DraftNode]]:
+    tools: dict[str, list[DraftNode]] = {}
+    for name, users in body.tools.items():
+        for user in users:
+            tools.setdefault(user.id, []).append(body.nodes[name])
+    return tools
 
 
 def _link_params(layout: _Layout, merge: str, position: int, incoming: tuple[Edge, ...]) -> tuple[Param, ...]:
