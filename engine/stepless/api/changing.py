@@ -130,22 +130,15 @@ def add_routes(router: APIRouter, service: Service, links: Links) -> None:
 def _verb(service: Service, body: BulkBody) -> Verb:
     _check_bulk(body)
 
-    def cancel(head: RunHead) -> str:
-        service.cancel(head.run_id, by=body.by, reason=body.reason)
+    if body.action == "rerun":
+        return lambda head: service.rerun(head.run_id, node=body.from_).run_id
+    ask = {"cancel": service.cancel, "pause": service.pause, "unpause": service.unpause}[body.action]
+
+    def asked(head: RunHead) -> str:
+        ask(head.run_id, by=body.by, reason=body.reason)
         return head.run_id
 
-    def pause(head: RunHead) -> str:
-        service.pause(head.run_id, by=body.by, reason=body.reason)
-        return head.run_id
-
-    def unpause(head: RunHead) -> str:
-        service.unpause(head.run_id, by=body.by, reason=body.reason)
-        return head.run_id
-
-    def rerun(head: RunHead) -> str:
-        return service.rerun(head.run_id, node=body.from_).run_id
-
-    return {"cancel": cancel, "pause": pause, "unpause": unpause, "rerun": rerun}[body.action]
+    return asked
 
 
 def _check_bulk(body: BulkBody) -> None:
