@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from typing import Any, Final, Literal, TypedDict, Unpack
 
@@ -31,7 +32,7 @@ class NodeOptions(TypedDict, total=False):
     moderation_on_error: Literal["block", "allow"]
 
 
-class Nodes:
+class Nodes(ABC):
     """Nodes and edges in the order in which they were added."""
 
     def __init__(self, level: dict[str, Any], place: str = "") -> None:
@@ -85,8 +86,9 @@ class Nodes:
             return self._container(id, body, f"{self._place}nodes.{id}.with.body.")
         return Step(id)
 
+    @abstractmethod
     def _container(self, id: str, body: dict[str, Any], place: str) -> Step:
-        raise NotImplementedError
+        """The node, as what its body is built with."""
 
 
 def _id(node: str | Step) -> str:

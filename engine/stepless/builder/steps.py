@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from enum import Enum
 from typing import Any, Final, TypeAlias
@@ -20,15 +21,15 @@ Value: TypeAlias = Any
 """JSON; a `Ref` or a `Step` (its whole output) wherever a value may stand, at any depth."""
 
 
-class _Source:
+class _Source(ABC):
     """Where an edge may come from."""
 
     __slots__ = ()
 
     @property
+    @abstractmethod
     def written(self) -> str:
         """As `after` names it: `node` or `node.exit`."""
-        raise NotImplementedError
 
     def into(
         self,
