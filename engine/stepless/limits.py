@@ -129,7 +129,6 @@ BUDGET_MARGIN_MS: Final = 5_000  # of a hard budget: final commit, snapshot, eff
 INBOX_LOOK_MS: Final = 1_000  # while active, the inbox is looked into at most this often
 STAY_MS: Final = 2_000  # a timer due sooner than this is waited for; later ones are armed
 BUSY_DELAY_MS: Final = 1_000  # a hint that finds a live lease comes back after this
-SWEEP_INTERVAL_MS: Final = 60_000
 DEAD_LETTER_REST_MS: Final = 3_600_000  # a run that could not be worked off is tried again after this
 START_GRACE_MS: Final = 10_000  # a created run that nobody picked up is looked for after this
 SHUTDOWN_MS: Final = 10_000  # how long a drain may take after Ctrl-C

@@ -177,10 +177,6 @@ class Node:
     tools: Mapping[str, Node] = field(default_factory=lambda: _NO_TOOLS)  # shared: most nodes have none
 
     @property
-    def has_error_edge(self) -> bool:
-        return "error" in self.handles
-
-    @property
     def is_leaf(self) -> bool:
         return not self.outgoing
 

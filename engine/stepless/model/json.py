@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
 from typing import Any, Final, TypeAlias
 
 JSON: TypeAlias = Any  # None | bool | int | float | str | list[JSON] | dict[str, JSON]; a recursive alias slows mypy down
-Object: TypeAlias = Mapping[str, JSON]
 Path: TypeAlias = tuple[str | int, ...]
 
 

@@ -159,7 +159,10 @@ class _World:
     def _load_again(self, now_ms: int) -> None:
         """What another process would go on with. Timers that were over before now come back with it and mean nothing."""
         if self.reload == "snapshot":
-            self.state = decode_state(encode_state(self.state), self.graph, RUN_ID) or self.state
+            state = decode_state(encode_state(self.state), self.graph, RUN_ID)
+            if state is None:
+                raise EngineBug("a snapshot that was just written cannot be read", place=RUN_ID)
+            self.state = state
         else:
             self.state = State(self.graph, RUN_ID)
             for event in self.events:
