@@ -25,12 +25,18 @@ T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
-class StoredVersion:
-    """One published document. `number` counts from 1 per workflow; `hash` is the content hash; `document` canonical JSON."""
+class Version:
+    """Which of a workflow's versions. `number` counts from 1 per workflow; `hash` is the content hash."""
 
     workflow_id: str
     number: int
     hash: str
+
+
+@dataclass(frozen=True, slots=True)
+class StoredVersion(Version):
+    """One published document, as canonical JSON."""
+
     document: bytes
     created_ms: int
 
@@ -123,6 +129,10 @@ class Store(Protocol):
 
     def get_version(self, workflow_id: str, number: int | None = None, *, hash: str | None = None) -> StoredVersion | None:
         """By number or by hash (the newest with it); the newest one without either."""
+        ...
+
+    def newest_version(self, workflow_id: str) -> Version | None:
+        """Which version is the newest; what that costs does not grow with its document."""
         ...
 
     def list_workflows(self, *, limit: int = 100, cursor: str | None = None, entry: str | None = None) -> Page[StoredVersion]:

@@ -10,7 +10,7 @@ import pytest
 
 from stepless.errors import AppendConflict, EngineBug, InvalidRequest, LimitExceeded
 from stepless.limits import MAX_BATCH_BYTES, MAX_PAGE_ITEMS
-from stepless.ports import Batch, RunFilter, RunHead, Signal, Store
+from stepless.ports import Batch, RunFilter, RunHead, Signal, Store, Version
 
 ODD_IDS = [
     "x@l[2]@m[0]", "ünï-🧨", "e\u0301", "é", "A", "a", "it's \"quoted\" 100%_", "RUN#r/LOG#1", "a\u0000b", "a", " a", "日本" * 20,
@@ -53,6 +53,13 @@ def test_versions_count_from_one_per_workflow(store: Store) -> None:
     assert store.get_version("wf", 1) == one
     assert store.get_version("wf", hash="h1") == one
     assert store.get_version("wf", 1, hash="h2") is store.get_version("wf", 3) is store.get_version("none") is None
+
+
+def test_the_newest_version_is_known_by_number_and_hash(store: Store) -> None:
+    assert store.newest_version("wf") is None
+    for number, hash in enumerate(("h1", "h2", "h1"), start=1):
+        store.put_version("wf", hash, b"{}", 10)
+        assert store.newest_version("wf") == Version("wf", number, hash)
 
 
 def test_publishing_the_newest_version_again_changes_nothing(store: Store) -> None:

@@ -25,7 +25,6 @@ from stepless.compile import check_document, compile_document
 from stepless.errors import ConfigError, DocumentRefused, InvalidRequest, SteplessError
 from stepless.limits import LOCAL_BUDGET_MS
 from stepless.model.findings import Finding
-from stepless.model.graph import all_nodes
 from stepless.model.json import JSON
 from stepless.nodes import KINDS
 from stepless.nodes.function import names
@@ -64,7 +63,7 @@ def _begin(built: Local, arguments: argparse.Namespace, inputs: JSON) -> str:
         published = built.service.publish(source.document, functions=names())
     except DocumentRefused as error:
         raise Refused(error, source.file, source.text) from error
-    if any(node.kind.name == "workflow" for node in all_nodes(compile_document(source.document, KINDS).root)):
+    if "workflow" in compile_document(source.document, KINDS).kinds:
         _publish_beside(built, arguments)
     meta = {"trigger": {"kind": "cli"}, "source": os.path.abspath(source.file), "modules": arguments.modules}
     return built.service.start(published.version.workflow_id, inputs, entry=arguments.entry, meta=meta).run_id

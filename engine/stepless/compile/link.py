@@ -31,6 +31,7 @@ from stepless.model.graph import (
     Param,
     RateLimit,
     Retry,
+    all_nodes,
 )
 from stepless.model.json import parse_path
 from stepless.model.kind import Part
@@ -52,16 +53,18 @@ def link(draft: Draft, version: str, entries: Sequence[str] | None, warnings: tu
     chosen = _places(root)
     if entries is not None:
         chosen = reachable([_entry(root, entry).place for entry in entries], root.successors)
+    body = _link_body(root, chosen, wave=0, depth=0)
     return Graph(
         workflow_id=document.id,
         name=document.name or document.id,
         version=version,
-        root=_link_body(root, chosen, wave=0, depth=0),
+        root=body,
         variables=document.variables,
         env=tuple(document.env),
         halt_on_failure=document.on_failure == "halt",
         max_steps=document.max_steps,
         timeout_ms=document.timeout_ms,
+        kinds=frozenset(node.kind.name for node in all_nodes(body)),
         warnings=warnings,
         concurrency=document.concurrency,
         rate_limit=_rate_limit(document.rate_limit),

@@ -41,7 +41,7 @@ A node with one parent is the case N = 1, an entry the case N = 0 (it runs).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from enum import Enum
 
 from stepless.core.state import Instance, Status
@@ -107,15 +107,15 @@ def carries(instance: Instance, edge: Edge) -> bool:
     return condition is None or _TESTS[condition.test](carried(instance, edge), condition.operand)
 
 
-def resolve(instance: Instance) -> tuple[frozenset[int], Branch]:
+def resolve(instance: Instance) -> tuple[Collection[int], Branch]:
     """The targets whose branch from this settled source is taken, and what the branch of every other target is."""
     status, node = instance.status, instance.node
     if status is Status.COMPLETED or (status is Status.FAILED and "error" in node.handles):
-        return frozenset(edge.target for edge in node.outgoing if carries(instance, edge)), Branch.PRUNED
+        return {edge.target for edge in node.outgoing if carries(instance, edge)}, Branch.PRUNED
     if status is Status.FAILED:
-        return frozenset(), Branch.DEAD
+        return (), Branch.DEAD
     benign = instance.reason != "upstream_failure" if status is Status.SKIPPED else instance.reason == "join_satisfied"
-    return frozenset(), Branch.PRUNED if benign else Branch.DEAD
+    return (), Branch.PRUNED if benign else Branch.DEAD
 
 
 def _contains(value: JSON, operand: JSON) -> bool:

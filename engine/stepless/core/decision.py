@@ -74,7 +74,9 @@ class Decision:
         if not parent and instance.last_taken >= 0:
             source = instance.scope.instances[instance.last_taken]
             parent = source.settled_sequence if source is not None else 0
-        event = Event(state.sequence + 1, type, self.now_ms, instance.id, parent, self._without_secrets(data))
+        if self.masks:
+            data = self._without_secrets(data)
+        event = Event(state.sequence + 1, type, self.now_ms, instance.id, parent, data)
         self.events.append(event)
         apply(state, event, instance)
         if state.notes:
@@ -82,7 +84,9 @@ class Decision:
 
     def emit_run(self, type: EventType, data: Mapping[str, Any]) -> None:
         """Decides one event about the run."""
-        event = Event(self.state.sequence + 1, type, self.now_ms, "", 0, self._without_secrets(data))
+        if self.masks:
+            data = self._without_secrets(data)
+        event = Event(self.state.sequence + 1, type, self.now_ms, "", 0, data)
         self.events.append(event)
         apply(self.state, event, None)
 
@@ -100,8 +104,6 @@ class Decision:
     def _without_secrets(self, data: Mapping[str, Any], *, told: bool = True) -> Mapping[str, Any]:
         """A payload with every secret masked, wherever people or programs could have put one; the engine's own words stay,
         even where a secret happens to be one of them. `told` says that its `message` is a failure's."""
-        if not self.masks:
-            return data
         shown: dict[str, Any] = {}
         for key, value in data.items():
             if key in _OWN_WORDS:

@@ -51,12 +51,10 @@ def begin_attempt(decision: Decision, instance: Instance, attempt: int) -> None:
 def work(decision: Decision, instance: Instance) -> None:
     """Everything between a committed start and the attempt's end. Repeated after a crash, it comes to the same."""
     node = instance.node
-    conflict = decision.start_failures.pop(instance, None)
-    if conflict is not None:
+    if decision.start_failures and (conflict := decision.start_failures.pop(instance, None)) is not None:
         fail(decision, instance, processing("variable_conflict", f"branches disagree about the variable {conflict}"))
         return
-    reused = decision.state.reused.get(instance.id)
-    if reused is not None:
+    if decision.state.reused and (reused := decision.state.reused.get(instance.id)) is not None:
         decision.emit(EventType.NODE_COMPLETED, instance, {**reused, "reused": True})
         return
     inputs = merged_inputs(decision.state, instance)

@@ -224,6 +224,7 @@ class Graph:
     halt_on_failure: bool
     max_steps: int
     timeout_ms: int | None
+    kinds: frozenset[str]  # names of the kinds that its nodes and their tools are of
     warnings: tuple[Finding, ...] = ()
     concurrency: int | None = None
     rate_limit: RateLimit | None = None

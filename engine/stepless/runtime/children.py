@@ -58,7 +58,7 @@ def caller(world: World) -> Run:
 
 
 def _start(world: World, call: Call, target: str, depth: int) -> str:
-    version = world.store.get_version(target)
+    version = world.store.newest_version(target)
     if version is None:
         message = f"there is no workflow {target}"
         raise NodeFailure("config", "unknown_workflow", message, retryable=False, mend="publish it first")

@@ -116,23 +116,23 @@ class Executor:
         node, instance, number = dispatch.instance.node, dispatch.id, dispatch.attempt
         watched = node.moderation in ("output", "both")
         voice = Voice(instance, number, self._ear, withheld=watched)
-        call = Call(
-            run_id=self._run_id,
-            workflow_id=self._workflow_id,
-            instance=instance,
-            node=node.id,
-            kind=node.kind.name,
-            attempt=number,
-            params=dispatch.params,
-            literals=node.config.literals,
-            inputs=dispatch.inputs,
-            token=f"{self._run_id}:{instance}",
-            deadline_ms=now_ms + node.timeout_ms,
-            started_ms=now_ms,
-            log=voice.log,
-            delta=voice.delta,
-            heartbeat=voice.heartbeat,
-            facts=self._facts,
+        call = Call(  # in the order of its fields: by their names it would take twice as long
+            self._run_id,
+            self._workflow_id,
+            instance,
+            node.id,
+            node.kind.name,
+            number,
+            dispatch.params,
+            node.config.literals,
+            dispatch.inputs,
+            f"{self._run_id}:{instance}",
+            now_ms + node.timeout_ms,
+            now_ms,
+            voice.log,
+            voice.delta,
+            voice.heartbeat,
+            self._facts,
         )
         if dispatch.render is not None:
             call.tools = tools_of(call, dispatch, self._runs, self._gate, self._mask)

@@ -38,7 +38,7 @@ from stepless.limits import (
     TAKEN_AT_ONCE,
     TRANSIENT_BACKOFF_MS,
 )
-from stepless.model.graph import Graph, all_nodes
+from stepless.model.graph import Graph
 from stepless.model.json import JSON
 from stepless.ports import Lease, Message, RunHead
 from stepless.runtime import children, inbox, metering, spending
@@ -135,7 +135,7 @@ class Session:
         self._ahead_ms = 0  # of the clock: the run's own time, by which its events and timers go
         self._look_at = 0.0  # when the inbox is looked into next, in the loop's seconds
         self._renew_at = self._loop.time() + LEASE_MS / 3000
-        self._calls_children = any(node.kind.name == "workflow" for node in all_nodes(self._graph.root))
+        self._calls_children = "workflow" in self._graph.kinds
         self._telling = Telling(world, self._env, self._mask, self._arrivals.tell)
         self._dispatched = 0
         self._stopping = False

@@ -14,7 +14,7 @@ from stepless.compile.canonical import json_findings
 from stepless.errors import Conflict, InvalidRequest, LimitExceeded, NotFound, StoreUnavailable
 from stepless.limits import IDEMPOTENCY_KEY_LIFE_MS, MAX_IDEMPOTENCY_KEY_CHARACTERS, MAX_INPUT_BYTES, START_GRACE_MS
 from stepless.model.json import JSON
-from stepless.ports import RunHead, StoredVersion
+from stepless.ports import RunHead, Version
 from stepless.runtime import spending
 from stepless.runtime.admission import admit
 from stepless.runtime.versions import Versions
@@ -70,13 +70,13 @@ def start(
     return _create(world, run_id, version, data, facts)
 
 
-def start_version(world: World, version: StoredVersion, data: bytes, facts: Mapping[str, JSON]) -> Started:
+def start_version(world: World, version: Version, data: bytes, facts: Mapping[str, JSON]) -> Started:
     """Creates a run of any version with inputs that are encoded already, admission aside."""
     return _create(world, f"run_{token_hex(10)}", version, data, facts)
 
 
-def latest(world: World, workflow_id: str) -> StoredVersion:
-    version = world.store.get_version(workflow_id)
+def latest(world: World, workflow_id: str) -> Version:
+    version = world.store.newest_version(workflow_id)
     if version is None:
         raise NotFound(f"there is no workflow {workflow_id}", code="unknown_workflow", mend="publish it, or look at the list")
     return version
@@ -112,14 +112,14 @@ def _claim_key(world: World, claim: str, same: JSON, run_id: str) -> str:
     return str(standing["run"])
 
 
-def _replayed(world: World, run_id: str, version: StoredVersion, data: bytes, facts: Mapping[str, JSON]) -> Started:
+def _replayed(world: World, run_id: str, version: Version, data: bytes, facts: Mapping[str, JSON]) -> Started:
     """The run of an earlier start. Whoever claimed the key may have died before it made the run: then it is made now."""
     if world.store.get_run(run_id) is None:
         _create(world, run_id, version, data, facts)
     return Started(run_id, version.workflow_id, version.number, replay=True)
 
 
-def _create(world: World, run_id: str, version: StoredVersion, data: bytes, facts: Mapping[str, JSON]) -> Started:
+def _create(world: World, run_id: str, version: Version, data: bytes, facts: Mapping[str, JSON]) -> Started:
     now_ms = world.clock.now_ms()
     head = RunHead(
         run_id=run_id,

@@ -18,7 +18,7 @@ from stepless.model.durations import parse_duration_ms
 from stepless.model.event_pattern import matches
 from stepless.model.graph import Node
 from stepless.model.json import JSON
-from stepless.ports import StoredVersion
+from stepless.ports import Version
 from stepless.runtime.payloads import Firing, events_of, firing_of
 from stepless.runtime.starting import Started, latest, start
 from stepless.runtime.versions import Versions
@@ -27,7 +27,7 @@ from stepless.runtime.world import World
 _log = logging.getLogger(__name__)
 
 
-def _entries(world: World, versions: Versions, kind: str) -> Iterator[tuple[StoredVersion, Node]]:
+def _entries(world: World, versions: Versions, kind: str) -> Iterator[tuple[Version, Node]]:
     """Every entry of this kind in the newest versions. Workflows that never had one cost nothing."""
     cursor: str | None = None
     while True:
@@ -88,7 +88,7 @@ class Schedules:
                 started += [run] if run is not None else []
         return started
 
-    def _fire(self, version: StoredVersion, node: Node, now_ms: int) -> Started | None:
+    def _fire(self, version: Version, node: Node, now_ms: int) -> Started | None:
         key = f"schedule:{version.workflow_id}:{node.id}"
         rhythm = json.dumps([node.config.literals.get(name) for name in ("cron", "rate", "timezone")])
         kept = self._world.store.get_claim(key, now_ms)
@@ -157,7 +157,7 @@ def deliver(world: World, versions: Versions, payload: Mapping[str, JSON]) -> Se
 
 
 def _start_by_event(
-    world: World, versions: Versions, version: StoredVersion, node: Node, event: Mapping[str, JSON]
+    world: World, versions: Versions, version: Version, node: Node, event: Mapping[str, JSON]
 ) -> Started:
     meta = {"trigger": {"kind": "event", "node": node.id, "source": event["source"], "event": event["id"]}}
     key = f"event:{node.id}:{sha256(str(event['id']).encode('utf-8', 'surrogatepass')).hexdigest()}"

@@ -14,7 +14,7 @@ from stepless.adapters.bounds import check_text, page_size
 from stepless.adapters.cursors import decode_cursor, encode_cursor
 from stepless.errors import EngineBug, StoreUnavailable
 from stepless.limits import MAX_ITEM_BYTES
-from stepless.ports import Page, StoredVersion
+from stepless.ports import Page, StoredVersion, Version
 
 _TRIES: Final = 100  # of a number that others keep taking
 _ROWS: Final = "pk = :pk AND begins_with(sk, :v)"
@@ -52,6 +52,10 @@ class Versions(Part):
         else:
             row = self._row(workflow_id, hash)
         return self._version(workflow_id, row) if row is not None and hash in (None, row["h"]) else None
+
+    def newest_version(self, workflow_id: str) -> Version | None:
+        row = self._row(workflow_id)
+        return Version(workflow_id, row["n"], row["h"]) if row is not None else None
 
     def list_workflows(self, *, limit: int = 100, cursor: str | None = None, entry: str | None = None) -> Page[StoredVersion]:
         limit, names = page_size(limit), list[str]()

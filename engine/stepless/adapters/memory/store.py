@@ -12,7 +12,7 @@ from stepless.adapters.bounds import check_batch, check_signal, check_text, inbo
 from stepless.adapters.cursors import decode_cursor, encode_cursor
 from stepless.errors import AppendConflict, LeaseLost
 from stepless.limits import MAX_INBOX_SIGNALS
-from stepless.ports import Batch, Lease, Page, RunFilter, RunHead, Signal, StoredVersion
+from stepless.ports import Batch, Lease, Page, RunFilter, RunHead, Signal, StoredVersion, Version
 
 
 @dataclass(slots=True)
@@ -57,6 +57,10 @@ class MemoryStore:
                 if number in (None, version.number) and hash in (None, version.hash):
                     return version
             return None
+
+    def newest_version(self, workflow_id: str) -> Version | None:
+        newest = self.get_version(workflow_id)
+        return Version(workflow_id, newest.number, newest.hash) if newest is not None else None
 
     def list_workflows(self, *, limit: int = 100, cursor: str | None = None, entry: str | None = None) -> Page[StoredVersion]:
         limit, start = page_size(limit), 0

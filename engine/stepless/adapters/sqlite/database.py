@@ -27,6 +27,7 @@ APPLICATION_ID: Final = 0x53_54_45_50  # "STEP", in the file's header
 WAL_PAGES: Final = 1_000  # 4 MB between checkpoints: larger ones save little and stall an append for longer
 
 # All three in one statement, hence of one instant: another process may be creating the schema.
+_FAULTS: Final = (sqlite3.Error, UnicodeEncodeError, OverflowError)
 _IDENTITY: Final = """SELECT application_id, user_version, EXISTS (SELECT 1 FROM sqlite_schema)
     FROM pragma_application_id, pragma_user_version"""
 
@@ -83,8 +84,11 @@ class Database:
 
     def rows(self, statement: str, parameters: Parameters = ()) -> list[Any]:
         """Runs a statement to its end and answers its rows."""
-        with self._lock, self._translated():
-            return self._connection.execute(statement, parameters).fetchall()
+        try:
+            with self._lock:
+                return self._connection.execute(statement, parameters).fetchall()
+        except _FAULTS as error:
+            raise self._translate(error) from error
 
     def row(self, statement: str, parameters: Parameters = ()) -> Any:
         """The first row, None if there is none."""
@@ -102,8 +106,11 @@ class Database:
 
     def change(self, statement: str, parameters: Parameters = ()) -> int:
         """Runs a changing statement; answers the number of rows that it changed. Durable on return, or with the transaction."""
-        with self._lock, self._translated():
-            return self._connection.execute(statement, parameters).rowcount
+        try:
+            with self._lock:
+                return self._connection.execute(statement, parameters).rowcount
+        except _FAULTS as error:
+            raise self._translate(error) from error
 
     def offer(self, statement: str, parameters: Parameters) -> bool:
         """Inserts a row, durably on return; False when a constraint of the table refuses it."""
@@ -112,7 +119,7 @@ class Database:
                 self._connection.execute(statement, parameters)
         except sqlite3.IntegrityError:
             return False
-        except (sqlite3.Error, UnicodeEncodeError, OverflowError) as error:
+        except _FAULTS as error:
             raise self._translate(error) from error
         return True
 
@@ -193,7 +200,7 @@ class Database:
     def _translated(self) -> Iterator[None]:
         try:
             yield
-        except (sqlite3.Error, UnicodeEncodeError, OverflowError) as error:
+        except _FAULTS as error:
             raise self._translate(error) from error
 
     def _translate(self, error: sqlite3.Error | UnicodeEncodeError | OverflowError) -> SteplessError:

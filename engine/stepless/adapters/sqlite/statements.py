@@ -12,6 +12,8 @@ _SIGNAL: Final = "SELECT kind, identity, body, created_ms, taken FROM inbox"
 # -- versions --------------------------------------------------------------------------------------------------------
 # The newest version of a workflow.
 NEWEST_VERSION: Final = f"{_VERSION} WHERE v.workflow_id = ? ORDER BY v.number DESC LIMIT 1"
+# Its number and hash, which stand before the document: its pages are not read.
+NEWEST_HASH: Final = "SELECT number, hash FROM version WHERE workflow_id = ? ORDER BY number DESC LIMIT 1"
 # One version by number.
 VERSION_BY_NUMBER: Final = f"{_VERSION} WHERE v.workflow_id = ? AND v.number = ?"
 # The newest version with a hash.

@@ -14,7 +14,7 @@ from stepless.adapters.sqlite import statements as sql
 from stepless.adapters.sqlite.database import Database
 from stepless.errors import AppendConflict, LeaseLost
 from stepless.limits import MAX_INBOX_SIGNALS, SQLITE_BUSY_MS
-from stepless.ports import Batch, Lease, Page, RunFilter, RunHead, Signal, StoredVersion
+from stepless.ports import Batch, Lease, Page, RunFilter, RunHead, Signal, StoredVersion, Version
 
 _LAST_MS: Final = 2**63 - 1  # SQLite's largest integer: where a listing without a cursor starts
 
@@ -61,6 +61,10 @@ class SqliteStore:
             row = self._row(sql.NEWEST_VERSION, (workflow_id,))
         version = StoredVersion(*row) if row else None
         return version if version and hash in (None, version.hash) else None
+
+    def newest_version(self, workflow_id: str) -> Version | None:
+        row = self._row(sql.NEWEST_HASH, (workflow_id,))
+        return Version(workflow_id, *row) if row else None
 
     def list_workflows(self, *, limit: int = 100, cursor: str | None = None, entry: str | None = None) -> Page[StoredVersion]:
         limit = page_size(limit)

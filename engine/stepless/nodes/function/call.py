@@ -6,9 +6,9 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class FunctionCall:
-    """What a function may know about the attempt it is: annotate a parameter with it to be given it.
+    """What a function may know about the attempt it is: annotate a parameter with it to be given it. Each attempt has its own.
 
     `token` is the same in every attempt and redelivery: send it along as an idempotency key. `deadline_ms` (since 1970 UTC)
     is when the engine gives up. `log` writes a line to the run's history, `delta` streams text to whoever watches, `heartbeat`

@@ -16,7 +16,7 @@ from stepless.adapters.memory.blobs import MemoryBlobs
 from stepless.core.events import Event, EventType
 from stepless.errors import AppendConflict, LeaseLost, LimitExceeded, StoreUnavailable, StoreUnusable
 from stepless.limits import MAX_PAGE_ITEMS
-from stepless.ports import Batch, RunFilter, RunHead, Signal
+from stepless.ports import Batch, RunFilter, RunHead, Signal, Version
 from stepless.runtime.runlog import RunLog
 
 WRITES = {"put_item", "update_item"}
@@ -240,6 +240,19 @@ def test_a_document_may_be_larger_than_an_item(store: DynamoStore) -> None:
     document = random.Random(1).randbytes(1_200_000)
     assert store.put_version("wf", "h", document, 1).number == 1
     assert store.get_version("wf", hash="h").document == document  # type: ignore[union-attr]
+
+
+def test_which_version_is_the_newest_is_one_request_without_its_document(dynamo: Any, table: str, store: DynamoStore) -> None:
+    store.put_version("wf", "h", random.Random(1).randbytes(600_000), 1)
+    requests: list[str] = []
+
+    def counted(call: Callable[..., Any], given: dict[str, Any]) -> Any:
+        requests.append(given["TableName"])
+        return call(**given)
+
+    known = DynamoStore(Altered(dynamo, counted, {"query", "get_item", "batch_get_item"}), table).newest_version("wf")
+    assert known == Version("wf", 1, "h")
+    assert len(requests) == 1
 
 
 def test_inputs_come_back_whatever_their_size(store: DynamoStore) -> None:
