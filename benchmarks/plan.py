@@ -7,6 +7,7 @@ import os
 import subprocess
 import sys
 import tempfile
+import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
@@ -82,17 +83,21 @@ def one_case(case: str) -> list[Sample]:
 
 
 def grown() -> Iterator[Sample]:
-    """All sizes, the largest first, two at a time where there are two processors."""
-    todo = [(case, nodes) for nodes in reversed(growth.NODES) for case in growth.CASES_THAT_GROW]
+    """Every size of a case right after the others, by itself. What they run is published before, two at a time where there are
+    two processors."""
+    todo = [(case, nodes) for case in growth.CASES_THAT_GROW for nodes in growth.NODES]
+    with tempfile.TemporaryDirectory() as folder:
 
-    def one(what: tuple[str, int]) -> Sample:
-        case, nodes = what
-        samples, error = run("benchmarks.growth", case, nodes, seconds=GROWTH_TIMEOUT_S)
-        found = samples[0] if samples else Sample(case, "SQLite NORMAL", nodes, nodes, error=error)
-        return replace(found, case=f"growth {case}")
+        def act(what: str, case: str, nodes: int) -> tuple[list[Sample], float]:
+            before, path = time.perf_counter(), Path(folder) / f"{case}-{nodes}.db"
+            samples, error = run("benchmarks.growth", what, case, nodes, path, seconds=GROWTH_TIMEOUT_S)
+            return samples or [Sample(case, "SQLite NORMAL", nodes, nodes, error=error)], time.perf_counter() - before
 
-    with ThreadPoolExecutor(min(2, os.cpu_count() or 1)) as pool:
-        yield from pool.map(one, todo)
+        with ThreadPoolExecutor(min(2, os.cpu_count() or 1)) as pool:
+            published = [took for _, took in pool.map(lambda each: act("publish", *each), todo)]
+        for (case, nodes), publish_s in zip(todo, published, strict=True):
+            (sample,), _ = act("measure", case, nodes)
+            yield replace(sample, case=f"growth {case}", facts={**sample.facts, "publish_s": publish_s})
 
 
 def real_dags() -> Iterator[Sample]:

@@ -32,7 +32,7 @@ Our own variants of a workload and the floors take turns, so that a busy moment 
 spread is the fastest and the slowest repetition over the median. CPU is that of the measuring process: wall time far above it
 means that the machine was busy, or the disk slow.
 """
-GROWTH_NOTE = "Each size in a process of its own, two at a time. `load` is reading and compiling the workflow again."
+GROWTH_NOTE = "Each size in a process of its own, by itself. `load` is reading and compiling the workflow again."
 REPLAY_NOTE = "W9: a run that another process left paused, read back from its snapshot and the tail of its log, then answered."
 
 

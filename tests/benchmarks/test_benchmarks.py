@@ -68,8 +68,10 @@ def test_every_variant_of_a_case_is_measured_as_often(case: str) -> None:
     assert [asdict(sample) for sample in read("\n".join(sample.line() for sample in samples))] == list(map(asdict, samples))
 
 
-def test_growth_counts_what_a_run_leaves_behind() -> None:
-    sample = growth.measure("W1", 200, repeat=1)
+def test_growth_counts_what_a_run_leaves_behind(tmp_path: Path) -> None:
+    growth.publish("W1", 200, tmp_path / "runs.db")
+    sample = growth.measure("W1", 200, tmp_path / "runs.db", repeat=2)
+    assert len(sample.wall) == 2
     assert sample.facts["events"] >= 2 * 200
     assert sample.facts["file_bytes"] >= sample.facts["log_bytes"] > 200
     assert min(sample.facts["memory_bytes"], sample.facts["graph_memory_bytes"]) > 10_000_000  # the engine's code, at least
