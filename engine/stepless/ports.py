@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Generic, Protocol, TypeVar
+from typing import TYPE_CHECKING, Generic, NamedTuple, Protocol, TypeVar
 
 from stepless.model.call import Call as Call
 from stepless.model.json import JSON
@@ -41,8 +41,7 @@ class StoredVersion(Version):
     created_ms: int
 
 
-@dataclass(frozen=True, slots=True)
-class RunHead:
+class RunHead(NamedTuple):
     """A run's header. `inputs` and `meta` are encoded JSON. `sequence` is the last committed event that the writer told of
     (a hint, the log decides). `due_ms` is when somebody should look at the run next, None when nobody needs to.
     `epoch` counts lease takings; `owner` and `lease_until_ms` describe the present lease. `spent` is an encoded tally, empty
@@ -64,8 +63,7 @@ class RunHead:
     spent: bytes = b""
 
 
-@dataclass(frozen=True, slots=True)
-class Lease:
+class Lease(NamedTuple):
     """The right to append to a run until `until_ms`; `epoch` fences older holders. `spent` is the header's at the taking."""
 
     run_id: str
@@ -75,8 +73,7 @@ class Lease:
     spent: bytes = b""
 
 
-@dataclass(slots=True)
-class Batch:
+class Batch(NamedTuple):
     """Events `first`…`last` of a run, encoded. `epoch` is the writer's. Never changed after it was made."""
 
     first: int
@@ -85,8 +82,7 @@ class Batch:
     epoch: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class Signal:
+class Signal(NamedTuple):
     """A fact from outside, kept until the run has taken it. (`kind`, `identity`) is put once: that is the single-use rule."""
 
     kind: str
@@ -96,8 +92,7 @@ class Signal:
     taken: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class RunFilter:
+class RunFilter(NamedTuple):
     """All that are given must hold. `since_ms` compares `created_ms` (inclusive). `due` wants runs that have a `due_ms`: what it
     costs to find them does not grow with the runs that are over."""
 
@@ -242,8 +237,7 @@ class Together(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True)
-class Message:
+class Message(NamedTuple):
     """A hint that a run wants attention. Losing, doubling or delaying one costs time, never correctness. `spent` is an encoded
     tally of what its sender used for the run."""
 
@@ -271,8 +265,7 @@ class Timers(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True)
-class Rhythm:
+class Rhythm(NamedTuple):
     """When the schedule `node` fires: by `cron` (five or six fields, as `model.cron` reads them) in the clock of `timezone`, or
     every `rate_ms` (whole minutes). One of the two is given."""
 
@@ -358,8 +351,7 @@ class Models(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True)
-class Misfit:
+class Misfit(NamedTuple):
     """What an operation would refuse. `path` is dotted: `service`, `action`, or `params` and what is below it."""
 
     path: str

@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -105,7 +104,7 @@ async def test_a_search_looks_at_so_many_runs_and_gives_a_cursor(door: Any) -> N
 
 
 def _like(head: Any, number: int) -> Any:
-    return replace(head, run_id=f"run_{number}", meta=b"{}", created_ms=head.created_ms + 1, status="completed", due_ms=None)
+    return head._replace(run_id=f"run_{number}", meta=b"{}", created_ms=head.created_ms + 1, status="completed", due_ms=None)
 
 
 @pytest.mark.parametrize("tags", [[""], ["two words"], ["x" * 129], ["x"] * 17, "x", [1]])
@@ -179,7 +178,7 @@ async def test_a_run_that_somebody_holds_is_shown_as_running(door: Any) -> None:
 
 
 def _created(head: Any) -> Any:
-    return replace(head, status="created")
+    return head._replace(status="created")
 
 
 # -- other sites ------------------------------------------------------------------------------------------------------

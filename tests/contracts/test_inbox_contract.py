@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -48,7 +47,7 @@ def test_taken_signals_stay_readable_and_still_refuse_a_second(store: Store) -> 
     for _ in range(2):
         store.take_signals("r", [one, signal("unknown")])
     assert [*store.read_inbox("r")] == [two]
-    assert store.get_signal("r", "resume", "p1") == replace(one, taken=True) == store.put_signal("r", signal("p1", body=b"late"))
+    assert store.get_signal("r", "resume", "p1") == one._replace(taken=True) == store.put_signal("r", signal("p1", body=b"late"))
     assert store.get_signal("r", "resume", "unknown") is None
 
 
@@ -56,7 +55,7 @@ def test_many_signals_taken_at_once_are_those_that_are_there(store: Store) -> No
     many = [store.put_signal("r", signal(f"p{number:03}", number)) for number in range(30)]
     store.take_signals("r", [*many[:28], many[0], signal("unknown")])
     assert [*store.read_inbox("r")] == many[28:]
-    assert store.get_signal("r", "resume", "p007") == replace(many[7], taken=True)
+    assert store.get_signal("r", "resume", "p007") == many[7]._replace(taken=True)
     assert store.get_signal("r", "resume", "unknown") is None
 
 

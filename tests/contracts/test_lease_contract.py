@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -85,7 +84,7 @@ def test_the_holder_of_an_older_epoch_changes_nothing(store: Store) -> None:
         with pytest.raises(LeaseLost):
             store.update_run(old, 150, **given)
     with pytest.raises(LeaseLost):
-        store.update_run(replace(new, run_id="none"), 150)
+        store.update_run(new._replace(run_id="none"), 150)
     assert store.get_run("r") == before
 
 
@@ -94,12 +93,12 @@ def test_an_update_changes_what_is_given_and_due_follows_the_lease(store: Store)
     lease = store.take_lease("r", "me", 0, 100)
     assert lease
     longer = store.update_run(lease, 50, status="paused", sequence=9, until_ms=300)
-    assert longer == replace(lease, until_ms=300)
+    assert longer == lease._replace(until_ms=300)
     expected = head("r", status="paused", sequence=9, updated_ms=50, epoch=1, owner="me", lease_until_ms=300, due_ms=300)
     assert store.get_run("r") == expected
     store.touch_run("r", 60)
     assert store.update_run(longer, 70) == longer
-    assert store.get_run("r") == replace(expected, updated_ms=70)
+    assert store.get_run("r") == expected._replace(updated_ms=70)
 
 
 @pytest.mark.parametrize("due_ms", [None, 500])

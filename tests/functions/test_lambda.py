@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import socket
 from collections.abc import Callable
-from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -139,7 +138,7 @@ def test_a_dead_letter_lets_its_run_rest_and_tells_the_operator(stack: Stack) ->
     assert rested is not None
     assert rested.due_ms is not None
     assert rested.due_ms > rested.updated_ms == rested.due_ms - DEAD_LETTER_REST_MS
-    assert replace(rested, due_ms=2_000, updated_ms=1_000, epoch=0, lease_until_ms=0) == head
+    assert rested._replace(due_ms=2_000, updated_ms=1_000, epoch=0, lease_until_ms=0) == head
     lines = logged(stack, "deadletter")
     assert any(line.get("run") == run_id and line["message"] == "run.dead_letter" for line in lines)
     assert any(line.get("DeadLetters") == [1.0] for line in lines)

@@ -65,7 +65,7 @@ class LeasesWithoutEpoch(MemoryStore):
 
     def update_run(self, lease: Lease, now_ms: int, **given: Any) -> Lease:
         head = self._runs[lease.run_id]
-        return super().update_run(replace(lease, epoch=head.epoch), now_ms, **given)
+        return super().update_run(lease._replace(epoch=head.epoch), now_ms, **given)
 
 
 class LeasesToEverybody(MemoryStore):
@@ -81,7 +81,7 @@ class ForgetsTheDeadHolder(MemoryStore):
     def take_lease(self, run_id: str, owner: str, now_ms: int, until_ms: int) -> Lease | None:
         lease = super().take_lease(run_id, owner, now_ms, until_ms)
         if lease is not None:
-            self._runs[run_id] = replace(self._runs[run_id], due_ms=None)
+            self._runs[run_id] = self._runs[run_id]._replace(due_ms=None)
         return lease
 
 

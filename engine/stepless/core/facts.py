@@ -3,38 +3,39 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Any, Final, NamedTuple
 
 from stepless.model.json import JSON
 from stepless.model.kind import Outcome, Pause
 
+_NOTHING: Final[Mapping[str, Any]] = MappingProxyType({})
 
-@dataclass(frozen=True, slots=True)
-class Begin:
+
+class Begin(NamedTuple):
     """The run's first fact. `meta` is what people attach to it: trigger, tags, parent. `reused` maps node ids of the document
     to what they put out in a former run (the payload of their `node.completed`): they complete with that instead of running.
     `holds` were asked for before the run began, so that it begins held.
     """
 
     inputs: JSON = None
-    meta: Mapping[str, JSON] = field(default_factory=dict)
-    reused: Mapping[str, Mapping[str, JSON]] = field(default_factory=dict)
+    meta: Mapping[str, JSON] = _NOTHING
+    reused: Mapping[str, Mapping[str, JSON]] = _NOTHING
     holds: tuple[HoldChanged, ...] = ()
 
 
-@dataclass(slots=True)
-class Completed:
-    """An attempt answered. Never changed after it was made. `usage` counts input_tokens and output_tokens where there were
+class Completed(NamedTuple):
+    """An attempt answered. `usage` counts input_tokens and output_tokens where there were
     any."""
 
     instance: str
     attempt: int
     outcome: Outcome
-    usage: Mapping[str, int] = field(default_factory=dict)
+    usage: Mapping[str, int] = _NOTHING
 
 
-@dataclass(frozen=True, slots=True)
-class Failure:
+class Failure(NamedTuple):
     """Why an attempt failed. `cause` is what `retry_on` lists; `code` is shown and routed on; `family` is one of
     processing, execution, policy, upstream, timeout."""
 
@@ -46,8 +47,7 @@ class Failure:
     causes: tuple[Mapping[str, JSON], ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Failed:
+class Failed(NamedTuple):
     """An attempt failed, timed out included. `chance` in [0, 1] is drawn once by the caller and recorded: the jitter. `usage`
     is what it used up all the same."""
 
@@ -55,11 +55,10 @@ class Failed:
     attempt: int
     failure: Failure
     chance: float = 1.0
-    usage: Mapping[str, int] = field(default_factory=dict)
+    usage: Mapping[str, int] = _NOTHING
 
 
-@dataclass(frozen=True, slots=True)
-class Suspended:
+class Suspended(NamedTuple):
     """An attempt ended by waiting for somebody else."""
 
     instance: str
@@ -67,8 +66,7 @@ class Suspended:
     pause: Pause
 
 
-@dataclass(frozen=True, slots=True)
-class Answered:
+class Answered(NamedTuple):
     """A pause was answered; the caller made sure that this is the one answer that counts."""
 
     instance: str
@@ -77,15 +75,13 @@ class Answered:
     by: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Expired:
+class Expired(NamedTuple):
     """A pause's deadline passed, and the deadline won against every answer."""
 
     instance: str
 
 
-@dataclass(frozen=True, slots=True)
-class ChildChanged:
+class ChildChanged(NamedTuple):
     """A child run paused, went on or ended. `status` is a run status; `output` and `error` are those of its end."""
 
     instance: str
@@ -99,14 +95,12 @@ class Tick:
     """Time has passed: everything due at the decision's instant happens."""
 
 
-@dataclass(frozen=True, slots=True)
-class CancelRequested:
+class CancelRequested(NamedTuple):
     by: str | None = None
     reason: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class HoldChanged:
+class HoldChanged(NamedTuple):
     """Somebody holds the run, or releases it. `number` counts these from 1, in the order in which they were accepted."""
 
     number: int
@@ -120,15 +114,13 @@ class Recovered:
     """This process took the run over from one that is gone: what was started and not settled is under way nowhere."""
 
 
-@dataclass(frozen=True, slots=True)
-class Continued:
+class Continued(NamedTuple):
     """The run goes on in another invocation. `hops` counts them."""
 
     hops: int
 
 
-@dataclass(frozen=True, slots=True)
-class Logged:
+class Logged(NamedTuple):
     """A node said something to people."""
 
     instance: str
@@ -136,8 +128,7 @@ class Logged:
     text: str
 
 
-@dataclass(frozen=True, slots=True)
-class Streamed:
+class Streamed(NamedTuple):
     """A piece of a node's text output. The core numbers the pieces, so that a new attempt or process goes on counting."""
 
     instance: str
@@ -145,8 +136,7 @@ class Streamed:
     text: str
 
 
-@dataclass(frozen=True, slots=True)
-class Noticed:
+class Noticed(NamedTuple):
     """A notice of a pause was sent, or was not: then `fault` says why. `number` counts those before it that arrived."""
 
     instance: str

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from types import MappingProxyType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from stepless.model.json import JSON, Path
 from stepless.model.kind import Case, Kind
@@ -19,6 +19,9 @@ from stepless.model.scope import Contract, Expression, Template
 
 if TYPE_CHECKING:
     from stepless.model.findings import Finding
+
+
+_NOTHING: Final[Mapping[str, Any]] = MappingProxyType({})
 
 
 class Merge(StrEnum):
@@ -46,16 +49,14 @@ class OnError(StrEnum):
     DROP = "drop"
 
 
-@dataclass(frozen=True, slots=True)
-class Condition:
+class Condition(NamedTuple):
     """On the value carried: `test` is equals, contains, present or truthy; `operand` its right side."""
 
     test: str
     operand: JSON
 
 
-@dataclass(frozen=True, slots=True)
-class Edge:
+class Edge(NamedTuple):
     """`order` is the edge's place in edge order (1.4) within its body. `handle` None never occurs: `source` is the default."""
 
     order: int
@@ -67,8 +68,7 @@ class Edge:
     condition: Condition | None
 
 
-@dataclass(frozen=True, slots=True)
-class Param:
+class Param(NamedTuple):
     """One input of a node: the edges declared into it, in edge order, and how several are merged."""
 
     name: str
@@ -76,8 +76,7 @@ class Param:
     edges: tuple[Edge, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Join:
+class Join(NamedTuple):
     """`need` is the number of branches wanted: N for all, 1 for any, k for count. Absent limits are None."""
 
     need: int
@@ -91,8 +90,7 @@ class Join:
     custom: Expression | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Retry:
+class Retry(NamedTuple):
     """`attempts` counts the first try. Causes outside `retry_on` fail at once."""
 
     attempts: int = 1
@@ -101,18 +99,16 @@ class Retry:
     retry_on: frozenset[str] = frozenset({"timeout", "provider_error", "rate_limit"})
 
 
-@dataclass(frozen=True, slots=True)
-class Config:
+class Config(NamedTuple):
     """`with`, compiled field by field."""
 
     template: Template  # renders to a mapping of the TEMPLATE fields and the non-text EXPRESSION fields
-    expressions: Mapping[str, Expression] = field(default_factory=dict)
+    expressions: Mapping[str, Expression] = _NOTHING
     cases: tuple[Case, ...] = ()
-    literals: Mapping[str, JSON] = field(default_factory=dict)
+    literals: Mapping[str, JSON] = _NOTHING
 
 
-@dataclass(frozen=True, slots=True)
-class Container:
+class Container(NamedTuple):
     """`mode` is times, items, while, do_while (loop) or branches, items (parallel). One of `value` (a template's result),
     `expression` gives the number, the collection or the test."""
 
@@ -126,9 +122,6 @@ class Container:
     max_consecutive_errors: int | None
     expression: Expression | None = None
     value: Template | None = None
-
-
-_NO_TOOLS: Mapping[str, Node] = MappingProxyType({})
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -174,7 +167,7 @@ class Node:
     dominator: int | None
     clocks: tuple[int, ...]
     losers: tuple[int, ...]
-    tools: Mapping[str, Node] = field(default_factory=lambda: _NO_TOOLS)  # shared: most nodes have none
+    tools: Mapping[str, Node] = field(default_factory=lambda: _NOTHING)  # shared: most nodes have none
 
     @property
     def is_leaf(self) -> bool:
@@ -202,8 +195,7 @@ def all_nodes(body: Body) -> Iterator[Node]:
             yield from all_nodes(node.container.body)
 
 
-@dataclass(frozen=True, slots=True)
-class RateLimit:
+class RateLimit(NamedTuple):
     """At most `max` starts per `per_ms`, counted apart for each value at the path `by` of the inputs."""
 
     max: int

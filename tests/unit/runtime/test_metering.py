@@ -109,7 +109,7 @@ def test_a_dead_letter_of_a_run_that_is_alive_over_or_unknown_changes_nothing() 
     now_ms = world.clock.now_ms()
     world.store.create_run(due("alive", now_ms))
     assert world.store.take_lease("alive", "somebody", now_ms, now_ms + 60_000) is not None
-    world.store.create_run(replace(due("over", now_ms), status="completed"))
+    world.store.create_run(due("over", now_ms)._replace(status="completed"))
     before = world.store.get_run("alive"), world.store.get_run("over")
     assert not any(rest(world, Message(run_id, "start")) for run_id in ("alive", "over", "unknown"))
     assert (world.store.get_run("alive"), world.store.get_run("over")) == before

@@ -8,7 +8,6 @@ parked until somebody touches it is not in that index at all: leaving it costs o
 
 from __future__ import annotations
 
-from dataclasses import replace
 from secrets import token_bytes
 from typing import Final
 
@@ -90,7 +89,7 @@ class Runs(Part):
             change, values = change + ", w = :w", values | {"w": spent}
         if release:
             self._release(lease, change, values, due_ms)
-            return replace(lease, until_ms=0)
+            return lease._replace(until_ms=0)
         if until_ms is None:
             change, condition = change + ", d = l", _HELD
         else:
@@ -103,7 +102,7 @@ class Runs(Part):
             written = self._wire.update(pk, keys.HEAD, f"{change}, {_INDEX}", values, _HELD, "ALL_NEW")
         if not written.done or written.item is None:
             raise _lost(lease)
-        return replace(lease, until_ms=written.item["d"])
+        return lease._replace(until_ms=written.item["d"])
 
     def _release(self, lease: Lease, change: str, values: dict[str, Value], due_ms: int | None) -> None:
         """Only if nobody touched the run to be looked at earlier; else again, due as it was touched."""

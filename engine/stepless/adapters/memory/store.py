@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right, insort
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from heapq import nsmallest
 from threading import Lock
 
@@ -153,7 +153,7 @@ class MemoryStore:
                 return None
             epoch = head.epoch + 1
             self._of(run_id).touched_ms = None
-            self._runs[run_id] = replace(head, owner=owner, epoch=epoch, lease_until_ms=until_ms, due_ms=until_ms)
+            self._runs[run_id] = head._replace(owner=owner, epoch=epoch, lease_until_ms=until_ms, due_ms=until_ms)
             return Lease(run_id, owner, epoch, until_ms, head.spent)
 
     def update_run(
@@ -169,8 +169,7 @@ class MemoryStore:
             if release:
                 due_ms = min((at for at in (due_ms, records.touched_ms) if at is not None), default=None)
                 records.touched_ms = None
-            self._runs[lease.run_id] = replace(
-                head,
+            self._runs[lease.run_id] = head._replace(
                 updated_ms=now_ms,
                 status=head.status if status is None else status,
                 sequence=head.sequence if sequence is None else sequence,
@@ -179,7 +178,7 @@ class MemoryStore:
                 due_ms=due_ms if release else until_ms,
                 spent=head.spent if spent is None else spent,
             )
-            return replace(lease, until_ms=until_ms)
+            return lease._replace(until_ms=until_ms)
 
     def touch_run(self, run_id: str, due_ms: int) -> bool:
         with self._lock:
@@ -187,7 +186,7 @@ class MemoryStore:
             if head is None:
                 return False
             if head.due_ms is None or head.due_ms > due_ms:
-                self._runs[run_id] = replace(head, due_ms=due_ms)
+                self._runs[run_id] = head._replace(due_ms=due_ms)
             records = self._of(run_id)
             if head.owner is not None and (records.touched_ms is None or records.touched_ms > due_ms):
                 records.touched_ms = due_ms
@@ -249,7 +248,7 @@ class MemoryStore:
             for signal in signals:
                 kept = inbox.get((signal.kind, signal.identity))
                 if kept is not None:
-                    inbox[signal.kind, signal.identity] = replace(kept, taken=True)
+                    inbox[signal.kind, signal.identity] = kept._replace(taken=True)
 
     def _of(self, run_id: str) -> _Records:
         """The records to write to."""

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from collections.abc import Collection, Sequence
 from contextlib import AbstractContextManager, closing
-from dataclasses import replace
 from typing import Any, Final, Literal
 
 from stepless.adapters.bounds import check_batch, check_signal, inbox_full, page_size
@@ -146,7 +145,7 @@ class SqliteStore:
         )
         if row is None:
             raise LeaseLost("the lease was taken over", place=f"run {lease.run_id!r}")
-        return replace(lease, until_ms=row[0])
+        return lease._replace(until_ms=row[0])
 
     def touch_run(self, run_id: str, due_ms: int) -> bool:
         return self._change(sql.TOUCH_RUN, {"run_id": run_id, "due_ms": due_ms}) == 1

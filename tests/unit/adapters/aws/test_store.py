@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable
-from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -114,7 +113,7 @@ def test_signals_that_a_write_leaves_out_are_written_again(dynamo: Any, table: s
     assert len(store.read_inbox("r")) == 60
     DynamoStore(Altered(dynamo, halved, {"batch_write_item"}), table).take_signals("r", [*signals, signals[0]])
     assert store.read_inbox("r") == []
-    assert store.get_signal("r", "resume", "p07") == replace(signals[7], taken=True)
+    assert store.get_signal("r", "resume", "p07") == signals[7]._replace(taken=True)
 
 
 def test_keys_that_a_read_leaves_out_are_asked_for_again(dynamo: Any, table: str, store: DynamoStore) -> None:
