@@ -14,9 +14,10 @@ from dataclasses import dataclass, field
 from random import Random, getstate, seed, setstate
 from typing import Any
 
-from faults import Chance, Crash, FaultyBlobs, FaultyQueue, FaultyStore, FaultyTimers, Line, SkewedClock, Weather, draw_weather
+from faults import Chance, Crash, FaultyBlobs, FaultyQueue, FaultyTimers, Line, SkewedClock, Weather, draw_weather
 from journal import Journal, Violation, show
 from virtual_time import Actor, Schedule, VirtualLoop
+from watched import AcknowledgingStore, WatchedStore
 from workflows import Scenario, draw_scenario
 
 from stepless.adapters.memory.blobs import MemoryBlobs
@@ -29,7 +30,7 @@ from stepless.model.graph import Graph
 from stepless.model.kind import Pause
 from stepless.model.work import NodeFailure, Result
 from stepless.nodes import KINDS
-from stepless.ports import Batch, Call, Message, RunHead, Signal
+from stepless.ports import Call, Message, RunHead
 from stepless.runtime.budget import Budget
 from stepless.runtime.children import caller
 from stepless.runtime.inbox import ENDED
@@ -85,47 +86,6 @@ class Failed(Exception):
         logs = "\n\n".join(f"{name}\n{log}" for name, log in self.logs.items())
         told = "\n".join(self.story)
         return f"seed {self.seed}: {self.reason}\n\n{told}\n\n{logs}\n\nreplay: make simulate SEEDS=1 FROM={self.seed}"
-
-
-class WatchedStore:
-    """The store itself, with the journal beside it."""
-
-    def __init__(self, store: MemoryStore, journal: Journal) -> None:
-        self._store = store
-        self._journal = journal
-        self.names: dict[str, str] = {}  # of the runs, in the story
-
-    def __getattr__(self, verb: str) -> Any:
-        return getattr(self._store, verb)
-
-    def create_run(self, head: RunHead) -> bool:
-        created = self._store.create_run(head)
-        self.names.setdefault(head.run_id, f"run {len(self.names)} ({head.workflow_id})")
-        return created
-
-    def append(self, run_id: str, batch: Batch) -> None:
-        self._store.append(run_id, batch)
-        self._journal.wrote(run_id, batch)
-
-    def put_snapshot(self, run_id: str, sequence: int, data: bytes) -> None:
-        self._store.put_snapshot(run_id, sequence, data)
-        self._journal.runs[run_id].snapshots[sequence] = data
-
-
-class AcknowledgingStore(FaultyStore):
-    """Tells the journal what its process has heard of."""
-
-    def __init__(self, line: Line, store: Any, journal: Journal) -> None:
-        super().__init__(line, store)
-        self._journal = journal
-
-    def append(self, run_id: str, batch: Batch) -> None:
-        self._line.call(f"append {batch.first}…{batch.last}", lambda: self._store.append(run_id, batch))
-        self._journal.runs[run_id].acknowledged.append(batch)
-
-    def put_signal(self, run_id: str, signal: Signal) -> Signal:
-        standing: Signal = self._line.call(f"put {signal.kind} {signal.identity}", lambda: self._store.put_signal(run_id, signal))
-        return standing
 
 
 class Episode:

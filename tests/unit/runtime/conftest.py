@@ -6,6 +6,7 @@ import asyncio
 from collections import Counter
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import replace
+from random import Random
 from typing import Any
 
 import pytest
@@ -113,6 +114,10 @@ class Machine:
     def types(self, run_id: str) -> list[str]:
         return [f"{event.type.value} {event.instance}".strip() for event in self.log(run_id)]
 
+    def completions(self, run_id: str) -> Counter[str]:
+        """How often each instance completed."""
+        return Counter(event.instance for event in self.log(run_id) if event.type == "node.completed")
+
     def started(self, run_id: str, instance: str, attempt: int) -> bool:
         return any(e.type == "node.started" and e.instance == instance and e.data.get("attempt", 1) == attempt
                    for e in self.log(run_id))  # fmt: skip
@@ -175,5 +180,17 @@ def make_machine() -> type[Machine]:
 def node() -> Callable[..., dict[str, Any]]:
     def made(after: Any = None, **more: Any) -> dict[str, Any]:
         return {"type": "function", "with": {"call": "test.echo"}, **({"after": after} if after else {}), **more}
+
+    return made
+
+
+@pytest.fixture
+def wide(node: Callable[..., dict[str, Any]]) -> Callable[[int], dict[str, Any]]:
+    """Nodes of which so many say more, all at once, than one batch holds."""
+
+    def made(width: int) -> dict[str, Any]:
+        noise = [Random(i).randbytes(12_500).hex() for i in range(width)]  # nothing compresses it
+        values = {f"t{i}": {"type": "transform", "after": "s", "with": {"value": text}} for i, text in enumerate(noise)}
+        return {"s": node(), **values, "z": node(list(values))}
 
     return made

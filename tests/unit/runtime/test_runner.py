@@ -10,23 +10,19 @@ from typing import Any
 
 import pytest
 
-from stepless.errors import Conflict, Gone, StoreUnavailable
+from stepless.errors import Conflict, Gone
 from stepless.limits import LEASE_MS, MAX_BATCH_BYTES
-from stepless.model.work import NodeFailure
 from stepless.ports import Call, Message
 from stepless.runtime.budget import Budget
 from stepless.runtime.runner import Ending
 
 Node = Callable[..., dict[str, Any]]
+Wide = Callable[[int], dict[str, Any]]
 HOUR_MS = 3_600_000
 
 
 def approval(after: Any = None, **more: Any) -> dict[str, Any]:
     return {"type": "approval", "with": {"message": "Go on?", **more}, **({"after": after} if after else {})}
-
-
-def completions(machine: Any, run_id: str) -> Counter[str]:
-    return Counter(event.instance for event in machine.log(run_id) if event.type == "node.completed")
 
 
 # -- commit before effect ---------------------------------------------------------------------------------------------
@@ -49,7 +45,7 @@ def test_pure_nodes_cost_no_batch(machine: Any, node: Node) -> None:
 def test_what_ends_together_is_committed_together(machine: Any, node: Node) -> None:
     run_id = machine.start({"s": node(), **{f"m{i}": node("s") for i in range(50)}})
     machine.drain()
-    assert completions(machine, run_id).total() == 51
+    assert machine.completions(run_id).total() == 51
     assert len(machine.store.read_log(run_id)) <= 4
 
 
@@ -61,7 +57,7 @@ def test_a_long_chain_goes_through_many_short_invocations(machine: Any, node: No
     machine.drain(lambda: Budget(0))
     assert machine.view(run_id).status == "completed"
     assert machine.calls == Counter({f"n{i}": 1 for i in range(40)})
-    assert completions(machine, run_id) == machine.calls
+    assert machine.completions(run_id) == machine.calls
     assert 35 <= sum(type == "run.continued" for type in machine.types(run_id)) <= 40
     hops = [event.data["hops"] for event in machine.log(run_id) if event.type == "run.continued"]
     assert hops == list(range(1, len(hops) + 1))
@@ -72,7 +68,7 @@ def test_a_wide_fork_is_handed_over_with_what_did_not_fit(machine: Any, node: No
     run_id = machine.start({f"n{i}": node() for i in range(30)} | {"z": node([f"n{i}" for i in range(30)])})
     machine.drain(lambda: Budget(10_000, clock=lambda: next(ticks)))
     assert machine.view(run_id).status == "completed"
-    assert completions(machine, run_id) == machine.calls == Counter({f"n{i}": 1 for i in range(30)} | {"z": 1})
+    assert machine.completions(run_id) == machine.calls == Counter({f"n{i}": 1 for i in range(30)} | {"z": 1})
 
 
 def test_a_hard_budget_begins_nothing_that_cannot_end_in_it(machine: Any, node: Node) -> None:
@@ -286,13 +282,8 @@ def test_a_cancel_reaches_work_under_way_and_discards_its_result(machine: Any, n
 # -- what is large ----------------------------------------------------------------------------------------------------
 
 
-def noise(kilobytes: int, seed: int) -> str:
-    """Text that nothing compresses."""
-    return Random(seed).randbytes(kilobytes * 500).hex()
-
-
 def test_large_values_are_kept_beside_the_log_and_come_back(machine: Any, node: Node) -> None:
-    large = noise(100, 1)
+    large = Random(1).randbytes(50_000).hex()  # nothing compresses it
 
     async def say(call: Call) -> Any:
         return {"text": large}
@@ -311,120 +302,10 @@ def test_large_values_are_kept_beside_the_log_and_come_back(machine: Any, node: 
     assert max(len(batch.data) for batch in machine.store.read_log(run_id)) < 2_000
 
 
-def wide(node: Node, width: int) -> dict[str, Any]:
-    """A turn with more to say than one batch holds."""
-    values = {f"t{i}": {"type": "transform", "after": "s", "with": {"value": noise(25, i)}} for i in range(width)}
-    return {"s": node(), **values, "z": node(list(values))}
-
-
-def test_what_does_not_fit_into_one_batch_is_split(machine: Any, node: Node) -> None:
-    run_id = machine.start(wide(node, 40))
+def test_what_does_not_fit_into_one_batch_is_split(machine: Any, wide: Wide) -> None:
+    run_id = machine.start(wide(40))
     machine.drain()
     batches = machine.store.read_log(run_id)
     assert machine.view(run_id).status == "completed"
     assert max(len(batch.data) for batch in batches) <= MAX_BATCH_BYTES
     assert [batch.first for batch in batches] == [1, *(batch.last + 1 for batch in batches[:-1])]
-
-
-# -- faults -----------------------------------------------------------------------------------------------------------
-
-
-def eventful(node: Node) -> dict[str, Any]:
-    return {
-        "s": node(),
-        "a": node("s"), "b": node("s", delivery="at_most_once"),
-        "c": {"type": "set", "after": "s", "with": {"variables": {"x": 1}}},
-        "w": approval(["a", "b", "c"]),
-        "t": {"type": "wait", "after": "w.approved", "with": {"for": "1h"}},
-        "r": node("t", retry={"attempts": 3, "backoff_ms": 200_000, "max_backoff_ms": 200_000}),
-        "l": {"type": "loop", "after": "r", "with": {"times": 2, "body": {"nodes": {"x": node()}}}},
-        "z": node("l"),
-    }  # fmt: skip
-
-
-EVENTFUL = ("s", "a", "b", "c", "w", "t", "r", "l", "x@l[0]", "x@l[1]", "z")
-
-
-async def second_time_lucky(call: Call) -> str:
-    if call.attempt == 1:
-        raise NodeFailure("timeout", "timeout", "not yet")
-    return "good"
-
-
-def play(machine: Any, node: Node, on_death: Callable[[], None], nodes: dict[str, Any] | None = None) -> str:
-    """The eventful run to its end; whoever asks for something asks again after a fault."""
-    machine.behaviours["r"] = second_time_lucky
-    run_id = machine.start(nodes or eventful(node), variables={"x": 0})
-    answered = False
-    for _ in range(500):
-        try:
-            went_on = machine.step()
-        except type(machine.faults.error):
-            on_death()
-            continue
-        if not went_on or (not answered and machine.store.get_run(run_id).status == "paused"):
-            if answered or "w" not in (nodes or eventful(node)):
-                return run_id
-            machine.service.decide(run_id, "w", "approved", {})
-            answered = True
-    raise AssertionError("it never comes to rest")
-
-
-def check(machine: Any, run_id: str, names: tuple[str, ...]) -> None:
-    log = machine.log(run_id)
-    assert machine.view(run_id).status == "completed"
-    assert [event.sequence for event in log] == list(range(1, len(log) + 1))
-    assert completions(machine, run_id) == Counter(names), "each exactly once"
-    assert log[-1].type == "run.completed"
-    assert machine.store.get_run(run_id).status == "completed"
-
-
-def crash_points(make: Callable[[], Any], node: Node, nodes: Callable[[Node], dict[str, Any]]) -> int:
-    machine = make()
-    play(machine, node, lambda: None, nodes(node))
-    return int(machine.faults.calls)
-
-
-@pytest.mark.parametrize("after", [False, True], ids=["before it", "after it"])
-def test_a_process_may_die_at_any_call(machine: Any, node: Node, after: bool) -> None:
-    """Whatever the call was: the run ends as it would have, nothing completes twice, and only what was under way runs again."""
-    nodes = {**eventful(node), "b": node("s")}
-    for call in range(1, crash_points(type(machine), node, lambda node: nodes) + 1):
-        world = type(machine)()
-        world.faults.at, world.faults.after = call, after
-
-        def next_process(world: Any = world) -> None:
-            world.runner = world.process()
-
-        run_id = play(world, node, next_process, nodes)
-        check(world, run_id, EVENTFUL)
-        again = {instance: n for instance, n in world.calls.items() if n > (2 if instance == "r" else 1)}
-        assert len(again) <= 3, (call, world.faults.names[call - 1], again)
-        assert all(n <= 3 for n in again.values())
-
-
-@pytest.mark.parametrize("after", [False, True], ids=["not done", "done, and not told"])
-def test_a_call_may_fail_and_nothing_runs_twice(machine: Any, node: Node, after: bool) -> None:
-    """A store that is out of reach for a moment cuts off nothing: not even what must not run again."""
-    total = crash_points(type(machine), node, eventful)
-    for call in range(1, total + 1):
-        world = type(machine)()
-        world.faults.at, world.faults.after, world.faults.error = call, after, StoreUnavailable("throttled")
-        run_id = play(world, node, lambda: None)
-        check(world, run_id, EVENTFUL)
-        assert world.calls == {"s": 1, "a": 1, "b": 1, "r": 2, "x@l[0]": 1, "x@l[1]": 1, "z": 1}, world.faults.names[call - 1]
-
-
-def test_a_process_may_die_between_two_batches_of_one_decision(machine: Any, node: Node) -> None:
-    names = ("s", "z", *(f"t{i}" for i in range(40)))
-    nodes = wide(node, 40)
-    total = crash_points(type(machine), node, lambda node: nodes)
-    for call in range(1, total + 1):
-        world = type(machine)()
-        world.faults.at, world.faults.after = call, True
-
-        def next_process(world: Any = world) -> None:
-            world.runner = world.process()
-
-        run_id = play(world, node, next_process, nodes)
-        check(world, run_id, names)

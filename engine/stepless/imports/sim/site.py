@@ -13,7 +13,6 @@ from stepless.imports.sim.findings import Report
 from stepless.imports.sim.javascript import Names, Untranslated, translate
 from stepless.imports.sim.names import word
 from stepless.imports.sim.references import Place, References, quoted
-from stepless.imports.sim.values import Unreadable, read_json
 from stepless.limits import MAX_EXPRESSION_CHARACTERS, MAX_FUNCTION_NAME_CHARACTERS
 from stepless.model.json import JSON
 
@@ -47,14 +46,6 @@ class Site:
         """The first of the fields that says something, None when none does. All count as used."""
         self._taken.update(names)
         return next((self.block.fields[name] for name in names if name in self.block.fields), None)
-
-    def take_json(self, name: str) -> JSON:
-        """A field that may be JSON text; None, and a finding, when it cannot be read."""
-        try:
-            return read_json(self.take(name))
-        except Unreadable as error:
-            self.tell("sim_field_unreadable", name, field=name, told=error)
-            return None
 
     def take_rest(self) -> dict[str, JSON]:
         """Every field that is not used yet."""
