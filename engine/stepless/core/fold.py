@@ -173,13 +173,18 @@ def _first_start(state: State, instance: Instance, event: Event) -> None:
     instance.index = state.steps
     instance.predecessor = instance.last_taken
     instance.substituted = instance.substituted or bool(event.data.get("substituted"))
-    sources = instance.scope.instances
     if instance.open:
-        settled = (Status.COMPLETED, Status.FAILED)
+        sources, settled = instance.scope.instances, (Status.COMPLETED, Status.FAILED)
         branches = instance.node.branches
         instance.arrived = tuple(b for b in branches if (source := sources[b]) is not None and source.status in settled)
         if instance.node.join.cancel_losers:
             state.sweeps.append(instance)
+    if instance.scope.wrote:
+        _bring_variables(state, instance, event)
+
+
+def _bring_variables(state: State, instance: Instance, event: Event) -> None:
+    """From its branches. Where nothing was written, an instance sees what its scope began with."""
 
     def custom(expression: Any, values: Any) -> JSON:
         return custom_merge(expression, values, state, instance, event.at_ms)
@@ -189,6 +194,7 @@ def _first_start(state: State, instance: Instance, event: Event) -> None:
         state.notes.extend((VARIABLE_CONFLICT, instance, name) for name in conflicts)
     except (VariableConflict, ExpressionError) as error:
         # the decision that follows is a failure; it still reads the variables of one of its branches
+        sources = instance.scope.instances
         views = [source.cells for branch in instance.node.branches if (source := sources[branch]) is not None]
         instance.cells = merge_cells(views, instance.scope, Join(need=1), custom)[0]
         state.notes.append(("failed", instance, error.name if isinstance(error, VariableConflict) else str(error)))

@@ -38,7 +38,7 @@ def incoming_cells(instance: Instance, custom: Custom) -> tuple[Cells, tuple[str
     """
     node, scope = instance.node, instance.scope
     branches = node.branches
-    if not branches or not scope.wrote:
+    if not branches:
         return scope.cells, ()
     if len(branches) == 1:
         source = scope.instances[branches[0]]  # the one branch of a node that starts is taken, or dead and substituted
