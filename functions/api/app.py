@@ -1,27 +1,28 @@
 """API: one HTTP request of the gateway in, one answer out."""
 
-from __future__ import annotations
+from stepless.collector import collector_at_rest
 
-import os
-from typing import Any
+with collector_at_rest():
+    import os
+    from typing import Any
 
-from aws_lambda_powertools import Logger
-from mangum import Mangum
+    from aws_lambda_powertools import Logger
+    from mangum import Mangum
 
-from stepless.api.app import create_app
-from stepless.limits import MAX_LONG_POLL_MS
-from stepless.runtime import spending
-from stepless.runtime.bootstrap_aws import aws, setting, traced
+    from stepless.api.app import create_app
+    from stepless.limits import MAX_LONG_POLL_MS
+    from stepless.runtime import spending
+    from stepless.runtime.bootstrap_aws import aws, setting, traced
 
-LOG, CLOUD = Logger(), aws()
-APP = create_app(
-    CLOUD.service,
-    api_keys=CLOUD.api_keys,
-    base_url=setting("STEPLESS_BASE_URL"),
-    stream_seconds=MAX_LONG_POLL_MS / 1000,
-    cors_origins=os.environ.get("STEPLESS_CORS_ORIGINS", "").split(),
-)
-SERVE = Mangum(APP, lifespan="off", text_mime_types=["text/", "application/json", "application/problem+json"])
+    LOG, CLOUD = Logger(), aws()
+    APP = create_app(
+        CLOUD.service,
+        api_keys=CLOUD.api_keys,
+        base_url=setting("STEPLESS_BASE_URL"),
+        stream_seconds=MAX_LONG_POLL_MS / 1000,
+        cors_origins=os.environ.get("STEPLESS_CORS_ORIGINS", "").split(),
+    )
+    SERVE = Mangum(APP, lifespan="off", text_mime_types=["text/", "application/json", "application/problem+json"])
 
 
 @traced

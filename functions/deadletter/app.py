@@ -1,16 +1,17 @@
 """Deadletter: a message that came too often names a run that cannot go on; the operator is told, and the run rests."""
 
-from __future__ import annotations
+from stepless.collector import collector_at_rest
 
-from typing import Any
+with collector_at_rest():
+    from typing import Any
 
-from aws_lambda_powertools import Logger
+    from aws_lambda_powertools import Logger
 
-from stepless.errors import SteplessError
-from stepless.runtime.bootstrap_aws import aws, received, traced
-from stepless.runtime.deadletter import rest
+    from stepless.errors import SteplessError
+    from stepless.runtime.bootstrap_aws import aws, received, traced
+    from stepless.runtime.deadletter import rest
 
-LOG, CLOUD = Logger(), aws()
+    LOG, CLOUD = Logger(), aws()
 
 
 @traced

@@ -1,18 +1,19 @@
 """Runner: a message is a hint that a run wants attention; the run goes as far as the invocation lets it."""
 
-from __future__ import annotations
+from stepless.collector import collector_at_rest
 
-import asyncio
-from typing import Any
+with collector_at_rest():
+    import asyncio
+    from typing import Any
 
-from aws_lambda_powertools import Logger
+    from aws_lambda_powertools import Logger
 
-from stepless.runtime import spending
-from stepless.runtime.bootstrap_aws import aws, received, traced
-from stepless.runtime.budget import Budget
+    from stepless.runtime import spending
+    from stepless.runtime.bootstrap_aws import aws, received, traced
+    from stepless.runtime.budget import Budget
 
-LOG, CLOUD, LOOP = Logger(), aws(), asyncio.Runner()
-RUNNER = CLOUD.runner
+    LOG, CLOUD, LOOP = Logger(), aws(), asyncio.Runner()
+    RUNNER = CLOUD.runner
 
 
 @traced
@@ -20,8 +21,7 @@ RUNNER = CLOUD.runner
 def handler(event: dict[str, Any], context: Any) -> dict[str, Any]:
     """Answers the records that must come again; the others are done with."""
     failed, records = [], event["Records"]
-    ends = LOOP.run(serve(records, context.get_remaining_time_in_millis()))
-    for record, end in zip(records, ends, strict=True):
+    for record, end in zip(records, LOOP.run(serve(records, context.get_remaining_time_in_millis())), strict=True):
         if isinstance(end, BaseException):
             LOG.error("the message comes again", extra={"hint": record["body"]}, exc_info=end)
             failed.append({"itemIdentifier": record["messageId"]})

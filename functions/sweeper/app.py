@@ -1,15 +1,16 @@
 """Sweeper: once a minute, a hint for every run that somebody should look at and nobody does."""
 
-from __future__ import annotations
+from stepless.collector import collector_at_rest
 
-from typing import Any
+with collector_at_rest():
+    from typing import Any
 
-from aws_lambda_powertools import Logger
+    from aws_lambda_powertools import Logger
 
-from stepless.runtime.bootstrap_aws import aws, traced
-from stepless.runtime.sweep import sweep
+    from stepless.runtime.bootstrap_aws import aws, traced
+    from stepless.runtime.sweep import sweep
 
-LOG, CLOUD = Logger(), aws()
+    LOG, CLOUD = Logger(), aws()
 
 
 @traced

@@ -1,18 +1,19 @@
 """Trigger: schedules that fire and events that come start runs, each of them once however often it is delivered."""
 
-from __future__ import annotations
+from stepless.collector import collector_at_rest
 
-from typing import Any
+with collector_at_rest():
+    from typing import Any
 
-from aws_lambda_powertools import Logger
+    from aws_lambda_powertools import Logger
 
-from stepless.errors import SteplessError
-from stepless.runtime import spending
-from stepless.runtime.bootstrap_aws import aws, setting, traced
-from stepless.runtime.payloads import payload_of
-from stepless.runtime.triggers import arrive
+    from stepless.errors import SteplessError
+    from stepless.runtime import spending
+    from stepless.runtime.bootstrap_aws import aws, setting, traced
+    from stepless.runtime.payloads import payload_of
+    from stepless.runtime.triggers import arrive
 
-LOG, CLOUD, OWN_QUEUE = Logger(), aws(), setting("STEPLESS_TRIGGER_QUEUE_ARN")
+    LOG, CLOUD, OWN_QUEUE = Logger(), aws(), setting("STEPLESS_TRIGGER_QUEUE_ARN")
 
 
 @traced
@@ -35,6 +36,5 @@ def handler(event: dict[str, Any], context: Any) -> dict[str, Any]:
 
 def start(payload: Any) -> None:
     with CLOUD.world.tallies.open(spending.ONE_EVENT):
-        started = arrive(CLOUD.world, CLOUD.versions, payload)
-    for run in started:
-        LOG.info("run.triggered", extra={"run": run.run_id, "workflow": run.workflow_id, "replay": run.replay})
+        for run in arrive(CLOUD.world, CLOUD.versions, payload):
+            LOG.info("run.triggered", extra={"run": run.run_id, "workflow": run.workflow_id, "replay": run.replay})

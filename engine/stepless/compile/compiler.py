@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
+from stepless.collector import collector_at_rest
 from stepless.compile import edge_checks, node_checks, tool_checks
 from stepless.compile.canonical import content_hash, json_findings
 from stepless.compile.draft import Draft, draft_of, readable
@@ -12,7 +13,7 @@ from stepless.compile.fields import fill
 from stepless.compile.link import link
 from stepless.compile.params import fit
 from stepless.compile.references import reference_findings
-from stepless.compile.rest import collector_at_rest, set_apart
+from stepless.compile.rest import set_apart
 from stepless.compile.shape import judged
 from stepless.errors import DocumentRefused
 from stepless.limits import MAX_COUNTED_FINDINGS, MAX_EDGES, MAX_FINDINGS, MAX_NODES

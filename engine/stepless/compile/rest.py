@@ -1,27 +1,13 @@
-"""What a compilation asks of Python's collector of garbage: to leave alone what is none."""
+"""What a compilation asks of the collector of garbage once it is over."""
 
 from __future__ import annotations
 
 import gc
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import Final
 
 from stepless.model.graph import Graph
 
 _LARGE: Final = 1_000  # nodes
-
-
-@contextmanager
-def collector_at_rest() -> Iterator[None]:
-    """Nothing that a compilation makes is garbage before its end, and looking for it anyway takes half of the time."""
-    was_on = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if was_on:
-            gc.enable()
 
 
 def set_apart(graph: Graph) -> None:

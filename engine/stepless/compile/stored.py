@@ -11,10 +11,11 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Final
 
+from stepless.collector import collector_at_rest
 from stepless.compile.draft import Draft, DraftNode, as_written, draft_of, readable
 from stepless.compile.fields import Known, fill
 from stepless.compile.link import link
-from stepless.compile.rest import collector_at_rest, set_apart
+from stepless.compile.rest import set_apart
 from stepless.errors import EngineBug
 from stepless.model.graph import Graph
 from stepless.model.json import JSON

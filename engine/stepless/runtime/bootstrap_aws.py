@@ -21,7 +21,6 @@ from stepless.adapters.aws.store import DynamoStore
 from stepless.adapters.aws.tallies import RequestTallies
 from stepless.adapters.aws.timers import SchedulerTimers
 from stepless.adapters.system import SystemClock
-from stepless.compile.rest import collector_at_rest
 from stepless.errors import ConfigError, StoreUnusable
 from stepless.nodes import KINDS, Run, aws_kinds, aws_runs, runs_with
 from stepless.ports import Calendar, Message, Rhythm
@@ -103,16 +102,8 @@ def secrets() -> AwsSecrets:
 def aws() -> Cloud:
     """The engine in a Lambda function. Raises `ConfigError` naming a setting that is missing.
 
-    What is made here lasts as long as the process. Looking for garbage in it takes a tenth of a cold start, so the collector
-    rests meanwhile, and is told to leave it alone from then on.
+    What is made here lasts as long as the process: the collector of garbage is told to look past it from then on.
     """
-    with collector_at_rest():
-        cloud = _wired()
-    gc.freeze()
-    return cloud
-
-
-def _wired() -> Cloud:
     store = DynamoStore(client("dynamodb"), setting("STEPLESS_TABLE"))
     queue = SqsQueue(client("sqs"), setting("STEPLESS_QUEUE_URL"))
     timers = SchedulerTimers(
@@ -138,6 +129,7 @@ def _wired() -> Cloud:
         LazyCalendar(),
     )  # fmt: skip
     children["workflow"] = caller(world)
+    gc.freeze()
     return Cloud(world, Versions(store, KINDS), meter)
 
 
