@@ -20,7 +20,7 @@ from benchmarks import first_run
 from benchmarks.sample import Sample
 
 ROOT = Path(__file__).parents[1]
-REPEAT = 15
+REPEAT = 11
 WITHOUT_REPEAT = 2
 SERVICES = ("dynamodb", "sqs", "scheduler", "ssm", "s3")
 SETTINGS = {
