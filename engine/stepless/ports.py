@@ -119,7 +119,7 @@ class Store(Protocol):
     ) -> StoredVersion:
         """Stores a version, numbered one above the last. The hash of the newest version again answers that version
         unchanged; an older hash becomes a new number (a roll-back is a publication). `entries` are the kinds by which
-        `list_workflows` shall find the workflow from now on."""
+        `list_entries` shall find the workflow from now on."""
         ...
 
     def get_version(self, workflow_id: str, number: int | None = None, *, hash: str | None = None) -> StoredVersion | None:
@@ -130,9 +130,13 @@ class Store(Protocol):
         """Which version is the newest; what that costs does not grow with its document."""
         ...
 
-    def list_workflows(self, *, limit: int = 100, cursor: str | None = None, entry: str | None = None) -> Page[StoredVersion]:
-        """The newest version of every workflow, by workflow id ascending. With `entry` only of those that were published with
-        this kind among their `entries`, in the newest version or in one before; costs nothing for the others."""
+    def list_workflows(self, *, limit: int = 100, cursor: str | None = None) -> Page[StoredVersion]:
+        """The newest version of every workflow, by workflow id ascending."""
+        ...
+
+    def list_entries(self, kind: str, *, limit: int = 100, cursor: str | None = None) -> Page[Version]:
+        """Which version is the newest of every workflow that was published with this kind among its `entries`, now or in a
+        version before; by workflow id ascending. Costs nothing for the others, and as little as `newest_version`."""
         ...
 
     # -- claims: webhook paths, idempotency keys --------------------------------------------------------------------

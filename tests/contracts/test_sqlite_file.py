@@ -325,7 +325,7 @@ def test_schedules_and_events_of_an_older_file_are_still_found(path: Path) -> No
         old.change(statements.POINT_TO_NEWEST, (name, 1))
     old.close()
     store = SqliteStore(path)
-    found = {kind: [version.workflow_id for version in store.list_workflows(entry=kind).items] for kind in ("schedule", "event")}
+    found = {kind: [version.workflow_id for version in store.list_entries(kind).items] for kind in ("schedule", "event")}
     assert found == {"schedule": ["a"], "event": ["b"]}
     store.close()
 

@@ -97,17 +97,18 @@ def test_workflows_are_listed_by_id_with_their_newest_version(store: Store) -> N
 def test_workflows_are_listed_by_the_kinds_of_their_entries(store: Store) -> None:
     for name, entries in (("c", ["event"]), ("a", ["event", "schedule"]), ("d", []), ("b", ["schedule"]), ("e", ["event"])):
         store.put_version(name, "h1", b"{}", 0, entries)
-    page = store.list_workflows(entry="event", limit=2)
+    page = store.list_entries("event", limit=2)
     assert [item.workflow_id for item in page.items] == ["a", "c"]
-    assert [item.workflow_id for item in store.list_workflows(entry="event", limit=2, cursor=page.cursor).items] == ["e"]
-    assert store.put_version("b", "h2", b"{}", 2, ["event"]) in store.list_workflows(entry="event").items
-    assert store.list_workflows(entry="webhook").items == ()
+    assert [item.workflow_id for item in store.list_entries("event", limit=2, cursor=page.cursor).items] == ["e"]
+    store.put_version("b", "h2", b"{}", 2, ["event"])
+    assert Version("b", 2, "h2") in store.list_entries("event").items
+    assert store.list_entries("webhook").items == ()
 
 
 def test_a_version_that_is_published_again_with_its_entries_is_found_by_them(store: Store) -> None:
     first = store.put_version("wf", "h1", b"{}", 0)
     assert store.put_version("wf", "h1", b"{}", 1, ["event"]) == first
-    assert store.list_workflows(entry="event").items == (first,)
+    assert store.list_entries("event").items == (Version("wf", 1, "h1"),)
 
 
 # -- claims ----------------------------------------------------------------------------------------------------------

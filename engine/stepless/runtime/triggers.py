@@ -31,7 +31,7 @@ def _entries(world: World, versions: Versions, kind: str) -> Iterator[tuple[Vers
     """Every entry of this kind in the newest versions. Workflows that never had one cost nothing."""
     cursor: str | None = None
     while True:
-        page = world.store.list_workflows(limit=MAX_PAGE_ITEMS, cursor=cursor, entry=kind)
+        page = world.store.list_entries(kind, limit=MAX_PAGE_ITEMS, cursor=cursor)
         for version in page.items:
             graph = versions.graph(version.workflow_id, version.hash)
             yield from ((version, node) for node in graph.root.nodes if node.kind.name == kind and node.enabled)

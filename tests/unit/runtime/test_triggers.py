@@ -146,8 +146,8 @@ class Seen:
     def __init__(self, store: Any) -> None:
         self._store, self.listed = store, list[str]()
 
-    def list_workflows(self, **given: Any) -> Any:
-        page = self._store.list_workflows(**given)
+    def list_entries(self, kind: str, **given: Any) -> Any:
+        page = self._store.list_entries(kind, **given)
         self.listed += [version.workflow_id for version in page.items]
         return page
 

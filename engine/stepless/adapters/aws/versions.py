@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import zlib
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from hashlib import sha256
-from typing import Final
+from typing import Final, TypeVar
 
 from stepless.adapters.aws import keys
 from stepless.adapters.aws.part import Part, together
@@ -16,6 +16,7 @@ from stepless.errors import EngineBug, StoreUnavailable
 from stepless.limits import MAX_ITEM_BYTES
 from stepless.ports import Page, StoredVersion, Version
 
+V = TypeVar("V", bound=Version)
 _TRIES: Final = 100  # of a number that others keep taking
 _ROWS: Final = "pk = :pk AND begins_with(sk, :v)"
 
@@ -57,18 +58,24 @@ class Versions(Part):
         row = self._row(workflow_id)
         return Version(workflow_id, row["n"], row["h"]) if row is not None else None
 
-    def list_workflows(self, *, limit: int = 100, cursor: str | None = None, entry: str | None = None) -> Page[StoredVersion]:
+    def list_workflows(self, *, limit: int = 100, cursor: str | None = None) -> Page[StoredVersion]:
+        return self._each_of(keys.PUBLISHED, self.get_version, limit, cursor)
+
+    def list_entries(self, kind: str, *, limit: int = 100, cursor: str | None = None) -> Page[Version]:
+        return self._each_of(keys.with_entry(kind), self.newest_version, limit, cursor)
+
+    def _each_of(self, pk: str, read: Callable[[str], V | None], limit: int, cursor: str | None) -> Page[V]:
+        """What `read` answers for each of the workflows that a partition names."""
         limit, names = page_size(limit), list[str]()
         after = decode_cursor(cursor, str)[0] if cursor is not None else None
-        condition, values = "pk = :pk", {"pk": keys.PUBLISHED if entry is None else keys.with_entry(entry)}
+        condition, values = "pk = :pk", {"pk": pk}
         if after:
             condition, values = "pk = :pk AND sk > :sk", values | {"sk": after}
         for item in each(self._wire.query(condition, values, page=limit + 1)):
             names.append(item["sk"])
             if len(names) > limit:
                 break
-        found = together(self.get_version, names[:limit])
-        items = tuple(version for version in found if version is not None)
+        items = tuple(version for version in together(read, names[:limit]) if version is not None)
         return Page(items, encode_cursor(names[limit - 1]) if len(names) > limit else None)
 
     def _row(self, workflow_id: str, hash: str | None = None) -> Item | None:

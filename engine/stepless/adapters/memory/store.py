@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right, insort
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from heapq import nsmallest
 from threading import Lock
@@ -62,14 +62,16 @@ class MemoryStore:
         newest = self.get_version(workflow_id)
         return Version(workflow_id, newest.number, newest.hash) if newest is not None else None
 
-    def list_workflows(self, *, limit: int = 100, cursor: str | None = None, entry: str | None = None) -> Page[StoredVersion]:
-        limit, start = page_size(limit), 0
+    def list_workflows(self, *, limit: int = 100, cursor: str | None = None) -> Page[StoredVersion]:
         with self._lock:
-            names = sorted(self._versions if entry is None else self._entries.get(entry, ()))
-            if cursor is not None:
-                start = bisect_right(names, decode_cursor(cursor, str)[0])
-            items = tuple(self._versions[name][-1] for name in names[start : start + limit])
-        return Page(items, encode_cursor(items[-1].workflow_id) if start + limit < len(names) else None)
+            names, following = _page_of(self._versions, limit, cursor)
+            return Page(tuple(self._versions[name][-1] for name in names), following)
+
+    def list_entries(self, kind: str, *, limit: int = 100, cursor: str | None = None) -> Page[Version]:
+        with self._lock:
+            names, following = _page_of(self._entries.get(kind, ()), limit, cursor)
+            found = [self._versions[name][-1] for name in names]
+            return Page(tuple(Version(newest.workflow_id, newest.number, newest.hash) for newest in found), following)
 
     # -- claims ---------------------------------------------------------------------------------------------------
 
@@ -261,3 +263,11 @@ class MemoryStore:
     def _kept(self, run_id: str) -> _Records:
         """The records to read; asking for a run that nobody wrote to leaves nothing behind."""
         return self._records.get(run_id) or _Records()
+
+
+def _page_of(names: Iterable[str], limit: int, cursor: str | None) -> tuple[Sequence[str], str | None]:
+    """The names after a cursor, in order, and the cursor of those that follow."""
+    limit, known = page_size(limit), sorted(names)
+    start = bisect_right(known, decode_cursor(cursor, str)[0]) if cursor is not None else 0
+    some = known[start : start + limit]
+    return some, encode_cursor(some[-1]) if start + limit < len(known) else None

@@ -27,10 +27,11 @@ PUT_ENTRY: Final = "INSERT INTO entry (kind, workflow_id) VALUES (?, ?) ON CONFL
 # The newest versions of the workflows after an id.
 LIST_WORKFLOWS: Final = f"""{_VERSION} JOIN workflow AS w ON w.workflow_id = v.workflow_id AND w.newest = v.number
     WHERE w.workflow_id > ? ORDER BY w.workflow_id LIMIT ?"""
-# The same of those with an entry of a kind.
-LIST_WITH_ENTRY: Final = f"""{_VERSION} JOIN workflow AS w ON w.workflow_id = v.workflow_id AND w.newest = v.number
+# Which versions are the newest of the workflows with an entry of a kind.
+LIST_ENTRIES: Final = """SELECT v.workflow_id, v.number, v.hash FROM version AS v
+    JOIN workflow AS w ON w.workflow_id = v.workflow_id AND w.newest = v.number
     JOIN entry AS e ON e.workflow_id = w.workflow_id
-    WHERE e.kind = ?3 AND e.workflow_id > ?1 ORDER BY e.workflow_id LIMIT ?2"""
+    WHERE e.kind = ? AND e.workflow_id > ? ORDER BY e.workflow_id LIMIT ?"""
 
 # -- claims ----------------------------------------------------------------------------------------------------------
 # Puts a value unless an unexpired one is there; answers what stands.

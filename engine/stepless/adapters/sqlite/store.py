@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Collection, Sequence
 from contextlib import AbstractContextManager, closing
-from typing import Any, Final, Literal
+from typing import Any, Final, Literal, TypeVar
 
 from stepless.adapters.bounds import check_batch, check_signal, inbox_full, page_size
 from stepless.adapters.cursors import decode_cursor, encode_cursor
@@ -15,6 +15,7 @@ from stepless.errors import AppendConflict, LeaseLost
 from stepless.limits import MAX_INBOX_SIGNALS, SQLITE_BUSY_MS
 from stepless.ports import Batch, Lease, Page, RunFilter, RunHead, Signal, StoredVersion, Version
 
+V = TypeVar("V", bound=Version)
 _LAST_MS: Final = 2**63 - 1  # SQLite's largest integer: where a listing without a cursor starts
 
 
@@ -65,13 +66,13 @@ class SqliteStore:
         row = self._row(sql.NEWEST_HASH, (workflow_id,))
         return Version(workflow_id, *row) if row else None
 
-    def list_workflows(self, *, limit: int = 100, cursor: str | None = None, entry: str | None = None) -> Page[StoredVersion]:
-        limit = page_size(limit)
-        (after,) = decode_cursor(cursor, str) if cursor is not None else ("",)
-        statement, which = (sql.LIST_WORKFLOWS, ()) if entry is None else (sql.LIST_WITH_ENTRY, (entry,))
-        found = [StoredVersion(*row) for row in self._rows(statement, (after, limit + 1, *which))]
-        items = tuple(found[:limit])
-        return Page(items, encode_cursor(items[-1].workflow_id) if len(found) > limit else None)
+    def list_workflows(self, *, limit: int = 100, cursor: str | None = None) -> Page[StoredVersion]:
+        limit, after = page_size(limit), decode_cursor(cursor, str)[0] if cursor is not None else ""
+        return _by_id([StoredVersion(*row) for row in self._rows(sql.LIST_WORKFLOWS, (after, limit + 1))], limit)
+
+    def list_entries(self, kind: str, *, limit: int = 100, cursor: str | None = None) -> Page[Version]:
+        limit, after = page_size(limit), decode_cursor(cursor, str)[0] if cursor is not None else ""
+        return _by_id([Version(*row) for row in self._rows(sql.LIST_ENTRIES, (kind, after, limit + 1))], limit)
 
     # -- claims ---------------------------------------------------------------------------------------------------
 
@@ -196,6 +197,12 @@ class SqliteStore:
     def take_signals(self, run_id: str, signals: Sequence[Signal]) -> None:
         if signals:
             self.database.change_each(sql.TAKE_SIGNAL, [(run_id, signal.kind, signal.identity) for signal in signals])
+
+
+def _by_id(found: list[V], limit: int) -> Page[V]:
+    """A page of versions, one more of which were asked for."""
+    items = tuple(found[:limit])
+    return Page(items, encode_cursor(items[-1].workflow_id) if len(found) > limit else None)
 
 
 def _signal(row: Any) -> Signal:
