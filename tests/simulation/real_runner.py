@@ -70,7 +70,8 @@ def begin(service: Service, prefix: str) -> None:
 
 
 def all_ended(service: Service) -> bool:
-    return all(head.status in ENDED for head in service.runs(RunFilter()).items)
+    """Also that nobody is to look at any of them again: whoever answered while a run was in hand asked for one more look."""
+    return all(head.status in ENDED and head.due_ms is None for head in service.runs(RunFilter()).items)
 
 
 def answer(service: Service, path: str, random: Random, most: int) -> None:
