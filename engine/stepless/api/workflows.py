@@ -51,9 +51,9 @@ def add_routes(router: APIRouter, service: Service, links: Links) -> None:
         faults is refused with all of its findings."""
         syntax = _syntax(request)
         data = await read_body(request, MAX_DOCUMENT_BYTES)
-        published, new = await run_in_threadpool(_publish, service, workflow_id, data, syntax)
+        published = await run_in_threadpool(_publish, service, workflow_id, data, syntax)
         answer: PublishedOut = {**_version(published.version, links), "warnings": [finding_out(w) for w in published.warnings]}
-        return reply(answer, 201 if new else 200, {"location": answer["links"]["version"]})
+        return reply(answer, 201 if published.new else 200, {"location": answer["links"]["version"]})
 
     @router.get("/workflows", summary="List workflows", response_model=WorkflowsOut, responses=documented(400, 401), tags=_TAGS)
     def list_workflows(query: Annotated[ListQuery, Query()]) -> Response:
@@ -101,13 +101,10 @@ def _syntax(request: Request) -> Syntax:
     raise unsupported(kind, "application/json", "application/yaml")
 
 
-def _publish(service: Service, workflow_id: str, data: bytes, syntax: Syntax) -> tuple[Published, bool]:
-    """What was published, and whether it is new."""
+def _publish(service: Service, workflow_id: str, data: bytes, syntax: Syntax) -> Published:
     document = parse(data, syntax=syntax)
     _check_id(document, workflow_id)
-    former = service.workflow(workflow_id)
-    published = service.publish(document)
-    return published, former is None or former.number != published.version.number
+    return service.publish(document)
 
 
 def _check_id(document: Mapping[str, JSON], workflow_id: str) -> None:

@@ -31,8 +31,11 @@ _NEEDS: Final[Mapping[str, str]] = {
 
 @dataclass(frozen=True, slots=True)
 class Published:
+    """`new` is false when the workflow's newest version was this one already."""
+
     version: StoredVersion
     warnings: tuple[Finding, ...]
+    new: bool
 
 
 def publish(world: World, document: Mapping[str, JSON], *, functions: Collection[str] | None = None) -> Published:
@@ -54,7 +57,7 @@ def publish(world: World, document: Mapping[str, JSON], *, functions: Collection
     if former is not None and former.hash != version.hash:
         _release_paths(world, former, webhook_paths(graph))
     keep_schedules(world, graph.workflow_id)
-    return Published(version, graph.warnings)
+    return Published(version, graph.warnings, new=former is None or former.number != version.number)
 
 
 def _listed_entries(graph: Graph) -> list[str]:
