@@ -79,15 +79,16 @@ def one_case(case: str) -> list[Sample]:
     """All variants of our own, over all processes that the case is measured in."""
     n, repeat, processes = cases.SIZES[case], cases.REPEAT.get(case, REPEAT), cases.PROCESSES.get(case, 1)
     found: dict[str, Sample] = {}
+    faults: list[Sample] = []
     for _ in range(processes):
         samples, error = run("benchmarks.cases", case, n, repeat, SECONDS / processes, seconds=CASE_TIMEOUT_S)
-        for sample in samples + ([Sample(case, "SQLite NORMAL", n, 1, error=error)] if error else []):
+        faults += [Sample(case, "SQLite NORMAL", n, 1, error=error)] if error else []
+        for sample in samples:
             first = found.setdefault(sample.variant, sample)
             if first is not sample:
                 first.wall += sample.wall
                 first.cpu += sample.cpu
-                first.error = first.error or sample.error
-    return list(found.values())
+    return [*found.values(), *faults]
 
 
 def grown() -> Iterator[Sample]:
@@ -96,15 +97,16 @@ def grown() -> Iterator[Sample]:
     todo = [(case, nodes) for case in growth.CASES_THAT_GROW for nodes in growth.NODES]
     with tempfile.TemporaryDirectory() as folder:
 
-        def act(what: str, case: str, nodes: int) -> tuple[list[Sample], float]:
+        def act(what: str, case: str, nodes: int) -> tuple[Sample, float]:
             before, path = time.perf_counter(), Path(folder) / f"{case}-{nodes}.db"
             samples, error = run("benchmarks.growth", what, case, nodes, path, seconds=GROWTH_TIMEOUT_S)
-            return samples or [Sample(case, "SQLite NORMAL", nodes, nodes, error=error)], time.perf_counter() - before
+            found = samples[0] if samples else Sample(case, "SQLite NORMAL", nodes, nodes, error=error)
+            return found, time.perf_counter() - before
 
         with ThreadPoolExecutor(min(2, os.cpu_count() or 1)) as pool:
-            published = [took for _, took in pool.map(lambda each: act("publish", *each), todo)]
-        for (case, nodes), publish_s in zip(todo, published, strict=True):
-            (sample,), _ = act("measure", case, nodes)
+            published = list(pool.map(lambda each: act("publish", *each), todo))
+        for (case, nodes), (there, publish_s) in zip(todo, published, strict=True):
+            sample = there if there.error else act("measure", case, nodes)[0]
             yield replace(sample, case=f"growth {case}", facts={**sample.facts, "publish_s": publish_s})
 
 
