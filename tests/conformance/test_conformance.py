@@ -1,7 +1,4 @@
-"""The shared conformance cases, through their own runner: one test per case, and once more with other durations.
-
-They lie beside the repository, in `../shared/conformance`; where they do not, `test_golden.py` still runs the cases of our own.
-"""
+"""The shared conformance cases, through their own runner: one test per case, and once more with other durations."""
 
 from __future__ import annotations
 
@@ -15,22 +12,21 @@ import pytest
 
 from stepless.testing import simulate
 
-FOLDER = Path(__file__).resolve().parents[3] / "shared" / "conformance"
+FOLDER = Path(__file__).parent / "shared"
+UPSTREAM = Path(__file__).resolve().parents[3] / "shared" / "conformance"  # where the cases come from, beside some checkouts
 SEEDS = 3
 
 
-def load_runner() -> ModuleType | None:
+def load_runner() -> ModuleType:
     spec = importlib.util.spec_from_file_location("conformance_runner", FOLDER / "run.py")
-    if spec is None or spec.loader is None or not (FOLDER / "run.py").exists():
-        return None
+    assert spec is not None and spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module
 
 
 RUNNER = load_runner()
-CASES: list[dict[str, Any]] = RUNNER.load([FOLDER / "cases"]) if RUNNER is not None else []
-pytestmark = pytest.mark.skipif(RUNNER is None, reason="the shared cases (../shared/conformance) are not beside the repository")
+CASES: list[dict[str, Any]] = RUNNER.load([FOLDER / "cases"])
 
 
 def by_id(cases: list[dict[str, Any]]) -> list[Any]:
@@ -39,23 +35,28 @@ def by_id(cases: list[dict[str, Any]]) -> list[Any]:
 
 @pytest.mark.parametrize("case", by_id(CASES))
 def test_a_case_comes_out_as_written(case: dict[str, Any]) -> None:
-    assert RUNNER is not None
     problems, _ = RUNNER.run_case(simulate, case)
     assert not problems, "\n".join(problems)
 
 
 @pytest.mark.parametrize("reload", ["log", "snapshot"])
 def test_no_case_notices_that_its_run_is_loaded_again_after_every_decision(reload: str) -> None:
-    assert RUNNER is not None
     problems = {case["id"]: RUNNER.run_case(partial(simulate, reload=reload), case)[0] for case in CASES}
     assert not {identity: found for identity, found in problems.items() if found}
 
 
 def test_no_status_depends_on_who_finishes_first() -> None:
-    assert RUNNER is not None
     problems = {}
     for case in CASES:
         if not case.get("timing") and "publish_error" not in case["expect"]:
             _, simulation = RUNNER.run_case(simulate, case)
             problems[case["id"]] = RUNNER.run_seeds(simulate, case, simulation, SEEDS)
     assert not {identity: found for identity, found in problems.items() if found}
+
+
+@pytest.mark.skipif(not UPSTREAM.is_dir(), reason="the folder that the cases come from is not beside this checkout")
+def test_the_cases_and_their_runner_are_those_that_they_come_from() -> None:
+    def contents(folder: Path) -> dict[str, bytes]:
+        return {file.name: file.read_bytes() for file in [folder / "run.py", *(folder / "cases").glob("*.json")]}
+
+    assert contents(FOLDER) == contents(UPSTREAM)
