@@ -16,7 +16,7 @@ unexport VIRTUAL_ENV PYTHONHOME PYTHONPATH
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help setup demo test lint simulate simulate-kills bench bench-peers cost clean build size check deploy deploy-local
+.PHONY: help setup demo test lint simulate simulate-kills bench bench-peers cost docs clean build size check deploy deploy-local
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-13s %s\n", $$1, $$2}' $(firstword $(MAKEFILE_LIST))
@@ -51,6 +51,11 @@ bench-peers: $(READY) ## measure it beside other engines, each in an environment
 
 cost: $(READY) ## count what runs cost on AWS, beside what others ask for the same
 	@PYTHONPATH=engine:. $(BIN)/python -m benchmarks cost
+
+SITE := .tools/docs
+docs: $(SITE)/.ready ## build the documentation as a site into build/site
+	@NO_MKDOCS_2_WARNING=1 $(SITE)/bin/mkdocs build --quiet --strict --config-file .mkdocs.yml
+	@echo "build/site/index.html"
 
 clean: ## remove what can be made again, the environment too
 	rm -rf $(VENV) .tools .aws-sam build dist .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
@@ -126,6 +131,10 @@ build-%Function:
 $(SAM): | $(UV)
 	$(UV) venv --quiet --clear --python "$$($(PYTHON) -c 'import sys; print(sys.executable)')" .tools/sam
 	$(UV) pip install --quiet --python $(SAM_PYTHON) 'aws-sam-cli==1.170.0' 'cfn-lint>=1.58,<2'
+	@touch $@
+
+$(SITE)/.ready: uv.lock pyproject.toml | $(UV)
+	UV_PROJECT_ENVIRONMENT=$(SITE) $(UV) sync --frozen --quiet --only-group docs --python "$$($(PYTHON) -c 'import sys; print(sys.executable)')"
 	@touch $@
 
 # Lambda's runtime and nothing else: what a function needs besides must be in its layers.
