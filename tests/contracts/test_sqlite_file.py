@@ -342,13 +342,20 @@ def test_a_migration_that_fails_changes_nothing(path: Path) -> None:
 @pytest.mark.parametrize("name", STATEMENTS)
 def test_no_statement_scans_or_sorts_a_table(path: Path, name: str) -> None:
     text = STATEMENTS[name]
-    numbered = [int(number) for number in re.findall(r"\?(\d+)", text)]
     names = re.findall(r":([a-z_]+)", text)
-    given: Any = dict.fromkeys(names) if names else [None] * (max(numbered) if numbered else text.count("?"))
+    given: Any = dict.fromkeys(names) if names else [None] * text.count("?")
     database = Database(path)
     plan = [detail for *_, detail in database.rows(f"EXPLAIN QUERY PLAN {text}", given)]
     database.close()
     assert not [detail for detail in plan if detail.startswith(("SCAN", "USE TEMP B-TREE"))], plan
+
+
+@pytest.mark.parametrize("name", STATEMENTS)
+def test_a_placeholder_is_positional_or_has_a_name(name: str) -> None:
+    """A numbered one is a named one for Python, which is given a mapping for those alone from 3.14 on."""
+    text = STATEMENTS[name]
+    assert not re.search(r"\?\d|[@$]\w", text)
+    assert not (re.search(r"\?", text) and re.search(r":\w", text))
 
 
 def test_listing_stays_on_its_index_after_the_planner_has_statistics(path: Path) -> None:

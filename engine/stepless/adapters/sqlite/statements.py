@@ -1,4 +1,8 @@
-"""Every statement that touches the data, each with what it does. None of them scans a table: a test asks the planner."""
+"""Every statement that touches the data, each with what it does. None of them scans a table: a test asks the planner.
+
+A placeholder is `?` and takes a sequence, or has a name and takes a mapping. Numbered ones (`?1`) count as named for Python,
+which refuses a sequence for them from 3.14 on.
+"""
 
 from __future__ import annotations
 
@@ -90,11 +94,11 @@ TOUCH_RUN: Final = """UPDATE run SET due_ms = min(ifnull(due_ms, :due_ms), :due_
 
 # -- the log ---------------------------------------------------------------------------------------------------------
 # A batch; where the log does not end just before it, `first` becomes NULL and the table refuses the row.
-APPEND: Final = """INSERT INTO log (run_id, first, last, epoch, data) VALUES (?1, iif(?2 - 1 = ifnull(
-    (SELECT last FROM log WHERE run_id = ?1 ORDER BY first DESC LIMIT 1), 0), ?2, NULL), ?3, ?4, ?5)"""
+APPEND: Final = """INSERT INTO log (run_id, first, last, epoch, data) VALUES (:run_id, iif(:first - 1 = ifnull(
+    (SELECT last FROM log WHERE run_id = :run_id ORDER BY first DESC LIMIT 1), 0), :first, NULL), :last, :epoch, :data)"""
 # Batches from the one that holds the event after a number.
-READ_LOG: Final = """SELECT first, last, data, epoch FROM log WHERE run_id = ?1 AND last > ?2 AND first >= ifnull(
-    (SELECT first FROM log WHERE run_id = ?1 AND first <= ?2 ORDER BY first DESC LIMIT 1), 0) ORDER BY first"""
+READ_LOG: Final = """SELECT first, last, data, epoch FROM log WHERE run_id = :run_id AND last > :after AND first >= ifnull(
+    (SELECT first FROM log WHERE run_id = :run_id AND first <= :after ORDER BY first DESC LIMIT 1), 0) ORDER BY first"""
 # A snapshot, unless a newer one is there.
 PUT_SNAPSHOT: Final = """INSERT INTO snapshot (run_id, sequence, data) VALUES (?, ?, ?) ON CONFLICT DO UPDATE
     SET sequence = excluded.sequence, data = excluded.data WHERE excluded.sequence >= sequence"""
