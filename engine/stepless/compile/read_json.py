@@ -12,7 +12,7 @@ from stepless.limits import MAX_DOCUMENT_DEPTH, MAX_INTEGER_BITS
 from stepless.model.json import JSON
 
 MAX_DIGITS: Final = MAX_INTEGER_BITS * 301 // 1000  # decimal digits that surely fit
-_TOKEN: Final = re.compile(r'"(?:[^"\\]|\\.)*+"|[\[{]|[\]}]', re.DOTALL)
+_TOKEN: Final = re.compile(r'\\.|["\[{\]}]', re.DOTALL)
 
 
 def read_json(text: str) -> JSON:
@@ -40,10 +40,14 @@ def bounded_float(digits: str) -> float:
 
 
 def _bound_depth(text: str) -> None:
-    """Refuses deep nesting before the recursive reader meets it."""
-    depth = 0
+    """Refuses deep nesting before the recursive reader meets it. An escape outside of a text ends that reader's way."""
+    depth, quoted = 0, False
     for token in _TOKEN.finditer(text):
-        if token[0] in "[{":
+        if token[0] == '"':
+            quoted = not quoted
+        elif quoted:
+            continue
+        elif token[0] in "[{":
             depth += 1
             if depth > MAX_DOCUMENT_DEPTH:
                 line = text.count("\n", 0, token.start()) + 1

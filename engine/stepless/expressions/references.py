@@ -23,9 +23,10 @@ Known: TypeAlias = Callable[[str], bool]
 
 ROOTS: Final = ("loop", "parallel", "workflow", "inputs", "input", "run")
 
-# Possessive throughout: a failed attempt costs its own length once, and attempts never overlap, so a scan is linear.
-REFERENCE: Final = r"<(?P<root>[A-Za-z_][A-Za-z0-9_-]{0,63}+)(?P<path>(?:\.[\w-]++|\[-?[0-9]{1,9}+\])*+)>"
-VARIABLE: Final = r"\$\{(?P<name>[A-Za-z_][A-Za-z0-9_]{0,127}+)\}"
+# Nothing can follow a piece that was cut short: a failed attempt costs its own length twice. Attempts never overlap, so a scan
+# is linear. (Possessive quantifiers would say so, but CPython before 3.11.5 mismatches them around groups.)
+REFERENCE: Final = r"<(?P<root>[A-Za-z_][A-Za-z0-9_-]{0,63})(?P<path>(?:\.[\w-]+|\[-?[0-9]{1,9}\])*)>"
+VARIABLE: Final = r"\$\{(?P<name>[A-Za-z_][A-Za-z0-9_]{0,127})\}"
 
 _EITHER: Final = re.compile(f"{REFERENCE}|{VARIABLE}")
 _LETTERS: Final = string.ascii_lowercase + string.digits + "_-" + string.ascii_uppercase
