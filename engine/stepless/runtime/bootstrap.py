@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from contextlib import ExitStack, closing
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from stepless.adapters.memory.blobs import MemoryBlobs
@@ -13,7 +14,7 @@ from stepless.adapters.memory.store import MemoryStore
 from stepless.adapters.memory.timers import MemoryTimers
 from stepless.adapters.sqlite.blobs import SqliteBlobs
 from stepless.adapters.sqlite.hints import DueQueue
-from stepless.adapters.sqlite.hold import Hold, hold
+from stepless.adapters.sqlite.hold import hold
 from stepless.adapters.sqlite.store import SqliteStore
 from stepless.adapters.system import EnvSecrets, SteadyClock, SystemClock
 from stepless.errors import Conflict
@@ -55,14 +56,10 @@ class Local:
     adopted: int
     invitations: Invitations
     schedules: Schedules
-    _store: SqliteStore | None = None
-    _hold: Hold | None = None
+    _opened: ExitStack = field(default_factory=ExitStack)
 
     def close(self) -> None:
-        if self._store is not None:
-            self._store.close()
-        if self._hold is not None:
-            self._hold.release()
+        self._opened.close()
 
 
 def local(
@@ -82,16 +79,13 @@ def local(
     clock = SystemClock()
     if path is None:
         return assemble(MemoryStore(), MemoryBlobs(), budget_ms, secrets or EnvSecrets(), models, aws)
-    held = hold(path, clock.now_ms())
-    try:
-        store = SqliteStore(path, synchronous=synchronous)
+    with ExitStack() as opened:
+        opened.enter_context(hold(path, clock.now_ms()))
+        store = opened.enter_context(closing(SqliteStore(path, synchronous=synchronous)))
         times = own_times(store, clock)
         built = assemble(store, SqliteBlobs(store.database), budget_ms, secrets or EnvSecrets(), models, aws, times)
-    except BaseException:
-        held.release()
-        raise
-    built._store, built._hold = store, held
-    built.adopted = adopt(built.world)
+        built.adopted = adopt(built.world)
+        built._opened = opened.pop_all()
     return built
 
 

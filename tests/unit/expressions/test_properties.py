@@ -28,7 +28,7 @@ LOOKALIKES = some.lists(some.sampled_from(WORDS.split()), max_size=12)
 
 
 @given(ANY_TEXT | LOOKALIKES.map(" ".join) | LOOKALIKES.map("".join), JSON_VALUES)
-@settings(max_examples=600, deadline=None)
+@settings(max_examples=600)
 def test_any_text_compiles_and_evaluates_or_raises_an_expression_error(values: Callable[..., Any], text: str, value: Any) -> None:
     scope = values(s={"n": value})
     for attempt in (
@@ -43,7 +43,6 @@ def test_any_text_compiles_and_evaluates_or_raises_an_expression_error(values: C
 
 
 @given(JSON_VALUES)
-@settings(deadline=None)
 def test_a_value_never_changes_what_an_expression_does(values: Callable[..., Any], value: Any) -> None:
     scope = values(s={"v": value})
     for source, expected in (
@@ -61,7 +60,6 @@ def test_a_value_never_changes_what_an_expression_does(values: Callable[..., Any
 
 
 @given(JSON_VALUES)
-@settings(deadline=None)
 def test_a_value_is_rendered_once_and_never_read_as_a_template(values: Callable[..., Any], value: Any) -> None:
     scope = values(s={"v": value})
     template = compile_template({"whole": "<s.v>", "part": "(<s.v>|{{ <s.v> }})"}, KNOWN)

@@ -140,13 +140,16 @@ CALLER = {"c": {"type": "workflow", "with": {"workflow": "child", "inputs": {"n"
 
 @pytest.mark.parametrize("kind", ["memory", "sqlite"])
 def test_a_child_whose_caller_ran_out_of_time_is_cancelled(make_machine: Any, tmp_path: Path, kind: str) -> None:
-    machine = make_machine(MemoryStore() if kind == "memory" else SqliteStore(tmp_path / "runs.db"))
+    store = MemoryStore() if kind == "memory" else SqliteStore(tmp_path / "runs.db")
+    machine = make_machine(store)
     slow_to_tell(machine)
     machine.service.publish(CHILD)
     parent = machine.start(CALLER)
     machine.drain()
     assert (machine.view(parent).status, machine.view(parent).nodes["c"].code) == ("failed", "timeout")
     assert machine.view(child_id(f"{parent}:c")).status == "cancelled"
+    if isinstance(store, SqliteStore):
+        store.close()
 
 
 def test_a_caller_that_is_tried_again_finds_the_child_that_it_made(make_machine: Any) -> None:

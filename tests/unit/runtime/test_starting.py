@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
@@ -20,12 +21,14 @@ NODES = {"a": {"type": "function", "with": {"call": "test.echo"}}}
 
 
 @pytest.fixture(params=["memory", "sqlite"])
-def either(request: pytest.FixtureRequest, machine: Any, tmp_path: Path) -> Any:
+def either(request: pytest.FixtureRequest, machine: Any, tmp_path: Path) -> Iterator[Any]:
     """The same machine over both stores of one process."""
     store = MemoryStore() if request.param == "memory" else SqliteStore(tmp_path / "runs.db")
     built = type(machine)(store)
     built.service.publish({"id": "small", "nodes": NODES})
-    return built
+    yield built
+    if isinstance(store, SqliteStore):
+        store.close()
 
 
 def test_twenty_at_once_are_one_run(either: Any) -> None:
