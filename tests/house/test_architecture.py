@@ -64,6 +64,10 @@ TRESPASSES = [  # what is drawn, and the contracts that it breaks, by name
     (["stepless.core.decide -> time"], "pure"),
     (["stepless.compile.link -> stepless.model.document", "stepless.model.document -> os"], "pure"),
     (["stepless.expressions.parse -> asyncio"], "pure"),
+    (["stepless.compile.link -> gc"], "collector pure"),
+    (["stepless.runtime.runner -> gc"], "collector"),
+    (["stepless.runtime.bootstrap_aws -> stepless.collector"], "collector"),
+    (["stepless.core.fold -> stepless.codes", "stepless.codes -> gc"], "collector pure"),
     (["stepless.core.fold -> pydantic"], "pydantic"),
     (["stepless.nodes.http -> boto3"], "boto3"),
     (["stepless.adapters.memory.store -> botocore"], "boto3"),
@@ -124,6 +128,8 @@ def test_an_empty_house_breaks_no_contract() -> None:
         "stepless.nodes.registry -> stepless.nodes.http",
         "stepless.testing.simulate -> stepless.adapters.memory.store",
         "stepless.model.document -> pydantic",
+        "stepless.cli.main -> stepless.collector",
+        "stepless.collector -> gc",
     ],
 )
 def test_what_the_house_allows_breaks_nothing(lines: str) -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
-from stepless.collector import collector_at_rest
 from stepless.compile import edge_checks, node_checks, tool_checks
 from stepless.compile.canonical import content_hash, json_findings
 from stepless.compile.draft import Draft, draft_of, readable
@@ -13,7 +12,6 @@ from stepless.compile.fields import fill
 from stepless.compile.link import link
 from stepless.compile.params import fit
 from stepless.compile.references import reference_findings
-from stepless.compile.rest import set_apart
 from stepless.compile.shape import judged
 from stepless.errors import DocumentRefused
 from stepless.limits import MAX_COUNTED_FINDINGS, MAX_EDGES, MAX_FINDINGS, MAX_NODES
@@ -60,23 +58,19 @@ def compile_document(
     its errors, in document order, and `InvalidRequest` for an entry that is no node of the document's own. The whole
     document is judged, whatever the entries.
     """
-    with collector_at_rest():
-        findings, draft = _judge(document, kinds, functions)
-        errors = [finding for finding in findings if finding.severity is Severity.ERROR]
-        if errors or draft is None:
-            raise DocumentRefused(_capped(errors))
-        warnings = _capped([finding for finding in findings if finding.severity is Severity.WARNING])
-        graph = link(draft, content_hash(document), entries, warnings)
-    set_apart(graph)
-    return graph
+    findings, draft = _judge(document, kinds, functions)
+    errors = [finding for finding in findings if finding.severity is Severity.ERROR]
+    if errors or draft is None:
+        raise DocumentRefused(_capped(errors))
+    warnings = _capped([finding for finding in findings if finding.severity is Severity.WARNING])
+    return link(draft, content_hash(document), entries, warnings)
 
 
 def check_document(
     document: Mapping[str, JSON], kinds: Kinds, *, functions: Collection[str] | None = None,
 ) -> tuple[Finding, ...]:
     """Every error and warning about a document, in document order; at most MAX_FINDINGS, then how many more."""
-    with collector_at_rest():
-        return _capped(_judge(document, kinds, functions)[0])
+    return _capped(_judge(document, kinds, functions)[0])
 
 
 def _judge(

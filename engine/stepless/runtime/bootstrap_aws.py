@@ -5,7 +5,6 @@ What it reads from the environment is what template.yaml sets. Nothing is asked 
 
 from __future__ import annotations
 
-import gc
 import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -100,10 +99,7 @@ def secrets() -> AwsSecrets:
 
 
 def aws() -> Cloud:
-    """The engine in a Lambda function. Raises `ConfigError` naming a setting that is missing.
-
-    What is made here lasts as long as the process: the collector of garbage is told to look past it from then on.
-    """
+    """The engine in a Lambda function. Raises `ConfigError` naming a setting that is missing."""
     store = DynamoStore(client("dynamodb"), setting("STEPLESS_TABLE"))
     queue = SqsQueue(client("sqs"), setting("STEPLESS_QUEUE_URL"))
     timers = SchedulerTimers(
@@ -129,7 +125,6 @@ def aws() -> Cloud:
         LazyCalendar(),
     )  # fmt: skip
     children["workflow"] = caller(world)
-    gc.freeze()
     return Cloud(world, Versions(store, KINDS), meter)
 
 

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import gc
+import weakref
 from pathlib import Path
 
 import pytest
 
+from stepless import run
 from stepless.errors import ConfigError
 from stepless.runtime.bootstrap import local
 
@@ -29,3 +32,22 @@ def test_closing_a_second_time_does_nothing(tmp_path: Path) -> None:
     engine.close()
     engine.close()
     assert not (tmp_path / "runs.db-wal").exists()
+
+
+class Circle:
+    """Garbage that only the collector finds."""
+
+    def __init__(self) -> None:
+        self.itself = self
+
+
+def test_a_large_run_leaves_the_collector_to_its_host() -> None:
+    gc.collect()
+    circles = [Circle() for _ in range(5_000)]
+    known, frozen = [weakref.ref(circle) for circle in circles], gc.get_freeze_count()
+    nodes = {f"n{i}": {"type": "transform", "after": f"n{i - 1}", "with": {"value": i}} for i in range(1, 1_200)}
+    assert run({"id": "large", "nodes": {"n0": {"type": "manual"}, **nodes}}).status == "completed"
+    assert (gc.get_freeze_count(), gc.isenabled()) == (frozen, True)
+    del circles
+    gc.collect()
+    assert not any(ref() for ref in known)
