@@ -15,6 +15,7 @@ import uvicorn
 
 from stepless.adapters.memory.secrets import MemorySecrets
 from stepless.api.app import create_app
+from stepless.nodes.function import function
 from stepless.runtime.bootstrap import local
 
 CHROMIUM = Path("/usr/bin/chromium")
@@ -160,6 +161,23 @@ def test_a_node_tells_what_went_in_and_why_it_failed(site: Site, page: Any) -> N
     page.wait_for_url(lambda url: run_id not in url)
     page.wait_for_selector("#status.completed")
     assert "key" not in page.url and KEY not in page.url
+
+
+@function("page.count")
+def count(item: str) -> int:
+    return {"apple": 2}[item]
+
+
+def test_an_exception_in_a_function_is_shown_with_its_traceback(site: Site, page: Any) -> None:
+    node = {"type": "function", "with": {"call": "page.count", "args": {"item": "<input.item>"}}}
+    site.engine.service.publish({"id": "raises", "nodes": {"begin": {"type": "manual"}, "count": {**node, "after": "begin"}}})
+    run_id = str(site.engine.service.start("raises", {"item": "<b>carrot</b>"}).run_id)
+    watch(page, site, run_id)
+    page.wait_for_selector("#status.failed")
+    page.wait_for_selector("#detail >> text=KeyError: '<b>carrot</b>'")
+    page.locator('[data-path="count"].s-failed').click()
+    page.wait_for_selector("#detail >> text=Traceback (most recent call last)")
+    page.wait_for_selector("#detail >> text=in count")
 
 
 def test_a_run_is_cancelled_from_the_page(site: Site, page: Any) -> None:

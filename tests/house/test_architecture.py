@@ -37,7 +37,7 @@ CONTRACTS = [
 IDS = [identity for identity, _ in CONTRACTS]
 
 STUB = """
-stepless.__main__ stepless.codes stepless.collector stepless.imports stepless.imports.sim
+stepless.__main__ stepless.codes stepless.collector stepless.imports stepless.imports.sim stepless.raised
 stepless.adapters stepless.adapters.aws stepless.adapters.aws.store stepless.adapters.memory stepless.adapters.memory.store
 stepless.api stepless.api.app stepless.builder stepless.builder.workflow stepless.cli stepless.cli.dev stepless.cli.main
 stepless.compile stepless.compile.link

@@ -71,13 +71,14 @@ _PAUSE: Final[PauseOut] = {
 _HELD: Final[HeldOut] = {"by": "ops@example.com", "reason": "payments are down", "at": "2026-11-22T09:41:00.000Z"}
 _INSPECTED: Final[RunOut] = {
     "id": _RUN, "workflow": _WORKFLOW, "version": 3, "hash": _HASH, "status": "paused", "inputs": _INPUTS, "outputs": {},
-    "variables": {}, "error": None, "failures": 0, "tags": ["customer:c-17"], "steps": 2, "usage": {}, "sequence": 6,
-    "held": _HELD, "pauses": [_PAUSE], "created_at": _BEGUN, "started_at": _BEGUN, "ended_at": None, "links": _LINKS.run(_RUN),
+    "variables": {}, "error": None, "exception": None, "failures": 0, "tags": ["customer:c-17"], "steps": 2, "usage": {},
+    "sequence": 6, "held": _HELD, "pauses": [_PAUSE],
+    "created_at": _BEGUN, "started_at": _BEGUN, "ended_at": None, "links": _LINKS.run(_RUN),
 }  # fmt: skip
 _NODE: Final[NodeOut] = {
     "instance": "pay", "node": "pay", "kind": "function", "label": "pay", "status": "completed", "reason": None, "code": None,
-    "inputs": {"input": {"decision": "approved"}}, "output": {"refund": "r-90"}, "error": None, "index": 3,
-    "predecessor": "manager", "wave": 2, "depth": 1, "attempts": 1, "started_at": _DECIDED,
+    "inputs": {"input": {"decision": "approved"}}, "output": {"refund": "r-90"}, "error": None, "exception": None,
+    "index": 3, "predecessor": "manager", "wave": 2, "depth": 1, "attempts": 1, "started_at": _DECIDED,
     "ended_at": "2026-11-22T10:05:17.310Z", "usage": {}, "waiting": None,
 }  # fmt: skip
 _EVENT: Final[EventOut] = {

@@ -80,6 +80,17 @@ class RunLinks(TypedDict):
     view: str
 
 
+class ExceptionOut(TypedDict):
+    """An exception in author code. `file`, `line` and `function` are where the author's own code was, if that is known."""
+
+    type: str
+    message: str
+    file: NotRequired[str]
+    line: NotRequired[int]
+    function: NotRequired[str]
+    traceback: str
+
+
 class OutcomeOut(TypedDict):
     """How a run ended. Whoever started it by a webhook is told the status alone."""
 
@@ -142,7 +153,8 @@ class HeldOut(TypedDict):
 
 
 class RunOut(TypedDict):
-    """`held` is null unless somebody has paused the run as a whole. It is `running` still while something is under way."""
+    """`held` is null unless somebody has paused the run as a whole. It is `running` still while something is under way.
+    `exception` is the one behind `error`, where author code raised it."""
 
     id: str
     workflow: str
@@ -153,6 +165,7 @@ class RunOut(TypedDict):
     outputs: JSON
     variables: dict[str, Any]
     error: dict[str, Any] | None
+    exception: ExceptionOut | None
     failures: int
     tags: list[str]
     steps: int
@@ -179,6 +192,7 @@ class NodeOut(TypedDict):
     inputs: dict[str, Any]
     output: JSON
     error: dict[str, Any] | None
+    exception: ExceptionOut | None
     index: int | None
     predecessor: str | None
     wave: int

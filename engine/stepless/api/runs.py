@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from enum import Enum
-from typing import Annotated, Final
+from typing import Annotated, Final, cast
 
 from fastapi import APIRouter, Query, Request
 from starlette.concurrency import run_in_threadpool
@@ -13,7 +13,7 @@ from starlette.responses import Response
 from stepless.api.auth import may
 from stepless.api.bodies import documented_body, read_model
 from stepless.api.links import Links
-from stepless.api.models import HeldOut, NodeOut, NodesOut, OutcomeOut, PauseOut, RunOut, StartedOut
+from stepless.api.models import ExceptionOut, HeldOut, NodeOut, NodesOut, OutcomeOut, PauseOut, RunOut, StartedOut
 from stepless.api.negotiation import wished_wait_s
 from stepless.api.problems import documented
 from stepless.api.replies import fitting, instant, page, reply
@@ -120,6 +120,7 @@ def _run(view: RunView, version: int | None, links: Links, with_links: bool) -> 
         "outputs": view.outputs,
         "variables": dict(view.variables),
         "error": _object(view.error),
+        "exception": _exception(view.exception),
         "failures": view.failures,
         "tags": [*tags_of(view.head), *view.tags],
         "steps": view.steps,
@@ -165,6 +166,7 @@ def _node(record: NodeRecord) -> NodeOut:
         "inputs": dict(record.inputs),
         "output": record.output,
         "error": _object(record.error),
+        "exception": _exception(record.exception),
         "index": record.index,
         "predecessor": record.predecessor,
         "wave": record.wave,
@@ -175,6 +177,10 @@ def _node(record: NodeRecord) -> NodeOut:
         "usage": dict(record.usage),
         "waiting": _object(record.waiting),
     }
+
+
+def _exception(told: Mapping[str, JSON] | None) -> ExceptionOut | None:
+    return None if told is None else cast("ExceptionOut", dict(told))
 
 
 def _object(value: Mapping[str, JSON] | None) -> dict[str, JSON] | None:

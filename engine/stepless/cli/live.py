@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, Protocol
 
+from stepless.cli.exceptions import place
 from stepless.cli.progress import Progress, Row, duration, instant_ms
 from stepless.cli.timeline import Glyphs
 
@@ -82,11 +83,11 @@ def _completed(payload: Mapping[str, Any]) -> str:
 
 
 def _failed(payload: Mapping[str, Any]) -> str:
-    return f"failed: {payload['error']['message']} [{payload['error']['code']}]"
+    return f"failed: {payload['error']['message']} [{payload['error']['code']}]{place(payload.get('exception'))}"
 
 
 def _retried(payload: Mapping[str, Any]) -> str:
-    failed = f"attempt {payload['attempt']} failed: {payload['message']} [{payload['code']}]"
+    failed = f"attempt {payload['attempt']} failed: {payload['message']} [{payload['code']}]{place(payload.get('exception'))}"
     return f"{failed}; tries again in {duration(payload['delay_ms'])}"
 
 

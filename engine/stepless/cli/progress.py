@@ -48,6 +48,8 @@ class Row:
     spans: list[Span] = field(default_factory=list)
     children: dict[str, Row] = field(default_factory=dict)
     order: int = 0
+    error: Mapping[str, Any] | None = None
+    exception: Mapping[str, Any] | None = None
 
     @property
     def live(self) -> bool:
@@ -192,6 +194,7 @@ class Progress:
         row.until_ms = None
         if row.spans and row.spans[-1].end_ms is None:
             row.spans[-1].end_ms = at_ms
+        row.error, row.exception = payload.get("error"), payload.get("exception")
         if row.status == "failed":
             row.note = str(payload.get("code", "failed"))
         elif row.status == "completed":

@@ -16,6 +16,7 @@ from io import UnsupportedOperation
 from pathlib import Path
 from typing import Any
 
+from stepless.cli.exceptions import Raised, told
 from stepless.cli.files import Refused, documents_in, load_functions, read_inputs, read_source
 from stepless.cli.live import PlainLines, Silence, Tree, Watcher, can_move
 from stepless.cli.progress import Progress, duration
@@ -264,10 +265,20 @@ def _print_report(view: RunView, progress: Progress, ended: bool) -> None:
     failures = f", {view.failures} node{'s' if view.failures > 1 else ''} failed" if view.failures and ended else ""
     arrow = "->" if glyphs is ASCII else "→"
     print(f"{'' if ended else 'left '}{view.status}{took}{failures} {arrow} {view.head.run_id}")
-    if view.error is not None:
-        print(f"{view.error.get('node') or 'run'}: {view.error['message']} [{view.error['code']}]")
+    for line in told(_raised(view)):
+        print(line)
     if ended and view.outputs not in (None, {}):
         print(json.dumps(view.outputs, ensure_ascii=sys.stdout.encoding.lower().replace("-", "") != "utf8", indent=2))
+
+
+def _raised(view: RunView) -> list[Raised]:
+    """What the run failed of, then what else was raised in it."""
+    found = [] if view.error is None else [Raised("run", view.error, view.exception)]
+    behind = view.error.get("event") if view.error is not None else None
+    for record in view.nodes.values():
+        if record.exception is not None and record.error is not None and record.error.get("event") != behind:
+            found.append(Raised(record.instance, record.error, record.exception))
+    return found
 
 
 def _how_to_go_on(view: RunView, asked: Sequence[str], arguments: argparse.Namespace) -> str:
@@ -286,6 +297,7 @@ def _summary(view: RunView, asked: Sequence[str]) -> dict[str, JSON]:
         "status": view.status,
         "outputs": view.outputs,
         "error": view.error,
+        "exception": view.exception,
         "failures": view.failures,
         "duration_ms": took_ms,
         "waiting_for": list(asked),
@@ -299,6 +311,7 @@ def _node_summary(record: Any) -> dict[str, JSON]:
         "reason": lambda: record.reason,
         "output": lambda: record.output,
         "error": lambda: record.error,
+        "exception": lambda: record.exception,
         "attempts": lambda: record.attempts or None,
         "duration_ms": lambda: record.ended_ms - record.started_ms if record.ended_ms and record.started_ms else None,
     }

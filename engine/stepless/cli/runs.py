@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from stepless.cli import following
+from stepless.cli.exceptions import Raised, told, traceback
 from stepless.cli.gateway import Gateway, opened
 from stepless.cli.live import told_event
 from stepless.cli.progress import Progress, duration, instant_ms
@@ -30,8 +31,9 @@ def show(arguments: argparse.Namespace) -> int:
             return 0
         say(_head(run))
         print()
-        say(_picture(gateway, run))
-        say(_rest(run))
+        progress = _followed(gateway, run)
+        say(_nodes(gateway, run) if progress is None else timeline(progress, width(), glyphs_for(sys.stdout.encoding)))
+        say(_rest(run, progress))
     return 0
 
 
@@ -57,12 +59,11 @@ def _held(run: Mapping[str, Any]) -> str:
     return f"since {when(held['at'])}{who}{why}\nstepless runs unpause {run['id']}"
 
 
-def _picture(gateway: Gateway, run: Mapping[str, Any]) -> list[str]:
+def _followed(gateway: Gateway, run: Mapping[str, Any]) -> Progress | None:
     progress = following.progress_of(gateway, run)
-    if progress is None:
-        return _nodes(gateway, run)
-    progress.add(following.events(gateway, run["id"]))
-    return list(timeline(progress, width(), glyphs_for(sys.stdout.encoding)))
+    if progress is not None:
+        progress.add(following.events(gateway, run["id"]))
+    return progress
 
 
 def _nodes(gateway: Gateway, run: Mapping[str, Any]) -> list[str]:
@@ -71,17 +72,29 @@ def _nodes(gateway: Gateway, run: Mapping[str, Any]) -> list[str]:
     return table(_NODES, rows) + ([more] if found["cursor"] is not None else [])
 
 
-def _rest(run: Mapping[str, Any]) -> Iterator[str]:
+def _rest(run: Mapping[str, Any], progress: Progress | None) -> Iterator[str]:
     if run["error"]:
         error = run["error"]
         yield ""
         yield from fields([("failed", f"{error.get('node') or 'run'}: {error['message']} [{error['code']}]")])
+        yield from traceback(run.get("exception"))
+    if others := list(_raised(run, progress)):
+        yield ""
+        yield from told(others)
     if run["outputs"] not in (None, {}):
         yield ""
         yield from fields([("outputs", brief(run["outputs"], _SHOWN))])
     for pause in run["pauses"]:
         yield ""
         yield from fields(_pause(run["id"], pause))
+
+
+def _raised(run: Mapping[str, Any], progress: Progress | None) -> Iterator[Raised]:
+    """What was raised in nodes, beside what the run itself failed of."""
+    behind = (run["error"] or {}).get("event")
+    for _, row in progress.rows() if progress is not None else ():
+        if row.error is not None and row.exception is not None and row.error.get("event") != behind:
+            yield Raised(row.instance, row.error, row.exception)
 
 
 def _pause(run_id: str, pause: Mapping[str, Any]) -> list[tuple[str, str]]:
@@ -104,7 +117,7 @@ def outcome(gateway: Gateway, run_id: str, progress: Progress | None) -> Mapping
         say(timeline(progress, width(), glyphs_for(sys.stdout.encoding)))
         print()
     print(f"{coloured(run['status'])}  {run_id}")
-    say(_rest(run))
+    say(_rest(run, progress))
     return run
 
 

@@ -37,7 +37,8 @@ class Completed(NamedTuple):
 
 class Failure(NamedTuple):
     """Why an attempt failed. `cause` is what `retry_on` lists; `code` is shown and routed on; `family` is one of
-    processing, execution, policy, upstream, timeout."""
+    processing, execution, policy, upstream, timeout. `exception` is what `raised.told` says of the exception in author code
+    behind it."""
 
     cause: str = "provider_error"
     code: str = ""
@@ -45,6 +46,7 @@ class Failure(NamedTuple):
     family: str = "execution"
     retry_after_ms: int | None = None
     causes: tuple[Mapping[str, JSON], ...] = ()
+    exception: Mapping[str, JSON] | None = None
 
 
 class Failed(NamedTuple):

@@ -73,6 +73,8 @@ def attempt_failed(
     }
     if usage:
         data["usage"] = dict(usage)
+    if failure.exception is not None:
+        data["exception"] = dict(failure.exception)
     decision.emit(EventType.NODE_RETRIED, instance, data)
 
 
@@ -101,6 +103,9 @@ def fail(decision: Decision, instance: Instance, failure: Failure, usage: Mappin
     data: dict[str, JSON] = {"error": error}
     if usage:
         data["usage"] = dict(usage)
+    if failure.exception is not None:  # beside the error: what goes along edges and into other errors has no traceback
+        data["exception"] = dict(failure.exception)
+        error["event"] = decision.state.sequence + 1
     decision.emit(_failure_event(code, failure), instance, data)
 
 

@@ -105,6 +105,7 @@ class NodeRecord:
     inputs: Mapping[str, JSON] = field(default_factory=dict)
     output: JSON = None
     error: Mapping[str, JSON] | None = None
+    exception: Mapping[str, JSON] | None = None  # in author code, behind the error
     index: int | None = None
     predecessor: str | None = None
     wave: int = 0
@@ -183,6 +184,7 @@ class Trace:
         record.ended_ms = event.at_ms
         record.reason = event.data.get("reason")
         record.error = instance.error
+        record.exception = event.data.get("exception")
         record.code = str(instance.error["code"]) if instance.error is not None else None
         record.output = instance.value
 

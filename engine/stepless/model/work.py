@@ -42,12 +42,13 @@ class NodeFailure(Exception):
 
     `cause` is one of CAUSES and decides by `retry_on` whether there is another attempt; `retryable` False forbids one
     whatever `retry_on` says. `retry_after_ms` is the least delay before it. `code` is a stable word for `error` edges. `usage`
-    is what the attempt used up all the same (tokens…).
+    is what the attempt used up all the same (tokens…). `origin` is the exception in author code that it stands for, or
+    what `raised.told` said of it in another process.
     """
 
     def __init__(
         self, cause: str, code: str, message: str, *, retry_after_ms: int | None = None, retryable: bool = True, mend: str = "",
-        usage: Mapping[str, int] = _NOTHING,
+        usage: Mapping[str, int] = _NOTHING, origin: BaseException | Mapping[str, JSON] | None = None,
     ) -> None:
         super().__init__(message)
         if cause not in CAUSES:
@@ -59,6 +60,7 @@ class NodeFailure(Exception):
         self.retryable = retryable
         self.mend = mend
         self.usage = usage
+        self.origin = origin
 
     def __str__(self) -> str:
         return f"{self.message} ({self.mend})" if self.mend else self.message

@@ -18,8 +18,8 @@ from stepless.model.work import NodeFailure
 
 
 def sandboxed(request: Mapping[str, Any]) -> dict[str, JSON]:
-    """{value, printed} or {error: {code, message}} for what `adapters.programs.request_of` made. Raises `KeyError` for what it
-    did not. Whether code runs without the kernel's filter is this function's own affair (STEPLESS_CODE_UNSAFE), not the
+    """{value, printed} or {error: {code, message, exception}} for what `adapters.programs.request_of` made. Raises `KeyError` for
+    what it did not. Whether code runs without the kernel's filter is this function's own affair (STEPLESS_CODE_UNSAFE), not the
     caller's."""
     program = Program(
         language=request["language"],
@@ -32,5 +32,6 @@ def sandboxed(request: Mapping[str, Any]) -> dict[str, JSON]:
     try:
         ran = asyncio.run(sandbox.run(program))
     except NodeFailure as failure:
-        return {"error": {"code": failure.code, "message": failure.message}}
+        told = {"exception": dict(failure.origin)} if isinstance(failure.origin, Mapping) else {}
+        return {"error": {"code": failure.code, "message": failure.message, **told}}
     return {"value": ran.value, "printed": ran.printed}

@@ -12,12 +12,13 @@ from typing import Any
 from stepless.core.decision import Dispatch
 from stepless.core.facts import AttemptFact, Completed, Failed, Failure, Logged, Streamed, Suspended
 from stepless.core.masking import Mask
-from stepless.limits import MAX_LOG_CHARACTERS, STREAM_COALESCE_MS
+from stepless.limits import MAX_EXCEPTION_BYTES, MAX_LOG_CHARACTERS, STREAM_COALESCE_MS
 from stepless.model.json import JSON
 from stepless.model.kind import Outcome, Pause
 from stepless.model.work import NodeFailure, Result, added
 from stepless.nodes import Run
 from stepless.ports import Call, RunHead
+from stepless.raised import message_of, origin_of, told
 from stepless.runtime.moderation import Gate
 from stepless.runtime.tooling import check_size, tools_of
 
@@ -153,14 +154,15 @@ class Executor:
             voice.release()
         except NodeFailure as error:
             return Failed(instance, number, _failure(error, self._mask), random(), _spent(result, error))
-        except TimeoutError:
-            return timed_out(dispatch)
+        except TimeoutError as error:
+            return timed_out(dispatch, _told(error, self._mask))
         except asyncio.CancelledError:
             voice.over = True
             raise
         except Exception as error:  # a kind that breaks its promise to raise NodeFailure only: the node fails, the run goes on
-            told = self._mask.message(f"{type(error).__name__}: {error}")[:MAX_LOG_CHARACTERS]
-            return Failed(instance, number, Failure("provider_error", "kind_raised", told), random())
+            said = self._mask.message(f"{type(error).__name__}: {message_of(error)}")[:MAX_LOG_CHARACTERS]
+            failure = Failure("provider_error", "kind_raised", said, exception=_told(error, self._mask))
+            return Failed(instance, number, failure, random())
         return Completed(instance, number, Outcome(result.value, result.handle, result.variables), _counts(result.usage))
 
 
@@ -174,12 +176,23 @@ def _spent(result: Result | Pause | None, failure: NodeFailure) -> Mapping[str, 
     return added(done, _counts(failure.usage)) if failure.usage else done
 
 
-def timed_out(dispatch: Dispatch) -> Failed:
-    """The end of an attempt whose deadline has passed."""
+def timed_out(dispatch: Dispatch, exception: Mapping[str, JSON] | None = None) -> Failed:
+    """The end of an attempt whose deadline has passed, or whose kind raised a `TimeoutError` of its own."""
     message = f"no answer within {dispatch.instance.node.timeout_ms} ms"
-    return Failed(dispatch.id, dispatch.attempt, Failure("timeout", "timeout", message, "timeout"), random())
+    failure = Failure("timeout", "timeout", message, "timeout", exception=exception)
+    return Failed(dispatch.id, dispatch.attempt, failure, random())
 
 
 def _failure(error: NodeFailure, mask: Mask) -> Failure:
     cause = error.cause if error.retryable else f"{error.cause}, not retryable"
-    return Failure(cause, error.code, mask.message(str(error)), _FAMILIES.get(error.cause, "execution"), error.retry_after_ms)
+    origin = origin_of(error)
+    return Failure(
+        cause, error.code, mask.message(str(error)), _FAMILIES.get(error.cause, "execution"), error.retry_after_ms,
+        exception=None if origin is None else _told(origin, mask),
+    )  # fmt: skip
+
+
+def _told(error: BaseException | Mapping[str, JSON], mask: Mask) -> Mapping[str, JSON]:
+    """What the log keeps of an exception in author code."""
+    facts = told(error, MAX_EXCEPTION_BYTES) if isinstance(error, BaseException) else error
+    return {name: mask.message(value) if isinstance(value, str) else value for name, value in facts.items()}

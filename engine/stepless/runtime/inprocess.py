@@ -30,7 +30,8 @@ class RunResult:
     """What a run came to.
 
     `status` is completed, failed, cancelled, timed_out, or paused when it waits for an answer that nobody gave. `nodes` maps
-    instance id to its record, `events` is the whole log as envelopes in order, `error` the root cause of a failed run.
+    instance id to its record, `events` is the whole log as envelopes in order, `error` the root cause of a failed run, and
+    `exception` what it raised where it is author code: {type, message, file, line, function, traceback}.
     """
 
     run_id: str
@@ -40,6 +41,7 @@ class RunResult:
     events: Sequence[Envelope] = field(repr=False)
     error: Mapping[str, JSON] | None = None
     variables: Mapping[str, JSON] = field(default_factory=dict, repr=False)
+    exception: Mapping[str, JSON] | None = field(default=None, repr=False)
 
 
 def run(
@@ -82,7 +84,7 @@ async def arun(
         async with serving(built, run_id) as server:
             events = await _attend(built, run_id, server, approve)
         view = built.service.run(run_id)
-        return RunResult(run_id, view.status, view.outputs, view.nodes, events, view.error, view.variables)
+        return RunResult(run_id, view.status, view.outputs, view.nodes, events, view.error, view.variables, view.exception)
     finally:
         built.close()
 

@@ -59,6 +59,7 @@ class RunView:
     pauses: tuple[OpenPause, ...]
     nodes: Mapping[str, NodeRecord]
     held: Mapping[str, JSON] | None = None
+    exception: Mapping[str, JSON] | None = None  # in author code, behind the error
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,7 +117,20 @@ def view(world: World, versions: Versions, signer: Signer, run_id: str) -> RunVi
         pauses=() if state.ended else tuple(_pauses(trace, signer)),
         nodes=trace.nodes,
         held=state.held,
+        exception=exception_behind(world, run_id, error),
     )
+
+
+def exception_behind(world: World, run_id: str, error: Mapping[str, JSON] | None) -> Mapping[str, JSON] | None:
+    """What the log tells of the exception in author code behind a run's error: it stands in the event that the error names, of
+    this run or of the child run that the error comes from."""
+    number = error.get("event") if error is not None else None
+    if error is None or not isinstance(number, int):
+        return None
+    for event in RunLog(world.store, world.blobs, str(error.get("run", run_id))).read(number - 1, whole=False, stride_bytes=1):
+        exception: Mapping[str, JSON] | None = event.data.get("exception") if event.sequence == number else None
+        return exception
+    return None
 
 
 def _pauses(trace: Trace, signer: Signer) -> Sequence[OpenPause]:

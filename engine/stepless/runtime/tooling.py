@@ -22,6 +22,7 @@ from stepless.model.scope import Contract
 from stepless.model.work import NodeFailure, Result
 from stepless.nodes import Run
 from stepless.ports import Call
+from stepless.raised import origin_of
 from stepless.runtime.moderation import Gate
 from stepless.runtime.runlog import may_be_large
 
@@ -57,7 +58,8 @@ class RunningTool:
             async with asyncio.timeout(tool.timeout_ms / 1000):
                 return self.mask.value(await self._work(self._own(arguments, token)))
         except NodeFailure as failure:
-            raise NodeFailure(failure.cause, failure.code, self.mask.message(str(failure)), usage=failure.usage) from failure
+            said, origin = self.mask.message(str(failure)), origin_of(failure)
+            raise NodeFailure(failure.cause, failure.code, said, usage=failure.usage, origin=origin) from failure
         except TimeoutError as error:
             raise NodeFailure("timeout", "timeout", f"no answer within {tool.timeout_ms} ms") from error
 

@@ -18,6 +18,7 @@ from __future__ import annotations
 import contextlib
 import ctypes
 import importlib
+import importlib.util
 import json
 import os
 import platform
@@ -25,6 +26,7 @@ import resource
 import struct
 import sys
 import types
+from collections.abc import Callable
 from typing import Any
 
 OFFERED = (
@@ -37,6 +39,7 @@ _NEEDED = ("_strptime", "encodings.ascii", "encodings.latin_1", "encodings.cp125
 _TAKEN = ("ctypes", "_ctypes", "importlib", "resource", "platform")  # loaded for this script only
 _FILE = "<code>"
 _MESSAGE_CHARACTERS = 2_000
+_EXCEPTION_BYTES = 4_000  # where the caller, of a release before, does not say
 _NOBODY = 65_534
 
 # Computing, memory, the three streams that are open, clocks, chance, the end: system call numbers by machine.
@@ -67,6 +70,7 @@ def main() -> None:
     request = json.loads(sys.stdin.buffer.read())
     for name in (*OFFERED, *_NEEDED):
         importlib.import_module(name)
+    tell_of = load_raised().told
     prints = Prints(request["max_print_characters"])
     try:
         lock_up(request)
@@ -74,8 +78,19 @@ def main() -> None:
         answer = failed("sandbox_unavailable", str(error))
     else:
         sys.stdout = sys.stderr = prints  # author code may print wherever it likes
-        answer = run(request["code"], request["args"])
+        code, most = request["code"], request.get("max_exception_bytes", _EXCEPTION_BYTES)
+        answer = run(code, request["args"], lambda error: tell_of(error, most, {_FILE: code}))
     tell(answer, prints, request["max_output_bytes"])
+
+
+def load_raised() -> Any:
+    """`raised.py`, which needs the standard library alone, by its path: this process knows no package."""
+    file = os.path.join(os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))), "raised.py")
+    spec = importlib.util.spec_from_file_location("raised", file)
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
 
 
 def lock_up(request: dict[str, Any]) -> None:
@@ -149,8 +164,8 @@ class Prints:
         """There is nothing to flush."""
 
 
-def run(code: str, args: dict[str, Any]) -> dict[str, Any]:
-    """{value} or {error}."""
+def run(code: str, args: dict[str, Any], tell_of: Callable[[BaseException], dict[str, Any]]) -> dict[str, Any]:
+    """{value} or {error}, with what `tell_of` says of the exception."""
     module = types.ModuleType("author")
     try:
         exec(compile(code, _FILE, "exec", dont_inherit=True), module.__dict__)
@@ -158,14 +173,14 @@ def run(code: str, args: dict[str, Any]) -> dict[str, Any]:
     except MemoryError:
         return failed("code_memory", "the code takes more memory than it may")
     except SyntaxError as error:
-        return failed("code_raised", f"SyntaxError: {error.msg}", error.lineno)
+        return failed("code_raised", f"SyntaxError: {error.msg}", error.lineno, tell_of(error))
     except BaseException as error:  # also SystemExit: whatever it is, it is told
-        return failed("code_raised", sentence(error), line_of(error))
+        return failed("code_raised", sentence(error), line_of(error), tell_of(error))
     return {"value": value}
 
 
-def failed(code: str, message: str, line: int | None = None) -> dict[str, Any]:
-    return {"error": {"code": code, "message": message[:_MESSAGE_CHARACTERS], "line": line}}
+def failed(code: str, message: str, line: int | None = None, exception: dict[str, Any] | None = None) -> dict[str, Any]:
+    return {"error": {"code": code, "message": message[:_MESSAGE_CHARACTERS], "line": line, "exception": exception}}
 
 
 def sentence(error: BaseException) -> str:

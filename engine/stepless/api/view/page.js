@@ -241,6 +241,7 @@ function showDetail() {
     parts.push(el("p", { class: "quiet" }, "Choose a node to see what went in and came out."),
       el("dl", {}, ...facts.flatMap(([name, said]) => [el("dt", {}, name), el("dd", {}, said)])));
     if (story.error ?? run.error) parts.push(...value("Error", story.error ?? run.error));
+    if (run.exception) parts.push(...value("Traceback", run.exception.traceback));
     parts.push(...value("Inputs", run.inputs));
     if (ENDED.includes(run.status)) parts.push(...value("Outputs", run.outputs));
     if (Object.keys(run.variables).length) parts.push(...value("Variables", run.variables));
@@ -260,6 +261,8 @@ function showDetail() {
     if (told.failures?.length) {
       const list = told.failures.map((one) => `attempt ${one.error?.attempt ?? one.attempt ?? "?"}: ${one.error?.code ?? one.cause ?? one.code}: ${one.error?.message ?? one.message ?? ""}`);
       parts.push(...value(told.status === "failed" ? "Error" : "Failed attempts", list.join("\n")));
+      for (const one of told.failures.filter((one) => one.exception))
+        parts.push(...value(told.failures.length > 1 ? `Traceback of attempt ${one.error?.attempt ?? one.attempt}` : "Traceback", one.exception.traceback));
     }
     if (told.wait) parts.push(...value("Waits for", { reason: told.wait.reason, ...(told.wait.details ?? {}),
       ...(told.wait.resume_at ? { until: new Date(told.wait.resume_at).toLocaleString() } : {}) }));

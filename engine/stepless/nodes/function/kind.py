@@ -18,6 +18,7 @@ from stepless.nodes.function.threads import Threads
 from stepless.nodes.json_value import NotJson, to_json
 from stepless.nodes.params import Name, Params
 from stepless.ports import Call
+from stepless.raised import message_of
 
 
 class FunctionParams(Params):
@@ -83,10 +84,10 @@ async def _invoke(function: Function, arguments: Mapping[str, Any]) -> Any:
 
 
 def _failure(error: BaseException) -> NodeFailure:
-    message = str(error)[:MAX_ERROR_CHARACTERS] or type(error).__name__
+    message = message_of(error)[:MAX_ERROR_CHARACTERS]
     if isinstance(error, TimeoutError):
-        return NodeFailure("timeout", "timeout", message)
-    return NodeFailure("provider_error", _snake_case(type(error).__name__), message)
+        return NodeFailure("timeout", "timeout", message, origin=error)
+    return NodeFailure("provider_error", _snake_case(type(error).__name__), message, origin=error)
 
 
 def _snake_case(name: str) -> str:
