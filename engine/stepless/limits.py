@@ -105,6 +105,8 @@ MAX_INPUT_BYTES: Final = 256_000  # a run's inputs, a webhook's body
 MAX_RESULT_BYTES: Final = 5_000_000  # one node's output
 INLINE_VALUE_BYTES: Final = 32_000  # larger values go to the blob store
 PREVIEW_CHARACTERS: Final = 200
+SHOWN_PARAMS_CHARACTERS: Final = 8_000  # of what one attempt was called with; larger parameters are shown by their beginnings
+MAX_SHOWN_CALLS: Final = 10  # attempts of an instance of which it is told, the last ones
 MAX_ANSWER_BYTES: Final = 32_000  # the answer to an approval
 
 # -- the log ---------------------------------------------------------------------------------------------------------

@@ -100,3 +100,37 @@ def test_nothing_in_a_traceback_moves_the_cursor(orders: str, spawn: Spawn) -> N
     child = spawn("run", "orders.yaml", "-i", json.dumps({"item": "\x1b[2J"}))
     assert child.ended() == 1
     assert "\x1b" not in "".join(child.said)
+
+
+def test_a_node_tells_what_it_was_called_with_and_why_it_failed(
+    orders: str, spawn: Spawn, tmp_path: Path, capsys: Said, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    child = spawn("run", "orders.yaml", "--json", "--db", "runs.db", "-i", '{"item": "carrot"}')
+    child.ended()
+    run_id = json.loads("".join(child.said))["run_id"]
+    show = ["runs", "show", run_id, "--db", str(tmp_path / "runs.db"), "--node"]
+    assert main([*show, "price"]) == 0
+    said = capsys.readouterr().out
+    assert said.startswith("price  function  failed\n") and said.endswith(TRACEBACK)
+    assert "was called with\n  args  {\"item\": \"carrot\"}\n  call  \"pricing.price\"\n" in said
+    assert main([*show, "price", "--json"]) == 0
+    (call,) = json.loads(capsys.readouterr().out)["calls"]
+    assert (call["attempt"], call["params"], call["previews"]) == (1, {"args": {"item": "carrot"}, "call": "pricing.price"}, {})
+    assert main([*show, "prise"]) == 2
+    assert "unknown_node" in capsys.readouterr().err
+
+
+def test_of_several_instances_each_is_named(write: Write, spawn: Spawn, tmp_path: Path, capsys: Said) -> None:
+    write("functions.py", PRICING)
+    body = "{nodes: {price: {type: function, with: {call: pricing.price, args: {item: <loop.item>}}}}}"
+    write("turns.yaml", f"id: turns\nnodes:\n  each: {{type: loop, with: {{items: [apple, apple], body: {body}}}}}\n")
+    child = spawn("run", "turns.yaml", "--json", "--db", "runs.db")
+    child.ended()
+    run_id = json.loads("".join(child.said))["run_id"]
+    show = ["runs", "show", run_id, "--db", str(tmp_path / "runs.db"), "--node"]
+    assert main([*show, "price"]) == 0
+    said = capsys.readouterr().out
+    assert "price@each[0]" in said and "price@each[1]" in said and "--node 'price@each[0]'" in said
+    assert main([*show, "price@each[1]"]) == 0
+    assert '"item": "apple"' in capsys.readouterr().out

@@ -80,6 +80,7 @@ _NODE: Final[NodeOut] = {
     "inputs": {"input": {"decision": "approved"}}, "output": {"refund": "r-90"}, "error": None, "exception": None,
     "index": 3, "predecessor": "manager", "wave": 2, "depth": 1, "attempts": 1, "started_at": _DECIDED,
     "ended_at": "2026-11-22T10:05:17.310Z", "usage": {}, "waiting": None,
+    "calls": [{"attempt": 1, "at": _DECIDED, "params": {"args": {"order": "A-17"}, "call": "payments.refund"}, "previews": {}}],
 }  # fmt: skip
 _EVENT: Final[EventOut] = {
     "eventId": 1, "sequence": 1, "type": "run.started", "runId": _RUN, "workflowId": _WORKFLOW, "timestamp": _BEGUN,

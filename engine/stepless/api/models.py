@@ -179,8 +179,19 @@ class RunOut(TypedDict):
     links: RunLinks
 
 
+class CallOut(TypedDict):
+    """What one attempt was called with: its parameters with references filled in, secrets shown as `***`. `previews` holds the
+    beginnings of those that are too large to be shown whole."""
+
+    attempt: int
+    at: str
+    params: dict[str, Any]
+    previews: dict[str, str]
+
+
 class NodeOut(TypedDict):
-    """What became of one instance; what did not happen is null. `usage` is that of all its attempts, failed ones too."""
+    """What became of one instance; what did not happen is null. `usage` is that of all its attempts, failed ones too; `calls` are
+    the last ten."""
 
     instance: str
     node: str
@@ -202,6 +213,7 @@ class NodeOut(TypedDict):
     ended_at: str | None
     usage: dict[str, int]
     waiting: dict[str, Any] | None
+    calls: list[CallOut]
 
 
 class NodesOut(TypedDict):

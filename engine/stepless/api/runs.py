@@ -13,12 +13,13 @@ from starlette.responses import Response
 from stepless.api.auth import may
 from stepless.api.bodies import documented_body, read_model
 from stepless.api.links import Links
-from stepless.api.models import ExceptionOut, HeldOut, NodeOut, NodesOut, OutcomeOut, PauseOut, RunOut, StartedOut
+from stepless.api.models import CallOut, ExceptionOut, HeldOut, NodeOut, NodesOut, OutcomeOut, PauseOut, RunOut, StartedOut
 from stepless.api.negotiation import wished_wait_s
 from stepless.api.problems import documented
 from stepless.api.replies import fitting, instant, page, reply
 from stepless.api.requests import NodesQuery, StartBody
 from stepless.api.waiting import has_ended, watch
+from stepless.core.called import Called
 from stepless.core.trace import NodeRecord
 from stepless.errors import InvalidRequest
 from stepless.model.json import JSON
@@ -76,8 +77,9 @@ def add_routes(router: APIRouter, service: Service, links: Links) -> None:
     )
     def list_nodes(run_id: str, query: Annotated[NodesQuery, Query()]) -> Response:
         """One record per instance, in the order of first mention, as far as they fit into a page."""
-        records = list(service.run(run_id).nodes.values())
-        encoded = fitting(records[query.after : query.after + query.limit], _node)
+        wanted = range(query.after, query.after + query.limit)
+        records = list(service.run(run_id, called=wanted).nodes.values())
+        encoded = fitting(records[wanted.start : wanted.stop], _node)
         after = query.after + len(encoded)
         return page("nodes", encoded, cursor=after if after < len(records) else None)
 
@@ -176,7 +178,13 @@ def _node(record: NodeRecord) -> NodeOut:
         "ended_at": instant(record.ended_ms),
         "usage": dict(record.usage),
         "waiting": _object(record.waiting),
+        "calls": [_call(call) for call in record.calls],
     }
+
+
+def _call(call: Called) -> CallOut:
+    at = str(instant(call.at_ms))
+    return {"attempt": call.attempt, "at": at, "params": dict(call.params), "previews": dict(call.previews)}
 
 
 def _exception(told: Mapping[str, JSON] | None) -> ExceptionOut | None:

@@ -11,6 +11,7 @@ from stepless.cli import following
 from stepless.cli.exceptions import Raised, told, traceback
 from stepless.cli.gateway import Gateway, opened
 from stepless.cli.live import told_event
+from stepless.cli.node import show_node
 from stepless.cli.progress import Progress, duration, instant_ms
 from stepless.cli.showing import Column, brief, coloured, cut, fields, put_json, say, table, when, width
 from stepless.cli.timeline import glyphs_for, timeline
@@ -25,6 +26,9 @@ _INSTANCE: Final = 16
 
 def show(arguments: argparse.Namespace) -> int:
     with opened(arguments) as gateway:
+        if arguments.node is not None:
+            show_node(gateway, arguments.run, arguments.node, as_json=arguments.json)
+            return 0
         run = gateway.ask("GET", "runs", arguments.run)
         if arguments.json:
             put_json(run)

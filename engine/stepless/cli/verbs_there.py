@@ -69,6 +69,12 @@ def _one_run(command: argparse.ArgumentParser) -> None:
     add_where(command)
 
 
+def _runs_show(command: argparse.ArgumentParser) -> None:
+    add_run(command)
+    command.add_argument("--node", metavar="NODE", help="of this node: what it was called with, put out or failed of")
+    add_where(command)
+
+
 def _runs_events(command: argparse.ArgumentParser) -> None:
     add_run(command)
     command.add_argument("--after", type=cursor, default=0, metavar="N", help="only events above this number")
@@ -157,8 +163,9 @@ VERBS_THERE = (
 """, _runs_list),
     Verb("runs show", "stepless.cli.runs:show", "show a run: its timeline, what it waits for, its outcome", """\
   stepless runs show run_1a2b3c
+  stepless runs show run_1a2b3c --node pay
   stepless runs show run_1a2b3c --json | jq .outputs
-""", _one_run),
+""", _runs_show),
     Verb("runs events", "stepless.cli.runs:events", "print a run's events, from any point on", """\
   stepless runs events run_1a2b3c
   stepless runs events run_1a2b3c --follow

@@ -9,15 +9,19 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from stepless.core.called import Called, called
 from stepless.core.decision import iso
 from stepless.core.events import NODE_ENDS, NODE_FAILURES, Event, EventType
 from stepless.core.fold import apply, subject
 from stepless.core.inputs import merged_inputs
 from stepless.core.state import OUTSIDE, Instance, State, Status
 from stepless.errors import EngineBug
+from stepless.limits import MAX_SHOWN_CALLS
 from stepless.model.graph import Graph, Node
 from stepless.model.json import JSON
 from stepless.model.work import added
+
+_NOWHERE = range(0)
 
 
 def locate(graph: Graph, instance_id: str) -> Node:
@@ -115,6 +119,7 @@ class NodeRecord:
     ended_ms: int | None = None
     usage: Mapping[str, int] = field(default_factory=dict)
     waiting: Mapping[str, JSON] | None = None  # reason, deadline, exits and details while it waits
+    calls: list[Called] = field(default_factory=list)  # the last MAX_SHOWN_CALLS attempts, where the trace was asked for them
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,9 +132,12 @@ class Tag:
 
 
 class Trace:
-    """A run as its log tells it: `nodes` by instance id in order of first mention, `tags` in order, `state` after it all."""
+    """A run as its log tells it: `nodes` by instance id in order of first mention, `tags` in order, `state` after it all. The
+    records at the places `called` in that order also tell what their attempts were called with."""
 
-    def __init__(self, graph: Graph, run_id: str) -> None:
+    def __init__(self, graph: Graph, run_id: str, called: range = _NOWHERE) -> None:
+        self._called = called
+        self._shown: set[str] = set()  # instances of which it is told
         self.state = State(graph, run_id)
         self.nodes: dict[str, NodeRecord] = {}
         self.tags: list[Tag] = []
@@ -147,6 +155,8 @@ class Trace:
         state.notes.clear()
         if instance is not None:
             self._note_node(event, instance)
+        elif event.type is EventType.RUN_RECOVERED and self._shown:
+            self._note_recovery(event)
         elif event.type is EventType.RUN_COMPLETED and event.data.get("failures"):
             self.tags.append(Tag("partial_success", None, {"failures": event.data["failures"]}))
 
@@ -155,6 +165,8 @@ class Trace:
         if record is None:
             node = instance.node
             record = NodeRecord(event.instance, node.id, node.kind.name, node.label, "pending", wave=node.wave, depth=node.depth)
+            if len(self.nodes) in self._called:
+                self._shown.add(event.instance)
             self.nodes[event.instance] = record
         if "usage" in event.data and not event.data.get("reused"):  # of every attempt; what was reused another run has paid
             record.usage = added(record.usage, event.data["usage"])
@@ -166,12 +178,16 @@ class Trace:
             self._note_start(event, instance, record)
         elif event.type in NODE_ENDS:
             self._note_end(event, instance, record)
+        elif event.type is EventType.CONTRACT_VIOLATED and event.data.get("phase") == "input":
+            record.calls.clear()  # it is judged before anything is called
         tag = _TAGS.get(event.type)
         if tag is not None:
             self.tags.append(Tag(tag, event.instance, self._tag_facts(event, record)))
 
     def _note_start(self, event: Event, instance: Instance, record: NodeRecord) -> None:
         record.attempts = event.data.get("attempt", 1)
+        if event.instance in self._shown:
+            self._note_call(event, instance, record)
         if record.started_ms is not None:
             return
         record.started_ms = event.at_ms
@@ -179,6 +195,19 @@ class Trace:
         if instance.predecessor != OUTSIDE:
             record.predecessor = instance.scope.body.nodes[instance.predecessor].id + instance.scope.suffix
         record.inputs = merged_inputs(self.state, instance)
+
+    def _note_call(self, event: Event, instance: Instance, record: NodeRecord) -> None:
+        call = called(self.state, instance, event.at_ms)
+        if call is not None:
+            others = [one for one in record.calls if one.attempt != call.attempt]
+            record.calls = [*others[1 - MAX_SHOWN_CALLS :], call]
+
+    def _note_recovery(self, event: Event) -> None:
+        """What was cut off has been called again, at this instant."""
+        for name in event.data.get("instances", ()):
+            instance = self.state.running.get(name)
+            if name in self._shown and instance is not None and not instance.node.at_most_once:
+                self._note_call(event, instance, self.nodes[name])
 
     def _note_end(self, event: Event, instance: Instance, record: NodeRecord) -> None:
         record.ended_ms = event.at_ms

@@ -62,6 +62,11 @@ class Template(Protocol):
     """A JSON value with references and `{{ … }}` in its texts, compiled."""
 
     @property
+    def value(self) -> JSON:
+        """As it is written."""
+        ...
+
+    @property
     def references(self) -> tuple[Reference, ...]: ...
 
     @property

@@ -83,11 +83,12 @@ def graph_of(versions: Versions, head: RunHead) -> Graph:
     return versions.graph(head.workflow_id, head.version, entry)
 
 
-def view(world: World, versions: Versions, signer: Signer, run_id: str) -> RunView:
-    """The whole run. Linear in its log. Raises `NotFound`."""
+def view(world: World, versions: Versions, signer: Signer, run_id: str, called: range) -> RunView:
+    """The whole run. Linear in its log. The records of the nodes at the places `called`, in the order of first mention, tell what
+    their attempts were called with. Raises `NotFound`."""
     head = head_of(world, run_id)
     graph = graph_of(versions, head)
-    trace = Trace(graph, run_id)
+    trace = Trace(graph, run_id, called)
     error: Mapping[str, JSON] | None = None
     for event in RunLog(world.store, world.blobs, run_id).read():
         trace.add(event)

@@ -111,9 +111,9 @@ class Service:
 
     # -- inspecting -------------------------------------------------------------------------------------------------
 
-    def run(self, run_id: str) -> inspecting.RunView:
+    def run(self, run_id: str, *, called: range = range(0)) -> inspecting.RunView:
         """See `inspecting.view`."""
-        return inspecting.view(self.world, self.versions, self.signer, run_id)
+        return inspecting.view(self.world, self.versions, self.signer, run_id, called)
 
     def cost(self, run_id: str) -> Mapping[str, JSON]:
         """See `costing.cost`."""

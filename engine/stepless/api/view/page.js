@@ -267,6 +267,10 @@ function showDetail() {
     if (told.wait) parts.push(...value("Waits for", { reason: told.wait.reason, ...(told.wait.details ?? {}),
       ...(told.wait.resume_at ? { until: new Date(told.wait.resume_at).toLocaleString() } : {}) }));
     if (record) parts.push(...value("Inputs", record.inputs));
+    for (const call of record?.calls ?? []) {
+      const cut = Object.fromEntries(Object.entries(call.previews).map(([name, text]) => [name, `${text}…`]));
+      parts.push(...value(`Called with${record.calls.length > 1 ? `, attempt ${call.attempt}` : ""}`, { ...call.params, ...cut }));
+    }
     if (record && record.output !== null) parts.push(...value("Output", record.output));
     if (told.streamed) parts.push(...value("Streamed text", told.streamed));
     if (told.log?.length) parts.push(...value("Log", told.log.map(([at, text]) => `${clock(at)} ${text}`).join("\n")));
