@@ -7,12 +7,11 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
-from random import Random
 from typing import Any
 
 from episode import Parts
-from faults import CALL_FAULTS, SkewedClock, Weather
+from faults import SkewedClock
+from weathers import calm, dead_letters, deadly, frozen, lossy, slow
 
 from stepless.adapters.memory.store import MemoryStore
 from stepless.core.decide import decide
@@ -290,38 +289,6 @@ class FastClock(SkewedClock):
 
     def now_ms(self) -> int:
         return super().now_ms() + 4_000
-
-
-def calm(random: Random) -> Weather:
-    return Weather()
-
-
-def frozen(random: Random) -> Weather:
-    """Processes freeze for longer than their lease."""
-    faults = [fault for fault in CALL_FAULTS if "frozen" in fault]
-    return Weather(until_ms=200_000, rate=0.1, faults=faults, freeze_ms=(70_000, 140_000), latency=0.5)
-
-
-def slow(random: Random) -> Weather:
-    return Weather(until_ms=120_000, latency=0.8)
-
-
-def deadly(random: Random) -> Weather:
-    return Weather(until_ms=120_000, rate=0.08, faults=["crash after", "crash before"], latency=0.3, lost=0.3)
-
-
-def dead_letters(random: Random) -> Weather:
-    """Messages that were not acknowledged do not come again: only the sweep is left."""
-    return replace(deadly(random), abandoned=0.5)
-
-
-def storm(random: Random) -> Weather:
-    """Everything at once."""
-    return Weather(until_ms=120_000, rate=0.08, latency=0.5, lost=0.3, doubled=0.3, delayed=0.3, early=0.5)
-
-
-def lossy(random: Random) -> Weather:
-    return Weather(until_ms=120_000, latency=0.8, lost=0.5)
 
 
 MUTANTS: Mapping[str, Parts] = {

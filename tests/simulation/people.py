@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterator
 from random import Random
+from typing import Any
 
 from episode import SIGNER, SWEEP_MS, Episode, KnownVersions
 from faults import Crash
@@ -58,17 +59,18 @@ def stubbornly(episode: Episode, actor: Actor, attempt: Callable[[Service], None
 
 
 def _start(episode: Episode, actor: Actor, random: Random) -> None:
-    inputs = {"ballast": episode.ballast} if episode.ballast else {}
+    inputs = {"input": {"ballast": episode.ballast}} if episode.ballast else {}
     workflow = episode.scenario.document["id"]
+    for key, started in episode.started.items():
+        given = {**inputs, "key": key} if len(episode.started) > 1 else inputs  # tells apart what is due at the same instant
 
-    def attempt(verbs: Service) -> None:
-        started = verbs.start(workflow, {"input": inputs} if episode.ballast else inputs, key="one").run_id
-        episode.started.append(started)
+        def attempt(verbs: Service, key: str = key, started: list[str] = started, given: Any = given) -> None:
+            started.append(verbs.start(workflow, given, key=key).run_id)
 
-    stubbornly(episode, actor, attempt)
-    if random.random() < 0.2:
         stubbornly(episode, actor, attempt)
-    run_id = episode.started[0]
+        if random.random() < 0.2:
+            stubbornly(episode, actor, attempt)
+    run_id = next(iter(episode.started.values()))[0]
     for name, at_ms, body in _followers(episode, run_id, random):
         episode.busy_people += 1
         episode.schedule.spawn(name, body, episode.schedule.now_ms + at_ms)
@@ -187,7 +189,7 @@ def _is_orphan(episode: Episode, head: RunHead) -> bool:
 
 
 def _answer_all(episode: Episode, verbs: Service, run_id: str) -> None:
-    head = episode.memory.get_run(run_id)
+    head = episode.truth.get_run(run_id)
     if head is None or head.status in ENDED or _is_orphan(episode, head):
         return
     for pause in verbs.run(run_id).pauses:

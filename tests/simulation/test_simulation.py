@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import pytest
 from episode import Episode, Parts
-from mutants import calm, deadly, frozen, lossy, slow, storm
+from weathers import calm, deadly, frozen, lossy, slow, storm
 from workflows import SHAPES
 
 from stepless.core.events import RUN_ENDS
