@@ -214,30 +214,32 @@ async def test_the_run_page_is_one_file_and_allows_nothing_but_itself(door: Any)
     assert "http://" not in answer.text.replace("http://www.w3.org", "")
 
 
-# -- pause and unpause ------------------------------------------------------------------------------------------------
+# -- hold and release -------------------------------------------------------------------------------------------------
 
 
 def says(held: bool) -> Any:
     return lambda event: event["payload"].get("held") is held
 
 
-async def test_a_run_is_paused_as_a_whole_and_goes_on(door: Any) -> None:
+@pytest.mark.parametrize(("hold", "release"), [("hold", "release"), ("pause", "unpause")])
+async def test_a_run_is_held_and_released(door: Any, hold: str, release: str) -> None:
     run_id, link = await door.question()
-    answer = await door.ask.post(f"/runs/{run_id}/pause", json={"by": "ops", "reason": "an incident"})
-    assert (answer.status_code, answer.json()["status"]) == (202, "pausing")
+    answer = await door.ask.post(f"/runs/{run_id}/{hold}", json={"by": "ops", "reason": "an incident"})
+    assert (answer.status_code, answer.json()["status"]) == (202, {"hold": "holding", "pause": "pausing"}[hold])
     await door.until(run_id, says(True))
     run = await door.run(run_id)
     assert (run["status"], run["held"]["by"], run["held"]["reason"]) == ("paused", "ops", "an incident")
+    assert (run["waiting"], run["summary"]) == (["held", "answer"], "held, waiting for an answer")
     assert (await door.ask.post(link, json={"decision": "approved"})).status_code == 200
     await door.until(run_id, lambda event: event["type"] == "node.queued")
     assert (await door.run(run_id))["status"] == "paused"
-    answer = await door.ask.post(f"/runs/{run_id}/unpause", json={})
-    assert (answer.status_code, answer.json()["status"]) == (202, "unpausing")
+    answer = await door.ask.post(f"/runs/{run_id}/{release}", json={})
+    assert (answer.status_code, answer.json()["status"]) == (202, {"release": "releasing", "unpause": "unpausing"}[release])
     run = await door.end(run_id)
     assert (run["status"], run["held"], "pay" in run["outputs"]) == ("completed", None, True)
 
 
-@pytest.mark.parametrize("verb", ["pause", "unpause"])
+@pytest.mark.parametrize("verb", ["hold", "release", "pause", "unpause"])
 async def test_a_run_that_has_ended_is_neither_paused_nor_unpaused(door: Any, verb: str) -> None:
     ended = (await door.finish(door.ECHO))["run_id"]
     answer = await door.ask.post(f"/runs/{ended}/{verb}")
@@ -246,9 +248,9 @@ async def test_a_run_that_has_ended_is_neither_paused_nor_unpaused(door: Any, ve
     assert (await door.ask.post(f"/runs/{ended}/{verb}", json={"until": "tomorrow"})).status_code == 422
 
 
-async def test_many_runs_are_paused_and_let_go_on(door: Any) -> None:
+async def test_many_runs_are_held_and_released(door: Any) -> None:
     runs = [(await door.question())[0] for _ in range(3)]
-    for action, held in (("pause", True), ("unpause", False)):
+    for action, held in (("hold", True), ("release", False), ("pause", True), ("unpause", False)):
         body = {"action": action, "filter": {"workflow": "ask"}, "by": "ops"}
         assert sorted((await door.ask.post("/runs/bulk", json=body)).json()["done"]) == sorted(runs)
         for run_id in runs:

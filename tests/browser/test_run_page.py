@@ -228,14 +228,16 @@ def test_texts_of_a_run_stay_texts(site: Site, page: Any) -> None:
     assert page.locator("img").count() == 0
 
 
-def test_a_run_is_paused_from_the_page_and_let_go_on(site: Site, page: Any) -> None:
+def test_a_run_is_held_from_the_page_and_released(site: Site, page: Any) -> None:
     run_id = site.start()
     watch(page, site, run_id)
-    page.get_by_role("button", name="Pause run", exact=True).click()
-    page.get_by_text("Paused: nothing new starts").wait_for()
-    assert page.locator("#pause").is_hidden()
+    page.get_by_text("waiting for an answer").first.wait_for()
+    page.get_by_role("button", name="Hold run", exact=True).click()
+    page.get_by_text("Held: nothing new starts").wait_for()
+    page.get_by_text("held, waiting for an answer").first.wait_for()
+    assert page.locator("#hold").is_hidden()
     page.get_by_role("button", name="Approve").click()
     page.wait_for_selector('[data-path="count"].s-queued')
-    page.get_by_role("button", name="Unpause run").click()
+    page.get_by_role("button", name="Release run").click()
     page.wait_for_selector("#status.completed")
-    assert page.locator("#held").inner_text() == "" and page.locator("#unpause").is_hidden()
+    assert page.locator("#held").inner_text() == "" and page.locator("#release").is_hidden()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -104,7 +105,7 @@ def test_more_runs_than_shown_are_told(say: Say, hello: str) -> None:
 def test_a_run_shows_its_timeline_and_how_to_answer_it(say: Say, paused: str) -> None:
     code, told, _ = say("runs", "show", paused)
     assert code == 0
-    assert "asking version 1  paused" in told and '{"amount": 5}' in told and "customer:c-1" in told
+    assert "asking version 1  waiting for an answer" in told and '{"amount": 5}' in told and "customer:c-1" in told
     assert "Pay 5?" in told and f"stepless runs resume {paused} boss" in told
     assert json.loads(say("runs", "show", paused, "--json")[1])["status"] == "paused"
 
@@ -113,7 +114,7 @@ def test_events_are_printed_from_any_point_on(say: Say, paused: str) -> None:
     events = lines(say("runs", "events", paused, "--json")[1])
     assert [event["eventId"] for event in events] == list(range(1, len(events) + 1))
     assert lines(say("runs", "events", paused, "--after", "2", "--json")[1]) == events[2:]
-    assert "waits (human input)" in say("runs", "events", paused)[1]
+    assert "waiting for an answer" in say("runs", "events", paused)[1]
 
 
 def test_following_a_run_that_has_ended_ends(say: Say, hello: str) -> None:
@@ -191,18 +192,34 @@ def test_a_rerun_is_a_new_run_from_a_node(say: Say, paused: str) -> None:
     assert code == 2 and "[unknown_node]" in complaint
 
 
-def test_a_held_run_goes_on_when_it_is_unpaused(say: Say, hello: str) -> None:
+@pytest.mark.parametrize(("hold", "release"), [("hold", "release"), ("pause", "unpause")])
+def test_a_held_run_goes_on_when_it_is_released(say: Say, hello: str, hold: str, release: str) -> None:
     say("publish", hello)
     run_id = json.loads(say("start", "hello", "--json")[1])["run_id"]
-    assert "begins nothing more" in say("runs", "pause", run_id, "--reason", "the bank is down")[1]
-    assert "goes on" in say("runs", "unpause", run_id)[1]
+    assert "begins nothing more" in say("runs", hold, run_id, "--reason", "the bank is down")[1]
+    assert "goes on" in say("runs", release, run_id)[1]
+
+
+def test_what_runs_wait_for_is_told_and_found(say: Say, paused: str) -> None:
+    _, told, _ = say("runs", "list", "--waiting", "answer")
+    assert re.search(rf"{paused} +asking +waiting for an answer", told)
+    assert "No such run" in say("runs", "list", "--waiting", "child")[1]
+    assert say("runs", "show", paused)[1].splitlines()[0].endswith("  waiting for an answer")
+    [run] = lines(say("runs", "list", "--json", "--waiting", "answer")[1])
+    assert (run["status"], run["waiting"], run["summary"]) == ("paused", ["answer"], "waiting for an answer")
+    say("runs", "hold", paused)
+    assert say("run", "--continue", paused)[0] == 1
+    [run] = lines(say("runs", "list", "--json", "--waiting", "held")[1])
+    assert run["summary"] == "held, waiting for an answer"
+    assert say("runs", "show", paused)[1].splitlines()[0].endswith("  held, waiting for an answer")
+    assert say("runs", "list", "--waiting", "nothing")[0] == 2
 
 
 def test_a_held_run_says_who_holds_it_and_why(say: Say, paused: str) -> None:
     say("runs", "pause", paused, "--reason", "the bank is down")
     assert say("runs", "resume", paused, "--exit", "rejected", "--go")[0] == 1
     _, told, _ = say("runs", "show", paused)
-    assert ": the bank is down" in told and f"stepless runs unpause {paused}" in told
+    assert ": the bank is down" in told and f"stepless runs release {paused}" in told
     say("runs", "unpause", paused)
     assert say("run", "--continue", paused)[0] == 0
 

@@ -61,7 +61,8 @@ _STARTED: Final[StartedOut] = {
 }  # fmt: skip
 _STARTED_AGAIN: Final[StartedOut] = {**_STARTED, "run_id": _AGAIN, "links": _LINKS.run(_AGAIN)}
 _HEAD: Final[RunHeadOut] = {
-    "id": _RUN, "workflow": _WORKFLOW, "hash": _HASH, "status": "paused", "tags": ["customer:c-17"], "created_at": _BEGUN,
+    "id": _RUN, "workflow": _WORKFLOW, "hash": _HASH, "status": "paused", "waiting": ["answer"],
+    "summary": "waiting for an answer", "tags": ["customer:c-17"], "created_at": _BEGUN,
     "updated_at": _ASKED, "links": _LINKS.run(_RUN),
 }  # fmt: skip
 _PAUSE: Final[PauseOut] = {
@@ -70,7 +71,8 @@ _PAUSE: Final[PauseOut] = {
 }  # fmt: skip
 _HELD: Final[HeldOut] = {"by": "ops@example.com", "reason": "payments are down", "at": "2026-11-22T09:41:00.000Z"}
 _INSPECTED: Final[RunOut] = {
-    "id": _RUN, "workflow": _WORKFLOW, "version": 3, "hash": _HASH, "status": "paused", "inputs": _INPUTS, "outputs": {},
+    "id": _RUN, "workflow": _WORKFLOW, "version": 3, "hash": _HASH, "status": "paused", "waiting": ["held", "answer"],
+    "summary": "held, waiting for an answer", "inputs": _INPUTS, "outputs": {},
     "variables": {}, "error": None, "exception": None, "failures": 0, "tags": ["customer:c-17"], "steps": 2, "usage": {},
     "sequence": 6, "held": _HELD, "pauses": [_PAUSE],
     "created_at": _BEGUN, "started_at": _BEGUN, "ended_at": None, "links": _LINKS.run(_RUN),
@@ -94,10 +96,12 @@ _QUESTION: Final[QuestionOut] = {
     "exits": ["approved", "rejected"], "deadline": None, "decided": None,
 }  # fmt: skip
 _CANCELLING: Final[CancelOut] = {"run_id": _RUN, "status": "cancelling", "links": _LINKS.run(_RUN)}
-_PAUSING: Final[HoldOut] = {"run_id": _RUN, "status": "pausing", "links": _LINKS.run(_RUN)}
-_UNPAUSING: Final[HoldOut] = {**_PAUSING, "status": "unpausing"}
+_HOLDING: Final[HoldOut] = {"run_id": _RUN, "status": "holding", "links": _LINKS.run(_RUN)}
+_RELEASING: Final[HoldOut] = {**_HOLDING, "status": "releasing"}
+_PAUSING: Final[HoldOut] = {**_HOLDING, "status": "pausing"}
+_UNPAUSING: Final[HoldOut] = {**_HOLDING, "status": "unpausing"}
 _SWEPT: Final[BulkOut] = {
-    "action": "pause", "matched": 2, "done": [_RUN], "cursor": None,
+    "action": "hold", "matched": 2, "done": [_RUN], "cursor": None,
     "refused": [{"run_id": _AGAIN, "code": "run_ended", "message": f"the run {_AGAIN} has ended: completed"}],
 }  # fmt: skip
 _KEPT: Final[KeyOut] = {
@@ -111,10 +115,12 @@ REQUESTS: Final[Mapping[str, Mapping[str, Any]]] = {
     "publish_workflow": {_JSON: _DOCUMENT, "application/yaml": _DOCUMENT},
     "start_run": {_JSON: {"inputs": _INPUTS, "tags": ["customer:c-17"]}},
     "cancel_run": {_JSON: {"by": "ada@example.com", "reason": "refunded by hand"}},
+    "hold_run": {_JSON: {"by": "ops@example.com", "reason": "payments are down"}},
+    "release_run": {_JSON: {"by": "ops@example.com"}},
     "pause_run": {_JSON: {"by": "ops@example.com", "reason": "payments are down"}},
     "unpause_run": {_JSON: {"by": "ops@example.com"}},
     "rerun_run": {_JSON: {"from": "pay"}},
-    "change_runs": {_JSON: {"action": "pause", "filter": {"workflow": _WORKFLOW}, "reason": "payments are down"}},
+    "change_runs": {_JSON: {"action": "hold", "filter": {"workflow": _WORKFLOW}, "reason": "payments are down"}},
     "make_key": {_JSON: {"name": "shop", "roles": ["run"]}},
     "decide": {
         _JSON: {"decision": "approved", "answer": {"comment": "fine"}, "by": "ada@example.com"},
@@ -136,6 +142,8 @@ ANSWERS: Final[Mapping[str, Mapping[str, Any]]] = {
     "replay_events": {_JSON: {"events": [_EVENT], "cursor": 1, "ended": False}, "text/event-stream": _STREAM},
     "watch_run": {"text/html": _PAGE},
     "cancel_run": {_JSON: _CANCELLING},
+    "hold_run": {_JSON: _HOLDING},
+    "release_run": {_JSON: _RELEASING},
     "pause_run": {_JSON: _PAUSING},
     "unpause_run": {_JSON: _UNPAUSING},
     "rerun_run": {_JSON: _STARTED_AGAIN},

@@ -22,6 +22,8 @@ class Links:
             "nodes": f"{run}/nodes",
             "events": f"{run}/events",
             "cancel": f"{run}/cancel",
+            "hold": f"{run}/hold",
+            "release": f"{run}/release",
             "pause": f"{run}/pause",
             "unpause": f"{run}/unpause",
             "rerun": f"{run}/rerun",

@@ -74,6 +74,8 @@ class RunLinks(TypedDict):
     nodes: str
     events: str
     cancel: str
+    hold: str
+    release: str
     pause: str
     unpause: str
     rerun: str
@@ -112,12 +114,15 @@ class StartedOut(TypedDict):
 
 
 class RunHeadOut(TypedDict):
-    """A run in a list. `status` is `running` while a runner holds it, else that of the last time it came to rest."""
+    """A run in a list. `status` is `running` while a runner has it in hand, else that of the last time it came to rest.
+    `waiting` is what it waited for then: held, answer, time, retry, child. `summary` says both to people."""
 
     id: str
     workflow: str
     hash: str
     status: str
+    waiting: list[str]
+    summary: str
     tags: list[str]
     created_at: str
     updated_at: str
@@ -145,7 +150,7 @@ class PauseOut(TypedDict):
 
 
 class HeldOut(TypedDict):
-    """Who has paused the run as a whole, why, and since when nothing new starts."""
+    """Who holds the run, why, and since when nothing new starts."""
 
     by: str | None
     reason: str | None
@@ -153,14 +158,17 @@ class HeldOut(TypedDict):
 
 
 class RunOut(TypedDict):
-    """`held` is null unless somebody has paused the run as a whole. It is `running` still while something is under way.
-    `exception` is the one behind `error`, where author code raised it."""
+    """`waiting` is what the run waits for (held, answer, time, retry, child), and `summary` says it to people: `waiting for an
+    answer`. `held` is null unless somebody holds the run; it is `running` still while something is under way. `exception` is the
+    one behind `error`, where author code raised it."""
 
     id: str
     workflow: str
     version: int | None
     hash: str
     status: str
+    waiting: list[str]
+    summary: str
     inputs: JSON
     outputs: JSON
     variables: dict[str, Any]
@@ -294,7 +302,8 @@ class CancelOut(TypedDict):
 
 
 class HoldOut(TypedDict):
-    """`status` is `pausing` or `unpausing`: it is so within about a second."""
+    """`status` is `holding` or `releasing`, by the former names of these verbs `pausing` or `unpausing`: it is so within about a
+    second."""
 
     run_id: str
     status: str

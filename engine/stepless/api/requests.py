@@ -21,6 +21,7 @@ from stepless.limits import (
 
 Person = Annotated[str, StringConstraints(min_length=1, max_length=MAX_PERSON_CHARACTERS, strip_whitespace=True)]
 RunTag = Annotated[str, StringConstraints(pattern=rf"^[A-Za-z0-9_.:/@=+-]{{1,{MAX_TAG_CHARACTERS}}}$")]
+Waiting = Literal["held", "answer", "time", "retry", "child"]
 RunTags = Annotated[list[RunTag], Field(max_length=MAX_TAGS)]
 
 
@@ -43,7 +44,7 @@ class CancelBody(Body):
 
 
 class HoldBody(Body):
-    """Who pauses a run or lets it go on, and why."""
+    """Who holds a run or releases it, and why."""
 
     by: Person | None = None
     reason: Annotated[str, StringConstraints(max_length=MAX_REASON_CHARACTERS)] | None = None
@@ -62,6 +63,7 @@ class BulkFilter(Body):
 
     workflow: str | None = None
     status: str | None = None
+    waiting: Waiting | None = None
     since: str | None = None
     tags: RunTags = Field(default_factory=list)
 
@@ -69,7 +71,7 @@ class BulkFilter(Body):
 class BulkBody(Body):
     """One page of runs, newest first; the answer's `cursor` goes on. `from` belongs to rerun, `by` and `reason` to the others."""
 
-    action: Literal["cancel", "pause", "rerun", "unpause"]
+    action: Literal["cancel", "hold", "release", "rerun", "pause", "unpause"]
     filter: BulkFilter
     limit: int = Field(MAX_BULK_RUNS, ge=1, le=MAX_BULK_RUNS)
     cursor: str | None = Field(None, max_length=MAX_CURSOR_CHARACTERS)
@@ -79,7 +81,7 @@ class BulkBody(Body):
 
 
 class KeyBody(Body):
-    """Every key may read. `run` starts, cancels, pauses and reruns; `approve` is shown the links that answer questions; `admin`
+    """Every key may read. `run` starts, cancels, holds and reruns; `approve` is shown the links that answer questions; `admin`
     may do everything."""
 
     name: Annotated[str, StringConstraints(min_length=1, max_length=MAX_KEY_NAME_CHARACTERS, strip_whitespace=True)]
@@ -106,12 +108,13 @@ class ListQuery(Query):
 
 
 class RunsQuery(ListQuery):
-    """`since` is an instant, ISO 8601 or milliseconds since 1970; runs created then or later are listed. Of several `tag` all
-    must be there. A search by tags may answer fewer runs than `limit` and still have a cursor. Runs that began less than
-    ten seconds ago are found under `created`, although they are shown as `running`."""
+    """`waiting` is what runs wait for. `since` is an instant, ISO 8601 or milliseconds since 1970; runs created then or later are
+    listed. Of several `tag` all must be there. A search by tags may answer fewer runs than `limit` and still have a cursor. Runs
+    that began less than ten seconds ago are found under `created`, although they are shown as `running`."""
 
     workflow: str | None = None
     status: str | None = None
+    waiting: Waiting | None = None
     since: str | None = None
     tag: RunTags = Field(default_factory=list)
 

@@ -118,6 +118,8 @@ def _run(view: RunView, version: int | None, links: Links, with_links: bool) -> 
         "version": version,
         "hash": view.head.version,
         "status": view.status,
+        "waiting": list(view.waits),
+        "summary": view.summary,
         "inputs": view.inputs,
         "outputs": view.outputs,
         "variables": dict(view.variables),

@@ -1,4 +1,4 @@
-"""`start`, and `runs cancel`, `resume`, `rerun`, `pause`, `unpause`: what changes runs, and what becomes of it.
+"""`start`, and `runs cancel`, `resume`, `rerun`, `hold`, `release`: what changes runs, and what becomes of it.
 
 Behind a URL a runner is at work. Over a file the change is written down, and whoever serves the file takes it up within a
 second; when nobody does, that is said, and --go runs the run here.
@@ -55,12 +55,12 @@ def cancel(arguments: argparse.Namespace) -> int:
         return become(gateway, arguments, arguments.run, f"{arguments.run}  is to be cancelled", done, wished="cancelled")
 
 
-def pause(arguments: argparse.Namespace) -> int:
-    return _hold(arguments, "pause", "begins nothing more until it is unpaused", {"by": me(), "reason": arguments.reason})
+def hold(arguments: argparse.Namespace) -> int:
+    return _hold(arguments, "hold", "begins nothing more until it is released", {"by": me(), "reason": arguments.reason})
 
 
-def unpause(arguments: argparse.Namespace) -> int:
-    return _hold(arguments, "unpause", "goes on", {"by": me()})
+def release(arguments: argparse.Namespace) -> int:
+    return _hold(arguments, "release", "goes on", {"by": me()})
 
 
 def _hold(arguments: argparse.Namespace, verb: str, told: str, body: Mapping[str, JSON]) -> int:

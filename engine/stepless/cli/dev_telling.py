@@ -46,16 +46,16 @@ class Teller:
 
     def _tell_rest(self, run_id: str) -> None:
         head = self._service.world.store.get_run(run_id)
-        if head is None or run_id not in self._live or head.status not in (*ENDED, "paused"):
+        if head is None or run_id not in self._live or not (head.status in ENDED or head.waits):
             return
         view = self._service.run(run_id)
         if head.status in ENDED:
             ended = f"{head.workflow_id} {head.status.replace('_', ' ')}{_took(view)}{_why(view)}: {run_id}"
             self._tell(run_id, ended, traceback(view.exception))
             del self._live[run_id]
-        elif view.pauses:
-            pauses = ", ".join(f"{pause.pause} ({pause.reason.replace('_', ' ')})" for pause in view.pauses[:3])
-            self._tell(run_id, f"{head.workflow_id} waits for {pauses}: {run_id}")
+        elif view.waits and not view.head.owner:
+            pauses = ", ".join(pause.pause for pause in view.pauses[:3])
+            self._tell(run_id, f"{head.workflow_id} is {view.summary}{f' ({pauses})' if pauses else ''}: {run_id}")
 
     def _tell(self, run_id: str, line: str, below: Iterable[str] = ()) -> None:
         if self._live.get(run_id) != line:

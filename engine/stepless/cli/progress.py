@@ -15,8 +15,9 @@ _REASONS = {
     "branch_not_taken": "not taken", "upstream_failure": "upstream failed", "join_satisfied": "not needed any more",
     "halted": "the run ended first", "empty_loop": "nothing to do",
 }  # fmt: skip
-_WAITS = {
-    "human_input": "waits for a person", "timer": "waits", "callback": "waits for a callback", "subrun": "waits for a child run",
+WAITS = {
+    "human_input": "waiting for an answer", "timer": "waiting", "callback": "waiting for an answer",
+    "subrun": "waiting for a child run",
 }  # fmt: skip
 
 
@@ -170,7 +171,7 @@ class Progress:
                 row.note = f"attempt {row.attempts}" if row.attempts > 1 else ""
                 _span(row, at_ms, waiting=False)
             case "node.waiting":
-                row.note = _WAITS.get(payload["reason"], payload["reason"].replace("_", " "))
+                row.note = WAITS.get(payload["reason"], payload["reason"].replace("_", " "))
                 row.until_ms = payload.get("resume_at", payload.get("deadline"))
                 _span(row, at_ms, waiting=True)
             case "node.retried":

@@ -264,7 +264,7 @@ def _print_report(view: RunView, progress: Progress, ended: bool) -> None:
     took = f" {'in' if ended else 'after'} {elapsed}" if view.started_ms else ""
     failures = f", {view.failures} node{'s' if view.failures > 1 else ''} failed" if view.failures and ended else ""
     arrow = "->" if glyphs is ASCII else "→"
-    print(f"{'' if ended else 'left '}{view.status}{took}{failures} {arrow} {view.head.run_id}")
+    print(f"{'' if ended else 'left '}{view.summary}{took}{failures} {arrow} {view.head.run_id}")
     for line in told(_raised(view)):
         print(line)
     if ended and view.outputs not in (None, {}):

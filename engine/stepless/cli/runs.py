@@ -43,24 +43,27 @@ def show(arguments: argparse.Namespace) -> int:
 
 def _head(run: Mapping[str, Any]) -> Iterator[str]:
     version = f" version {run['version']}" if run["version"] else ""
-    yield f"{run['id']}  {run['workflow']}{version}  {coloured(run['status'])}"
+    name, now = f"{run['id']}  {run['workflow']}{version}", str(run.get("summary", run["status"]))
+    fits = len(name) + 2 + len(now) <= width()
+    yield f"{name}  {coloured(now)}" if fits else name
     started, ended = run["started_at"], run["ended_at"]
     took = duration(instant_ms(ended) - instant_ms(started)) if started and ended else ""
     yield from fields([
-        ("created", when(run["created_at"])), ("ended", f"{when(ended)}, after {took}" if took else ""),
+        ("now", "" if fits else now), ("created", when(run["created_at"])),
+        ("ended", f"{when(ended)}, after {took}" if took else ""),
         ("held", _held(run)), ("tags", " ".join(run["tags"])), ("inputs", brief(run["inputs"], _SHOWN) if run["inputs"] else ""),
         ("variables", brief(run["variables"], _SHOWN) if run["variables"] else ""),
     ])  # fmt: skip
 
 
 def _held(run: Mapping[str, Any]) -> str:
-    """Who paused the run as a whole, if somebody did."""
+    """Who holds the run, if somebody does."""
     held = run["held"]
     if held is None:
         return ""
     who = f" by {held['by']}" if held["by"] else ""
     why = f": {held['reason']}" if held["reason"] else ""
-    return f"since {when(held['at'])}{who}{why}\nstepless runs unpause {run['id']}"
+    return f"since {when(held['at'])}{who}{why}\nstepless runs release {run['id']}"
 
 
 def _followed(gateway: Gateway, run: Mapping[str, Any]) -> Progress | None:
@@ -120,7 +123,7 @@ def outcome(gateway: Gateway, run_id: str, progress: Progress | None) -> Mapping
     if progress is not None:
         say(timeline(progress, width(), glyphs_for(sys.stdout.encoding)))
         print()
-    print(f"{coloured(run['status'])}  {run_id}")
+    print(f"{coloured(run.get('summary', run['status']))}  {run_id}")
     say(_rest(run, progress))
     return run
 

@@ -15,6 +15,7 @@ from stepless.cli.verb import (
     positive,
     statuses,
 )  # fmt: skip
+from stepless.core.waits import WORDS
 
 ROLES = ("read", "run", "approve", "admin")
 LISTED = 20  # when nobody says how many
@@ -58,6 +59,8 @@ def _workflows_show(command: argparse.ArgumentParser) -> None:
 def _runs_list(command: argparse.ArgumentParser) -> None:
     command.add_argument("--workflow", metavar="ID", help="of this workflow only")
     command.add_argument("--status", choices=statuses(), metavar="STATUS", help=", ".join(statuses()))
+    words = ", ".join(WORDS)
+    command.add_argument("--waiting", choices=WORDS, metavar="WHAT", help=f"that wait for this: {words}")
     command.add_argument("--since", metavar="INSTANT", help="created then or later, like 2026-01-31T12:00:00Z")
     command.add_argument("--tag", action="append", default=[], metavar="TAG", help="with this tag; may be repeated")
     _add_limit(command)
@@ -113,7 +116,7 @@ def _runs_here(command: argparse.ArgumentParser) -> None:
     add_where(command)
 
 
-def _runs_pause(command: argparse.ArgumentParser) -> None:
+def _runs_hold(command: argparse.ArgumentParser) -> None:
     add_run(command)
     command.add_argument("--reason", metavar="TEXT", help="is kept with the run")
     add_where(command)
@@ -158,7 +161,7 @@ VERBS_THERE = (
 """, _workflows_show),
     Verb("runs list", "stepless.cli.listing:runs", "list and search runs, the newest first", """\
   stepless runs list
-  stepless runs list --workflow refund --status paused
+  stepless runs list --workflow refund --waiting answer
   stepless runs list --tag customer:c-17 --since 2026-01-31T12:00:00Z
 """, _runs_list),
     Verb("runs show", "stepless.cli.runs:show", "show a run: its timeline, what it waits for, its outcome", """\
@@ -196,10 +199,16 @@ For one's own machine. (`runs rerun` keeps to the version of the run.)
 
 For one's own machine: a wait, a retry, a deadline or a reminder. Other runs go by the clock.
 """, _runs_here),
-    Verb("runs pause", "stepless.cli.acting:pause", "hold a run: it begins nothing more until it is unpaused", """\
+    Verb("runs hold", "stepless.cli.acting:hold", "hold a run: it begins nothing more until it is released", """\
+  stepless runs hold run_1a2b3c --reason 'the bank is down'
+""", _runs_hold),
+    Verb("runs release", "stepless.cli.acting:release", "let a held run go on", """\
+  stepless runs release run_1a2b3c
+""", _one_run),
+    Verb("runs pause", "stepless.cli.acting:hold", "the former name of `runs hold`", """\
   stepless runs pause run_1a2b3c --reason 'the bank is down'
-""", _runs_pause),
-    Verb("runs unpause", "stepless.cli.acting:unpause", "let a held run go on", """\
+""", _runs_hold),
+    Verb("runs unpause", "stepless.cli.acting:release", "the former name of `runs release`", """\
   stepless runs unpause run_1a2b3c
 """, _one_run),
     Verb("keys list", "stepless.cli.keys:list_", "list API keys", """\

@@ -11,6 +11,7 @@ from stepless.core.events import RUN_ENDS
 from stepless.core.state import RUN_TERMINAL, RunStatus
 from stepless.core.trace import NodeRecord, Trace, envelope
 from stepless.core.variables import outgoing_cells
+from stepless.core.waits import summary, until_of, waits_of
 from stepless.errors import NotFound
 from stepless.limits import LINK_LIFE_MS, PAGE_EVENTS, PAGE_READ_BYTES
 from stepless.model.graph import Graph
@@ -40,7 +41,7 @@ class OpenPause:
 @dataclass(frozen=True, slots=True)
 class RunView:
     """A run as its log tells it. `head` is the store's header, which may lag behind. `held` is {by, reason, at} while somebody
-    has paused it as a whole."""
+    holds it."""
 
     head: RunHead
     status: str
@@ -60,6 +61,8 @@ class RunView:
     nodes: Mapping[str, NodeRecord]
     held: Mapping[str, JSON] | None = None
     exception: Mapping[str, JSON] | None = None  # in author code, behind the error
+    waits: tuple[str, ...] = ()  # for what, in the words of `core.waits`
+    summary: str = ""  # what it is at, for people
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,6 +122,8 @@ def view(world: World, versions: Versions, signer: Signer, run_id: str, called: 
         nodes=trace.nodes,
         held=state.held,
         exception=exception_behind(world, run_id, error),
+        waits=waits_of(state),
+        summary=summary(state.status.value, waits_of(state), busy=bool(state.running), until_ms=until_of(state)),
     )
 
 

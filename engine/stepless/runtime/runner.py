@@ -25,6 +25,7 @@ from stepless.core.facts import Begin, Continued, Fact, HoldChanged, Recovered, 
 from stepless.core.masking import mask_for
 from stepless.core.pauses import next_due_ms
 from stepless.core.state import State
+from stepless.core.waits import waits_of
 from stepless.errors import Fenced, StoreUnavailable
 from stepless.limits import (
     BUSY_DELAY_MS,
@@ -319,8 +320,9 @@ class Session:
 
     def _renew(self) -> None:
         now, now_ms = self._loop.time(), self._world.clock.now_ms()
-        status = self._state.status.value  # told along, so that whoever lists runs sees the long ones running
-        self._lease = self._world.store.update_run(self._lease, now_ms, status=status, until_ms=now_ms + LEASE_MS)
+        status, waits = self._state.status.value, " ".join(waits_of(self._state))  # told along, for whoever lists long runs
+        until_ms = now_ms + LEASE_MS
+        self._lease = self._world.store.update_run(self._lease, now_ms, status=status, until_ms=until_ms, waits=waits)
         self._renew_at = now + LEASE_MS / 3000
 
     def _look(self) -> list[Fact]:

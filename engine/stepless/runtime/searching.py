@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Collection, Sequence
 
+from stepless.core.waits import ANSWER, RETRY, TIME, summary
 from stepless.limits import MAX_SEARCHED_RUNS
 from stepless.ports import Page, RunFilter, RunHead
 from stepless.runtime.inbox import ENDED
@@ -39,8 +40,23 @@ def tags_of(head: RunHead) -> Sequence[str]:
     return [tag for tag in kept if isinstance(tag, str)] if isinstance(kept, list) else ()
 
 
+def waits_of(head: RunHead) -> Sequence[str]:
+    """What the run waited for when it last came to rest, in the words of `core.waits`; nothing once it has ended."""
+    return () if head.status in ENDED else head.waits.split()
+
+
+def summary_of(head: RunHead, now_ms: int) -> str:
+    """What the run is at, for people. The instant that it waits for is known where it waits for nothing else."""
+    waits, busy = waits_of(head), _in_hand(head, now_ms)
+    until_ms = head.due_ms if not busy and TIME in waits and not {ANSWER, RETRY} & set(waits) else None
+    return summary(status_of(head, now_ms), waits, busy=busy, until_ms=until_ms)
+
+
+def _in_hand(head: RunHead, now_ms: int) -> bool:
+    return head.owner is not None and head.lease_until_ms > now_ms
+
+
 def status_of(head: RunHead, now_ms: int) -> str:
     """What the run is at. The header follows only when the run comes to rest or renews its lease; that somebody holds the
     lease says sooner that it is running."""
-    held = head.owner is not None and head.lease_until_ms > now_ms
-    return "running" if held and head.status not in ENDED else head.status
+    return "running" if _in_hand(head, now_ms) and head.status not in ENDED else head.status

@@ -101,13 +101,15 @@ class Service:
         """See `answering.cancel`."""
         answering.cancel(self.world, run_id, by, reason)
 
-    def pause(self, run_id: str, *, by: str | None = None, reason: str | None = None) -> None:
-        """See `holding.pause`."""
-        holding.pause(self.world, self.versions, run_id, by, reason)
+    def hold(self, run_id: str, *, by: str | None = None, reason: str | None = None) -> None:
+        """See `holding.hold`."""
+        holding.hold(self.world, self.versions, run_id, by, reason)
 
-    def unpause(self, run_id: str, *, by: str | None = None, reason: str | None = None) -> None:
-        """See `holding.unpause`."""
-        holding.unpause(self.world, self.versions, run_id, by, reason)
+    def release(self, run_id: str, *, by: str | None = None, reason: str | None = None) -> None:
+        """See `holding.release`."""
+        holding.release(self.world, self.versions, run_id, by, reason)
+
+    pause, unpause = hold, release  # their former names
 
     # -- inspecting -------------------------------------------------------------------------------------------------
 

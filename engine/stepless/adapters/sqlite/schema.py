@@ -2,7 +2,8 @@
 
 `log` is an ordinary table with its key in an index of its own: measured against WITHOUT ROWID, an append of 300 bytes costs
 the same, one of 1 to 3 KB about a third less, and no batch wastes half a page. It has no other index.
-`run` has one index per filter of the listing, all in the listing's order, and a partial one of the runs that are due.
+`run` has one index per filter of the listing, all in the listing's order, and partial ones of the runs that are due
+and of those that wait.
 """
 
 from __future__ import annotations
@@ -45,5 +46,9 @@ MIGRATIONS: Final[tuple[tuple[str, ...], ...]] = (
             kind TEXT NOT NULL, workflow_id TEXT NOT NULL, PRIMARY KEY (kind, workflow_id)) STRICT, WITHOUT ROWID""",
         """INSERT INTO entry SELECT DISTINCT k.column1, v.workflow_id FROM version AS v, (VALUES ('schedule'), ('event')) AS k
             WHERE instr(v.document, CAST('"' || k.column1 || '"' AS BLOB)) > 0""",
+    ),
+    (  # 4
+        "ALTER TABLE run ADD COLUMN waits TEXT",
+        "CREATE INDEX run_by_waits ON run (created_ms, run_id) WHERE waits IS NOT NULL",
     ),
 )

@@ -101,7 +101,7 @@ class SqliteStore:
         row = (
             head.run_id, head.workflow_id, head.version, head.status, head.created_ms, head.updated_ms, head.inputs, head.meta,
             head.sequence, head.due_ms, head.epoch, head.owner, head.lease_until_ms,
-            head.spent,
+            head.spent, head.waits,
         )
         return self._change(sql.CREATE_RUN, row) == 1
 
@@ -114,10 +114,10 @@ class SqliteStore:
         since_ms = -_LAST_MS if filter.since_ms is None else filter.since_ms
         created_ms, run_id = decode_cursor(cursor, int, str) if cursor is not None else (_LAST_MS, "")
         rows = self._rows(
-            sql.LIST_RUNS[filter.workflow_id is not None, filter.status is not None],
+            sql.LIST_RUNS[filter.workflow_id is not None, filter.status is not None, filter.waiting is not None],
             {
                 "workflow_id": filter.workflow_id, "status": filter.status, "since_ms": since_ms,
-                "created_ms": created_ms, "run_id": run_id, "limit": limit + 1, "due": filter.due,
+                "created_ms": created_ms, "run_id": run_id, "limit": limit + 1, "due": filter.due, "waiting": filter.waiting,
             },
         )
         items = tuple(RunHead(*row) for row in rows[:limit])
@@ -136,10 +136,11 @@ class SqliteStore:
     def update_run(
         self, lease: Lease, now_ms: int, *, status: str | None = None, sequence: int | None = None,
         due_ms: int | None = None, until_ms: int | None = None, release: bool = False, spent: bytes | None = None,
+        waits: str | None = None,
     ) -> Lease:
         given: dict[str, Any] = {
             "run_id": lease.run_id, "epoch": lease.epoch, "now_ms": now_ms, "status": status, "sequence": sequence,
-            "spent": spent,
+            "spent": spent, "waits": waits,
         }
         row = self._row(sql.RELEASE_RUN, given | {"due_ms": due_ms}) if release else self._row(
             sql.UPDATE_RUN, given | {"until_ms": until_ms}
