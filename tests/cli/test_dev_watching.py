@@ -144,7 +144,7 @@ def test_each_run_is_told_of_as_it_begins_waits_and_ends(serve: Serve, write: Wr
     assert dev.child.until("started") == f"nap started: {dev.client.base_url}/runs/{run_id}/view\n".replace("//runs", "/runs")
     assert re.fullmatch(rf"nap is waiting until [-0-9T:.]+Z \(nap\): {run_id}\n", dev.child.until("waiting"))
     assert dev.client.post(f"/runs/{run_id}/skip").json()["skipped_ms"] > 47 * 3_600_000
-    assert dev.child.until("failed").startswith("nap failed in 2 d 0 h, then: value_error")
+    assert dev.child.until("failed").startswith("nap failed in 2 d 0 h, then: ValueError [value_error] at dev_watch")
     assert dev.watch(run_id)[-1] == "run.failed"
 
 
