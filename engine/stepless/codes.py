@@ -244,9 +244,15 @@ ENGINE: Final[Table] = {
     "usage": Code("the command's words are off", "See `--help`."),
 }
 
+_FAILED: Final = (
+    "The `code` of a failed node's error, in `run.error`, in events and along `error` edges. `run.error` is the first failure, in "
+    "the order of starts, that no `error` edge took; of a container or a child run it is the failure within. A failure that "
+    "follows from others lists them in `causes`, in edge order."
+)
+
 SECTIONS: Final[Mapping[str, tuple[str, Table]]] = {
     "Findings": ("Why a document is refused, all at once, each with its path, node or edge and mend. Some only warn.", FINDINGS),
-    "Failed nodes": ("The `code` of a failed node's error, in `run.error`, in events and along `error` edges.", NODES),
+    "Failed nodes": (_FAILED, NODES),
     "Requests": ("The `code` of an `application/problem+json` answer.", REQUESTS),
     "Engine and command line": ("What an operator meets.", ENGINE),
 }

@@ -47,6 +47,7 @@ MAX_ITERATIONS: Final = 100_000
 DEFAULT_WINDOW: Final = 20  # branches of a parallel at once
 MAX_RETRY_ATTEMPTS: Final = 100
 MAX_CAUSES: Final = 100  # errors that one upstream failure lists
+MAX_CAUSES_CHARACTERS: Final = 40_000  # of their messages, together: one batch of the log holds them all
 MAX_CALL_DEPTH: Final = 25  # workflow in workflow
 MAX_IN_FLIGHT: Final = 200  # attempts of one run at once in one process
 

@@ -112,10 +112,16 @@ def resolve(instance: Instance) -> tuple[Collection[int], Branch]:
     status, node = instance.status, instance.node
     if status is Status.COMPLETED or (status is Status.FAILED and "error" in node.handles):
         return {edge.target for edge in node.outgoing if carries(instance, edge)}, Branch.PRUNED
-    if status is Status.FAILED:
-        return (), Branch.DEAD
-    benign = instance.reason != "upstream_failure" if status is Status.SKIPPED else instance.reason == "join_satisfied"
-    return (), Branch.PRUNED if benign else Branch.DEAD
+    return (), Branch.DEAD if is_dead(instance) else Branch.PRUNED
+
+
+def is_dead(source: Instance) -> bool:
+    """Whether a settled source can no longer bring what was owed: the `dead` rows of the table."""
+    if source.status is Status.FAILED:
+        return "error" not in source.node.handles
+    if source.status is Status.SKIPPED:
+        return source.reason == "upstream_failure"
+    return source.status is Status.CANCELLED and source.reason != "join_satisfied"
 
 
 def _contains(value: JSON, operand: JSON) -> bool:

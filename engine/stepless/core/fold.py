@@ -13,6 +13,7 @@ from collections.abc import Callable, Mapping
 from heapq import heappush
 from typing import Any
 
+from stepless.core.causes import note_failure
 from stepless.core.clocks import arm_run, enter
 from stepless.core.consequences import settled
 from stepless.core.events import NODE_FAILURES, Event, EventType
@@ -301,13 +302,10 @@ def _leave_container(state: State, instance: Instance, turns: Turns, event: Even
 
 
 def _failed(state: State, instance: Instance, event: Event) -> None:
-    error = event.data["error"]
     instance.status = Status.FAILED
-    instance.error = error
+    instance.error = event.data["error"]
     state.failures += 1
-    scope = instance.scope
-    if error["class"] != "upstream" and (not scope.error or instance.index < scope.error_index):
-        scope.error, scope.error_index = error, instance.index
+    note_failure(instance.scope, instance)
     settled(state, instance, event)
 
 
