@@ -245,8 +245,8 @@ ENGINE: Final[Table] = {
 }
 
 _FAILED: Final = (
-    "The `code` of a failed node's error, in `run.error`, in events and along `error` edges. `run.error` is the first failure, in "
-    "the order of starts, that no `error` edge took; of a container or a child run it is the failure within. A failure that "
+    "The `code` of a failed node's error, in `run.error`, in events and along `error` edges. `run.error` is the first failure in "
+    "the order of starts that no `error` edge took; of a container or a child run it is the failure within. A failure that "
     "follows from others lists them in `causes`, in edge order."
 )
 

@@ -41,7 +41,7 @@ class Workflow(Level):
         description: str | Unset | None = UNSET,
         variables: Mapping[str, Value] | Unset = UNSET,
         env: Sequence[str] | Unset = UNSET,
-        on_failure: Literal["isolate", "halt"] | Unset = UNSET,
+        on_failure: Literal["isolate", "halt", "cancel"] | Unset = UNSET,
         max_steps: int | Unset = UNSET,
         timeout: str | Unset | None = UNSET,
         concurrency: int | Unset | None = UNSET,

@@ -16,7 +16,7 @@ once, to one of three words:
     │ failed, without                            │ dead                                         │
     │ skipped upstream_failure                   │ dead                                         │
     │ skipped for any other reason               │ pruned                                       │
-    │ cancelled join_satisfied                   │ pruned                                       │
+    │ cancelled join_satisfied, join_unsatisfied │ pruned                                       │
     │ cancelled for any other reason             │ dead                                         │
     └────────────────────────────────────────────┴──────────────────────────────────────────────┘
 
@@ -43,10 +43,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
 from enum import Enum
+from typing import Final
 
 from stepless.core.state import Instance, Status
 from stepless.model.graph import Edge, Errors, OnParentFailure
 from stepless.model.json import JSON, equal, read_path
+
+SATISFIED: Final = "join_satisfied"
+UNSATISFIED: Final = "join_unsatisfied"
+LOST: Final = frozenset({SATISFIED, UNSATISFIED})
+"""Why a loser of a join that cancels its losers has ended: the join runs, or it can no longer run. Both are benign."""
 
 
 class Branch(Enum):
@@ -121,7 +127,7 @@ def is_dead(source: Instance) -> bool:
         return "error" not in source.node.handles
     if source.status is Status.SKIPPED:
         return source.reason == "upstream_failure"
-    return source.status is Status.CANCELLED and source.reason != "join_satisfied"
+    return source.status is Status.CANCELLED and source.reason not in LOST
 
 
 def _contains(value: JSON, operand: JSON) -> bool:

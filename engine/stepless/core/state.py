@@ -244,7 +244,7 @@ class State:
         self.children: dict[str, Instance] = {}  # those of `waiting` whose child run is at work
         self.reused: Mapping[str, Mapping[str, JSON]] = {}  # what nodes put out in the run that this one repeats
         self.timers: list[Timer] = []  # a heap
-        self.sweeps: list[Instance] = []  # joins whose losers are still to be cancelled
+        self.sweeps: list[Instance] = []  # joins whose losers are still to be ended
         self.ending = ""  # why everything unsettled is being cancelled: run_cancelled, run_timed_out, run_failed
         self.ending_error: Mapping[str, JSON] | None = None
         self.halting = ""  # why nothing new is dispatched: halted, run_failed
