@@ -125,6 +125,7 @@ MAX_CURSOR_CHARACTERS: Final = 2_000  # a cursor is the last key listed; ids are
 MAX_QUEUED_HINTS: Final = 1_000_000  # messages, and timers, of one process: some hundred MB
 SQLITE_BUSY_MS: Final = 5_000  # how long a writer waits for another process that writes to the same file
 IDEMPOTENCY_KEY_LIFE_MS: Final = 24 * 3_600_000
+NEVER_MS: Final = 253_402_300_799_999  # the end of the year 9999: when a counter that stays expires
 LEASE_MS: Final = 30_000
 LEASE_MARGIN_MS: Final = 5_000  # before its end a lease is no longer relied on: clocks differ
 SNAPSHOT_TAIL_BYTES: Final = 16_000  # below this, reading the log is as cheap as reading a snapshot

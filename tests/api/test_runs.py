@@ -217,3 +217,26 @@ async def test_inputs_that_are_half_a_character_or_too_deep_are_refused(door: An
     for text in ('{"inputs": "\\ud83d"}', '{"inputs": ' + "[" * 5_000 + "]" * 5_000 + "}"):
         answer = await door.ask.post("/workflows/echo/runs", content=text, headers={"content-type": "application/json"})
         assert (answer.status_code, answer.json()["code"]) == (400, "invalid_json")
+
+
+async def test_a_run_tells_the_version_that_it_began_with_and_its_number(door: Any) -> None:
+    await door.publish({**door.ECHO, "numbered": True})
+    started = (await door.ask.post("/workflows/echo/runs", json={})).json()
+    await door.publish(FAILS | {"id": "echo", "numbered": True})
+    await door.publish({**door.ECHO, "numbered": True})  # version 3 has the content of version 1
+    run = await door.end(started["run_id"])
+    (listed,) = (await door.ask.get("/runs")).json()["runs"]
+    for told in (started, run, listed):
+        assert (told["version"], told["number"]) == (1, 1)
+
+
+async def test_a_run_that_does_not_know_its_version_tells_the_newest_with_its_content(door: Any) -> None:
+    """As those of former releases."""
+    await door.publish(door.ECHO)
+    started = (await door.ask.post("/workflows/echo/runs", json={})).json()
+    store = door.local.world.store
+    head = store.get_run(started["run_id"])
+    store.create_run(head._replace(run_id="run_former", meta=b"{}"))
+    assert (await door.ask.get("/runs/run_former")).json()["version"] == 1
+    listed = {run["id"]: run["version"] for run in (await door.ask.get("/runs")).json()["runs"]}
+    assert listed == {started["run_id"]: 1, "run_former": None}

@@ -222,3 +222,12 @@ def test_the_cost_of_a_run_is_counted(say: Say, hello: str) -> None:
     code, told, _ = say("runs", "cost", run_id)
     assert code == 0 and "Stepless" in told and max(map(len, told.splitlines())) <= 80
     assert json.loads(say("runs", "cost", run_id, "--json")[1])
+
+
+def test_runs_that_are_counted_show_their_number(say: Say, write: Write) -> None:
+    counted = write("counted.yaml", "id: counted\nnumbered: true\nnodes:\n  a: {type: manual}\n")
+    assert say("publish", counted)[0] == 0
+    ids = [json.loads(say("start", "counted", "--go", "--json")[1])["run_id"] for _ in range(2)]
+    listed = say("runs", "list")[1]
+    assert "counted #2" in listed and "counted #1" in listed
+    assert "counted #2 version 1" in say("runs", "show", ids[1])[1]

@@ -57,12 +57,13 @@ _VERSION: Final[VersionOut] = {
 _PUBLISHED: Final[PublishedOut] = {**_VERSION, "warnings": []}
 _READ: Final[DocumentOut] = {**_VERSION, "document": _DOCUMENT}
 _STARTED: Final[StartedOut] = {
-    "run_id": _RUN, "workflow": _WORKFLOW, "version": 3, "replay": False, "outcome": None, "links": _LINKS.run(_RUN),
+    "run_id": _RUN, "workflow": _WORKFLOW, "version": 3, "number": 17, "replay": False, "outcome": None,
+    "links": _LINKS.run(_RUN),
 }  # fmt: skip
-_STARTED_AGAIN: Final[StartedOut] = {**_STARTED, "run_id": _AGAIN, "links": _LINKS.run(_AGAIN)}
+_STARTED_AGAIN: Final[StartedOut] = {**_STARTED, "run_id": _AGAIN, "number": 18, "links": _LINKS.run(_AGAIN)}
 _HEAD: Final[RunHeadOut] = {
-    "id": _RUN, "workflow": _WORKFLOW, "hash": _HASH, "status": "paused", "tags": ["customer:c-17"], "created_at": _BEGUN,
-    "updated_at": _ASKED, "links": _LINKS.run(_RUN),
+    "id": _RUN, "workflow": _WORKFLOW, "version": 3, "number": 17, "hash": _HASH, "status": "paused", "tags": ["customer:c-17"],
+    "created_at": _BEGUN, "updated_at": _ASKED, "links": _LINKS.run(_RUN),
 }  # fmt: skip
 _PAUSE: Final[PauseOut] = {
     "pause": "manager", "node": "manager", "reason": "human_input", "exits": ["approved", "rejected"],
@@ -70,10 +71,10 @@ _PAUSE: Final[PauseOut] = {
 }  # fmt: skip
 _HELD: Final[HeldOut] = {"by": "ops@example.com", "reason": "payments are down", "at": "2026-11-22T09:41:00.000Z"}
 _INSPECTED: Final[RunOut] = {
-    "id": _RUN, "workflow": _WORKFLOW, "version": 3, "hash": _HASH, "status": "paused", "inputs": _INPUTS, "outputs": {},
-    "variables": {}, "error": None, "exception": None, "failures": 0, "tags": ["customer:c-17"], "steps": 2, "usage": {},
-    "sequence": 6, "held": _HELD, "pauses": [_PAUSE],
-    "created_at": _BEGUN, "started_at": _BEGUN, "ended_at": None, "links": _LINKS.run(_RUN),
+    "id": _RUN, "workflow": _WORKFLOW, "version": 3, "number": 17, "hash": _HASH, "status": "paused", "inputs": _INPUTS,
+    "outputs": {}, "variables": {}, "error": None, "exception": None, "failures": 0, "tags": ["customer:c-17"], "steps": 2,
+    "usage": {}, "sequence": 6, "held": _HELD, "pauses": [_PAUSE], "created_at": _BEGUN, "started_at": _BEGUN, "ended_at": None,
+    "links": _LINKS.run(_RUN),
 }  # fmt: skip
 _NODE: Final[NodeOut] = {
     "instance": "pay", "node": "pay", "kind": "function", "label": "pay", "status": "completed", "reason": None, "code": None,

@@ -16,6 +16,7 @@ from stepless.api.requests import RunsQuery
 from stepless.core.state import RunStatus
 from stepless.errors import InvalidRequest
 from stepless.ports import RunFilter, RunHead
+from stepless.runtime.headers import number_of, version_of
 from stepless.runtime.searching import status_of, tags_of
 from stepless.runtime.service import Service
 
@@ -62,6 +63,8 @@ def _head(head: RunHead, now_ms: int, links: Links) -> RunHeadOut:
     return {
         "id": head.run_id,
         "workflow": head.workflow_id,
+        "version": version_of(head),
+        "number": number_of(head),
         "hash": head.version,
         "status": status_of(head, now_ms),
         "tags": list(tags_of(head)),

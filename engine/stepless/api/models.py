@@ -100,22 +100,27 @@ class OutcomeOut(TypedDict):
 
 
 class StartedOut(TypedDict):
-    """`replay` is true when an earlier start with the same key is answered again; `outcome` is null while there is none, or
-    when nobody asked to wait for it."""
+    """`version` is the version that the run began with and keeps; `number` counts the runs of a workflow whose document is
+    `numbered`. `replay` is true when an earlier start with the same key is answered again; `outcome` is null while there is
+    none, or when the caller does not wait for it."""
 
     run_id: str
     workflow: str
     version: int
+    number: int | None
     replay: bool
     outcome: OutcomeOut | None
     links: RunLinks
 
 
 class RunHeadOut(TypedDict):
-    """A run in a list. `status` is `running` while a runner holds it, else that of the last time it came to rest."""
+    """A run in a list. `status` is `running` while a runner holds it, else that of the last time it came to rest. `version` is
+    null for a run of a release that did not keep it."""
 
     id: str
     workflow: str
+    version: int | None
+    number: int | None
     hash: str
     status: str
     tags: list[str]
@@ -153,12 +158,14 @@ class HeldOut(TypedDict):
 
 
 class RunOut(TypedDict):
-    """`held` is null unless somebody has paused the run as a whole. It is `running` still while something is under way.
-    `exception` is the one behind `error`, where author code raised it."""
+    """`version` is the version that the run began with, whatever was published since; `number` counts the runs of a workflow
+    whose document is `numbered`. `held` is null unless somebody has paused the run as a whole. It is `running` still while
+    something is under way. `exception` is the one behind `error`, where author code raised it."""
 
     id: str
     workflow: str
     version: int | None
+    number: int | None
     hash: str
     status: str
     inputs: JSON

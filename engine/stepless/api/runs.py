@@ -23,7 +23,9 @@ from stepless.core.called import Called
 from stepless.core.trace import NodeRecord
 from stepless.errors import InvalidRequest
 from stepless.model.json import JSON
+from stepless.ports import RunHead
 from stepless.runtime.apikeys import Role
+from stepless.runtime.headers import number_of, version_of
 from stepless.runtime.inspecting import OpenPause, RunView
 from stepless.runtime.searching import tags_of
 from stepless.runtime.service import Service
@@ -65,8 +67,7 @@ def add_routes(router: APIRouter, service: Service, links: Links) -> None:
     def read_run(run_id: str, request: Request) -> Response:
         """What a run is, as its log tells it, with a signed link for everything that it waits for."""
         view = service.run(run_id)
-        version = service.workflow(view.head.workflow_id, hash=view.head.version)
-        return reply(_run(view, version.number if version is not None else None, links, may(request, Role.APPROVE)))
+        return reply(_run(view, _version(service, view.head), links, may(request, Role.APPROVE)))
 
     @router.get(
         "/runs/{run_id}/nodes",
@@ -100,6 +101,7 @@ def reply_started(started: Started, outcome: OutcomeOut | None, links: Links, he
         "run_id": started.run_id,
         "workflow": started.workflow_id,
         "version": started.version,
+        "number": started.number,
         "replay": started.replay,
         "outcome": outcome,
         "links": links.run(started.run_id),
@@ -111,11 +113,21 @@ def reply_started(started: Started, outcome: OutcomeOut | None, links: Links, he
 # -- one run ----------------------------------------------------------------------------------------------------------
 
 
+def _version(service: Service, head: RunHead) -> int | None:
+    """The version that the run began with; of a run that does not know it, the newest one with the same content."""
+    number = version_of(head)
+    if number is not None:
+        return number
+    version = service.workflow(head.workflow_id, hash=head.version)
+    return version.number if version is not None else None
+
+
 def _run(view: RunView, version: int | None, links: Links, with_links: bool) -> RunOut:
     return {
         "id": view.head.run_id,
         "workflow": view.head.workflow_id,
         "version": version,
+        "number": number_of(view.head),
         "hash": view.head.version,
         "status": view.status,
         "inputs": view.inputs,

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import argparse
-from typing import Final
+from collections.abc import Mapping
+from typing import Any, Final
 
 from stepless.cli.gateway import opened
 from stepless.cli.showing import Column, put_json, say, table, when
@@ -28,12 +29,17 @@ def runs(arguments: argparse.Namespace) -> int:
     if not found:
         print(f"No such run in {gateway.where}." if any(query.values()) else f"No run in {gateway.where} yet.")
         return 0
-    rows = [(run["id"], run["workflow"], run["status"], when(run["created_at"]), " ".join(run["tags"])) for run in found]
+    rows = [(run["id"], _name(run), run["status"], when(run["created_at"]), " ".join(run["tags"])) for run in found]
     columns = _RUNS if any(run["tags"] for run in found) else _RUNS[:-1]
     say(table(columns, rows))
     if more:
         print(f"There are more: --limit {10 * arguments.limit} shows them.")
     return 0
+
+
+def _name(run: Mapping[str, Any]) -> str:
+    """The workflow, and the run's number where its runs are counted."""
+    return f"{run['workflow']} #{run['number']}" if run.get("number") else str(run["workflow"])
 
 
 def workflows(arguments: argparse.Namespace) -> int:

@@ -43,7 +43,8 @@ def show(arguments: argparse.Namespace) -> int:
 
 def _head(run: Mapping[str, Any]) -> Iterator[str]:
     version = f" version {run['version']}" if run["version"] else ""
-    yield f"{run['id']}  {run['workflow']}{version}  {coloured(run['status'])}"
+    number = f" #{run['number']}" if run.get("number") else ""
+    yield f"{run['id']}  {run['workflow']}{number}{version}  {coloured(run['status'])}"
     started, ended = run["started_at"], run["ended_at"]
     took = duration(instant_ms(ended) - instant_ms(started)) if started and ended else ""
     yield from fields([

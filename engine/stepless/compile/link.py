@@ -69,6 +69,7 @@ def link(draft: Draft, version: str, entries: Sequence[str] | None, warnings: tu
         warnings=warnings,
         concurrency=document.concurrency,
         rate_limit=_rate_limit(document.rate_limit),
+        numbered=document.numbered,
     )
 
 

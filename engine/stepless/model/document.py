@@ -312,3 +312,6 @@ class Document(DocumentPart):
     """How many runs of the workflow may be live at once; a start beyond that is refused."""
     rate_limit: RateLimitDocument | None = None
     """How many runs may be started in a time. When nobody can count, the start is let through."""
+    numbered: bool = False
+    """Whether its runs are counted: each has a number then, from 1, that people know it by. A start costs one more write. A
+    number may be missing, and none comes twice."""

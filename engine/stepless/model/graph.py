@@ -228,3 +228,4 @@ class Graph:
     warnings: tuple[Finding, ...] = ()
     concurrency: int | None = None
     rate_limit: RateLimit | None = None
+    numbered: bool = False  # whether its runs are counted

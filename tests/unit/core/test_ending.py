@@ -106,9 +106,9 @@ def test_losers_of_every_state_end(play: Make, node: Node) -> None:
     assert ends(run)["z@l[0]"] == "queued"
     run.tell(broken("a"), capacity=2)
     assert ends(run) == {
-        "a": "failed:boom", "w": f"cancelled:{LOST}", "r": f"cancelled:{LOST}", "q": f"cancelled:{LOST}", "l": f"cancelled:{LOST}",
-        "x@l[0]": f"cancelled:{LOST}", "y@l[0]": f"skipped:{LOST}", "u@l[0]": f"cancelled:{LOST}",
-        "z@l[0]": f"skipped:{LOST}", "j": "skipped:upstream_failure",
+        "a": "failed:boom", "w": f"cancelled:{LOST}", "r": f"cancelled:{LOST}", "q": f"cancelled:{LOST}",
+        "l": f"cancelled:{LOST}", "x@l[0]": f"cancelled:{LOST}", "y@l[0]": f"skipped:{LOST}",
+        "u@l[0]": f"cancelled:{LOST}", "z@l[0]": f"skipped:{LOST}", "j": "skipped:upstream_failure",
     }  # fmt: skip
     assert run.state.ended
 
