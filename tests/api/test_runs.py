@@ -240,3 +240,34 @@ async def test_a_run_that_does_not_know_its_version_tells_the_newest_with_its_co
     assert (await door.ask.get("/runs/run_former")).json()["version"] == 1
     listed = {run["id"]: run["version"] for run in (await door.ask.get("/runs")).json()["runs"]}
     assert listed == {started["run_id"]: 1, "run_former": None}
+
+
+PATCHY = {
+    "id": "patchy",
+    "nodes": {
+        "begin": {"type": "manual"},
+        "bad": {"type": "transform", "after": "begin", "with": {"value": "{{ 1 / 0 }}"}},
+        "mended": {"type": "transform", "after": "bad.error", "with": {"value": "<bad.error.code>"}},
+    },
+}
+
+
+async def test_every_transition_is_a_row_with_its_facts(door: Any) -> None:
+    run_id = (await door.finish(PATCHY))["run_id"]
+    rows: list[Any] = []
+    after: Any = 0
+    while after is not None:
+        page = (await door.ask.get(f"/runs/{run_id}/tags?after={after}&limit=3")).json()
+        rows, after = rows + page["tags"], page["cursor"]
+    assert [(row["tag"], row["instance"]) for row in rows] == [
+        ("node_started", "begin"), ("node_completed", "begin"), ("node_started", "bad"), ("node_failed", "bad"),
+        ("node_started", "mended"), ("node_completed", "mended"), ("partial_success", None),
+    ]  # fmt: skip
+    failed = rows[3]
+    events = {event["eventId"]: event for event in (await door.ask.get(f"/runs/{run_id}/events")).json()["events"]}
+    assert (events[failed["event"]]["type"], events[failed["event"]]["timestamp"]) == ("node.failed", failed["at"])
+    assert set(failed["facts"]) == {"error_code", "error_message"}
+    assert rows[-1]["facts"] == {"failures": 1}
+    run = (await door.ask.get(f"/runs/{run_id}")).json()
+    assert (run["keywords"], run["tags"]) == ([], ["partial_success"])
+    assert (await door.ask.get(run["links"]["tags"])).status_code == 200

@@ -25,6 +25,7 @@ from stepless.api.models import (
     RunHeadOut,
     RunOut,
     StartedOut,
+    TagOut,
     VersionOut,
 )
 
@@ -62,8 +63,9 @@ _STARTED: Final[StartedOut] = {
 }  # fmt: skip
 _STARTED_AGAIN: Final[StartedOut] = {**_STARTED, "run_id": _AGAIN, "number": 18, "links": _LINKS.run(_AGAIN)}
 _HEAD: Final[RunHeadOut] = {
-    "id": _RUN, "workflow": _WORKFLOW, "version": 3, "number": 17, "hash": _HASH, "status": "paused", "tags": ["customer:c-17"],
-    "created_at": _BEGUN, "updated_at": _ASKED, "links": _LINKS.run(_RUN),
+    "id": _RUN, "workflow": _WORKFLOW, "version": 3, "number": 17, "hash": _HASH, "status": "paused",
+    "keywords": ["customer:c-17"], "tags": ["customer:c-17"], "created_at": _BEGUN, "updated_at": _ASKED,
+    "links": _LINKS.run(_RUN),
 }  # fmt: skip
 _PAUSE: Final[PauseOut] = {
     "pause": "manager", "node": "manager", "reason": "human_input", "exits": ["approved", "rejected"],
@@ -72,8 +74,9 @@ _PAUSE: Final[PauseOut] = {
 _HELD: Final[HeldOut] = {"by": "ops@example.com", "reason": "payments are down", "at": "2026-11-22T09:41:00.000Z"}
 _INSPECTED: Final[RunOut] = {
     "id": _RUN, "workflow": _WORKFLOW, "version": 3, "number": 17, "hash": _HASH, "status": "paused", "inputs": _INPUTS,
-    "outputs": {}, "variables": {}, "error": None, "exception": None, "failures": 0, "tags": ["customer:c-17"], "steps": 2,
-    "usage": {}, "sequence": 6, "held": _HELD, "pauses": [_PAUSE], "created_at": _BEGUN, "started_at": _BEGUN, "ended_at": None,
+    "outputs": {}, "variables": {}, "error": None, "exception": None, "failures": 0, "keywords": ["customer:c-17"],
+    "tags": ["customer:c-17"], "steps": 2, "usage": {}, "sequence": 6, "held": _HELD, "pauses": [_PAUSE],
+    "created_at": _BEGUN, "started_at": _BEGUN, "ended_at": None,
     "links": _LINKS.run(_RUN),
 }  # fmt: skip
 _NODE: Final[NodeOut] = {
@@ -82,6 +85,10 @@ _NODE: Final[NodeOut] = {
     "index": 3, "predecessor": "manager", "wave": 2, "depth": 1, "attempts": 1, "started_at": _DECIDED,
     "ended_at": "2026-11-22T10:05:17.310Z", "usage": {}, "waiting": None,
     "calls": [{"attempt": 1, "at": _DECIDED, "params": {"args": {"order": "A-17"}, "call": "payments.refund"}, "previews": {}}],
+}  # fmt: skip
+_TAG: Final[TagOut] = {
+    "tag": "node_completed", "instance": "pay", "event": 9, "at": "2026-11-22T10:05:17.310Z",
+    "facts": {"duration_ms": 310, "input_tokens": 0, "output_tokens": 0},
 }  # fmt: skip
 _EVENT: Final[EventOut] = {
     "eventId": 1, "sequence": 1, "type": "run.started", "runId": _RUN, "workflowId": _WORKFLOW, "timestamp": _BEGUN,
@@ -110,7 +117,7 @@ _PAGE: Final = "<!doctype html><html lang=\"en\"><title>Refund approval</title><
 
 REQUESTS: Final[Mapping[str, Mapping[str, Any]]] = {
     "publish_workflow": {_JSON: _DOCUMENT, "application/yaml": _DOCUMENT},
-    "start_run": {_JSON: {"inputs": _INPUTS, "tags": ["customer:c-17"]}},
+    "start_run": {_JSON: {"inputs": _INPUTS, "keywords": ["customer:c-17"]}},
     "cancel_run": {_JSON: {"by": "ada@example.com", "reason": "refunded by hand"}},
     "pause_run": {_JSON: {"by": "ops@example.com", "reason": "payments are down"}},
     "unpause_run": {_JSON: {"by": "ops@example.com"}},
@@ -134,6 +141,7 @@ ANSWERS: Final[Mapping[str, Mapping[str, Any]]] = {
     "list_runs": {_JSON: {"runs": [_HEAD], "cursor": None}},
     "read_run": {_JSON: _INSPECTED},
     "list_nodes": {_JSON: {"nodes": [_NODE], "cursor": None}},
+    "list_tags": {_JSON: {"tags": [_TAG], "cursor": None}},
     "replay_events": {_JSON: {"events": [_EVENT], "cursor": 1, "ended": False}, "text/event-stream": _STREAM},
     "watch_run": {"text/html": _PAGE},
     "cancel_run": {_JSON: _CANCELLING},

@@ -72,6 +72,7 @@ class WorkflowsOut(TypedDict):
 class RunLinks(TypedDict):
     run: str
     nodes: str
+    tags: str
     events: str
     cancel: str
     pause: str
@@ -115,7 +116,7 @@ class StartedOut(TypedDict):
 
 class RunHeadOut(TypedDict):
     """A run in a list. `status` is `running` while a runner holds it, else that of the last time it came to rest. `version` is
-    null for a run of a release that did not keep it."""
+    null for a run of a release that did not keep it. `tags` is the former name of `keywords`."""
 
     id: str
     workflow: str
@@ -123,6 +124,7 @@ class RunHeadOut(TypedDict):
     number: int | None
     hash: str
     status: str
+    keywords: list[str]
     tags: list[str]
     created_at: str
     updated_at: str
@@ -160,7 +162,8 @@ class HeldOut(TypedDict):
 class RunOut(TypedDict):
     """`version` is the version that the run began with, whatever was published since; `number` counts the runs of a workflow
     whose document is `numbered`. `held` is null unless somebody has paused the run as a whole. It is `running` still while
-    something is under way. `exception` is the one behind `error`, where author code raised it."""
+    something is under way. `keywords` are those that the run was started with; `tags` has them too, beside `partial_success`.
+    `exception` is the one behind `error`, where author code raised it."""
 
     id: str
     workflow: str
@@ -174,6 +177,7 @@ class RunOut(TypedDict):
     error: dict[str, Any] | None
     exception: ExceptionOut | None
     failures: int
+    keywords: list[str]
     tags: list[str]
     steps: int
     usage: dict[str, int]
@@ -225,6 +229,25 @@ class NodeOut(TypedDict):
 
 class NodesOut(TypedDict):
     nodes: list[NodeOut]
+    cursor: int | None
+
+
+class TagOut(TypedDict):
+    """One transition of the run, for counting. `event` is the number of the event that it stands for; `instance` is null for the
+    run's own. `facts` are always the same for a tag: node_started {attempt, wave}, node_retried {attempt, cause, delay_ms},
+    moderation_flagged {phase, error_code, error_message}, contract_violated {phase, errors}, timed_out {timeout_ms}, node_failed
+    {error_code, error_message}, node_completed {duration_ms, input_tokens, output_tokens}, node_cancelled {}, partial_success
+    {failures}."""
+
+    tag: str
+    instance: str | None
+    event: int
+    at: str
+    facts: dict[str, Any]
+
+
+class TagsOut(TypedDict):
+    tags: list[TagOut]
     cursor: int | None
 
 

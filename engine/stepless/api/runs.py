@@ -13,13 +13,26 @@ from starlette.responses import Response
 from stepless.api.auth import may
 from stepless.api.bodies import documented_body, read_model
 from stepless.api.links import Links
-from stepless.api.models import CallOut, ExceptionOut, HeldOut, NodeOut, NodesOut, OutcomeOut, PauseOut, RunOut, StartedOut
+from stepless.api.models import (
+    CallOut,
+    ExceptionOut,
+    HeldOut,
+    NodeOut,
+    NodesOut,
+    OutcomeOut,
+    PauseOut,
+    RunOut,
+    StartedOut,
+    TagOut,
+    TagsOut,
+)
 from stepless.api.negotiation import wished_wait_s
 from stepless.api.problems import documented
 from stepless.api.replies import fitting, instant, page, reply
 from stepless.api.requests import NodesQuery, StartBody
 from stepless.api.waiting import has_ended, watch
 from stepless.core.called import Called
+from stepless.core.tags import Tag
 from stepless.core.trace import NodeRecord
 from stepless.errors import InvalidRequest
 from stepless.model.json import JSON
@@ -27,7 +40,7 @@ from stepless.ports import RunHead
 from stepless.runtime.apikeys import Role
 from stepless.runtime.headers import number_of, version_of
 from stepless.runtime.inspecting import OpenPause, RunView
-from stepless.runtime.searching import tags_of
+from stepless.runtime.searching import keywords_of
 from stepless.runtime.service import Service
 from stepless.runtime.starting import Started
 
@@ -53,7 +66,7 @@ def add_routes(router: APIRouter, service: Service, links: Links) -> None:
         body = await read_model(request, StartBody)
         key, wait_s = idempotency_key(request), wished_wait_s(request)
         entry = [body.entry] if isinstance(body.entry, str) else body.entry
-        meta = {"tags": list(dict.fromkeys(body.tags))} if body.tags else None
+        meta = {"tags": body.words} if body.words else None
         started = await run_in_threadpool(service.start, workflow_id, body.inputs, key=key, entry=entry, meta=meta)
         if wait_s is None:
             return reply_started(started, None, links)
@@ -83,6 +96,20 @@ def add_routes(router: APIRouter, service: Service, links: Links) -> None:
         encoded = fitting(records[wanted.start : wanted.stop], _node)
         after = query.after + len(encoded)
         return page("nodes", encoded, cursor=after if after < len(records) else None)
+
+    @router.get(
+        "/runs/{run_id}/tags",
+        summary="Inspect a run's tags",
+        response_model=TagsOut,
+        responses=documented(400, 401, 404),
+        tags=_TAGS,
+    )
+    def list_tags(run_id: str, query: Annotated[NodesQuery, Query()]) -> Response:
+        """One row per transition of an instance, in order, for counting."""
+        tags = service.run(run_id).tags
+        encoded = fitting(tags[query.after : query.after + query.limit], _tag)
+        after = query.after + len(encoded)
+        return page("tags", encoded, cursor=after if after < len(tags) else None)
 
 
 # -- starting ---------------------------------------------------------------------------------------------------------
@@ -136,7 +163,8 @@ def _run(view: RunView, version: int | None, links: Links, with_links: bool) -> 
         "error": _object(view.error),
         "exception": _exception(view.exception),
         "failures": view.failures,
-        "tags": [*tags_of(view.head), *view.tags],
+        "keywords": list(keywords_of(view.head)),
+        "tags": [*keywords_of(view.head), *(tag.tag for tag in view.tags if tag.instance is None)],
         "steps": view.steps,
         "usage": dict(view.usage),
         "sequence": view.sequence,
@@ -201,6 +229,11 @@ def _call(call: Called) -> CallOut:
 
 def _exception(told: Mapping[str, JSON] | None) -> ExceptionOut | None:
     return None if told is None else cast("ExceptionOut", dict(told))
+
+
+def _tag(tag: Tag) -> TagOut:
+    at = str(instant(tag.at_ms))
+    return {"tag": tag.tag, "instance": tag.instance, "event": tag.sequence, "at": at, "facts": dict(tag.facts)}
 
 
 def _object(value: Mapping[str, JSON] | None) -> dict[str, JSON] | None:

@@ -11,7 +11,7 @@ from stepless.cli.showing import Column, put_json, say, table, when
 
 _RUNS: Final = (
     Column("RUN"), Column("WORKFLOW", least=12), Column("STATUS"), Column("CREATED", spare=True),
-    Column("TAGS", least=8, spare=True),
+    Column("KEYWORDS", least=8, spare=True),
 )  # fmt: skip
 _WORKFLOWS: Final = (
     Column("WORKFLOW"), Column("VERSION", right=True), Column("PUBLISHED", spare=True), Column("NAME", least=8, spare=True),
@@ -19,7 +19,7 @@ _WORKFLOWS: Final = (
 
 
 def runs(arguments: argparse.Namespace) -> int:
-    query = {"workflow": arguments.workflow, "status": arguments.status, "since": arguments.since, "tag": arguments.tag}
+    query = {"workflow": arguments.workflow, "status": arguments.status, "since": arguments.since, "tag": arguments.keyword}
     with opened(arguments) as gateway:
         found, more = gateway.listed("runs", "runs", arguments.limit, query)
     if arguments.json:

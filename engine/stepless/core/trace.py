@@ -15,6 +15,7 @@ from stepless.core.events import NODE_ENDS, NODE_FAILURES, Event, EventType
 from stepless.core.fold import apply, subject
 from stepless.core.inputs import merged_inputs
 from stepless.core.state import OUTSIDE, Instance, State, Status
+from stepless.core.tags import PARTIAL_SUCCESS, Tag, tag_of_node, tag_of_run
 from stepless.errors import EngineBug
 from stepless.limits import MAX_SHOWN_CALLS
 from stepless.model.graph import Graph, Node
@@ -76,7 +77,7 @@ def envelope(graph: Graph, run_id: str, event: Event) -> dict[str, JSON]:
     elif event.type in _RUN_STATUS_OF:
         payload["status"] = _RUN_STATUS_OF[event.type]
     if event.type is EventType.RUN_COMPLETED and payload.get("failures"):
-        payload["tags"] = ["partial_success"]
+        payload["tags"] = [PARTIAL_SUCCESS]
     return {
         "eventId": event.sequence,
         "sequence": event.sequence,
@@ -122,15 +123,6 @@ class NodeRecord:
     calls: list[Called] = field(default_factory=list)  # the last MAX_SHOWN_CALLS attempts, where the trace was asked for them
 
 
-@dataclass(frozen=True, slots=True)
-class Tag:
-    """One transition, for counting. `tag` is one of the names of 2.10."""
-
-    tag: str
-    instance: str | None
-    facts: Mapping[str, JSON]
-
-
 class Trace:
     """A run as its log tells it: `nodes` by instance id in order of first mention, `tags` in order, `state` after it all. The
     records at the places `called` in that order also tell what their attempts were called with."""
@@ -157,8 +149,8 @@ class Trace:
             self._note_node(event, instance)
         elif event.type is EventType.RUN_RECOVERED and self._shown:
             self._note_recovery(event)
-        elif event.type is EventType.RUN_COMPLETED and event.data.get("failures"):
-            self.tags.append(Tag("partial_success", None, {"failures": event.data["failures"]}))
+        elif (tag := tag_of_run(event)) is not None:
+            self.tags.append(tag)
 
     def _note_node(self, event: Event, instance: Instance) -> None:
         record = self.nodes.get(event.instance)
@@ -180,9 +172,9 @@ class Trace:
             self._note_end(event, instance, record)
         elif event.type is EventType.CONTRACT_VIOLATED and event.data.get("phase") == "input":
             record.calls.clear()  # it is judged before anything is called
-        tag = _TAGS.get(event.type)
+        tag = tag_of_node(event, instance, record)
         if tag is not None:
-            self.tags.append(Tag(tag, event.instance, self._tag_facts(event, record)))
+            self.tags.append(tag)
 
     def _note_start(self, event: Event, instance: Instance, record: NodeRecord) -> None:
         record.attempts = event.data.get("attempt", 1)
@@ -216,30 +208,3 @@ class Trace:
         record.exception = event.data.get("exception")
         record.code = str(instance.error["code"]) if instance.error is not None else None
         record.output = instance.value
-
-    @staticmethod
-    def _tag_facts(event: Event, record: NodeRecord) -> Mapping[str, JSON]:
-        match event.type:
-            case EventType.NODE_STARTED:
-                return {"attempt": record.attempts, "wave": record.wave}
-            case EventType.NODE_RETRIED:
-                return {name: event.data.get(name) for name in ("attempt", "cause", "delay_ms")}
-            case EventType.NODE_COMPLETED:
-                took_ms = event.at_ms - (record.started_ms if record.started_ms is not None else event.at_ms)
-                tokens = {name: record.usage.get(name, 0) for name in ("input_tokens", "output_tokens")}
-                return {"duration_ms": took_ms, **tokens}
-        return {"code": record.code} if record.code else {}
-
-
-_TAGS: Mapping[EventType, str] = {
-    EventType.NODE_STARTED: "node_started",
-    EventType.NODE_RETRIED: "node_retried",
-    EventType.MODERATION_FLAGGED: "moderation_flagged",
-    EventType.CONTRACT_VIOLATED: "contract_violated",
-    EventType.NODE_TIMED_OUT: "timed_out",
-    EventType.NODE_FAILED: "node_failed",
-    EventType.NODE_BLOCKED: "node_failed",
-    EventType.NODE_INVALIDATED: "node_failed",
-    EventType.NODE_COMPLETED: "node_completed",
-    EventType.NODE_CANCELLED: "node_cancelled",
-}

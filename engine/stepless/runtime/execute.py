@@ -188,7 +188,7 @@ def _failure(error: NodeFailure, mask: Mask) -> Failure:
     origin = origin_of(error)
     return Failure(
         cause, error.code, mask.message(str(error)), _FAMILIES.get(error.cause, "execution"), error.retry_after_ms,
-        exception=None if origin is None else _told(origin, mask),
+        exception=None if origin is None else _told(origin, mask), phase=error.phase,
     )  # fmt: skip
 
 

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 
 from stepless.core.ending import outputs
 from stepless.core.events import RUN_ENDS
-from stepless.core.state import RUN_TERMINAL, RunStatus
+from stepless.core.state import RUN_TERMINAL
+from stepless.core.tags import Tag
 from stepless.core.trace import NodeRecord, Trace, envelope
 from stepless.core.variables import outgoing_cells
 from stepless.errors import NotFound
@@ -54,7 +55,7 @@ class RunView:
     sequence: int
     started_ms: int | None
     ended_ms: int | None
-    tags: tuple[str, ...]
+    tags: Sequence[Tag]
     usage: Mapping[str, int]
     pauses: tuple[OpenPause, ...]
     nodes: Mapping[str, NodeRecord]
@@ -113,7 +114,7 @@ def view(world: World, versions: Versions, signer: Signer, run_id: str, called: 
         sequence=state.sequence,
         started_ms=state.started_ms or None,
         ended_ms=state.ended_ms or None,
-        tags=("partial_success",) if state.status is RunStatus.COMPLETED and state.failures else (),
+        tags=trace.tags,
         usage=usage,
         pauses=() if state.ended else tuple(_pauses(trace, signer)),
         nodes=trace.nodes,

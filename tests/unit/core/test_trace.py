@@ -7,7 +7,8 @@ from typing import Any
 
 from stepless.core.events import NODE_ENDS, RUN_ENDS, EventType
 from stepless.core.facts import Answered, CancelRequested, Completed, Failed, Failure, Streamed, Tick
-from stepless.core.trace import Tag, envelope
+from stepless.core.tags import Tag
+from stepless.core.trace import envelope
 from stepless.model.kind import Outcome
 
 Make = Callable[..., Any]
@@ -123,3 +124,37 @@ def test_pieces_of_text_are_numbered_over_all_attempts(play: Make, node: Node) -
     run.tell(Streamed("a", 2, "Hel"), Streamed("a", 2, "lo"))
     pieces = [(e.data["attempt"], e.data["deltaIndex"], e.data["offset"]) for e in run.events if e.type is EventType.NODE_DELTA]
     assert pieces == [(1, 0, 0), (1, 1, 3), (2, 2, 0), (2, 3, 3)]
+
+
+def test_tags_of_failures_have_their_facts(play: Make, node: Node) -> None:
+    """One row for the gate and one for the end; nothing else in any of them."""
+    contract = {"type": "object", "required": ["n"]}
+    nodes = {
+        "a": node(timeout_ms=7_000), "b": node(), "c": node(input_contract=contract),
+        "d": node(output_contract={"type": "string"}), "e": node(moderation="input"), "f": node(moderation="both"),
+        "x": node("b.error"),
+    }  # fmt: skip
+    run = play(nodes)
+    run.begin()
+    run.tell(Failed("a", 1, Failure("timeout", "timeout", "late", "timeout")))
+    run.tell(Failed("b", 1, Failure("config", "boom", "it broke")))
+    run.tell(Completed("d", 1, Outcome(5)))
+    run.tell(Failed("e", 1, Failure("moderation", "moderation_flagged", "no", "policy")))
+    run.tell(Failed("f", 1, Failure("moderation", "moderation_flagged", "never", "policy", phase="input")))
+    run.complete("x")
+    tags = [tag for tag in run.trace.tags if tag.tag not in ("node_started", "node_completed")]
+    broken = [tag.facts["errors"][0] for tag in tags if tag.tag == "contract_violated"]
+    assert tags == [
+        Tag("contract_violated", "c", {"phase": "input", "errors": [broken[0]]}),
+        Tag("node_failed", "c", {"error_code": "input_contract_violation", "error_message": broken[0]}),
+        Tag("timed_out", "a", {"timeout_ms": 7_000}),
+        Tag("node_failed", "b", {"error_code": "boom", "error_message": "it broke"}),
+        Tag("contract_violated", "d", {"phase": "output", "errors": [broken[1]]}),
+        Tag("node_failed", "d", {"error_code": "output_contract_violation", "error_message": broken[1]}),
+        Tag("moderation_flagged", "e", {"phase": "input", "error_code": "moderation_flagged", "error_message": "no"}),
+        Tag("node_failed", "e", {"error_code": "moderation_flagged", "error_message": "no"}),
+        Tag("moderation_flagged", "f", {"phase": "input", "error_code": "moderation_flagged", "error_message": "never"}),
+        Tag("node_failed", "f", {"error_code": "moderation_flagged", "error_message": "never"}),
+    ]
+    by_number = {event.sequence: event for event in run.events}
+    assert all((by_number[tag.sequence].instance, by_number[tag.sequence].at_ms) == (tag.instance, tag.at_ms) for tag in tags)

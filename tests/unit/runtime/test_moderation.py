@@ -110,3 +110,12 @@ answers: list[Any] = []
 @function("moderated.judge")
 def judge(phase: str, value: Any) -> Any:
     return answers.pop()
+
+
+@pytest.mark.parametrize(("text", "moderation", "phase"), [
+    ("bad input", "both", "input"), ("bad output", "both", "output"), ("unreachable", "input", "input"),
+])  # fmt: skip
+def test_what_was_flagged_says_on_which_side(text: str, moderation: str, phase: str) -> None:
+    view, _ = speaking(text, moderation, moderator=Censor())
+    (flagged,) = [tag for tag in view.tags if tag.tag == "moderation_flagged"]
+    assert flagged.facts["phase"] == phase
