@@ -95,6 +95,7 @@ NODES: Final[Table] = {
     "invalid_config": Code("parameters do not fit once references are filled in", "See the field."),
     "invalid_encoding": Code("the response's bytes are not what its headers say", "Mend the server."),
     "invalid_function": Code("the function cannot be called by name", "Give its parameters names."),
+    "invalid_media": Code("a streamed piece is neither text nor media", "Stream {type, url, mime}, or text."),
     "iteration_failed": Code("a turn of the container failed", "See its `causes`; `on_error: continue` goes on."),
     "join_timeout": Code("too few branches arrived in time", "See `on_timeout` and `min_success`."),
     "kind_raised": Code("the kind's own code raised", "Report it to whoever wrote the kind."),

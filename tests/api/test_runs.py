@@ -271,3 +271,28 @@ async def test_every_transition_is_a_row_with_its_facts(door: Any) -> None:
     run = (await door.ask.get(f"/runs/{run_id}")).json()
     assert (run["keywords"], run["tags"]) == ([], ["partial_success"])
     assert (await door.ask.get(run["links"]["tags"])).status_code == 200
+
+
+async def test_a_start_that_waits_is_answered_as_soon_as_the_run_waits(door: Any) -> None:
+    await door.publish(door.ASK)
+    answer = await door.ask.post("/workflows/ask/runs", json={"inputs": {"text": "5"}}, headers={"prefer": "wait=20"})
+    told = answer.json()
+    assert (answer.status_code, told["outcome"], answer.headers["preference-applied"]) == (202, None, "wait=20")
+    (pause,) = told["pauses"]
+    assert (pause["pause"], pause["exits"], pause["details"]["message"]) == ("question", ["approved", "rejected"], "Pay 5?")
+    assert (await door.stranger.post(pause["resume"], json={"decision": "approved"})).status_code == 200
+    assert (await door.end(told["run_id"]))["status"] == "completed"
+
+
+async def test_a_key_that_may_not_approve_is_told_no_link(door: Any) -> None:
+    secret = (await door.ask.post("/keys", json={"name": "shop", "roles": ["run"]})).json()["secret"]
+    await door.publish(door.ASK)
+    headers = {"prefer": "wait=20", "authorization": f"Bearer {secret}"}
+    told = (await door.stranger.post("/workflows/ask/runs", json={"inputs": {"text": "5"}}, headers=headers)).json()
+    assert [(pause["pause"], pause["resume"]) for pause in told["pauses"]] == [("question", None)]
+
+
+async def test_what_does_not_wait_has_no_pauses(door: Any) -> None:
+    assert (await door.finish(door.ECHO))["pauses"] == []
+    await door.publish(door.ASK)
+    assert (await door.ask.post("/workflows/ask/runs", json={})).json()["pauses"] == []

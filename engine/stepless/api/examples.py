@@ -58,7 +58,7 @@ _VERSION: Final[VersionOut] = {
 _PUBLISHED: Final[PublishedOut] = {**_VERSION, "warnings": []}
 _READ: Final[DocumentOut] = {**_VERSION, "document": _DOCUMENT}
 _STARTED: Final[StartedOut] = {
-    "run_id": _RUN, "workflow": _WORKFLOW, "version": 3, "number": 17, "replay": False, "outcome": None,
+    "run_id": _RUN, "workflow": _WORKFLOW, "version": 3, "number": 17, "replay": False, "outcome": None, "pauses": [],
     "links": _LINKS.run(_RUN),
 }  # fmt: skip
 _STARTED_AGAIN: Final[StartedOut] = {**_STARTED, "run_id": _AGAIN, "number": 18, "links": _LINKS.run(_AGAIN)}
@@ -82,7 +82,8 @@ _INSPECTED: Final[RunOut] = {
 _NODE: Final[NodeOut] = {
     "instance": "pay", "node": "pay", "kind": "function", "label": "pay", "status": "completed", "reason": None, "code": None,
     "inputs": {"input": {"decision": "approved"}}, "output": {"refund": "r-90"}, "error": None, "exception": None,
-    "index": 3, "predecessor": "manager", "wave": 2, "depth": 1, "attempts": 1, "started_at": _DECIDED,
+    "index": 3, "predecessor": "manager", "wave": 2, "depth": 1, "fork": "manager", "branch": 0,
+    "path": ["order", "manager", "pay"], "attempts": 1, "started_at": _DECIDED,
     "ended_at": "2026-11-22T10:05:17.310Z", "usage": {}, "waiting": None,
     "calls": [{"attempt": 1, "at": _DECIDED, "params": {"args": {"order": "A-17"}, "call": "payments.refund"}, "previews": {}}],
 }  # fmt: skip

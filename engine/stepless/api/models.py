@@ -103,7 +103,7 @@ class OutcomeOut(TypedDict):
 class StartedOut(TypedDict):
     """`version` is the version that the run began with and keeps; `number` counts the runs of a workflow whose document is
     `numbered`. `replay` is true when an earlier start with the same key is answered again; `outcome` is null while there is
-    none, or when the caller does not wait for it."""
+    none, or when the caller does not wait for it; `pauses` is what the run waits for where the caller waited until then."""
 
     run_id: str
     workflow: str
@@ -111,6 +111,7 @@ class StartedOut(TypedDict):
     number: int | None
     replay: bool
     outcome: OutcomeOut | None
+    pauses: list[PauseOut]
     links: RunLinks
 
 
@@ -202,7 +203,9 @@ class CallOut(TypedDict):
 
 class NodeOut(TypedDict):
     """What became of one instance; what did not happen is null. `usage` is that of all its attempts, failed ones too; `calls` are
-    the last ten."""
+    the last ten. `fork` is the innermost fork that it is in and `branch` the number of its branch there, from 0: of the fork's
+    targets in edge order, or the turn of a parallel. `path` are the instances that led to it, from an entry to itself, the last
+    100 of a longer one."""
 
     instance: str
     node: str
@@ -219,6 +222,9 @@ class NodeOut(TypedDict):
     predecessor: str | None
     wave: int
     depth: int
+    fork: str | None
+    branch: int | None
+    path: list[str]
     attempts: int
     started_at: str | None
     ended_at: str | None

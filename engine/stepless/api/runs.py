@@ -30,7 +30,7 @@ from stepless.api.negotiation import wished_wait_s
 from stepless.api.problems import documented
 from stepless.api.replies import fitting, instant, page, reply
 from stepless.api.requests import NodesQuery, StartBody
-from stepless.api.waiting import has_ended, watch
+from stepless.api.waiting import Rest, watch
 from stepless.core.called import Called
 from stepless.core.tags import Tag
 from stepless.core.trace import NodeRecord
@@ -62,7 +62,8 @@ def add_routes(router: APIRouter, service: Service, links: Links) -> None:
     )
     async def start_run(workflow_id: str, request: Request) -> Response:
         """Starts a run of the newest version. With an `Idempotency-Key` the same start is answered again for 24 hours. With
-        `Prefer: wait=20` the answer waits for the outcome, that many seconds and at most 20."""
+        `Prefer: wait=20` the answer waits for the outcome, that many seconds and at most 20, or until the run waits: then it has
+        its `pauses`."""
         body = await read_model(request, StartBody)
         key, wait_s = idempotency_key(request), wished_wait_s(request)
         entry = [body.entry] if isinstance(body.entry, str) else body.entry
@@ -70,11 +71,13 @@ def add_routes(router: APIRouter, service: Service, links: Links) -> None:
         started = await run_in_threadpool(service.start, workflow_id, body.inputs, key=key, entry=entry, meta=meta)
         if wait_s is None:
             return reply_started(started, None, links)
-        view = await watch(service, started.run_id, has_ended, wait_s)
-        outcome: OutcomeOut | None = None
-        if view is not None:
-            outcome = {"status": view.status, "outputs": view.outputs, "error": _object(view.error)}
-        return reply_started(started, outcome, links, {"preference-applied": f"wait={wait_s:g}"})
+        view = await watch(service, started.run_id, Rest(), wait_s)
+        applied = {"preference-applied": f"wait={wait_s:g}"}
+        if view is None or view.ended_ms is None:
+            pauses = _pauses(view.pauses, links, may(request, Role.APPROVE)) if view is not None else ()
+            return reply_started(started, None, links, applied, pauses)
+        outcome: OutcomeOut = {"status": view.status, "outputs": view.outputs, "error": _object(view.error)}
+        return reply_started(started, outcome, links, applied)
 
     @router.get("/runs/{run_id}", summary="Inspect a run", response_model=RunOut, responses=documented(401, 404), tags=_TAGS)
     def read_run(run_id: str, request: Request) -> Response:
@@ -122,8 +125,14 @@ def idempotency_key(request: Request) -> str | None:
     return key
 
 
-def reply_started(started: Started, outcome: OutcomeOut | None, links: Links, headers: dict[str, str] | None = None) -> Response:
-    """202 for a run that is only begun; 200 when it is known already, or how it ended."""
+def reply_started(
+    started: Started,
+    outcome: OutcomeOut | None,
+    links: Links,
+    headers: dict[str, str] | None = None,
+    pauses: Iterable[PauseOut] = (),
+) -> Response:
+    """202 for a run that is only begun, or waits; 200 when it is known already, or how it ended."""
     answer: StartedOut = {
         "run_id": started.run_id,
         "workflow": started.workflow_id,
@@ -131,6 +140,7 @@ def reply_started(started: Started, outcome: OutcomeOut | None, links: Links, he
         "number": started.number,
         "replay": started.replay,
         "outcome": outcome,
+        "pauses": list(pauses),
         "links": links.run(started.run_id),
     }
     status = 200 if started.replay or outcome is not None else 202
@@ -213,6 +223,9 @@ def _node(record: NodeRecord) -> NodeOut:
         "predecessor": record.predecessor,
         "wave": record.wave,
         "depth": record.depth,
+        "fork": record.fork,
+        "branch": record.branch,
+        "path": list(record.path),
         "attempts": record.attempts,
         "started_at": instant(record.started_ms),
         "ended_at": instant(record.ended_ms),

@@ -236,7 +236,10 @@ def _logged(decision: Decision, fact: Logged) -> None:
 def _streamed(decision: Decision, fact: Streamed) -> None:
     instance = _attempt(decision, fact.instance, fact.attempt)
     if instance is not None:
-        piece = {"attempt": fact.attempt, "deltaIndex": instance.deltas, "offset": instance.streamed, "text": fact.text}
+        piece: dict[str, Any] = {"attempt": fact.attempt, "deltaIndex": instance.deltas, "offset": instance.streamed}
+        piece["text"] = fact.text
+        if fact.media is not None:
+            piece["media"] = dict(fact.media)
         decision.emit(EventType.NODE_DELTA, instance, piece)
 
 

@@ -132,11 +132,13 @@ class Logged(NamedTuple):
 
 
 class Streamed(NamedTuple):
-    """A piece of a node's text output. The core numbers the pieces, so that a new attempt or process goes on counting."""
+    """A piece of a node's output: text, or media {type, url, mime} without. The core numbers the pieces, so that a new attempt or
+    process goes on counting."""
 
     instance: str
     attempt: int
     text: str
+    media: Mapping[str, str] | None = None
 
 
 class Noticed(NamedTuple):

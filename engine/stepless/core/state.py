@@ -124,7 +124,7 @@ class Instance:
         self.settled_sequence = 0
         self.since_ms = 0  # when the present attempt was started or, once settled, when that was
         self.substituted = False  # runs with defaults for its dead branches
-        self.deltas = 0  # pieces of text streamed, over all attempts
+        self.deltas = 0  # pieces streamed, over all attempts
         self.streamed = 0  # characters streamed by the present attempt
 
     @property

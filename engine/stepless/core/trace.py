@@ -13,11 +13,12 @@ from stepless.core.called import Called, called
 from stepless.core.decision import iso
 from stepless.core.events import NODE_ENDS, NODE_FAILURES, Event, EventType
 from stepless.core.fold import apply, subject
+from stepless.core.forks import Forks
 from stepless.core.inputs import merged_inputs
 from stepless.core.state import OUTSIDE, Instance, State, Status
 from stepless.core.tags import PARTIAL_SUCCESS, Tag, tag_of_node, tag_of_run
 from stepless.errors import EngineBug
-from stepless.limits import MAX_SHOWN_CALLS
+from stepless.limits import MAX_SHOWN_CALLS, MAX_SHOWN_PATH
 from stepless.model.graph import Graph, Node
 from stepless.model.json import JSON
 from stepless.model.work import added
@@ -98,7 +99,7 @@ def envelope(graph: Graph, run_id: str, event: Event) -> dict[str, JSON]:
 @dataclass(slots=True)
 class NodeRecord:
     """What became of one instance. Times are milliseconds since 1970 UTC; what did not happen is None. `usage` is that of all its
-    attempts."""
+    attempts. `fork` and `branch` are its place in the graph, see `forks.Place`."""
 
     instance: str
     node: str
@@ -115,12 +116,26 @@ class NodeRecord:
     predecessor: str | None = None
     wave: int = 0
     depth: int = 0
+    fork: str | None = None
+    branch: int | None = None
     attempts: int = 0
     started_ms: int | None = None
     ended_ms: int | None = None
     usage: Mapping[str, int] = field(default_factory=dict)
     waiting: Mapping[str, JSON] | None = None  # reason, deadline, exits and details while it waits
     calls: list[Called] = field(default_factory=list)  # the last MAX_SHOWN_CALLS attempts, where the trace was asked for them
+    before: NodeRecord | None = field(default=None, repr=False, compare=False)  # of the predecessor; of an entry, its container
+
+    @property
+    def path(self) -> tuple[str, ...]:
+        """The instances that led to it, from an entry to itself, containers before what is inside them; of a longer path the last
+        MAX_SHOWN_PATH. Empty for what never started."""
+        found: list[str] = []
+        record: NodeRecord | None = self if self.index is not None else None
+        while record is not None and len(found) < MAX_SHOWN_PATH:
+            found.append(record.instance)
+            record = record.before
+        return tuple(reversed(found))
 
 
 class Trace:
@@ -133,6 +148,7 @@ class Trace:
         self.state = State(graph, run_id)
         self.nodes: dict[str, NodeRecord] = {}
         self.tags: list[Tag] = []
+        self._forks = Forks()
 
     def extend(self, events: Iterable[Event]) -> Trace:
         """Reads on in the log."""
@@ -160,6 +176,9 @@ class Trace:
             if len(self.nodes) in self._called:
                 self._shown.add(event.instance)
             self.nodes[event.instance] = record
+            place = self._forks.place_of(instance)
+            if place is not None:
+                record.fork, record.branch = place
         if "usage" in event.data and not event.data.get("reused"):  # of every attempt; what was reused another run has paid
             record.usage = added(record.usage, event.data["usage"])
         status = _STATUS_OF.get(event.type)
@@ -184,8 +203,11 @@ class Trace:
             return
         record.started_ms = event.at_ms
         record.index = instance.index
+        scope = instance.scope
         if instance.predecessor != OUTSIDE:
-            record.predecessor = instance.scope.body.nodes[instance.predecessor].id + instance.scope.suffix
+            record.predecessor = scope.body.nodes[instance.predecessor].id + scope.suffix
+        former = record.predecessor or (scope.owner.id if scope.owner is not None else None)
+        record.before = self.nodes.get(former) if former is not None else None
         record.inputs = merged_inputs(self.state, instance)
 
     def _note_call(self, event: Event, instance: Instance, record: NodeRecord) -> None:

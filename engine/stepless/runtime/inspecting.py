@@ -173,11 +173,11 @@ def events(world: World, versions: Versions, run_id: str, *, after: int = 0, lim
         page.append(envelope(graph, run_id, event))
         cursor, ended = event.sequence, event.type in RUN_ENDS
     if not page and after:
-        ended = _ended_at(world, run_id, after)
+        ended = has_ended_by(world, run_id, after)
     return EventPage(tuple(page), cursor, ended)
 
 
-def _ended_at(world: World, run_id: str, cursor: int) -> bool:
+def has_ended_by(world: World, run_id: str, cursor: int) -> bool:
     """Whether the run's terminal event is at or before a cursor at the head of its log."""
     head = head_of(world, run_id)
     if head.status not in {status.value for status in RUN_TERMINAL}:

@@ -15,6 +15,7 @@ from stepless.runtime import (
     inspecting,
     publishing,
     redelivering,
+    replaying,
     reruns,
     searching,
     skipping,
@@ -144,3 +145,7 @@ class Service:
     def events(self, run_id: str, *, after: int = 0, limit: int = PAGE_EVENTS) -> inspecting.EventPage:
         """See `inspecting.events`."""
         return inspecting.events(self.world, self.versions, run_id, after=after, limit=limit)
+
+    def replay(self, run_id: str) -> replaying.Replay:
+        """See `replaying.Replay`."""
+        return replaying.Replay(self.world, self.versions, run_id)

@@ -12,4 +12,6 @@ def test_a_result_has_the_tags_of_the_run() -> None:
     assert [(tag.tag, tag.instance) for tag in result.tags] == [
         ("node_started", "a"), ("node_failed", "a"), ("node_started", "b"), ("node_completed", "b"), ("partial_success", None),
     ]  # fmt: skip
-    assert dict(result.tags[1].facts) == {"error_code": result.nodes["a"].code, "error_message": result.nodes["a"].error["message"]}
+    error = result.nodes["a"].error
+    assert error is not None
+    assert dict(result.tags[1].facts) == {"error_code": error["code"], "error_message": error["message"]}
