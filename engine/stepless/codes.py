@@ -95,6 +95,7 @@ NODES: Final[Table] = {
     "invalid_config": Code("parameters do not fit once references are filled in", "See the field."),
     "invalid_encoding": Code("the response's bytes are not what its headers say", "Mend the server."),
     "invalid_function": Code("the function cannot be called by name", "Give its parameters names."),
+    "invalid_media": Code("a streamed piece is neither text nor media", "Stream {type, url, mime}, or text."),
     "iteration_failed": Code("a turn of the container failed", "See its `causes`; `on_error: continue` goes on."),
     "join_timeout": Code("too few branches arrived in time", "See `on_timeout` and `min_success`."),
     "kind_raised": Code("the kind's own code raised", "Report it to whoever wrote the kind."),
@@ -244,9 +245,15 @@ ENGINE: Final[Table] = {
     "usage": Code("the command's words are off", "See `--help`."),
 }
 
+_FAILED: Final = (
+    "The `code` of a failed node's error, in `run.error`, in events and along `error` edges. `run.error` is the first failure in "
+    "the order of starts that no `error` edge took; of a container or a child run it is the failure within. A failure that "
+    "follows from others lists them in `causes`, in edge order."
+)
+
 SECTIONS: Final[Mapping[str, tuple[str, Table]]] = {
     "Findings": ("Why a document is refused, all at once, each with its path, node or edge and mend. Some only warn.", FINDINGS),
-    "Failed nodes": ("The `code` of a failed node's error, in `run.error`, in events and along `error` edges.", NODES),
+    "Failed nodes": (_FAILED, NODES),
     "Requests": ("The `code` of an `application/problem+json` answer.", REQUESTS),
     "Engine and command line": ("What an operator meets.", ENGINE),
 }

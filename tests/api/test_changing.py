@@ -18,8 +18,8 @@ STEPS = {
 }
 
 
-async def started(door: Any, tags: list[str], workflow: str = "echo") -> str:
-    answer = await door.ask.post(f"/workflows/{workflow}/runs", json={"tags": tags})
+async def started(door: Any, keywords: list[str], workflow: str = "echo") -> str:
+    answer = await door.ask.post(f"/workflows/{workflow}/runs", json={"keywords": keywords})
     assert answer.status_code == 202, answer.text
     return str(answer.json()["run_id"])
 
@@ -72,25 +72,25 @@ async def test_a_rerun_that_cannot_be_meant_is_refused(door: Any, body: dict[str
     assert (answer.status_code, answer.json()["code"]) == (status, code)
 
 
-# -- tags -------------------------------------------------------------------------------------------------------------
+# -- keywords -------------------------------------------------------------------------------------------------------------
 
 
-async def test_runs_are_found_by_all_of_their_tags(door: Any) -> None:
+async def test_runs_are_found_by_all_of_their_keywords(door: Any) -> None:
     await door.publish(door.ECHO)
     both = await started(door, ["customer:c-1", "urgent"])
     one = await started(door, ["customer:c-1"])
     await started(door, [])
-    assert await listed(door, "tag=customer:c-1") == [one, both]
-    assert await listed(door, "tag=customer:c-1&tag=urgent") == [both]
-    assert await listed(door, "tag=customer:c-2") == []
-    assert (await door.run(both))["tags"] == ["customer:c-1", "urgent"]
+    assert await listed(door, "keyword=customer:c-1") == [one, both]
+    assert await listed(door, "keyword=customer:c-1&keyword=urgent") == [both]
+    assert await listed(door, "keyword=customer:c-2") == []
+    assert (await door.run(both))["keywords"] == ["customer:c-1", "urgent"]
 
 
 @pytest.mark.parametrize("limit", [1, 3, 7, 100])
-async def test_a_search_by_tags_omits_and_repeats_nothing(door: Any, limit: int) -> None:
+async def test_a_search_by_keywords_omits_and_repeats_nothing(door: Any, limit: int) -> None:
     await door.publish(door.ECHO)
     runs = [await started(door, ["even"] if number % 2 == 0 else []) for number in range(20)]
-    assert sorted(await listed(door, f"tag=even&limit={limit}")) == sorted(runs[::2])
+    assert sorted(await listed(door, f"keyword=even&limit={limit}")) == sorted(runs[::2])
 
 
 async def test_a_search_looks_at_so_many_runs_and_gives_a_cursor(door: Any) -> None:
@@ -98,19 +98,32 @@ async def test_a_search_looks_at_so_many_runs_and_gives_a_cursor(door: Any) -> N
     head = door.local.world.store.get_run(await started(door, ["rare"]))
     for number in range(MAX_SEARCHED_RUNS):
         door.local.world.store.create_run(_like(head, number))
-    page = (await door.ask.get("/runs?tag=rare")).json()
+    page = (await door.ask.get("/runs?keyword=rare")).json()
     assert page["runs"] == [] and page["cursor"] is not None
-    assert len(await listed(door, "tag=rare")) == 1
+    assert len(await listed(door, "keyword=rare")) == 1
 
 
 def _like(head: Any, number: int) -> Any:
     return head._replace(run_id=f"run_{number}", meta=b"{}", created_ms=head.created_ms + 1, status="completed", due_ms=None)
 
 
-@pytest.mark.parametrize("tags", [[""], ["two words"], ["x" * 129], ["x"] * 17, "x", [1]])
-async def test_a_tag_is_a_short_word(door: Any, tags: Any) -> None:
+async def test_keywords_are_taken_and_told_by_their_former_name_too(door: Any) -> None:
     await door.publish(door.ECHO)
-    assert (await door.ask.post("/workflows/echo/runs", json={"tags": tags})).status_code == 422
+    answer = await door.ask.post("/workflows/echo/runs", json={"tags": ["old", "both"], "keywords": ["both", "new"]})
+    run_id = answer.json()["run_id"]
+    run = await door.end(run_id)
+    assert run["keywords"] == run["tags"] == ["both", "new", "old"]
+    assert await listed(door, "tag=old&keyword=new") == [run_id]
+    (told,) = (await door.ask.get("/runs?tag=old")).json()["runs"]
+    assert told["keywords"] == told["tags"] == ["both", "new", "old"]
+    many = {"tags": [f"t{i}" for i in range(16)], "keywords": ["one-more"]}
+    assert (await door.ask.post("/workflows/echo/runs", json=many)).status_code == 422
+
+
+@pytest.mark.parametrize("words", [[""], ["two words"], ["x" * 129], ["x"] * 17, "x", [1]])
+async def test_a_keyword_is_a_short_word(door: Any, words: Any) -> None:
+    await door.publish(door.ECHO)
+    assert (await door.ask.post("/workflows/echo/runs", json={"keywords": words})).status_code == 422
 
 
 # -- bulk -------------------------------------------------------------------------------------------------------------

@@ -239,3 +239,26 @@ def test_the_cost_of_a_run_is_counted(say: Say, hello: str) -> None:
     code, told, _ = say("runs", "cost", run_id)
     assert code == 0 and "Stepless" in told and max(map(len, told.splitlines())) <= 80
     assert json.loads(say("runs", "cost", run_id, "--json")[1])
+
+
+def test_runs_that_are_counted_show_their_number(say: Say, write: Write) -> None:
+    counted = write("counted.yaml", "id: counted\nnumbered: true\nnodes:\n  a: {type: manual}\n")
+    assert say("publish", counted)[0] == 0
+    ids = [json.loads(say("start", "counted", "--go", "--json")[1])["run_id"] for _ in range(2)]
+    listed = say("runs", "list")[1]
+    assert "counted #2" in listed and "counted #1" in listed
+    assert "counted #2 version 1" in say("runs", "show", ids[1])[1]
+
+
+def test_the_tags_of_a_run_are_listed(say: Say, paused: str) -> None:
+    rows = lines(say("runs", "tags", paused, "--json")[1])
+    assert [row["tag"] for row in rows][:2] == ["node_started", "node_completed"]
+    shown = say("runs", "tags", paused)[1].splitlines()
+    assert len(shown) == len(rows)
+    assert "node_started" in shown[0] and "attempt=1 wave=0" in shown[0]
+
+
+def test_a_keyword_has_a_former_name(say: Say, paused: str) -> None:
+    for option in ("--keyword", "--tag"):
+        assert [run["id"] for run in lines(say("runs", "list", "--json", option, "customer:c-1")[1])] == [paused]
+    assert "keywords" in say("runs", "show", paused)[1]

@@ -152,7 +152,7 @@ class Episode:
         world = World(
             ports.store, ports.queue, ports.timers, ports.blobs, clock, MemorySecrets(SECRETS), KINDS, runs, commits=ports.commits
         )
-        runs["workflow"] = caller(world)
+        runs["workflow"] = caller(world, KnownVersions(world.store, KINDS))
         return world
 
     async def _attempt(self, call: Call) -> Result | Pause:

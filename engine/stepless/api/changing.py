@@ -120,7 +120,7 @@ def add_routes(router: APIRouter, service: Service, links: Links) -> None:
             service.each_run,
             _verb(service, body),
             run_filter(body.filter.workflow, body.filter.status, body.filter.since, body.filter.waiting),
-            tags=body.filter.tags,
+            keywords=body.filter.words,
             limit=body.limit,
             cursor=body.cursor,
         )
@@ -154,7 +154,7 @@ def _verb(service: Service, body: BulkBody) -> Verb:
 def _check_bulk(body: BulkBody) -> None:
     """Nobody changes all runs by leaving something out."""
     if not any(body.filter.model_dump().values()):
-        mend = "give a workflow, a status, what they wait for, an instant or a tag"
+        mend = "give a workflow, a status, what they wait for, an instant or a keyword"
         raise InvalidRequest("the filter says nothing", status=422, place="filter", mend=mend)
     foreign = ({"by", "reason"} if body.action == "rerun" else {"from_"}) & body.model_fields_set
     if foreign:

@@ -25,6 +25,7 @@ from stepless.api.models import (
     RunHeadOut,
     RunOut,
     StartedOut,
+    TagOut,
     VersionOut,
 )
 
@@ -57,12 +58,13 @@ _VERSION: Final[VersionOut] = {
 _PUBLISHED: Final[PublishedOut] = {**_VERSION, "warnings": []}
 _READ: Final[DocumentOut] = {**_VERSION, "document": _DOCUMENT}
 _STARTED: Final[StartedOut] = {
-    "run_id": _RUN, "workflow": _WORKFLOW, "version": 3, "replay": False, "outcome": None, "links": _LINKS.run(_RUN),
+    "run_id": _RUN, "workflow": _WORKFLOW, "version": 3, "number": 17, "replay": False, "outcome": None, "pauses": [],
+    "links": _LINKS.run(_RUN),
 }  # fmt: skip
-_STARTED_AGAIN: Final[StartedOut] = {**_STARTED, "run_id": _AGAIN, "links": _LINKS.run(_AGAIN)}
+_STARTED_AGAIN: Final[StartedOut] = {**_STARTED, "run_id": _AGAIN, "number": 18, "links": _LINKS.run(_AGAIN)}
 _HEAD: Final[RunHeadOut] = {
-    "id": _RUN, "workflow": _WORKFLOW, "hash": _HASH, "status": "paused", "waiting": ["answer"],
-    "summary": "waiting for an answer", "tags": ["customer:c-17"], "created_at": _BEGUN,
+    "id": _RUN, "workflow": _WORKFLOW, "version": 3, "number": 17, "hash": _HASH, "status": "paused", "waiting": ["answer"],
+    "summary": "waiting for an answer", "keywords": ["customer:c-17"], "tags": ["customer:c-17"], "created_at": _BEGUN,
     "updated_at": _ASKED, "links": _LINKS.run(_RUN),
 }  # fmt: skip
 _PAUSE: Final[PauseOut] = {
@@ -71,18 +73,23 @@ _PAUSE: Final[PauseOut] = {
 }  # fmt: skip
 _HELD: Final[HeldOut] = {"by": "ops@example.com", "reason": "payments are down", "at": "2026-11-22T09:41:00.000Z"}
 _INSPECTED: Final[RunOut] = {
-    "id": _RUN, "workflow": _WORKFLOW, "version": 3, "hash": _HASH, "status": "paused", "waiting": ["held", "answer"],
-    "summary": "held, waiting for an answer", "inputs": _INPUTS, "outputs": {},
-    "variables": {}, "error": None, "exception": None, "failures": 0, "tags": ["customer:c-17"], "steps": 2, "usage": {},
-    "sequence": 6, "held": _HELD, "pauses": [_PAUSE],
+    "id": _RUN, "workflow": _WORKFLOW, "version": 3, "number": 17, "hash": _HASH, "status": "paused",
+    "waiting": ["held", "answer"], "summary": "held, waiting for an answer", "inputs": _INPUTS, "outputs": {}, "variables": {},
+    "error": None, "exception": None, "failures": 0, "keywords": ["customer:c-17"], "tags": ["customer:c-17"], "steps": 2,
+    "usage": {}, "sequence": 6, "held": _HELD, "pauses": [_PAUSE],
     "created_at": _BEGUN, "started_at": _BEGUN, "ended_at": None, "links": _LINKS.run(_RUN),
 }  # fmt: skip
 _NODE: Final[NodeOut] = {
     "instance": "pay", "node": "pay", "kind": "function", "label": "pay", "status": "completed", "reason": None, "code": None,
     "inputs": {"input": {"decision": "approved"}}, "output": {"refund": "r-90"}, "error": None, "exception": None,
-    "index": 3, "predecessor": "manager", "wave": 2, "depth": 1, "attempts": 1, "started_at": _DECIDED,
+    "index": 3, "predecessor": "manager", "wave": 2, "depth": 1, "fork": "manager", "branch": 0,
+    "path": ["order", "manager", "pay"], "attempts": 1, "started_at": _DECIDED,
     "ended_at": "2026-11-22T10:05:17.310Z", "usage": {}, "waiting": None,
     "calls": [{"attempt": 1, "at": _DECIDED, "params": {"args": {"order": "A-17"}, "call": "payments.refund"}, "previews": {}}],
+}  # fmt: skip
+_TAG: Final[TagOut] = {
+    "tag": "node_completed", "instance": "pay", "event": 9, "at": "2026-11-22T10:05:17.310Z",
+    "facts": {"duration_ms": 310, "input_tokens": 0, "output_tokens": 0},
 }  # fmt: skip
 _EVENT: Final[EventOut] = {
     "eventId": 1, "sequence": 1, "type": "run.started", "runId": _RUN, "workflowId": _WORKFLOW, "timestamp": _BEGUN,
@@ -113,7 +120,7 @@ _PAGE: Final = "<!doctype html><html lang=\"en\"><title>Refund approval</title><
 
 REQUESTS: Final[Mapping[str, Mapping[str, Any]]] = {
     "publish_workflow": {_JSON: _DOCUMENT, "application/yaml": _DOCUMENT},
-    "start_run": {_JSON: {"inputs": _INPUTS, "tags": ["customer:c-17"]}},
+    "start_run": {_JSON: {"inputs": _INPUTS, "keywords": ["customer:c-17"]}},
     "cancel_run": {_JSON: {"by": "ada@example.com", "reason": "refunded by hand"}},
     "hold_run": {_JSON: {"by": "ops@example.com", "reason": "payments are down"}},
     "release_run": {_JSON: {"by": "ops@example.com"}},
@@ -139,6 +146,7 @@ ANSWERS: Final[Mapping[str, Mapping[str, Any]]] = {
     "list_runs": {_JSON: {"runs": [_HEAD], "cursor": None}},
     "read_run": {_JSON: _INSPECTED},
     "list_nodes": {_JSON: {"nodes": [_NODE], "cursor": None}},
+    "list_tags": {_JSON: {"tags": [_TAG], "cursor": None}},
     "replay_events": {_JSON: {"events": [_EVENT], "cursor": 1, "ended": False}, "text/event-stream": _STREAM},
     "watch_run": {"text/html": _PAGE},
     "cancel_run": {_JSON: _CANCELLING},

@@ -20,6 +20,7 @@ class Links:
         return {
             "run": run,
             "nodes": f"{run}/nodes",
+            "tags": f"{run}/tags",
             "events": f"{run}/events",
             "cancel": f"{run}/cancel",
             "hold": f"{run}/hold",

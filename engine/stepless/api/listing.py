@@ -16,7 +16,8 @@ from stepless.api.requests import RunsQuery
 from stepless.core.state import RunStatus
 from stepless.errors import InvalidRequest
 from stepless.ports import RunFilter, RunHead
-from stepless.runtime.searching import status_of, summary_of, tags_of, waits_of
+from stepless.runtime.headers import number_of, version_of
+from stepless.runtime.searching import keywords_of, status_of, summary_of, waits_of
 from stepless.runtime.service import Service
 
 _MAX_INSTANT_MS: Final = 253_402_300_799_999  # the year 9999
@@ -28,7 +29,7 @@ def add_routes(router: APIRouter, service: Service, links: Links) -> None:
     def list_runs(query: Annotated[RunsQuery, Query()]) -> Response:
         """Runs, the newest first."""
         wanted = run_filter(query.workflow, query.status, query.since, query.waiting)
-        found = service.search(wanted, tags=query.tag, limit=query.limit, cursor=query.cursor)
+        found = service.search(wanted, keywords=query.words, limit=query.limit, cursor=query.cursor)
         now_ms = service.world.clock.now_ms()
         return reply({"runs": [_head(head, now_ms, links) for head in found.items], "cursor": found.cursor})
 
@@ -62,11 +63,14 @@ def _head(head: RunHead, now_ms: int, links: Links) -> RunHeadOut:
     return {
         "id": head.run_id,
         "workflow": head.workflow_id,
+        "version": version_of(head),
+        "number": number_of(head),
         "hash": head.version,
         "status": status_of(head, now_ms),
         "waiting": list(waits_of(head)),
         "summary": summary_of(head, now_ms),
-        "tags": list(tags_of(head)),
+        "keywords": list(keywords_of(head)),
+        "tags": list(keywords_of(head)),
         "created_at": str(instant(head.created_ms)),
         "updated_at": str(instant(head.updated_ms)),
         "links": links.run(head.run_id),

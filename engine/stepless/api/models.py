@@ -72,6 +72,7 @@ class WorkflowsOut(TypedDict):
 class RunLinks(TypedDict):
     run: str
     nodes: str
+    tags: str
     events: str
     cancel: str
     hold: str
@@ -102,27 +103,34 @@ class OutcomeOut(TypedDict):
 
 
 class StartedOut(TypedDict):
-    """`replay` is true when an earlier start with the same key is answered again; `outcome` is null while there is none, or
-    when nobody asked to wait for it."""
+    """`version` is the version that the run began with and keeps; `number` counts the runs of a workflow whose document is
+    `numbered`. `replay` is true when an earlier start with the same key is answered again; `outcome` is null while there is
+    none, or when the caller does not wait for it; `pauses` is what the run waits for where the caller waited until then."""
 
     run_id: str
     workflow: str
     version: int
+    number: int | None
     replay: bool
     outcome: OutcomeOut | None
+    pauses: list[PauseOut]
     links: RunLinks
 
 
 class RunHeadOut(TypedDict):
-    """A run in a list. `status` is `running` while a runner has it in hand, else that of the last time it came to rest.
-    `waiting` is what it waited for then: held, answer, time, retry, child. `summary` says both to people."""
+    """A run in a list. `status` is `running` while a runner holds it, else that of the last time it came to rest. `waiting` is
+    what it waited for then: held, answer, time, retry, child. `summary` says both to people. `version` is null for a run of a
+    release that did not keep it. `tags` is the former name of `keywords`."""
 
     id: str
     workflow: str
+    version: int | None
+    number: int | None
     hash: str
     status: str
     waiting: list[str]
     summary: str
+    keywords: list[str]
     tags: list[str]
     created_at: str
     updated_at: str
@@ -158,13 +166,16 @@ class HeldOut(TypedDict):
 
 
 class RunOut(TypedDict):
-    """`waiting` is what the run waits for (held, answer, time, retry, child), and `summary` says it to people: `waiting for an
-    answer`. `held` is null unless somebody holds the run; it is `running` still while something is under way. `exception` is the
-    one behind `error`, where author code raised it."""
+    """`version` is the version that the run began with, whatever was published since; `number` counts the runs of a workflow
+    whose document is `numbered`. `waiting` is what the run waits for (held, answer, time, retry, child), and `summary` says it to
+    people: `waiting for an answer`. `held` is null unless an operator holds the run; it is `running` while something is still
+    under way. `keywords` are those that the run was started with; `tags` has them too, beside `partial_success`. `exception` is
+    the one behind `error`, where author code raised it."""
 
     id: str
     workflow: str
     version: int | None
+    number: int | None
     hash: str
     status: str
     waiting: list[str]
@@ -175,6 +186,7 @@ class RunOut(TypedDict):
     error: dict[str, Any] | None
     exception: ExceptionOut | None
     failures: int
+    keywords: list[str]
     tags: list[str]
     steps: int
     usage: dict[str, int]
@@ -199,7 +211,9 @@ class CallOut(TypedDict):
 
 class NodeOut(TypedDict):
     """What became of one instance; what did not happen is null. `usage` is that of all its attempts, failed ones too; `calls` are
-    the last ten."""
+    the last ten. `fork` is the innermost fork that it is in and `branch` the number of its branch there, from 0: of the fork's
+    targets in edge order, or the turn of a parallel. `path` are the instances that led to it, from an entry to itself, the last
+    100 of a longer one."""
 
     instance: str
     node: str
@@ -216,6 +230,9 @@ class NodeOut(TypedDict):
     predecessor: str | None
     wave: int
     depth: int
+    fork: str | None
+    branch: int | None
+    path: list[str]
     attempts: int
     started_at: str | None
     ended_at: str | None
@@ -226,6 +243,25 @@ class NodeOut(TypedDict):
 
 class NodesOut(TypedDict):
     nodes: list[NodeOut]
+    cursor: int | None
+
+
+class TagOut(TypedDict):
+    """One transition of the run, for counting. `event` is the number of the event that it stands for; `instance` is null for the
+    run's own. `facts` are always the same for a tag: node_started {attempt, wave}, node_retried {attempt, cause, delay_ms},
+    moderation_flagged {phase, error_code, error_message}, contract_violated {phase, errors}, timed_out {timeout_ms}, node_failed
+    {error_code, error_message}, node_completed {duration_ms, input_tokens, output_tokens}, node_cancelled {}, partial_success
+    {failures}."""
+
+    tag: str
+    instance: str | None
+    event: int
+    at: str
+    facts: dict[str, Any]
+
+
+class TagsOut(TypedDict):
+    tags: list[TagOut]
     cursor: int | None
 
 

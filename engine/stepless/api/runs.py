@@ -13,19 +13,34 @@ from starlette.responses import Response
 from stepless.api.auth import may
 from stepless.api.bodies import documented_body, read_model
 from stepless.api.links import Links
-from stepless.api.models import CallOut, ExceptionOut, HeldOut, NodeOut, NodesOut, OutcomeOut, PauseOut, RunOut, StartedOut
+from stepless.api.models import (
+    CallOut,
+    ExceptionOut,
+    HeldOut,
+    NodeOut,
+    NodesOut,
+    OutcomeOut,
+    PauseOut,
+    RunOut,
+    StartedOut,
+    TagOut,
+    TagsOut,
+)
 from stepless.api.negotiation import wished_wait_s
 from stepless.api.problems import documented
 from stepless.api.replies import fitting, instant, page, reply
 from stepless.api.requests import NodesQuery, StartBody
-from stepless.api.waiting import has_ended, watch
+from stepless.api.waiting import Rest, watch
 from stepless.core.called import Called
+from stepless.core.tags import Tag
 from stepless.core.trace import NodeRecord
 from stepless.errors import InvalidRequest
 from stepless.model.json import JSON
+from stepless.ports import RunHead
 from stepless.runtime.apikeys import Role
+from stepless.runtime.headers import number_of, version_of
 from stepless.runtime.inspecting import OpenPause, RunView
-from stepless.runtime.searching import tags_of
+from stepless.runtime.searching import keywords_of
 from stepless.runtime.service import Service
 from stepless.runtime.starting import Started
 
@@ -47,26 +62,28 @@ def add_routes(router: APIRouter, service: Service, links: Links) -> None:
     )
     async def start_run(workflow_id: str, request: Request) -> Response:
         """Starts a run of the newest version. With an `Idempotency-Key` the same start is answered again for 24 hours. With
-        `Prefer: wait=20` the answer waits for the outcome, that many seconds and at most 20."""
+        `Prefer: wait=20` the answer waits for the outcome, that many seconds and at most 20, or until the run waits: then it has
+        its `pauses`."""
         body = await read_model(request, StartBody)
         key, wait_s = idempotency_key(request), wished_wait_s(request)
         entry = [body.entry] if isinstance(body.entry, str) else body.entry
-        meta = {"tags": list(dict.fromkeys(body.tags))} if body.tags else None
+        meta = {"tags": body.words} if body.words else None
         started = await run_in_threadpool(service.start, workflow_id, body.inputs, key=key, entry=entry, meta=meta)
         if wait_s is None:
             return reply_started(started, None, links)
-        view = await watch(service, started.run_id, has_ended, wait_s)
-        outcome: OutcomeOut | None = None
-        if view is not None:
-            outcome = {"status": view.status, "outputs": view.outputs, "error": _object(view.error)}
-        return reply_started(started, outcome, links, {"preference-applied": f"wait={wait_s:g}"})
+        view = await watch(service, started.run_id, Rest(), wait_s)
+        applied = {"preference-applied": f"wait={wait_s:g}"}
+        if view is None or view.ended_ms is None:
+            pauses = _pauses(view.pauses, links, may(request, Role.APPROVE)) if view is not None else ()
+            return reply_started(started, None, links, applied, pauses)
+        outcome: OutcomeOut = {"status": view.status, "outputs": view.outputs, "error": _object(view.error)}
+        return reply_started(started, outcome, links, applied)
 
     @router.get("/runs/{run_id}", summary="Inspect a run", response_model=RunOut, responses=documented(401, 404), tags=_TAGS)
     def read_run(run_id: str, request: Request) -> Response:
         """What a run is, as its log tells it, with a signed link for everything that it waits for."""
         view = service.run(run_id)
-        version = service.workflow(view.head.workflow_id, hash=view.head.version)
-        return reply(_run(view, version.number if version is not None else None, links, may(request, Role.APPROVE)))
+        return reply(_run(view, _version(service, view.head), links, may(request, Role.APPROVE)))
 
     @router.get(
         "/runs/{run_id}/nodes",
@@ -83,6 +100,20 @@ def add_routes(router: APIRouter, service: Service, links: Links) -> None:
         after = query.after + len(encoded)
         return page("nodes", encoded, cursor=after if after < len(records) else None)
 
+    @router.get(
+        "/runs/{run_id}/tags",
+        summary="Inspect a run's tags",
+        response_model=TagsOut,
+        responses=documented(400, 401, 404),
+        tags=_TAGS,
+    )
+    def list_tags(run_id: str, query: Annotated[NodesQuery, Query()]) -> Response:
+        """One row per transition of an instance, in order, for counting."""
+        tags = service.run(run_id).tags
+        encoded = fitting(tags[query.after : query.after + query.limit], _tag)
+        after = query.after + len(encoded)
+        return page("tags", encoded, cursor=after if after < len(tags) else None)
+
 
 # -- starting ---------------------------------------------------------------------------------------------------------
 
@@ -94,14 +125,22 @@ def idempotency_key(request: Request) -> str | None:
     return key
 
 
-def reply_started(started: Started, outcome: OutcomeOut | None, links: Links, headers: dict[str, str] | None = None) -> Response:
-    """202 for a run that is only begun; 200 when it is known already, or how it ended."""
+def reply_started(
+    started: Started,
+    outcome: OutcomeOut | None,
+    links: Links,
+    headers: dict[str, str] | None = None,
+    pauses: Iterable[PauseOut] = (),
+) -> Response:
+    """202 for a run that is only begun, or waits; 200 when it is known already, or how it ended."""
     answer: StartedOut = {
         "run_id": started.run_id,
         "workflow": started.workflow_id,
         "version": started.version,
+        "number": started.number,
         "replay": started.replay,
         "outcome": outcome,
+        "pauses": list(pauses),
         "links": links.run(started.run_id),
     }
     status = 200 if started.replay or outcome is not None else 202
@@ -111,11 +150,21 @@ def reply_started(started: Started, outcome: OutcomeOut | None, links: Links, he
 # -- one run ----------------------------------------------------------------------------------------------------------
 
 
+def _version(service: Service, head: RunHead) -> int | None:
+    """The version that the run began with; of a run that does not know it, the newest one with the same content."""
+    number = version_of(head)
+    if number is not None:
+        return number
+    version = service.workflow(head.workflow_id, hash=head.version)
+    return version.number if version is not None else None
+
+
 def _run(view: RunView, version: int | None, links: Links, with_links: bool) -> RunOut:
     return {
         "id": view.head.run_id,
         "workflow": view.head.workflow_id,
         "version": version,
+        "number": number_of(view.head),
         "hash": view.head.version,
         "status": view.status,
         "waiting": list(view.waits),
@@ -126,7 +175,8 @@ def _run(view: RunView, version: int | None, links: Links, with_links: bool) -> 
         "error": _object(view.error),
         "exception": _exception(view.exception),
         "failures": view.failures,
-        "tags": [*tags_of(view.head), *view.tags],
+        "keywords": list(keywords_of(view.head)),
+        "tags": [*keywords_of(view.head), *(tag.tag for tag in view.tags if tag.instance is None)],
         "steps": view.steps,
         "usage": dict(view.usage),
         "sequence": view.sequence,
@@ -175,6 +225,9 @@ def _node(record: NodeRecord) -> NodeOut:
         "predecessor": record.predecessor,
         "wave": record.wave,
         "depth": record.depth,
+        "fork": record.fork,
+        "branch": record.branch,
+        "path": list(record.path),
         "attempts": record.attempts,
         "started_at": instant(record.started_ms),
         "ended_at": instant(record.ended_ms),
@@ -191,6 +244,11 @@ def _call(call: Called) -> CallOut:
 
 def _exception(told: Mapping[str, JSON] | None) -> ExceptionOut | None:
     return None if told is None else cast("ExceptionOut", dict(told))
+
+
+def _tag(tag: Tag) -> TagOut:
+    at = str(instant(tag.at_ms))
+    return {"tag": tag.tag, "instance": tag.instance, "event": tag.sequence, "at": at, "facts": dict(tag.facts)}
 
 
 def _object(value: Mapping[str, JSON] | None) -> dict[str, JSON] | None:

@@ -37,8 +37,20 @@ def _unless_out_of_reach(look: Callable[[], T | None]) -> T | None:
         return None
 
 
-def has_ended(page: EventPage) -> bool:
-    return page.ended
+class Rest:
+    """Whether a run has come to rest, of the pages of its log in order: it has ended, or it waits. A run that an operator holds
+    does not count: it waits for nothing that the caller could answer."""
+
+    def __init__(self) -> None:
+        self._paused = self._held = False
+
+    def __call__(self, page: EventPage) -> bool:
+        for event in page.events:
+            if event["type"] == "run.status.changed":
+                payload = event["payload"]
+                self._held = payload.get("held", self._held)
+                self._paused = payload["status"] == "paused"
+        return page.ended or (self._paused and not self._held)
 
 
 def has_responded(page: EventPage) -> bool:

@@ -28,7 +28,8 @@ _COMPLETED: Final = "completed"
 
 
 def start(arguments: argparse.Namespace) -> int:
-    body = {"inputs": read_inputs(arguments.inputs), "entry": arguments.entry, "tags": arguments.tag}
+    words = {"tags": arguments.keyword}  # the name that servers of former releases know, too
+    body = {"inputs": read_inputs(arguments.inputs), "entry": arguments.entry, **words}
     sent = {name: value for name, value in body.items() if value not in (None, [])} | {"inputs": body["inputs"]}
     headers = {"idempotency-key": arguments.idempotency_key} if arguments.idempotency_key is not None else {}
     with opened(arguments) as gateway:

@@ -13,7 +13,7 @@ from stepless.model.json import JSON
 LIVE = frozenset({"queued", "running", "waiting"})
 _REASONS = {
     "branch_not_taken": "not taken", "upstream_failure": "upstream failed", "join_satisfied": "not needed any more",
-    "halted": "the run ended first", "empty_loop": "nothing to do",
+    "join_unsatisfied": "not needed any more", "halted": "the run ended first", "empty_loop": "nothing to do",
 }  # fmt: skip
 WAITS = {
     "human_input": "waiting for an answer", "timer": "waiting", "callback": "waiting for an answer",

@@ -15,6 +15,7 @@ from stepless.cli.node import show_node
 from stepless.cli.progress import Progress, duration, instant_ms
 from stepless.cli.showing import Column, brief, coloured, cut, fields, put_json, say, table, when, width
 from stepless.cli.timeline import glyphs_for, timeline
+from stepless.limits import MAX_PAGE_ITEMS
 
 _NODES: Final = (
     Column("INSTANCE", least=16), Column("KIND", spare=True), Column("STATUS"), Column("CODE", least=8, spare=True),
@@ -22,6 +23,7 @@ _NODES: Final = (
 _SHOWN: Final = 600  # characters of a value beside its label
 _TYPE: Final = 18  # columns
 _INSTANCE: Final = 16
+_FACT: Final = 120  # characters of a tag's fact
 
 
 def show(arguments: argparse.Namespace) -> int:
@@ -43,15 +45,18 @@ def show(arguments: argparse.Namespace) -> int:
 
 def _head(run: Mapping[str, Any]) -> Iterator[str]:
     version = f" version {run['version']}" if run["version"] else ""
-    name, now = f"{run['id']}  {run['workflow']}{version}", str(run.get("summary", run["status"]))
+    number = f" #{run['number']}" if run.get("number") else ""
+    name, now = f"{run['id']}  {run['workflow']}{number}{version}", str(run.get("summary", run["status"]))
     fits = len(name) + 2 + len(now) <= width()
     yield f"{name}  {coloured(now)}" if fits else name
     started, ended = run["started_at"], run["ended_at"]
     took = duration(instant_ms(ended) - instant_ms(started)) if started and ended else ""
+    words = run.get("keywords", run["tags"])  # servers of former releases have the one list
     yield from fields([
         ("now", "" if fits else now), ("created", when(run["created_at"])),
         ("ended", f"{when(ended)}, after {took}" if took else ""),
-        ("held", _held(run)), ("tags", " ".join(run["tags"])), ("inputs", brief(run["inputs"], _SHOWN) if run["inputs"] else ""),
+        ("held", _held(run)), ("keywords", " ".join(words)), ("tags", " ".join(tag for tag in run["tags"] if tag not in words)),
+        ("inputs", brief(run["inputs"], _SHOWN) if run["inputs"] else ""),
         ("variables", brief(run["variables"], _SHOWN) if run["variables"] else ""),
     ])  # fmt: skip
 
@@ -126,6 +131,32 @@ def outcome(gateway: Gateway, run_id: str, progress: Progress | None) -> Mapping
     print(f"{coloured(run.get('summary', run['status']))}  {run_id}")
     say(_rest(run, progress))
     return run
+
+
+# -- tags -------------------------------------------------------------------------------------------------------------
+
+
+def tags(arguments: argparse.Namespace) -> int:
+    """Every row, page after page."""
+    with opened(arguments) as gateway:
+        run = gateway.ask("GET", "runs", arguments.run)
+        began_ms = instant_ms(run["started_at"] or run["created_at"])
+        for tag in _tags(gateway, arguments.run):
+            if arguments.json:
+                put_json(tag)
+                continue
+            at = duration(instant_ms(tag["at"]) - began_ms)
+            facts = " ".join(f"{name}={brief(value, _FACT)}" for name, value in tag["facts"].items())
+            say([f"{at:>9}  {tag['tag']:<{_TYPE}}  {cut(tag['instance'] or '', _INSTANCE):<{_INSTANCE}}  {facts}".rstrip()])
+    return 0
+
+
+def _tags(gateway: Gateway, run_id: str) -> Iterator[Mapping[str, Any]]:
+    after: int | None = 0
+    while after is not None:
+        page = gateway.ask("GET", "runs", run_id, "tags", query={"after": after, "limit": MAX_PAGE_ITEMS})
+        yield from page["tags"]
+        after = page["cursor"]
 
 
 # -- events -----------------------------------------------------------------------------------------------------------

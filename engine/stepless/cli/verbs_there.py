@@ -31,10 +31,15 @@ def _start(command: argparse.ArgumentParser) -> None:
     command.add_argument("workflow", metavar="WORKFLOW", help="the workflow's id")
     _add_inputs(command, "inputs: JSON, @file, or - for standard input (default: {})")
     command.add_argument("--entry", action="append", metavar="NODE", help="start at this node only; may be repeated")
-    command.add_argument("--tag", action="append", default=[], metavar="TAG", help="a word to find it again by; may be repeated")
+    _add_keyword(command, "a word to find it again by; may be repeated")
     command.add_argument("--idempotency-key", metavar="KEY", help="starting again with it answers the first run")
     add_waiting(command)
     add_where(command)
+
+
+def _add_keyword(command: argparse.ArgumentParser, told: str) -> None:
+    """`--tag` is its former name."""
+    command.add_argument("--keyword", "--tag", action="append", default=[], metavar="WORD", help=told)
 
 
 def _add_inputs(command: argparse.ArgumentParser, told: str) -> None:
@@ -62,7 +67,7 @@ def _runs_list(command: argparse.ArgumentParser) -> None:
     words = ", ".join(WORDS)
     command.add_argument("--waiting", choices=WORDS, metavar="WHAT", help=f"that wait for this: {words}")
     command.add_argument("--since", metavar="INSTANT", help="created then or later, like 2026-01-31T12:00:00Z")
-    command.add_argument("--tag", action="append", default=[], metavar="TAG", help="with this tag; may be repeated")
+    _add_keyword(command, "started with this word; may be repeated")
     _add_limit(command)
     add_where(command)
 
@@ -148,7 +153,7 @@ VERBS_THERE = (
 """, _publish, exits="0 all are published, 2 some are not"),
     Verb("start", "stepless.cli.acting:start", "start a run of a published workflow", """\
   stepless start refund -i '{"order_id": "A-1", "amount": 400}'
-  stepless start refund -i @order.json --tag customer:c-17 --wait
+  stepless start refund -i @order.json --keyword customer:c-17 --wait
   stepless start refund --idempotency-key order-17
 """, _start),
     Verb("workflows list", "stepless.cli.listing:workflows", "list the workflows that are published", """\
@@ -162,7 +167,7 @@ VERBS_THERE = (
     Verb("runs list", "stepless.cli.listing:runs", "list and search runs, the newest first", """\
   stepless runs list
   stepless runs list --workflow refund --waiting answer
-  stepless runs list --tag customer:c-17 --since 2026-01-31T12:00:00Z
+  stepless runs list --keyword customer:c-17 --since 2026-01-31T12:00:00Z
 """, _runs_list),
     Verb("runs show", "stepless.cli.runs:show", "show a run: its timeline, what it waits for, its outcome", """\
   stepless runs show run_1a2b3c
@@ -174,6 +179,10 @@ VERBS_THERE = (
   stepless runs events run_1a2b3c --follow
   stepless runs events run_1a2b3c --after 40 --json
 """, _runs_events),
+    Verb("runs tags", "stepless.cli.runs:tags", "list what happened to a run's nodes, one row per transition", """\
+  stepless runs tags run_1a2b3c
+  stepless runs tags run_1a2b3c --json | jq 'select(.tag == "node_retried")'
+""", _one_run),
     Verb("runs cost", "stepless.cli.runs:cost", "count what a run cost on AWS", """\
   stepless runs cost run_1a2b3c
 """, _one_run),

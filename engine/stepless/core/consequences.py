@@ -11,6 +11,7 @@ from stepless.core.events import Event
 from stepless.core.reading import custom_merge
 from stepless.core.state import Instance, Scope, State, Status, is_bad_leaf
 from stepless.core.turns import end_turn
+from stepless.model.graph import OnFailure
 from stepless.model.json import JSON
 from stepless.model.scope import Expression
 
@@ -34,7 +35,7 @@ def settled(state: State, instance: Instance, event: Event) -> None:
             _resolve_branches(state, instance)  # else what comes after it ends with the run, not by the join rule
     elif is_bad_leaf(instance):
         scope.bad += 1
-        if scope.owner is None and state.graph.halt_on_failure and not state.halting:
+        if scope.owner is None and state.graph.on_failure is not OnFailure.ISOLATE and not state.halting:
             state.halting = "run_failed"
     for position in node.clocks:
         start_clock(state, scope.at(position), event.at_ms)

@@ -6,9 +6,11 @@ whoever loads the run next goes on sweeping.
 
 from __future__ import annotations
 
+from stepless.core.branches import SATISFIED, UNSATISFIED
 from stepless.core.decision import Decision
 from stepless.core.events import EventType
 from stepless.core.state import Instance, RunStatus, Scope, State, Status
+from stepless.model.graph import OnFailure
 from stepless.model.json import JSON
 
 
@@ -25,11 +27,12 @@ def request_cancel(decision: Decision, by: str | None, reason: str | None) -> No
 
 
 def sweep_losers(decision: Decision) -> None:
-    """Ends whatever only leads to a join that has fired."""
+    """Ends what only leads to a join that has started, or has settled without."""
     joins, decision.state.sweeps = decision.state.sweeps, []
     for join in joins:
+        reason = SATISFIED if join.index else UNSATISFIED
         for position in join.node.losers:
-            _end(decision, join.scope.at(position), "join_satisfied", skip_undispatched=True)
+            _end(decision, join.scope.at(position), reason, skip_undispatched=True)
 
 
 def sweep_run(decision: Decision) -> None:
@@ -59,9 +62,13 @@ def _end(decision: Decision, instance: Instance, reason: str, *, skip_undispatch
 
 
 def halt(decision: Decision) -> bool:
-    """Nothing new is dispatched any more: waiting ends now, the rest once what is in flight has drained. True when it
-    decided anything."""
+    """Nothing new is dispatched any more: waiting ends now, the rest once what is in flight has drained, or now as well under
+    `on_failure: cancel`. True when it decided anything."""
     state = decision.state
+    if state.halting == "run_failed" and state.graph.on_failure is OnFailure.CANCEL:
+        unsettled = state.root.unsettled > 0
+        _end_scope(decision, state.root, state.halting, skip_undispatched=False)
+        return unsettled
     waiting = [*state.waiting.values(), *state.backing_off.values()]
     for instance in waiting:
         _end(decision, instance, state.halting, skip_undispatched=False)

@@ -38,7 +38,7 @@ class Completed(NamedTuple):
 class Failure(NamedTuple):
     """Why an attempt failed. `cause` is what `retry_on` lists; `code` is shown and routed on; `family` is one of
     processing, execution, policy, upstream, timeout. `exception` is what `raised.told` says of the exception in author code
-    behind it."""
+    behind it; `phase` tells of a moderation what was flagged, `input` or `output`."""
 
     cause: str = "provider_error"
     code: str = ""
@@ -47,6 +47,7 @@ class Failure(NamedTuple):
     retry_after_ms: int | None = None
     causes: tuple[Mapping[str, JSON], ...] = ()
     exception: Mapping[str, JSON] | None = None
+    phase: str = ""
 
 
 class Failed(NamedTuple):
@@ -131,11 +132,13 @@ class Logged(NamedTuple):
 
 
 class Streamed(NamedTuple):
-    """A piece of a node's text output. The core numbers the pieces, so that a new attempt or process goes on counting."""
+    """A piece of a node's output: text, or media {type, url, mime} without. The core numbers the pieces, so that a new attempt or
+    process goes on counting."""
 
     instance: str
     attempt: int
     text: str
+    media: Mapping[str, str] | None = None
 
 
 class Noticed(NamedTuple):

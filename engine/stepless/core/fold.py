@@ -13,6 +13,7 @@ from collections.abc import Callable, Mapping
 from heapq import heappush
 from typing import Any
 
+from stepless.core.causes import note_failure
 from stepless.core.clocks import arm_run, enter
 from stepless.core.consequences import settled
 from stepless.core.events import NODE_FAILURES, Event, EventType
@@ -177,8 +178,8 @@ def _first_start(state: State, instance: Instance, event: Event) -> None:
         sources, settled = instance.scope.instances, (Status.COMPLETED, Status.FAILED)
         branches = instance.node.branches
         instance.arrived = tuple(b for b in branches if (source := sources[b]) is not None and source.status in settled)
-        if instance.node.join.cancel_losers:
-            state.sweeps.append(instance)
+    if instance.node.join.cancel_losers:
+        state.sweeps.append(instance)
     if instance.scope.wrote:
         _bring_variables(state, instance, event)
 
@@ -301,20 +302,26 @@ def _leave_container(state: State, instance: Instance, turns: Turns, event: Even
 
 
 def _failed(state: State, instance: Instance, event: Event) -> None:
-    error = event.data["error"]
     instance.status = Status.FAILED
-    instance.error = error
+    instance.error = event.data["error"]
     state.failures += 1
-    scope = instance.scope
-    if error["class"] != "upstream" and (not scope.error or instance.index < scope.error_index):
-        scope.error, scope.error_index = error, instance.index
+    note_failure(instance.scope, instance)
+    _let_losers_go(state, instance)
     settled(state, instance, event)
 
 
 def _skipped(state: State, instance: Instance, event: Event) -> None:
     instance.status = Status.SKIPPED
     instance.reason = event.data["reason"]
+    if instance.reason == "upstream_failure":
+        _let_losers_go(state, instance)
     settled(state, instance, event)
+
+
+def _let_losers_go(state: State, instance: Instance) -> None:
+    """A join that settles without having started needs none of its branches any more."""
+    if instance.node.join.cancel_losers and not instance.index:
+        state.sweeps.append(instance)
 
 
 def _cancelled(state: State, instance: Instance, event: Event) -> None:

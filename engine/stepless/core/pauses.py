@@ -61,8 +61,9 @@ def child_changed(decision: Decision, fact: ChildChanged) -> None:
     if fact.status == "completed":
         _resume(decision, instance, {"handle": SOURCE, "answer": fact.output})
     elif f"child_{fact.status}" in CHILD_ENDS:
-        causes = (fact.error,) if fact.error else ()
-        message = f"the child run {wait.details.get('run')} is {fact.status.replace('_', ' ')}"
+        child = wait.details.get("run")
+        causes = ({"run": child, **fact.error},) if fact.error else ()
+        message = f"the child run {child} is {fact.status.replace('_', ' ')}"
         fail(decision, instance, Failure("child_failed", f"child_{fact.status}", message, causes=causes))
     elif bool(wait.details.get("paused")) is not (fact.status == "paused"):
         details = {**wait.details, "paused": fact.status == "paused"}

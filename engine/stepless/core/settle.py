@@ -97,9 +97,10 @@ def fail(decision: Decision, instance: Instance, failure: Failure, usage: Mappin
         "at": iso(decision.now_ms),
     }
     if failure.causes:
-        error["causes"] = [dict(cause) for cause in failure.causes]
+        error["causes"] = list(failure.causes)
     if failure.family == "policy":
-        decision.emit(EventType.MODERATION_FLAGGED, instance, {"code": code, "message": failure.message})
+        phase = failure.phase or ("input" if instance.node.moderation == "input" else "output")
+        decision.emit(EventType.MODERATION_FLAGGED, instance, {"phase": phase, "code": code, "message": failure.message})
     data: dict[str, JSON] = {"error": error}
     if usage:
         data["usage"] = dict(usage)

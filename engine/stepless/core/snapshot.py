@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from heapq import heapify
 from typing import Any
 
+from stepless.core.causes import note_failure
 from stepless.core.inputs import merged_inputs
 from stepless.core.reading import Reading
 from stepless.core.state import (
@@ -128,6 +129,7 @@ def _encode_turns(instance: Instance, turns: Turns, views: _Views) -> dict[str, 
         "live": [_encode_scope(scope, views) for scope in turns.live.values()],
         "results": list(turns.results.items()),
         "failed": [turns.failed, sorted(turns.failed_indexes), turns.consecutive, turns.error],
+        "error_index": turns.error_index,
         "flags": [turns.broke, turns.stopped],
         "cells": views.number(turns.cells),
         "writes": [[index, {name: list(cell) for name, cell in cells.items()}] for index, cells in turns.writes.items()],
@@ -174,6 +176,9 @@ def _decode_scope(state: State, scope: Scope, document: Mapping[str, Any], views
             instance.wait = Wait(reason, since_ms, resume_at_ms, deadline_ms, handle, tuple(exits), *rest)
         if len(row) > 5:
             containers.append((instance, row[5]))
+    scope.error, scope.error_index = None, 0  # of former releases it also named what an error edge took
+    for instance in scope.touched():
+        note_failure(scope, instance)
     for instance, turns in containers:  # after their siblings: items are read from upstream
         _decode_turns(state, instance, turns, views)
 
@@ -189,6 +194,7 @@ def _decode_turns(state: State, instance: Instance, document: Mapping[str, Any],
     turns.results = dict(document["results"])
     turns.failed, indexes, turns.consecutive, turns.error = document["failed"]
     turns.failed_indexes = set(indexes)
+    turns.error_index = document.get("error_index", 0)  # a former release named whichever turn failed first
     turns.broke, turns.stopped = document["flags"]
     turns.writes = {index: _cells(cells) for index, cells in document["writes"]}
     for row in document["live"]:

@@ -195,7 +195,8 @@ class JoinDocument(DocumentPart):
     min_success: int = Field(default=1, ge=1)
     """How many branches must have arrived for `best-effort` and for `proceed`."""
     losers: Literal["continue", "cancel"] = "continue"
-    """What becomes of branches that are no longer needed: they `continue`, or are cancelled (`cancel`)."""
+    """What becomes of nodes that only lead to this join once it runs, or can no longer run: they `continue`, or are ended
+    (`cancel`, with the reason `join_satisfied` or `join_unsatisfied`)."""
     vars: Annotated[
         Annotated[Literal["merge-all", "last-write", "first-write"], Tag("text")] | Annotated[CustomMerge, Tag("object")],
         Discriminator(_tag),
@@ -300,8 +301,9 @@ class Document(DocumentPart):
     """The nodes by id."""
     edges: list[EdgeDocument] = Field(default_factory=list)
     """Further edges, with the same meaning as `after`."""
-    on_failure: Literal["isolate", "halt"] = "isolate"
-    """After a failure that nobody handles: independent work goes on (`isolate`), or nothing new is started (`halt`)."""
+    on_failure: Literal["isolate", "halt", "cancel"] = "isolate"
+    """After a failure that nothing handles: independent work goes on (`isolate`), nothing new is started (`halt`), or what is
+    under way is cancelled too (`cancel`)."""
     max_steps: int = Field(default=DEFAULT_MAX_STEPS, ge=1, le=MAX_STEPS)
     """How many nodes one run may start, turns of loops counted each."""
     timeout_ms: Duration | None = Field(default=None, alias="timeout")
@@ -310,3 +312,6 @@ class Document(DocumentPart):
     """How many runs of the workflow may be live at once; a start beyond that is refused."""
     rate_limit: RateLimitDocument | None = None
     """How many runs may be started in a time. When nobody can count, the start is let through."""
+    numbered: bool = False
+    """Whether its runs are counted: each has a number then, from 1, that people know it by. A start costs one more write. A
+    number may be missing, and none comes twice."""

@@ -37,6 +37,14 @@ class OnParentFailure(StrEnum):
     SUBSTITUTE = "substitute_default"
 
 
+class OnFailure(StrEnum):
+    """What the first bad leaf of the document does to the run."""
+
+    ISOLATE = "isolate"
+    HALT = "halt"
+    CANCEL = "cancel"
+
+
 class Errors(StrEnum):
     FAIL_FAST = "fail-fast"
     COLLECT_ALL = "collect-all"
@@ -213,10 +221,11 @@ class Graph:
     root: Body
     variables: Mapping[str, JSON]
     env: tuple[str, ...]
-    halt_on_failure: bool
+    on_failure: OnFailure
     max_steps: int
     timeout_ms: int | None
     kinds: frozenset[str]  # names of the kinds that its nodes and their tools are of
     warnings: tuple[Finding, ...] = ()
     concurrency: int | None = None
     rate_limit: RateLimit | None = None
+    numbered: bool = False  # whether its runs are counted

@@ -43,12 +43,13 @@ class NodeFailure(Exception):
     `cause` is one of CAUSES and decides by `retry_on` whether there is another attempt; `retryable` False forbids one
     whatever `retry_on` says. `retry_after_ms` is the least delay before it. `code` is a stable word for `error` edges. `usage`
     is what the attempt used up all the same (tokens…). `origin` is the exception in author code that it stands for, or
-    what `raised.told` said of it in another process.
+    what `raised.told` said of it in another process. `phase` says of a moderation which side of the work was flagged, `input` or
+    `output`.
     """
 
     def __init__(
         self, cause: str, code: str, message: str, *, retry_after_ms: int | None = None, retryable: bool = True, mend: str = "",
-        usage: Mapping[str, int] = _NOTHING, origin: BaseException | Mapping[str, JSON] | None = None,
+        usage: Mapping[str, int] = _NOTHING, origin: BaseException | Mapping[str, JSON] | None = None, phase: str = "",
     ) -> None:
         super().__init__(message)
         if cause not in CAUSES:
@@ -61,6 +62,7 @@ class NodeFailure(Exception):
         self.mend = mend
         self.usage = usage
         self.origin = origin
+        self.phase = phase
 
     def __str__(self) -> str:
         return f"{self.message} ({self.mend})" if self.mend else self.message

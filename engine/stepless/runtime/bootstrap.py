@@ -137,8 +137,8 @@ def assemble(
     runs = runs_with(children, configured_runs(secrets.get, models), {} if aws is None else aws_runs(aws, invitations.invite))
     world = World(store, queue, timers, blobs, clock, secrets, kinds, runs, moderator, notices.send, ahead_ms=ahead_ms,
                   commits=Commits(store.together if isinstance(store, SqliteStore) else None))  # fmt: skip
-    children["workflow"] = caller(world)
     versions = Versions(store, KINDS)
+    children["workflow"] = caller(world, versions)
     runner = Runner(world, versions)
     host = Host(world, runner, queue, timers, budget_ms=budget_ms, pace=steady)
     schedules = Schedules(world, versions)

@@ -124,8 +124,9 @@ def aws() -> Cloud:
         store, queue, timers, blobs, SystemClock(), secrets(), kinds, runs, moderator, notices.send, meter, tallies,
         LazyCalendar(),
     )  # fmt: skip
-    children["workflow"] = caller(world)
-    return Cloud(world, Versions(store, KINDS), meter)
+    versions = Versions(store, KINDS)
+    children["workflow"] = caller(world, versions)
+    return Cloud(world, versions, meter)
 
 
 class LazyCalendar:

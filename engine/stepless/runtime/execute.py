@@ -15,6 +15,7 @@ from stepless.core.masking import Mask
 from stepless.limits import MAX_EXCEPTION_BYTES, MAX_LOG_CHARACTERS, STREAM_COALESCE_MS
 from stepless.model.json import JSON
 from stepless.model.kind import Outcome, Pause
+from stepless.model.media import Media, checked
 from stepless.model.work import NodeFailure, Result, added
 from stepless.nodes import Run
 from stepless.ports import Call, RunHead
@@ -37,9 +38,10 @@ class Ear:
 
 
 class Voice:
-    """What a node says while it works: log lines at once, streamed text in pieces of STREAM_COALESCE_MS. May be used from any
-    thread. While `withheld` the text is kept back; `release` lets it go. A line is masked before it is cut, and a piece ends
-    where no secret can have begun: half of one would slip through. `over` once nobody listens any more."""
+    """What a node says while it works: log lines at once, streamed text in pieces of STREAM_COALESCE_MS, media each as a piece.
+    May be used from any thread. While `withheld` all pieces are kept back; `release` lets them go, the text first. A line is
+    masked before it is cut, and a piece ends where no secret can have begun: half of one would slip through. `over` once nobody
+    listens any more."""
 
     over = False
 
@@ -49,6 +51,7 @@ class Voice:
         self._ear = ear
         self._withheld = withheld
         self._pieces: list[str] = []
+        self._media: list[Media] = []
         self._flush: asyncio.TimerHandle | None = None
 
     def log(self, text: str) -> None:
@@ -60,8 +63,11 @@ class Voice:
         if self.over:
             raise NodeFailure("execution", "attempt_over", "nobody waits for this attempt any more", retryable=False)
 
-    def delta(self, text: str) -> None:
-        self._in_loop(self._keep, text)
+    def delta(self, piece: str | Media) -> None:
+        if isinstance(piece, str):
+            self._in_loop(self._keep, piece)
+        else:
+            self._in_loop(self._keep_media, checked(piece))
 
     def _in_loop(self, call: Callable[[Any], None], argument: Any) -> None:
         """At once in the loop's own thread, so that nothing said before an attempt's end comes after it."""
@@ -75,10 +81,22 @@ class Voice:
         if self._flush is None and not self._withheld:
             self._flush = self._ear.loop.call_later(STREAM_COALESCE_MS / 1000, self._release_safely)
 
+    def _keep_media(self, media: Media) -> None:
+        self._media.append(media)
+        if not self._withheld:
+            self._release_safely()
+            self._release_media()
+
     def release(self) -> None:
         """Tells what has been kept back, all of it: nothing more will come."""
         if self._pieces:
             self._release("".join(self._pieces), 0)
+        self._release_media()
+
+    def _release_media(self) -> None:
+        told, self._media = self._media, []
+        for media in told:
+            self._ear.tell(Streamed(self._instance, self._attempt, "", media))
 
     def _release_safely(self) -> None:
         text = "".join(self._pieces)
@@ -188,7 +206,7 @@ def _failure(error: NodeFailure, mask: Mask) -> Failure:
     origin = origin_of(error)
     return Failure(
         cause, error.code, mask.message(str(error)), _FAMILIES.get(error.cause, "execution"), error.retry_after_ms,
-        exception=None if origin is None else _told(origin, mask),
+        exception=None if origin is None else _told(origin, mask), phase=error.phase,
     )  # fmt: skip
 
 

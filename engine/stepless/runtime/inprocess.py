@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TypeAlias
 
 from stepless.compile import parse
+from stepless.core.tags import Tag
 from stepless.core.trace import NodeRecord
 from stepless.errors import Conflict, InvalidRequest
 from stepless.limits import FOLLOW_MS, MAX_CALL_DEPTH, MAX_DOCUMENT_BYTES
@@ -31,7 +32,8 @@ class RunResult:
 
     `status` is completed, failed, cancelled, timed_out, or paused when it waits for an answer that nobody gave. `nodes` maps
     instance id to its record, `events` is the whole log as envelopes in order, `error` the root cause of a failed run, and
-    `exception` what it raised where it is author code: {type, message, file, line, function, traceback}.
+    `exception` what it raised where it is author code: {type, message, file, line, function, traceback}. `tags` has one row per
+    transition of an instance, in order.
     """
 
     run_id: str
@@ -42,6 +44,7 @@ class RunResult:
     error: Mapping[str, JSON] | None = None
     variables: Mapping[str, JSON] = field(default_factory=dict, repr=False)
     exception: Mapping[str, JSON] | None = field(default=None, repr=False)
+    tags: Sequence[Tag] = field(default=(), repr=False)
 
 
 def run(
@@ -84,7 +87,9 @@ async def arun(
         async with serving(built, run_id) as server:
             events = await _attend(built, run_id, server, approve)
         view = built.service.run(run_id)
-        return RunResult(run_id, view.status, view.outputs, view.nodes, events, view.error, view.variables, view.exception)
+        return RunResult(
+            run_id, view.status, view.outputs, view.nodes, events, view.error, view.variables, view.exception, view.tags,
+        )  # fmt: skip
     finally:
         built.close()
 

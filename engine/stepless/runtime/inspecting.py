@@ -8,7 +8,8 @@ from dataclasses import dataclass
 
 from stepless.core.ending import outputs
 from stepless.core.events import RUN_ENDS
-from stepless.core.state import RUN_TERMINAL, RunStatus
+from stepless.core.state import RUN_TERMINAL
+from stepless.core.tags import Tag
 from stepless.core.trace import NodeRecord, Trace, envelope
 from stepless.core.variables import outgoing_cells
 from stepless.core.waits import summary, until_of, waits_of
@@ -55,7 +56,7 @@ class RunView:
     sequence: int
     started_ms: int | None
     ended_ms: int | None
-    tags: tuple[str, ...]
+    tags: Sequence[Tag]
     usage: Mapping[str, int]
     pauses: tuple[OpenPause, ...]
     nodes: Mapping[str, NodeRecord]
@@ -116,7 +117,7 @@ def view(world: World, versions: Versions, signer: Signer, run_id: str, called: 
         sequence=state.sequence,
         started_ms=state.started_ms or None,
         ended_ms=state.ended_ms or None,
-        tags=("partial_success",) if state.status is RunStatus.COMPLETED and state.failures else (),
+        tags=trace.tags,
         usage=usage,
         pauses=() if state.ended else tuple(_pauses(trace, signer)),
         nodes=trace.nodes,
@@ -177,11 +178,11 @@ def events(world: World, versions: Versions, run_id: str, *, after: int = 0, lim
         page.append(envelope(graph, run_id, event))
         cursor, ended = event.sequence, event.type in RUN_ENDS
     if not page and after:
-        ended = _ended_at(world, run_id, after)
+        ended = has_ended_by(world, run_id, after)
     return EventPage(tuple(page), cursor, ended)
 
 
-def _ended_at(world: World, run_id: str, cursor: int) -> bool:
+def has_ended_by(world: World, run_id: str, cursor: int) -> bool:
     """Whether the run's terminal event is at or before a cursor at the head of its log."""
     head = head_of(world, run_id)
     if head.status not in {status.value for status in RUN_TERMINAL}:

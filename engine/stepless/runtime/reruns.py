@@ -15,6 +15,8 @@ from stepless.core.trace import Trace
 from stepless.errors import Conflict, InvalidRequest, NotFound
 from stepless.model.graph import Body, Graph
 from stepless.model.json import JSON
+from stepless.ports import RunHead, Version
+from stepless.runtime.headers import version_of
 from stepless.runtime.inspecting import graph_of, head_of
 from stepless.runtime.runlog import RunLog
 from stepless.runtime.starting import Started, encoded_inputs, start_version
@@ -40,10 +42,18 @@ def rerun(
     meta = {name: value for name, value in json.loads(head.meta).items() if name in ("entry", "tags")}
     meta["rerun"] = {"of": run_id, "from": node}
     data = encoded_inputs(inputs) if edited else head.inputs
+    return start_version(world, _version(world, head), data, meta, numbered=graph.numbered)
+
+
+def _version(world: World, head: RunHead) -> Version:
+    """The version that a run began with, by the number that it had then."""
+    number = version_of(head)
+    if number is not None:
+        return Version(head.workflow_id, number, head.version)
     version = world.store.get_version(head.workflow_id, hash=head.version)
     if version is None:
-        raise NotFound(f"the version of {run_id} is gone", code="unknown_version")
-    return start_version(world, version, data, meta)
+        raise NotFound(f"the version of {head.run_id} is gone", code="unknown_version")
+    return version
 
 
 def reused_outputs(world: World, versions: Versions, origin: JSON) -> Mapping[str, Mapping[str, JSON]]:

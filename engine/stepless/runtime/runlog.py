@@ -157,6 +157,23 @@ def _previewed(event: Event) -> Event:
     return Event(event.sequence, event.type, event.at_ms, event.instance, event.parent, {**kept, "previews": previews})
 
 
+def previewed(event: Event) -> Event:
+    """An event that was read whole, with `previews` in place of the values that are too large to stand in the log itself."""
+    previews = {name: text for name in _SPILLED & event.data.keys() if (text := _preview(event.data[name]))}
+    if not previews:
+        return event
+    kept = {name: value for name, value in event.data.items() if name not in previews}
+    return Event(event.sequence, event.type, event.at_ms, event.instance, event.parent, {**kept, "previews": previews})
+
+
+def _preview(value: Any) -> str:
+    """The beginning of a value above INLINE_VALUE_BYTES, as JSON; empty for any other."""
+    if not isinstance(value, str | list | dict) or not may_be_large(value):
+        return ""
+    text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+    return text[:PREVIEW_CHARACTERS] if len(text.encode("utf-8", "surrogatepass")) > INLINE_VALUE_BYTES else ""
+
+
 def may_be_large(value: Any, floor: int = INLINE_VALUE_BYTES // 6) -> bool:
     """Whether a value could take more than INLINE_VALUE_BYTES: a cheap count that stops early. One character takes at most
     six bytes as JSON."""

@@ -1,6 +1,6 @@
-"""Search: runs by what their headers say and by the tags that they were started with.
+"""Search: runs by what their headers say and by the keywords that they were started with.
 
-Tags are in no index: a search reads headers, newest first, and stops after MAX_SEARCHED_RUNS of them. A page may therefore
+Keywords are in no index: a search reads headers, newest first, and stops after MAX_SEARCHED_RUNS of them. A page may therefore
 hold fewer runs than were asked for and still have a cursor that goes on.
 """
 
@@ -17,14 +17,14 @@ from stepless.runtime.world import World
 
 
 def search(
-    world: World, filter: RunFilter, *, tags: Collection[str] = (), limit: int = 100, cursor: str | None = None
+    world: World, filter: RunFilter, *, keywords: Collection[str] = (), limit: int = 100, cursor: str | None = None
 ) -> Page[RunHead]:
-    """At most `limit` headers that fit the filter and have all the tags, newest first. Whoever follows the cursor to its end
+    """At most `limit` headers that fit the filter and have all the keywords, newest first. Whoever follows the cursor to its end
     has seen every run once that existed throughout. Raises `InvalidRequest` (invalid_cursor)."""
-    wanted, found = frozenset(tags), list[RunHead]()
+    wanted, found = frozenset(keywords), list[RunHead]()
     for _ in range(max(1, MAX_SEARCHED_RUNS // limit) if wanted else 1):
         page = world.store.list_runs(filter, limit=limit, cursor=cursor)
-        fitting = [head for head in page.items if wanted <= set(tags_of(head))]
+        fitting = [head for head in page.items if wanted <= set(keywords_of(head))]
         if len(found) + len(fitting) > limit:  # a cursor stands between pages of the store: this one is read again
             return Page(tuple(found), cursor)
         found += fitting
@@ -34,10 +34,10 @@ def search(
     return Page(tuple(found), cursor)
 
 
-def tags_of(head: RunHead) -> Sequence[str]:
-    """The tags that a run was started with."""
+def keywords_of(head: RunHead) -> Sequence[str]:
+    """The keywords that a run was started with; kept under their former name."""
     kept = json.loads(head.meta).get("tags", ())
-    return [tag for tag in kept if isinstance(tag, str)] if isinstance(kept, list) else ()
+    return [word for word in kept if isinstance(word, str)] if isinstance(kept, list) else ()
 
 
 def waits_of(head: RunHead) -> Sequence[str]:

@@ -15,6 +15,7 @@ from stepless.runtime import (
     inspecting,
     publishing,
     redelivering,
+    replaying,
     reruns,
     searching,
     skipping,
@@ -126,23 +127,27 @@ class Service:
         return self.world.store.list_runs(filter, limit=limit, cursor=cursor)
 
     def search(
-        self, filter: RunFilter, *, tags: Collection[str] = (), limit: int = 100, cursor: str | None = None
+        self, filter: RunFilter, *, keywords: Collection[str] = (), limit: int = 100, cursor: str | None = None
     ) -> Page[RunHead]:
         """See `searching.search`."""
-        return searching.search(self.world, filter, tags=tags, limit=limit, cursor=cursor)
+        return searching.search(self.world, filter, keywords=keywords, limit=limit, cursor=cursor)
 
     def each_run(
         self,
         verb: Callable[[RunHead], str],
         filter: RunFilter,
         *,
-        tags: Collection[str] = (),
+        keywords: Collection[str] = (),
         limit: int = 100,
         cursor: str | None = None,
     ) -> bulk.Swept:
         """See `bulk.each_run`."""
-        return bulk.each_run(self.world, verb, filter, tags=tags, limit=limit, cursor=cursor)
+        return bulk.each_run(self.world, verb, filter, keywords=keywords, limit=limit, cursor=cursor)
 
     def events(self, run_id: str, *, after: int = 0, limit: int = PAGE_EVENTS) -> inspecting.EventPage:
         """See `inspecting.events`."""
         return inspecting.events(self.world, self.versions, run_id, after=after, limit=limit)
+
+    def replay(self, run_id: str) -> replaying.Replay:
+        """See `replaying.Replay`."""
+        return replaying.Replay(self.world, self.versions, run_id)

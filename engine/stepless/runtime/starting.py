@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from hashlib import sha256
 from secrets import token_hex
 
@@ -12,11 +12,12 @@ import rfc8785
 
 from stepless.compile.canonical import json_findings
 from stepless.errors import Conflict, InvalidRequest, LimitExceeded, NotFound, StoreUnavailable
-from stepless.limits import IDEMPOTENCY_KEY_LIFE_MS, MAX_IDEMPOTENCY_KEY_CHARACTERS, MAX_INPUT_BYTES, START_GRACE_MS
+from stepless.limits import IDEMPOTENCY_KEY_LIFE_MS, MAX_IDEMPOTENCY_KEY_CHARACTERS, MAX_INPUT_BYTES
 from stepless.model.json import JSON
 from stepless.ports import RunHead, Version
 from stepless.runtime import spending
 from stepless.runtime.admission import admit
+from stepless.runtime.headers import create_run, number_of, version_of
 from stepless.runtime.versions import Versions
 from stepless.runtime.world import World
 
@@ -25,12 +26,14 @@ KEY_OF_INPUTS = "inputs"
 
 @dataclass(frozen=True, slots=True)
 class Started:
-    """`replay` is true when an earlier start with the same key is answered again."""
+    """`version` is the number of the version that the run began with, `number` the run's own where its workflow numbers its
+    runs. `replay` is true when an earlier start with the same key is answered again."""
 
     run_id: str
     workflow_id: str
     version: int
     replay: bool = False
+    number: int | None = None
 
 
 def start(
@@ -66,13 +69,13 @@ def start(
     if claim is not None:
         standing = _claim_key(world, claim, json.loads(data) if same is None else same, run_id)
         if standing != run_id:
-            return _replayed(world, standing, version, data, facts)
-    return _create(world, run_id, version, data, facts)
+            return _replayed(world, standing, version, data, facts, graph.numbered)
+    return _create(world, run_id, version, data, facts, graph.numbered)
 
 
-def start_version(world: World, version: Version, data: bytes, facts: Mapping[str, JSON]) -> Started:
+def start_version(world: World, version: Version, data: bytes, facts: Mapping[str, JSON], *, numbered: bool) -> Started:
     """Creates a run of any version with inputs that are encoded already, admission aside."""
-    return _create(world, f"run_{token_hex(10)}", version, data, facts)
+    return _create(world, f"run_{token_hex(10)}", version, data, facts, numbered)
 
 
 def latest(world: World, workflow_id: str) -> Version:
@@ -112,30 +115,26 @@ def _claim_key(world: World, claim: str, same: JSON, run_id: str) -> str:
     return str(standing["run"])
 
 
-def _replayed(world: World, run_id: str, version: Version, data: bytes, facts: Mapping[str, JSON]) -> Started:
-    """The run of an earlier start. Whoever claimed the key may have died before it made the run: then it is made now."""
-    if world.store.get_run(run_id) is None:
-        _create(world, run_id, version, data, facts)
-    return Started(run_id, version.workflow_id, version.number, replay=True)
+def _replayed(
+    world: World, run_id: str, version: Version, data: bytes, facts: Mapping[str, JSON], numbered: bool
+) -> Started:
+    """The run of an earlier start. The process that claimed the key may have died before it made the run: then it is made now."""
+    head = world.store.get_run(run_id)
+    if head is None:
+        return replace(_create(world, run_id, version, data, facts, numbered), replay=True)
+    return _started(head, version, replay=True)
 
 
-def _create(world: World, run_id: str, version: Version, data: bytes, facts: Mapping[str, JSON]) -> Started:
-    now_ms = world.clock.now_ms()
-    head = RunHead(
-        run_id=run_id,
-        workflow_id=version.workflow_id,
-        version=version.hash,
-        status="created",
-        created_ms=now_ms,
-        updated_ms=now_ms,
-        inputs=data,
-        meta=json.dumps(facts, ensure_ascii=False, separators=(",", ":")).encode(),
-        due_ms=now_ms + START_GRACE_MS,
-    )
-    world.store.create_run(head)
+def _create(world: World, run_id: str, version: Version, data: bytes, facts: Mapping[str, JSON], numbered: bool) -> Started:
+    head = create_run(world, run_id, version, data, facts, numbered=numbered)
     try:
         world.queue.send(spending.hint(world, run_id, "start"))
     except StoreUnavailable as error:
         message = f"the run {run_id} exists and will start a little later"
         raise StoreUnavailable(message, code="start_delayed", mend="do not start it again", run_id=run_id) from error
-    return Started(run_id, version.workflow_id, version.number)
+    return _started(head, version)
+
+
+def _started(head: RunHead, newest: Version, *, replay: bool = False) -> Started:
+    version = version_of(head)
+    return Started(head.run_id, head.workflow_id, newest.number if version is None else version, replay, number_of(head))

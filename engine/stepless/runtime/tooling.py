@@ -98,7 +98,7 @@ def _keeps(contract: Contract | None, value: JSON, code: str) -> None:
         raise NodeFailure("contract_violated", code, "; ".join(violations))
 
 
-def _unheard(text: str) -> None:
+def _unheard(piece: object) -> None:
     """What a tool streams is not what its caller says."""
 
 

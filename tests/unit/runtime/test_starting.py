@@ -15,6 +15,7 @@ from stepless.adapters.sqlite.store import SqliteStore
 from stepless.errors import Conflict, InvalidRequest, LimitExceeded, NotFound, StoreUnavailable
 from stepless.limits import IDEMPOTENCY_KEY_LIFE_MS
 from stepless.ports import RunFilter
+from stepless.runtime.headers import create_run, number_of, version_of
 from stepless.runtime.service import Service
 
 NODES = {"a": {"type": "function", "with": {"call": "test.echo"}}}
@@ -95,3 +96,60 @@ def test_what_cannot_be_started_leaves_no_run(either: Any) -> None:
     with pytest.raises(LimitExceeded):
         either.service.start("small", "x" * 300_000)
     assert either.service.runs(RunFilter()).items == ()
+
+
+# -- numbers ----------------------------------------------------------------------------------------------------------
+
+NEWER = {"a": {"type": "function", "with": {"call": "test.newer"}}}
+
+
+def publish(machine: Any, nodes: dict[str, Any], **top: Any) -> int:
+    return int(machine.service.publish({"id": "small", "nodes": nodes, **top}).version.number)
+
+
+def test_a_run_keeps_the_number_of_the_version_that_it_began_with(either: Any) -> None:
+    """Also when the same content is published again as a later version."""
+    first = either.service.start("small", {}, key="k")
+    assert (publish(either, NEWER), publish(either, NODES)) == (2, 3)
+    assert version_of(either.service.run(first.run_id).head) == first.version == 1
+    assert either.service.start("small", {}, key="k").version == 1, "a start that is answered again"
+    assert either.service.rerun(first.run_id).version == 1
+    assert either.service.redeliver(first.run_id).version == 3
+    assert either.service.start("small", {}).version == 3
+
+
+def test_the_runs_of_a_numbered_workflow_are_counted(either: Any) -> None:
+    publish(either, NODES, numbered=True)
+    with ThreadPoolExecutor(10) as threads:
+        started = list(threads.map(lambda _: either.service.start("small", {}), range(10)))
+    assert sorted(start.number for start in started) == list(range(1, 11))
+    assert {number_of(head) for head in either.service.runs(RunFilter()).items} == set(range(1, 11))
+    again = either.service.rerun(started[0].run_id)
+    assert again.number == 11
+    publish(either, NEWER, numbered=True)
+    assert either.service.start("small", {}).number == 12, "versions share the count"
+    either.clock.advance(400 * 24 * 3_600_000)
+    assert either.service.start("small", {}).number == 13
+
+
+def test_a_start_that_is_answered_again_keeps_its_number(either: Any) -> None:
+    publish(either, NODES, numbered=True)
+    first = either.service.start("small", {}, key="k")
+    assert either.service.start("small", {}, key="k") == replace(first, replay=True)
+    assert either.service.start("small", {}).number == 2
+
+
+def test_a_workflow_that_is_not_numbered_counts_nothing(machine: Any) -> None:
+    machine.service.publish({"id": "small", "nodes": NODES})
+    faults = type(machine.faults)()
+    counting = replace(machine.world, store=faults.before(machine.store))
+    started = Service(counting, machine.service.versions, machine.service.signer).start("small", {})
+    assert started.number is None
+    assert "count" not in faults.names
+
+
+def test_of_two_that_make_the_same_run_both_are_told_the_number_that_stands(machine: Any) -> None:
+    machine.service.publish({"id": "small", "nodes": NODES})
+    version = machine.store.newest_version("small")
+    one, other = (create_run(machine.world, "run_1", version, b"{}", {}, numbered=True) for _ in range(2))
+    assert number_of(one) == number_of(other) == 1

@@ -238,7 +238,7 @@ function showDetail() {
     if (!run) return;
     const facts = [["Run", RUN], ["Workflow", `${run.workflow}, version ${run.version ?? "?"}`], ["Status", story.summary()[0]],
       ["Started", story.startedMs === null ? "not yet" : new Date(story.startedMs).toLocaleString()], ["Steps", String(run.steps)],
-      ["Tags", run.tags.join(", ")]].filter(([, said]) => said);
+      ["Keywords", run.keywords.join(", ")]].filter(([, said]) => said);
     parts.push(el("p", { class: "quiet" }, "Choose a node to see what went in and came out."),
       el("dl", {}, ...facts.flatMap(([name, said]) => [el("dt", {}, name), el("dd", {}, said)])));
     if (story.error ?? run.error) parts.push(...value("Error", story.error ?? run.error));

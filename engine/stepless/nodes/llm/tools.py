@@ -136,7 +136,7 @@ def _name_of(tool: ToolParams) -> str:
     return tool.call or tool.node or ""
 
 
-def _unheard(text: str) -> None:
+def _unheard(piece: object) -> None:
     """What a tool streams is not what the model says."""
 
 
