@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 import signal
+import socket
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -10,6 +12,7 @@ from typing import Any
 import pytest
 
 from stepless.cli import main
+from stepless.cli.dev import listen
 
 Write = Callable[[str, str], str]
 Serve = Callable[..., Any]
@@ -110,3 +113,22 @@ def test_a_run_goes_on_after_its_server_was_killed(serve: Serve, write: Write, t
     types = serve().watch(run_id)
     assert types[-1] == "run.completed" and "run.recovered" in types
     assert (tmp_path / "notes").read_text() == "before\ngate\ngate\n"
+
+
+def test_accepted_connections_send_small_answers_at_once() -> None:
+    """Else each answer over a kept connection waits 40 ms for an acknowledgement."""
+
+    async def accepted() -> int:
+        options: asyncio.Queue[int] = asyncio.Queue()
+
+        def connected(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+            options.put_nowait(writer.get_extra_info("socket").getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY))
+            writer.close()
+
+        async with await asyncio.start_server(connected, sock=listen("127.0.0.1", 0)) as server:
+            _, writer = await asyncio.open_connection(*server.sockets[0].getsockname())
+            option = await options.get()
+            writer.close()
+        return option
+
+    assert asyncio.run(accepted()) == 1

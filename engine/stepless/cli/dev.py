@@ -36,7 +36,7 @@ def dev(arguments: argparse.Namespace) -> int:
     if not folder.is_dir():
         mend = "give the folder of your workflows"
         raise InvalidRequest("there is no such folder", code="folder_not_found", place=arguments.folder, mend=mend)
-    listener = _listen(arguments.host, arguments.port)
+    listener = listen(arguments.host, arguments.port)
     try:
         sys.dont_write_bytecode = True  # a file that is saved twice in a second would be taken for its former self
         modules = Modules(folder, arguments.modules)
@@ -61,14 +61,16 @@ def _made(path: str) -> str:
     return path
 
 
-def _listen(host: str, port: int) -> socket.socket:
+def listen(host: str, port: int) -> socket.socket:
     try:
         family = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0][0]
-        return socket.create_server((host, port), family=family, backlog=128)
+        made = socket.create_server((host, port), family=family, backlog=128)
     except OSError as error:
         mend = "stop whatever listens there, or use --port 0 for a free one"
         message = f"nothing can listen there: {error.strerror}"
         raise InvalidRequest(message, code="port_taken", place=f"{host}:{port}", mend=mend) from error
+    # asyncio sends small answers at once (TCP_NODELAY) only over sockets that say that they are TCP, as accepted ones then do
+    return socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP, fileno=made.detach())
 
 
 # -- serving ----------------------------------------------------------------------------------------------------------
