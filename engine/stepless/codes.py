@@ -214,6 +214,7 @@ ENGINE: Final[Table] = {
     "append_conflict": Code("somebody else runs this run now", "Nothing: it goes on there."),
     "engine_bug": Code("what must not happen happened; nothing was written", "Report it."),
     "error": Code("an error of no other kind", "See the message."),
+    "database_gone": Code("503: the database was deleted or replaced under the server", "Put it back, or restart the server."),
     "extra_missing": Code("a command needs what is not installed", "Install the extra that is named."),
     "fenced": Code("another process owns this run", "Nothing: it goes on there."),
     "file_held": Code("another process serves the file", "Stop it, or use another file."),
