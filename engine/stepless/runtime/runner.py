@@ -258,6 +258,7 @@ class Session:
 
     def _dispatch(self, dispatch: Dispatch) -> None:
         self._dispatched += 1
+        self._executor.load(dispatch.instance.node.kind.name)
         self._attempts.begin(dispatch, self._attempt)
 
     async def _attempt(self, attempt: Attempt) -> None:
