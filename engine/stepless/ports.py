@@ -116,6 +116,10 @@ class Page(Generic[T]):
 class Store(Protocol):
     """Runs, logs, inboxes, versions. The contract suite in tests/contracts holds for every implementation."""
 
+    def check(self) -> None:
+        """Raises `StoreUnavailable` unless the store answers, and keeps what it is given."""
+        ...
+
     # -- versions -------------------------------------------------------------------------------------------------
     def put_version(
         self, workflow_id: str, hash: str, document: bytes, now_ms: int, entries: Collection[str] = ()

@@ -381,3 +381,63 @@ def test_the_wal_does_not_grow_without_end(path: Path) -> None:
     assert os.path.getsize(f"{path}-wal") < 8_000_000
     store.close()
     assert not Path(f"{path}-wal").exists()
+
+
+# -- a file that goes away ------------------------------------------------------------------------------------------------
+
+
+WRITES: dict[str, Callable[[SqliteStore], Any]] = {
+    "put_version": lambda store: store.put_version("wf", "h", b"{}", 0),
+    "claim": lambda store: store.claim("key", b"value", 0),
+    "count": lambda store: store.count("key", 0, 1),
+    "release_claim": lambda store: store.release_claim("key", b"value"),
+    "create_run": lambda store: store.create_run(RunHead("new", "wf", "h", "created", 0, 0, b"{}")),
+    "touch_run": lambda store: store.touch_run("r", 0),
+    "take_lease": lambda store: store.take_lease("r", "me", 0, 1),
+    "append": lambda store: store.append("r", Batch(1, 1, b"[]")),
+    "put_snapshot": lambda store: store.put_snapshot("r", 1, b"{}"),
+    "put_signal": lambda store: store.put_signal("r", Signal("resume", "p", b"{}", 0)),
+    "check": lambda store: store.check(),
+}
+
+
+def delete(path: Path) -> None:
+    path.unlink()
+
+
+def replace(path: Path) -> None:
+    other = path.with_name("other.db")
+    SqliteStore(other).close()
+    os.replace(other, path)
+
+
+@pytest.mark.parametrize("lose", [delete, replace])
+@pytest.mark.parametrize("verb", WRITES)
+def test_a_file_that_was_deleted_or_replaced_accepts_nothing(tmp_path: Path, lose: Callable[[Path], None], verb: str) -> None:
+    path = tmp_path / "runs.db"
+    store = SqliteStore(path)
+    store.create_run(RunHead("r", "wf", "h", "created", 0, 0, b"{}"))
+    lose(path)
+    with pytest.raises(StoreUnavailable) as refused:
+        WRITES[verb](store)
+    assert refused.value.error_code == "database_gone" and refused.value.place == str(path)
+    assert ("deleted" if lose is delete else "replaced") in refused.value.message
+    store.close()
+
+
+def test_a_file_that_is_put_back_is_used_again(tmp_path: Path) -> None:
+    path = tmp_path / "runs.db"
+    store = SqliteStore(path)
+    path.rename(tmp_path / "away.db")
+    with pytest.raises(StoreUnavailable):
+        store.check()
+    (tmp_path / "away.db").rename(path)
+    store.check()
+    assert store.create_run(RunHead("r", "wf", "h", "created", 0, 0, b"{}"))
+    store.close()
+
+
+def test_a_store_without_a_file_is_never_gone() -> None:
+    store = SqliteStore(":memory:")
+    store.check()
+    store.close()

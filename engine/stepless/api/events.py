@@ -132,7 +132,7 @@ async def _next(service: Service, run_id: str, read: Read, former: Slice, limit:
         found = _slice(read, former.cursor, limit)
         return found if found.events or found.ended else None
 
-    return await wait_for(look, seconds) or Slice((), former.cursor, False)
+    return await wait_for(service, run_id, look, seconds, closely=True) or Slice((), former.cursor, False)
 
 
 async def _stream(service: Service, run_id: str, read: Read, piece: Slice, heartbeat_seconds: float) -> AsyncIterator[bytes]:

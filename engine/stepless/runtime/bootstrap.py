@@ -28,6 +28,7 @@ from stepless.runtime.commits import Commits
 from stepless.runtime.host import Host
 from stepless.runtime.invitations import Invitations
 from stepless.runtime.moderation import configured_moderator
+from stepless.runtime.news import News
 from stepless.runtime.notices import Notices
 from stepless.runtime.runner import Runner
 from stepless.runtime.service import Service
@@ -78,12 +79,12 @@ def local(
     """
     clock = SystemClock()
     if path is None:
-        return assemble(MemoryStore(), MemoryBlobs(), budget_ms, secrets or EnvSecrets(), models, aws)
+        return assemble(MemoryStore(), MemoryBlobs(), budget_ms, secrets or EnvSecrets(), models, aws, news=News())
     with ExitStack() as opened:
         opened.enter_context(hold(path, clock.now_ms()))
         store = opened.enter_context(closing(SqliteStore(path, synchronous=synchronous)))
         times = own_times(store, clock)
-        built = assemble(store, SqliteBlobs(store.database), budget_ms, secrets or EnvSecrets(), models, aws, times)
+        built = assemble(store, SqliteBlobs(store.database), budget_ms, secrets or EnvSecrets(), models, aws, times, News())
         built.adopted = adopt(built.world)
         built._opened = opened.pop_all()
     return built
@@ -121,9 +122,9 @@ def attached(path: str | os.PathLike[str]) -> Attached:
 
 def assemble(
     store: Store, blobs: Blobs, budget_ms: float, secrets: Secrets, models: Models | None = None, aws: Aws | None = None,
-    ahead_ms: Callable[[str], int] = never_ahead,
+    ahead_ms: Callable[[str], int] = never_ahead, news: News | None = None,
 ) -> Local:  # fmt: skip
-    """One process over a store that may be shared with others."""
+    """One process over a store that may be shared with others; with `news` over one that is not."""
     clock = SystemClock()
     steady = SteadyClock()
     queue, timers = MemoryQueue(steady, lambda: host.wake()), MemoryTimers()  # noqa: PLW0108 - the host comes later
@@ -136,7 +137,7 @@ def assemble(
     children: dict[str, Run] = {}
     runs = runs_with(children, configured_runs(secrets.get, models), {} if aws is None else aws_runs(aws, invitations.invite))
     world = World(store, queue, timers, blobs, clock, secrets, kinds, runs, moderator, notices.send, ahead_ms=ahead_ms,
-                  commits=Commits(store.together if isinstance(store, SqliteStore) else None))  # fmt: skip
+                  commits=Commits(store.together if isinstance(store, SqliteStore) else None), news=news)  # fmt: skip
     versions = Versions(store, KINDS)
     children["workflow"] = caller(world, versions)
     runner = Runner(world, versions)

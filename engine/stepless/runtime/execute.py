@@ -129,6 +129,12 @@ class Executor:
         self._facts = facts
         self._mask = mask
 
+    def load(self, kind: str) -> None:
+        """Loads a kind's code before the clock of an attempt runs: a library may take longer than a short `timeout_ms`. Raises
+        nothing."""
+        if kind not in self._code:
+            self._code[kind] = _loaded(self._runs, kind)
+
     async def attempt(self, dispatch: Dispatch, now_ms: int) -> Completed | Failed | Suspended:
         """Does an attempt's work and answers what became of it. Raises only when it is cancelled: its deadline is kept by
         `Attempts`."""
@@ -160,10 +166,8 @@ class Executor:
             if node.moderation in ("input", "both"):
                 shown = {"inputs": dict(call.inputs), "params": self._mask.value(call.params)}
                 await self._gate.pass_through(node, "input", shown)
-            run = self._code.get(call.kind)
-            if run is None:
-                run = self._code[call.kind] = self._runs[call.kind]
-            result = await run(call)
+            self.load(call.kind)
+            result = await self._code[call.kind](call)
             if isinstance(result, Pause):
                 return Suspended(instance, number, result)
             check_size(result)
@@ -182,6 +186,18 @@ class Executor:
             failure = Failure("provider_error", "kind_raised", said, exception=_told(error, self._mask))
             return Failed(instance, number, failure, random())
         return Completed(instance, number, Outcome(result.value, result.handle, result.variables), _counts(result.usage))
+
+
+def _loaded(runs: Mapping[str, Run], kind: str) -> Run:
+    """The kind's code; where it cannot be loaded, code that tries again when it is called, and fails as that does."""
+    try:
+        return runs[kind]
+    except Exception:
+
+        async def later(call: Call) -> Result | Pause:
+            return await runs[kind](call)
+
+        return later
 
 
 def _counts(usage: Mapping[str, JSON]) -> dict[str, int]:

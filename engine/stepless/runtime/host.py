@@ -53,6 +53,7 @@ class Host:
         self._wake = asyncio.Event()
         self._loop: asyncio.AbstractEventLoop | None = None
         self._sweep_ms = 0
+        self._delays: dict[str, str] = {}  # what was told last of what has to wait: of a run by its id, of looking for work by ""
         self.schedules: Schedules | None = None  # fires those of every workflow: for a process that serves them all
         self.faults: dict[str, SteplessError] = {}  # why runs could not go on, by run id
         self.on_beginning: Callable[[str], None] = lambda run_id: None  # of an invocation, as is on_ending
@@ -73,7 +74,7 @@ class Host:
                 try:
                     self._take_work()
                 except TransientError as error:
-                    _log.warning("looking for work goes on later: %s", error)
+                    self._tell_delay("", "looking for work", error)
             await self._sleep()
         self._loop = None  # who wakes it after its end wakes nobody
 
@@ -81,9 +82,12 @@ class Host:
         now_ms = self._world.clock.now_ms()
         if now_ms >= self._sweep_ms or now_ms < self._sweep_ms - LOCAL_SWEEP_MS:  # the clock may have been set back
             self._sweep_ms = now_ms + LOCAL_SWEEP_MS
+            self._world.store.check()
             sweep(self._world)
             if self.schedules is not None:
                 self.schedules.fire(now_ms)
+            if self._delays.pop("", None) is not None:
+                _log.warning("looking for work goes on")
         for run_id in self._timers.due(now_ms):
             self._world.queue.send(Message(run_id, "timer"))
         now_ms = self._pace.now_ms()
@@ -105,8 +109,9 @@ class Host:
         try:
             await self._runner.run(message, Budget(self._budget_ms))
             self.faults.pop(message.run_id, None)
+            self._delays.pop(message.run_id, None)
         except TransientError as error:
-            _log.warning("run %s goes on later: %s", message.run_id, error)
+            self._tell_delay(message.run_id, f"run {message.run_id}", error)
             self._world.queue.send(message, BUSY_DELAY_MS)
         except SteplessError as error:
             _log.error("run %s could not go on: %s", message.run_id, error)
@@ -115,6 +120,12 @@ class Host:
             _log.exception("run %s could not go on", message.run_id)
             self.faults[message.run_id] = EngineBug(f"{type(error).__name__}: {error}", place=message.run_id)
         self.on_ending(message.run_id)
+
+    def _tell_delay(self, about: str, what: str, error: TransientError) -> None:
+        """Once, however often it is tried in vain for the same reason."""
+        if self._delays.get(about) != str(error):
+            self._delays[about] = str(error)
+            _log.warning("%s goes on later: %s", what, error)
 
     async def _sleep(self) -> None:
         clock, pace = self._world.clock, self._pace

@@ -211,6 +211,8 @@ class Session:
         )
         await self._patiently(partial(self._log.write, self._log.encoded(decision.events)), together=True)
         metering.committed(self._world.meter, self._head, decision.events)
+        if self._world.news is not None:
+            self._world.news.tell(self._head.run_id, decision.events)
         for instance in decision.aborts:  # before anything that waits: what was cancelled must not begin meanwhile
             self._attempts.drop(instance)
         if inbox.is_worth_marking(self._signals.told):
@@ -256,6 +258,7 @@ class Session:
 
     def _dispatch(self, dispatch: Dispatch) -> None:
         self._dispatched += 1
+        self._executor.load(dispatch.instance.node.kind.name)
         self._attempts.begin(dispatch, self._attempt)
 
     async def _attempt(self, attempt: Attempt) -> None:

@@ -55,20 +55,21 @@ class RunningTool:
         tool = self.tool
         try:
             _keeps(tool.input_contract, {"input": dict(arguments)}, "input_contract_violation")
+            code = self.runs[tool.kind.name]  # may have to be loaded, which is not the tool's time
             async with asyncio.timeout(tool.timeout_ms / 1000):
-                return self.mask.value(await self._work(self._own(arguments, token)))
+                return self.mask.value(await self._work(code, self._own(arguments, token)))
         except NodeFailure as failure:
             said, origin = self.mask.message(str(failure)), origin_of(failure)
             raise NodeFailure(failure.cause, failure.code, said, usage=failure.usage, origin=origin) from failure
         except TimeoutError as error:
             raise NodeFailure("timeout", "timeout", f"no answer within {tool.timeout_ms} ms") from error
 
-    async def _work(self, call: Call) -> JSON:
+    async def _work(self, code: Run, call: Call) -> JSON:
         tool = self.tool
         if tool.moderation in ("input", "both"):
             shown = {"inputs": dict(call.inputs), "params": self.mask.value(call.params)}
             await self.gate.pass_through(tool, "input", shown)
-        result = await self.runs[tool.kind.name](call)
+        result = await code(call)
         if isinstance(result, Pause):
             raise NodeFailure("execution", "tool_waits", f"{tool.id} waits for somebody, which no tool can", retryable=False)
         check_size(result)

@@ -37,6 +37,9 @@ class MemoryStore:
         self._by_age: list[tuple[int, str]] = []
         self._records: dict[str, _Records] = {}
 
+    def check(self) -> None:
+        """Memory always answers."""
+
     # -- versions -------------------------------------------------------------------------------------------------
 
     def put_version(

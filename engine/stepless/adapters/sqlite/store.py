@@ -32,6 +32,10 @@ class SqliteStore:
     def close(self) -> None:
         self.database.close()
 
+    def check(self) -> None:
+        self.database.check()
+        self.list_workflows(limit=1)
+
     def together(self) -> AbstractContextManager[None]:
         """See `ports.Together`."""
         return self.database.transaction()
@@ -130,6 +134,7 @@ class SqliteStore:
     # -- the lease ------------------------------------------------------------------------------------------------
 
     def take_lease(self, run_id: str, owner: str, now_ms: int, until_ms: int) -> Lease | None:
+        self.database.check()
         row = self._row(sql.TAKE_LEASE, {"run_id": run_id, "owner": owner, "now_ms": now_ms, "until_ms": until_ms})
         return Lease(run_id, owner, row[0], until_ms, row[1]) if row else None
 
