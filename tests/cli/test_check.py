@@ -78,6 +78,22 @@ def test_a_misspelt_function_is_found_where_functions_are_known(write: Write, ca
     assert "cli_check.refund" in capsys.readouterr().err
 
 
+def test_arguments_that_a_function_does_not_take_are_found(write: Write, capsys: pytest.CaptureFixture[str]) -> None:
+    write("cli_check_args.py", "from stepless import function\n@function('cli_check.pay')\n"
+          "def pay(order: str, amount: float) -> None: ...\n")
+    args = "{order: 7, amuont: 1}"
+    file = write("a.yaml", f"id: a\nnodes:\n  a:\n    type: function\n    with:\n      call: cli_check.pay\n      args: {args}\n")
+    assert main(["validate", file]) == 2
+    assert capsys.readouterr().err.splitlines() == [
+        f"{file}:7: error: `cli_check.pay` needs `amount`, which is not given [invalid_arguments]",
+        "    at nodes.a.with.args. Add `amount`. It takes `order`, `amount`.",
+        f"{file}:7: error: `order` of `cli_check.pay` should be text, not 7 [invalid_arguments]",
+        '    at nodes.a.with.args.order. Put it in quotes: `"7"`.',
+        f"{file}:7: error: `cli_check.pay` has no parameter `amuont` [invalid_arguments]",
+        "    at nodes.a.with.args.amuont. Did you mean `amount`? It takes `order`, `amount`.",
+    ]
+
+
 def test_a_function_module_that_fails_is_told_with_its_line(write: Write, hello: str, capsys: pytest.CaptureFixture[str]) -> None:
     module = write("cli_check_bad.py", "from stepless import function\n\nimport no_such_module\n")
     assert main(["validate", hello]) == 2

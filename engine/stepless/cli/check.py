@@ -19,7 +19,7 @@ from stepless.errors import DocumentRefused, InvalidRequest, SteplessError
 from stepless.model.findings import Severity
 from stepless.model.graph import Graph
 from stepless.nodes import KINDS
-from stepless.nodes.function import names
+from stepless.nodes.function import signatures
 
 _DRAWN: Final[Mapping[str, Callable[[Graph], str]]] = {"mermaid": mermaid, "dot": dot, "svg": svg}
 
@@ -35,7 +35,7 @@ def validate(arguments: argparse.Namespace) -> int:
 def _is_sound(file: str, arguments: argparse.Namespace) -> bool:
     """Tells what is wrong with a file; whether that is nothing, or only warnings."""
     try:
-        functions = names() if load_functions(Path(file).parent, arguments.modules) else None
+        functions = signatures() if load_functions(Path(file).parent, arguments.modules) else None
         source = read_source(file)
         text, findings = source.text, check_document(source.document, KINDS, functions=functions)
     except Refused as error:

@@ -16,7 +16,7 @@ from stepless.limits import MAX_WATCHED_FILES
 from stepless.model.findings import Finding
 from stepless.model.json import JSON
 from stepless.nodes import KINDS
-from stepless.nodes.function import names
+from stepless.nodes.function import signatures
 from stepless.runtime.service import Service
 
 Look = Mapping[Path, tuple[int, int]]
@@ -163,7 +163,7 @@ class Folder:
         try:
             source = read_source(path)
             text = source.text
-            published = self._service.publish(source.document, functions=names())
+            published = self._service.publish(source.document, functions=signatures())
         except DocumentRefused as error:
             return Judged(text or getattr(error, "text", ""), tuple(error.findings), None, None)
         except SteplessError as error:

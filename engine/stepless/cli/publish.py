@@ -16,7 +16,7 @@ from stepless.compile.write_yaml import write_yaml
 from stepless.errors import DocumentRefused, InvalidRequest, SteplessError
 from stepless.model.findings import Severity
 from stepless.nodes import KINDS
-from stepless.nodes.function import names
+from stepless.nodes.function import signatures
 
 _HASH: Final = 12  # characters that people are shown
 _CREATED: Final = 201
@@ -38,7 +38,7 @@ def _publish(gateway: Gateway, file: str, arguments: argparse.Namespace) -> bool
     """Whether a file was published, or is already."""
     text = ""
     try:
-        functions = names() if load_functions(Path(file).parent, arguments.modules) else None
+        functions = signatures() if load_functions(Path(file).parent, arguments.modules) else None
         source = read_source(file)
         text = source.text
         findings = check_document(source.document, KINDS, functions=functions)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from stepless.compile import compile_document, compile_stored
 from stepless.errors import Conflict, DocumentRefused
@@ -17,6 +17,9 @@ from stepless.model.kind import Nature
 from stepless.ports import StoredVersion
 from stepless.runtime.scheduling import keep_schedules, rhythms_of
 from stepless.runtime.world import World
+
+if TYPE_CHECKING:  # a run publishes nothing, and does without pydantic
+    from stepless.model.signature import Callables
 
 _MODEL: Final = "Set STEPLESS_OPENAI_KEY or STEPLESS_OPENAI_URL, STEPLESS_BEDROCK_REGION, or STEPLESS_MODEL_SCRIPT for a trial."
 _AWS: Final = "Install what it needs: pip install 'stepless[aws]'."
@@ -38,7 +41,7 @@ class Published:
     new: bool
 
 
-def publish(world: World, document: Mapping[str, JSON], *, functions: Collection[str] | None = None) -> Published:
+def publish(world: World, document: Mapping[str, JSON], *, functions: Callables | None = None) -> Published:
     """Stores a document as the newest version of its workflow; the same content again changes nothing.
 
     Raises `DocumentRefused` with every finding; `Conflict` when one of its webhook paths belongs to another workflow.
