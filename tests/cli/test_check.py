@@ -78,6 +78,23 @@ def test_a_misspelt_function_is_found_where_functions_are_known(write: Write, ca
     assert "cli_check.refund" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize("value", [None, ""], ids=["unset", "empty"])
+def test_a_name_without_a_value_is_a_warning(
+    value: str | None, write: Write, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("CLI_CHECK_KEY", raising=False)
+    if value is not None:
+        monkeypatch.setenv("CLI_CHECK_KEY", value)
+    file = write("a.yaml", "id: a\nenv:\n  - CLI_CHECK_KEY\nnodes: {a: {type: manual}}\n")
+    assert main(["validate", file]) == 0
+    told = capsys.readouterr()
+    assert f"{file}:3: warning: `CLI_CHECK_KEY` is not set here" in told.err and "[unset_env]" in told.err
+    assert told.out == f"{file}: 1 warning\n"
+    monkeypatch.setenv("CLI_CHECK_KEY", "k")
+    assert main(["validate", file]) == 0
+    assert capsys.readouterr().out == f"{file}: fine\n"
+
+
 def test_arguments_that_a_function_does_not_take_are_found(write: Write, capsys: pytest.CaptureFixture[str]) -> None:
     write("cli_check_args.py", "from stepless import function\n@function('cli_check.pay')\n"
           "def pay(order: str, amount: float) -> None: ...\n")

@@ -14,7 +14,7 @@ from stepless.core.settle import complete, fail, processing
 from stepless.core.state import Instance, Turns
 from stepless.core.turns import NotACollection, amount, collection, exit_cells
 from stepless.core.variables import VariableConflict
-from stepless.errors import ExpressionError, SteplessError
+from stepless.errors import AuthorError, SteplessError
 from stepless.limits import PREVIEW_CHARACTERS
 from stepless.model.graph import Container, OnError
 from stepless.model.json import JSON
@@ -100,7 +100,7 @@ def _test(decision: Decision, instance: Instance, container: Container, turns: T
     reading.cells = turns.cells
     try:
         return bool(amount(container, reading))
-    except ExpressionError as error:
+    except AuthorError as error:
         fail(decision, instance, processing(error.error_code, f"{container.mode}: {error}"))
         return False
 

@@ -8,13 +8,14 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from stepless.compile import compile_document, compile_stored
-from stepless.errors import Conflict, DocumentRefused
+from stepless.errors import Conflict, DocumentRefused, StoreUnavailable, StoreUnusable
 from stepless.limits import MAX_SCHEDULES
 from stepless.model.findings import Finding
 from stepless.model.graph import Graph, Node, all_nodes
 from stepless.model.json import JSON
 from stepless.model.kind import Nature
 from stepless.ports import StoredVersion
+from stepless.runtime.environment import unset_names
 from stepless.runtime.scheduling import keep_schedules, rhythms_of
 from stepless.runtime.world import World
 
@@ -60,7 +61,16 @@ def publish(world: World, document: Mapping[str, JSON], *, functions: Callables 
     if former is not None and former.hash != version.hash:
         _release_paths(world, former, webhook_paths(graph))
     keep_schedules(world, graph.workflow_id)
-    return Published(version, graph.warnings, new=former is None or former.number != version.number)
+    warnings = (*graph.warnings, *_unset_names(world, document))
+    return Published(version, warnings, new=former is None or former.number != version.number)
+
+
+def _unset_names(world: World, document: Mapping[str, JSON]) -> tuple[Finding, ...]:
+    """What cannot be looked up now is no reason to refuse a version, nor to warn of it."""
+    try:
+        return unset_names(document, world.secrets.get)
+    except (StoreUnavailable, StoreUnusable):
+        return ()
 
 
 def _listed_entries(graph: Graph) -> list[str]:
