@@ -295,7 +295,8 @@ class Document(DocumentPart):
     variables: dict[VariableName, JSON] = Field(default_factory=dict, max_length=MAX_VARIABLES)
     """Run variables with their initial values. `set` writes them, `<workflow.name>` reads them."""
     env: list[EnvName] = Field(default_factory=list, max_length=MAX_ENV_NAMES)
-    """The names that `${NAME}` may read: of the environment, then of the secret store. Their values are masked."""
+    """The names that `${NAME}` may read: of the environment, then of the secret store. Their values are masked. A node that reads
+    one without a value, or with an empty one, fails with `secret_missing`."""
     nodes: dict[NodeId, NodeDocument]
     """The nodes by id."""
     edges: list[EdgeDocument] = Field(default_factory=list)
