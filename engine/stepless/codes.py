@@ -69,6 +69,7 @@ FINDINGS: Final[Table] = {
     "too_many_losers": Code("too many nodes would be cancelled by joins", "Use `losers: continue`."),
     "too_many_schedules": Code("more schedules than one workflow may have", "Let one fire more often, or split the workflow."),
     "unknown_callable": Code("a function of that name is not registered", "See the nearest name, or load its module."),
+    "unknown_cause": Code("`retry_on` names a cause of failure that there is not", "See the causes in the message."),
     "unknown_exit": Code("an edge leaves by an exit that its source does not have", "See the exits it has."),
     "unknown_field": Code("a field is not known", "See the nearest name."),
     "unknown_kind": Code("there is no such kind of node", "See the nearest name."),

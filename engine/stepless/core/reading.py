@@ -69,8 +69,8 @@ class Reading:
     # -- by root ----------------------------------------------------------------------------------------------------
 
     def _read_env(self, name: str) -> JSON:
-        """Raises `ConfigError` (secret_missing) for a name without a value, before anything is sent with an empty secret. An entry
-        sends nothing, and its door has judged who may come in."""
+        """Raises `ConfigError` (secret_missing) for a name without a value, before anything is sent with an empty secret. An
+        entry sends nothing, and its door has judged who may come in."""
         value = self.env.get(name) if self.env is not None else None
         if not value and self.env is not None and self.instance.node.kind.nature is not Nature.ENTRY:
             raise ConfigError(

@@ -34,8 +34,9 @@ from stepless.limits import (
     MAX_STEPS,
     MAX_VARIABLES,
 )
-from stepless.model.durations import DURATION_SCHEMA, parse_duration_ms
+from stepless.model.durations import DURATION_SCHEMA
 from stepless.model.json import JSON, Path, parse_path
+from stepless.model.misfits import read_duration_ms
 from stepless.model.work import CAUSES
 from stepless.model.written import MERGE_ALIASES, RETRIED
 
@@ -53,15 +54,6 @@ def _tag(value: object) -> str | None:
     if isinstance(value, list | tuple):
         return "list"
     return "object" if isinstance(value, Mapping | BaseModel) else None
-
-
-def _duration(value: object) -> int:
-    if not isinstance(value, str):
-        raise PydanticCustomError("duration", "should be text with a unit, like 90s, 15m, 2h, 3d or PT2H")
-    try:
-        return parse_duration_ms(value)
-    except ValueError as error:
-        raise PydanticCustomError("duration", "{told}", {"told": str(error)}) from None
 
 
 def _merge_alias(value: object) -> object:
@@ -99,7 +91,7 @@ Milliseconds = Annotated[int, Field(ge=0, le=MAX_DURATION_MS)]
 PositiveMilliseconds = Annotated[int, Field(ge=1, le=MAX_DURATION_MS)]
 Duration = Annotated[
     int,
-    BeforeValidator(_duration),
+    BeforeValidator(read_duration_ms),
     WithJsonSchema(dict(DURATION_SCHEMA)),
 ]
 MergeName = Annotated[

@@ -11,23 +11,23 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import groupby
 from typing import Any, Final, NamedTuple
 
-from pydantic import ValidationError
-from pydantic_core import ErrorDetails
+from pydantic_core import ErrorDetails, PydanticCustomError
 
 from stepless.limits import PREVIEW_CHARACTERS
-from stepless.model.durations import parse_duration_ms
+from stepless.model.durations import DurationTooLong, parse_duration_ms
 from stepless.model.json import JSON, Path
 
 UNION: Final = "union"
 NOUNS: Final[Mapping[str, str]] = {  # what pydantic wanted, by the type of its error
-    "string_type": "text", "string_sub_type": "text", "int_type": "a whole number", "int_parsing": "a whole number",
-    "int_from_float": "a whole number", "int_parsing_size": "a whole number", "float_type": "a number",
+    "string_type": "text", "string_sub_type": "text", "int_type": "an integer", "int_parsing": "an integer",
+    "int_from_float": "an integer", "int_parsing_size": "an integer", "float_type": "a number",
     "float_parsing": "a number", "decimal_type": "a number", "decimal_parsing": "a number", "bool_type": "true or false",
     "bool_parsing": "true or false", "list_type": "a list", "tuple_type": "a list", "set_type": "a list",
     "frozen_set_type": "a list", "dict_type": "an object", "model_type": "an object", "dataclass_type": "an object",
     "model_attributes_type": "an object", "dataclass_exact_type": "an object", "mapping_type": "an object",
     "none_required": "null",
     "date_type": "a date", "datetime_type": "an instant", "time_type": "a time of day", "time_delta_type": "a duration",
+    "duration": "a duration",
 }  # fmt: skip
 _PLACED: Final = ("missing", "extra_forbidden", "missing_argument", "unexpected_keyword_argument")
 _BOUNDS: Final[Mapping[str, str]] = {  # the mend for a value of the right type, by the type of pydantic's error
@@ -39,6 +39,7 @@ _BOUNDS: Final[Mapping[str, str]] = {  # the mend for a value of the right type,
     "union_tag_not_found": "See the forms of this field in the reference.",
 }  # fmt: skip
 _OPENING: Final = re.compile(r"^(?:Value error, |Assertion failed, )?(?:(?:Input|String|Dictionary|List|Value|Tuple|Set) )?")
+_DURATIONS: Final = "write it like 500ms, 90s, 15m, 2h, 3d or PT2H"
 _FALSE: Final = ("no", "off", "false", "n")
 _TRUE: Final = ("yes", "on", "true", "y")
 
@@ -63,6 +64,8 @@ class Misfit(NamedTuple):
             return "is missing"
         if self.type in ("extra_forbidden", "unexpected_keyword_argument"):
             return "is not known here"
+        if self.type == "duration":
+            return f"is {given}, which is no duration" + ("" if quoted else f": {_DURATIONS}")
         if self.wanted:
             return f"should be {_either(self.wanted)}, not {given}"
         if self.type == "union_tag_not_found":
@@ -84,15 +87,27 @@ class Misfit(NamedTuple):
         return bound.format(**self.context) if bound is not None else ""
 
 
-def misfits(refused: ValidationError, raw: JSON) -> list[Misfit]:
-    """Every place of `raw` that does not fit, told once, in pydantic's order.
+def misfits(errors: Sequence[ErrorDetails], raw: JSON) -> list[Misfit]:
+    """Every place of `raw` that does not fit, told once, in pydantic's order. `errors` are pydantic's, for `raw`.
 
     Of a union only the form is told that the value was probably meant to have: the one whose type it has. When it has the type of
     none, all their types are told in one misfit.
     """
-    found = [(_steps(error, raw), error) for error in refused.errors(include_url=False)]
+    found = [(_steps(error, raw), error) for error in errors]
     told = {(misfit.place, misfit.type): misfit for misfit in _told_once(found, 0, raw)}
     return list(told.values())
+
+
+def read_duration_ms(value: object) -> int:
+    """The milliseconds of a duration, for the validator of a field. Raises `PydanticCustomError`."""
+    if not isinstance(value, str):
+        raise PydanticCustomError("duration", "should be text with a unit, like 90s, 15m, 2h, 3d or PT2H")
+    try:
+        return parse_duration_ms(value)
+    except DurationTooLong as error:
+        raise PydanticCustomError("duration_too_long", "{told}", {"told": str(error)}) from None
+    except ValueError as error:
+        raise PydanticCustomError("duration", "{told}", {"told": str(error)}) from None
 
 
 def preview(value: Any) -> str:
@@ -208,6 +223,12 @@ def _as_boolean(name: str, value: Any) -> str:
     return next((f"Write `{meant}`." for meant, words in (("true", _TRUE), ("false", _FALSE)) if word in words), "")
 
 
+def _as_duration(name: str, value: Any) -> str:
+    if isinstance(value, int) and not isinstance(value, bool) and value >= 0:
+        return f"Give it a unit: `{value}s` are seconds, `{value}m` minutes; ms, h and d are the others."
+    return f"{_DURATIONS[:1].upper()}{_DURATIONS[1:]}."
+
+
 def _as_list(name: str, value: Any) -> str:
     return f"Write it as a list: `[{str(value)[:PREVIEW_CHARACTERS]}]`." if isinstance(value, str | int | float) else ""
 
@@ -222,6 +243,6 @@ def _as_object(name: str, value: Any) -> str:
 
 
 _MENDS: Final[Mapping[str, Callable[[str, Any], str]]] = {
-    "text": _as_text, "a whole number": _as_number, "a number": _as_number, "true or false": _as_boolean, "a list": _as_list,
-    "an object": _as_object,
+    "text": _as_text, "an integer": _as_number, "a number": _as_number, "true or false": _as_boolean, "a list": _as_list,
+    "an object": _as_object, "a duration": _as_duration,
 }  # fmt: skip

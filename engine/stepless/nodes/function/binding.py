@@ -75,7 +75,7 @@ class Binding:
         try:
             return check.adapter.validate_python(value)
         except ValidationError as refused:
-            misfit = misfits(refused, value)[0]
+            misfit = misfits(refused.errors(include_url=False), value)[0]
             place = ".".join(map(str, (name, *misfit.place)))
             raise self._invalid(f"`{place}` {misfit.told(quoted=False)}") from refused
 
@@ -91,7 +91,7 @@ class Binding:
         try:
             check.adapter.validate_python(copied(value))
         except ValidationError as refused:
-            return misfits(refused, value)
+            return misfits(refused.errors(include_url=False), value)
         except Exception:  # the author's own validator; the call would tell
             return ()
         return ()
