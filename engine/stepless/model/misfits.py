@@ -36,9 +36,10 @@ _BOUNDS: Final[Mapping[str, str]] = {  # the mend for a value of the right type,
     "too_short": "Give {min_length} at least.", "too_long": "Keep {max_length} at most.",
     "string_too_short": "Write {min_length} characters at least.", "string_too_long": "Keep {max_length} characters at most.",
     "string_pattern_mismatch": "It must match {pattern}.", "missing": "Add it.", "extra_forbidden": "Leave it out.",
-    "union_tag_not_found": "See the forms of this field in the reference.",
+    **dict.fromkeys(("union_tag_not_found", "union_tag_invalid"), "See the forms of this field in the reference."),
 }  # fmt: skip
 _OPENING: Final = re.compile(r"^(?:Value error, |Assertion failed, )?(?:(?:Input|String|Dictionary|List|Value|Tuple|Set) )?")
+_COUNTED: Final = re.compile(r"(?: after validation)?, not [0-9]+$")
 _DURATIONS: Final = "write it like 500ms, 90s, 15m, 2h, 3d or PT2H"
 _FALSE: Final = ("no", "off", "false", "n")
 _TRUE: Final = ("yes", "on", "true", "y")
@@ -68,9 +69,9 @@ class Misfit(NamedTuple):
             return f"is {given}, which is no duration" + ("" if quoted else f": {_DURATIONS}")
         if self.wanted:
             return f"should be {_either(self.wanted)}, not {given}"
-        if self.type == "union_tag_not_found":
+        if self.type in ("union_tag_not_found", "union_tag_invalid"):
             return f"is {given}, which is none of the forms that it has"
-        said = _OPENING.sub("", self.message, count=1)
+        said = _COUNTED.sub("", _OPENING.sub("", self.message, count=1))
         said = said[:1].lower() + said[1:]
         if not said.startswith("should "):
             return f"does not fit: {said}"
