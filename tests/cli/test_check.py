@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import json
+import platform
 from collections.abc import Callable
+from importlib.metadata import version
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -166,8 +169,11 @@ def test_a_broken_workflow_is_not_drawn(write: Write, capsys: pytest.CaptureFixt
 @pytest.mark.parametrize(
     ("argv", "told"),
     [
-        ([], "COMMAND"),
-        (["dance"], "dance"),
+        (["dance"], "there is no command `stepless dance`"),
+        (["strat", "hello"], "did you mean `start`? see `stepless --help`."),
+        (["runs", "lst"], "did you mean `list`? see `stepless runs --help`."),
+        (["help", "runz"], "did you mean `run`?"),
+        (["graph", "x.yaml", "--format", "svgg"], "--format is one of `mermaid`, `dot`, `svg`, not `svgg`"),
         (["run", "--budget-ms", "soon", "x.yaml"], "no number of milliseconds"),
         (["dev", "--port", "70000"], "no port"),
         (["run"], "give the workflow to run"),
@@ -188,3 +194,51 @@ def test_a_mistake_in_the_arguments_is_one_sentence_and_the_mend(
 def test_help_shows_examples(command: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     assert main([*command, "--help"]) == 0
     assert "examples:\n  stepless" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("argv", [[], ["help"], ["--help"]])
+def test_the_command_alone_says_what_there_is(argv: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(argv) == 0
+    assert "validate" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(("argv", "usage"), [
+    (["help", "run"], "usage: stepless run "), (["help", "runs", "list"], "usage: stepless runs list "),
+    (["runs"], "usage: stepless runs "), (["help", "runs"], "usage: stepless runs "),
+])  # fmt: skip
+def test_help_of_a_verb_is_its_help(argv: list[str], usage: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(argv) == 0
+    assert capsys.readouterr().out.startswith(usage)
+
+
+def test_the_version_is_told(capsys: pytest.CaptureFixture[str]) -> None:
+    release = version("stepless")
+    assert main(["--version"]) == main(["version"]) == main(["version", "--json"]) == 0
+    line, again, as_json = capsys.readouterr().out.splitlines()
+    assert line == again == f"stepless {release} (Python {platform.python_version()})"
+    assert json.loads(as_json) == {"stepless": release, "python": platform.python_version()}
+
+
+# -- folders ----------------------------------------------------------------------------------------------------------
+
+COMPOSE = "services:\n  web:\n    image: nginx\n    environment: {NODES: '3'}\nx-node: 1\n"
+
+
+def test_other_yaml_of_a_folder_is_left_alone(write: Write, hello: str, capsys: pytest.CaptureFixture[str]) -> None:
+    for name, text in {"docker-compose.yml": COMPOSE, "list.yaml": "- node\n", "broken.yml": "a: [node\n",
+                       "data.json": '["nodes"]', "cluster.yaml": "kind: Cluster\nspec: {nodes: 3}\n", "empty.yaml": ""}.items():
+        write(name, text)
+    assert main(["validate", str(Path(hello).parent)]) == 0
+    told = capsys.readouterr()
+    assert told.err == "" and told.out == f"{hello}: fine\n"
+
+
+@pytest.mark.parametrize("text", [
+    "id: a\nnodes:\n\ta: {type: manual}\n", "nodes: {}\n", "id: a\nnode:\n  a: {type: manual}\n", "{id: a, nodes: {a: }: }\n",
+])  # fmt: skip
+def test_a_workflow_with_faults_is_not_taken_for_something_else(text: str, write: Write) -> None:
+    assert main(["validate", str(Path(write("a.yaml", text)).parent)]) == 2
+
+
+def test_a_file_that_is_named_is_always_judged(write: Write) -> None:
+    assert main(["validate", write("docker-compose.yml", COMPOSE)]) == 2

@@ -93,8 +93,9 @@ class Folder:
         yield from sorted({path.resolve() for path in self._path.glob("*.py")} | self._modules.files())
 
     def _documents(self) -> list[Path]:
+        """A file that is served stays one of them, whatever it holds now."""
         try:
-            return documents_in(self._path)
+            return sorted({*documents_in(self._path), *(path for path in self._served if path.is_file())})
         except OSError:
             return []  # a file is just being replaced, or the folder is gone: the next look sees
 

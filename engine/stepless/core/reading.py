@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 
 from stepless.core.state import Instance, Scope, State
 from stepless.errors import ConfigError
+from stepless.limits import MAX_SHOWN_NULLS
 from stepless.model.json import JSON, Path, read_path
 from stepless.model.kind import Case, Nature
 from stepless.model.scope import Expression, Reference
 
 _NOTHING: Mapping[str, JSON] = {}
+_NULL = re.compile(r"\bnull\b")
 
 
 class Reading:
@@ -20,7 +23,7 @@ class Reading:
     an `env`, as a log is folded, `${NAME}` reads as null.
     """
 
-    __slots__ = ("state", "instance", "inputs", "now_ms", "env", "params", "turn", "cells")
+    __slots__ = ("state", "instance", "inputs", "now_ms", "env", "params", "turn", "cells", "nulls")
 
     def __init__(
         self,
@@ -39,6 +42,7 @@ class Reading:
         self.turn = turn
         self.cells = instance.cells
         self.params: Mapping[str, JSON] = _NOTHING
+        self.nulls: tuple[str, ...] = ()  # the references that were read and are null, as they are written
 
     # -- model.scope.Scope ------------------------------------------------------------------------------------------
 
@@ -47,7 +51,10 @@ class Reading:
         if reference.env:
             return self._read_env(root)
         reader = _READERS.get(root)
-        return reader(self, path) if reader is not None else self._read_name(root, path)
+        value = reader(self, path) if reader is not None else self._read_name(root, path)
+        if value is None:
+            self.nulls += (reference.text,)
+        return value
 
     # -- model.kind.Work --------------------------------------------------------------------------------------------
 
@@ -118,6 +125,15 @@ class Reading:
             "started_at": self.state.started_ms,
         }
         return read_path(facts, path)
+
+
+def with_nulls(message: str, nulls: Sequence[str]) -> str:
+    """A failure's message; where it is about a null, also which references were null."""
+    if not nulls or _NULL.search(message) is None:
+        return message
+    names = [f"`{text}`" for text in dict.fromkeys(nulls)]
+    shown = ", ".join(names[:MAX_SHOWN_NULLS])
+    return f"{message}; {shown} {'is' if len(names) == 1 else 'are'} null"
 
 
 def _turn_field(scope: Scope, path: Path) -> JSON:

@@ -69,11 +69,13 @@ def params_of(model: type[P], call: Call, *, check: Callable[[P, str], list[Find
 
 def exactly_one(params: BaseModel, path: str, names: tuple[str, ...]) -> list[Finding]:
     """A finding unless one and only one of the fields is given. `names` are as in the document (`for`, `while`)."""
-    given = [name for name in names if getattr(params, f"{name}_" if keyword.iskeyword(name) else name) is not None]
+    fields = {name: f"{name}_" if keyword.iskeyword(name) else name for name in names}
+    given = [name for name, field in fields.items() if getattr(params, field) is not None]
     if len(given) == 1:
         return []
+    null = [f"`{name}` is null" for name, field in fields.items() if name not in given and field in params.model_fields_set]
     wanted = ", ".join(f"`{name}`" for name in names)
-    told = "none is given" if not given else "given are " + ", ".join(f"`{name}`" for name in given)
+    told = "given are " + ", ".join(f"`{name}`" for name in given) if given else ", ".join(null) or "none is given"
     return [Finding("exactly_one", path, f"exactly one of {wanted} is needed; {told}", "Keep the one that you mean.")]
 
 

@@ -11,7 +11,7 @@ from stepless.compile import compile_document, compile_stored
 from stepless.errors import Conflict, DocumentRefused, StoreUnavailable, StoreUnusable
 from stepless.limits import MAX_SCHEDULES
 from stepless.model.findings import Finding
-from stepless.model.graph import Graph, Node, all_nodes
+from stepless.model.graph import Graph, Node, placed_nodes
 from stepless.model.json import JSON
 from stepless.model.kind import Nature
 from stepless.ports import StoredVersion
@@ -49,7 +49,8 @@ def publish(world: World, document: Mapping[str, JSON], *, functions: Callables 
     Nothing is stored then. Raises also as `scheduling.keep_schedules` does, after the version was stored.
     """
     graph = compile_document(document, world.kinds, functions=functions)
-    missing = [finding for node in all_nodes(graph.root) if (finding := _without_code(world, node)) is not None]
+    placed = dict(placed_nodes(graph.root))
+    missing = [finding for path, node in placed.items() if (finding := _without_code(world, path, node)) is not None]
     missing += _too_many_schedules(graph)
     if missing:
         raise DocumentRefused(missing)
@@ -100,12 +101,12 @@ def _claim_paths(world: World, graph: Graph, now_ms: int) -> None:
             raise Conflict(message, code="webhook_path_taken", place=path, mend="choose another path", owner=owner.decode())
 
 
-def _without_code(world: World, node: Node) -> Finding | None:
+def _without_code(world: World, path: str, node: Node) -> Finding | None:
     if node.kind.nature is not Nature.EFFECT or node.kind.name in world.runs:
         return None
     message = f"the kind {node.kind.name} can be simulated but not run by this installation"
     mend = _NEEDS.get(node.kind.name, "Use another kind.")
-    return Finding("kind_without_code", f"nodes.{node.id}.type", message, mend, node=node.id)
+    return Finding("kind_without_code", f"{path}.type", message, mend, node=node.id)
 
 
 def _release_paths(world: World, former: StoredVersion, kept: Collection[str]) -> None:
