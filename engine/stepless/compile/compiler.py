@@ -13,6 +13,7 @@ from stepless.compile.link import link
 from stepless.compile.params import fit
 from stepless.compile.references import reference_findings
 from stepless.compile.shape import judged
+from stepless.compile.text_checks import doubtful_references
 from stepless.errors import DocumentRefused
 from stepless.limits import MAX_COUNTED_FINDINGS, MAX_EDGES, MAX_FINDINGS, MAX_NODES
 from stepless.model.findings import Finding, Severity
@@ -106,6 +107,7 @@ def _findings(draft: Draft) -> Iterator[Finding]:
         for body in draft.bodies:
             yield from check(draft, body)
     yield from reference_findings(draft)
+    yield from doubtful_references(draft)
 
 
 def _crowd(draft: Draft) -> list[Finding]:
