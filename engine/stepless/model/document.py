@@ -204,9 +204,10 @@ class RetryDocument(DocumentPart):
     attempts: int = Field(default=1, ge=1, le=MAX_RETRY_ATTEMPTS)
     """How many tries there are, the first one counted."""
     backoff_ms: Milliseconds = 500
-    """The delay before the second try. It doubles with every further try and is drawn between half and one and a half."""
+    """The delay before the second try. It doubles with every further try, up to `max_backoff_ms`; what is waited is drawn between
+    half of that and all of it."""
     max_backoff_ms: Milliseconds = 8_000
-    """The delay never grows beyond this."""
+    """No delay is longer, unless the other side asked for more after a `rate_limit`."""
     retry_on: list[Cause] = Field(default_factory=lambda: list(RETRIED), max_length=len(RETRY_CAUSES))
     """Causes of failure after which there is another try; any other failure is final."""
 
