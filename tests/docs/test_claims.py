@@ -153,7 +153,8 @@ def test_a_schedule_puts_out_what_the_reference_says() -> None:
     built.service.publish({"id": "w", "nodes": nodes})
     started = start_scheduled(built.world, built.service.versions, firing)
     assert started is not None
-    assert json.loads(built.service.run(started.run_id).head.inputs) == {"scheduled_at": "2030-03-17T17:46:40.000Z", "node": "night"}
+    inputs = json.loads(built.service.run(started.run_id).head.inputs)
+    assert inputs == {"scheduled_at": "2030-03-17T17:46:40.000Z", "node": "night"}
     built.close()
 
 

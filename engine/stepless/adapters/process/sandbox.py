@@ -23,7 +23,8 @@ _PIECE_BYTES: Final = 65_536
 
 class ProcessSandbox:
     """At most MAX_SANDBOXES processes at once per event loop. With `unsafe` code also runs where the kernel has no system call
-    filter: then it can still open no file, socket or process, but could delete, rename or signal what this user may."""
+    filter: then it can still open no file, socket or process, and Python has no function left that deletes, renames or signals;
+    but a fault of the interpreter would let it do what this user may."""
 
     def __init__(self, *, unsafe: bool = False) -> None:
         self._unsafe = unsafe
