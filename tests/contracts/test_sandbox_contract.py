@@ -303,7 +303,7 @@ def main(args):
 
 ATTACKS = {
     "signal the parent": "os.kill(args['parent'], 9)",
-    "signal everybody": "os.kill(-1, 9)",
+    "signal everybody": "os.kill(-1, 0)",
     "signal the group of the parent": "os.killpg(args['parent'], 9)",
     "signal by a name that is held elsewhere": "named('kill')(args['parent'], 9)",
     "signal by a fresh posix": "importer.load_module('posix').kill(args['parent'], 9)",
