@@ -18,15 +18,13 @@ import boto3
 import pytest
 
 from stepless.adapters.aws.sandbox import CONFIG, LambdaSandbox
-from stepless.adapters.process import sandbox as process
-from stepless.adapters.process.sandbox import ProcessSandbox
+from stepless.adapters.process.sandbox import CHILD, ProcessSandbox
 from stepless.limits import MAX_CODE_PRINT_CHARACTERS
 from stepless.model.program import Program, Ran
 from stepless.model.work import NodeFailure
 from stepless.ports import Sandbox
 from stepless.runtime.bootstrap_sandbox import sandboxed
 
-CHILD = Path(process.__file__).with_name("child.py")
 Reply = Callable[[bytes], tuple[int, dict[str, str], bytes]]
 
 
@@ -253,12 +251,12 @@ child.main()
 
 
 @pytest.fixture(params=["filter", "no filter"])
-def walled(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Sandbox:
-    if request.param == "no filter":
-        script = tmp_path / "no_filter.py"
-        script.write_text(NO_FILTER)
-        monkeypatch.setattr(process, "_CHILD", script)
-    return ProcessSandbox(unsafe=True)
+def walled(request: pytest.FixtureRequest, tmp_path: Path) -> Sandbox:
+    if request.param == "filter":
+        return ProcessSandbox(unsafe=True)
+    script = tmp_path / "no_filter.py"
+    script.write_text(NO_FILTER)
+    return ProcessSandbox(unsafe=True, script=script)
 
 
 ATTACK = """
