@@ -20,6 +20,8 @@ MIN_ENCODED_SECRET_BYTES: Final = 8  # of one that is also looked for in base64,
 MAX_VARIABLES: Final = 1_000
 MAX_LOSERS: Final = 1_000_000  # over all joins that cancel theirs: joins in a row share most of them
 MAX_SHOWN_IDS: Final = 20  # of a cycle, in a message
+MAX_DOUBTFUL_WORDS: Final = 30  # of a document, that are compared with its names: each takes some milliseconds
+MAX_SHOWN_NULLS: Final = 5  # references that were null, in a message
 
 # -- expressions -----------------------------------------------------------------------------------------------------
 MAX_EXPRESSION_CHARACTERS: Final = 2_000

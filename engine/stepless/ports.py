@@ -316,7 +316,7 @@ class Clock(Protocol):
 
 class Secrets(Protocol):
     def get(self, name: str) -> str | None:
-        """The value that `${name}` stands for; None when there is none."""
+        """The value that `${name}` stands for; None when there is none. The empty text counts as none."""
         ...
 
 

@@ -74,6 +74,16 @@ def test_a_broken_file_is_told_and_stops_nobody_else(serve: Serve, hello: str, w
     assert [workflow["id"] for workflow in dev.client.get("/workflows").json()["workflows"]] == ["hello"]
 
 
+def test_a_name_without_a_value_is_told_at_the_start(serve: Serve, write: Write) -> None:
+    write("keyed.yaml", "id: keyed\nenv: [CLI_DEV_KEY]\nnodes:\n  a: {type: transform, with: {value: 'key=${CLI_DEV_KEY}'}}\n")
+    dev = serve(CLI_DEV_KEY="")
+    assert "keyed.yaml:2: warning: `CLI_DEV_KEY` is not set" in "".join(dev.child.said)
+    run_id = dev.start("keyed")
+    assert dev.watch(run_id)[-1] == "run.failed"
+    error = dev.client.get(f"/runs/{run_id}").json()["error"]
+    assert (error["node"], error["code"]) == ("a", "secret_missing") and "CLI_DEV_KEY" in error["message"]
+
+
 def test_a_second_server_on_the_same_file_is_told_who_holds_it(
     serve: Serve, hello: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -58,6 +58,15 @@ def test_publishing_says_id_version_and_whether_anything_changed(say: Say, hello
     assert shown.startswith("# hello version 1, ") and "type: transform" in shown
 
 
+def test_publishing_tells_what_the_server_warns_of(say: Say, write: Write, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("CLI_RUNS_KEY", raising=False)
+    file = write("keyed.yaml", "id: keyed\nenv: [CLI_RUNS_KEY]\nnodes: {a: {type: manual}}\n")
+    code, told, complaint = say("publish", file)
+    assert code == 0 and told.split()[-1] == "published"
+    assert f"{file}:2: warning: `CLI_RUNS_KEY` is not set" in complaint
+    assert [each["code"] for each in lines(say("publish", file, "--json")[1])[0]["warnings"]] == ["unset_env"]
+
+
 def test_a_document_with_faults_is_told_at_its_lines_and_stops_no_other(say: Say, hello: str, write: Write) -> None:
     code, told, complaint = say("publish", write("broken.yaml", BROKEN), hello)
     assert code == 2

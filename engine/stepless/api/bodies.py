@@ -14,6 +14,7 @@ from stepless.compile.syntax import SyntaxFault
 from stepless.errors import InvalidRequest
 from stepless.limits import MAX_ANSWER_FIELDS, MAX_REQUEST_BYTES
 from stepless.model.json import JSON
+from stepless.model.misfits import misfits
 
 M = TypeVar("M", bound=BaseModel)
 
@@ -86,10 +87,12 @@ def validated(model: type[M], value: JSON) -> M:
     try:
         return model.model_validate(value)
     except ValidationError as error:
-        faults = [(".".join(map(str, fault["loc"])), fault["msg"]) for fault in error.errors(include_input=False)]
-        violations = [f"{place}: {message}" if place else message for place, message in faults]
+        faults = misfits(error.errors(include_url=False), value)
+        places = [".".join(map(str, fault.place)) for fault in faults]
+        told = [fault.told(quoted=False) for fault in faults]
+        violations = [f"{place}: {message}" if place else message for place, message in zip(places, told, strict=True)]
         message = f"the body does not fit: {violations[0]}"
-        raise InvalidRequest(message, status=422, place=faults[0][0], violations=violations) from error
+        raise InvalidRequest(message, status=422, place=places[0], violations=violations) from error
 
 
 def form_fields(data: bytes) -> dict[str, str]:

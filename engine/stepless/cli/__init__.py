@@ -5,6 +5,7 @@
     verbs_there.py      the verbs that speak to runs
     verb.py             what a verb is, and what several share
     manual.py           docs/cli.md, made from them
+    version.py          version
     completion.py       what completes them in a shell
 
     gateway.py          the API behind a URL or over a file, asked and its refusals raised

@@ -18,7 +18,7 @@ from stepless.limits import MAX_WATCHED_FILES
 from stepless.model.findings import Finding
 from stepless.model.json import JSON
 from stepless.nodes import KINDS
-from stepless.nodes.function import names
+from stepless.nodes.function import signatures
 from stepless.runtime.service import Service
 
 Look = Mapping[str, tuple[int, int]]
@@ -117,8 +117,9 @@ class Folder:
         yield from sorted(modules.items())
 
     def _documents(self) -> list[Path]:
+        """A file that is served stays one of them, whatever it holds now."""
         try:
-            return documents_in(self._path)
+            return sorted({*documents_in(self._path), *(path for path in self._served if path.is_file())})
         except OSError:
             return []  # a file is just being replaced, or the folder is gone: the next look sees
 
@@ -186,7 +187,7 @@ class Folder:
         try:
             source = read_source(path)
             text = source.text
-            published = self._service.publish(source.document, functions=names())
+            published = self._service.publish(source.document, functions=signatures())
         except DocumentRefused as error:
             return Judged(text or getattr(error, "text", ""), tuple(error.findings), None, None)
         except SteplessError as error:

@@ -6,20 +6,24 @@ import ast
 import importlib
 import json
 import os
+import re
 import sys
 import traceback
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Final
 
 from stepless.compile import parse
+from stepless.compile.suggest import did_you_mean
 from stepless.errors import ConfigError, DocumentRefused, InvalidRequest
-from stepless.limits import MAX_INPUT_BYTES
+from stepless.limits import MAX_DOCUMENT_BYTES, MAX_INPUT_BYTES
 from stepless.model.json import JSON
 from stepless.nodes.function import MODULES_VARIABLE, load_modules
 from stepless.runtime.inprocess import read_document
 
 DOCUMENT_SUFFIXES = (".yaml", ".yml", ".json")
+_NODES: Final = re.compile(rb"""(?:^|[{,])\s*["']?nodes["']?\s*:""", re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,9 +56,23 @@ def read_source(path: str | os.PathLike[str]) -> Source:
 
 
 def documents_in(folder: Path) -> list[Path]:
-    """The documents of a folder, by name. A JSON file counts when it says `nodes`: folders hold other JSON too."""
+    """The documents of a folder, by name. Folders hold other YAML and JSON too, which is left alone."""
     files = sorted(path for path in folder.iterdir() if path.suffix in DOCUMENT_SUFFIXES and path.is_file())
-    return [path for path in files if path.suffix != ".json" or b'"nodes"' in path.read_bytes()]
+    return [path for path in files if _is_meant_as_workflow(path)]
+
+
+def _is_meant_as_workflow(path: Path) -> bool:
+    """Whether a file has `nodes`, or an `id` and something that is nearly `nodes`. Of text that cannot be read a line that begins
+    with `nodes` is enough: its fault is to be told."""
+    with path.open("rb") as file:
+        data = file.read(MAX_DOCUMENT_BYTES + 1)
+    if b"node" not in data.lower():
+        return False
+    try:
+        document = parse(data, syntax="json" if path.suffix == ".json" else None)
+    except DocumentRefused:
+        return _NODES.search(data) is not None
+    return "nodes" in document or ("id" in document and any(did_you_mean(key, ("nodes",)) for key in document))
 
 
 def documents_among(paths: Sequence[str]) -> list[str]:

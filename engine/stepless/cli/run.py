@@ -28,7 +28,7 @@ from stepless.limits import LOCAL_BUDGET_MS
 from stepless.model.findings import Finding
 from stepless.model.json import JSON
 from stepless.nodes import KINDS
-from stepless.nodes.function import names
+from stepless.nodes.function import names, signatures
 from stepless.runtime.bootstrap import Local, local
 from stepless.runtime.inbox import RESUME
 from stepless.runtime.inprocess import Asking, Question, follow, give_answer, open_questions, plain_answer, serving
@@ -61,7 +61,7 @@ def _begin(built: Local, arguments: argparse.Namespace, inputs: JSON) -> str:
     """Publishes the file and starts a run of it, which remembers where its functions are."""
     source = arguments.source
     try:
-        published = built.service.publish(source.document, functions=names())
+        published = built.service.publish(source.document, functions=signatures())
     except DocumentRefused as error:
         raise Refused(error, source.file, source.text) from error
     if "workflow" in compile_document(source.document, KINDS).kinds:
@@ -76,7 +76,7 @@ def _publish_beside(built: Local, arguments: argparse.Namespace) -> None:
     for path in documents_in(file.parent):
         try:
             if not path.samefile(file):
-                built.service.publish(read_source(path).document, functions=names())
+                built.service.publish(read_source(path).document, functions=signatures())
         except SteplessError as error:
             sys.stderr.write(f"{path}: not published: `stepless validate {path}` says why [{error.error_code}]\n")
 

@@ -22,7 +22,8 @@ Render: TypeAlias = Callable[[Node, Mapping[str, JSON]], Mapping[str, JSON]]
 @dataclass(slots=True)
 class Dispatch:
     """Run one attempt, once the decision is committed. Never changed after it was made. `params` are rendered, secrets included:
-    never log them. `render` fills in the parameters of one of the node's tools, for the arguments of a call."""
+    never log them. `render` fills in the parameters of one of the node's tools, for the arguments of a call. `nulls` are the
+    references in `params` that are null."""
 
     instance: Instance
     id: str
@@ -30,6 +31,7 @@ class Dispatch:
     params: Mapping[str, JSON]
     inputs: Mapping[str, JSON]
     render: Render | None = None
+    nulls: tuple[str, ...] = ()
 
 
 class Decision:

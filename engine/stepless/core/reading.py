@@ -2,23 +2,28 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 
 from stepless.core.state import Instance, Scope, State
+from stepless.errors import ConfigError
+from stepless.limits import MAX_SHOWN_NULLS
 from stepless.model.json import JSON, Path, read_path
-from stepless.model.kind import Case
+from stepless.model.kind import Case, Nature
 from stepless.model.scope import Expression, Reference
 
 _NOTHING: Mapping[str, JSON] = {}
+_NULL = re.compile(r"\bnull\b")
 
 
 class Reading:
     """The view of one instance at one instant.
 
-    `turn` makes `<loop.…>` answer for a turn of the instance itself that does not run yet: what `while` is evaluated in.
+    `turn` makes `<loop.…>` answer for a turn of the instance itself that does not run yet: what `while` is evaluated in. Without
+    an `env`, as a log is folded, `${NAME}` reads as null.
     """
 
-    __slots__ = ("state", "instance", "inputs", "now_ms", "env", "params", "turn", "cells")
+    __slots__ = ("state", "instance", "inputs", "now_ms", "env", "params", "turn", "cells", "nulls")
 
     def __init__(
         self,
@@ -33,19 +38,23 @@ class Reading:
         self.instance = instance
         self.inputs = inputs
         self.now_ms = now_ms
-        self.env = env or {}
+        self.env = env
         self.turn = turn
         self.cells = instance.cells
         self.params: Mapping[str, JSON] = _NOTHING
+        self.nulls: tuple[str, ...] = ()  # the references that were read and are null, as they are written
 
     # -- model.scope.Scope ------------------------------------------------------------------------------------------
 
     def read(self, reference: Reference) -> JSON:
         root, path = reference.root, reference.path
         if reference.env:
-            return self.env.get(root)
+            return self._read_env(root)
         reader = _READERS.get(root)
-        return reader(self, path) if reader is not None else self._read_name(root, path)
+        value = reader(self, path) if reader is not None else self._read_name(root, path)
+        if value is None:
+            self.nulls += (reference.text,)
+        return value
 
     # -- model.kind.Work --------------------------------------------------------------------------------------------
 
@@ -65,6 +74,17 @@ class Reading:
         return expression.evaluate(self)
 
     # -- by root ----------------------------------------------------------------------------------------------------
+
+    def _read_env(self, name: str) -> JSON:
+        """Raises `ConfigError` (secret_missing) for a name without a value, before anything is sent with an empty secret. An
+        entry sends nothing, and its door has judged who may come in."""
+        value = self.env.get(name) if self.env is not None else None
+        if not value and self.env is not None and self.instance.node.kind.nature is not Nature.ENTRY:
+            raise ConfigError(
+                f"`${{{name}}}` has no value: {name} is not set, or set to nothing", code="secret_missing",
+                mend=f"set {name} in the environment of the process that runs the workflow, or in its secret store",
+            )
+        return value
 
     def _read_name(self, name: str, path: Path) -> JSON:
         """A node upstream, here or before an enclosing container; or an enclosing container itself."""
@@ -105,6 +125,15 @@ class Reading:
             "started_at": self.state.started_ms,
         }
         return read_path(facts, path)
+
+
+def with_nulls(message: str, nulls: Sequence[str]) -> str:
+    """A failure's message; where it is about a null, also which references were null."""
+    if not nulls or _NULL.search(message) is None:
+        return message
+    names = [f"`{text}`" for text in dict.fromkeys(nulls)]
+    shown = ", ".join(names[:MAX_SHOWN_NULLS])
+    return f"{message}; {shown} {'is' if len(names) == 1 else 'are'} null"
 
 
 def _turn_field(scope: Scope, path: Path) -> JSON:

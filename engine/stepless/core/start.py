@@ -8,7 +8,7 @@ from stepless.core.containers import open_container
 from stepless.core.decision import Decision, Dispatch, Render
 from stepless.core.events import EventType
 from stepless.core.inputs import merged_inputs
-from stepless.core.reading import Reading
+from stepless.core.reading import Reading, with_nulls
 from stepless.core.settle import complete, fail, processing
 from stepless.core.state import Instance, is_effect
 from stepless.errors import SteplessError
@@ -74,14 +74,14 @@ def work(decision: Decision, instance: Instance) -> None:
         nature = node.kind.nature
         if nature is Nature.EFFECT:
             render = _tool_renderer(decision, instance) if node.tools else None
-            decision.dispatches.append(Dispatch(instance, instance.id, instance.attempt, params, inputs, render))
+            decision.dispatches.append(Dispatch(instance, instance.id, instance.attempt, params, inputs, render, reading.nulls))
         elif nature is Nature.PAUSE:
             _suspend(decision, instance, reading)
         else:
             evaluate = node.kind.evaluate
             complete(decision, instance, evaluate(reading) if evaluate is not None else Outcome(passed_through(inputs)))
     except SteplessError as error:
-        fail(decision, instance, processing(error.error_code, str(error)))
+        fail(decision, instance, processing(error.error_code, with_nulls(str(error), reading.nulls)))
 
 
 def _tool_renderer(decision: Decision, instance: Instance) -> Render:

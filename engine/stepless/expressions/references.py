@@ -70,6 +70,22 @@ def unknown_root(root: str, known: Known, text: str, offset: int) -> ExpressionE
     return fault(f"<{root}> is not known here", text, offset, code=UNKNOWN_REFERENCE, mend=mend)
 
 
+def doubtful_words(text: str, known: Known, guessed: dict[str, str | None], most: int) -> Iterator[tuple[str, str]]:
+    """The bare words in `<…>` that stay text and are one slip away from a known name, each with that name. What the text closes
+    (`</word>`) is markup. `guessed` keeps what was found out before; at most `most` words are looked at in all."""
+    for match in _EITHER.finditer(text):
+        word = match["root"]
+        if word is None or match["path"] or known(word) or f"</{word}" in text:
+            continue
+        if word not in guessed:
+            if len(guessed) == most:
+                continue
+            guessed[word] = _nearest(word, known)
+        near = guessed[word]
+        if near is not None:
+            yield word, near
+
+
 def _steps(written: str, text: str, offset: int) -> Path:
     steps = tuple(name or int(index) for name, index in _STEP.findall(written))
     if len(steps) > MAX_REFERENCE_STEPS:

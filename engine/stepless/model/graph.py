@@ -203,6 +203,15 @@ def all_nodes(body: Body) -> Iterator[Node]:
             yield from all_nodes(node.container.body)
 
 
+def placed_nodes(body: Body, path: str = "nodes") -> Iterator[tuple[str, Node]]:
+    """The nodes of `all_nodes`, each with the dotted path to it in the document."""
+    for node in body.nodes:
+        yield f"{path}.{node.id}", node
+        yield from ((f"{path}.{tool.id}", tool) for tool in node.tools.values())
+        if node.container is not None:
+            yield from placed_nodes(node.container.body, f"{path}.{node.id}.with.body.nodes")
+
+
 class RateLimit(NamedTuple):
     """At most `max` starts per `per_ms`, counted apart for each value at the path `by` of the inputs."""
 

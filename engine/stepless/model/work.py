@@ -13,7 +13,7 @@ from stepless.model.kind import SOURCE
 CAUSES: Final[Mapping[str, str]] = MappingProxyType({
     "timeout": "no answer in time",
     "rate_limit": "the other side asked to come back later",
-    "provider_error": "the other side failed, or could not be reached",
+    "provider_error": "the other side failed, or could not be reached; also a function that raised an exception of its own",
     "moderation": "the input or the output was flagged, or could not be moderated",
     "contract_violated": "the output breaks its contract",
     "http_error": "the other side refused the request",

@@ -26,6 +26,7 @@ from stepless.nodes import Run
 from stepless.ports import Call, Message
 from stepless.runtime import inbox
 from stepless.runtime.headers import create_run
+from stepless.runtime.nearest import near_workflow
 from stepless.runtime.runlog import RunLog
 from stepless.runtime.versions import Versions
 from stepless.runtime.world import World
@@ -62,7 +63,8 @@ def _start(world: World, versions: Versions, call: Call, target: str, depth: int
     version = world.store.newest_version(target)
     if version is None:
         message = f"there is no workflow {target}"
-        raise NodeFailure("config", "unknown_workflow", message, retryable=False, mend="publish it first")
+        mend = near_workflow(world.store, target) or "publish it first"
+        raise NodeFailure("config", "unknown_workflow", message, retryable=False, mend=mend)
     inputs = json.dumps(call.params.get("inputs"), ensure_ascii=False, separators=(",", ":")).encode("utf-8", "surrogatepass")
     if len(inputs) > MAX_INPUT_BYTES:
         message = f"the inputs take {len(inputs):,} bytes; {MAX_INPUT_BYTES:,} is the limit"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from random import random
 from threading import get_ident
@@ -12,6 +12,7 @@ from typing import Any
 from stepless.core.decision import Dispatch
 from stepless.core.facts import AttemptFact, Completed, Failed, Failure, Logged, Streamed, Suspended
 from stepless.core.masking import Mask
+from stepless.core.reading import with_nulls
 from stepless.limits import MAX_EXCEPTION_BYTES, MAX_LOG_CHARACTERS, STREAM_COALESCE_MS
 from stepless.model.json import JSON
 from stepless.model.kind import Outcome, Pause
@@ -175,7 +176,7 @@ class Executor:
                 await self._gate.pass_through(node, "output", self._mask.value(result.value))
             voice.release()
         except NodeFailure as error:
-            return Failed(instance, number, _failure(error, self._mask), random(), _spent(result, error))
+            return Failed(instance, number, _failure(error, self._mask, dispatch.nulls), random(), _spent(result, error))
         except TimeoutError as error:
             return timed_out(dispatch, _told(error, self._mask))
         except asyncio.CancelledError:
@@ -217,11 +218,12 @@ def timed_out(dispatch: Dispatch, exception: Mapping[str, JSON] | None = None) -
     return Failed(dispatch.id, dispatch.attempt, failure, random())
 
 
-def _failure(error: NodeFailure, mask: Mask) -> Failure:
+def _failure(error: NodeFailure, mask: Mask, nulls: Sequence[str]) -> Failure:
     cause = error.cause if error.retryable else f"{error.cause}, not retryable"
     origin = origin_of(error)
+    message = with_nulls(str(error), nulls) if error.cause == "config" else str(error)
     return Failure(
-        cause, error.code, mask.message(str(error)), _FAMILIES.get(error.cause, "execution"), error.retry_after_ms,
+        cause, error.code, mask.message(message), _FAMILIES.get(error.cause, "execution"), error.retry_after_ms,
         exception=None if origin is None else _told(origin, mask), phase=error.phase,
     )  # fmt: skip
 

@@ -5,18 +5,22 @@ from __future__ import annotations
 import json
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from stepless.compile import compile_document, compile_stored
-from stepless.errors import Conflict, DocumentRefused
+from stepless.errors import Conflict, DocumentRefused, StoreUnavailable, StoreUnusable
 from stepless.limits import MAX_SCHEDULES
 from stepless.model.findings import Finding
-from stepless.model.graph import Graph, Node, all_nodes
+from stepless.model.graph import Graph, Node, placed_nodes
 from stepless.model.json import JSON
 from stepless.model.kind import Nature
 from stepless.ports import StoredVersion
+from stepless.runtime.environment import unset_names
 from stepless.runtime.scheduling import keep_schedules, rhythms_of
 from stepless.runtime.world import World
+
+if TYPE_CHECKING:  # a run publishes nothing, and does without pydantic
+    from stepless.model.signature import Callables
 
 _MODEL: Final = "Set STEPLESS_OPENAI_KEY or STEPLESS_OPENAI_URL, STEPLESS_BEDROCK_REGION, or STEPLESS_MODEL_SCRIPT for a trial."
 _AWS: Final = "Install what it needs: pip install 'stepless[aws]'."
@@ -38,14 +42,15 @@ class Published:
     new: bool
 
 
-def publish(world: World, document: Mapping[str, JSON], *, functions: Collection[str] | None = None) -> Published:
+def publish(world: World, document: Mapping[str, JSON], *, functions: Callables | None = None) -> Published:
     """Stores a document as the newest version of its workflow; the same content again changes nothing.
 
     Raises `DocumentRefused` with every finding; `Conflict` when one of its webhook paths belongs to another workflow.
     Nothing is stored then. Raises also as `scheduling.keep_schedules` does, after the version was stored.
     """
     graph = compile_document(document, world.kinds, functions=functions)
-    missing = [finding for node in all_nodes(graph.root) if (finding := _without_code(world, node)) is not None]
+    placed = dict(placed_nodes(graph.root))
+    missing = [finding for path, node in placed.items() if (finding := _without_code(world, path, node)) is not None]
     missing += _too_many_schedules(graph)
     if missing:
         raise DocumentRefused(missing)
@@ -57,7 +62,16 @@ def publish(world: World, document: Mapping[str, JSON], *, functions: Collection
     if former is not None and former.hash != version.hash:
         _release_paths(world, former, webhook_paths(graph))
     keep_schedules(world, graph.workflow_id)
-    return Published(version, graph.warnings, new=former is None or former.number != version.number)
+    warnings = (*graph.warnings, *_unset_names(world, document))
+    return Published(version, warnings, new=former is None or former.number != version.number)
+
+
+def _unset_names(world: World, document: Mapping[str, JSON]) -> tuple[Finding, ...]:
+    """What cannot be looked up now is no reason to refuse a version, nor to warn of it."""
+    try:
+        return unset_names(document, world.secrets.get)
+    except (StoreUnavailable, StoreUnusable):
+        return ()
 
 
 def _listed_entries(graph: Graph) -> list[str]:
@@ -87,12 +101,12 @@ def _claim_paths(world: World, graph: Graph, now_ms: int) -> None:
             raise Conflict(message, code="webhook_path_taken", place=path, mend="choose another path", owner=owner.decode())
 
 
-def _without_code(world: World, node: Node) -> Finding | None:
+def _without_code(world: World, path: str, node: Node) -> Finding | None:
     if node.kind.nature is not Nature.EFFECT or node.kind.name in world.runs:
         return None
     message = f"the kind {node.kind.name} can be simulated but not run by this installation"
     mend = _NEEDS.get(node.kind.name, "Use another kind.")
-    return Finding("kind_without_code", f"nodes.{node.id}.type", message, mend, node=node.id)
+    return Finding("kind_without_code", f"{path}.type", message, mend, node=node.id)
 
 
 def _release_paths(world: World, former: StoredVersion, kept: Collection[str]) -> None:

@@ -76,7 +76,10 @@ def _check_node(graph: Graph, node: str) -> None:
     if "@" in node or any(_inside(n.container.body, node) for n in graph.root.nodes if n.container is not None):
         message = f"{node} is inside a container, and turns cannot be repeated one by one"
         raise InvalidRequest(message, code="inside_container", status=422, mend="rerun from the container itself")
-    raise NotFound(f"the workflow has no node {node}", code="unknown_node")
+    from stepless.compile.suggest import did_you_mean  # whoever names what is there never needs it
+
+    mend = did_you_mean(node, graph.root.positions, what="nodes")
+    raise NotFound(f"the workflow has no node {node}", code="unknown_node", mend=mend)
 
 
 def _inside(body: Body, node: str) -> bool:

@@ -124,7 +124,7 @@ class Session:
         self._meta: Mapping[str, object] = json.loads(head.meta)
         self._graph: Graph = versions.graph(head.workflow_id, head.version, self._meta.get("entry"))
         self._log = RunLog(world.store, world.blobs, head.run_id, lease.epoch)
-        self._env = {name: value for name in self._graph.env if (value := world.secrets.get(name)) is not None}
+        self._env = {name: value for name in self._graph.env if (value := world.secrets.get(name))}
         self._mask = mask_for(frozenset(self._env.values()))
         self._state: State = State(self._graph, head.run_id)
         self._loop = asyncio.get_running_loop()

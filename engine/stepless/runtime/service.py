@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
+from typing import TYPE_CHECKING
 
 from stepless.limits import PAGE_EVENTS
 from stepless.model.json import JSON
@@ -27,6 +28,9 @@ from stepless.runtime.tokens import Signer
 from stepless.runtime.versions import Versions
 from stepless.runtime.world import World
 
+if TYPE_CHECKING:  # a run publishes nothing, and does without pydantic
+    from stepless.model.signature import Callables
+
 
 class Service:
     """Each verb is one call and says what it raises. None of them waits for a run."""
@@ -38,7 +42,7 @@ class Service:
 
     # -- workflows --------------------------------------------------------------------------------------------------
 
-    def publish(self, document: Mapping[str, JSON], *, functions: Collection[str] | None = None) -> publishing.Published:
+    def publish(self, document: Mapping[str, JSON], *, functions: Callables | None = None) -> publishing.Published:
         """See `publishing.publish`."""
         return publishing.publish(self.world, document, functions=functions)
 

@@ -11,13 +11,14 @@ from secrets import token_hex
 import rfc8785
 
 from stepless.compile.canonical import json_findings
-from stepless.errors import Conflict, InvalidRequest, LimitExceeded, NotFound, StoreUnavailable
+from stepless.errors import Conflict, InvalidRequest, LimitExceeded, StoreUnavailable
 from stepless.limits import IDEMPOTENCY_KEY_LIFE_MS, MAX_IDEMPOTENCY_KEY_CHARACTERS, MAX_INPUT_BYTES
 from stepless.model.json import JSON
 from stepless.ports import RunHead, Version
 from stepless.runtime import spending
 from stepless.runtime.admission import admit
 from stepless.runtime.headers import create_run, number_of, version_of
+from stepless.runtime.nearest import unknown_workflow
 from stepless.runtime.versions import Versions
 from stepless.runtime.world import World
 
@@ -81,7 +82,7 @@ def start_version(world: World, version: Version, data: bytes, facts: Mapping[st
 def latest(world: World, workflow_id: str) -> Version:
     version = world.store.newest_version(workflow_id)
     if version is None:
-        raise NotFound(f"there is no workflow {workflow_id}", code="unknown_workflow", mend="publish it, or look at the list")
+        raise unknown_workflow(world.store, workflow_id)
     return version
 
 

@@ -76,3 +76,22 @@ def test_a_run_keeps_the_version_that_it_started_with(machine: Any) -> None:
     machine.runner = machine.process()
     machine.drain()
     assert machine.view(run_id).outputs == {"t": "old"}
+
+
+def test_a_kind_without_code_is_found_where_it_stands(machine: Any) -> None:
+    inner = {"nodes": {"ask": {"type": "llm", "with": {"prompt": "x"}}}}
+    outer = {"nodes": {"again": {"type": "loop", "with": {"times": 2, "body": inner}}}}
+    nodes = {"led": {"type": "manual"}, "each": {"type": "loop", "after": "led", "with": {"times": 2, "body": outer}}}
+    with pytest.raises(DocumentRefused) as refused:
+        machine.service.publish({"id": "one", "nodes": nodes})
+    (finding,) = refused.value.findings
+    assert (finding.code, finding.node) == ("kind_without_code", "ask")
+    assert finding.path == "nodes.each.with.body.nodes.again.with.body.nodes.ask.type"
+
+
+def test_an_unknown_workflow_is_told_with_the_nearest_id(machine: Any) -> None:
+    machine.service.publish(hooks("hello", "/a"))
+    for name, mend in (("helo", "Did you mean `hello`?"), ("payments", "publish it, or look at the list")):
+        with pytest.raises(NotFound) as told:
+            machine.service.start(name, {})
+        assert (told.value.error_code, told.value.mend) == ("unknown_workflow", mend)

@@ -37,7 +37,7 @@ def _named(written: Mapping[str, JSON]) -> Mapping[str, str]:
 
 KIND = Kind(
     "function", Nature.EFFECT, FunctionParams, "calls registered Python code; puts out what it returns",
-    parts={"call": Part.LITERAL}, functions=_named, is_tool=True,
+    parts={"call": Part.LITERAL}, functions=_named, arguments="args", is_tool=True,
 )
 
 _THREADS: Final = Threads()
