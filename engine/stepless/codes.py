@@ -196,7 +196,7 @@ REQUESTS: Final[Table] = {
     "too_many_runs": Code("429: the workflow's concurrency is reached", "Try again when a run has ended."),
     "unauthorized": Code("401: the API key does not hold", "Send `Authorization: Bearer <key>`."),
     "unavailable": Code("503: try again", "Nothing is wrong with the request."),
-    "unknown_entry": Code("422: the workflow has no such entry", "See the entries it has."),
+    "unknown_entry": Code("422: the run would start at no entry of the workflow", "Start at one, or use an admin's key."),
     "unknown_hook": Code("404: no webhook listens on this path", "Publish a workflow with it."),
     "unknown_key": Code("404: there is no such API key", "See the list of keys."),
     "unknown_node": Code("404: the workflow has no such node", "See its nodes."),

@@ -160,7 +160,8 @@ class HeldOut(TypedDict):
 class RunOut(TypedDict):
     """`waiting` is what the run waits for (held, answer, time, retry, child), and `summary` says it to people: `waiting for an
     answer`. `held` is null unless somebody holds the run; it is `running` still while something is under way. `exception` is the
-    one behind `error`, where author code raised it."""
+    one behind `error`, where author code raised it. `non_entries` are the nodes that the run was started at by an admin although
+    they are no entries."""
 
     id: str
     workflow: str
@@ -176,6 +177,7 @@ class RunOut(TypedDict):
     exception: ExceptionOut | None
     failures: int
     tags: list[str]
+    non_entries: list[str]
     steps: int
     usage: dict[str, int]
     sequence: int

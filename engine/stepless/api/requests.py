@@ -30,8 +30,8 @@ class Body(BaseModel):
 
 
 class StartBody(Body):
-    """`inputs` become the run's inputs; `entry` names the node or nodes to start at instead of all roots; by its `tags`, like
-    `customer:c-17`, the run is found again."""
+    """`inputs` become the run's inputs; `entry` names the entry or entries to start at instead of all; a key with the role
+    `admin` may name any node. By its `tags`, like `customer:c-17`, the run is found again."""
 
     inputs: Any = Field(default_factory=dict)
     entry: str | Annotated[list[str], Field(min_length=1, max_length=DEFAULT_PAGE_ITEMS)] | None = None

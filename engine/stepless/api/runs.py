@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from enum import Enum
+from functools import partial
 from typing import Annotated, Final, cast
 
 from fastapi import APIRouter, Query, Request
@@ -27,7 +28,7 @@ from stepless.runtime.apikeys import Role
 from stepless.runtime.inspecting import OpenPause, RunView
 from stepless.runtime.searching import tags_of
 from stepless.runtime.service import Service
-from stepless.runtime.starting import Started
+from stepless.runtime.starting import Started, non_entries_of
 
 _TAGS: Final[list[str | Enum]] = ["runs"]
 
@@ -52,7 +53,9 @@ def add_routes(router: APIRouter, service: Service, links: Links) -> None:
         key, wait_s = idempotency_key(request), wished_wait_s(request)
         entry = [body.entry] if isinstance(body.entry, str) else body.entry
         meta = {"tags": list(dict.fromkeys(body.tags))} if body.tags else None
-        started = await run_in_threadpool(service.start, workflow_id, body.inputs, key=key, entry=entry, meta=meta)
+        anywhere = may(request, Role.ADMIN)
+        start = partial(service.start, key=key, entry=entry, anywhere=anywhere, meta=meta)
+        started = await run_in_threadpool(start, workflow_id, body.inputs)
         if wait_s is None:
             return reply_started(started, None, links)
         view = await watch(service, started.run_id, has_ended, wait_s)
@@ -127,6 +130,7 @@ def _run(view: RunView, version: int | None, links: Links, with_links: bool) -> 
         "exception": _exception(view.exception),
         "failures": view.failures,
         "tags": [*tags_of(view.head), *view.tags],
+        "non_entries": list(non_entries_of(view.head)),
         "steps": view.steps,
         "usage": dict(view.usage),
         "sequence": view.sequence,

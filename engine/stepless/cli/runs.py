@@ -51,7 +51,8 @@ def _head(run: Mapping[str, Any]) -> Iterator[str]:
     yield from fields([
         ("now", "" if fits else now), ("created", when(run["created_at"])),
         ("ended", f"{when(ended)}, after {took}" if took else ""),
-        ("held", _held(run)), ("tags", " ".join(run["tags"])), ("inputs", brief(run["inputs"], _SHOWN) if run["inputs"] else ""),
+        ("held", _held(run)), ("begun at", ", ".join(f"{node} (no entry)" for node in run.get("non_entries", ()))),
+        ("tags", " ".join(run["tags"])), ("inputs", brief(run["inputs"], _SHOWN) if run["inputs"] else ""),
         ("variables", brief(run["variables"], _SHOWN) if run["variables"] else ""),
     ])  # fmt: skip
 

@@ -57,6 +57,8 @@ from stepless.runtime.world import World
 
 T = TypeVar("T")
 
+_TOLD = ("trigger", "tags", "parent", "rerun", "non_entries")  # of a header's meta, in the run's first event
+
 
 class Runner:
     """Runs runs, each invocation one of them. `sessions` are those under way in this process, by run id."""
@@ -179,7 +181,7 @@ class Session:
         if self._lease.epoch > 1:
             self._state = self._log.load(self._graph)
         if self._state.sequence == 0:
-            meta = {name: value for name, value in self._meta.items() if name in ("trigger", "tags", "parent", "rerun")}
+            meta = {name: value for name, value in self._meta.items() if name in _TOLD}
             reused = self._reused() if "rerun" in self._meta else {}
             looked = inbox.holds_first(self._look())
             holds = tuple(fact for fact in looked if isinstance(fact, HoldChanged))

@@ -12,7 +12,13 @@ import rfc8785
 
 from stepless.compile.canonical import json_findings
 from stepless.errors import Conflict, InvalidRequest, LimitExceeded, NotFound, StoreUnavailable
-from stepless.limits import IDEMPOTENCY_KEY_LIFE_MS, MAX_IDEMPOTENCY_KEY_CHARACTERS, MAX_INPUT_BYTES, START_GRACE_MS
+from stepless.limits import (
+    IDEMPOTENCY_KEY_LIFE_MS,
+    MAX_IDEMPOTENCY_KEY_CHARACTERS,
+    MAX_INPUT_BYTES,
+    MAX_SHOWN_IDS,
+    START_GRACE_MS,
+)
 from stepless.model.json import JSON
 from stepless.ports import RunHead, Version
 from stepless.runtime import spending
@@ -41,15 +47,17 @@ def start(
     *,
     key: str | None = None,
     entry: Sequence[str] | None = None,
+    anywhere: bool = False,
     meta: Mapping[str, JSON] | None = None,
     same: JSON = None,
 ) -> Started:
-    """Creates a run of the newest version and asks for it to be run.
+    """Creates a run of the newest version and asks for it to be run. `entry` chooses among the workflow's entries; `anywhere`
+    allows every node, and the run keeps which of them are no entries.
 
     `key` makes the start idempotent for 24 hours: the same key and inputs answer the same run, twenty at once make one. The
     key KEY_OF_INPUTS stands for the workflow id and the inputs themselves, in canonical form (RFC 8785). `same`, if given, is
     what is compared instead of the inputs.
-    Raises `Refused` beyond the workflow's rate limit or concurrency, `NotFound` for an unknown workflow, `DocumentRefused` for
+    Raises `Refused` beyond the workflow's rate limit or concurrency, `NotFound` for an unknown workflow, `InvalidRequest` for
     an unknown entry, `Conflict` for a key that was used with other inputs, `LimitExceeded` for inputs that are too large, and
     `StoreUnavailable` naming the run when it exists but nobody could be told: it starts all the same, a little later.
     """
@@ -57,6 +65,7 @@ def start(
     graph = versions.graph(workflow_id, version.hash, entry)
     data = encoded_inputs(inputs)
     facts = {**(meta or {}), **({"entry": list(entry)} if entry is not None else {})}
+    facts |= checked_entries(versions, version, entry or (), anywhere=anywhere)
     if key == KEY_OF_INPUTS:
         key = sha256(workflow_id.encode() + b"\0" + rfc8785.dumps(inputs)).hexdigest()
     claim = f"start:{workflow_id}:{_checked_key(key)}" if key is not None else None
@@ -73,6 +82,31 @@ def start(
 def start_version(world: World, version: Version, data: bytes, facts: Mapping[str, JSON]) -> Started:
     """Creates a run of any version with inputs that are encoded already, admission aside."""
     return _create(world, f"run_{token_hex(10)}", version, data, facts)
+
+
+def checked_entries(
+    versions: Versions, version: Version, nodes: Sequence[str], *, anywhere: bool, place: str = "entry"
+) -> Mapping[str, JSON]:
+    """What the run keeps about starting at `nodes`: which of them are no entries of the workflow. A start there passes over
+    whatever stands before them, an approval for instance. Raises `InvalidRequest` (unknown_entry) unless it may be `anywhere`.
+    """
+    if not nodes:
+        return {}
+    root = versions.graph(version.workflow_id, version.hash).root
+    others: list[JSON] = [name for name in nodes if name not in root.positions or root.nodes[root.positions[name]].incoming]
+    if others and not anywhere:
+        known = [root.nodes[position].id for position in root.entries[:MAX_SHOWN_IDS]]
+        raise InvalidRequest(
+            f"{others[0]} is no entry: edges lead into it", code="unknown_entry", status=422, place=place,
+            mend=f"start at {' or '.join(known)}, or use a key with the role admin",
+        )  # fmt: skip
+    return {"non_entries": others} if others else {}
+
+
+def non_entries_of(head: RunHead) -> Sequence[str]:
+    """The nodes that a run began at although they are no entries."""
+    kept: Sequence[str] = json.loads(head.meta).get("non_entries", ())
+    return kept
 
 
 def latest(world: World, workflow_id: str) -> Version:
