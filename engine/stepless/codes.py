@@ -130,6 +130,7 @@ NODES: Final[Table] = {
     "script_exhausted": Code("the scripted model has no more answers", "Add one to the script."),
     "stalled": Code("nothing could go on; this must not happen", "Report it with the run's events."),
     "timeout": Code("no answer within `timeout_ms`", "Raise it, or retry."),
+    "too_large": Code("evaluating the node takes too many steps", "Look at less data, or share the work among several nodes."),
     "too_many_items": Code("more turns than `max_iterations`", "Raise it, or set `truncate: true`."),
     "too_many_redirects": Code("the other side redirects too often", "Check the URL."),
     "too_many_threads": Code("too many calls hang in threads of their own", "Give the functions time-outs of their own."),

@@ -33,6 +33,7 @@ from stepless.limits import (
     INBOX_LOOK_MS,
     LEASE_MARGIN_MS,
     LEASE_MS,
+    MAX_DECISION_STEPS,
     MAX_DURATION_MS,
     MAX_IN_FLIGHT,
     STAY_MS,
@@ -142,6 +143,7 @@ class Session:
         self._telling = Telling(world, self._env, self._mask, self._arrivals.tell)
         self._dispatched = 0
         self._stopping = False
+        self._decided = True  # whether the last decision was over
 
     # -- from outside -----------------------------------------------------------------------------------------------
 
@@ -173,7 +175,8 @@ class Session:
                 return await self._end()
             if facts:
                 continue
-            if not self._attempts and not self._telling and (ending := await self._may_leave()) is not None:
+            leaving = self._decided or self._budget.over or self._stopping
+            if leaving and not self._attempts and not self._telling and (ending := await self._may_leave()) is not None:
                 return ending
             facts = await self._collect()
 
@@ -200,7 +203,7 @@ class Session:
 
     async def _step(self, facts: Sequence[Fact]) -> list[Fact]:
         """Decides, commits, does what follows; answers facts that are known at once."""
-        if not facts:
+        if not facts and self._decided:
             return []
         exhausted = self._stopping or (self._budget.over and self._dispatched > 0)
         decision = decide(
@@ -210,7 +213,9 @@ class Session:
             env=self._env,
             capacity=0 if exhausted else MAX_IN_FLIGHT,
             room_ms=self._budget.room_ms if self._dispatched else None,
+            steps=MAX_DECISION_STEPS,
         )
+        self._decided = decision.over
         await self._patiently(partial(self._log.write, self._log.encoded(decision.events)), together=True)
         metering.committed(self._world.meter, self._head, decision.events)
         for instance in decision.aborts:  # before anything that waits: what was cancelled must not begin meanwhile
@@ -298,7 +303,9 @@ class Session:
     async def _collect(self) -> list[Fact]:
         """What has happened since: ends of attempts, due timers, signals."""
         due_ms = next_due_ms(self._state)
-        if not self._arrivals:
+        if not self._decided:
+            await asyncio.sleep(0)  # other runs get their turn, and what they tell this one is heard
+        elif not self._arrivals:
             await self._arrivals.sleep(self._next_look(due_ms))
         facts = self._arrivals.take()
         now = self._loop.time()
@@ -339,7 +346,7 @@ class Session:
         """Nothing is under way: stay for something that is due soon, hand over, or park."""
         if self._arrivals:
             return None
-        if self._stopping or (self._state.ready and self._state.held is None):
+        if self._stopping or not self._decided or (self._state.ready and self._state.held is None):
             return await self._hand_over()
         due_ms = next_due_ms(self._state)
         if due_ms is not None and due_ms - self._now_ms() <= STAY_MS:
