@@ -102,6 +102,12 @@ class Query(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
 
+class StartQuery(Query):
+    """`idempotent=inputs` makes the inputs themselves the key: the same inputs answer the same run for 24 hours."""
+
+    idempotent: Literal["inputs"] | None = None
+
+
 class ListQuery(Query):
     limit: int = Field(DEFAULT_PAGE_ITEMS, ge=1, le=MAX_PAGE_ITEMS)
     cursor: str | None = Field(None, max_length=MAX_CURSOR_CHARACTERS)

@@ -18,7 +18,7 @@ from stepless.api.models import CallOut, ExceptionOut, HeldOut, NodeOut, NodesOu
 from stepless.api.negotiation import wished_wait_s
 from stepless.api.problems import documented
 from stepless.api.replies import fitting, instant, page, reply
-from stepless.api.requests import NodesQuery, StartBody
+from stepless.api.requests import NodesQuery, StartBody, StartQuery
 from stepless.api.waiting import has_ended, watch
 from stepless.core.called import Called
 from stepless.core.trace import NodeRecord
@@ -46,15 +46,19 @@ def add_routes(router: APIRouter, service: Service, links: Links) -> None:
         openapi_extra=documented_body(StartBody),
         tags=_TAGS,
     )
-    async def start_run(workflow_id: str, request: Request) -> Response:
-        """Starts a run of the newest version. With an `Idempotency-Key` the same start is answered again for 24 hours. With
-        `Prefer: wait=20` the answer waits for the outcome, that many seconds and at most 20."""
+    async def start_run(workflow_id: str, query: Annotated[StartQuery, Query()], request: Request) -> Response:
+        """Starts a run of the newest version. With an `Idempotency-Key`, or with `?idempotent=inputs`, which takes the inputs
+        themselves as the key, the same start is answered again for 24 hours. With `Prefer: wait=20` the answer waits for the
+        outcome, that many seconds and at most 20."""
         body = await read_model(request, StartBody)
         key, wait_s = idempotency_key(request), wished_wait_s(request)
         entry = [body.entry] if isinstance(body.entry, str) else body.entry
         meta = {"tags": list(dict.fromkeys(body.tags))} if body.tags else None
-        anywhere = may(request, Role.ADMIN)
-        start = partial(service.start, key=key, entry=entry, anywhere=anywhere, meta=meta)
+        by_inputs, anywhere = query.idempotent is not None, may(request, Role.ADMIN)
+        if by_inputs and key is not None:
+            message, mend = "a start has one key: the header or the inputs", "leave one of them out"
+            raise InvalidRequest(message, code="invalid_idempotency_key", place="idempotent", mend=mend)
+        start = partial(service.start, key=key, by_inputs=by_inputs, entry=entry, anywhere=anywhere, meta=meta)
         started = await run_in_threadpool(start, workflow_id, body.inputs)
         if wait_s is None:
             return reply_started(started, None, links)

@@ -33,6 +33,8 @@ def _start(command: argparse.ArgumentParser) -> None:
     command.add_argument("--entry", action="append", metavar="NODE", help="start at this entry only; may be repeated")
     command.add_argument("--tag", action="append", default=[], metavar="TAG", help="a word to find it again by; may be repeated")
     command.add_argument("--idempotency-key", metavar="KEY", help="starting again with it answers the first run")
+    told = "`inputs`: starting again with the same inputs answers the first run"
+    command.add_argument("--idempotent", choices=("inputs",), help=told)
     add_waiting(command)
     add_where(command)
 

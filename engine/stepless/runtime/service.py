@@ -57,14 +57,16 @@ class Service:
         inputs: JSON,
         *,
         key: str | None = None,
+        by_inputs: bool = False,
         entry: Sequence[str] | None = None,
         anywhere: bool = False,
         meta: Mapping[str, JSON] | None = None,
     ) -> starting.Started:
         """See `starting.start`."""
         return starting.start(
-            self.world, self.versions, workflow_id, inputs, key=key, entry=entry, anywhere=anywhere, meta=meta
-        )
+            self.world, self.versions, workflow_id, inputs, key=key, by_inputs=by_inputs, entry=entry, anywhere=anywhere,
+            meta=meta,
+        )  # fmt: skip
 
     def trigger(self, request: webhooks.HookRequest) -> webhooks.Hooked:
         """See `webhooks.trigger`."""

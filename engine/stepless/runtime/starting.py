@@ -5,16 +5,11 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from hashlib import sha256
 from secrets import token_hex
 
-import rfc8785
-
 from stepless.compile.canonical import json_findings
-from stepless.errors import Conflict, InvalidRequest, LimitExceeded, NotFound, StoreUnavailable
+from stepless.errors import InvalidRequest, LimitExceeded, NotFound, StoreUnavailable
 from stepless.limits import (
-    IDEMPOTENCY_KEY_LIFE_MS,
-    MAX_IDEMPOTENCY_KEY_CHARACTERS,
     MAX_INPUT_BYTES,
     MAX_SHOWN_IDS,
     START_GRACE_MS,
@@ -23,10 +18,9 @@ from stepless.model.json import JSON
 from stepless.ports import RunHead, Version
 from stepless.runtime import spending
 from stepless.runtime.admission import admit
+from stepless.runtime.idempotency import Signature, claim_key, claim_of, claim_signature, key_of_inputs, signed_run
 from stepless.runtime.versions import Versions
 from stepless.runtime.world import World
-
-KEY_OF_INPUTS = "inputs"
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +40,8 @@ def start(
     inputs: JSON,
     *,
     key: str | None = None,
+    by_inputs: bool = False,
+    signature: Signature | None = None,
     entry: Sequence[str] | None = None,
     anywhere: bool = False,
     meta: Mapping[str, JSON] | None = None,
@@ -54,9 +50,9 @@ def start(
     """Creates a run of the newest version and asks for it to be run. `entry` chooses among the workflow's entries; `anywhere`
     allows every node, and the run keeps which of them are no entries.
 
-    `key` makes the start idempotent for 24 hours: the same key and inputs answer the same run, twenty at once make one. The
-    key KEY_OF_INPUTS stands for the workflow id and the inputs themselves, in canonical form (RFC 8785). `same`, if given, is
-    what is compared instead of the inputs.
+    `key` makes the start idempotent for 24 hours: the same key and inputs answer the same run, twenty at once make one.
+    `by_inputs` takes the workflow and the inputs themselves as the key, in canonical form (RFC 8785). `same`, if given, is
+    what is compared instead of the inputs. A `signature` is spent by the run that is accepted with it, and answers it again.
     Raises `Refused` beyond the workflow's rate limit or concurrency, `NotFound` for an unknown workflow, `InvalidRequest` for
     an unknown entry, `Conflict` for a key that was used with other inputs, `LimitExceeded` for inputs that are too large, and
     `StoreUnavailable` naming the run when it exists but nobody could be told: it starts all the same, a little later.
@@ -66,16 +62,20 @@ def start(
     data = encoded_inputs(inputs)
     facts = {**(meta or {}), **({"entry": list(entry)} if entry is not None else {})}
     facts |= checked_entries(versions, version, entry or (), anywhere=anywhere)
-    if key == KEY_OF_INPUTS:
-        key = sha256(workflow_id.encode() + b"\0" + rfc8785.dumps(inputs)).hexdigest()
-    claim = f"start:{workflow_id}:{_checked_key(key)}" if key is not None else None
+    if by_inputs:
+        key = key_of_inputs(workflow_id, inputs)
+    claim = claim_of(workflow_id, key) if key is not None else None
+    if signature is not None and (accepted := signed_run(world, signature)) is not None:
+        return _replayed(world, accepted, version, data, facts)
     if claim is None or world.store.get_claim(claim, world.clock.now_ms()) is None:
         admit(world, graph, inputs)
-    run_id = f"run_{token_hex(10)}"
+    run_id = standing = f"run_{token_hex(10)}"
     if claim is not None:
-        standing = _claim_key(world, claim, json.loads(data) if same is None else same, run_id)
-        if standing != run_id:
-            return _replayed(world, standing, version, data, facts)
+        standing = claim_key(world, claim, json.loads(data) if same is None else same, run_id)
+    if signature is not None:
+        standing = claim_signature(world, signature, standing)
+    if standing != run_id:
+        return _replayed(world, standing, version, data, facts)
     return _create(world, run_id, version, data, facts)
 
 
@@ -125,25 +125,6 @@ def encoded_inputs(inputs: JSON) -> bytes:
     if len(data) > MAX_INPUT_BYTES:
         raise LimitExceeded(f"the inputs take {len(data):,} bytes; {MAX_INPUT_BYTES:,} is the limit", code="inputs_too_large")
     return data
-
-
-def _checked_key(key: str) -> str:
-    if not 0 < len(key) <= MAX_IDEMPOTENCY_KEY_CHARACTERS:
-        message = f"an idempotency key has 1 to {MAX_IDEMPOTENCY_KEY_CHARACTERS} characters"
-        raise InvalidRequest(message, code="invalid_idempotency_key")
-    return key
-
-
-def _claim_key(world: World, claim: str, same: JSON, run_id: str) -> str:
-    """The run id that holds the key. Raises `Conflict` when it was used with other inputs."""
-    now_ms = world.clock.now_ms()
-    digest = sha256(json.dumps(same, sort_keys=True).encode()).hexdigest()  # the order of keys means nothing here
-    mine = json.dumps({"run": run_id, "inputs": digest}).encode()
-    standing = json.loads(world.store.claim(claim, mine, now_ms, now_ms + IDEMPOTENCY_KEY_LIFE_MS))
-    if standing["inputs"] != digest:
-        message = "this idempotency key was used with other inputs"
-        raise Conflict(message, code="idempotency_key_reused", mend="use another key", run_id=standing["run"])
-    return str(standing["run"])
 
 
 def _replayed(world: World, run_id: str, version: Version, data: bytes, facts: Mapping[str, JSON]) -> Started:
