@@ -59,6 +59,7 @@ FINDINGS: Final[Table] = {
     "out_of_range": Code("a number is outside its bounds", "See the bounds in the message."),
     "reserved_exit": Code("an exit would have a name with another meaning", "Rename it."),
     "reserved_field": Code("a field of an answer has a name with another meaning", "Rename it."),
+    "reserved_env": Code("`env` names a setting of the engine", "Give the value a name that does not begin with `STEPLESS_`."),
     "reserved_id": Code("the id has another meaning in references", "Rename the node."),
     "secret_in_document": Code(
         "a secret stands in the document itself (warning)",

@@ -11,7 +11,7 @@ from stepless.compile.draft import Draft, draft_of, readable
 from stepless.compile.fields import fill
 from stepless.compile.link import link
 from stepless.compile.params import fit
-from stepless.compile.references import reference_findings
+from stepless.compile.references import reference_findings, reserved_env
 from stepless.compile.shape import judged
 from stepless.errors import DocumentRefused
 from stepless.limits import MAX_COUNTED_FINDINGS, MAX_EDGES, MAX_FINDINGS, MAX_NODES
@@ -102,6 +102,7 @@ def _findings(draft: Draft) -> Iterator[Finding]:
     for check in BODY_CHECKS:
         for body in draft.bodies:
             yield from check(draft, body)
+    yield from reserved_env(draft)
     yield from reference_findings(draft)
 
 

@@ -108,27 +108,29 @@ class Decision:
                 told = detail if code == TOO_MUCH else f"branches disagree about the variable {detail}"
                 self.start_failures[instance] = (code if code == TOO_MUCH else VARIABLE_CONFLICT, told)
 
-    def _without_secrets(self, data: Mapping[str, Any], *, told: bool = True) -> Mapping[str, Any]:
-        """A payload with every secret masked, wherever people or programs could have put one; the engine's own words stay,
-        even where a secret happens to be one of them. `told` says that its `message` is a failure's."""
+    def _without_secrets(self, data: Mapping[str, Any], *, told: bool = True, given: bool = False) -> Mapping[str, Any]:
+        """A payload with every secret masked, wherever people or programs could have put one; the engine's own words and
+        numbers stay, even where a secret happens to be one of them. `told` says that its `message` is a failure's, `given`
+        that its numbers come from people or programs."""
         shown: dict[str, Any] = {}
         for key, value in data.items():
             if key in _OWN_WORDS:
                 shown[key] = value
             elif key in _OWN_OBJECTS and isinstance(value, Mapping):
-                shown[key] = self._without_secrets(value, told=key == "error")
+                shown[key] = self._without_secrets(value, told=key == "error", given=key in _GIVEN)
             elif key == "message" and told and isinstance(value, str):
                 shown[key] = self.mask.message(value)
             elif key == "violations":
                 shown[key] = [self.mask.message(violation) for violation in value]
             else:
-                shown[key] = self.mask.value(value)
+                shown[key] = self.mask.value(value, numbers=given or key in _GIVEN)
         return shown
 
 
 _OWN_WORDS = frozenset({"status", "reason", "handle", "mode", "exits", "class", "cause", "node", "at", "phase", "instances",
                         "run", "from", "level", "reused"})  # fmt: skip
 _OWN_OBJECTS = frozenset({"error", "details", "response", "variables", "usage", "meta"})  # their keys are not the user's
+_GIVEN = frozenset({"inputs", "output", "answer", "item", "variables", "response"})  # whose numbers are not the engine's
 
 
 def iso(at_ms: int) -> str:
