@@ -71,6 +71,29 @@ async def test_a_key_with_other_inputs_is_a_conflict_that_names_the_run(door: An
     assert (second.status_code, problem["code"], problem["run_id"]) == (409, "idempotency_key_reused", first.json()["run_id"])
 
 
+async def test_the_inputs_themselves_are_the_key_where_that_is_asked_for(door: Any) -> None:
+    await door.publish(door.ECHO)
+    bodies = ('{"inputs": {"a": 1.0, "b": 9007199254740993}}', '{"inputs": {"b": 9007199254740993, "a": 1}}')
+    kind = {"content-type": "application/json"}
+    first, second = [await door.ask.post("/workflows/echo/runs?idempotent=inputs", content=body, headers=kind) for body in bodies]
+    assert (first.status_code, second.status_code) == (202, 200)
+    assert first.json()["run_id"] == second.json()["run_id"]
+    header = {**kind, "idempotency-key": "inputs"}
+    third = await door.ask.post("/workflows/echo/runs", content=bodies[0], headers=header)
+    assert third.status_code == 202 and third.json()["run_id"] != first.json()["run_id"]
+    fourth = await door.ask.post("/workflows/echo/runs", content='{"inputs": 2}', headers=header)
+    assert (fourth.status_code, fourth.json()["code"]) == (409, "idempotency_key_reused")
+
+
+@pytest.mark.parametrize(
+    ("query", "headers", "status"),
+    [("idempotent=outputs", {}, 400), ("idempotent=", {}, 400), ("idempotent=inputs", {"idempotency-key": "k"}, 400)],
+)
+async def test_a_start_has_one_key(door: Any, query: str, headers: dict[str, str], status: int) -> None:
+    await door.publish(door.ECHO)
+    assert (await door.ask.post(f"/workflows/echo/runs?{query}", json={}, headers=headers)).status_code == status
+
+
 @pytest.mark.parametrize("key", ["", " ", "k" * 201])
 async def test_a_key_that_is_none_is_refused(door: Any, key: str) -> None:
     await door.publish(door.ECHO)

@@ -11,6 +11,7 @@ from fastapi import APIRouter, Request
 from starlette.concurrency import run_in_threadpool
 from starlette.responses import Response
 
+from stepless.api.auth import may
 from stepless.api.bodies import documented_body, read_model
 from stepless.api.links import Links
 from stepless.api.listing import run_filter
@@ -21,6 +22,7 @@ from stepless.api.requests import BulkBody, CancelBody, HoldBody, RerunBody
 from stepless.api.runs import reply_started
 from stepless.errors import InvalidRequest
 from stepless.ports import RunHead
+from stepless.runtime.apikeys import Role
 from stepless.runtime.service import Service
 
 Verb = Callable[[RunHead], str]
@@ -98,10 +100,12 @@ def add_routes(router: APIRouter, service: Service, links: Links) -> None:
     )
     async def rerun_run(run_id: str, request: Request) -> Response:
         """Starts a new run of the same version, with other `inputs` if they are given. With `from` it begins at that node and
-        takes over what completed elsewhere. The old run is never touched."""
+        takes over what completed elsewhere. The old run is never touched. Where a start needs the role `admin`, so does this:
+        for `inputs` at a node that is no entry, and for a run that began at one."""
         body = await read_model(request, RerunBody)
         edited = "inputs" in body.model_fields_set
-        call = partial(service.rerun, run_id, node=body.from_, inputs=body.inputs, edited=edited)
+        anywhere = may(request, Role.ADMIN)
+        call = partial(service.rerun, run_id, node=body.from_, inputs=body.inputs, edited=edited, anywhere=anywhere)
         return reply_started(await run_in_threadpool(call), None, links)
 
     @router.post(
@@ -118,7 +122,7 @@ def add_routes(router: APIRouter, service: Service, links: Links) -> None:
         body = await read_model(request, BulkBody)
         swept = await run_in_threadpool(
             service.each_run,
-            _verb(service, body),
+            _verb(service, body, may(request, Role.ADMIN)),
             run_filter(body.filter.workflow, body.filter.status, body.filter.since, body.filter.waiting),
             keywords=body.filter.words,
             limit=body.limit,
@@ -134,11 +138,11 @@ def add_routes(router: APIRouter, service: Service, links: Links) -> None:
         return reply(answer)
 
 
-def _verb(service: Service, body: BulkBody) -> Verb:
+def _verb(service: Service, body: BulkBody, anywhere: bool) -> Verb:
     _check_bulk(body)
 
     if body.action == "rerun":
-        return lambda head: service.rerun(head.run_id, node=body.from_).run_id
+        return lambda head: service.rerun(head.run_id, node=body.from_, anywhere=anywhere).run_id
     ask = {
         "cancel": service.cancel, "hold": service.hold, "release": service.release, "pause": service.hold,
         "unpause": service.release,

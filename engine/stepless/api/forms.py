@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from math import isfinite
 from typing import Final
 
-from stepless.api.bodies import strict_json
+from stepless.compile.strict_json import strict_json
 from stepless.errors import InvalidRequest
 from stepless.limits import MAX_ANSWER_FIELDS
 from stepless.model.json import JSON

@@ -169,8 +169,9 @@ class RunOut(TypedDict):
     """`version` is the version that the run began with, whatever was published since; `number` counts the runs of a workflow
     whose document is `numbered`. `waiting` is what the run waits for (held, answer, time, retry, child), and `summary` says it to
     people: `waiting for an answer`. `held` is null unless an operator holds the run; it is `running` while something is still
-    under way. `keywords` are those that the run was started with; `tags` has them too, beside `partial_success`. `exception` is
-    the one behind `error`, where author code raised it."""
+    under way. `keywords` are those that the run was started with; `tags` has them too, beside `partial_success`. `non_entries`
+    are the nodes that an admin started the run at although they are no entries. `exception` is the one behind `error`, where
+    author code raised it."""
 
     id: str
     workflow: str
@@ -188,6 +189,7 @@ class RunOut(TypedDict):
     failures: int
     keywords: list[str]
     tags: list[str]
+    non_entries: list[str]
     steps: int
     usage: dict[str, int]
     sequence: int

@@ -49,8 +49,8 @@ class WithKeywords(Body):
 
 
 class StartBody(WithKeywords):
-    """`inputs` become the run's inputs; `entry` names the node or nodes to start at instead of all roots; by its `keywords`, like
-    `customer:c-17`, the run is found again (`tags` is their former name)."""
+    """`inputs` become the run's inputs; `entry` names the entry or entries to start at instead of all; a key with the role
+    `admin` may name any node. By its `keywords`, like `customer:c-17`, the run is found again (`tags` is their former name)."""
 
     inputs: Any = Field(default_factory=dict)
     entry: str | Annotated[list[str], Field(min_length=1, max_length=DEFAULT_PAGE_ITEMS)] | None = None
@@ -117,6 +117,12 @@ class Query(BaseModel):
     """Query parameters come as text; unknown ones are refused like unknown fields."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class StartQuery(Query):
+    """`idempotent=inputs` makes the inputs themselves the key: the same inputs answer the same run for 24 hours."""
+
+    idempotent: Literal["inputs"] | None = None
 
 
 class ListQuery(Query):

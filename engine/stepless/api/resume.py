@@ -12,13 +12,14 @@ from starlette.concurrency import run_in_threadpool
 from starlette.responses import Response
 
 from stepless.api import page
-from stepless.api.bodies import FORM, form_fields, is_json, media_type, read_body, strict_json, unsupported, validated
+from stepless.api.bodies import FORM, form_fields, is_json, media_type, read_body, unsupported, validated
 from stepless.api.forms import PREFIX, fields_of, typed_answer
 from stepless.api.models import DecisionOut, QuestionOut
 from stepless.api.negotiation import preferred
 from stepless.api.problems import documented, respond
 from stepless.api.replies import decision_out, encode, instant, reply
 from stepless.api.requests import ResumeBody
+from stepless.compile.strict_json import strict_json
 from stepless.errors import CallerError, Gone, InvalidRequest, LimitExceeded, SteplessError, TransientError
 from stepless.limits import MAX_ANSWER_BYTES
 from stepless.model.json import JSON

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from enum import Enum
+from functools import partial
 from typing import Annotated, Final, cast
 
 from fastapi import APIRouter, Query, Request
@@ -29,7 +30,7 @@ from stepless.api.models import (
 from stepless.api.negotiation import wished_wait_s
 from stepless.api.problems import documented
 from stepless.api.replies import fitting, instant, page, reply
-from stepless.api.requests import NodesQuery, StartBody
+from stepless.api.requests import NodesQuery, StartBody, StartQuery
 from stepless.api.waiting import Rest, watch
 from stepless.core.called import Called
 from stepless.core.tags import Tag
@@ -42,7 +43,7 @@ from stepless.runtime.headers import number_of, version_of
 from stepless.runtime.inspecting import OpenPause, RunView
 from stepless.runtime.searching import keywords_of
 from stepless.runtime.service import Service
-from stepless.runtime.starting import Started
+from stepless.runtime.starting import Started, non_entries_of
 
 _TAGS: Final[list[str | Enum]] = ["runs"]
 
@@ -60,15 +61,20 @@ def add_routes(router: APIRouter, service: Service, links: Links) -> None:
         openapi_extra=documented_body(StartBody),
         tags=_TAGS,
     )
-    async def start_run(workflow_id: str, request: Request) -> Response:
-        """Starts a run of the newest version. With an `Idempotency-Key` the same start is answered again for 24 hours. With
-        `Prefer: wait=20` the answer waits for the outcome, that many seconds and at most 20, or until the run waits: then it has
-        its `pauses`."""
+    async def start_run(workflow_id: str, query: Annotated[StartQuery, Query()], request: Request) -> Response:
+        """Starts a run of the newest version. With an `Idempotency-Key`, or with `?idempotent=inputs`, which takes the inputs
+        themselves as the key, the same start is answered again for 24 hours. With `Prefer: wait=20` the answer waits for the
+        outcome, that many seconds and at most 20, or until the run waits: then it has its `pauses`."""
         body = await read_model(request, StartBody)
         key, wait_s = idempotency_key(request), wished_wait_s(request)
         entry = [body.entry] if isinstance(body.entry, str) else body.entry
         meta = {"tags": body.words} if body.words else None
-        started = await run_in_threadpool(service.start, workflow_id, body.inputs, key=key, entry=entry, meta=meta)
+        by_inputs, anywhere = query.idempotent is not None, may(request, Role.ADMIN)
+        if by_inputs and key is not None:
+            message, mend = "a start has one key: the header or the inputs", "leave one of them out"
+            raise InvalidRequest(message, code="invalid_idempotency_key", place="idempotent", mend=mend)
+        start = partial(service.start, key=key, by_inputs=by_inputs, entry=entry, anywhere=anywhere, meta=meta)
+        started = await run_in_threadpool(start, workflow_id, body.inputs)
         if wait_s is None:
             return reply_started(started, None, links)
         view = await watch(service, started.run_id, Rest(), wait_s)
@@ -177,6 +183,7 @@ def _run(view: RunView, version: int | None, links: Links, with_links: bool) -> 
         "failures": view.failures,
         "keywords": list(keywords_of(view.head)),
         "tags": [*keywords_of(view.head), *(tag.tag for tag in view.tags if tag.instance is None)],
+        "non_entries": list(non_entries_of(view.head)),
         "steps": view.steps,
         "usage": dict(view.usage),
         "sequence": view.sequence,

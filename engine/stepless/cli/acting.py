@@ -33,7 +33,8 @@ def start(arguments: argparse.Namespace) -> int:
     sent = {name: value for name, value in body.items() if value not in (None, [])} | {"inputs": body["inputs"]}
     headers = {"idempotency-key": arguments.idempotency_key} if arguments.idempotency_key is not None else {}
     with opened(arguments) as gateway:
-        started = gateway.ask("POST", "workflows", arguments.workflow, "runs", body=sent, headers=headers)
+        query = {"idempotent": arguments.idempotent}
+        started = gateway.ask("POST", "workflows", arguments.workflow, "runs", query=query, body=sent, headers=headers)
         again = "was started before with this key" if started["replay"] else f"started, version {started['version']}"
         return become(gateway, arguments, started["run_id"], f"{started['run_id']}  {again}", started)
 

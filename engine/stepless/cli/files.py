@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 import importlib
-import json
 import os
 import re
 import sys
@@ -15,8 +14,9 @@ from pathlib import Path
 from typing import Final
 
 from stepless.compile import parse
+from stepless.compile.strict_json import strict_json
 from stepless.compile.suggest import did_you_mean
-from stepless.errors import ConfigError, DocumentRefused, InvalidRequest
+from stepless.errors import ConfigError, DocumentRefused
 from stepless.limits import MAX_DOCUMENT_BYTES, MAX_INPUT_BYTES
 from stepless.model.json import JSON
 from stepless.nodes.function import MODULES_VARIABLE, load_modules
@@ -89,16 +89,9 @@ def read_inputs(text: str | None, place: str = "-i") -> JSON:
         text, place = sys.stdin.read(MAX_INPUT_BYTES + 1), "standard input"
     elif text.startswith("@"):
         place = text[1:]
-        text = read_document(place).decode("utf-8", "replace")
-    try:
-        return json.loads(text, parse_constant=_no_constant)
-    except (ValueError, RecursionError) as error:
-        mend = "give JSON like '{\"amount\": 40}', @file.json, or - to read standard input"
-        raise InvalidRequest(f"this is not JSON: {error}", code="invalid_json", place=place, mend=mend) from error
-
-
-def _no_constant(name: str) -> JSON:
-    raise ValueError(f"{name} is no JSON")
+        return strict_json(read_document(place), "the file", place=place, mend="give a file of JSON in UTF-8")
+    mend = "give JSON like '{\"amount\": 40}', @file.json, or - to read standard input"
+    return strict_json(text, "this", place=place, mend=mend)
 
 
 # -- function modules -------------------------------------------------------------------------------------------------

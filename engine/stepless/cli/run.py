@@ -67,7 +67,8 @@ def _begin(built: Local, arguments: argparse.Namespace, inputs: JSON) -> str:
     if "workflow" in compile_document(source.document, KINDS).kinds:
         _publish_beside(built, arguments)
     meta = {"trigger": {"kind": "cli"}, "source": os.path.abspath(source.file), "modules": arguments.modules}
-    return built.service.start(published.version.workflow_id, inputs, entry=arguments.entry, meta=meta).run_id
+    started = built.service.start(published.version.workflow_id, inputs, entry=arguments.entry, anywhere=True, meta=meta)
+    return started.run_id
 
 
 def _publish_beside(built: Local, arguments: argparse.Namespace) -> None:

@@ -55,7 +55,8 @@ def _head(run: Mapping[str, Any]) -> Iterator[str]:
     yield from fields([
         ("now", "" if fits else now), ("created", when(run["created_at"])),
         ("ended", f"{when(ended)}, after {took}" if took else ""),
-        ("held", _held(run)), ("keywords", " ".join(words)), ("tags", " ".join(tag for tag in run["tags"] if tag not in words)),
+        ("held", _held(run)), ("begun at", ", ".join(f"{node} (no entry)" for node in run.get("non_entries", ()))),
+        ("keywords", " ".join(words)), ("tags", " ".join(tag for tag in run["tags"] if tag not in words)),
         ("inputs", brief(run["inputs"], _SHOWN) if run["inputs"] else ""),
         ("variables", brief(run["variables"], _SHOWN) if run["variables"] else ""),
     ])  # fmt: skip

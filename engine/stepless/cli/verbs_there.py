@@ -30,9 +30,11 @@ def _publish(command: argparse.ArgumentParser) -> None:
 def _start(command: argparse.ArgumentParser) -> None:
     command.add_argument("workflow", metavar="WORKFLOW", help="the workflow's id")
     _add_inputs(command, "inputs: JSON, @file, or - for standard input (default: {})")
-    command.add_argument("--entry", action="append", metavar="NODE", help="start at this node only; may be repeated")
+    command.add_argument("--entry", action="append", metavar="NODE", help="start at this entry only; may be repeated")
     _add_keyword(command, "a word to find it again by; may be repeated")
     command.add_argument("--idempotency-key", metavar="KEY", help="starting again with it answers the first run")
+    told = "`inputs`: starting again with the same inputs answers the first run"
+    command.add_argument("--idempotent", choices=("inputs",), help=told)
     add_waiting(command)
     add_where(command)
 

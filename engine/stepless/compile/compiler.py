@@ -11,7 +11,7 @@ from stepless.compile.draft import Draft, draft_of, readable
 from stepless.compile.fields import fill
 from stepless.compile.link import link
 from stepless.compile.params import fit
-from stepless.compile.references import reference_findings
+from stepless.compile.references import reference_findings, reserved_env
 from stepless.compile.shape import judged
 from stepless.compile.text_checks import doubtful_references
 from stepless.errors import DocumentRefused
@@ -106,6 +106,7 @@ def _findings(draft: Draft) -> Iterator[Finding]:
     for check in BODY_CHECKS:
         for body in draft.bodies:
             yield from check(draft, body)
+    yield from reserved_env(draft)
     yield from reference_findings(draft)
     yield from doubtful_references(draft)
 

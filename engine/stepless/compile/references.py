@@ -19,6 +19,7 @@ from stepless.model.scope import Reference
 
 TURN_FIELDS: Final = ("index", "iteration", "item", "items")
 RUN_FIELDS: Final = ("id", "workflow", "version", "started_at")
+_OWN_SETTINGS: Final = "STEPLESS_"
 _TESTED_BETWEEN_TURNS: Final = ("with.while", "with.do_while")
 
 Mention = tuple[DraftNode, str, Reference]
@@ -42,6 +43,15 @@ def reference_findings(draft: Draft) -> Iterator[Finding]:
 
 
 # -- scopes -----------------------------------------------------------------------------------------------------------
+
+
+def reserved_env(draft: Draft) -> Iterator[Finding]:
+    """The engine's own settings, its secrets among them, are not for workflows to read."""
+    for place, name in enumerate(draft.document.env):
+        if name.upper().startswith(_OWN_SETTINGS):
+            told = f"`{name}` is a setting of the engine, which no workflow may read"
+            mend = f"Give the value a name that does not begin with `{_OWN_SETTINGS}`."
+            yield Finding("reserved_env", f"env.{place}", told, mend)
 
 
 def _env(draft: Draft, mention: Mention) -> Iterator[Finding]:

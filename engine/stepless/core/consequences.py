@@ -3,17 +3,13 @@ folding; nothing here decides."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from stepless.core.branches import Branch, resolve
 from stepless.core.clocks import start_clock
 from stepless.core.events import Event
-from stepless.core.reading import custom_merge
+from stepless.core.reading import Merging
 from stepless.core.state import Instance, Scope, State, Status, is_bad_leaf
 from stepless.core.turns import end_turn
 from stepless.model.graph import OnFailure
-from stepless.model.json import JSON
-from stepless.model.scope import Expression
 
 LATE_ARRIVAL = "late_arrival"
 
@@ -68,9 +64,6 @@ def _turn_ended(state: State, scope: Scope, event: Event) -> None:
     if owner is None:
         return
 
-    def custom(expression: Expression, values: Sequence[JSON]) -> JSON:
-        return custom_merge(expression, values, state, owner, event.at_ms)
-
-    end_turn(owner, scope, custom)
+    end_turn(owner, scope, Merging(state, owner, event.at_ms, decided=True))
     if not owner.settled:
         state.agenda.append(owner)

@@ -9,7 +9,7 @@ from stepless.core.decision import Decision
 from stepless.core.events import EventType
 from stepless.core.facts import Failure
 from stepless.core.inputs import merged_inputs
-from stepless.core.reading import Reading, custom_merge, with_nulls
+from stepless.core.reading import Merging, Reading, with_nulls
 from stepless.core.settle import complete, fail, processing
 from stepless.core.state import Instance, Turns
 from stepless.core.turns import NotACollection, amount, collection, exit_cells
@@ -104,6 +104,8 @@ def _test(decision: Decision, instance: Instance, container: Container, turns: T
     except AuthorError as error:
         fail(decision, instance, processing(error.error_code, with_nulls(f"{container.mode}: {error}", reading.nulls)))
         return False
+    finally:
+        decision.spent += reading.spent
 
 
 def _close(decision: Decision, instance: Instance, container: Container, turns: Turns) -> None:
@@ -130,11 +132,7 @@ def _verdict(container: Container, turns: Turns) -> Failure | None:
 def _conflict(decision: Decision, instance: Instance, turns: Turns) -> Failure | None:
     """Branches that wrote one variable differently, where that is an error."""
     try:
-        exit_cells(
-            instance,
-            turns,
-            lambda expression, values: custom_merge(expression, values, decision.state, instance, decision.now_ms),
-        )
+        exit_cells(instance, turns, Merging(decision.state, instance, decision.now_ms))
     except VariableConflict as error:
         return processing("variable_conflict", f"branches disagree about the variable {error.name}")
     except SteplessError as error:

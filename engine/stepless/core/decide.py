@@ -8,7 +8,7 @@ the size of the graph; and there is no recursion, however long a cascade of prun
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from stepless.core.branches import Verdict, verdict
@@ -47,33 +47,37 @@ _NO_ENV: Mapping[str, str] = {}
 
 def decide(
     state: State,
-    facts: Iterable[Fact],
+    facts: Sequence[Fact],
     now_ms: int,
     *,
     env: Mapping[str, str] = _NO_ENV,
     capacity: int | None = None,
     room_ms: int | None = None,
+    steps: int | None = None,
 ) -> Decision:
     """Takes facts in order and answers what follows from them; `state` is afterwards what folding the events makes it.
 
     `env` holds the values that `${NAME}` reads; `capacity` bounds how many attempts run at once and `room_ms` how
-    long the timeout of one that begins may be (None: no bound); what does not fit is queued. A fact that comes too late (a
-    closed attempt, a settled pause, a run that is over) changes nothing. Raises nothing but
-    `EngineBug`.
+    long the timeout of one that begins may be (None: no bound); what does not fit is queued. A decision whose evaluations took
+    more than `steps` (None: no bound) takes all facts and leaves the rest to the next one: it is not `over` then. A fact that
+    comes too late (a closed attempt, a settled pause, a run that is over) changes nothing. Raises nothing but `EngineBug`.
     """
     decision = Decision(state, now_ms, env, capacity, room_ms)
     for fact in facts:
         if state.ended:
             break
         _TAKE[type(fact)](decision, fact)
-        _advance(decision)
-    if not state.ended and state.sequence:
+        _advance(decision, steps)
+    if not facts:
+        _advance(decision, steps)
+    if not state.ended and state.sequence and decision.over:
         conclude(decision)
     return decision
 
 
-def _advance(decision: Decision) -> None:
-    """Looks at everything that changed until nothing is left to look at."""
+def _advance(decision: Decision, steps: int | None) -> None:
+    """Looks at everything that changed until nothing is left to look at, or the steps are used up. A run that halts is decided
+    in one piece: what was ready in the same instant is told apart by that."""
     state = decision.state
     agenda = state.agenda
     while True:
@@ -82,6 +86,8 @@ def _advance(decision: Decision) -> None:
         elif state.ending and state.root.unsettled:
             sweep_run(decision)
         elif agenda:
+            if steps is not None and decision.spent > steps and not state.halting:
+                return
             _look_at(decision, agenda.popleft())
             if state.halting and decision.last_starts is None:
                 decision.last_starts = frozenset(agenda)

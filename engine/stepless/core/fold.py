@@ -11,7 +11,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from heapq import heappush
-from typing import Any
 
 from stepless.core.causes import note_failure
 from stepless.core.clocks import arm_run, enter
@@ -19,7 +18,7 @@ from stepless.core.consequences import settled
 from stepless.core.events import NODE_FAILURES, Event, EventType
 from stepless.core.inputs import merged_inputs
 from stepless.core.notices import arm_notice, first_notice_ms, fold_log
-from stepless.core.reading import Reading, custom_merge
+from stepless.core.reading import DECIDED, Merging, Reading
 from stepless.core.state import (
     OUTSIDE,
     Cell,
@@ -40,6 +39,7 @@ from stepless.errors import EngineBug, ExpressionError
 from stepless.model.graph import Join
 from stepless.model.json import JSON
 from stepless.model.kind import Nature
+from stepless.model.steps import TOO_MUCH
 
 VARIABLE_CONFLICT = "variable_conflict"
 
@@ -187,9 +187,7 @@ def _first_start(state: State, instance: Instance, event: Event) -> None:
 def _bring_variables(state: State, instance: Instance, event: Event) -> None:
     """From its branches. Where nothing was written, an instance sees what its scope began with."""
 
-    def custom(expression: Any, values: Any) -> JSON:
-        return custom_merge(expression, values, state, instance, event.at_ms)
-
+    custom = Merging(state, instance, event.at_ms)
     try:
         instance.cells, conflicts = incoming_cells(instance, custom)
         state.notes.extend((VARIABLE_CONFLICT, instance, name) for name in conflicts)
@@ -198,7 +196,8 @@ def _bring_variables(state: State, instance: Instance, event: Event) -> None:
         sources = instance.scope.instances
         views = [source.cells for branch in instance.node.branches if (source := sources[branch]) is not None]
         instance.cells = merge_cells(views, instance.scope, Join(need=1), custom)[0]
-        state.notes.append(("failed", instance, error.name if isinstance(error, VariableConflict) else str(error)))
+        code = TOO_MUCH if isinstance(error, ExpressionError) and error.error_code == TOO_MUCH else "failed"
+        state.notes.append((code, instance, error.name if isinstance(error, VariableConflict) else str(error)))
 
 
 def _streamed(state: State, instance: Instance, event: Event) -> None:
@@ -286,12 +285,8 @@ def _enclosing_turn(scope: Scope) -> Scope:
 
 def _leave_container(state: State, instance: Instance, turns: Turns, event: Event) -> None:
     """Variables that the body wrote now belong to the container."""
-
-    def custom(expression: Any, values: Any) -> JSON:
-        return custom_merge(expression, values, state, instance, event.at_ms)
-
     try:
-        cells, conflicts = exit_cells(instance, turns, custom)
+        cells, conflicts = exit_cells(instance, turns, Merging(state, instance, event.at_ms, decided=True))
     except (VariableConflict, ExpressionError):
         raise EngineBug("a container completed in spite of a conflict", place=event.instance) from None
     state.notes.extend((VARIABLE_CONFLICT, instance, name) for name in conflicts)
@@ -339,7 +334,9 @@ def _loop_started(state: State, instance: Instance, event: Event) -> None:
     items = None
     if container is not None and container.mode == "items":
         inputs = merged_inputs(state, instance)
-        items = collection(container, Reading(state, instance, inputs, event.at_ms))
+        reading = Reading(state, instance, inputs, event.at_ms)
+        reading.left = DECIDED
+        items = collection(container, reading)
         items = items[: event.data["total"]]
     inherited = {name: Cell(cell.value, OUTSIDE, cell.sequence) for name, cell in instance.cells.items()}
     instance.turns = Turns(items, event.data.get("total"), inherited)

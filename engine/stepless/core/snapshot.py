@@ -12,7 +12,7 @@ from typing import Any
 
 from stepless.core.causes import note_failure
 from stepless.core.inputs import merged_inputs
-from stepless.core.reading import Reading
+from stepless.core.reading import DECIDED, Reading
 from stepless.core.state import (
     Cell,
     Cells,
@@ -108,6 +108,7 @@ def _items(state: State, instance: Instance, total: int | None) -> list[Any] | N
         return None
     try:
         reading = Reading(state, instance, merged_inputs(state, instance), instance.since_ms)
+        reading.left = DECIDED
         return collection(container, reading)[:total]
     except (ExpressionError, NotACollection):
         return None

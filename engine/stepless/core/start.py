@@ -52,7 +52,7 @@ def work(decision: Decision, instance: Instance) -> None:
     """Everything between a committed start and the attempt's end. Repeated after a crash, it comes to the same."""
     node = instance.node
     if decision.start_failures and (conflict := decision.start_failures.pop(instance, None)) is not None:
-        fail(decision, instance, processing("variable_conflict", f"branches disagree about the variable {conflict}"))
+        fail(decision, instance, processing(*conflict))
         return
     if decision.state.reused and (reused := decision.state.reused.get(instance.id)) is not None:
         decision.emit(EventType.NODE_COMPLETED, instance, {**reused, "reused": True})
@@ -82,6 +82,8 @@ def work(decision: Decision, instance: Instance) -> None:
             complete(decision, instance, evaluate(reading) if evaluate is not None else Outcome(passed_through(inputs)))
     except SteplessError as error:
         fail(decision, instance, processing(error.error_code, with_nulls(str(error), reading.nulls)))
+    finally:
+        decision.spent += reading.spent
 
 
 def _tool_renderer(decision: Decision, instance: Instance) -> Render:

@@ -83,7 +83,8 @@ async def arun(
     built = local(db, models=models)
     try:
         workflow_id = built.service.publish(content).version.workflow_id
-        run_id = built.service.start(workflow_id, inputs, entry=[entry] if isinstance(entry, str) else entry).run_id
+        entries = [entry] if isinstance(entry, str) else entry
+        run_id = built.service.start(workflow_id, inputs, entry=entries, anywhere=True).run_id
         async with serving(built, run_id) as server:
             events = await _attend(built, run_id, server, approve)
         view = built.service.run(run_id)

@@ -19,7 +19,7 @@ from stepless.ports import RunHead, Version
 from stepless.runtime.headers import version_of
 from stepless.runtime.inspecting import graph_of, head_of
 from stepless.runtime.runlog import RunLog
-from stepless.runtime.starting import Started, encoded_inputs, start_version
+from stepless.runtime.starting import Started, checked_entries, encoded_inputs, start_version
 from stepless.runtime.versions import Versions
 from stepless.runtime.world import World
 
@@ -27,12 +27,21 @@ _KEPT = ("handle", "halt", "break", "response", "usage")
 
 
 def rerun(
-    world: World, versions: Versions, run_id: str, *, node: str | None = None, inputs: JSON = None, edited: bool = False
+    world: World,
+    versions: Versions,
+    run_id: str,
+    *,
+    node: str | None = None,
+    inputs: JSON = None,
+    edited: bool = False,
+    anywhere: bool = False,
 ) -> Started:
     """Starts a run like `run_id`, with other inputs if `edited`.
 
-    Raises what `encoded_inputs` raises; `NotFound` (unknown_run, unknown_node), `InvalidRequest` (inside_container) and
-    `Conflict` (predecessor_never_ran) when what the node needs from upstream was never there.
+    Other inputs enter at entries only, since what was decided before `node` was decided about the old ones; and a run that began
+    beside the entries is begun there again by those alone who may start `anywhere`.
+    Raises what `encoded_inputs` raises; `NotFound` (unknown_run, unknown_node), `InvalidRequest` (inside_container,
+    unknown_entry) and `Conflict` (predecessor_never_ran) when what the node needs from upstream was never there.
     """
     head = head_of(world, run_id)
     graph = graph_of(versions, head)
@@ -42,7 +51,10 @@ def rerun(
     meta = {name: value for name, value in json.loads(head.meta).items() if name in ("entry", "tags")}
     meta["rerun"] = {"of": run_id, "from": node}
     data = encoded_inputs(inputs) if edited else head.inputs
-    return start_version(world, _version(world, head), data, meta, numbered=graph.numbered)
+    version = _version(world, head)
+    begins_at = [*(meta.get("entry") or ()), *([node] if edited and node is not None else [])]
+    meta |= checked_entries(versions, version, begins_at, anywhere=anywhere, place="from" if node is not None else "")
+    return start_version(world, version, data, meta, numbered=graph.numbered)
 
 
 def _version(world: World, head: RunHead) -> Version:

@@ -33,6 +33,7 @@ from stepless.limits import (
     INBOX_LOOK_MS,
     LEASE_MARGIN_MS,
     LEASE_MS,
+    MAX_DECISION_STEPS,
     MAX_DURATION_MS,
     MAX_IN_FLIGHT,
     STAY_MS,
@@ -56,6 +57,8 @@ from stepless.runtime.versions import Versions
 from stepless.runtime.world import World
 
 T = TypeVar("T")
+
+_TOLD = ("trigger", "tags", "parent", "rerun", "non_entries")  # of a header's meta, in the run's first event
 
 
 class Runner:
@@ -140,6 +143,7 @@ class Session:
         self._telling = Telling(world, self._env, self._mask, self._arrivals.tell)
         self._dispatched = 0
         self._stopping = False
+        self._decided = True  # whether the last decision was over
 
     # -- from outside -----------------------------------------------------------------------------------------------
 
@@ -171,7 +175,8 @@ class Session:
                 return await self._end()
             if facts:
                 continue
-            if not self._attempts and not self._telling and (ending := await self._may_leave()) is not None:
+            leaving = self._decided or self._budget.over or self._stopping
+            if leaving and not self._attempts and not self._telling and (ending := await self._may_leave()) is not None:
                 return ending
             facts = await self._collect()
 
@@ -179,7 +184,7 @@ class Session:
         if self._lease.epoch > 1:
             self._state = self._log.load(self._graph)
         if self._state.sequence == 0:
-            meta = {name: value for name, value in self._meta.items() if name in ("trigger", "tags", "parent", "rerun")}
+            meta = {name: value for name, value in self._meta.items() if name in _TOLD}
             reused = self._reused() if "rerun" in self._meta else {}
             looked = inbox.holds_first(self._look())
             holds = tuple(fact for fact in looked if isinstance(fact, HoldChanged))
@@ -198,7 +203,7 @@ class Session:
 
     async def _step(self, facts: Sequence[Fact]) -> list[Fact]:
         """Decides, commits, does what follows; answers facts that are known at once."""
-        if not facts:
+        if not facts and self._decided:
             return []
         exhausted = self._stopping or (self._budget.over and self._dispatched > 0)
         decision = decide(
@@ -208,7 +213,9 @@ class Session:
             env=self._env,
             capacity=0 if exhausted else MAX_IN_FLIGHT,
             room_ms=self._budget.room_ms if self._dispatched else None,
+            steps=MAX_DECISION_STEPS,
         )
+        self._decided = decision.over
         await self._patiently(partial(self._log.write, self._log.encoded(decision.events)), together=True)
         metering.committed(self._world.meter, self._head, decision.events)
         if self._world.news is not None:
@@ -299,7 +306,9 @@ class Session:
     async def _collect(self) -> list[Fact]:
         """What has happened since: ends of attempts, due timers, signals."""
         due_ms = next_due_ms(self._state)
-        if not self._arrivals:
+        if not self._decided:
+            await asyncio.sleep(0)  # other runs get their turn, and what they tell this one is heard
+        elif not self._arrivals:
             await self._arrivals.sleep(self._next_look(due_ms))
         facts = self._arrivals.take()
         now = self._loop.time()
@@ -340,7 +349,7 @@ class Session:
         """Nothing is under way: stay for something that is due soon, hand over, or park."""
         if self._arrivals:
             return None
-        if self._stopping or (self._state.ready and self._state.held is None):
+        if self._stopping or not self._decided or (self._state.ready and self._state.held is None):
             return await self._hand_over()
         due_ms = next_due_ms(self._state)
         if due_ms is not None and due_ms - self._now_ms() <= STAY_MS:

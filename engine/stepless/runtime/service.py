@@ -62,11 +62,16 @@ class Service:
         inputs: JSON,
         *,
         key: str | None = None,
+        by_inputs: bool = False,
         entry: Sequence[str] | None = None,
+        anywhere: bool = False,
         meta: Mapping[str, JSON] | None = None,
     ) -> starting.Started:
         """See `starting.start`."""
-        return starting.start(self.world, self.versions, workflow_id, inputs, key=key, entry=entry, meta=meta)
+        return starting.start(
+            self.world, self.versions, workflow_id, inputs, key=key, by_inputs=by_inputs, entry=entry, anywhere=anywhere,
+            meta=meta,
+        )  # fmt: skip
 
     def trigger(self, request: webhooks.HookRequest) -> webhooks.Hooked:
         """See `webhooks.trigger`."""
@@ -76,9 +81,11 @@ class Service:
         """See `triggers.deliver`."""
         return triggers.deliver(self.world, self.versions, payload)
 
-    def rerun(self, run_id: str, *, node: str | None = None, inputs: JSON = None, edited: bool = False) -> starting.Started:
+    def rerun(
+        self, run_id: str, *, node: str | None = None, inputs: JSON = None, edited: bool = False, anywhere: bool = False
+    ) -> starting.Started:
         """See `reruns.rerun`."""
-        return reruns.rerun(self.world, self.versions, run_id, node=node, inputs=inputs, edited=edited)
+        return reruns.rerun(self.world, self.versions, run_id, node=node, inputs=inputs, edited=edited, anywhere=anywhere)
 
     def redeliver(self, run_id: str) -> starting.Started:
         """See `redelivering.redeliver`."""

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
 import pytest
+import rfc8785
 
 from stepless.adapters.memory.store import MemoryStore
 from stepless.adapters.sqlite.store import SqliteStore
@@ -153,3 +156,66 @@ def test_of_two_that_make_the_same_run_both_are_told_the_number_that_stands(mach
     version = machine.store.newest_version("small")
     one, other = (create_run(machine.world, "run_1", version, b"{}", {}, numbered=True) for _ in range(2))
     assert number_of(one) == number_of(other) == 1
+# -- what is one input ------------------------------------------------------------------------------------------------
+
+ALIKE = [
+    ({"n": 1.0}, {"n": 1}), ({"a": 1, "b": 2}, {"b": 2, "a": 1}), ([0.0], [-0.0]), (1e2, 100),
+    ({"n": 2**53 - 1}, {"n": float(2**53 - 1)}), ([2**53], [str(2**53)]),
+]  # fmt: skip
+OTHERS = [({"n": 1}, {"n": True}), ({"n": 1}, {"n": "1"}), ([2**60], [2**60 + 1]), ([-(2**60)], [2**60]), ({}, []), (None, 0)]
+
+
+@pytest.mark.parametrize("by", [{"key": "k"}, {"by_inputs": True}], ids=["key", "inputs"])
+def test_one_input_is_one_run_however_it_is_written(either: Any, by: dict[str, Any]) -> None:
+    for number, (one, other) in enumerate(ALIKE):
+        named = {"key": f"k{number}"} if "key" in by else by
+        first = either.service.start("small", one, **named)
+        assert either.service.start("small", other, **named) == replace(first, replay=True), one
+
+
+def test_other_inputs_are_other_keys_and_a_conflict_under_one(either: Any) -> None:
+    for number, (one, other) in enumerate(OTHERS):
+        first = either.service.start("small", one, by_inputs=True)
+        assert either.service.start("small", other, by_inputs=True).run_id != first.run_id, one
+        either.service.start("small", one, key=f"k{number}")
+        with pytest.raises(Conflict):
+            either.service.start("small", other, key=f"k{number}")
+
+
+@pytest.mark.parametrize("number", [2**53, -(2**53), 2**63, 2**1023, -(2**1023)])
+def test_a_large_integer_is_no_error(either: Any, number: int) -> None:
+    first = either.service.start("small", {"n": [number]}, by_inputs=True)
+    assert either.service.start("small", {"n": [number]}, by_inputs=True) == replace(first, replay=True)
+    assert either.service.start("small", {"n": [number]}, key="k").run_id != first.run_id
+    assert either.view(first.run_id).inputs == {"n": [number]}
+
+
+def test_the_word_inputs_is_a_key_like_another(either: Any) -> None:
+    first = either.service.start("small", {"a": 1}, key="inputs")
+    assert either.service.start("small", {"a": 1}, key="inputs").run_id == first.run_id
+    with pytest.raises(Conflict):
+        either.service.start("small", {"a": 2}, key="inputs")
+
+
+def _former(inputs: Any) -> str:
+    return sha256(json.dumps(inputs, sort_keys=True).encode()).hexdigest()
+
+
+def test_a_claim_of_the_former_digest_matches(either: Any) -> None:
+    inputs, now_ms = {"b": 1.5, "a": [2**60, "ü"]}, either.clock.now_ms()
+    first = either.service.start("small", inputs, key="new")
+    for claim in ("start:small:old", f"start:small:{sha256(b'small' + bytes(1) + rfc8785.dumps({'n': 1})).hexdigest()}"):
+        was = inputs if claim.endswith("old") else {"n": 1}
+        standing = json.dumps({"run": first.run_id, "inputs": _former(was)}).encode()
+        either.world.store.claim(claim, standing, now_ms, now_ms + IDEMPOTENCY_KEY_LIFE_MS)
+    assert either.service.start("small", inputs, key="old").run_id == first.run_id
+    assert either.service.start("small", {"n": 1}, by_inputs=True).run_id == first.run_id
+    with pytest.raises(Conflict):
+        either.service.start("small", {"b": 1.5}, key="old")
+
+
+def test_the_release_before_reads_the_claims_of_this_one(either: Any) -> None:
+    inputs = {"b": 1.0, "a": [2**60]}
+    first = either.service.start("small", inputs, key="k")
+    standing = json.loads(either.world.store.get_claim("start:small:k", either.clock.now_ms()))
+    assert (standing["run"], standing["inputs"]) == (first.run_id, _former(inputs))
