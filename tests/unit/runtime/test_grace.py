@@ -1,4 +1,4 @@
-"""A hint that is lost is made up for: whoever leaves one for a run has the run looked at START_GRACE_MS later, to the millisecond."""
+"""A hint that is lost is made up for: whoever leaves one for a run has it looked at START_GRACE_MS later, to the millisecond."""
 
 from __future__ import annotations
 
