@@ -16,7 +16,7 @@ unexport VIRTUAL_ENV PYTHONHOME PYTHONPATH
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help setup demo test lint simulate simulate-kills bench bench-peers cost clean build size check deploy deploy-local
+.PHONY: help setup demo test test-pythons lint simulate simulate-kills bench bench-peers cost clean build size check deploy deploy-local
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-13s %s\n", $$1, $$2}' $(firstword $(MAKEFILE_LIST))
@@ -28,6 +28,9 @@ demo: $(READY) ## run the refund example, from the webhook to the approval
 
 test: $(READY) ## run the tests on two processes (WORKERS=n)
 	$(BIN)/pytest -n $(WORKERS) --dist loadfile
+
+test-pythons: $(READY) ## run the tests on every Python from 3.11 on that this machine has
+	@$(BIN)/python tests/tools/interpreters.py $(UV) -n $(WORKERS) --dist loadfile
 
 lint: $(READY) ## check style, types and directions
 	$(BIN)/ruff check

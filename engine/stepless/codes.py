@@ -118,7 +118,7 @@ NODES: Final[Table] = {
     "moderation_unavailable": Code("nobody could moderate, so nothing passed", "Configure a moderator, or allow it."),
     "not_a_collection": Code("`items` is neither a list nor an object", "Check what the reference reads."),
     "nothing_asked": Code("a model would be asked nothing", "Give a prompt, messages or an input."),
-    "notice_without_aws": Code("people cannot be told by SNS or mail here (in the history)", "Install `stepless[aws]`."),
+    "notice_without_aws": Code("people cannot be told by SNS or mail here (in the history)", "Install the extra `aws`."),
     "notice_without_means": Code("this installation tells nobody of pauses (in the history)", "Look at its configuration."),
     "notice_without_sender": Code("mail to people has no sender (in the history)", "Set STEPLESS_NOTIFY_FROM."),
     "outcome_unknown": Code("an attempt was cut off and may or may not have taken effect", "Find out, then rerun from the node."),

@@ -8,10 +8,13 @@ from __future__ import annotations
 
 import ast
 import re
+import sys
+import tomllib
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from interpreters import OLDEST, Interpreter, asked, candidates, chosen
 
 Rule = Callable[[ast.AST], Iterator[str]]
 
@@ -147,3 +150,33 @@ def test_a_rule_refuses(rule: Rule, source: str) -> None:
 )
 def test_a_rule_lets_pass(rule: Rule, source: str) -> None:
     assert list(rule(ast.parse(source))) == []
+
+
+# -- which interpreters the suite is run on ---------------------------------------------------------------------------
+
+
+def found(*versions: tuple[int, int, int]) -> list[Interpreter]:
+    return [Interpreter(version, f"/opt/{number}/python3") for number, version in enumerate(versions)]
+
+
+def test_the_newest_of_each_minor_version_and_the_oldest_promised_are_chosen() -> None:
+    there = found((3, 10, 13), (3, 11, 1), (3, 12, 1), (3, 11, 7), (3, 11, 2), (3, 13, 0), (3, 11, 7), (3, 12, 0), (4, 0, 0))
+    assert [one.name for one in chosen(there)] == ["3.11.2", "3.11.7", "3.12.1", "3.13.0", "4.0.0"]
+    assert [one.name for one in chosen(found(OLDEST))] == ["3.11.2"]
+    assert chosen(found((3, 10, 13), (3, 11, 1))) == []
+
+
+def test_a_python_is_asked_what_it_is(tmp_path: Path) -> None:
+    base = Path(sys.base_prefix, "bin", "python3")
+    assert asked(base) == Interpreter(sys.version_info[:3], asked(base).path)  # type: ignore[union-attr]
+    fake, broken = tmp_path / "python3.99", tmp_path / "python3"
+    fake.write_text("#!/bin/sh\necho pypy\n")
+    fake.chmod(0o755)
+    assert (asked(fake), asked(broken)) == (None, None)
+    assert fake in set(candidates({"PATH": str(tmp_path), "HOME": str(tmp_path)}))
+
+
+def test_the_package_names_the_versions_that_it_was_run_on(root: Path) -> None:
+    project = tomllib.loads((root / "pyproject.toml").read_text())["project"]
+    named = [line.rpartition(" ")[2] for line in project["classifiers"] if " :: Python :: 3." in line]
+    assert project["requires-python"] == f">={named[0]}"

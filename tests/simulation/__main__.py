@@ -7,6 +7,7 @@ import sys
 import time
 from collections import Counter
 from concurrent.futures import ProcessPoolExecutor
+from multiprocessing import get_context
 from os import cpu_count
 
 from episode import Episode, Failed
@@ -32,7 +33,7 @@ def main() -> int:
     given = arguments.parse_args()
     numbers, began, failed = range(given.first, given.first + given.seeds), time.monotonic(), list[int]()
     shapes: Counter[str] = Counter()
-    with ProcessPoolExecutor(given.workers) as pool:
+    with ProcessPoolExecutor(given.workers, get_context("fork")) as pool:  # others would look for `one` in a module
         for number, shape, fault in pool.map(one, numbers, chunksize=min(50, max(1, given.seeds // 8))):
             shapes[shape] += 1
             if fault is None:

@@ -18,6 +18,7 @@
     following.py        a run's events as they come
     cost.py             what a run cost, as lines
     init.py             a project to begin with; project/ is what it is made of
+    packing.py          this copy as a wheel, to lie beside it
 
     dev.py              API, runner and timers in one process
     dev_folder.py       its folder, published and watched; dev_modules.py its modules, loaded and loaded again

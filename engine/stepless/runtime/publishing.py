@@ -16,6 +16,7 @@ from stepless.model.json import JSON
 from stepless.model.kind import Nature
 from stepless.ports import StoredVersion
 from stepless.runtime.environment import unset_names
+from stepless.runtime.origin import command
 from stepless.runtime.scheduling import keep_schedules, rhythms_of
 from stepless.runtime.world import World
 
@@ -23,7 +24,7 @@ if TYPE_CHECKING:  # a run publishes nothing, and does without pydantic
     from stepless.model.signature import Callables
 
 _MODEL: Final = "Set STEPLESS_OPENAI_KEY or STEPLESS_OPENAI_URL, STEPLESS_BEDROCK_REGION, or STEPLESS_MODEL_SCRIPT for a trial."
-_AWS: Final = "Install what it needs: pip install 'stepless[aws]'."
+_AWS: Final = "Install what it needs: {command}."
 _NEEDS: Final[Mapping[str, str]] = {
     "aws": _AWS,
     "lambda": _AWS,
@@ -106,6 +107,8 @@ def _without_code(world: World, path: str, node: Node) -> Finding | None:
         return None
     message = f"the kind {node.kind.name} can be simulated but not run by this installation"
     mend = _NEEDS.get(node.kind.name, "Use another kind.")
+    if mend is _AWS:
+        mend = mend.format(command=command("aws"))
     return Finding("kind_without_code", f"{path}.type", message, mend, node=node.id)
 
 

@@ -60,7 +60,10 @@ class RunningTool:
                 return self.mask.value(await self._work(code, self._own(arguments, token)))
         except NodeFailure as failure:
             said, origin = self.mask.message(str(failure)), origin_of(failure)
-            raise NodeFailure(failure.cause, failure.code, said, usage=failure.usage, origin=origin) from failure
+            raise NodeFailure(
+                failure.cause, failure.code, said, retry_after_ms=failure.retry_after_ms, retryable=failure.retryable,
+                usage=failure.usage, origin=origin,
+            ) from failure
         except TimeoutError as error:
             raise NodeFailure("timeout", "timeout", f"no answer within {tool.timeout_ms} ms") from error
 
