@@ -28,6 +28,7 @@ from stepless.adapters.aws.queue import decode_message
 from stepless.ports import Message
 
 ENDPOINT: Final = "http://world.invalid"
+BUCKET: Final = "blobs"
 LAG_MS: Final = (5, 200, 3_000, 20_000)
 GONE_MS: Final = 600_000
 EXPIRY_LATE_S: Final = (0, 0, 60, 4_000)  # the table deletes what has expired within days, and never before
@@ -117,6 +118,8 @@ class Cloud:
     # -- what a table may do ------------------------------------------------------------------------------------------
 
     def _lag_ms(self) -> float:
+        if not self._chance.calls:  # what the world began with was there long before
+            return 0.0
         return self._chance.random.choice(LAG_MS) if self._chance.happens(self._chance.weather.lag) else 0.0
 
     def _takes(self, number: int) -> int:
@@ -147,6 +150,10 @@ class Cloud:
             self._chance.tell("objects", "one is gone")
             raise Refusal("NoSuchKey")
         return {"data": self._objects[key]}
+
+    def keeps(self, key: str) -> bool:
+        """Whether an object was put, gone or not."""
+        return f"/{BUCKET}/blobs/{key}" in self._objects
 
     def _is_there(self, key: str) -> bool:
         return self._schedule.now_ms >= self._gone.get(key, 0)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import shutil
 import sqlite3
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import cache
 from pathlib import Path
 from tempfile import mkdtemp
@@ -52,6 +52,7 @@ def _empty_file() -> bytes:
 class OnFile(Ground):
     """Three runs are started at once: what is under way in one process shares its transactions."""
 
+    name = "file"
     starts = 3
     is_shared = True
 
@@ -147,10 +148,27 @@ class FaultyConnection:
             raise
 
     def _effect(self, word: str, effect: Callable[[], Any]) -> Any:
-        answer = effect()
+        answer = Drained(effect())  # a statement is over with its last row, and keeps no other waiting
         if word == "COMMIT" or (word in _WRITES and not self._connection.in_transaction):
             self._durable()
         return answer
+
+
+class Drained:
+    """A cursor's answer, read to its end."""
+
+    def __init__(self, cursor: sqlite3.Cursor) -> None:
+        self._rows = cursor.fetchall()
+        self.rowcount = cursor.rowcount
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self._rows)
+
+    def fetchall(self) -> list[Any]:
+        return self._rows
+
+    def close(self) -> None:
+        """Nothing is open."""
 
 
 class Telling:

@@ -14,22 +14,24 @@ from dataclasses import dataclass, field
 from random import Random, getstate, seed, setstate
 from typing import Any
 
-from faults import Chance, Crash, Line, SkewedClock, Weather, draw_weather
+from callers import SECRET, Told
+from faults import EPOCH_MS, Chance, Crash, Line, SkewedClock, Weather, draw_weather
 from grounds import Ground, OnMemory
 from journal import Journal, Violation, show
 from virtual_time import Actor, Schedule, VirtualLoop
 from workflows import Scenario, draw_scenario
 
 from stepless.adapters.memory.secrets import MemorySecrets
+from stepless.compile.stored import compile_stored
 from stepless.core.events import Event, EventType
 from stepless.core.trace import Trace
 from stepless.errors import EngineBug, SteplessError, StoreUnavailable
 from stepless.limits import LEASE_MARGIN_MS
 from stepless.model.graph import Graph
-from stepless.model.kind import Pause
+from stepless.model.kind import Kinds, Pause
 from stepless.model.work import NodeFailure, Result
 from stepless.nodes import KINDS
-from stepless.ports import Call, Message, RunHead
+from stepless.ports import Call, Message, RunHead, Store
 from stepless.runtime.budget import Budget
 from stepless.runtime.children import caller
 from stepless.runtime.commits import Commits
@@ -51,18 +53,26 @@ BATCHING_MS = 20  # messages that arrive so close together share an invocation, 
 MAX_BATCH = 10
 MAX_RECEIPTS = 5  # on the cloud; then a message is a dead letter
 QUICK: list[dict[str, Any]] = [{"ok": {"ms": 5}}]  # what a node comes to that no script names
-SECRETS = {"HOOK": "a shared secret"}
+UNEXPECTED = (SteplessError, LookupError, ValueError, TypeError)
+SECRETS = {"HOOK": SECRET}
 SIGNER = Signer([Key("k", b"simulation")])
 _GRAPHS: dict[tuple[str, str, tuple[str, ...] | None], Graph] = {}
 
 
 class KnownVersions(Versions):
-    """Compiles a version once for all worlds: it never changes."""
+    """Reads a version once per process, as ever, and compiles it once for all worlds: it never changes."""
+
+    def __init__(self, store: Store, kinds: Kinds) -> None:
+        super().__init__(store, kinds)
+        self._read: set[tuple[str, str, tuple[str, ...] | None]] = set()
 
     def graph(self, workflow_id: str, version: str, entries: Sequence[str] | None = None) -> Graph:
         key = (workflow_id, version, tuple(entries) if entries is not None else None)
-        if key not in _GRAPHS:
-            _GRAPHS[key] = super().graph(workflow_id, version, entries)
+        if key not in self._read:
+            document = self._stored(workflow_id, version)
+            self._read.add(key)
+            if key not in _GRAPHS:
+                _GRAPHS[key] = compile_stored(document, version, self._kinds, entries)
         return _GRAPHS[key]
 
 
@@ -91,6 +101,7 @@ class Failed(Exception):
     """An episode in which an invariant did not hold, with everything that is needed to see why."""
 
     seed: int
+    ground: str
     reason: str
     story: list[str] = field(repr=False)
     logs: dict[str, str] = field(repr=False)
@@ -98,7 +109,7 @@ class Failed(Exception):
     def __str__(self) -> str:
         logs = "\n\n".join(f"{name}\n{log}" for name, log in self.logs.items())
         told = "\n".join(self.story)
-        return f"seed {self.seed}: {self.reason}\n\n{told}\n\n{logs}\n\nreplay: make simulate SEEDS=1 FROM={self.seed}"
+        return f"seed {self.seed}: {self.reason}\n\n{told}\n\n{logs}\n\nreplay: make simulate SEEDS=1 FROM={self.seed} GROUND={self.ground}"
 
 
 class Episode:
@@ -119,6 +130,7 @@ class Episode:
         self.plain_versions = KnownVersions(self.truth, KINDS)
         self.scenario = self._scenario()
         self.started: dict[str, list[str]] = {f"start {number}": [] for number in range(self.ground.starts)}
+        self.told = Told()
         self.workers: list[Worker] = []
         self.arrived: list[Parcel] = []  # those that share the next invocation
         self.busy_people = 0
@@ -155,6 +167,10 @@ class Episode:
         runs["workflow"] = caller(world)
         return world
 
+    def world_ms(self) -> int:
+        """The true time, as a process with a right clock tells it."""
+        return EPOCH_MS + int(self.schedule.now_ms)
+
     async def _attempt(self, call: Call) -> Result | Pause:
         """What every node does: it is seen to run, takes its time and comes to what the script says."""
         self.journal.runs_now(call)
@@ -163,7 +179,7 @@ class Episode:
         await passing(options["ms"])
         if what == "fail":
             raise NodeFailure(options["cause"], options["cause"], "", retry_after_ms=options.get("retry_after_ms"))
-        return Result(call.node, options.get("handle", "source"))
+        return Result(options.get("value", call.node), options.get("handle", "source"))
 
     def send(self, message: Message, delay_ms: float) -> None:
         """To the queue: there and then, unless chance has it otherwise."""
@@ -243,7 +259,7 @@ class Episode:
         except (Violation, SteplessError, AssertionError) as error:
             logs = {name: show(self.journal.runs[run].events, self.names) for run, name in self.names.items()}
             story = [str(self.chance.weather), *self.chance.story]
-            raise Failed(self.number, f"{type(error).__name__}: {error}", story, logs) from error
+            raise Failed(self.number, self.ground.name, f"{type(error).__name__}: {error}", story, logs) from error
         finally:
             setstate(dice)
             self.ground.close()
@@ -278,6 +294,7 @@ class Episode:
             return self.plain_versions.graph(head.workflow_id, head.version)
 
         self.journal.check(self.truth, graph)
+        self.told.check(self)
         for key, runs in self.started.items():
             if len(set(runs)) > 1:
                 raise Violation(f"one start is one run: {key} is {runs}")
@@ -414,22 +431,28 @@ class Worker:
         try:
             await self.runner.run(parcel.message, Budget(episode.budget_ms, hard=episode.hard_budget, clock=loop.time))
         except (StoreUnavailable, EngineBug) as error:
-            if isinstance(error, EngineBug) and not _is_missing_blob(error):
-                episode.schedule.failure = episode.schedule.failure or error
+            if isinstance(error, EngineBug) and not is_missing_blob(error):
+                episode.schedule.failure = episode.schedule.failure or unexpected(error)
             episode.chance.tell(self.actor.name, f"gives {parcel.message.reason} back: {error.message}")
             parcel.back_after(1_000)
             return error
-        except (Violation, SteplessError, AssertionError) as error:
+        except (Violation, AssertionError) as error:
             episode.schedule.failure = episode.schedule.failure or error
-        except (LookupError, ValueError, TypeError) as error:
-            said = Violation(f"a runner raises nothing but what its ports promise: {type(error).__name__}: {error}")
-            said.__cause__ = error
-            episode.schedule.failure = episode.schedule.failure or said
+        except UNEXPECTED as error:
+            episode.schedule.failure = episode.schedule.failure or unexpected(error)
         return None
 
 
-def _is_missing_blob(error: EngineBug) -> bool:
-    return "the blob" in error.message and "is gone" in error.message
+def unexpected(error: Exception) -> Violation:
+    """An error that nobody was promised, where none is expected."""
+    violation = Violation(f"verbs raise what they promise: {type(error).__name__}: {error}")
+    violation.__cause__ = error
+    return violation
+
+
+def is_missing_blob(error: Exception) -> bool:
+    """Whether what stands beside a log is gone: nothing goes on then, and nothing may go wrong."""
+    return isinstance(error, EngineBug) and "the blob" in error.message and "is gone" in error.message
 
 
 async def passing(ms: float) -> None:

@@ -11,6 +11,8 @@ from typing import Any
 
 from episode import Parts
 from faults import SkewedClock
+from mutants_cloud import CLOUD_MUTANTS
+from mutants_file import FILE_MUTANTS
 from weathers import calm, dead_letters, deadly, frozen, lossy, slow
 
 from stepless.adapters.memory.store import MemoryStore
@@ -318,4 +320,6 @@ MUTANTS: Mapping[str, Parts] = {
     "the header never hears of the end": Parts(runner=_runner(ForgetsToEnd), weather=calm),
     "timers compare with a clock that is ahead": Parts(clock=FastClock, shape="waits"),
     "nobody sweeps": Parts(sweeps=False, weather=lossy),
+    **CLOUD_MUTANTS,
+    **FILE_MUTANTS,
 }

@@ -104,6 +104,22 @@ def test_a_dead_letter_rests_its_run_and_nothing_else() -> None:
     assert meter.told == [("run.dead_letter", {"run": "stuck", "workflow": "w", "reason": "continue", "hops": 3})]
 
 
+def test_a_dead_letter_of_a_run_that_somebody_takes_at_that_moment_leaves_it_to_them() -> None:
+    class Contested(MemoryStore):
+        def update_run(self, lease: Lease, now_ms: int, **given: Any) -> Lease:
+            assert self.take_lease(lease.run_id, "somebody", now_ms, now_ms + 60_000) is not None
+            return super().update_run(lease, now_ms, **given)
+
+    world, meter = heard(local(None))
+    world = replace(world, store=Contested())
+    world.store.create_run(due("contested", world.clock.now_ms()))
+    assert not rest(world, Message("contested", "start"))
+    head = world.store.get_run("contested")
+    assert head is not None
+    assert head.owner == "somebody"
+    assert not meter.told
+
+
 def test_a_dead_letter_of_a_run_that_is_alive_over_or_unknown_changes_nothing() -> None:
     world, meter = heard(local(None))
     now_ms = world.clock.now_ms()
