@@ -50,13 +50,15 @@ class RequestLine(Line):
     def refused(self, name: str) -> Exception:
         service = name.partition(".")[0]
         return self.chance.random.choice((
-            Sent(400, "ThrottlingException"), Sent(500, "InternalServerError"), boto.EndpointConnectionError(endpoint_url=service),
+            Sent(400, "ThrottlingException"), Sent(500, "InternalServerError"),
+            boto.EndpointConnectionError(endpoint_url=service),
         ))  # fmt: skip
 
     def lost(self, name: str) -> Exception:
         service = name.partition(".")[0]
         return self.chance.random.choice((
-            boto.ReadTimeoutError(endpoint_url=service), boto.ConnectionClosedError(endpoint_url=service), Sent(500, "InternalServerError"),
+            boto.ReadTimeoutError(endpoint_url=service), boto.ConnectionClosedError(endpoint_url=service),
+            Sent(500, "InternalServerError"),
         ))  # fmt: skip
 
 
@@ -284,4 +286,5 @@ def _response(
     else:
         told = {**answer, "__type": code, "message": message} if code else answer
         data = json.dumps(told, default=lambda value: b64encode(value).decode()).encode()
-    return AWSResponse(request.url, status, {"content-type": "application/json", "x-amzn-errortype": code} if code else {}, _Raw(data))
+    headers = {"content-type": "application/json", "x-amzn-errortype": code} if code else {}
+    return AWSResponse(request.url, status, headers, _Raw(data))

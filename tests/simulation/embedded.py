@@ -22,7 +22,6 @@ from watched import AcknowledgingStore, Written
 from stepless.adapters.sqlite.blobs import SqliteBlobs
 from stepless.adapters.sqlite.store import SqliteStore
 from stepless.ports import Batch, Clock
-from stepless.runtime.commits import Commits
 
 if TYPE_CHECKING:
     from episode import Episode
@@ -34,6 +33,8 @@ _FAULTS: Final = {
     "full": (sqlite3.SQLITE_FULL, "database or disk is full"),
     "failing": (sqlite3.SQLITE_IOERR, "disk I/O error"),
 }
+_NEW_RUNS: Final = "SELECT rowid, run_id, workflow_id FROM run WHERE rowid > ? ORDER BY rowid"
+_NEW_BATCHES: Final = "SELECT rowid, run_id, first, last, data, epoch FROM log WHERE rowid > ? ORDER BY rowid"
 _WRITES: Final = ("INSERT", "UPDATE", "DELETE")
 _FAULTY: Final = ("SELECT", "BEGIN", "COMMIT", *_WRITES)
 
@@ -81,11 +82,10 @@ class OnFile(Ground):
     def look(self) -> None:
         """Tells the journal what has become durable since the last look."""
         rows = self.truth.database.rows  # type: ignore[attr-defined]
-        for number, run_id, workflow_id in rows("SELECT rowid, run_id, workflow_id FROM run WHERE rowid > ?", (self._seen["run"],)):
+        for number, run_id, workflow_id in rows(_NEW_RUNS, (self._seen["run"],)):
             self._seen["run"] = number
             self.named(run_id, workflow_id)
-        found = rows("SELECT rowid, run_id, first, last, data, epoch FROM log WHERE rowid > ? ORDER BY rowid", (self._seen["log"],))
-        for number, run_id, *batch in found:
+        for number, run_id, *batch in rows(_NEW_BATCHES, (self._seen["log"],)):
             self._seen["log"] = number
             self.episode.journal.wrote(run_id, Batch(*batch))
 

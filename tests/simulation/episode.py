@@ -78,8 +78,9 @@ class KnownVersions(Versions):
 
 @dataclass(frozen=True)
 class Parts:
-    """The engine's parts that an episode is made of. A planted bug is another part. `store`, `blobs` and `commits` are the ground's
-    own unless given; `acknowledged` says which of an invocation's messages are done with, `rests` what becomes of a dead letter."""
+    """The engine's parts that an episode is made of. A planted bug is another part. `store`, `blobs` and `commits` are the
+    ground's own unless given; `acknowledged` says which of an invocation's messages are done with, `rests` what becomes of a dead
+    letter."""
 
     ground: type[Ground] = OnMemory
     store: type[Any] | None = None
@@ -109,7 +110,8 @@ class Failed(Exception):
     def __str__(self) -> str:
         logs = "\n\n".join(f"{name}\n{log}" for name, log in self.logs.items())
         told = "\n".join(self.story)
-        return f"seed {self.seed}: {self.reason}\n\n{told}\n\n{logs}\n\nreplay: make simulate SEEDS=1 FROM={self.seed} GROUND={self.ground}"
+        replay = f"replay: make simulate SEEDS=1 FROM={self.seed} GROUND={self.ground}"
+        return f"seed {self.seed}: {self.reason}\n\n{told}\n\n{logs}\n\n{replay}"
 
 
 class Episode:

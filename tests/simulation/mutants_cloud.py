@@ -268,7 +268,8 @@ def mortal(random: Random) -> Weather:
 
 def repeated(random: Random) -> Weather:
     """Answers are lost, and processes freeze for longer than their lease."""
-    return Weather(until_ms=200_000, rate=0.1, faults=["answer lost", "refused", "frozen before"], freeze_ms=(70_000,), latency=0.5)
+    faults = ["answer lost", "refused", "frozen before"]
+    return Weather(until_ms=200_000, rate=0.1, faults=faults, freeze_ms=(70_000,), latency=0.5)
 
 
 def refusing(random: Random) -> Weather:
@@ -290,8 +291,8 @@ CLOUD_MUTANTS: Mapping[str, Parts] = {
     "a header before its inputs": Parts(OnCloud, store=HeaderBeforeItsInputs, shape="bulky", weather=mortal),
     "a version before its document": Parts(OnCloud, store=VersionBeforeItsDocument, weather=mortal),
     "a repeated request believes a conflict": Parts(OnCloud, store=_wired(BelievesRepetitions), weather=repeated),
-    "what a batch left out is taken for written": Parts(OnCloud, store=_wired(ForgetsWhatWasNotPut), shape="crowd", weather=partial),
-    "what a batch left out is taken for missing": Parts(OnCloud, store=_wired(ForgetsWhatWasNotRead), shape="crowd", weather=partial),
+    "what was left out is taken for written": Parts(OnCloud, store=_wired(ForgetsWhatWasNotPut), shape="crowd", weather=partial),
+    "what was left out is taken for missing": Parts(OnCloud, store=_wired(ForgetsWhatWasNotRead), shape="crowd", weather=partial),
     "reads are not consistent": Parts(OnCloud, store=_wired(ReadsLoosely), weather=lagging),
     "a listing believes its index": Parts(OnCloud, store=BelievesItsIndex, weather=lagging),
     "claims expire when they are made": Parts(OnCloud, store=ExpiresAtOnce, weather=lagging),

@@ -21,11 +21,12 @@ FAULTS = (
     "is killed: its time is up", "died and starts again",
 )  # fmt: skip
 CLOUD_FAULTS = (
-    "refused: dynamodb.PutItem", "answer lost: dynamodb.UpdateItem", "crash after: dynamodb.PutItem", "crash before: dynamodb.Query",
-    "frozen before: dynamodb.UpdateItem", "answer lost: sqs.SendMessage", "table        does", "is gone", "gives up on",
+    "refused: dynamodb.PutItem", "answer lost: dynamodb.UpdateItem", "crash after: dynamodb.PutItem",
+    "crash before: dynamodb.Query", "frozen before: dynamodb.UpdateItem", "answer lost: sqs.SendMessage", "table        does", "is gone", "gives up on",
 )  # fmt: skip
 SEEDS = 300
 CHUNK = 20
+GROUNDS = {"memory": Parts(), "cloud": Parts(OnCloud, weather=draw_cloud_weather), "file": Parts(OnFile)}
 ON_CLOUD = 60
 ON_FILE = 40
 
@@ -81,7 +82,7 @@ def test_every_shape_of_workflow_ends_in_calm_weather(shape: str) -> None:
         assert all(story.events[-1].type in RUN_ENDS for story in episode.journal.runs.values())
 
 
-@pytest.mark.parametrize("parts", [Parts(), Parts(OnCloud, weather=draw_cloud_weather), Parts(OnFile)], ids=lambda parts: parts.ground.name)
+@pytest.mark.parametrize("parts", GROUNDS.values(), ids=GROUNDS)
 @pytest.mark.parametrize("number", range(0, 60, 7))
 def test_a_seed_replays_exactly(number: int, parts: Parts) -> None:
     assert _told(Episode(number, parts).go()) == _told(Episode(number, parts).go())
@@ -103,8 +104,9 @@ def test_chance_deals_every_fault() -> None:
 
 def test_chance_deals_every_fault_of_the_cloud() -> None:
     worlds = [
-        Parts(OnCloud, weather=storm), Parts(OnCloud, weather=deadly), Parts(OnCloud, weather=dead_letters), Parts(OnCloud, weather=frozen),
-        Parts(OnCloud, weather=repeated), Parts(OnCloud, weather=partial, shape="crowd"), Parts(OnCloud, weather=robbed, shape="heavy"),
-    ]  # fmt: skip
+        *(Parts(OnCloud, weather=weather) for weather in (storm, deadly, dead_letters, frozen, repeated)),
+        Parts(OnCloud, weather=partial, shape="crowd"),
+        Parts(OnCloud, weather=robbed, shape="heavy"),
+    ]
     stories = "\n".join(line for number in range(5) for world in worlds for line in Episode(number, world).go().chance.story)
     assert [fault for fault in CLOUD_FAULTS if fault not in stories] == []

@@ -120,10 +120,11 @@ def crowd(random: Random) -> Nodes:
 
 def heavy(random: Random) -> Nodes:
     """A value that is kept beside the log, is read again after a question, and decides where the run goes on."""
+    cases = {"whole": "len(<t>) == 3", "no": "else"}
     return {
         "t": call(),
         "ask": ask("t"),
-        "c": {"type": "condition", "after": ["ask.approved", "ask.rejected"], "with": {"cases": {"whole": "len(<t>) == 3", "no": "else"}}},
+        "c": {"type": "condition", "after": ["ask.approved", "ask.rejected"], "with": {"cases": cases}},
         "y": call("c.whole"),
         "n": call("c.no"),
     }

@@ -32,8 +32,8 @@ _DECIMAL: Final = re.compile(r"[-+]?[0-9]{1,300}(\.[0-9]{1,300})?([eE][-+]?[0-9]
 
 @dataclass(frozen=True, slots=True)
 class Field:
-    """One input. `control` is text, lines, number, whole, check or choice; `choices` are (value, label); `bounds` are attributes of
-    the control; `faults` say what is wrong with what was typed, a sentence each."""
+    """One input. `control` is text, lines, number, whole, check or choice; `choices` are (value, label); `bounds` are attributes
+    of the control; `faults` say what is wrong with what was typed, a sentence each."""
 
     name: str
     label: str

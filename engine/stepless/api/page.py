@@ -26,7 +26,8 @@ h1 { font-size: 1.35rem; line-height: 1.3; margin: 0 0 .35rem; overflow-wrap: an
 .quiet { color: var(--quiet); margin: 0 0 1.5rem; }
 .message { white-space: pre-wrap; overflow-wrap: anywhere; margin: 0 0 1.5rem; }
 .alarm { border-left: .25rem solid var(--alarm); padding: .1rem 0 .1rem 1rem; margin: 0 0 1.5rem; }
-.answer { display: grid; grid-template-columns: max-content 1fr; gap: .35rem 1.25rem; margin: 0 0 1.5rem; }
+.answer { display: grid; grid-template-columns: fit-content(40%) 1fr; gap: .35rem 1.25rem; margin: 0 0 1.5rem; }
+time { white-space: nowrap; }
 .answer dt { color: var(--quiet); }
 .answer dd { margin: 0; white-space: pre-wrap; overflow-wrap: anywhere; }
 .fault { color: var(--alarm); margin: .3rem 0 0; }
@@ -143,7 +144,8 @@ def _input(field: Field, id: str) -> str:
     label = f'<label for="{id}">{escape(field.label)}</label>'
     if field.control == "check":
         ticked = " checked" if field.value else ""
-        return f'<div class="field tick"><input type="checkbox" value="true"{_attributes(given)}{ticked}>{label}{told}{faults}</div>'
+        box = f'<input type="checkbox" value="true"{_attributes(given)}{ticked}>'
+        return f'<div class="field tick">{box}{label}{told}{faults}</div>'
     return f'<div class="field">{label}{told}{_control(field, given)}{faults}</div>'
 
 

@@ -40,9 +40,7 @@ def add_routes(router: APIRouter, service: Service) -> None:
         try:
             view = await run_in_threadpool(_look, service, token)
         except SteplessError as error:
-            if as_page and error.http_status == 410:
-                return await run_in_threadpool(_closed_page, service, token)
-            return _refused(error, as_page)
+            return await run_in_threadpool(_explained, service, token, error, as_page)
         if not as_page:
             return reply(_question(view), headers=page.HEADERS)
         return _page(200, view, _question_parts(view))
@@ -82,13 +80,7 @@ def add_routes(router: APIRouter, service: Service) -> None:
                 raise unsupported(kind, _JSON, FORM)
             given = await run_in_threadpool(_decide, service, token, data if kind != FORM else None, typed)
         except SteplessError as error:
-            if as_page and error.error_code == "already_decided":
-                return await run_in_threadpool(_late_page, service, token)
-            if as_page and error.http_status == 410:
-                return await run_in_threadpool(_closed_page, service, token)
-            if as_page and error.http_status == 422:
-                return await run_in_threadpool(_open_page, service, token, error, typed)
-            return _refused(error, as_page)
+            return await run_in_threadpool(_explained, service, token, error, as_page, typed)
         if as_page:
             return await run_in_threadpool(_decided_page, service, token, given)
         return reply(decision_out(given), headers=page.HEADERS)
@@ -125,7 +117,7 @@ def _judged(service: Service, token: str) -> PauseView:
     """The question of a link that still opens it. Raises `Gone` (token_expired), with what was decided if it was."""
     view = service.look(token)
     if view.expired_ms is not None:
-        first = {"first": view.decided} if view.decided is not None else {}
+        first: dict[str, Any] = {"first": view.decided} if view.decided is not None else {}
         raise Gone(f"this link has expired: it was good until {instant(view.expired_ms)}", code="token_expired",
                    mend="ask for a new one", **first)  # fmt: skip
     return view
@@ -218,6 +210,19 @@ def _closed_page(service: Service, token: str) -> Response:
     expired = page.closed("This link has expired: it was good until", instant(view.expired_ms))
     ask = [] if view.decided is not None or view.over else [page.note("Nobody has answered yet. Ask for a new link.")]
     return _page(410, view, [*_asked(view), expired, *_outcome(view), *ask])
+
+
+def _explained(
+    service: Service, token: str, error: SteplessError, as_page: bool, typed: Mapping[str, str] | None = None
+) -> Response:
+    """A refusal: for people with the question that it is about, where the link is genuine."""
+    if as_page and error.error_code == "already_decided":
+        return _late_page(service, token)
+    if as_page and error.http_status == 410:
+        return _closed_page(service, token)
+    if as_page and error.http_status == 422:
+        return _open_page(service, token, error, typed or {})
+    return _refused(error, as_page)
 
 
 def _refused(error: SteplessError, as_page: bool) -> Response:

@@ -69,8 +69,8 @@ class Suspended(NamedTuple):
 
 
 class Answered(NamedTuple):
-    """A pause was answered; the caller made sure that this is the one answer that counts. `at_ms` is when the person decided; None
-    stands for the instant at which the core is told."""
+    """A pause was answered; the caller made sure that this is the one answer that counts. `at_ms` is when the person decided;
+    None stands for the instant at which the core is told."""
 
     instance: str
     handle: str

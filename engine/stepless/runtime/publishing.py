@@ -107,7 +107,8 @@ def _settle_paths(world: World, version: Version, mine: Collection[str]) -> None
             world.store.release_claim(hook_key(path), version.workflow_id.encode())
         for path in kept:
             _claim_path(world, version.workflow_id, path, now_ms)
-    raise StoreUnavailable("others publish the workflow all the time", place=f"workflow {version.workflow_id}", mend="publish it again")
+    place = f"workflow {version.workflow_id}"
+    raise StoreUnavailable("others publish the workflow all the time", place=place, mend="publish it again")
 
 
 def _paths_of(world: World, workflow_id: str, number: int) -> tuple[str, ...]:

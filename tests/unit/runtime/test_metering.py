@@ -4,10 +4,12 @@ import asyncio
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import replace
+from typing import Any
 
+from stepless.adapters.memory.store import MemoryStore
 from stepless.limits import DEAD_LETTER_REST_MS
 from stepless.model.json import JSON
-from stepless.ports import Message, RunHead
+from stepless.ports import Lease, Message, RunHead
 from stepless.runtime.bootstrap import Local, local
 from stepless.runtime.budget import Budget
 from stepless.runtime.deadletter import rest
