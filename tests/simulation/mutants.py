@@ -314,7 +314,9 @@ MUTANTS: Mapping[str, Parts] = {
     "early answers are dropped": Parts(runner=_runner(_with_signals(DropsEarlyAnswers)), shape="early"),
     "a deadline claims nothing": Parts(runner=_runner(DeadlinesClaimNothing), shape="waits", weather=slow),
     "a frozen process begins work": Parts(runner=_runner(HoldsWithoutAsking), weather=frozen),
-    "children of the dead are orphans": Parts(runner=_runner(LeavesOrphans), shape="parent", weather=deadly),
+    "children of the dead are orphans": Parts(
+        runner=_runner(LeavesOrphans), shape="parent", weather=deadly, cancels=1.0
+    ),
     "a held run is gone on with": Parts(runner=_runner(ForgetsTheHold)),
     "a pause is lost": Parts(runner=_runner(_with_signals(LosesTheHold)), shape="waits"),
     "the header never hears of the end": Parts(runner=_runner(ForgetsToEnd), weather=calm),

@@ -9,10 +9,11 @@ from dataclasses import replace
 from random import Random
 from typing import Any
 
-from episode import Parcel, Parts
+from episode import Parts
 from faults import Weather
 from grounds import OnCloud
 from weathers import dead_letters, draw_cloud_weather
+from workers import Parcel
 
 from stepless.adapters.aws import claims, heads, keys
 from stepless.adapters.aws.blobs import S3Blobs

@@ -12,10 +12,11 @@ from random import Random
 from typing import Any
 
 from callers import callers
-from episode import SIGNER, SWEEP_MS, UNEXPECTED, Episode, KnownVersions, is_missing_blob, unexpected
+from episode import SIGNER, SWEEP_MS, Episode
 from faults import Crash
 from journal import Answered, Held, Violation
 from virtual_time import Actor
+from workers import UNEXPECTED, KnownVersions, is_missing_blob, unexpected
 
 from stepless.core.events import EventType
 from stepless.errors import Conflict, Gone, InvalidRequest, NotFound, StoreUnavailable
@@ -101,7 +102,7 @@ def _followers(episode: Episode, run_id: str, random: Random) -> Iterator[Person
         if contested:
             other = "rejected" if handle == "approved" else "approved"
             yield f"bob {pause}", random.choice(WHEN_MS), _answerer(episode, run_id, pause, other, "bob")
-    if random.random() < 0.15:
+    if random.random() < episode.parts.cancels:
         episode.cancelled = True
         yield "canceller", random.choice([0, 500, 5_000, 60_000]), _canceller(episode, run_id)
 

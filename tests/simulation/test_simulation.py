@@ -22,7 +22,8 @@ FAULTS = (
 )  # fmt: skip
 CLOUD_FAULTS = (
     "refused: dynamodb.PutItem", "answer lost: dynamodb.UpdateItem", "crash after: dynamodb.PutItem",
-    "crash before: dynamodb.Query", "frozen before: dynamodb.UpdateItem", "answer lost: sqs.SendMessage", "table        does", "is gone", "gives up on",
+    "crash before: dynamodb.Query", "frozen before: dynamodb.UpdateItem", "answer lost: sqs.SendMessage",
+    "table        does", "is gone", "gives up on",
 )  # fmt: skip
 SEEDS = 300
 CHUNK = 20
