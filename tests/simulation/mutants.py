@@ -13,7 +13,7 @@ from episode import Parts
 from faults import SkewedClock
 from mutants_cloud import CLOUD_MUTANTS
 from mutants_file import FILE_MUTANTS
-from weathers import calm, dead_letters, deadly, frozen, lossy, slow
+from weathers import calm, dead_letters, deadly, frozen, lossy, mourning, slow
 
 from stepless.adapters.memory.store import MemoryStore
 from stepless.core.decide import decide
@@ -315,7 +315,7 @@ MUTANTS: Mapping[str, Parts] = {
     "a deadline claims nothing": Parts(runner=_runner(DeadlinesClaimNothing), shape="waits", weather=slow),
     "a frozen process begins work": Parts(runner=_runner(HoldsWithoutAsking), weather=frozen),
     "children of the dead are orphans": Parts(
-        runner=_runner(LeavesOrphans), shape="parent", weather=deadly, cancels=1.0
+        runner=_runner(LeavesOrphans), shape="parent", weather=mourning, cancels=1.0
     ),
     "a held run is gone on with": Parts(runner=_runner(ForgetsTheHold)),
     "a pause is lost": Parts(runner=_runner(_with_signals(LosesTheHold)), shape="waits"),
