@@ -39,8 +39,9 @@ lint: $(READY) ## check style, types and directions
 
 SEEDS ?= 1000
 FROM ?= 0
-simulate: $(READY) ## run seeds of the simulated world (SEEDS=n, FROM=n: a failing one prints how to replay it)
-	@$(BIN)/python tests/simulation $(SEEDS) --from $(FROM)
+GROUND ?=
+simulate: $(READY) ## run seeds of the simulated world (SEEDS=n, FROM=n, GROUND=name: a failing one prints how to replay it)
+	@$(BIN)/python tests/simulation $(SEEDS) --from $(FROM) --ground "$(GROUND)"
 
 KILLS ?= 200
 simulate-kills: $(READY) ## kill real processes with SIGKILL (KILLS=n)

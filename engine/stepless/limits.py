@@ -58,6 +58,7 @@ MAX_IN_FLIGHT: Final = 200  # attempts of one run at once in one process
 # -- nodes -----------------------------------------------------------------------------------------------------------
 MAX_SCHEDULES: Final = 50  # of one workflow: each is two requests at publication, which has less than 30 s
 SCHEDULING_TRIES: Final = 5  # of a publication that others overtake
+PUBLISHING_TRIES: Final = 20  # the same, of its webhook paths: each lost one means that another publication got on
 MAX_PATTERN_ENTRIES: Final = 1_000  # of an event pattern
 MAX_CASES: Final = 200  # exits of one condition or router
 MAX_ANSWER_FIELDS: Final = 100  # of an approval or callback; people fill them in

@@ -28,6 +28,7 @@ from stepless.adapters.aws.queue import decode_message
 from stepless.ports import Message
 
 ENDPOINT: Final = "http://world.invalid"
+BUCKET: Final = "blobs"
 LAG_MS: Final = (5, 200, 3_000, 20_000)
 GONE_MS: Final = 600_000
 EXPIRY_LATE_S: Final = (0, 0, 60, 4_000)  # the table deletes what has expired within days, and never before
@@ -49,13 +50,15 @@ class RequestLine(Line):
     def refused(self, name: str) -> Exception:
         service = name.partition(".")[0]
         return self.chance.random.choice((
-            Sent(400, "ThrottlingException"), Sent(500, "InternalServerError"), boto.EndpointConnectionError(endpoint_url=service),
+            Sent(400, "ThrottlingException"), Sent(500, "InternalServerError"),
+            boto.EndpointConnectionError(endpoint_url=service),
         ))  # fmt: skip
 
     def lost(self, name: str) -> Exception:
         service = name.partition(".")[0]
         return self.chance.random.choice((
-            boto.ReadTimeoutError(endpoint_url=service), boto.ConnectionClosedError(endpoint_url=service), Sent(500, "InternalServerError"),
+            boto.ReadTimeoutError(endpoint_url=service), boto.ConnectionClosedError(endpoint_url=service),
+            Sent(500, "InternalServerError"),
         ))  # fmt: skip
 
 
@@ -117,6 +120,8 @@ class Cloud:
     # -- what a table may do ------------------------------------------------------------------------------------------
 
     def _lag_ms(self) -> float:
+        if not self._chance.calls:  # what the world began with was there long before
+            return 0.0
         return self._chance.random.choice(LAG_MS) if self._chance.happens(self._chance.weather.lag) else 0.0
 
     def _takes(self, number: int) -> int:
@@ -147,6 +152,10 @@ class Cloud:
             self._chance.tell("objects", "one is gone")
             raise Refusal("NoSuchKey")
         return {"data": self._objects[key]}
+
+    def keeps(self, key: str) -> bool:
+        """Whether an object was put, gone or not."""
+        return f"/{BUCKET}/blobs/{key}" in self._objects
 
     def _is_there(self, key: str) -> bool:
         return self._schedule.now_ms >= self._gone.get(key, 0)
@@ -277,4 +286,5 @@ def _response(
     else:
         told = {**answer, "__type": code, "message": message} if code else answer
         data = json.dumps(told, default=lambda value: b64encode(value).decode()).encode()
-    return AWSResponse(request.url, status, {"content-type": "application/json", "x-amzn-errortype": code} if code else {}, _Raw(data))
+    headers = {"content-type": "application/json", "x-amzn-errortype": code} if code else {}
+    return AWSResponse(request.url, status, headers, _Raw(data))

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import shutil
 import sqlite3
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import cache
 from pathlib import Path
 from tempfile import mkdtemp
@@ -22,7 +22,6 @@ from watched import AcknowledgingStore, Written
 from stepless.adapters.sqlite.blobs import SqliteBlobs
 from stepless.adapters.sqlite.store import SqliteStore
 from stepless.ports import Batch, Clock
-from stepless.runtime.commits import Commits
 
 if TYPE_CHECKING:
     from episode import Episode
@@ -34,6 +33,8 @@ _FAULTS: Final = {
     "full": (sqlite3.SQLITE_FULL, "database or disk is full"),
     "failing": (sqlite3.SQLITE_IOERR, "disk I/O error"),
 }
+_NEW_RUNS: Final = "SELECT rowid, run_id, workflow_id FROM run WHERE rowid > ? ORDER BY rowid"
+_NEW_BATCHES: Final = "SELECT rowid, run_id, first, last, data, epoch FROM log WHERE rowid > ? ORDER BY rowid"
 _WRITES: Final = ("INSERT", "UPDATE", "DELETE")
 _FAULTY: Final = ("SELECT", "BEGIN", "COMMIT", *_WRITES)
 
@@ -52,6 +53,7 @@ def _empty_file() -> bytes:
 class OnFile(Ground):
     """Three runs are started at once: what is under way in one process shares its transactions."""
 
+    name = "file"
     starts = 3
     is_shared = True
 
@@ -80,11 +82,10 @@ class OnFile(Ground):
     def look(self) -> None:
         """Tells the journal what has become durable since the last look."""
         rows = self.truth.database.rows  # type: ignore[attr-defined]
-        for number, run_id, workflow_id in rows("SELECT rowid, run_id, workflow_id FROM run WHERE rowid > ?", (self._seen["run"],)):
+        for number, run_id, workflow_id in rows(_NEW_RUNS, (self._seen["run"],)):
             self._seen["run"] = number
             self.named(run_id, workflow_id)
-        found = rows("SELECT rowid, run_id, first, last, data, epoch FROM log WHERE rowid > ? ORDER BY rowid", (self._seen["log"],))
-        for number, run_id, *batch in found:
+        for number, run_id, *batch in rows(_NEW_BATCHES, (self._seen["log"],)):
             self._seen["log"] = number
             self.episode.journal.wrote(run_id, Batch(*batch))
 
@@ -147,10 +148,27 @@ class FaultyConnection:
             raise
 
     def _effect(self, word: str, effect: Callable[[], Any]) -> Any:
-        answer = effect()
+        answer = Drained(effect())  # a statement is over with its last row, and keeps no other waiting
         if word == "COMMIT" or (word in _WRITES and not self._connection.in_transaction):
             self._durable()
         return answer
+
+
+class Drained:
+    """A cursor's answer, read to its end."""
+
+    def __init__(self, cursor: sqlite3.Cursor) -> None:
+        self._rows = cursor.fetchall()
+        self.rowcount = cursor.rowcount
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self._rows)
+
+    def fetchall(self) -> list[Any]:
+        return self._rows
+
+    def close(self) -> None:
+        """Nothing is open."""
 
 
 class Telling:

@@ -14,33 +14,32 @@ from dataclasses import dataclass, field
 from random import Random, getstate, seed, setstate
 from typing import Any
 
-from faults import Chance, Crash, Line, SkewedClock, Weather, draw_weather
+from callers import SECRET, Told
+from faults import EPOCH_MS, Chance, SkewedClock, Weather, draw_weather
 from grounds import Ground, OnMemory
 from journal import Journal, Violation, show
-from virtual_time import Actor, Schedule, VirtualLoop
+from virtual_time import Actor, Schedule
+from workers import VISIBILITY_MS, KnownVersions, Parcel, Worker
 from workflows import Scenario, draw_scenario
 
 from stepless.adapters.memory.secrets import MemorySecrets
 from stepless.core.events import Event, EventType
 from stepless.core.trace import Trace
-from stepless.errors import EngineBug, SteplessError, StoreUnavailable
+from stepless.errors import SteplessError
 from stepless.limits import LEASE_MARGIN_MS
 from stepless.model.graph import Graph
 from stepless.model.kind import Pause
 from stepless.model.work import NodeFailure, Result
 from stepless.nodes import KINDS
 from stepless.ports import Call, Message, RunHead
-from stepless.runtime.budget import Budget
 from stepless.runtime.children import caller
 from stepless.runtime.commits import Commits
 from stepless.runtime.deadletter import rest
 from stepless.runtime.runner import Runner
 from stepless.runtime.tokens import Key, Signer
-from stepless.runtime.versions import Versions
 from stepless.runtime.world import World
 from stepless.testing import simulate
 
-VISIBILITY_MS = 130_000
 LAST_MS = 6 * 3_600_000  # of virtual time: a run that has not ended by then never will
 MAX_TURNS = 60_000  # of the schedule
 SWEEP_MS = 60_000
@@ -49,27 +48,16 @@ MAX_IN_FLIGHT = 40  # messages; more are lost
 FIRING_MS = 100  # between a timer's instant and its message
 BATCHING_MS = 20  # messages that arrive so close together share an invocation, on the cloud
 MAX_BATCH = 10
-MAX_RECEIPTS = 5  # on the cloud; then a message is a dead letter
 QUICK: list[dict[str, Any]] = [{"ok": {"ms": 5}}]  # what a node comes to that no script names
-SECRETS = {"HOOK": "a shared secret"}
+SECRETS = {"HOOK": SECRET}
 SIGNER = Signer([Key("k", b"simulation")])
-_GRAPHS: dict[tuple[str, str, tuple[str, ...] | None], Graph] = {}
-
-
-class KnownVersions(Versions):
-    """Compiles a version once for all worlds: it never changes."""
-
-    def graph(self, workflow_id: str, version: str, entries: Sequence[str] | None = None) -> Graph:
-        key = (workflow_id, version, tuple(entries) if entries is not None else None)
-        if key not in _GRAPHS:
-            _GRAPHS[key] = super().graph(workflow_id, version, entries)
-        return _GRAPHS[key]
 
 
 @dataclass(frozen=True)
 class Parts:
-    """The engine's parts that an episode is made of. A planted bug is another part. `store`, `blobs` and `commits` are the ground's
-    own unless given; `acknowledged` says which of an invocation's messages are done with, `rests` what becomes of a dead letter."""
+    """The engine's parts that an episode is made of. A planted bug is another part. `store`, `blobs` and `commits` are the
+    ground's own unless given; `acknowledged` says which of an invocation's messages are done with, `rests` what becomes of a dead
+    letter."""
 
     ground: type[Ground] = OnMemory
     store: type[Any] | None = None
@@ -82,6 +70,7 @@ class Parts:
     runner: type[Runner] = Runner
     clock: type[SkewedClock] = SkewedClock
     sweeps: bool = True
+    cancels: float = 0.15  # how often somebody cancels the run
     shape: str | None = None  # only workflows of this shape
     weather: Callable[[Random], Weather] = draw_weather
 
@@ -91,6 +80,7 @@ class Failed(Exception):
     """An episode in which an invariant did not hold, with everything that is needed to see why."""
 
     seed: int
+    ground: str
     reason: str
     story: list[str] = field(repr=False)
     logs: dict[str, str] = field(repr=False)
@@ -98,7 +88,8 @@ class Failed(Exception):
     def __str__(self) -> str:
         logs = "\n\n".join(f"{name}\n{log}" for name, log in self.logs.items())
         told = "\n".join(self.story)
-        return f"seed {self.seed}: {self.reason}\n\n{told}\n\n{logs}\n\nreplay: make simulate SEEDS=1 FROM={self.seed}"
+        replay = f"replay: make simulate SEEDS=1 FROM={self.seed} GROUND={self.ground}"
+        return f"seed {self.seed}: {self.reason}\n\n{told}\n\n{logs}\n\n{replay}"
 
 
 class Episode:
@@ -119,6 +110,7 @@ class Episode:
         self.plain_versions = KnownVersions(self.truth, KINDS)
         self.scenario = self._scenario()
         self.started: dict[str, list[str]] = {f"start {number}": [] for number in range(self.ground.starts)}
+        self.told = Told()
         self.workers: list[Worker] = []
         self.arrived: list[Parcel] = []  # those that share the next invocation
         self.busy_people = 0
@@ -155,6 +147,10 @@ class Episode:
         runs["workflow"] = caller(world, KnownVersions(world.store, KINDS))
         return world
 
+    def world_ms(self) -> int:
+        """The true time, as a process with a right clock tells it."""
+        return EPOCH_MS + int(self.schedule.now_ms)
+
     async def _attempt(self, call: Call) -> Result | Pause:
         """What every node does: it is seen to run, takes its time and comes to what the script says."""
         self.journal.runs_now(call)
@@ -163,7 +159,7 @@ class Episode:
         await passing(options["ms"])
         if what == "fail":
             raise NodeFailure(options["cause"], options["cause"], "", retry_after_ms=options.get("retry_after_ms"))
-        return Result(call.node, options.get("handle", "source"))
+        return Result(options.get("value", call.node), options.get("handle", "source"))
 
     def send(self, message: Message, delay_ms: float) -> None:
         """To the queue: there and then, unless chance has it otherwise."""
@@ -243,7 +239,7 @@ class Episode:
         except (Violation, SteplessError, AssertionError) as error:
             logs = {name: show(self.journal.runs[run].events, self.names) for run, name in self.names.items()}
             story = [str(self.chance.weather), *self.chance.story]
-            raise Failed(self.number, f"{type(error).__name__}: {error}", story, logs) from error
+            raise Failed(self.number, self.ground.name, f"{type(error).__name__}: {error}", story, logs) from error
         finally:
             setstate(dice)
             self.ground.close()
@@ -278,6 +274,7 @@ class Episode:
             return self.plain_versions.graph(head.workflow_id, head.version)
 
         self.journal.check(self.truth, graph)
+        self.told.check(self)
         for key, runs in self.started.items():
             if len(set(runs)) > 1:
                 raise Violation(f"one start is one run: {key} is {runs}")
@@ -318,118 +315,6 @@ def _is_of_its_own(event: Event) -> bool:
     one that had no time because its process was frozen."""
     error = event.data if event.type is EventType.NODE_RETRIED else event.data.get("error") or {}
     return error.get("code") == "outcome_unknown" or "no answer within" in error.get("message", "")
-
-
-class Parcel:
-    """A message on its way: it comes again until somebody acknowledges it."""
-
-    def __init__(self, episode: Episode, message: Message) -> None:
-        self.episode = episode
-        self.message = message
-        self.done = False
-        self.receipts = 0
-
-    def arrive(self) -> None:
-        if self.done:
-            return
-        self.receipts += 1
-        self.episode.deliver(self)
-        self.back_after(VISIBILITY_MS)
-
-    def acknowledge(self) -> None:
-        self.episode.in_flight -= not self.done
-        self.done = True
-
-    def back_after(self, ms: float) -> None:
-        receipts, chance, on_cloud = self.receipts, self.episode.chance, self.episode.ground.is_cloud
-        if chance.happens(chance.weather.abandoned) or (on_cloud and receipts > MAX_RECEIPTS):
-            chance.tell("queue", f"gives up on {self.message.reason}")
-            self.acknowledge()
-            if on_cloud:
-                self.episode.bury(self.message)
-            return
-        self.episode.schedule.at(self.episode.schedule.now_ms + ms, lambda: self.arrive() if self.receipts == receipts else None)
-
-
-class Worker:
-    """One process that runs runs: a Lambda when the budget is hard."""
-
-    def __init__(self, episode: Episode, name: str) -> None:
-        self.episode = episode
-        self.busy = 0  # invocations under way
-        self.loop: VirtualLoop | None = None
-        self.actor = episode.schedule.spawn(name, self._live, episode.schedule.now_ms)
-        self.line = Line(self.actor, episode.chance)
-        world = episode.world(self.actor)
-        self.runner = episode.parts.runner(world, KnownVersions(world.store, KINDS))
-        self._waiting: list[Sequence[Parcel]] = []
-
-    def _live(self, actor: Actor) -> None:
-        self.loop = VirtualLoop(actor)
-        for parcels in self._waiting:
-            self.loop.call_soon(self._invoke_soon, parcels)
-        try:
-            self.loop.run_forever()
-        finally:
-            for task in asyncio.all_tasks(self.loop):
-                task.get_coro().close()  # type: ignore[union-attr]
-            self.loop.close()
-
-    def take(self, parcels: Sequence[Parcel]) -> None:
-        """One invocation, for all of these."""
-        self.busy += 1
-        if self.loop is None:
-            self._waiting.append(parcels)
-        else:
-            self.loop.call_soon_threadsafe(self._invoke_soon, parcels)
-
-    def _invoke_soon(self, parcels: Sequence[Parcel]) -> None:
-        loop = asyncio.get_running_loop()
-        task = loop.create_task(self._invoke(parcels))
-        if self.episode.hard_budget:
-            killer = loop.call_later(self.episode.budget_ms / 1000, self._time_is_up)
-            task.add_done_callback(lambda _: killer.cancel())
-
-    def _time_is_up(self) -> None:
-        self.episode.chance.tell(self.actor.name, "is killed: its time is up")
-        raise Crash
-
-    async def _invoke(self, parcels: Sequence[Parcel]) -> None:
-        """All messages side by side; those that failed come again, and the others are done with."""
-        try:
-            ends = await asyncio.gather(*map(self._work, parcels))
-            done = self.episode.parts.acknowledged(parcels, ends)
-            if done:
-                self.line.call("acknowledge", lambda: [parcel.acknowledge() for parcel in done])
-        except StoreUnavailable as error:
-            self.episode.chance.tell(self.actor.name, f"cannot acknowledge: {error.message}")
-            for parcel in parcels:
-                parcel.back_after(1_000)
-        finally:
-            self.busy -= 1
-
-    async def _work(self, parcel: Parcel) -> BaseException | None:
-        """How a run was left: None, or why its message comes again."""
-        episode, loop = self.episode, asyncio.get_running_loop()
-        try:
-            await self.runner.run(parcel.message, Budget(episode.budget_ms, hard=episode.hard_budget, clock=loop.time))
-        except (StoreUnavailable, EngineBug) as error:
-            if isinstance(error, EngineBug) and not _is_missing_blob(error):
-                episode.schedule.failure = episode.schedule.failure or error
-            episode.chance.tell(self.actor.name, f"gives {parcel.message.reason} back: {error.message}")
-            parcel.back_after(1_000)
-            return error
-        except (Violation, SteplessError, AssertionError) as error:
-            episode.schedule.failure = episode.schedule.failure or error
-        except (LookupError, ValueError, TypeError) as error:
-            said = Violation(f"a runner raises nothing but what its ports promise: {type(error).__name__}: {error}")
-            said.__cause__ = error
-            episode.schedule.failure = episode.schedule.failure or said
-        return None
-
-
-def _is_missing_blob(error: EngineBug) -> bool:
-    return "the blob" in error.message and "is gone" in error.message
 
 
 async def passing(ms: float) -> None:

@@ -10,7 +10,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from cloud import Cloud
+from cloud import BUCKET, Cloud
 from dynamo_table import DirectClient
 from faults import FaultyBlobs, FaultyQueue, FaultyTimers, Line, OpenLine
 from watched import AcknowledgingStore, WatchedStore
@@ -44,6 +44,7 @@ class Ports:
 class Ground:
     """`truth` is the store as it stands, without any faults; `names` are those of the runs, in the story."""
 
+    name = "memory"
     starts = 1  # runs that one world begins with
     is_cloud = False  # messages come in batches, a process has a hard budget, letters may be dead
     is_shared = False  # one process runs several runs at once
@@ -85,11 +86,13 @@ class OnMemory(Ground):
 class OnCloud(Ground):
     """The real adapters of AWS over boto3, one process's clients each."""
 
+    name = "cloud"
     is_cloud = True
 
     def __init__(self, episode: Episode) -> None:
         super().__init__(episode)
         self.cloud = Cloud(episode.schedule, episode.chance, episode.send, self._wrote)
+        episode.journal.keeps = self.cloud.keeps
         self.truth = DynamoStore(DirectClient(self.cloud.table), "table", shards=1)
 
     def ports(self, actor: Actor, clock: Clock) -> Ports:
@@ -100,7 +103,7 @@ class OnCloud(Ground):
             reach.client("scheduler"), queue, group="runs", role_arn="arn:aws:iam::000000000000:role/timers",
             queue_arn="arn:queue", dlq_arn="arn:dlq", clock=clock,
         )  # fmt: skip
-        blobs = (parts.blobs or S3Blobs)(reach.client("s3"), "blobs")
+        blobs = (parts.blobs or S3Blobs)(reach.client("s3"), BUCKET)
         watched = AcknowledgingStore(OpenLine(actor, self.episode.chance), store, self.episode.journal, self._check_taken)
         return Ports(watched, queue, timers, blobs)  # type: ignore[arg-type]
 

@@ -70,6 +70,7 @@ class Journal:
         self.exact = exact
         self.fenced = fenced
         self.runs: defaultdict[str, RunStory] = defaultdict(RunStory)
+        self.keeps: Callable[[str], bool] = lambda key: True  # whether the object of this key is there
         self.answers: list[Answered] = []
         self.holds: list[Held] = []
 
@@ -94,6 +95,9 @@ class Journal:
         for event in decode_batch(batch.data, batch.first):
             story.events.append(event)
             story.committed_ms[event.sequence] = self.schedule.now_ms
+            for name, (key, _) in event.data.get("blobs", {}).items():
+                if not self.keeps(key):
+                    self._refuse(f"an object is there before the batch that names it: {name} of {event.instance}")
             if event.type is EventType.NODE_STARTED:
                 story.starts.add((event.instance, event.data.get("attempt", 1)))
             elif event.type in NODE_ENDS:

@@ -11,7 +11,9 @@ from typing import Any
 
 from episode import Parts
 from faults import SkewedClock
-from weathers import calm, dead_letters, deadly, frozen, lossy, slow
+from mutants_cloud import CLOUD_MUTANTS
+from mutants_file import FILE_MUTANTS
+from weathers import calm, dead_letters, deadly, frozen, lossy, mourning, slow
 
 from stepless.adapters.memory.store import MemoryStore
 from stepless.core.decide import decide
@@ -312,10 +314,14 @@ MUTANTS: Mapping[str, Parts] = {
     "early answers are dropped": Parts(runner=_runner(_with_signals(DropsEarlyAnswers)), shape="early"),
     "a deadline claims nothing": Parts(runner=_runner(DeadlinesClaimNothing), shape="waits", weather=slow),
     "a frozen process begins work": Parts(runner=_runner(HoldsWithoutAsking), weather=frozen),
-    "children of the dead are orphans": Parts(runner=_runner(LeavesOrphans), shape="parent", weather=deadly),
+    "children of the dead are orphans": Parts(
+        runner=_runner(LeavesOrphans), shape="parent", weather=mourning, cancels=1.0
+    ),
     "a held run is gone on with": Parts(runner=_runner(ForgetsTheHold)),
     "a pause is lost": Parts(runner=_runner(_with_signals(LosesTheHold)), shape="waits"),
     "the header never hears of the end": Parts(runner=_runner(ForgetsToEnd), weather=calm),
     "timers compare with a clock that is ahead": Parts(clock=FastClock, shape="waits"),
     "nobody sweeps": Parts(sweeps=False, weather=lossy),
+    **CLOUD_MUTANTS,
+    **FILE_MUTANTS,
 }

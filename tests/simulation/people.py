@@ -11,10 +11,12 @@ from collections.abc import Callable, Iterator
 from random import Random
 from typing import Any
 
-from episode import SIGNER, SWEEP_MS, Episode, KnownVersions
+from callers import callers
+from episode import SIGNER, SWEEP_MS, Episode
 from faults import Crash
 from journal import Answered, Held, Violation
 from virtual_time import Actor
+from workers import UNEXPECTED, KnownVersions, is_missing_blob, unexpected
 
 from stepless.core.events import EventType
 from stepless.errors import Conflict, Gone, InvalidRequest, NotFound, StoreUnavailable
@@ -26,6 +28,7 @@ from stepless.runtime.sweep import sweep
 from stepless.testing import simulate
 
 HOLD_MS = (50, 1_500, 30_000, 200_000)  # so long a run stays paused, and goes on until the next time
+GONE_MS = 300_000  # so long people wait before they ask again for what is gone
 WHEN_MS = (0, 2_000, 5_000, 5_200, 20_000)  # after the start somebody answers: some of it at deadlines
 Person = tuple[str, float, Callable[[Actor], None]]
 
@@ -36,6 +39,9 @@ def people(episode: Episode) -> Iterator[Person]:
     yield "starter", 0.0, lambda actor: _start(episode, actor, random)
     yield "sweeper", SWEEP_MS, lambda actor: _sweep(episode, actor)
     yield "janitor", 45_000, lambda actor: _tidy(episode, actor)
+    for caller in callers(episode, stubbornly) if episode.ground.is_cloud else ():
+        episode.busy_people += 1
+        yield caller
 
 
 def service(episode: Episode, actor: Actor) -> Service:
@@ -51,6 +57,11 @@ def stubbornly(episode: Episode, actor: Actor, attempt: Callable[[Service], None
             return
         except StoreUnavailable as error:
             episode.chance.tell(actor.name, f"is told to try again: {error.message}")
+        except UNEXPECTED as error:
+            if not is_missing_blob(error):
+                raise unexpected(error) from error
+            episode.chance.tell(actor.name, f"meets what is gone: {error}")
+            actor.pause(GONE_MS)
         except Crash:
             if actor.doomed:
                 raise
@@ -91,7 +102,7 @@ def _followers(episode: Episode, run_id: str, random: Random) -> Iterator[Person
         if contested:
             other = "rejected" if handle == "approved" else "approved"
             yield f"bob {pause}", random.choice(WHEN_MS), _answerer(episode, run_id, pause, other, "bob")
-    if random.random() < 0.15:
+    if random.random() < episode.parts.cancels:
         episode.cancelled = True
         yield "canceller", random.choice([0, 500, 5_000, 60_000]), _canceller(episode, run_id)
 

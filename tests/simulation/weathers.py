@@ -26,6 +26,11 @@ def deadly(random: Random) -> Weather:
     return Weather(until_ms=120_000, rate=0.08, faults=["crash after", "crash before"], latency=0.3, lost=0.3)
 
 
+def mourning(random: Random) -> Weather:
+    """Processes die now and then, and half of the hints are lost."""
+    return Weather(until_ms=120_000, rate=0.04, faults=["crash after", "crash before"], latency=0.3, lost=0.5)
+
+
 def dead_letters(random: Random) -> Weather:
     """Messages that were not acknowledged do not come again: only the sweep is left."""
     return replace(deadly(random), abandoned=0.5)

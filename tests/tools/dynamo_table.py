@@ -1,5 +1,5 @@
-"""One DynamoDB table in memory, at the level of its requests: as strict as the emulators where the store uses it, and as unhelpful
-as AWS may be where it promises nothing: indexes that follow late, reads that are not consistent, expired items that stay or go.
+"""One DynamoDB table in memory, at the level of its requests: as strict as the emulators where the store uses it, and as
+unhelpful as AWS may be where it promises nothing: indexes and reads that are behind, expired items that stay or go.
 
 The contract suite holds the store over this table against what it holds it against over the emulators.
 """
@@ -13,7 +13,6 @@ from threading import Lock
 from typing import Any, Final
 
 from botocore.exceptions import ClientError
-
 from dynamo_language import Item, NotUnderstood, Typed, comparable, condition, update, values_in
 
 from stepless.adapters.aws.table import EXPIRES, INDEXES, KEY_TYPES, PARTITION, SORT
@@ -137,7 +136,8 @@ class Table:
         wanted = request.get("ConditionExpression")
         if wanted and not condition(wanted)(standing or {}, request.get("ExpressionAttributeValues", {})):
             told = request.get("ReturnValuesOnConditionCheckFailure") == "ALL_OLD" and standing
-            raise Refusal("ConditionalCheckFailedException", "The conditional request failed", **({"Item": standing} if told else {}))
+            more = {"Item": standing} if told else {}
+            raise Refusal("ConditionalCheckFailedException", "The conditional request failed", **more)
         return standing
 
     def _store(self, key: Key, item: Item | None) -> None:

@@ -70,12 +70,14 @@ class Suspended(NamedTuple):
 
 
 class Answered(NamedTuple):
-    """A pause was answered; the caller made sure that this is the one answer that counts."""
+    """A pause was answered; the caller made sure that this is the one answer that counts. `at_ms` is when the person decided;
+    None stands for the instant at which the core is told."""
 
     instance: str
     handle: str
     answer: JSON = None
     by: str | None = None
+    at_ms: int | None = None
 
 
 class Expired(NamedTuple):

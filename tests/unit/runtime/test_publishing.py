@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
+from stepless.adapters.memory.store import MemoryStore
 from stepless.errors import Conflict, DocumentRefused, NotFound
+from stepless.runtime.publishing import publish
 from stepless.runtime.webhooks import HookRequest
 
 
@@ -95,3 +98,41 @@ def test_an_unknown_workflow_is_told_with_the_nearest_id(machine: Any) -> None:
         with pytest.raises(NotFound) as told:
             machine.service.start(name, {})
         assert (told.value.error_code, told.value.mend) == ("unknown_workflow", mend)
+@pytest.mark.parametrize("after", [False, True], ids=["before", "after"])
+def test_a_publication_that_dies_at_any_call_leaves_no_path_behind_once_it_is_repeated(machine: Any, after: bool) -> None:
+    machine.faults.after = after
+    for deaths in range(1, 40):
+        one, two = f"one{deaths}", f"two{deaths}"
+        dropped, kept = f"/dropped{deaths}", f"/kept{deaths}"
+        machine.service.publish(hooks(one, dropped, kept))
+        dying = replace(machine.world, store=machine.faults.before(machine.store))
+        machine.faults.at = machine.faults.calls + deaths
+        try:
+            publish(dying, hooks(one, kept))
+            break
+        except type(machine.faults.error):
+            machine.service.publish(hooks(one, kept))
+        machine.service.publish(hooks(two, dropped))
+        assert (listens(machine, dropped), listens(machine, kept)) == (two, one)
+    assert 5 < deaths < 39
+
+
+def test_a_path_that_another_publication_brings_back_meanwhile_is_not_taken_from_it(machine: Any) -> None:
+    first, second = hooks("one", "/a"), hooks("one", "/b")
+    machine.service.publish(first)
+
+    class Overtaken(MemoryStore):
+        """Another process rolls back right before this one gives back what it has dropped."""
+
+        def release_claim(self, key: str, value: bytes) -> bool:
+            if not overtook:
+                overtook.append(machine.service.publish(first).version.number)
+            return bool(machine.store.release_claim(key, value))
+
+        def __getattribute__(self, name: str) -> Any:
+            return super().__getattribute__(name) if name == "release_claim" else getattr(machine.store, name)
+
+    overtook: list[int] = []
+    publish(replace(machine.world, store=Overtaken()), second)
+    assert overtook == [3]
+    assert (listens(machine, "/a"), listens(machine, "/b")) == ("one", None)
