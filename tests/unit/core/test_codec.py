@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from stepless.core import codec
 from stepless.core.codec import decode_batch, encode_batch
 from stepless.core.events import Event, EventType
 from stepless.errors import EngineBug
@@ -65,3 +66,22 @@ def test_a_damaged_batch_is_told_with_its_place(data: bytes) -> None:
     with pytest.raises(EngineBug) as told:
         decode_batch(data, 17)
     assert "17" in told.value.place
+
+
+def test_the_stored_words_are_those_of_every_former_release() -> None:
+    """Logs are written with them: a code or a key that came to mean something else would be another history."""
+    assert {code: type.value for code, type in codec._TYPES.items()} == {
+        "R": "run.started", "S": "run.status.changed", "C": "run.completed", "F": "run.failed", "X": "run.cancelled",
+        "T": "run.timed_out", "V": "run.recovered", "N": "run.continued", "H": "heartbeat", "q": "node.queued",
+        "s": "node.started", "w": "node.waiting", "a": "node.resumed", "d": "node.stream.delta", "g": "node.log",
+        "r": "node.retried", "c": "node.completed", "f": "node.failed", "x": "node.cancelled", "k": "node.skipped",
+        "t": "node.timed_out", "b": "node.blocked", "i": "node.invalidated", "l": "loop.started", "n": "loop.next",
+        "e": "loop.completed", "m": "moderation.flagged", "v": "contract.violated",
+    }  # fmt: skip
+    assert codec._SHORT == {
+        "output": "o", "index": "i", "attempt": "a", "handle": "h", "reason": "r", "error": "e", "variables": "v", "total": "t",
+    }  # fmt: skip
+    done = Event(2, EventType.NODE_COMPLETED, 1_005, "a", 1, {"output": 7, "usage": {"input_tokens": 1}})
+    failed = Event(3, EventType.NODE_FAILED, 1_006, "b", 0, {"error": {"code": "odd"}})
+    written = b'[1005,["c",0,"a",1,{"o":7,"usage":{"input_tokens":1}}],["f",1,"b",0,{"e":{"code":"odd"}}]]'
+    assert encode_batch([done, failed]) == written
