@@ -210,6 +210,10 @@ REQUESTS: Final[Table] = {
 
 ENGINE: Final[Table] = {
     "append_conflict": Code("somebody else runs this run now", "Nothing: it goes on there."),
+    "damaged_log": Code(
+        "500: a run's log is not what was written; the run rests, others go on",
+        "Restore the run's log from a backup, or start the run anew.",
+    ),
     "engine_bug": Code("what must not happen happened; nothing was written", "Report it."),
     "error": Code("an error of no other kind", "See the message."),
     "extra_missing": Code("a command needs what is not installed", "Install the extra that is named."),
@@ -228,6 +232,11 @@ ENGINE: Final[Table] = {
     "kind_taken": Code("a plug-in's kind has the name of another", "Remove one of them, or rename it."),
     "lease_lost": Code("the lease was taken over", "Nothing: the run goes on there."),
     "module_not_loaded": Code("a module of functions cannot be loaded", "See the error inside it."),
+    "log_unreadable": Code("a run's log cannot be read", "See the message."),
+    "newer_log": Code(
+        "503: a newer release wrote a run's log; the run rests unchanged",
+        "Deploy a release that knows it.",
+    ),
     "no_runs_file": Code("no runs are kept in the file", "Start `stepless dev`, or name the file with --db."),
     "no_sim_export": Code("the file is no export of Sim", "See what was expected."),
     "no_stepless": Code("what answers at the address is no Stepless API", "See what it answered."),

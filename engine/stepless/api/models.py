@@ -112,7 +112,8 @@ class StartedOut(TypedDict):
 
 
 class RunHeadOut(TypedDict):
-    """A run in a list. `status` is `running` while a runner holds it, else that of the last time it came to rest."""
+    """A run in a list. `status` is `running` while a runner holds it, else that of the last time it came to rest; `damaged_log`
+    or `newer_log` when its log cannot be read: it rests unchanged until it can."""
 
     id: str
     workflow: str

@@ -27,13 +27,14 @@ from stepless.errors import (
     Fenced,
     InvalidRequest,
     LimitExceeded,
+    LogUnreadable,
     NotFound,
     SteplessError,
     TransientError,
 )
 
 MEDIA_TYPE: Final = "application/problem+json"
-_OURS_TO_TELL: Final = (AuthorError, CallerError, TransientError, Fenced, LimitExceeded)
+_OURS_TO_TELL: Final = (AuthorError, CallerError, TransientError, Fenced, LimitExceeded, LogUnreadable)
 _log = logging.getLogger(__name__)
 
 

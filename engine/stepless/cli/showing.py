@@ -19,7 +19,7 @@ MAX_WIDTH: Final = 120
 _GAP: Final = 2
 _COLOURS: Final = {
     "completed": "32", "failed": "31", "timed_out": "31", "running": "36", "created": "36", "paused": "33", "waiting": "33",
-    "cancelled": "2", "skipped": "2",
+    "cancelled": "2", "skipped": "2", "damaged_log": "31", "newer_log": "31",
 }  # fmt: skip
 
 

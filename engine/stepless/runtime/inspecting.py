@@ -4,18 +4,19 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from stepless.core.ending import outputs
-from stepless.core.events import RUN_ENDS
+from stepless.core.events import RUN_ENDS, Event
 from stepless.core.state import RUN_TERMINAL, RunStatus
 from stepless.core.trace import NodeRecord, Trace, envelope
 from stepless.core.variables import outgoing_cells
-from stepless.errors import NotFound
+from stepless.errors import EngineBug, LogUnreadable, NotFound
 from stepless.limits import LINK_LIFE_MS, PAGE_EVENTS, PAGE_READ_BYTES
 from stepless.model.graph import Graph
 from stepless.model.json import JSON
 from stepless.ports import RunHead
+from stepless.runtime.resting import reported
 from stepless.runtime.runlog import RunLog
 from stepless.runtime.tokens import Claims, Signer
 from stepless.runtime.versions import Versions
@@ -85,15 +86,23 @@ def graph_of(versions: Versions, head: RunHead) -> Graph:
 
 def view(world: World, versions: Versions, signer: Signer, run_id: str, called: range) -> RunView:
     """The whole run. Linear in its log. The records of the nodes at the places `called`, in the order of first mention, tell what
-    their attempts were called with. Raises `NotFound`."""
+    their attempts were called with. Raises `NotFound`, and `LogUnreadable`."""
     head = head_of(world, run_id)
     graph = graph_of(versions, head)
     trace = Trace(graph, run_id, called)
-    error: Mapping[str, JSON] | None = None
-    for event in RunLog(world.store, world.blobs, run_id).read():
+    ends: list[Event] = []
+
+    def take(event: Event) -> None:
         trace.add(event)
         if event.type in RUN_ENDS:
-            error = event.data.get("error")
+            ends.append(event)
+
+    try:
+        log = RunLog(world.store, world.blobs, run_id)
+        log.replay(take)
+        log.check_end(trace.state.sequence, head.sequence)
+    except LogUnreadable as error:
+        raise reported(world, head, error) from error
     state = trace.state
     usage: dict[str, int] = {}
     for record in trace.nodes.values():
@@ -107,7 +116,7 @@ def view(world: World, versions: Versions, signer: Signer, run_id: str, called: 
         outputs=outputs(state),
         response=state.response,
         variables={name: cell.value for name, cell in cells.items()},
-        error=error,
+        error=ends[0].data.get("error") if ends else None,
         failures=state.failures,
         steps=state.steps,
         sequence=state.sequence,
@@ -118,7 +127,7 @@ def view(world: World, versions: Versions, signer: Signer, run_id: str, called: 
         pauses=() if state.ended else tuple(_pauses(trace, signer)),
         nodes=trace.nodes,
         held=state.held,
-        exception=exception_behind(world, run_id, error),
+        exception=exception_behind(world, run_id, ends[0].data.get("error") if ends else None),
     )
 
 
@@ -161,18 +170,31 @@ def _pauses(trace: Trace, signer: Signer) -> Sequence[OpenPause]:
 
 
 def events(world: World, versions: Versions, run_id: str, *, after: int = 0, limit: int = PAGE_EVENTS) -> EventPage:
-    """Events above `after`, at most `limit` of them; of large values the payload has `previews`. Raises `NotFound`."""
+    """Events above `after`, at most `limit` of them; of large values the payload has `previews`. Raises `NotFound`, and
+    `LogUnreadable`."""
     head = head_of(world, run_id)
-    graph = graph_of(versions, head)
+    try:
+        found = _page(RunLog(world.store, world.blobs, run_id), graph_of(versions, head), after, limit, head.sequence)
+    except LogUnreadable as error:
+        raise reported(world, head, error) from error
+    if not found.events and after:
+        return replace(found, ended=_ended_at(world, run_id, after))
+    return found
+
+
+def _page(log: RunLog, graph: Graph, after: int, limit: int, known: int) -> EventPage:
     page: list[Mapping[str, JSON]] = []
     cursor, ended = after, False
-    for event in RunLog(world.store, world.blobs, run_id).read(after, whole=False, stride_bytes=PAGE_READ_BYTES):
+    for event in log.read(after, whole=False, stride_bytes=PAGE_READ_BYTES):
         if len(page) == limit:
             break
-        page.append(envelope(graph, run_id, event))
+        try:
+            page.append(envelope(graph, log.run_id, event))
+        except EngineBug as error:
+            raise log.misfit(event, error) from error
         cursor, ended = event.sequence, event.type in RUN_ENDS
-    if not page and after:
-        ended = _ended_at(world, run_id, after)
+    if not page:
+        log.check_end(cursor, known)
     return EventPage(tuple(page), cursor, ended)
 
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 from stepless.core.codec import decode_batch, encode_batch
@@ -11,7 +12,7 @@ from stepless.core.events import Event
 from stepless.core.fold import fold
 from stepless.core.snapshot import decode_state, encode_state
 from stepless.core.state import State
-from stepless.errors import AppendConflict, EngineBug, LimitExceeded
+from stepless.errors import AppendConflict, DamagedLog, EngineBug, LimitExceeded, LogUnreadable
 from stepless.limits import (
     INLINE_VALUE_BYTES,
     MAX_BATCH_BYTES,
@@ -88,24 +89,59 @@ class RunLog:
             self._snapshot_bytes = len(snapshot[1])
         if state is None:
             state = State(graph, self.run_id)
-        for event in self.read(state.sequence):
-            fold(state, event)
-            state.notes.clear()
+        self.bring(state)
         return state
+
+    def bring(self, state: State) -> None:
+        """Folds what was committed since into a state. Raises as `replay` does."""
+        self.replay(partial(_folded, state), state.sequence)
+
+    def replay(self, take: Callable[[Event], None], after: int = 0) -> None:
+        """Hands every event above `after` to `take`, in order. Raises `LogUnreadable`, also for events that can be read and do
+        not follow from those before them."""
+        for event in self.read(after):
+            try:
+                take(event)
+            except (EngineBug, LookupError, TypeError, ValueError, AttributeError) as error:
+                raise self.misfit(event, error) from error
+
+    def misfit(self, event: Event, error: Exception) -> DamagedLog:
+        """What is told of an event that could be read and means nothing in this run."""
+        why = f"event {event.sequence:,} does not follow from those before it ({error})"
+        return DamagedLog(why, sequence=event.sequence, run_id=self.run_id)
+
+    def check_end(self, sequence: int, known: int) -> None:
+        """Raises `DamagedLog` for a log that ends at `sequence` although somebody has told of event `known`."""
+        if sequence < known:
+            why = f"events {sequence + 1:,} to {known:,} are gone"
+            raise DamagedLog(why, sequence=sequence + 1, run_id=self.run_id)
 
     def read(self, after: int = 0, *, whole: bool = True, stride_bytes: int = READ_BYTES) -> Iterator[Event]:
         """Events above `after`, in order, to the present end of the log, fetched about `stride_bytes` at a time. Unless
-        `whole`, large values stay where they are: the events then have `previews` in their place."""
+        `whole`, large values stay where they are: the events then have `previews` in their place. Raises `LogUnreadable`."""
         while True:
             batches = self._store.read_log(self.run_id, after, limit_bytes=stride_bytes)
             if not batches:
                 return
             for batch in batches:
                 self.tail_bytes += len(batch.data)
-                for event in decode_batch(batch.data, batch.first):
+                for event in self._decoded(batch, after):
                     if event.sequence > after:
-                        yield self._restored(event) if whole else _previewed(event)
+                        yield self._restored(event, batch.first) if whole else _previewed(event)
                 after = max(after, batch.last)
+
+    def _decoded(self, batch: Batch, after: int) -> Sequence[Event]:
+        """The events of the batch that follows `after`, or that holds what follows it."""
+        if batch.first > after + 1:
+            raise DamagedLog(f"events {after + 1:,} to {batch.first - 1:,} are gone", sequence=after + 1, run_id=self.run_id)
+        try:
+            events = decode_batch(batch.data, batch.first)
+        except LogUnreadable as error:
+            raise error.of(self.run_id) from error
+        if len(events) != batch.last - batch.first + 1:
+            why = f"the batch to event {batch.last:,} holds {len(events):,}"
+            raise DamagedLog(why, sequence=batch.first, run_id=self.run_id)
+        return events
 
     def save_snapshot(self, state: State) -> None:
         """Keeps the state, when the log since the last time is at least as long as the state itself: so the total cost of
@@ -135,7 +171,7 @@ class RunLog:
         kept = {name: value for name, value in event.data.items() if name not in spilled}
         return Event(event.sequence, event.type, event.at_ms, event.instance, event.parent, {**kept, "blobs": spilled})
 
-    def _restored(self, event: Event) -> Event:
+    def _restored(self, event: Event, first: int) -> Event:
         spilled: Mapping[str, Sequence[str]] | None = event.data.get("blobs")
         if not spilled:
             return event
@@ -143,9 +179,17 @@ class RunLog:
         for name, (key, _) in spilled.items():
             data = self._blobs.get(key)
             if data is None:
-                raise EngineBug(f"the blob {key} of {name} is gone", place=f"{self.run_id}#{event.sequence}")
-            values[name] = json.loads(data.decode("utf-8", "surrogatepass"))
+                raise DamagedLog(f"the blob {key} of {name} is gone", sequence=first, run_id=self.run_id)
+            try:
+                values[name] = json.loads(data.decode("utf-8", "surrogatepass"))
+            except ValueError as error:
+                raise DamagedLog(f"the blob {key} of {name} is no JSON", sequence=first, run_id=self.run_id) from error
         return Event(event.sequence, event.type, event.at_ms, event.instance, event.parent, values)
+
+
+def _folded(state: State, event: Event) -> None:
+    fold(state, event)
+    state.notes.clear()
 
 
 def _previewed(event: Event) -> Event:
