@@ -172,6 +172,7 @@ REQUESTS: Final[Table] = {
     "internal_error": Code("500: a fault of ours", "Try again; if it stays, report it: `report` names the log entry."),
     "invalid_json": Code("400: the body is not JSON", "See the position."),
     "invalid_number": Code("400: a number is too large to be kept", "Use a smaller one."),
+    "invalid_range": Code("416: the value has no such bytes", "See its size in the answer that named it."),
     "invalid_request": Code("400: the request cannot be read", "See the fields named."),
     "invalid_response": Code("502: the workflow's `respond` is no HTTP response", "Mend its status or headers."),
     "invalid_text": Code("400: half of a surrogate pair is no character", "Send valid Unicode."),
@@ -202,9 +203,11 @@ REQUESTS: Final[Table] = {
     "unknown_node": Code("404: the workflow has no such node", "See its nodes."),
     "unknown_pause": Code("404: the run has no such pause", "See its pauses."),
     "unknown_run": Code("404: there is no such run", "See the list of runs."),
+    "unknown_value": Code("404: the run has no value with this hash", "Take the hash from an answer about the run."),
     "unknown_version": Code("404: there is no such version", "See the list of versions."),
     "unknown_workflow": Code("404: there is no such workflow", "Publish it, or see the list."),
     "unsupported_media_type": Code("415: the body is of a type that is not read", "Send JSON."),
+    "value_too_large": Code("413: the value does not fit one answer", "Ask for it in pieces: `Range: bytes=0-3999999`."),
     "webhook_path_taken": Code("409: the path belongs to another workflow", "Choose another."),
 }
 

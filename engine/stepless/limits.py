@@ -126,6 +126,8 @@ SQLITE_BUSY_MS: Final = 5_000  # how long a writer waits for another process tha
 IDEMPOTENCY_KEY_LIFE_MS: Final = 24 * 3_600_000
 LEASE_MS: Final = 30_000
 LEASE_MARGIN_MS: Final = 5_000  # before its end a lease is no longer relied on: clocks differ
+SUMMARY_EVENTS: Final = 1_000  # the end of a longer log tells what the run came to: reading so many takes some 50 ms
+SUMMARY_VALUE_BYTES: Final = 1_000  # of a value there, before it goes to the blob store: a batch costs by its size
 SNAPSHOT_TAIL_BYTES: Final = 16_000  # below this, reading the log is as cheap as reading a snapshot
 
 # -- invocations -----------------------------------------------------------------------------------------------------
@@ -153,6 +155,8 @@ LOOK_FIRST_MS: Final = 20  # whoever waits for a run looks again after this, the
 LOOK_LAST_MS: Final = 500  # … up to this
 HEARTBEAT_MS: Final = 15_000  # an idle event stream says so: proxies close silent connections after 30 s or more
 STREAM_RETRY_MS: Final = 1_000  # a closed event stream is opened again after this
+MAX_DETAILS_BYTES: Final = 32_000  # of a pause in the answer about its run, before its details are told by their hash
+MAX_PAUSES_BYTES: Final = 2_000_000  # of all of them there; the rest of a page is for what the run has kept
 MAX_PAGE_BYTES: Final = 4_000_000  # of one page of a listing; Lambda's answer ends at 6 MB
 DEFAULT_PAGE_ITEMS: Final = 100
 MAX_PERSON_CHARACTERS: Final = 200  # the name of who decides or cancels

@@ -155,7 +155,8 @@ class HeldOut(TypedDict):
 
 class RunOut(TypedDict):
     """`held` is null unless somebody has paused the run as a whole. It is `running` still while something is under way.
-    `exception` is the one behind `error`, where author code raised it."""
+    `exception` is the one behind `error`, where author code raised it. A value that would make the answer too large is told as
+    `{"large_value": {"size", "preview", "hash", "url"}}`; `pauses_left_out` counts pauses that did not fit."""
 
     id: str
     workflow: str
@@ -174,6 +175,7 @@ class RunOut(TypedDict):
     sequence: int
     held: HeldOut | None
     pauses: list[PauseOut]
+    pauses_left_out: NotRequired[int]
     created_at: str
     started_at: str | None
     ended_at: str | None

@@ -12,16 +12,18 @@ from starlette.responses import Response
 
 from stepless.api.auth import may
 from stepless.api.bodies import documented_body, read_model
+from stepless.api.bounded import bounded
 from stepless.api.links import Links
 from stepless.api.models import CallOut, ExceptionOut, HeldOut, NodeOut, NodesOut, OutcomeOut, PauseOut, RunOut, StartedOut
 from stepless.api.negotiation import wished_wait_s
 from stepless.api.problems import documented
-from stepless.api.replies import fitting, instant, page, reply
+from stepless.api.replies import fitting, instant, page, reply, value_reply
 from stepless.api.requests import NodesQuery, StartBody
 from stepless.api.waiting import has_ended, watch
 from stepless.core.called import Called
 from stepless.core.trace import NodeRecord
 from stepless.errors import InvalidRequest
+from stepless.limits import MAX_DETAILS_BYTES, MAX_PAUSES_BYTES
 from stepless.model.json import JSON
 from stepless.runtime.apikeys import Role
 from stepless.runtime.inspecting import OpenPause, RunView
@@ -30,6 +32,8 @@ from stepless.runtime.service import Service
 from stepless.runtime.starting import Started
 
 _TAGS: Final[list[str | Enum]] = ["runs"]
+_OF_A_RUN: Final = ("inputs", "outputs", "variables", "error")  # what may be too large to be told whole
+_OF_A_NODE: Final = ("inputs", "output", "error", "waiting")
 
 
 def add_routes(router: APIRouter, service: Service, links: Links) -> None:
@@ -58,15 +62,17 @@ def add_routes(router: APIRouter, service: Service, links: Links) -> None:
         view = await watch(service, started.run_id, has_ended, wait_s)
         outcome: OutcomeOut | None = None
         if view is not None:
-            outcome = {"status": view.status, "outputs": view.outputs, "error": _object(view.error)}
+            told: OutcomeOut = {"status": view.status, "outputs": view.outputs, "error": _object(view.error)}
+            outcome = bounded(told, ("outputs", "error"), links.run(started.run_id)["run"])
         return reply_started(started, outcome, links, {"preference-applied": f"wait={wait_s:g}"})
 
     @router.get("/runs/{run_id}", summary="Inspect a run", response_model=RunOut, responses=documented(401, 404), tags=_TAGS)
     def read_run(run_id: str, request: Request) -> Response:
         """What a run is, as its log tells it, with a signed link for everything that it waits for."""
-        view = service.run(run_id)
+        view = service.glance(run_id)
         version = service.workflow(view.head.workflow_id, hash=view.head.version)
-        return reply(_run(view, version.number if version is not None else None, links, may(request, Role.APPROVE)))
+        told = _run(view, version.number if version is not None else None, links, may(request, Role.APPROVE))
+        return reply(_bounded_run(told))
 
     @router.get(
         "/runs/{run_id}/nodes",
@@ -77,11 +83,26 @@ def add_routes(router: APIRouter, service: Service, links: Links) -> None:
     )
     def list_nodes(run_id: str, query: Annotated[NodesQuery, Query()]) -> Response:
         """One record per instance, in the order of first mention, as far as they fit into a page."""
-        wanted = range(query.after, query.after + query.limit)
-        records = list(service.run(run_id, called=wanted).nodes.values())
-        encoded = fitting(records[wanted.start : wanted.stop], _node)
-        after = query.after + len(encoded)
-        return page("nodes", encoded, cursor=after if after < len(records) else None)
+        records, more = service.nodes(run_id, after=query.after, limit=query.limit)
+        url = links.run(run_id)["run"]
+        encoded = fitting(records, lambda record: bounded(_node(record), _OF_A_NODE, url))
+        more = more or len(encoded) < len(records)
+        return page("nodes", encoded, cursor=query.after + len(encoded) if more else None)
+
+
+    @router.get(
+        "/runs/{run_id}/values/{hash}",
+        summary="Read a large value of a run",
+        responses={
+            200: {"content": {"application/json": {"schema": {}}}, "description": "The value"},
+            206: {"content": {"application/json": {"schema": {}}}, "description": "The bytes asked for, or their beginning"},
+            **documented(401, 404, 413, 416),
+        },
+        tags=_TAGS,
+    )
+    def read_value(run_id: str, hash: str, request: Request) -> Response:
+        """A value that another answer told by its hash, as JSON. One above 4 MB is read in pieces, by the header `Range`."""
+        return value_reply(service.value(run_id, hash), request.headers.get("range"))
 
 
 # -- starting ---------------------------------------------------------------------------------------------------------
@@ -135,6 +156,17 @@ def _run(view: RunView, version: int | None, links: Links, with_links: bool) -> 
         "ended_at": instant(view.ended_ms),
         "links": links.run(view.head.run_id),
     }
+
+
+def _bounded_run(told: RunOut) -> RunOut:
+    """A run of which everything that fits is told, of large values what they are, and of its pauses as many as fit."""
+    url = told["links"]["run"]
+    pauses = [bounded(pause, ("details",), url, within=MAX_DETAILS_BYTES) for pause in told["pauses"]]
+    shown = len(fitting(pauses, lambda pause: pause, within=MAX_PAUSES_BYTES))
+    cut: RunOut = {**told, "pauses": pauses[:shown]}
+    if shown < len(pauses):
+        cut["pauses_left_out"] = len(pauses) - shown
+    return bounded(cut, _OF_A_RUN, url)
 
 
 def _held(held: Mapping[str, JSON] | None) -> HeldOut | None:

@@ -39,6 +39,7 @@ from stepless.errors import EngineBug, ExpressionError
 from stepless.model.graph import Join
 from stepless.model.json import JSON
 from stepless.model.kind import Nature
+from stepless.model.work import added
 
 VARIABLE_CONFLICT = "variable_conflict"
 
@@ -241,8 +242,16 @@ def _resumed(state: State, instance: Instance, event: Event) -> None:
     state.agenda.append(instance)
 
 
+def _spend(state: State, event: Event) -> None:
+    """What was reused another run has paid."""
+    if state.usage is not None and not event.data.get("reused"):
+        state.usage = added(state.usage, event.data["usage"])
+
+
 def _retried(state: State, instance: Instance, event: Event) -> None:
     resume_at_ms = event.data["resume_at"]
+    if "usage" in event.data:
+        _spend(state, event)
     state.running.pop(event.instance, None)
     instance.status = Status.WAITING
     instance.wait = Wait("retry_backoff", event.at_ms, resume_at_ms, None, "source", (), {})
@@ -271,6 +280,8 @@ def _completed(state: State, instance: Instance, event: Event) -> None:
         state.halting = state.halting or "halted"
     if data.get("break"):
         _enclosing_turn(instance.scope).broke = True
+    if "usage" in data:
+        _spend(state, event)
     settled(state, instance, event)
 
 
@@ -305,6 +316,8 @@ def _failed(state: State, instance: Instance, event: Event) -> None:
     instance.status = Status.FAILED
     instance.error = error
     state.failures += 1
+    if "usage" in event.data:
+        _spend(state, event)
     scope = instance.scope
     if error["class"] != "upstream" and (not scope.error or instance.index < scope.error_index):
         scope.error, scope.error_index = error, instance.index

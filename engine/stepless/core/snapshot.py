@@ -53,6 +53,7 @@ def encode_state(state: State) -> bytes:
         "sweeps": [join.id for join in state.sweeps if _has_losers(join)],
         "root": root,
         "views": views.rows,
+        "usage": state.usage,
     }
     return pack(dump(document))
 
@@ -151,6 +152,7 @@ def _decode(document: Mapping[str, Any], graph: Graph, run_id: str) -> State:
     for name, value in document["run"].items():
         setattr(state, name, value)
     state.status = RunStatus(document["status"])
+    state.usage = document.get("usage")  # which former releases neither write nor look for
     views = [_cells(row) for row in document["views"]]
     _decode_scope(state, state.root, document["root"], views)
     state.sweeps = [state.get(join) for join in document["sweeps"]]

@@ -6,16 +6,18 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from stepless.core.ending import outputs
+from stepless.core.ending import outputs, variables
 from stepless.core.events import RUN_ENDS, Event
-from stepless.core.state import RUN_TERMINAL, RunStatus
+from stepless.core.state import RunStatus, State
 from stepless.core.trace import NodeRecord, Trace, envelope
-from stepless.core.variables import outgoing_cells
+from stepless.core.window import Window
 from stepless.errors import EngineBug, LogUnreadable, NotFound
 from stepless.limits import LINK_LIFE_MS, PAGE_EVENTS, PAGE_READ_BYTES
 from stepless.model.graph import Graph
 from stepless.model.json import JSON
+from stepless.model.work import added
 from stepless.ports import RunHead
+from stepless.runtime.inbox import ENDED
 from stepless.runtime.resting import reported
 from stepless.runtime.runlog import RunLog
 from stepless.runtime.tokens import Claims, Signer
@@ -41,7 +43,7 @@ class OpenPause:
 @dataclass(frozen=True, slots=True)
 class RunView:
     """A run as its log tells it. `head` is the store's header, which may lag behind. `held` is {by, reason, at} while somebody
-    has paused it as a whole."""
+    has paused it as a whole. `nodes` is empty in a `glance`."""
 
     head: RunHead
     status: str
@@ -84,13 +86,11 @@ def graph_of(versions: Versions, head: RunHead) -> Graph:
     return versions.graph(head.workflow_id, head.version, entry)
 
 
-def view(world: World, versions: Versions, signer: Signer, run_id: str, called: range) -> RunView:
-    """The whole run. Linear in its log. The records of the nodes at the places `called`, in the order of first mention, tell what
-    their attempts were called with. Raises `NotFound`, and `LogUnreadable`."""
+def view(world: World, versions: Versions, signer: Signer, run_id: str, called: range = range(0)) -> RunView:
+    """The whole run, with its nodes. Linear in its log. The records of the nodes at the places `called`, in the order of first
+    mention, tell what their attempts were called with. Raises `NotFound`, and `LogUnreadable`."""
     head = head_of(world, run_id)
-    graph = graph_of(versions, head)
-    trace = Trace(graph, run_id, called)
-    ends: list[Event] = []
+    trace, ends = Trace(graph_of(versions, head), run_id, called), list[Event]()
 
     def take(event: Event) -> None:
         trace.add(event)
@@ -103,31 +103,106 @@ def view(world: World, versions: Versions, signer: Signer, run_id: str, called: 
         log.check_end(trace.state.sequence, head.sequence)
     except LogUnreadable as error:
         raise reported(world, head, error) from error
-    state = trace.state
-    usage: dict[str, int] = {}
+    usage: Mapping[str, int] = {}
     for record in trace.nodes.values():
-        for name, count in record.usage.items():
-            usage[name] = usage.get(name, 0) + count
-    cells = outgoing_cells(state.root, lambda expression, values: values[-1])
+        usage = added(usage, record.usage)
+    return _of_state(world, head, trace.state, ends[0] if ends else None, signer, usage, trace.nodes)
+
+
+def glance(world: World, versions: Versions, signer: Signer, run_id: str) -> RunView:
+    """The run without its `nodes`. That of a run which has ended is read from the two ends of its log, however long it is; that
+    of any other from its newest snapshot on. Raises as `view` does."""
+    head = head_of(world, run_id)
+    log = RunLog(world.store, world.blobs, run_id)
+    try:
+        end = _end_of(log, head)
+        if end is not None and "steps" in end.data:
+            return _of_summary(world, head, next(log.read(stride_bytes=1)), end)
+        state = log.load(graph_of(versions, head))
+        log.check_end(state.sequence, head.sequence)
+        if state.usage is None:  # a snapshot of a former release
+            return replace(view(world, versions, signer, run_id), nodes={})
+        end = next(log.read(state.sequence - 1, stride_bytes=1)) if state.ended else None
+    except LogUnreadable as error:
+        raise reported(world, head, error) from error
+    return _of_state(world, head, state, end, signer, state.usage, {})
+
+
+def nodes(world: World, versions: Versions, run_id: str, *, after: int, limit: int) -> tuple[Sequence[NodeRecord], bool]:
+    """The records of at most `limit` instances behind the first `after`, in the order of first mention, and whether more follow.
+    Reads on in the log until nothing can change them any more. Raises as `view` does."""
+    head = head_of(world, run_id)
+    log, window = RunLog(world.store, world.blobs, run_id), Window(graph_of(versions, head), run_id, after, limit)
+
+    def take(event: Event) -> bool:
+        window.add(event)
+        return window.settled
+
+    try:
+        log.replay(take)
+        if not window.settled:
+            log.check_end(window.state.sequence, head.sequence)
+    except LogUnreadable as error:
+        raise reported(world, head, error) from error
+    return list(window.nodes.values()), window.more
+
+
+def _end_of(log: RunLog, head: RunHead) -> Event | None:
+    """The event that ended a run, where its header tells that there is one."""
+    if head.status not in ENDED:
+        return None
+    end = next(log.read(head.sequence - 1, stride_bytes=1), None)
+    return end if end is not None and end.type in RUN_ENDS else None
+
+
+def _of_state(
+    world: World, head: RunHead, state: State, end: Event | None, signer: Signer, usage: Mapping[str, int],
+    nodes: Mapping[str, NodeRecord],
+) -> RunView:  # fmt: skip
     return RunView(
         head=head,
         status=state.status.value,
         inputs=state.inputs if state.sequence else json.loads(head.inputs),
         outputs=outputs(state),
         response=state.response,
-        variables={name: cell.value for name, cell in cells.items()},
-        error=ends[0].data.get("error") if ends else None,
+        variables=variables(state),
+        error=end.data.get("error") if end is not None else None,
         failures=state.failures,
         steps=state.steps,
         sequence=state.sequence,
         started_ms=state.started_ms or None,
         ended_ms=state.ended_ms or None,
-        tags=("partial_success",) if state.status is RunStatus.COMPLETED and state.failures else (),
+        tags=_tags(state.status.value, state.failures),
         usage=usage,
-        pauses=() if state.ended else tuple(_pauses(trace, signer)),
-        nodes=trace.nodes,
+        pauses=() if state.ended else tuple(_pauses(state, signer)),
+        nodes=nodes,
         held=state.held,
-        exception=exception_behind(world, run_id, ends[0].data.get("error") if ends else None),
+        exception=exception_behind(world, head.run_id, end.data.get("error") if end is not None else None),
+    )
+
+
+def _of_summary(world: World, head: RunHead, begin: Event, end: Event) -> RunView:
+    """A run that has ended, by its first event and by its last, which tells what it came to."""
+    told, failures = end.data, end.data.get("failures", 0)
+    response = told.get("response")
+    return RunView(
+        head=head,
+        status=head.status,
+        inputs=begin.data.get("inputs"),
+        outputs=told.get("output") if response is None else response.get("body"),
+        response=response,
+        variables=told["variables"],
+        error=told.get("error"),
+        failures=failures,
+        steps=told["steps"],
+        sequence=end.sequence,
+        started_ms=begin.at_ms,
+        ended_ms=end.at_ms,
+        tags=_tags(head.status, failures),
+        usage=told["usage"],
+        pauses=(),
+        nodes={},
+        exception=exception_behind(world, head.run_id, told.get("error")),
     )
 
 
@@ -143,16 +218,20 @@ def exception_behind(world: World, run_id: str, error: Mapping[str, JSON] | None
     return None
 
 
-def _pauses(trace: Trace, signer: Signer) -> Sequence[OpenPause]:
+def _tags(status: str, failures: int) -> tuple[str, ...]:
+    return ("partial_success",) if status == RunStatus.COMPLETED and failures else ()
+
+
+def _pauses(state: State, signer: Signer) -> Sequence[OpenPause]:
     found = []
-    for pause, instance in trace.state.waiting.items():
+    for pause, instance in state.waiting.items():
         wait = instance.wait
         if wait is None:
             continue
         token = None
         if wait.resume_at_ms is None:
             expires_ms = wait.deadline_ms if wait.deadline_ms is not None else wait.since_ms + LINK_LIFE_MS
-            token = signer.sign(Claims(trace.state.run_id, pause, expires_ms))
+            token = signer.sign(Claims(state.run_id, pause, expires_ms))
         found.append(
             OpenPause(
                 pause=pause,
@@ -201,6 +280,6 @@ def _page(log: RunLog, graph: Graph, after: int, limit: int, known: int) -> Even
 def _ended_at(world: World, run_id: str, cursor: int) -> bool:
     """Whether the run's terminal event is at or before a cursor at the head of its log."""
     head = head_of(world, run_id)
-    if head.status not in {status.value for status in RUN_TERMINAL}:
+    if head.status not in ENDED:
         return False
     return cursor >= head.sequence

@@ -8,7 +8,7 @@ from functools import partial
 from typing import Any
 
 from stepless.core.codec import decode_batch, encode_batch
-from stepless.core.events import Event
+from stepless.core.events import RUN_ENDS, Event
 from stepless.core.fold import fold
 from stepless.core.snapshot import decode_state, encode_state
 from stepless.core.state import State
@@ -21,6 +21,7 @@ from stepless.limits import (
     PREVIEW_CHARACTERS,
     READ_BYTES,
     SNAPSHOT_TAIL_BYTES,
+    SUMMARY_VALUE_BYTES,
 )
 from stepless.model.graph import Graph
 from stepless.model.packing import pack
@@ -60,7 +61,7 @@ class RunLog:
 
     def _fitting(self, events: Sequence[Event]) -> Sequence[Batch]:
         data = encode_batch(events)
-        if len(data) > INLINE_VALUE_BYTES:  # else no value in it can be large
+        if len(data) > INLINE_VALUE_BYTES or "steps" in events[-1].data:  # else no value in it can be large
             spilled = [self._spilled(event) for event in events]
             data = encode_batch(spilled) if spilled != events else data
         data = pack(data)
@@ -96,12 +97,13 @@ class RunLog:
         """Folds what was committed since into a state. Raises as `replay` does."""
         self.replay(partial(_folded, state), state.sequence)
 
-    def replay(self, take: Callable[[Event], None], after: int = 0) -> None:
-        """Hands every event above `after` to `take`, in order. Raises `LogUnreadable`, also for events that can be read and do
-        not follow from those before them."""
+    def replay(self, take: Callable[[Event], bool | None], after: int = 0) -> None:
+        """Hands every event above `after` to `take`, in order, until it answers True. Raises `LogUnreadable`, also for events
+        that can be read and do not follow from those before them."""
         for event in self.read(after):
             try:
-                take(event)
+                if take(event):
+                    return
             except (EngineBug, LookupError, TypeError, ValueError, AttributeError) as error:
                 raise self.misfit(event, error) from error
 
@@ -143,6 +145,19 @@ class RunLog:
             raise DamagedLog(why, sequence=batch.first, run_id=self.run_id)
         return events
 
+    def refers_to(self, key: str, *, last: int) -> bool:
+        """Whether any event of the log has its value in the blob `key`. The batch of event `last` is looked at first: the end of
+        a run tells most of what is asked for. Raises `LogUnreadable`."""
+        return any(key in self._blobs_from(after) for after in (max(0, last - 1), 0))
+
+    def _blobs_from(self, after: int) -> Iterator[str]:
+        """The blobs that the events above `after` refer to, and others of their batches."""
+        while batches := self._store.read_log(self.run_id, after, limit_bytes=READ_BYTES):
+            for batch in batches:
+                for event in self._decoded(batch, after):
+                    yield from (blob for blob, _ in event.data.get("blobs", {}).values())
+                after = max(after, batch.last)
+
     def save_snapshot(self, state: State) -> None:
         """Keeps the state, when the log since the last time is at least as long as the state itself: so the total cost of
         snapshots stays linear in the log."""
@@ -156,15 +171,18 @@ class RunLog:
     # -- large values -----------------------------------------------------------------------------------------------
 
     def _spilled(self, event: Event) -> Event:
-        """The event with each value above INLINE_VALUE_BYTES replaced by its blob's key and a preview."""
+        """The event with each large value replaced by its blob's key and a preview: one above INLINE_VALUE_BYTES, in the summary
+        of a run one above SUMMARY_VALUE_BYTES. A summary may be of any size: its values were there before."""
+        summary = event.type in RUN_ENDS
+        inline = SUMMARY_VALUE_BYTES if summary else INLINE_VALUE_BYTES
         spilled: dict[str, list[str]] = {}
         for name, value in event.data.items():
-            if name in _SPILLED and isinstance(value, str | list | dict) and may_be_large(value):
+            if name in _SPILLED and isinstance(value, str | list | dict) and may_be_large(value, inline // 6):
                 text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
                 data = text.encode("utf-8", "surrogatepass")
-                if len(data) > MAX_RESULT_BYTES:
+                if len(data) > MAX_RESULT_BYTES and not summary:
                     raise LimitExceeded(f"{name} takes {len(data):,} bytes", place=event.instance or self.run_id)
-                if len(data) > INLINE_VALUE_BYTES:
+                if len(data) > inline:
                     spilled[name] = [self._blobs.put(data), text[:PREVIEW_CHARACTERS]]
         if not spilled:
             return event
