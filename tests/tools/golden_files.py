@@ -7,7 +7,7 @@ afterwards; a release that writes anything new adds the next one.
 
 A run's file holds its document, its batches and its snapshot as they are stored, its large values, and what they must be read
 as: the events, their envelopes, and the state after the snapshot and after the whole log. There a long text is told by its
-length and digest.
+length and digest, a long list by its two ends.
 """
 
 from __future__ import annotations
@@ -48,6 +48,7 @@ from stepless.runtime.runlog import RunLog
 
 DATABASE = "runs.sqlite"
 _LONG = 500  # characters
+_MANY = 200  # events
 _RUN = ("inputs", "meta", "sequence", "steps", "failures", "ending", "ending_error", "halting", "response", "started_ms",
         "ended_ms", "paused_since_ms", "paused_ms", "continued", "reused", "held", "holds")  # fmt: skip
 _INSTANCE = ("status", "taken", "pruned", "dead", "last_taken", "index", "predecessor", "attempt", "handle", "value", "error",
@@ -99,8 +100,8 @@ def _written(run: GoldenRun, store: Store, blobs: Blobs) -> dict[str, Any]:
         "batches": [[batch.first, batch.last, batch.epoch, b64encode(batch.data).decode()] for batch in store.read_log(run_id)],
         "blobs": _blobs(store, blobs, run_id),
         "snapshot": [snapshot[0], b64encode(snapshot[1]).decode()],
-        "events": short(rows(events)),
-        "envelopes": short([envelope(graph, run_id, event) for event in events]),
+        "events": short(ends(rows(events))),
+        "envelopes": short(ends([envelope(graph, run_id, event) for event in events])),
         "state_at_snapshot": at_snapshot,
         "state": told(Trace(graph, run_id).extend(events).state),
         "nodes": records(graph, run_id, events),
@@ -191,7 +192,12 @@ def _instance(instance: Instance) -> dict[str, Any]:
 
 
 def records(graph: Graph, run_id: str, events: Sequence[Event]) -> list[dict[str, Any]]:
-    return [short(asdict(record)) for record in Trace(graph, run_id).extend(events).nodes.values()]
+    return [short(asdict(record)) for record in ends(list(Trace(graph, run_id).extend(events).nodes.values()))]
+
+
+def ends(found: list[Any]) -> list[Any]:
+    """Of a long list its two ends: what is between them is in the state."""
+    return found if len(found) <= _MANY else found[: _MANY // 8] + found[-_MANY // 8 :]
 
 
 def short(value: Any) -> Any:

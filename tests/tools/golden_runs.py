@@ -293,6 +293,24 @@ TOO_LONG = GoldenRun(
     snapshot_after=1,
 )
 
+LONG = GoldenRun(
+    "long",
+    document(
+        "long",
+        {
+            "a": call(),
+            "l": {
+                "type": "loop", "after": "a",
+                "with": {"times": 340, "body": {"nodes": {"t": {"type": "transform", "with": {"value": "<loop.index>"}}}}},
+            },
+            "z": call("l"),
+        },
+        variables={"v": 0},
+    ),
+    ((0, [Begin({})]), (10, [done("a", "A", usage=TOKENS, variables={"v": "x" * 2_000})]), (20, [done("z", "Z")])),
+    snapshot_after=2,
+)
+
 OPEN = GoldenRun(
     "open",
     document("open", {
@@ -303,4 +321,4 @@ OPEN = GoldenRun(
     snapshot_after=1,
 )  # fmt: skip
 
-RUNS: tuple[GoldenRun, ...] = (CONTAINERS, PEOPLE, FAILURES, CANCELLED, TIMED_OUT, RERUN, RACES, LARGE, TOO_LONG, OPEN)
+RUNS: tuple[GoldenRun, ...] = (CONTAINERS, PEOPLE, FAILURES, CANCELLED, TIMED_OUT, RERUN, RACES, LARGE, TOO_LONG, LONG, OPEN)

@@ -15,13 +15,13 @@ class Window(Trace):
 
     def __init__(self, graph: Graph, run_id: str, after: int, limit: int) -> None:
         super().__init__(graph, run_id, range(limit))
-        self._shown = range(after, after + limit)
+        self._window = range(after, after + limit)
         self._numbers: dict[str, int] = {}
         self._open: set[str] = set()
 
     @property
     def more(self) -> bool:
-        return len(self._numbers) > self._shown.stop
+        return len(self._numbers) > self._window.stop
 
     @property
     def settled(self) -> bool:
@@ -29,7 +29,7 @@ class Window(Trace):
 
     def _note_node(self, event: Event, instance: Instance) -> None:
         number = self._numbers.setdefault(event.instance, len(self._numbers))
-        if number not in self._shown:
+        if number not in self._window:
             return
         super()._note_node(event, instance)
         if self.nodes[event.instance].status in TERMINAL:
