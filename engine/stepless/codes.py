@@ -180,6 +180,7 @@ REQUESTS: Final[Table] = {
     "internal_error": Code("500: a fault of ours", "Try again; if it stays, report it: `report` names the log entry."),
     "invalid_json": Code("400: the body is not JSON", "See the position."),
     "invalid_number": Code("400: a number is too large to be kept", "Use a smaller one."),
+    "invalid_range": Code("416: the value has no such bytes", "See its size in the answer that named it."),
     "invalid_request": Code("400: the request cannot be read", "See the fields named."),
     "invalid_response": Code("502: the workflow's `respond` is no HTTP response", "Mend its status or headers."),
     "invalid_text": Code("400: half of a surrogate pair is no character", "Send valid Unicode."),
@@ -212,14 +213,20 @@ REQUESTS: Final[Table] = {
     "unknown_node": Code("404: the workflow has no such node", "See its nodes."),
     "unknown_pause": Code("404: the run has no such pause", "See its pauses."),
     "unknown_run": Code("404: there is no such run", "See the list of runs."),
+    "unknown_value": Code("404: the run has no value with this hash", "Take the hash from an answer about the run."),
     "unknown_version": Code("404: there is no such version", "See the list of versions."),
     "unknown_workflow": Code("404: there is no such workflow", "Publish it, or see the list."),
     "unsupported_media_type": Code("415: the body is of a type that is not read", "Send JSON."),
+    "value_too_large": Code("413: the value does not fit one answer", "Ask for it in pieces: `Range: bytes=0-3999999`."),
     "webhook_path_taken": Code("409: the path belongs to another workflow", "Choose another."),
 }
 
 ENGINE: Final[Table] = {
     "append_conflict": Code("somebody else runs this run now", "Nothing: it goes on there."),
+    "damaged_log": Code(
+        "500: a run's log is not what was written; the run rests, others go on",
+        "Restore the run's log from a backup, or start the run anew.",
+    ),
     "engine_bug": Code("what must not happen happened; nothing was written", "Report it."),
     "error": Code("an error of no other kind", "See the message."),
     "database_gone": Code("503: the database was deleted or replaced under the server", "Put it back, or restart the server."),
@@ -239,6 +246,11 @@ ENGINE: Final[Table] = {
     "kind_taken": Code("a plug-in's kind has the name of another", "Remove one of them, or rename it."),
     "lease_lost": Code("the lease was taken over", "Nothing: the run goes on there."),
     "module_not_loaded": Code("a module of functions cannot be loaded", "See the error inside it."),
+    "log_unreadable": Code("a run's log cannot be read", "See the message."),
+    "newer_log": Code(
+        "503: a newer release wrote a run's log; the run rests unchanged",
+        "Deploy a release that knows it.",
+    ),
     "no_runs_file": Code("no runs are kept in the file", "Start `stepless dev`, or name the file with --db."),
     "no_sim_export": Code("the file is no export of Sim", "See what was expected."),
     "no_stepless": Code("what answers at the address is no Stepless API", "See what it answered."),

@@ -134,6 +134,8 @@ IDEMPOTENCY_KEY_LIFE_MS: Final = 24 * 3_600_000
 NEVER_MS: Final = 253_402_300_799_999  # the end of the year 9999: when a counter that stays expires
 LEASE_MS: Final = 30_000
 LEASE_MARGIN_MS: Final = 5_000  # before its end a lease is no longer relied on: clocks differ
+SUMMARY_EVENTS: Final = 1_000  # the end of a longer log tells what the run came to: reading so many takes some 50 ms
+SUMMARY_VALUE_BYTES: Final = 1_000  # of a value there, before it goes to the blob store: a batch costs by its size
 SNAPSHOT_TAIL_BYTES: Final = 16_000  # below this, reading the log is as cheap as reading a snapshot
 
 # -- invocations -----------------------------------------------------------------------------------------------------
@@ -142,6 +144,8 @@ INBOX_LOOK_MS: Final = 1_000  # while active, the inbox is looked into at most t
 STAY_MS: Final = 2_000  # a timer due sooner than this is waited for; later ones are armed
 BUSY_DELAY_MS: Final = 1_000  # a hint that finds a live lease comes back after this
 DEAD_LETTER_REST_MS: Final = 3_600_000  # a run that could not be worked off is tried again after this
+UNREADABLE_REST_MS: Final = 60_000  # a run whose log cannot be read is looked at again after this; doubles …
+MAX_UNREADABLE_REST_MS: Final = 3_600_000  # … up to this
 START_GRACE_MS: Final = 10_000  # a created run that nobody picked up is looked for after this
 SHUTDOWN_MS: Final = 10_000  # how long a drain may take after Ctrl-C
 MAX_LOG_CHARACTERS: Final = 2_000  # one line that a node says
@@ -163,6 +167,8 @@ SEND_MS: Final = 30_000  # after which a client that takes nothing of its answer
 MAX_CONNECTIONS: Final = 1_000  # to one local process; each holds a file, and at most some 80 KB of its request
 HEARTBEAT_MS: Final = 15_000  # an idle event stream says so: proxies close silent connections after 30 s or more
 STREAM_RETRY_MS: Final = 1_000  # a closed event stream is opened again after this
+MAX_DETAILS_BYTES: Final = 32_000  # of a pause in the answer about its run, before its details are told by their hash
+MAX_PAUSES_BYTES: Final = 2_000_000  # of all of them there; the rest of a page is for what the run has kept
 MAX_PAGE_BYTES: Final = 4_000_000  # of one page of a listing; Lambda's answer ends at 6 MB
 DEFAULT_PAGE_ITEMS: Final = 100
 MAX_PERSON_CHARACTERS: Final = 200  # the name of who decides or cancels

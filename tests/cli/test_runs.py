@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 import re
+import sqlite3
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -271,3 +273,23 @@ def test_a_keyword_has_a_former_name(say: Say, paused: str) -> None:
     for option in ("--keyword", "--tag"):
         assert [run["id"] for run in lines(say("runs", "list", "--json", option, "customer:c-1")[1])] == [paused]
     assert "keywords" in say("runs", "show", paused)[1]
+# -- logs that cannot be read -----------------------------------------------------------------------------------------
+
+
+def test_a_damaged_log_is_one_sentence_with_its_mend_and_lists_show_it(say: Say, paused: str, hello: str, tmp_path: Path) -> None:
+    with closing(sqlite3.connect(tmp_path / "kept" / "runs.db")) as file, file:
+        [[first]] = file.execute("SELECT max(first) FROM log WHERE run_id = ?", (paused,))
+        file.execute("UPDATE log SET data = x'00' WHERE run_id = ? AND first = ?", (paused, first))
+    for verb in ("show", "events", "cost"):
+        code, out, told = say("runs", verb, paused)
+        assert (code, out) == (2, "")
+        assert told.startswith(f"{paused}#{first}: error: the log is damaged from event {first} on: ")
+        assert told.endswith("[damaged_log]\n    Restore the run's log from a backup, or start the run anew.\n")
+    error = json.loads(say("runs", "show", paused, "--json")[2])["error"]
+    assert (error["code"], error["place"]) == ("damaged_log", f"{paused}#{first}")
+    assert say("publish", hello)[0] == 0
+    assert say("start", "hello", "-i", '{"name": "Ada"}', "--go")[0] == 0, "others go on"
+    listed = {run["id"]: run["status"] for run in lines(say("runs", "list", "--json")[1])}
+    assert sorted(listed.values()) == ["completed", "damaged_log"]
+    assert listed[paused] == "damaged_log"
+    assert [run["id"] for run in lines(say("runs", "list", "--status", "damaged_log", "--json")[1])] == [paused]

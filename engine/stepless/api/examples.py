@@ -146,6 +146,7 @@ ANSWERS: Final[Mapping[str, Mapping[str, Any]]] = {
     "start_run": {_JSON: _STARTED},
     "list_runs": {_JSON: {"runs": [_HEAD], "cursor": None}},
     "read_run": {_JSON: _INSPECTED},
+    "read_value": {_JSON: {"rows": [1, 2, 3]}},
     "list_nodes": {_JSON: {"nodes": [_NODE], "cursor": None}},
     "list_tags": {_JSON: {"tags": [_TAG], "cursor": None}},
     "replay_events": {_JSON: {"events": [_EVENT], "cursor": 1, "ended": False}, "text/event-stream": _STREAM},
@@ -173,7 +174,7 @@ ANSWERS: Final[Mapping[str, Mapping[str, Any]]] = {
 PARAMETERS: Final[Mapping[str, Any]] = {
     "workflow_id": _WORKFLOW, "run_id": _RUN, "number": 3, "key_id": _KEY, "token": _TOKEN, "path": "refunds", "limit": 50,
     "workflow": _WORKFLOW, "status": "paused", "since": "2026-11-22T00:00:00Z", "tag": ["customer:c-17"], "after": 50,
-    "afterEventId": "41", "Last-Event-ID": "41",
+    "hash": _HASH, "afterEventId": "41", "Last-Event-ID": "41",
 }  # fmt: skip
 
 _SAID: Final[Mapping[str, tuple[str, str]]] = {
@@ -185,6 +186,7 @@ _SAID: Final[Mapping[str, tuple[str, str]]] = {
     "409": ("run_ended", f"the run {_RUN} has ended: completed"),
     "410": ("token_expired", "this link has expired"),
     "413": ("body_too_large", "the body takes more than 256,000 bytes"),
+    "416": ("invalid_range", "the value has 5,000,000 bytes"),
     "415": ("unsupported_media_type", "text/plain is not read here"),
     "422": ("invalid_request", "the body does not fit: input: Extra inputs are not permitted"),
     "429": ("rate_limited", f"{_WORKFLOW} may be started 10 times per 1 s"),

@@ -17,11 +17,12 @@ from stepless.core.state import RunStatus
 from stepless.errors import InvalidRequest
 from stepless.ports import RunFilter, RunHead
 from stepless.runtime.headers import number_of, version_of
+from stepless.runtime.resting import UNREADABLE
 from stepless.runtime.searching import keywords_of, status_of, summary_of, waits_of
 from stepless.runtime.service import Service
 
 _MAX_INSTANT_MS: Final = 253_402_300_799_999  # the year 9999
-_STATUSES: Final = tuple(status.value for status in RunStatus)
+_STATUSES: Final = (*(status.value for status in RunStatus), *sorted(UNREADABLE))
 
 
 def add_routes(router: APIRouter, service: Service, links: Links) -> None:

@@ -118,9 +118,10 @@ class StartedOut(TypedDict):
 
 
 class RunHeadOut(TypedDict):
-    """A run in a list. `status` is `running` while a runner holds it, else that of the last time it came to rest. `waiting` is
-    what it waited for then: held, answer, time, retry, child. `summary` says both to people. `version` is null for a run of a
-    release that did not keep it. `tags` is the former name of `keywords`."""
+    """A run in a list. `status` is `running` while a runner holds it, else that of the last time it came to rest; `damaged_log`
+    or `newer_log` when its log cannot be read: it rests unchanged until it can. `waiting` is what it waited for then: held,
+    answer, time, retry, child. `summary` says both to people. `version` is null for a run of a release that did not keep it.
+    `tags` is the former name of `keywords`."""
 
     id: str
     workflow: str
@@ -171,7 +172,8 @@ class RunOut(TypedDict):
     people: `waiting for an answer`. `held` is null unless an operator holds the run; it is `running` while something is still
     under way. `keywords` are those that the run was started with; `tags` has them too, beside `partial_success`. `non_entries`
     are the nodes that an admin started the run at although they are no entries. `exception` is the one behind `error`, where
-    author code raised it."""
+    author code raised it. A value that would make the answer too large is told as `{"large_value": {"size", "preview", "hash",
+    "url"}}`; `pauses_left_out` counts pauses that did not fit."""
 
     id: str
     workflow: str
@@ -195,6 +197,7 @@ class RunOut(TypedDict):
     sequence: int
     held: HeldOut | None
     pauses: list[PauseOut]
+    pauses_left_out: NotRequired[int]
     created_at: str
     started_at: str | None
     ended_at: str | None

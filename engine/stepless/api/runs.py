@@ -13,6 +13,7 @@ from starlette.responses import Response
 
 from stepless.api.auth import may
 from stepless.api.bodies import documented_body, read_model
+from stepless.api.bounded import bounded
 from stepless.api.links import Links
 from stepless.api.models import (
     CallOut,
@@ -29,13 +30,14 @@ from stepless.api.models import (
 )
 from stepless.api.negotiation import wished_wait_s
 from stepless.api.problems import documented
-from stepless.api.replies import fitting, instant, page, reply
+from stepless.api.replies import fitting, instant, page, reply, value_reply
 from stepless.api.requests import NodesQuery, StartBody, StartQuery
 from stepless.api.waiting import Rest, watch
 from stepless.core.called import Called
 from stepless.core.tags import Tag
 from stepless.core.trace import NodeRecord
 from stepless.errors import InvalidRequest
+from stepless.limits import MAX_DETAILS_BYTES, MAX_PAUSES_BYTES
 from stepless.model.json import JSON
 from stepless.ports import RunHead
 from stepless.runtime.apikeys import Role
@@ -46,6 +48,8 @@ from stepless.runtime.service import Service
 from stepless.runtime.starting import Started, non_entries_of
 
 _TAGS: Final[list[str | Enum]] = ["runs"]
+_OF_A_RUN: Final = ("inputs", "outputs", "variables", "error")  # what may be too large to be told whole
+_OF_A_NODE: Final = ("inputs", "output", "error", "waiting")
 
 
 def add_routes(router: APIRouter, service: Service, links: Links) -> None:
@@ -82,14 +86,15 @@ def add_routes(router: APIRouter, service: Service, links: Links) -> None:
         if view is None or view.ended_ms is None:
             pauses = _pauses(view.pauses, links, may(request, Role.APPROVE)) if view is not None else ()
             return reply_started(started, None, links, applied, pauses)
-        outcome: OutcomeOut = {"status": view.status, "outputs": view.outputs, "error": _object(view.error)}
+        told: OutcomeOut = {"status": view.status, "outputs": view.outputs, "error": _object(view.error)}
+        outcome = bounded(told, ("outputs", "error"), links.run(started.run_id)["run"])
         return reply_started(started, outcome, links, applied)
 
     @router.get("/runs/{run_id}", summary="Inspect a run", response_model=RunOut, responses=documented(401, 404), tags=_TAGS)
     def read_run(run_id: str, request: Request) -> Response:
         """What a run is, as its log tells it, with a signed link for everything that it waits for."""
-        view = service.run(run_id)
-        return reply(_run(view, _version(service, view.head), links, may(request, Role.APPROVE)))
+        view = service.glance(run_id)
+        return reply(_bounded_run(_run(view, _version(service, view.head), links, may(request, Role.APPROVE))))
 
     @router.get(
         "/runs/{run_id}/nodes",
@@ -100,11 +105,26 @@ def add_routes(router: APIRouter, service: Service, links: Links) -> None:
     )
     def list_nodes(run_id: str, query: Annotated[NodesQuery, Query()]) -> Response:
         """One record per instance, in the order of first mention, as far as they fit into a page."""
-        wanted = range(query.after, query.after + query.limit)
-        records = list(service.run(run_id, called=wanted).nodes.values())
-        encoded = fitting(records[wanted.start : wanted.stop], _node)
-        after = query.after + len(encoded)
-        return page("nodes", encoded, cursor=after if after < len(records) else None)
+        records, more = service.nodes(run_id, after=query.after, limit=query.limit)
+        url = links.run(run_id)["run"]
+        encoded = fitting(records, lambda record: bounded(_node(record), _OF_A_NODE, url))
+        more = more or len(encoded) < len(records)
+        return page("nodes", encoded, cursor=query.after + len(encoded) if more else None)
+
+
+    @router.get(
+        "/runs/{run_id}/values/{hash}",
+        summary="Read a large value of a run",
+        responses={
+            200: {"content": {"application/json": {"schema": {}}}, "description": "The value"},
+            206: {"content": {"application/json": {"schema": {}}}, "description": "The bytes asked for, or their beginning"},
+            **documented(401, 404, 413, 416),
+        },
+        tags=_TAGS,
+    )
+    def read_value(run_id: str, hash: str, request: Request) -> Response:
+        """A value that another answer told by its hash, as JSON. One above 4 MB is read in pieces, by the header `Range`."""
+        return value_reply(service.value(run_id, hash), request.headers.get("range"))
 
     @router.get(
         "/runs/{run_id}/tags",
@@ -194,6 +214,17 @@ def _run(view: RunView, version: int | None, links: Links, with_links: bool) -> 
         "ended_at": instant(view.ended_ms),
         "links": links.run(view.head.run_id),
     }
+
+
+def _bounded_run(told: RunOut) -> RunOut:
+    """A run of which everything that fits is told, of large values what they are, and of its pauses as many as fit."""
+    url = told["links"]["run"]
+    pauses = [bounded(pause, ("details",), url, within=MAX_DETAILS_BYTES) for pause in told["pauses"]]
+    shown = len(fitting(pauses, lambda pause: pause, within=MAX_PAUSES_BYTES))
+    cut: RunOut = {**told, "pauses": pauses[:shown]}
+    if shown < len(pauses):
+        cut["pauses_left_out"] = len(pauses) - shown
+    return bounded(cut, _OF_A_RUN, url)
 
 
 def _held(held: Mapping[str, JSON] | None) -> HeldOut | None:

@@ -20,7 +20,7 @@ _GAP: Final = 2
 _COLOURS: Final = {
     "completed": "32", "failed": "31", "timed_out": "31", "running": "36", "created": "36", "paused": "33", "waiting": "33",
     "held": "33", "timed": "31",
-    "cancelled": "2", "skipped": "2",
+    "cancelled": "2", "skipped": "2", "damaged_log": "31", "newer_log": "31",
 }  # fmt: skip
 
 

@@ -10,6 +10,8 @@ from stepless.core.branches import SATISFIED, UNSATISFIED
 from stepless.core.decision import Decision
 from stepless.core.events import EventType
 from stepless.core.state import Instance, RunStatus, Scope, State, Status
+from stepless.core.variables import outgoing_cells
+from stepless.limits import SUMMARY_EVENTS
 from stepless.model.graph import OnFailure
 from stepless.model.json import JSON
 
@@ -116,7 +118,15 @@ def _end_run(decision: Decision) -> None:
         data["error"] = state.ending_error or state.root.error or {"code": "run_failed", "message": "the run failed"}
     if state.failures:
         data["failures"] = state.failures
+    if state.sequence >= SUMMARY_EVENTS and state.usage is not None:
+        data |= _summary(state)
     decision.emit_run(_ENDS[status], data)
+
+
+def _summary(state: State) -> dict[str, JSON]:
+    """What a reader would have to fold the log of a long run for."""
+    told: dict[str, JSON] = {"steps": state.steps, "usage": dict(state.usage or {}), "variables": variables(state)}
+    return told | ({"output": outputs(state)} if state.response is None else {"response": dict(state.response)})
 
 
 def final_status(state: State) -> RunStatus:
@@ -126,6 +136,11 @@ def final_status(state: State) -> RunStatus:
     if state.root.bad or state.ending == "run_failed":
         return RunStatus.FAILED
     return RunStatus.CANCELLED if state.ending == "run_cancelled" else RunStatus.COMPLETED
+
+
+def variables(state: State) -> dict[str, JSON]:
+    """The run's variables so far, as they leave its last nodes; of several values that stand side by side the last."""
+    return {name: cell.value for name, cell in outgoing_cells(state.root, lambda expression, values: values[-1]).items()}
 
 
 def outputs(state: State) -> JSON:

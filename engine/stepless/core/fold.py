@@ -40,6 +40,7 @@ from stepless.model.graph import Join
 from stepless.model.json import JSON
 from stepless.model.kind import Nature
 from stepless.model.steps import TOO_MUCH
+from stepless.model.work import added
 
 VARIABLE_CONFLICT = "variable_conflict"
 
@@ -241,8 +242,16 @@ def _resumed(state: State, instance: Instance, event: Event) -> None:
     state.agenda.append(instance)
 
 
+def _spend(state: State, event: Event) -> None:
+    """What was reused another run has paid."""
+    if state.usage is not None and not event.data.get("reused"):
+        state.usage = added(state.usage, event.data["usage"])
+
+
 def _retried(state: State, instance: Instance, event: Event) -> None:
     resume_at_ms = event.data["resume_at"]
+    if "usage" in event.data:
+        _spend(state, event)
     state.running.pop(event.instance, None)
     instance.status = Status.WAITING
     instance.wait = Wait("retry_backoff", event.at_ms, resume_at_ms, None, "source", (), {})
@@ -271,6 +280,8 @@ def _completed(state: State, instance: Instance, event: Event) -> None:
         state.halting = state.halting or "halted"
     if data.get("break"):
         _enclosing_turn(instance.scope).broke = True
+    if "usage" in data:
+        _spend(state, event)
     settled(state, instance, event)
 
 
@@ -300,6 +311,8 @@ def _failed(state: State, instance: Instance, event: Event) -> None:
     instance.status = Status.FAILED
     instance.error = event.data["error"]
     state.failures += 1
+    if "usage" in event.data:
+        _spend(state, event)
     note_failure(instance.scope, instance)
     _let_losers_go(state, instance)
     settled(state, instance, event)

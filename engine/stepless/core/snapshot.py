@@ -54,6 +54,7 @@ def encode_state(state: State) -> bytes:
         "sweeps": [join.id for join in state.sweeps if _has_losers(join)],
         "root": root,
         "views": views.rows,
+        "usage": state.usage,
     }
     return pack(dump(document))
 
@@ -138,17 +139,23 @@ def _encode_turns(instance: Instance, turns: Turns, views: _Views) -> dict[str, 
 
 
 def decode_state(data: bytes, graph: Graph, run_id: str) -> State | None:
-    """The state that was encoded; None for a format that this engine does not write: the log then says what the snapshot would.
-    Raises `EngineBug` for a snapshot of another version of the workflow."""
-    document = unpack(data)
-    if document["format"] != VERSION:
+    """The state that was encoded; None for a format that this engine does not write, and for one that is damaged: the log then
+    says what the snapshot would. Raises `EngineBug` for a snapshot of another version of the workflow."""
+    try:
+        document = unpack(data)
+        return _decode(document, graph, run_id) if document["format"] == VERSION else None
+    except (ValueError, LookupError, TypeError, AttributeError):
         return None
+
+
+def _decode(document: Mapping[str, Any], graph: Graph, run_id: str) -> State:
     if document["version"] != graph.version:
         raise EngineBug("the snapshot belongs to another version of the workflow", place=run_id)
     state = State(graph, run_id)
     for name, value in document["run"].items():
         setattr(state, name, value)
     state.status = RunStatus(document["status"])
+    state.usage = document.get("usage")  # which former releases neither write nor look for
     views = [_cells(row) for row in document["views"]]
     _decode_scope(state, state.root, document["root"], views)
     state.sweeps = [state.get(join) for join in document["sweeps"]]

@@ -222,7 +222,7 @@ class State:
         "graph", "run_id", "inputs", "root", "status", "sequence", "steps", "failures", "agenda", "ready", "running",
         "waiting", "backing_off", "children", "reused",
         "timers", "sweeps", "ending", "ending_error", "halting", "response", "started_ms", "ended_ms", "paused_since_ms",
-        "paused_ms", "continued", "meta", "notes", "held", "holds",
+        "paused_ms", "continued", "meta", "notes", "held", "holds", "usage",
     )  # fmt: skip
 
     def __init__(self, graph: Graph, run_id: str) -> None:
@@ -256,6 +256,7 @@ class State:
         self.continued = 0  # hand-overs so far
         self.held: Mapping[str, JSON] | None = None  # {by, reason, at} while somebody has paused the run: nothing new starts
         self.holds = 0  # how often it was held or released so far
+        self.usage: Mapping[str, int] | None = {}  # of all attempts; None where a snapshot of a former release does not say
         self.notes: list[tuple[str, Instance, str]] = []  # what the last folds noticed and nobody logged yet
 
     @property

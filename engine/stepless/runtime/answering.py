@@ -6,7 +6,6 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
 from stepless.core.events import NODE_ENDS, NODE_FAILURES, RUN_ENDS, Event, EventType
-from stepless.core.fold import fold
 from stepless.core.pauses import TIMEOUT, refusal
 from stepless.core.state import Instance, State, Status
 from stepless.core.trace import locate
@@ -192,9 +191,7 @@ def _lost(world: World, state: State, pause: str) -> bool:
     """Whether the pause is over by now without the answer that is in the inbox. The log says so, since the header may lag
     behind; `state` is brought up to it."""
     log = RunLog(world.store, world.blobs, state.run_id)
-    for event in log.read(state.sequence):
-        fold(state, event)
-        state.notes.clear()
+    log.bring(state)
     if not (state.ended or state.is_over(pause)):
         return False
     answers = (event for event in log.read(whole=False) if event.instance == pause)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+from collections import deque
 from collections.abc import Iterable, Iterator, Mapping
 from hashlib import sha256
 
@@ -95,12 +96,14 @@ def outcome(world: World, versions: Versions, run_id: str) -> tuple[JSON, Mappin
     if head is None:
         return None, None
     state = State(versions.graph(head.workflow_id, head.version, json.loads(head.meta).get("entry")), run_id)
-    error: Mapping[str, JSON] | None = None
-    for event in RunLog(world.store, world.blobs, run_id).read():
+    last: deque[Event] = deque(maxlen=1)
+
+    def take(event: Event) -> None:
         fold(state, event)
-        if event.type in RUN_ENDS:
-            error = event.data.get("error")
-    return outputs(state), error
+        last.append(event)
+
+    RunLog(world.store, world.blobs, run_id).replay(take)
+    return outputs(state), last[0].data.get("error") if last and last[0].type in RUN_ENDS else None
 
 
 def orphans(graph: Graph, run_id: str, events: Iterable[Event]) -> Iterator[str]:

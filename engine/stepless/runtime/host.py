@@ -7,10 +7,11 @@ import logging
 from collections.abc import Callable, Sequence
 from typing import Protocol
 
-from stepless.errors import EngineBug, SteplessError, TransientError
+from stepless.errors import EngineBug, LogUnreadable, SteplessError, TransientError
 from stepless.limits import BUSY_DELAY_MS, LOCAL_SWEEP_MS, MAX_ACTIVE_RUNS, SHUTDOWN_MS
 from stepless.ports import Clock, Message
 from stepless.runtime.budget import Budget
+from stepless.runtime.endings import Ending
 from stepless.runtime.runner import Runner
 from stepless.runtime.sweep import sweep
 from stepless.runtime.triggers import Schedules
@@ -58,6 +59,7 @@ class Host:
         self.faults: dict[str, SteplessError] = {}  # why runs could not go on, by run id
         self.on_beginning: Callable[[str], None] = lambda run_id: None  # of an invocation, as is on_ending
         self.on_ending: Callable[[str], None] = lambda run_id: None
+        runner.on_unreadable = self._unreadable
         self.serves: Callable[[str], bool] = lambda run_id: True  # hints for other runs are dropped: the next sweep finds them
 
     def wake(self) -> None:
@@ -107,8 +109,8 @@ class Host:
         reach comes again, one that met anything else is left to the sweep."""
         self.on_beginning(message.run_id)
         try:
-            await self._runner.run(message, Budget(self._budget_ms))
-            self.faults.pop(message.run_id, None)
+            if await self._runner.run(message, Budget(self._budget_ms)) is not Ending.RESTS:
+                self.faults.pop(message.run_id, None)
             self._delays.pop(message.run_id, None)
         except TransientError as error:
             self._tell_delay(message.run_id, f"run {message.run_id}", error)
@@ -126,6 +128,10 @@ class Host:
         if self._delays.get(about) != str(error):
             self._delays[about] = str(error)
             _log.warning("%s goes on later: %s", what, error)
+
+    def _unreadable(self, run_id: str, error: LogUnreadable) -> None:
+        _log.error("run %s rests: %s", run_id, error)
+        self.faults[run_id] = error
 
     async def _sleep(self) -> None:
         clock, pace = self._world.clock, self._pace

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 
-from stepless.core.events import EventType
+from stepless.core.events import Event, EventType
 from stepless.core.state import Cells, Instance, Status
 from stepless.core.trace import Trace
 from stepless.errors import Conflict, InvalidRequest, NotFound
@@ -79,7 +79,9 @@ def reused_outputs(world: World, versions: Versions, origin: JSON) -> Mapping[st
 
 
 def _traced(world: World, graph: Graph, run_id: str) -> Trace:
-    return Trace(graph, run_id).extend(RunLog(world.store, world.blobs, run_id).read())
+    trace = Trace(graph, run_id)
+    RunLog(world.store, world.blobs, run_id).replay(trace.add)
+    return trace
 
 
 def _check_node(graph: Graph, node: str) -> None:
@@ -128,11 +130,12 @@ def _downstream(body: Body, start: int) -> frozenset[int]:
 def _completed(world: World, graph: Graph, run_id: str, again: frozenset[int]) -> Mapping[str, Mapping[str, JSON]]:
     reused: dict[str, Mapping[str, JSON]] = {}
     trace = Trace(graph, run_id)
-    for event in RunLog(world.store, world.blobs, run_id).read():
+
+    def keep(event: Event) -> None:
         trace.add(event)
         position = graph.root.positions.get(event.instance)
         if event.type is not EventType.NODE_COMPLETED or position is None or position in again:
-            continue
+            return
         instance = trace.state.root.at(position)
         payload = {name: event.data[name] for name in _KEPT if name in event.data}
         payload["output"] = instance.value
@@ -140,6 +143,8 @@ def _completed(world: World, graph: Graph, run_id: str, again: frozenset[int]) -
         if variables:
             payload["variables"] = variables
         reused[event.instance] = payload
+
+    RunLog(world.store, world.blobs, run_id).replay(keep)
     return reused
 
 

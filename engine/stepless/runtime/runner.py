@@ -26,7 +26,7 @@ from stepless.core.masking import mask_for
 from stepless.core.pauses import next_due_ms
 from stepless.core.state import State
 from stepless.core.waits import waits_of
-from stepless.errors import Fenced, StoreUnavailable
+from stepless.errors import Fenced, LogUnreadable, StoreUnavailable
 from stepless.limits import (
     BUSY_DELAY_MS,
     COMMIT_TRIES,
@@ -43,7 +43,7 @@ from stepless.limits import (
 from stepless.model.graph import Graph
 from stepless.model.json import JSON
 from stepless.ports import Lease, Message, RunHead
-from stepless.runtime import children, inbox, metering, spending
+from stepless.runtime import children, inbox, metering, resting, spending
 from stepless.runtime.arrivals import Arrivals
 from stepless.runtime.attempts import Attempt, Attempts
 from stepless.runtime.budget import Budget
@@ -62,12 +62,14 @@ _TOLD = ("trigger", "tags", "parent", "rerun", "non_entries")  # of a header's m
 
 
 class Runner:
-    """Runs runs, each invocation one of them. `sessions` are those under way in this process, by run id."""
+    """Runs runs, each invocation one of them. `sessions` are those under way in this process, by run id. `on_unreadable` is told
+    of each run that rests because its log cannot be read."""
 
     def __init__(self, world: World, versions: Versions) -> None:
         self._world = world
         self._versions = versions
         self.sessions: dict[str, Session] = {}
+        self.on_unreadable: Callable[[str, LogUnreadable], None] = lambda run_id, error: None
 
     async def run(self, message: Message, budget: Budget) -> Ending:
         """Takes a run as far as it goes within the budget. Raises `StoreUnavailable` when the store stays out of reach: the
@@ -94,6 +96,10 @@ class Runner:
             world.meter.count(metering.LEASE_CONFLICTS)
             world.queue.send(Message(run_id, "fenced"), BUSY_DELAY_MS)  # the other may have left before our last commit came
             return Ending.FENCED
+        except LogUnreadable as error:
+            session.rest(error)
+            self.on_unreadable(run_id, error)
+            return Ending.RESTS
         finally:
             session.close()
             del self.sessions[run_id]
@@ -157,6 +163,10 @@ class Session:
         self._stopping = True
         self._arrivals.wake()
 
+    def rest(self, error: LogUnreadable) -> None:
+        """Frees the lease of a run whose log cannot be read."""
+        resting.rest(self._world, self._head, self._lease, error)
+
     def close(self) -> None:
         """Lets go of what is still under way: nobody waits for it any more."""
         self._arrivals.close()
@@ -183,6 +193,7 @@ class Session:
     def _first_facts(self, message: Message) -> list[Fact]:
         if self._lease.epoch > 1:
             self._state = self._log.load(self._graph)
+            self._log.check_end(self._state.sequence, self._head.sequence)
         if self._state.sequence == 0:
             meta = {name: value for name, value in self._meta.items() if name in _TOLD}
             reused = self._reused() if "rerun" in self._meta else {}

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from stepless.limits import PAGE_EVENTS
+from stepless.core.trace import NodeRecord
+from stepless.limits import DEFAULT_PAGE_ITEMS, PAGE_EVENTS
 from stepless.model.json import JSON
 from stepless.ports import Page, RunFilter, RunHead, StoredVersion
 from stepless.runtime import (
@@ -128,6 +129,20 @@ class Service:
     def run(self, run_id: str, *, called: range = range(0)) -> inspecting.RunView:
         """See `inspecting.view`."""
         return inspecting.view(self.world, self.versions, self.signer, run_id, called)
+
+    def glance(self, run_id: str) -> inspecting.RunView:
+        """See `inspecting.glance`."""
+        return inspecting.glance(self.world, self.versions, self.signer, run_id)
+
+    def nodes(self, run_id: str, *, after: int = 0, limit: int = DEFAULT_PAGE_ITEMS) -> tuple[Sequence[NodeRecord], bool]:
+        """See `inspecting.nodes`."""
+        return inspecting.nodes(self.world, self.versions, run_id, after=after, limit=limit)
+
+    def value(self, run_id: str, hash: str) -> bytes:
+        """See `values.find`."""
+        from stepless.runtime import values  # few ask for them
+
+        return values.find(self.world, self.versions, self.signer, run_id, hash)
 
     def cost(self, run_id: str) -> Mapping[str, JSON]:
         """See `costing.cost`."""
