@@ -67,6 +67,7 @@ FINDINGS: Final[Table] = {
         "a secret stands in the document itself (warning)",
         "Keep it in the environment and write `${NAME}`.",
     ),
+    "secret_out_of_reach": Code("`${NAME}` where a value is worked out again from the log", "Read it in a node before."),
     "secret_in_inputs": Code("a secret would be kept among a child run's inputs", "Let the child read it from its own `env`."),
     "shadowed_id": Code("an inner node has the id of an outer one", "Rename one of them."),
     "too_many_losers": Code("too many nodes would be cancelled by joins", "Use `losers: continue`."),

@@ -318,6 +318,25 @@ def test_runs_of_an_older_file_have_spent_nothing_and_go_on(path: Path) -> None:
     store.close()
 
 
+def test_a_column_that_was_added_leaves_the_file_to_the_release_before(path: Path) -> None:
+    """The file keeps its schema version, and that release's own statements, which do not name the column, go on working."""
+    SqliteStore(path).close()
+    former = sqlite3.connect(path)
+    assert former.execute("PRAGMA user_version").fetchone() == (3,) == (len(MIGRATIONS),)
+    columns = "run_id, workflow_id, version, status, created_ms, updated_ms, inputs, meta, sequence, epoch, lease_until_ms"
+    former.execute(f"INSERT INTO run ({columns}) VALUES ('r', 'wf', 'h', 'paused', 1, 1, x'7b7d', x'7b7d', 3, 1, 0)")
+    former.commit()
+    former.execute("DROP INDEX run_by_waits")
+    former.execute("ALTER TABLE run DROP COLUMN waits")
+    former.commit()
+    former.close()
+    store = SqliteStore(path)
+    kept = store.get_run("r")
+    assert kept and (kept.status, kept.waits) == ("paused", "")
+    assert store.database.row("PRAGMA user_version") == (3,)
+    store.close()
+
+
 def test_schedules_and_events_of_an_older_file_are_still_found(path: Path) -> None:
     old = Database(path, migrations=MIGRATIONS[:2])
     for name, document in (("a", b'{"type":"schedule"}'), ("b", b'{"type":"event"}'), ("c", b'{"type":"manual"}')):

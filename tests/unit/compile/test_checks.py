@@ -309,3 +309,14 @@ def test_a_workflow_cannot_name_a_setting_of_the_engine(kinds: Any, name: str) -
 
 def test_other_names_are_the_authors(kinds: Any) -> None:
     compile_document({"id": "w", "env": ["MY_STEPLESS_KEY", "STEPLESSLY", "STEP"], "nodes": {"a": {"type": "join"}}}, kinds)
+
+
+LOOP = {"type": "loop", "after": "a", "with": {"items": "[int(${PIN})]", "body": {"nodes": {"x": {"type": "join"}}}}}
+JOIN = {"type": "join", "after": "a", "join": {"vars": {"custom": "<input>[0] if ${PIN} else 1"}}}
+
+
+@pytest.mark.parametrize(("node", "place"), [(LOOP, "with.items"), (JOIN, "join.vars.custom")], ids=["items", "merge"])
+def test_what_is_worked_out_again_from_the_log_reads_no_secret(kinds: Any, node: dict[str, Any], place: str) -> None:
+    with pytest.raises(DocumentRefused) as refused:
+        compile_document({"id": "w", "env": ["PIN"], "nodes": {"a": {"type": "manual"}, "l": node}}, kinds)
+    assert [(finding.code, finding.path) for finding in refused.value.findings] == [("secret_out_of_reach", f"nodes.l.{place}")]

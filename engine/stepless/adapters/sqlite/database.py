@@ -16,7 +16,7 @@ from threading import RLock
 from typing import Any, Final, Literal, TypeAlias
 
 from stepless.adapters.bounds import invalid_text
-from stepless.adapters.sqlite.schema import MIGRATIONS
+from stepless.adapters.sqlite.schema import ADDITIONS, MIGRATIONS
 from stepless.errors import EngineBug, InvalidRequest, SteplessError, StoreUnavailable, StoreUnusable
 from stepless.limits import SQLITE_BUSY_MS
 
@@ -30,6 +30,8 @@ WAL_PAGES: Final = 1_000  # 4 MB between checkpoints: larger ones save little an
 _FAULTS: Final = (sqlite3.Error, UnicodeEncodeError, OverflowError)
 _IDENTITY: Final = """SELECT application_id, user_version, EXISTS (SELECT 1 FROM sqlite_schema)
     FROM pragma_application_id, pragma_user_version"""
+
+_COLUMNS: Final = """SELECT t.name, c.name FROM sqlite_schema AS t, pragma_table_info(t.name) AS c WHERE t.type = 'table'"""
 
 _OUTER: Final = ("BEGIN IMMEDIATE", "COMMIT", "ROLLBACK")
 _INNER: Final = ("SAVEPOINT inner", "RELEASE inner", "ROLLBACK TO inner")
@@ -179,7 +181,7 @@ class Database:
         self.rows(f"PRAGMA wal_autocheckpoint = {WAL_PAGES}")
         self.rows(f"PRAGMA journal_size_limit = {WAL_PAGES * 4096}")
         self.rows("PRAGMA temp_store = MEMORY")
-        if self._version() < len(self._migrations):
+        if self._version() < len(self._migrations) or self._lacking():
             with self.transaction():
                 self._migrate()
 
@@ -197,11 +199,16 @@ class Database:
 
     def _migrate(self) -> None:
         """Applies what is missing, inside a transaction: of several processes one does it, the others find it done."""
-        for statements in self._migrations[self._version() :]:
+        for statements in [*self._migrations[self._version() :], *self._lacking()]:
             for statement in statements:
                 self.rows(statement)
         self.rows(f"PRAGMA user_version = {len(self._migrations)}")
         self.rows(f"PRAGMA application_id = {APPLICATION_ID}")
+
+    def _lacking(self) -> list[tuple[str, ...]]:
+        """The statements of the additions that the file does not have."""
+        present = {tuple(row) for row in self.rows(_COLUMNS)}
+        return [statements for table, column, statements in ADDITIONS if (table, column) not in present]
 
     def _version(self) -> int:
         """The schema version, 0 of a new file. Raises `StoreUnusable` for a file that is foreign or from the future."""
