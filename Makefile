@@ -16,7 +16,7 @@ unexport VIRTUAL_ENV PYTHONHOME PYTHONPATH
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help setup demo test lint simulate simulate-kills bench bench-peers cost docs clean build size check deploy deploy-local
+.PHONY: help setup demo test test-pythons lint simulate simulate-kills bench bench-peers cost docs clean build size check deploy deploy-local
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-13s %s\n", $$1, $$2}' $(firstword $(MAKEFILE_LIST))
@@ -29,6 +29,9 @@ demo: $(READY) ## run the refund example, from the webhook to the approval
 test: $(READY) ## run the tests on two processes (WORKERS=n)
 	$(BIN)/pytest -n $(WORKERS) --dist loadfile
 
+test-pythons: $(READY) ## run the tests on every Python from 3.11 on that this machine has
+	@$(BIN)/python tests/tools/interpreters.py $(UV) -n $(WORKERS) --dist loadfile
+
 lint: $(READY) ## check style, types and directions
 	$(BIN)/ruff check
 	$(BIN)/mypy
@@ -36,8 +39,9 @@ lint: $(READY) ## check style, types and directions
 
 SEEDS ?= 1000
 FROM ?= 0
-simulate: $(READY) ## run seeds of the simulated world (SEEDS=n, FROM=n: a failing one prints how to replay it)
-	@$(BIN)/python tests/simulation $(SEEDS) --from $(FROM)
+GROUND ?=
+simulate: $(READY) ## run seeds of the simulated world (SEEDS=n, FROM=n, GROUND=name: a failing one prints how to replay it)
+	@$(BIN)/python tests/simulation $(SEEDS) --from $(FROM) --ground "$(GROUND)"
 
 KILLS ?= 200
 simulate-kills: $(READY) ## kill real processes with SIGKILL (KILLS=n)

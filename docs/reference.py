@@ -42,6 +42,23 @@ EXITS: Final = {
     "router": "one per route",
     "lambda": "`source`, and `timeout` with `mode: callback`",
 }
+NOTES: Final = {
+    "schedule": """\
+The clock starts it with `{scheduled_at, node}`: the instant that it fires for, as ISO 8601 text in UTC, and the id of the
+entry. A run that is started by hand puts out the inputs of that start: `scheduled_at` is null unless they have it.
+""",
+    "function": """\
+An exception that the function raises fails the attempt with the cause `provider_error` and the exception's name in snake case
+as its code (`KeyError`: `key_error`); a `TimeoutError` has the cause `timeout`. `retry_on` lists both unless it says otherwise.
+`NodeFailure(cause, code, message)` says another cause. Arguments that do not fit are `config`, a result that is not JSON is
+`execution`.
+""",
+    "llm": """\
+Providers are configured in the environment: `STEPLESS_OPENAI_KEY`, and `STEPLESS_OPENAI_URL` for another server that speaks
+the same interface, its version included (`https://api.openai.com/v1`: requests go to that address plus `/chat/completions`);
+`STEPLESS_BEDROCK_REGION`.
+""",
+}
 PARTS: Final[Mapping[str, tuple[tuple[str, type[BaseModel]], ...]]] = {
     "webhook": (
         ("auth: {hmac: …}", webhooks.Hmac), ("auth: {bearer: …}", webhooks.Bearer), ("auth: {scheme: …}", webhooks.Signed),
@@ -93,6 +110,8 @@ def _kinds() -> Iterator[str]:
     for name, kind in KINDS.items():
         yield f"### `{name}`\n"
         yield f"{kind.summary[:1].upper()}{kind.summary[1:]}. {NATURES[kind.nature]}\n"
+        if name in NOTES:
+            yield NOTES[name]
         yield f"Exits: {_exits(kind)}.\n"
         yield from _fields(kind.params, kind)
         for label, model in PARTS.get(name, ()):

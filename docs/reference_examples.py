@@ -243,7 +243,7 @@ nodes:
       body:
         nodes:
           look: {type: function, with: {call: shelves.look, args: {shelf: <loop.item>}}}
-          found: {type: condition, after: look, with: {cases: {yes: <look.found>}}}
+          found: {type: condition, after: look, with: {cases: {yes: <look.found>, no: else}}}
           enough: {type: end, after: found.yes, with: {break: true}}
 """,
 }

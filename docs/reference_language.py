@@ -54,7 +54,7 @@ LANGUAGE: Final = f"""\
 | `<workflow.name>` | a variable of the run |
 | `<loop.index>`, `<loop.item>`, `<loop.items>` | in a loop; in a parallel `<parallel.…>`; `<outer_id.item>` of one further out |
 | `<run.id>` | the run |
-| `${{NAME}}` | an environment variable or secret that `env` names |
+| `${{NAME}}` | an environment variable or secret that `env` names; without a value the node fails with `secret_missing` |
 
 A value that is exactly one reference keeps its JSON type; inside longer text it is rendered. `a < b` and `<div>` stay as they
 are: a reference needs a known name right after `<`. A node that was skipped, and a path that does not exist, read as null.

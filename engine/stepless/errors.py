@@ -18,6 +18,9 @@
     │   ├── AppendConflict        a batch already starts at this sequence number
     │   └── LeaseLost             the lease was taken over or has run out
     ├── StoreUnusable             the operator must act: the store is damaged, foreign, too new or not accessible
+    ├── LogUnreadable             the operator must act: the run rests as it is until its log can be read
+    │   ├── DamagedLog            a batch of it, or a value beside it, is not what was written
+    │   └── NewerLog              a newer release wrote it
     ├── LimitExceeded             a bound of limits.py
     └── EngineBug                 our fault; please report it
 
@@ -174,6 +177,45 @@ class StoreUnusable(SteplessError):
     `place` is the file or table."""
 
     code = "store_unusable"
+
+
+class LogUnreadable(SteplessError):
+    """A run's log cannot be read by this release: nothing is appended to it, and every other run goes on. `sequence` is the first
+    one of the batch that cannot be read."""
+
+    code = "log_unreadable"
+    told: ClassVar[str] = "the log cannot be read from event {sequence} on"
+
+    def __init__(self, why: str, *, sequence: int, run_id: str = "", mend: str = "", **facts: Any) -> None:
+        place = f"{run_id}#{sequence}" if run_id else f"sequence {sequence}"
+        super().__init__(f"{self.told.format(sequence=f'{sequence:,}')}: {why}", place=place, mend=mend, **facts)
+        if run_id:
+            self.facts["run_id"] = run_id
+        self.why = why
+        self.sequence = sequence
+
+    def of(self, run_id: str) -> LogUnreadable:
+        """The same fault with the run's name, for those who knew only the bytes."""
+        return type(self)(self.why, sequence=self.sequence, run_id=run_id)
+
+
+class DamagedLog(LogUnreadable):
+    code = "damaged_log"
+    told = "the log is damaged from event {sequence} on"
+
+    def __init__(self, why: str, *, sequence: int, run_id: str = "") -> None:
+        mend = "restore the run's log from a backup, or start the run anew"
+        super().__init__(why, sequence=sequence, run_id=run_id, mend=mend)
+
+
+class NewerLog(LogUnreadable):
+    code = "newer_log"
+    status = 503
+    told = "a newer release wrote the log from event {sequence} on"
+
+    def __init__(self, why: str, *, sequence: int, run_id: str = "") -> None:
+        mend = "deploy a release that knows it: the run rests unchanged until then"
+        super().__init__(why, sequence=sequence, run_id=run_id, mend=mend, retry_after_ms=60_000)
 
 
 class LimitExceeded(SteplessError):

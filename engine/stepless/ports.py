@@ -45,7 +45,8 @@ class RunHead(NamedTuple):
     """A run's header. `inputs` and `meta` are encoded JSON. `sequence` is the last committed event that the writer told of
     (a hint, the log decides). `due_ms` is when somebody should look at the run next, None when nobody needs to.
     `epoch` counts lease takings; `owner` and `lease_until_ms` describe the present lease. `spent` is an encoded tally, empty
-    where nobody counts."""
+    where nobody counts. `waits` are the words of `core.waits` for what the run waited for when it last came to rest, parted by
+    blanks."""
 
     run_id: str
     workflow_id: str
@@ -61,6 +62,7 @@ class RunHead(NamedTuple):
     owner: str | None = None
     lease_until_ms: int = 0
     spent: bytes = b""
+    waits: str = ""
 
 
 class Lease(NamedTuple):
@@ -94,12 +96,13 @@ class Signal(NamedTuple):
 
 class RunFilter(NamedTuple):
     """All that are given must hold. `since_ms` compares `created_ms` (inclusive). `due` wants runs that have a `due_ms`: what it
-    costs to find them does not grow with the runs that are over."""
+    costs to find them does not grow with the runs that are over. `waiting` wants those with this word among their `waits`."""
 
     workflow_id: str | None = None
     status: str | None = None
     since_ms: int | None = None
     due: bool = False
+    waiting: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,6 +115,10 @@ class Page(Generic[T]):
 
 class Store(Protocol):
     """Runs, logs, inboxes, versions. The contract suite in tests/contracts holds for every implementation."""
+
+    def check(self) -> None:
+        """Raises `StoreUnavailable` unless the store answers, and keeps what it is given."""
+        ...
 
     # -- versions -------------------------------------------------------------------------------------------------
     def put_version(
@@ -182,11 +189,12 @@ class Store(Protocol):
     def update_run(
         self, lease: Lease, now_ms: int, *, status: str | None = None, sequence: int | None = None,
         due_ms: int | None = None, until_ms: int | None = None, release: bool = False, spent: bytes | None = None,
+        waits: str | None = None,
     ) -> Lease:
         """Changes the header under a lease. With `release` the lease is freed and `due_ms` is stored as given (None: nobody
         needs to look), or the earliest instant of a `touch_run` since the lease was taken, if that is earlier. Without it the
         lease is extended to `until_ms` (if given) and `due_ms` follows the lease's end.
-        `spent` replaces what the header has.
+        `spent` and `waits` replace what the header has.
         Raises `LeaseLost` when the epoch is not the lease's."""
         ...
 
@@ -308,7 +316,7 @@ class Clock(Protocol):
 
 class Secrets(Protocol):
     def get(self, name: str) -> str | None:
-        """The value that `${name}` stands for; None when there is none."""
+        """The value that `${name}` stands for; None when there is none. The empty text counts as none."""
         ...
 
 

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from stepless.runtime.bootstrap_sandbox import sandboxed
+from stepless.runtime.bootstrap_sandbox import hide_process, sandboxed
+
+hide_process()
 
 
 def handler(event: dict[str, Any], context: Any) -> dict[str, Any]:

@@ -18,8 +18,8 @@ STEPS = {
 }
 
 
-async def started(door: Any, tags: list[str], workflow: str = "echo") -> str:
-    answer = await door.ask.post(f"/workflows/{workflow}/runs", json={"tags": tags})
+async def started(door: Any, keywords: list[str], workflow: str = "echo") -> str:
+    answer = await door.ask.post(f"/workflows/{workflow}/runs", json={"keywords": keywords})
     assert answer.status_code == 202, answer.text
     return str(answer.json()["run_id"])
 
@@ -72,25 +72,25 @@ async def test_a_rerun_that_cannot_be_meant_is_refused(door: Any, body: dict[str
     assert (answer.status_code, answer.json()["code"]) == (status, code)
 
 
-# -- tags -------------------------------------------------------------------------------------------------------------
+# -- keywords -------------------------------------------------------------------------------------------------------------
 
 
-async def test_runs_are_found_by_all_of_their_tags(door: Any) -> None:
+async def test_runs_are_found_by_all_of_their_keywords(door: Any) -> None:
     await door.publish(door.ECHO)
     both = await started(door, ["customer:c-1", "urgent"])
     one = await started(door, ["customer:c-1"])
     await started(door, [])
-    assert await listed(door, "tag=customer:c-1") == [one, both]
-    assert await listed(door, "tag=customer:c-1&tag=urgent") == [both]
-    assert await listed(door, "tag=customer:c-2") == []
-    assert (await door.run(both))["tags"] == ["customer:c-1", "urgent"]
+    assert await listed(door, "keyword=customer:c-1") == [one, both]
+    assert await listed(door, "keyword=customer:c-1&keyword=urgent") == [both]
+    assert await listed(door, "keyword=customer:c-2") == []
+    assert (await door.run(both))["keywords"] == ["customer:c-1", "urgent"]
 
 
 @pytest.mark.parametrize("limit", [1, 3, 7, 100])
-async def test_a_search_by_tags_omits_and_repeats_nothing(door: Any, limit: int) -> None:
+async def test_a_search_by_keywords_omits_and_repeats_nothing(door: Any, limit: int) -> None:
     await door.publish(door.ECHO)
     runs = [await started(door, ["even"] if number % 2 == 0 else []) for number in range(20)]
-    assert sorted(await listed(door, f"tag=even&limit={limit}")) == sorted(runs[::2])
+    assert sorted(await listed(door, f"keyword=even&limit={limit}")) == sorted(runs[::2])
 
 
 async def test_a_search_looks_at_so_many_runs_and_gives_a_cursor(door: Any) -> None:
@@ -98,19 +98,32 @@ async def test_a_search_looks_at_so_many_runs_and_gives_a_cursor(door: Any) -> N
     head = door.local.world.store.get_run(await started(door, ["rare"]))
     for number in range(MAX_SEARCHED_RUNS):
         door.local.world.store.create_run(_like(head, number))
-    page = (await door.ask.get("/runs?tag=rare")).json()
+    page = (await door.ask.get("/runs?keyword=rare")).json()
     assert page["runs"] == [] and page["cursor"] is not None
-    assert len(await listed(door, "tag=rare")) == 1
+    assert len(await listed(door, "keyword=rare")) == 1
 
 
 def _like(head: Any, number: int) -> Any:
     return head._replace(run_id=f"run_{number}", meta=b"{}", created_ms=head.created_ms + 1, status="completed", due_ms=None)
 
 
-@pytest.mark.parametrize("tags", [[""], ["two words"], ["x" * 129], ["x"] * 17, "x", [1]])
-async def test_a_tag_is_a_short_word(door: Any, tags: Any) -> None:
+async def test_keywords_are_taken_and_told_by_their_former_name_too(door: Any) -> None:
     await door.publish(door.ECHO)
-    assert (await door.ask.post("/workflows/echo/runs", json={"tags": tags})).status_code == 422
+    answer = await door.ask.post("/workflows/echo/runs", json={"tags": ["old", "both"], "keywords": ["both", "new"]})
+    run_id = answer.json()["run_id"]
+    run = await door.end(run_id)
+    assert run["keywords"] == run["tags"] == ["both", "new", "old"]
+    assert await listed(door, "tag=old&keyword=new") == [run_id]
+    (told,) = (await door.ask.get("/runs?tag=old")).json()["runs"]
+    assert told["keywords"] == told["tags"] == ["both", "new", "old"]
+    many = {"tags": [f"t{i}" for i in range(16)], "keywords": ["one-more"]}
+    assert (await door.ask.post("/workflows/echo/runs", json=many)).status_code == 422
+
+
+@pytest.mark.parametrize("words", [[""], ["two words"], ["x" * 129], ["x"] * 17, "x", [1]])
+async def test_a_keyword_is_a_short_word(door: Any, words: Any) -> None:
+    await door.publish(door.ECHO)
+    assert (await door.ask.post("/workflows/echo/runs", json={"keywords": words})).status_code == 422
 
 
 # -- bulk -------------------------------------------------------------------------------------------------------------
@@ -214,30 +227,32 @@ async def test_the_run_page_is_one_file_and_allows_nothing_but_itself(door: Any)
     assert "http://" not in answer.text.replace("http://www.w3.org", "")
 
 
-# -- pause and unpause ------------------------------------------------------------------------------------------------
+# -- hold and release -------------------------------------------------------------------------------------------------
 
 
 def says(held: bool) -> Any:
     return lambda event: event["payload"].get("held") is held
 
 
-async def test_a_run_is_paused_as_a_whole_and_goes_on(door: Any) -> None:
+@pytest.mark.parametrize(("hold", "release"), [("hold", "release"), ("pause", "unpause")])
+async def test_a_run_is_held_and_released(door: Any, hold: str, release: str) -> None:
     run_id, link = await door.question()
-    answer = await door.ask.post(f"/runs/{run_id}/pause", json={"by": "ops", "reason": "an incident"})
-    assert (answer.status_code, answer.json()["status"]) == (202, "pausing")
+    answer = await door.ask.post(f"/runs/{run_id}/{hold}", json={"by": "ops", "reason": "an incident"})
+    assert (answer.status_code, answer.json()["status"]) == (202, {"hold": "holding", "pause": "pausing"}[hold])
     await door.until(run_id, says(True))
     run = await door.run(run_id)
     assert (run["status"], run["held"]["by"], run["held"]["reason"]) == ("paused", "ops", "an incident")
+    assert (run["waiting"], run["summary"]) == (["held", "answer"], "held, waiting for an answer")
     assert (await door.ask.post(link, json={"decision": "approved"})).status_code == 200
     await door.until(run_id, lambda event: event["type"] == "node.queued")
     assert (await door.run(run_id))["status"] == "paused"
-    answer = await door.ask.post(f"/runs/{run_id}/unpause", json={})
-    assert (answer.status_code, answer.json()["status"]) == (202, "unpausing")
+    answer = await door.ask.post(f"/runs/{run_id}/{release}", json={})
+    assert (answer.status_code, answer.json()["status"]) == (202, {"release": "releasing", "unpause": "unpausing"}[release])
     run = await door.end(run_id)
     assert (run["status"], run["held"], "pay" in run["outputs"]) == ("completed", None, True)
 
 
-@pytest.mark.parametrize("verb", ["pause", "unpause"])
+@pytest.mark.parametrize("verb", ["hold", "release", "pause", "unpause"])
 async def test_a_run_that_has_ended_is_neither_paused_nor_unpaused(door: Any, verb: str) -> None:
     ended = (await door.finish(door.ECHO))["run_id"]
     answer = await door.ask.post(f"/runs/{ended}/{verb}")
@@ -246,9 +261,9 @@ async def test_a_run_that_has_ended_is_neither_paused_nor_unpaused(door: Any, ve
     assert (await door.ask.post(f"/runs/{ended}/{verb}", json={"until": "tomorrow"})).status_code == 422
 
 
-async def test_many_runs_are_paused_and_let_go_on(door: Any) -> None:
+async def test_many_runs_are_held_and_released(door: Any) -> None:
     runs = [(await door.question())[0] for _ in range(3)]
-    for action, held in (("pause", True), ("unpause", False)):
+    for action, held in (("hold", True), ("release", False), ("pause", True), ("unpause", False)):
         body = {"action": action, "filter": {"workflow": "ask"}, "by": "ops"}
         assert sorted((await door.ask.post("/runs/bulk", json=body)).json()["done"]) == sorted(runs)
         for run_id in runs:

@@ -234,3 +234,62 @@ async def test_a_page_waits_no_longer_than_a_finite_stream(make_door: Any) -> No
     head = (await door.run(run_id))["sequence"]
     page = (await door.ask.get(f"/runs/{run_id}/events?afterEventId={head}", headers={"prefer": "wait=20"})).json()
     assert page == {"events": [], "cursor": head, "ended": False}
+
+
+# -- what is worked out while reading ---------------------------------------------------------------------------------
+
+LOOPED = {
+    "id": "looped",
+    "nodes": {
+        "begin": {"type": "manual"},
+        "each": {"type": "loop", "after": "begin", "with": {"items": "<begin>", "body": {"nodes": {
+            "double": {"type": "transform", "with": {"value": "{{ <input> * 2 }}"}}}}}},
+        "bulk": {"type": "transform", "after": "each", "with": {"value": "x" * 40_000}},
+        "last": {"type": "transform", "after": "bulk", "with": {"value": 1}},
+    },
+}  # fmt: skip
+
+
+async def test_events_tell_inputs_and_outputs_of_containers_to_those_who_ask(door: Any) -> None:
+    run_id = (await door.finish(LOOPED, [1, 2]))["run_id"]
+    plain = (await door.ask.get(f"/runs/{run_id}/events")).json()["events"]
+    rich = (await door.ask.get(f"/runs/{run_id}/events?inputs=true")).json()["events"]
+    assert [event["eventId"] for event in rich] == [event["eventId"] for event in plain]
+    started = {e["payload"]["instance"]: e["payload"] for e in rich if e["type"] == "node.started"}
+    assert started["begin"]["inputs"] == {"input": [1, 2]}
+    assert started["double@each[1]"]["inputs"] == {"input": 2}
+    assert "inputs" not in started["last"] and "xxx" in started["last"]["previews"]["inputs"], "large ones are cut"
+    ends = {e["payload"]["instance"]: e["payload"] for e in rich if e["type"] == "node.completed"}
+    assert ends["each"]["output"] == [2, 4]
+    worked_out = {"inputs", "output", "previews"}
+    for one, other in zip(plain, rich, strict=True):
+        assert {**one["payload"]} == {k: v for k, v in other["payload"].items() if k in one["payload"] or k not in worked_out}
+
+
+async def test_they_are_told_from_any_point_on_page_by_page_and_in_streams(door: Any) -> None:
+    run_id = (await door.finish(LOOPED, [1, 2]))["run_id"]
+    whole = (await door.ask.get(f"/runs/{run_id}/events?inputs=true")).json()["events"]
+    read: list[Any] = []
+    while True:
+        after = read[-1]["eventId"] if read else 0
+        page = (await door.ask.get(f"/runs/{run_id}/events?inputs=true&limit=4&afterEventId={after}")).json()
+        read += page["events"]
+        if page["ended"]:
+            break
+    assert read == whole
+    async with door.stream(f"/runs/{run_id}/events?inputs=true") as stream:
+        assert [await stream.event() for _ in whole] == whole
+        assert await stream.event() is None
+
+
+async def test_a_stream_with_inputs_goes_on_while_the_run_does(door: Any) -> None:
+    run_id = await door.start(door.ASK, {"text": "5"})
+    async with door.stream(f"/runs/{run_id}/events?inputs=true") as stream:
+        while (await stream.event())["type"] != "node.waiting":
+            pass
+        (pause,) = (await door.paused(run_id))["pauses"]
+        await door.stranger.post(pause["resume"], json={"decision": "approved"})
+        starts = []
+        while (event := await stream.event()) is not None:
+            starts += [event] if event["type"] == "node.started" else []
+    assert [event["payload"]["inputs"]["input"]["decision"] for event in starts] == ["approved"]

@@ -12,6 +12,14 @@ from stepless.runtime.apikeys import ApiKeys, hashed
 
 pytestmark = pytest.mark.anyio
 
+STEPS = {
+    "id": "steps",
+    "nodes": {
+        "begin": {"type": "manual"},
+        "first": {"type": "transform", "after": "begin", "with": {"value": "<begin.n>"}},
+        "last": {"type": "transform", "after": "first", "with": {"value": "<first>"}},
+    },
+}
 FORM = {"id": "shop", "nodes": {"begin": {"type": "manual"}}}
 
 
@@ -53,6 +61,56 @@ async def test_links_that_answer_are_shown_to_who_may_approve(door: Any) -> None
     for role, shown in (("run", False), ("approve", True), ("admin", True)):
         run = (await door.stranger.get(f"/runs/{run_id}", headers=bearing(await made(door, role)))).json()
         assert (run["pauses"][0]["resume"] is not None) is shown, role
+
+
+@pytest.mark.parametrize("entry", ["pay", ["begin", "pay"], ["question"]])
+async def test_a_key_that_starts_runs_starts_them_at_entries_only(door: Any, entry: Any) -> None:
+    await door.publish(door.ASK)
+    path, body = "/workflows/ask/runs", {"entry": entry, "inputs": {"text": "mine"}}
+    for roles in (["run"], ["run", "approve"]):
+        answer = await door.stranger.post(path, json=body, headers=bearing(await made(door, *roles)))
+        assert (answer.status_code, answer.json()["code"]) == (422, "unknown_entry")
+        assert "start at begin" in answer.json()["mend"]
+    assert (await door.ask.get("/runs")).json()["runs"] == []
+    begun = await door.stranger.post(path, json={"entry": "begin"}, headers=bearing(await made(door, "run")))
+    assert (await door.run(begun.json()["run_id"]))["non_entries"] == []
+
+
+async def test_an_admin_may_start_anywhere_and_the_run_says_so(door: Any) -> None:
+    await door.publish(door.ASK)
+    answer = await door.stranger.post("/workflows/ask/runs", json={"entry": ["pay"]}, headers=bearing(await made(door, "admin")))
+    run = await door.end(answer.json()["run_id"])
+    assert (run["status"], run["non_entries"]) == ("completed", ["pay"])
+    events = (await door.ask.get(f"/runs/{run['id']}/events")).json()["events"]
+    assert events[0]["payload"]["meta"]["non_entries"] == ["pay"]
+
+
+async def test_a_rerun_gives_no_inputs_to_a_node_that_is_no_entry(door: Any) -> None:
+    """What was decided before the node was decided about the former inputs."""
+    first = (await door.finish(STEPS, {"n": 1}))["run_id"]
+    key = bearing(await made(door, "run"))
+    for body, status in (({"from": "last"}, 202), ({"inputs": {}}, 202), ({"from": "begin", "inputs": {}}, 202),
+                         ({"from": "last", "inputs": {}}, 422)):  # fmt: skip
+        answer = await door.stranger.post(f"/runs/{first}/rerun", json=body, headers=key)
+        assert answer.status_code == status, (body, answer.text)
+        assert status == 202 or (answer.json()["code"], answer.json()["place"]) == ("unknown_entry", "from")
+    answer = await door.ask.post(f"/runs/{first}/rerun", json={"from": "last", "inputs": {}})
+    assert (await door.end(answer.json()["run_id"]))["non_entries"] == ["last"]
+
+
+async def test_a_run_that_an_admin_began_at_no_entry_is_repeated_by_admins(door: Any) -> None:
+    await door.publish(door.ASK)
+    first = (await door.ask.post("/workflows/ask/runs", json={"entry": "pay"})).json()["run_id"]
+    await door.end(first)
+    key = bearing(await made(door, "run"))
+    for body in ({}, {"inputs": {"text": "mine"}}, {"from": "pay"}):
+        answer = await door.stranger.post(f"/runs/{first}/rerun", json=body, headers=key)
+        assert (answer.status_code, answer.json()["code"]) == (422, "unknown_entry")
+    bulk = {"action": "rerun", "filter": {"workflow": "ask"}}
+    answer = await door.stranger.post("/runs/bulk", json=bulk, headers=key)
+    assert [told["code"] for told in answer.json()["refused"]] == ["unknown_entry"]
+    again = (await door.ask.post(f"/runs/{first}/rerun", json={})).json()["run_id"]
+    assert (await door.end(again))["non_entries"] == ["pay"]
 
 
 async def test_a_secret_is_told_once_and_kept_as_a_hash(door: Any) -> None:

@@ -27,7 +27,7 @@ async def test_a_wrong_method_is_told_the_right_ones(door: Any, method: str, pat
     assert answer.headers["content-type"] == "application/problem+json"
 
 
-@pytest.mark.parametrize("path", ["/", "/nothing", "/runs/", "/workflows/a/b", "/resume/", "/workflows/echo/versions"])
+@pytest.mark.parametrize("path", ["/nothing", "/runs/", "/workflows/a/b", "/resume/", "/workflows/echo/versions"])
 async def test_an_unknown_route_is_a_problem(door: Any, path: str) -> None:
     answer = await door.ask.get(path)
     problem = answer.json()
@@ -82,3 +82,20 @@ async def test_a_fault_of_ours_is_a_report_and_never_a_traceback(door: Any, capl
 async def test_health_needs_no_key_and_tells_no_more_than_it_must(door: Any) -> None:
     answer = await door.stranger.get("/health")
     assert (answer.status_code, answer.json()) == (200, {"status": "ok"})
+
+
+@pytest.mark.parametrize(("data", "code", "status"), [(b"\x00", "damaged_log", 500), (b'[1,["@",0]]', "newer_log", 503)])
+async def test_a_log_that_cannot_be_read_is_told_with_its_run_and_place(door: Any, data: bytes, code: str, status: int) -> None:
+    """Whatever is asked of the run; lists tell of it, and other runs answer."""
+    (bad, _), (good, _) = await door.question(), await door.question()
+    log = door.local.world.store._records[bad].log
+    log[-1] = log[-1]._replace(data=data)
+    for path in ("", "/nodes", "/events", "/cost"):
+        answer = await door.ask.get(f"/runs/{bad}{path}")
+        problem = answer.json()
+        assert (answer.status_code, problem["code"], problem["run_id"]) == (status, code, bad)
+        assert problem["place"] == f"{bad}#{log[-1].first}"
+        assert problem["mend"]
+    listed = (await door.ask.get("/runs", params={"status": code})).json()["runs"]
+    assert [run["id"] for run in listed] == [bad]
+    assert (await door.ask.get(f"/runs/{good}")).json()["status"] == "paused"

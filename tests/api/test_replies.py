@@ -15,7 +15,7 @@ def test_half_a_character_goes_out_as_its_escape() -> None:
 
 
 def test_a_page_holds_at_least_one_item_and_then_no_more_than_fit() -> None:
-    half = "x" * (MAX_PAGE_BYTES // 2 - 10)
+    half = "x" * (MAX_PAGE_BYTES // 2 - 3_000)
     assert len(replies.fitting([half * 3, half], lambda item: item)) == 1
     assert len(replies.fitting([half, half, half], lambda item: item)) == 2
     assert replies.fitting([], lambda item: item) == []

@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from stepless.api.page import form
+from stepless.errors import InvalidRequest
 from stepless.limits import MAX_ANSWER_BYTES
 from stepless.runtime.tokens import Claims, Key, Signer
 
@@ -231,6 +232,8 @@ async def test_of_twenty_answers_at_once_one_decides_and_all_are_told_the_same(d
         ({"decision": "approved", "answer": {"amount": 0}}, "answer_invalid"),
         ({"decision": "approved", "answer": [1]}, "answer_invalid"),
         ({"decision": "approved", "answer": {"comment": "x" * 21}}, "answer_invalid"),
+        ({"decision": "approved", "answer": {"coment": "fine"}}, "answer_invalid"),
+        ({"decision": "approved", "answer": {"decision": "rejected"}}, "answer_invalid"),
         ({"decision": "approved", "extra": 1}, "invalid_request"),
         ({"decision": "approved", "by": "x" * 201}, "invalid_request"),
         ([], "invalid_request"),
@@ -254,6 +257,36 @@ async def test_a_form_that_does_not_fit_comes_back_as_it_was_filled_in(door: Any
     assert answer.status_code == 422 and 'role="alert"' in answer.text
     assert [field["value"] for field in page.all("input")] == ["hello", "0", "Ada"]
     assert page.buttons == ["approved", "rejected"]
+
+
+@pytest.mark.parametrize(("given", "told"), [
+    ({"coment": "fine"}, "there is no field `coment`. Did you mean `comment`?"),
+    ({"zip": 1}, "there is no field `zip`. Known fields are `comment`, `amount`."),
+])  # fmt: skip
+async def test_a_field_that_was_not_asked_for_is_refused_with_the_nearest_one(door: Any, given: Any, told: str) -> None:
+    run_id, link = await door.question()
+    by_link = await door.stranger.post(link, json={"decision": "approved", "answer": given})
+    assert (by_link.status_code, by_link.json()["code"], by_link.json()["violations"]) == (422, "answer_invalid", [told])
+    with pytest.raises(InvalidRequest) as trusted:
+        door.local.service.decide(run_id, "question", "approved", given)
+    assert trusted.value.facts["violations"] == [told]
+    form = {f"answer.{name}": "1" for name in given} | {"decision": "approved"}
+    as_form = await door.stranger.post(link, data=form, headers=JSON)
+    assert as_form.status_code == 422 and told in as_form.json()["detail"]
+    assert (await door.run(run_id))["status"] == "paused"
+
+
+async def test_a_question_without_fields_takes_none_and_a_callback_without_fields_takes_any(door: Any) -> None:
+    def asked(node: dict[str, Any]) -> dict[str, Any]:
+        return {"id": "plain", "nodes": {"question": node, "z": {"type": "end", "after": "question.source"}}} if (
+            node["type"] == "callback"
+        ) else {"id": "plain", "nodes": {"question": node}}
+
+    _, link = await door.question(document=asked({"type": "approval", "with": {"message": "Go on?"}}))
+    refused = await door.stranger.post(link, json={"decision": "approved", "answer": {"why": "x"}})
+    assert (refused.status_code, refused.json()["violations"]) == (422, ["there is no field `why`; the question asks for none"])
+    _, link = await door.question(document=asked({"type": "callback"}))
+    assert (await door.stranger.post(link, json={"answer": {"why": "x"}})).status_code == 200
 
 
 @pytest.mark.parametrize(
@@ -385,3 +418,128 @@ async def test_a_callback_is_answered_by_another_system(door: Any) -> None:
     assert page.buttons == ["source"]
     assert (await door.stranger.post(link, json={"answer": {"job": 7}})).status_code == 200
     assert (await door.end(run_id))["outputs"] == {"got": {"job": 7}}
+
+
+# -- what people see --------------------------------------------------------------------------------------------------
+
+BOUNDED: dict[str, Any] = {
+    "amount": {"type": "integer", "exclusiveMinimum": 0, "maximum": 500, "multipleOf": 5},
+    "rate": {"type": "number", "minimum": 0.5, "exclusiveMaximum": 2},
+    "code": {"type": "string", "minLength": 2, "maxLength": 4, "pattern": "^[A-Z]", "description": "As on the letter"},
+    "why": {"type": "string", "minLength": 3, "maxLength": 900},
+    "sure": {"type": "boolean", "title": "Are you sure?"},
+}
+BOUNDED_ASK: dict[str, Any] = {
+    "id": "bounded",
+    "nodes": {
+        "begin": {"type": "manual"},
+        "question": {"type": "approval", "label": "Ask a human", "after": "begin",
+                     "with": {"message": "Pay 12 to Ada?\nIt is the third bill.", "fields": BOUNDED}},
+    },
+}  # fmt: skip
+
+
+async def test_the_question_is_the_heading_and_the_title(door: Any) -> None:
+    _, link = await door.question(document=BOUNDED_ASK)
+    text = (await door.stranger.get(link, headers=HTML)).text
+    assert "<h1>Pay 12 to Ada?</h1>" in text and "<title>Pay 12 to Ada?</title>" in text
+    assert "It is the third bill." in text and "Ask a human" in text
+
+
+async def test_fields_carry_their_bounds(door: Any) -> None:
+    _, link = await door.question(document=BOUNDED_ASK)
+    page = Page((await door.stranger.get(link, headers=HTML)).text)
+    inputs = {field["name"]: field for field in (*page.all("input"), *page.all("textarea"))}
+    kept = ("min", "max", "step", "minlength", "maxlength", "pattern")
+    bounds = {name: {key: value for key, value in field.items() if key in kept} for name, field in inputs.items()}
+    assert bounds == {
+        "answer.amount": {"min": "1", "max": "500", "step": "5"},
+        "answer.rate": {"min": "0.5", "max": "2", "step": "any"},
+        "answer.code": {"minlength": "2", "maxlength": "4", "pattern": ".*(?:^[A-Z]).*"},
+        "answer.why": {"minlength": "3", "maxlength": "900"},
+        "answer.sure": {},
+        "by": {"maxlength": "200"},
+    }
+    ids = [attributes["id"] for _, attributes in page.tags if "id" in attributes]
+    assert len(ids) == len(set(ids))
+    assert {label["for"] for label in page.all("label")} == {field["id"] for field in inputs.values()}
+
+
+async def test_what_is_wrong_stands_beside_its_field(door: Any) -> None:
+    _, link = await door.question(document=BOUNDED_ASK)
+    form = {"answer.amount": "0", "answer.code": "Ab", "answer.why": "x", "decision": "approved"}
+    answer = await door.stranger.post(link, data=form, headers=HTML)
+    page = Page(answer.text)
+    fields = {field["name"]: field for field in (*page.all("input"), *page.all("textarea"))}
+    assert [name for name, field in fields.items() if field.get("aria-invalid") == "true"] == ["answer.amount", "answer.why"]
+    told = dict(re.findall(r'<p class="fault" id="([^"]+)">([^<]+)</p>', answer.text))
+    for name in ("answer.amount", "answer.why"):
+        (fault,) = [id for id in str(fields[name]["aria-describedby"]).split() if id in told]
+        assert told.pop(fault)
+    assert told == {}
+    assert fields["answer.code"]["aria-describedby"] == f"{fields['answer.code']['id']}-hint"
+
+
+async def test_an_answer_is_thanked_for_and_shown(door: Any) -> None:
+    _, link = await door.question(document=BOUNDED_ASK)
+    form = {"answer.amount": "15", "answer.why": "<b>because</b>", "answer.sure": "true", "by": "Ada", "decision": "approved"}
+    text = (await door.stranger.post(link, data=form, headers=HTML)).text
+    assert "Thank you" in text and "Approved" in text and "Ada" in text and "<h1>Pay 12 to Ada?</h1>" in text
+    assert re.findall(r"<dt>([^<]*)</dt><dd>([^<]*)</dd>", text) == [
+        ("amount", "15"), ("why", "&lt;b&gt;because&lt;/b&gt;"), ("Are you sure?", "Yes")
+    ]  # fmt: skip
+    again = (await door.stranger.get(link, headers=HTML)).text
+    assert "Approved" in again and "Ada" in again and "Thank you" not in again
+
+
+async def test_an_expired_link_says_what_it_was_about_and_what_became_of_it(door: Any) -> None:
+    run_id, open_link = await door.question(document=BOUNDED_ASK)
+    now_ms = door.local.world.clock.now_ms()
+    link = await link_for(door, run_id, expires_ms=now_ms - DAY_MS)
+    for method in ("GET", "POST"):
+        text = (await door.stranger.request(method, link, headers=HTML)).text
+        assert "<h1>Pay 12 to Ada?</h1>" in text and "expired" in text and "Nobody has answered yet" in text
+        assert Page(text).all("form") == []
+    await door.stranger.post(open_link, json={"decision": "rejected", "by": "Grace"})
+    text = (await door.stranger.get(link, headers=HTML)).text
+    assert "Rejected" in text and "Grace" in text and "Nobody has answered" not in text
+    problem = (await door.stranger.get(link, headers=JSON)).json()
+    assert (problem["code"], problem["first"]["decision"], problem["first"]["by"]) == ("token_expired", "rejected", "Grace")
+
+
+async def test_an_expired_link_is_judged_before_what_is_sent_to_it(door: Any) -> None:
+    run_id, _ = await door.question()
+    link = await link_for(door, run_id, expires_ms=door.local.world.clock.now_ms() - 1)
+    answer = await door.stranger.post(link, json={"nonsense": 1})
+    assert (answer.status_code, answer.json()["code"]) == (410, "token_expired")
+
+
+async def test_a_link_into_a_run_that_is_over_says_what_it_was_about_and_since_when(door: Any) -> None:
+    run_id, link = await door.question(document=BOUNDED_ASK)
+    await door.ask.post(f"/runs/{run_id}/cancel")
+    await door.end(run_id)
+    text = (await door.stranger.get(link, headers=HTML)).text
+    assert "<h1>Pay 12 to Ada?</h1>" in text and "This was not answered" in text and "<time datetime=" in text
+
+
+def _luminance(colour: str) -> float:
+    digits = colour * 2 if len(colour) == 3 else colour
+    parts = [int(digits[start : start + 2], 16) / 255 for start in (0, 2, 4)]
+    linear = [part / 12.92 if part <= 0.03928 else ((part + 0.055) / 1.055) ** 2.4 for part in parts]
+    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+
+def _contrast(one: str, other: str) -> float:
+    low, high = sorted((_luminance(one), _luminance(other)))
+    return (high + 0.05) / (low + 0.05)
+
+
+@pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
+async def test_borders_and_words_can_be_seen(door: Any, dark: bool) -> None:
+    _, link = await door.question()
+    style = (await door.stranger.get(link, headers=HTML)).text.partition("<style>")[2]
+    colours = [dict(re.findall(r"--(\w+): #([0-9a-f]+)", block)) for block in re.findall(r":root \{(.*?)\}", style, re.DOTALL)]
+    found = {**colours[0], **(colours[1] if dark else {})}
+    small = {name: _contrast(found[name], found["paper"]) for name in ("line", "accent", "alarm")}
+    words = {name: _contrast(found[name], found["paper"]) for name in ("ink", "quiet", "alarm", "accent")}
+    assert min(small.values()) >= 3 and min(words.values()) >= 4.5

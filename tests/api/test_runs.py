@@ -71,6 +71,29 @@ async def test_a_key_with_other_inputs_is_a_conflict_that_names_the_run(door: An
     assert (second.status_code, problem["code"], problem["run_id"]) == (409, "idempotency_key_reused", first.json()["run_id"])
 
 
+async def test_the_inputs_themselves_are_the_key_where_that_is_asked_for(door: Any) -> None:
+    await door.publish(door.ECHO)
+    bodies = ('{"inputs": {"a": 1.0, "b": 9007199254740993}}', '{"inputs": {"b": 9007199254740993, "a": 1}}')
+    kind = {"content-type": "application/json"}
+    first, second = [await door.ask.post("/workflows/echo/runs?idempotent=inputs", content=body, headers=kind) for body in bodies]
+    assert (first.status_code, second.status_code) == (202, 200)
+    assert first.json()["run_id"] == second.json()["run_id"]
+    header = {**kind, "idempotency-key": "inputs"}
+    third = await door.ask.post("/workflows/echo/runs", content=bodies[0], headers=header)
+    assert third.status_code == 202 and third.json()["run_id"] != first.json()["run_id"]
+    fourth = await door.ask.post("/workflows/echo/runs", content='{"inputs": 2}', headers=header)
+    assert (fourth.status_code, fourth.json()["code"]) == (409, "idempotency_key_reused")
+
+
+@pytest.mark.parametrize(
+    ("query", "headers", "status"),
+    [("idempotent=outputs", {}, 400), ("idempotent=", {}, 400), ("idempotent=inputs", {"idempotency-key": "k"}, 400)],
+)
+async def test_a_start_has_one_key(door: Any, query: str, headers: dict[str, str], status: int) -> None:
+    await door.publish(door.ECHO)
+    assert (await door.ask.post(f"/workflows/echo/runs?{query}", json={}, headers=headers)).status_code == status
+
+
 @pytest.mark.parametrize("key", ["", " ", "k" * 201])
 async def test_a_key_that_is_none_is_refused(door: Any, key: str) -> None:
     await door.publish(door.ECHO)
@@ -217,3 +240,82 @@ async def test_inputs_that_are_half_a_character_or_too_deep_are_refused(door: An
     for text in ('{"inputs": "\\ud83d"}', '{"inputs": ' + "[" * 5_000 + "]" * 5_000 + "}"):
         answer = await door.ask.post("/workflows/echo/runs", content=text, headers={"content-type": "application/json"})
         assert (answer.status_code, answer.json()["code"]) == (400, "invalid_json")
+
+
+async def test_a_run_tells_the_version_that_it_began_with_and_its_number(door: Any) -> None:
+    await door.publish({**door.ECHO, "numbered": True})
+    started = (await door.ask.post("/workflows/echo/runs", json={})).json()
+    await door.publish(FAILS | {"id": "echo", "numbered": True})
+    await door.publish({**door.ECHO, "numbered": True})  # version 3 has the content of version 1
+    run = await door.end(started["run_id"])
+    (listed,) = (await door.ask.get("/runs")).json()["runs"]
+    for told in (started, run, listed):
+        assert (told["version"], told["number"]) == (1, 1)
+
+
+async def test_a_run_that_does_not_know_its_version_tells_the_newest_with_its_content(door: Any) -> None:
+    """As those of former releases."""
+    await door.publish(door.ECHO)
+    started = (await door.ask.post("/workflows/echo/runs", json={})).json()
+    store = door.local.world.store
+    head = store.get_run(started["run_id"])
+    store.create_run(head._replace(run_id="run_former", meta=b"{}"))
+    assert (await door.ask.get("/runs/run_former")).json()["version"] == 1
+    listed = {run["id"]: run["version"] for run in (await door.ask.get("/runs")).json()["runs"]}
+    assert listed == {started["run_id"]: 1, "run_former": None}
+
+
+PATCHY = {
+    "id": "patchy",
+    "nodes": {
+        "begin": {"type": "manual"},
+        "bad": {"type": "transform", "after": "begin", "with": {"value": "{{ 1 / 0 }}"}},
+        "mended": {"type": "transform", "after": "bad.error", "with": {"value": "<bad.error.code>"}},
+    },
+}
+
+
+async def test_every_transition_is_a_row_with_its_facts(door: Any) -> None:
+    run_id = (await door.finish(PATCHY))["run_id"]
+    rows: list[Any] = []
+    after: Any = 0
+    while after is not None:
+        page = (await door.ask.get(f"/runs/{run_id}/tags?after={after}&limit=3")).json()
+        rows, after = rows + page["tags"], page["cursor"]
+    assert [(row["tag"], row["instance"]) for row in rows] == [
+        ("node_started", "begin"), ("node_completed", "begin"), ("node_started", "bad"), ("node_failed", "bad"),
+        ("node_started", "mended"), ("node_completed", "mended"), ("partial_success", None),
+    ]  # fmt: skip
+    failed = rows[3]
+    events = {event["eventId"]: event for event in (await door.ask.get(f"/runs/{run_id}/events")).json()["events"]}
+    assert (events[failed["event"]]["type"], events[failed["event"]]["timestamp"]) == ("node.failed", failed["at"])
+    assert set(failed["facts"]) == {"error_code", "error_message"}
+    assert rows[-1]["facts"] == {"failures": 1}
+    run = (await door.ask.get(f"/runs/{run_id}")).json()
+    assert (run["keywords"], run["tags"]) == ([], ["partial_success"])
+    assert (await door.ask.get(run["links"]["tags"])).status_code == 200
+
+
+async def test_a_start_that_waits_is_answered_as_soon_as_the_run_waits(door: Any) -> None:
+    await door.publish(door.ASK)
+    answer = await door.ask.post("/workflows/ask/runs", json={"inputs": {"text": "5"}}, headers={"prefer": "wait=20"})
+    told = answer.json()
+    assert (answer.status_code, told["outcome"], answer.headers["preference-applied"]) == (202, None, "wait=20")
+    (pause,) = told["pauses"]
+    assert (pause["pause"], pause["exits"], pause["details"]["message"]) == ("question", ["approved", "rejected"], "Pay 5?")
+    assert (await door.stranger.post(pause["resume"], json={"decision": "approved"})).status_code == 200
+    assert (await door.end(told["run_id"]))["status"] == "completed"
+
+
+async def test_a_key_that_may_not_approve_is_told_no_link(door: Any) -> None:
+    secret = (await door.ask.post("/keys", json={"name": "shop", "roles": ["run"]})).json()["secret"]
+    await door.publish(door.ASK)
+    headers = {"prefer": "wait=20", "authorization": f"Bearer {secret}"}
+    told = (await door.stranger.post("/workflows/ask/runs", json={"inputs": {"text": "5"}}, headers=headers)).json()
+    assert [(pause["pause"], pause["resume"]) for pause in told["pauses"]] == [("question", None)]
+
+
+async def test_what_does_not_wait_has_no_pauses(door: Any) -> None:
+    assert (await door.finish(door.ECHO))["pauses"] == []
+    await door.publish(door.ASK)
+    assert (await door.ask.post("/workflows/ask/runs", json={})).json()["pauses"] == []

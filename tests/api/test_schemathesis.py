@@ -64,10 +64,7 @@ def runs() -> Iterator[list[str]]:
 
 
 @_SCHEMA.parametrize()
-@settings(
-    max_examples=EXAMPLES, deadline=None, derandomize=True, database=None, phases=[Phase.explicit, Phase.generate],
-    suppress_health_check=list(HealthCheck),
-)  # fmt: skip
+@settings(max_examples=EXAMPLES, database=None, phases=[Phase.explicit, Phase.generate], suppress_health_check=list(HealthCheck))
 def test_no_request_meets_a_fault_or_an_undocumented_answer(case: Any, runs: list[str]) -> None:
     known = {"run_id": runs[len(repr(case.query)) % 3], "workflow_id": "a"}
     if len(repr(case.path_parameters)) % 3:  # two of three speak of what is there

@@ -15,6 +15,7 @@ import uvicorn
 
 from stepless.adapters.memory.secrets import MemorySecrets
 from stepless.api.app import create_app
+from stepless.nodes.function import function
 from stepless.runtime.bootstrap import local
 
 CHROMIUM = Path("/usr/bin/chromium")
@@ -162,6 +163,23 @@ def test_a_node_tells_what_went_in_and_why_it_failed(site: Site, page: Any) -> N
     assert "key" not in page.url and KEY not in page.url
 
 
+@function("page.count")
+def count(item: str) -> int:
+    return {"apple": 2}[item]
+
+
+def test_an_exception_in_a_function_is_shown_with_its_traceback(site: Site, page: Any) -> None:
+    node = {"type": "function", "with": {"call": "page.count", "args": {"item": "<input.item>"}}}
+    site.engine.service.publish({"id": "raises", "nodes": {"begin": {"type": "manual"}, "count": {**node, "after": "begin"}}})
+    run_id = str(site.engine.service.start("raises", {"item": "<b>carrot</b>"}).run_id)
+    watch(page, site, run_id)
+    page.wait_for_selector("#status.failed")
+    page.wait_for_selector("#detail >> text=KeyError: '<b>carrot</b>'")
+    page.locator('[data-path="count"].s-failed').click()
+    page.wait_for_selector("#detail >> text=Traceback (most recent call last)")
+    page.wait_for_selector("#detail >> text=in count")
+
+
 def test_a_run_is_cancelled_from_the_page(site: Site, page: Any) -> None:
     run_id = site.start()
     watch(page, site, run_id)
@@ -210,14 +228,16 @@ def test_texts_of_a_run_stay_texts(site: Site, page: Any) -> None:
     assert page.locator("img").count() == 0
 
 
-def test_a_run_is_paused_from_the_page_and_let_go_on(site: Site, page: Any) -> None:
+def test_a_run_is_held_from_the_page_and_released(site: Site, page: Any) -> None:
     run_id = site.start()
     watch(page, site, run_id)
-    page.get_by_role("button", name="Pause run", exact=True).click()
-    page.get_by_text("Paused: nothing new starts").wait_for()
-    assert page.locator("#pause").is_hidden()
+    page.get_by_text("waiting for an answer").first.wait_for()
+    page.get_by_role("button", name="Hold run", exact=True).click()
+    page.get_by_text("Held: nothing new starts").wait_for()
+    page.get_by_text("held, waiting for an answer").first.wait_for()
+    assert page.locator("#hold").is_hidden()
     page.get_by_role("button", name="Approve").click()
     page.wait_for_selector('[data-path="count"].s-queued')
-    page.get_by_role("button", name="Unpause run").click()
+    page.get_by_role("button", name="Release run").click()
     page.wait_for_selector("#status.completed")
-    assert page.locator("#held").inner_text() == "" and page.locator("#unpause").is_hidden()
+    assert page.locator("#held").inner_text() == "" and page.locator("#release").is_hidden()

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import json
+import platform
 from collections.abc import Callable
+from importlib.metadata import version
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -78,6 +81,39 @@ def test_a_misspelt_function_is_found_where_functions_are_known(write: Write, ca
     assert "cli_check.refund" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize("value", [None, ""], ids=["unset", "empty"])
+def test_a_name_without_a_value_is_a_warning(
+    value: str | None, write: Write, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("CLI_CHECK_KEY", raising=False)
+    if value is not None:
+        monkeypatch.setenv("CLI_CHECK_KEY", value)
+    file = write("a.yaml", "id: a\nenv:\n  - CLI_CHECK_KEY\nnodes: {a: {type: manual}}\n")
+    assert main(["validate", file]) == 0
+    told = capsys.readouterr()
+    assert f"{file}:3: warning: `CLI_CHECK_KEY` is not set here" in told.err and "[unset_env]" in told.err
+    assert told.out == f"{file}: 1 warning\n"
+    monkeypatch.setenv("CLI_CHECK_KEY", "k")
+    assert main(["validate", file]) == 0
+    assert capsys.readouterr().out == f"{file}: fine\n"
+
+
+def test_arguments_that_a_function_does_not_take_are_found(write: Write, capsys: pytest.CaptureFixture[str]) -> None:
+    write("cli_check_args.py", "from stepless import function\n@function('cli_check.pay')\n"
+          "def pay(order: str, amount: float) -> None: ...\n")
+    args = "{order: 7, amuont: 1}"
+    file = write("a.yaml", f"id: a\nnodes:\n  a:\n    type: function\n    with:\n      call: cli_check.pay\n      args: {args}\n")
+    assert main(["validate", file]) == 2
+    assert capsys.readouterr().err.splitlines() == [
+        f"{file}:7: error: `cli_check.pay` needs `amount`, which is not given [invalid_arguments]",
+        "    at nodes.a.with.args. Add `amount`. It takes `order`, `amount`.",
+        f"{file}:7: error: `order` of `cli_check.pay` should be text, not 7 [invalid_arguments]",
+        '    at nodes.a.with.args.order. Put it in quotes: `"7"`.',
+        f"{file}:7: error: `cli_check.pay` has no parameter `amuont` [invalid_arguments]",
+        "    at nodes.a.with.args.amuont. Did you mean `amount`? It takes `order`, `amount`.",
+    ]
+
+
 def test_a_function_module_that_fails_is_told_with_its_line(write: Write, hello: str, capsys: pytest.CaptureFixture[str]) -> None:
     module = write("cli_check_bad.py", "from stepless import function\n\nimport no_such_module\n")
     assert main(["validate", hello]) == 2
@@ -133,8 +169,11 @@ def test_a_broken_workflow_is_not_drawn(write: Write, capsys: pytest.CaptureFixt
 @pytest.mark.parametrize(
     ("argv", "told"),
     [
-        ([], "COMMAND"),
-        (["dance"], "dance"),
+        (["dance"], "there is no command `stepless dance`"),
+        (["strat", "hello"], "did you mean `start`? see `stepless --help`."),
+        (["runs", "lst"], "did you mean `list`? see `stepless runs --help`."),
+        (["help", "runz"], "did you mean `run`?"),
+        (["graph", "x.yaml", "--format", "svgg"], "--format is one of `mermaid`, `dot`, `svg`, not `svgg`"),
         (["run", "--budget-ms", "soon", "x.yaml"], "no number of milliseconds"),
         (["dev", "--port", "70000"], "no port"),
         (["run"], "give the workflow to run"),
@@ -155,3 +194,51 @@ def test_a_mistake_in_the_arguments_is_one_sentence_and_the_mend(
 def test_help_shows_examples(command: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     assert main([*command, "--help"]) == 0
     assert "examples:\n  stepless" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("argv", [[], ["help"], ["--help"]])
+def test_the_command_alone_says_what_there_is(argv: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(argv) == 0
+    assert "validate" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(("argv", "usage"), [
+    (["help", "run"], "usage: stepless run "), (["help", "runs", "list"], "usage: stepless runs list "),
+    (["runs"], "usage: stepless runs "), (["help", "runs"], "usage: stepless runs "),
+])  # fmt: skip
+def test_help_of_a_verb_is_its_help(argv: list[str], usage: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(argv) == 0
+    assert capsys.readouterr().out.startswith(usage)
+
+
+def test_the_version_is_told(capsys: pytest.CaptureFixture[str]) -> None:
+    release = version("stepless")
+    assert main(["--version"]) == main(["version"]) == main(["version", "--json"]) == 0
+    line, again, as_json = capsys.readouterr().out.splitlines()
+    assert line == again == f"stepless {release} (Python {platform.python_version()})"
+    assert json.loads(as_json) == {"stepless": release, "python": platform.python_version()}
+
+
+# -- folders ----------------------------------------------------------------------------------------------------------
+
+COMPOSE = "services:\n  web:\n    image: nginx\n    environment: {NODES: '3'}\nx-node: 1\n"
+
+
+def test_other_yaml_of_a_folder_is_left_alone(write: Write, hello: str, capsys: pytest.CaptureFixture[str]) -> None:
+    for name, text in {"docker-compose.yml": COMPOSE, "list.yaml": "- node\n", "broken.yml": "a: [node\n",
+                       "data.json": '["nodes"]', "cluster.yaml": "kind: Cluster\nspec: {nodes: 3}\n", "empty.yaml": ""}.items():
+        write(name, text)
+    assert main(["validate", str(Path(hello).parent)]) == 0
+    told = capsys.readouterr()
+    assert told.err == "" and told.out == f"{hello}: fine\n"
+
+
+@pytest.mark.parametrize("text", [
+    "id: a\nnodes:\n\ta: {type: manual}\n", "nodes: {}\n", "id: a\nnode:\n  a: {type: manual}\n", "{id: a, nodes: {a: }: }\n",
+])  # fmt: skip
+def test_a_workflow_with_faults_is_not_taken_for_something_else(text: str, write: Write) -> None:
+    assert main(["validate", str(Path(write("a.yaml", text)).parent)]) == 2
+
+
+def test_a_file_that_is_named_is_always_judged(write: Write) -> None:
+    assert main(["validate", write("docker-compose.yml", COMPOSE)]) == 2

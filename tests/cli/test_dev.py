@@ -2,18 +2,30 @@
 
 from __future__ import annotations
 
+import asyncio
 import signal
+import socket
 from collections.abc import Callable
 from pathlib import Path
+from time import monotonic
 from typing import Any
 
 import pytest
 
 from stepless.cli import main
+from stepless.cli.dev import listen
 
 Write = Callable[[str, str], str]
 Serve = Callable[..., Any]
 
+IDLE_SHARE = 0.005
+
+NAP = """
+id: nap
+nodes:
+  start: {type: manual}
+  nap: {type: wait, after: start, with: {for: 2d}}
+"""
 GATED = """
 id: gated
 nodes:
@@ -60,6 +72,16 @@ def test_a_broken_file_is_told_and_stops_nobody_else(serve: Serve, hello: str, w
     assert "broken.yaml:3: error:" in said and "broken.yaml: not published, 1 error" in said
     assert "notes.json" not in said
     assert [workflow["id"] for workflow in dev.client.get("/workflows").json()["workflows"]] == ["hello"]
+
+
+def test_a_name_without_a_value_is_told_at_the_start(serve: Serve, write: Write) -> None:
+    write("keyed.yaml", "id: keyed\nenv: [CLI_DEV_KEY]\nnodes:\n  a: {type: transform, with: {value: 'key=${CLI_DEV_KEY}'}}\n")
+    dev = serve(CLI_DEV_KEY="")
+    assert "keyed.yaml:2: warning: `CLI_DEV_KEY` is not set" in "".join(dev.child.said)
+    run_id = dev.start("keyed")
+    assert dev.watch(run_id)[-1] == "run.failed"
+    error = dev.client.get(f"/runs/{run_id}").json()["error"]
+    assert (error["node"], error["code"]) == ("a", "secret_missing") and "CLI_DEV_KEY" in error["message"]
 
 
 def test_a_second_server_on_the_same_file_is_told_who_holds_it(
@@ -110,3 +132,70 @@ def test_a_run_goes_on_after_its_server_was_killed(serve: Serve, write: Write, t
     types = serve().watch(run_id)
     assert types[-1] == "run.completed" and "run.recovered" in types
     assert (tmp_path / "notes").read_text() == "before\ngate\ngate\n"
+
+
+def test_accepted_connections_send_small_answers_at_once() -> None:
+    """Else each answer over a kept connection waits 40 ms for an acknowledgement."""
+
+    async def accepted() -> int:
+        options: asyncio.Queue[int] = asyncio.Queue()
+
+        def connected(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+            options.put_nowait(writer.get_extra_info("socket").getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY))
+            writer.close()
+
+        async with await asyncio.start_server(connected, sock=listen("127.0.0.1", 0)) as server:
+            _, writer = await asyncio.open_connection(*server.sockets[0].getsockname())
+            option = await options.get()
+            writer.close()
+        return option
+
+    assert asyncio.run(accepted()) == 1
+
+
+@pytest.mark.parametrize("lose", ["delete", "replace"])
+def test_a_database_that_goes_away_under_the_server_is_told_and_accepts_no_start(
+    serve: Serve, hello: str, tmp_path: Path, lose: str
+) -> None:
+    dev = serve()
+    database = tmp_path / "kept/dev.db"
+    if lose == "delete":
+        database.unlink()
+    else:
+        (tmp_path / "other.db").write_bytes(b"")
+        (tmp_path / "other.db").rename(database)
+    started = dev.client.post("/workflows/hello/runs", json={"inputs": {}})
+    assert (started.status_code, started.json()["code"]) == (503, "database_gone")
+    assert "start it again" in started.json()["mend"] and "retry-after" in started.headers
+    health = dev.client.get("/health")
+    assert (health.status_code, health.json()["code"]) == (503, "database_gone")
+    assert str(database.relative_to(tmp_path)) in dev.child.until("the file was ")
+    dev.child.signal(signal.SIGTERM)
+    assert dev.child.ended() == 0
+    assert not [line for line in dev.child.said if "the file was" in line][1:]  # told once
+
+
+def test_an_idle_server_takes_next_to_nothing_of_a_processor(serve: Serve, write: Write) -> None:
+    """Ten workflows, twenty runs that wait. The quietest of three looks counts: the machine has other work too."""
+    if not Path("/proc/self/schedstat").exists():
+        pytest.skip("this system does not tell how long a process has run, to the microsecond")
+    for number in range(10):
+        write(f"nap{number}.yaml", NAP.replace("id: nap", f"id: nap{number}"))
+    dev = serve()
+    last = [dev.start(f"nap{number % 10}") for number in range(20)][-1]
+    events = dev.client.get(f"/runs/{last}/events", headers={"Prefer": "wait=5"}).json()
+    while not any(event["payload"].get("status") == "paused" for event in events["events"]):
+        events = dev.client.get(f"/runs/{last}/events", params={"afterEventId": events["cursor"]}).json()
+    shares = []
+    for _ in range(3):
+        used, began = processor_s(dev.child.process.pid), monotonic()
+        dev.client.get(f"/runs/{last}/events", params={"afterEventId": 99}, headers={"Prefer": "wait=3"})
+        shares.append((processor_s(dev.child.process.pid) - used) / (monotonic() - began))
+        if shares[-1] < IDLE_SHARE:
+            break
+    assert min(shares) < IDLE_SHARE
+
+
+def processor_s(pid: int) -> float:
+    """How long all threads of a process have run."""
+    return sum(int(path.read_text().split()[0]) for path in Path(f"/proc/{pid}/task").glob("*/schedstat")) / 1e9

@@ -41,7 +41,7 @@ def test_a_folder_with_an_environment_in_it_owns_its_own_files_alone(write: Writ
     modules = Modules(tmp_path, None)
     modules.load()
     assert {"dev_modules_own", "dev_modules_v", "dev_modules_l"} <= set(sys.modules)
-    assert [path.name for path in modules.files()] == ["dev_modules_own.py"]
+    assert [Path(path).name for path in modules.files()] == ["dev_modules_own.py"]
 
 
 def test_modules_that_are_named_are_own_wherever_they_are(
@@ -53,7 +53,7 @@ def test_modules_that_are_named_are_own_wherever_they_are(
     (tmp_path / "flows").mkdir()
     modules = Modules(tmp_path / "flows", "dev_modules_named")
     modules.load_named()
-    assert [path.name for path in modules.files()] == ["dev_modules_named.py"] and value("named") == 1
+    assert [Path(path).name for path in modules.files()] == ["dev_modules_named.py"] and value("named") == 1
 
 
 def test_loading_again_takes_what_is_new_and_forgets_what_is_gone(write: Write, tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import signal
 from collections.abc import Callable
 from pathlib import Path
@@ -141,9 +142,9 @@ def test_each_run_is_told_of_as_it_begins_waits_and_ends(serve: Serve, write: Wr
     dev = serve()
     run_id = dev.start("nap")
     assert dev.child.until("started") == f"nap started: {dev.client.base_url}/runs/{run_id}/view\n".replace("//runs", "/runs")
-    assert dev.child.until("waits") == f"nap waits for nap (timer): {run_id}\n"
+    assert re.fullmatch(rf"nap is waiting until [-0-9T:.]+Z \(nap\): {run_id}\n", dev.child.until("waiting"))
     assert dev.client.post(f"/runs/{run_id}/skip").json()["skipped_ms"] > 47 * 3_600_000
-    assert dev.child.until("failed").startswith("nap failed in 2 d 0 h, then: value_error")
+    assert dev.child.until("failed").startswith("nap failed in 2 d 0 h, then: ValueError [value_error] at dev_watch")
     assert dev.watch(run_id)[-1] == "run.failed"
 
 
@@ -155,7 +156,7 @@ def test_a_wait_is_skipped_from_another_terminal(
     write("dev_watch_functions.py", FUNCTIONS)
     dev = serve()
     run_id = dev.start("nap")
-    dev.child.until("waits for nap")
+    dev.child.until("nap is waiting until")
     assert main(["runs", "skip", run_id, "--db", str(tmp_path / "kept/dev.db")]) == 0
     assert f"{run_id}  skips 47 h 59 m, and goes on" in capsys.readouterr().out
     assert outputs(dev, run_id) == {"then": "word"}

@@ -48,6 +48,23 @@ def test_a_file_can_be_named_for_it_and_is_then_valid(export: Path, tmp_path: Pa
     assert main(["validate", str(out)]) == 0
 
 
+def test_as_json_document_and_findings_are_one_object(export: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    out = tmp_path / "hello.yaml"
+    for words in ([], ["-o", str(out)]):
+        assert main(["import", "sim", str(export), "--json", *words]) == 0
+        told = capsys.readouterr()
+        assert told.err == ""
+        answer = json.loads(told.out)
+        assert answer["file"] == str(export)
+        assert answer["document"]["nodes"]["Say"]["type"] == "function"
+        [finding] = answer["findings"]
+        assert (finding["code"], finding["severity"]) == ("sim_block_without_equivalent", "warning")
+    assert parse(out.read_text()) == answer["document"]
+    export.write_text("[1]")
+    assert main(["import", "sim", str(export), "--json"]) == 2
+    assert json.loads(capsys.readouterr().err)["error"]["code"] == "no_sim_export"
+
+
 @pytest.mark.parametrize("text", ["", "no json", "[1]", "{}", '{"state": {"blocks": {}}}', "[" * 5000, '{"a": NaN}', "\x00"])
 def test_what_is_no_export_is_bad_input(text: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = tmp_path / "other.json"

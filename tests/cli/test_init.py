@@ -60,7 +60,7 @@ def test_everything_that_the_template_builds_has_its_rule_and_its_code(project: 
     assert [name for name in folders if not (project / "functions" / name / "app.py").is_file()] == []
     settings = (project / "samconfig.toml").read_text()
     assert "FunctionModules=refunds" in settings and (project / "workflows" / "refunds.py").is_file()
-    assert (project / "requirements.txt").read_text().startswith("stepless[aws]==")
+    assert re.fullmatch(r"\./wheels/stepless-[\d.]+-py3-none-any\.whl\[aws\]\n", (project / "requirements.txt").read_text())
 
 
 def test_its_functions_are_packed_as_the_template_wants_them(project: Path) -> None:
@@ -84,3 +84,18 @@ def test_files_of_others_do_not_matter(tmp_path: Path, capsys: pytest.CaptureFix
     assert main(["init", str(tmp_path), "--json"]) == 0
     told = json.loads(capsys.readouterr().out)
     assert ".gitignore" in told["files"] and all((tmp_path / name).is_file() for name in told["files"])
+
+
+def test_a_copy_from_a_commit_is_named_by_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Others find the commit too: no wheel lies beside the project."""
+    noted = tmp_path / "installed" / "stepless-9.9.9.dist-info"
+    noted.mkdir(parents=True)
+    (noted / "METADATA").write_text("Metadata-Version: 2.4\nName: stepless\nVersion: 9.9.9\n")
+    vcs = {"vcs": "git", "commit_id": "c0ffee"}
+    (noted / "direct_url.json").write_text(json.dumps({"url": "https://git.example/stepless.git", "vcs_info": vcs}))
+    monkeypatch.syspath_prepend(noted.parent)
+    assert main(["init", str(tmp_path / "project")]) == 0
+    place = "git+https://git.example/stepless.git@c0ffee"
+    assert (tmp_path / "project" / "requirements.txt").read_text() == f"stepless[aws] @ {place}\n"
+    assert (tmp_path / "project" / "requirements-dev.txt").read_text() == f"stepless[local] @ {place}\npytest>=8.4\n"
+    assert not (tmp_path / "project" / "wheels").exists()

@@ -90,5 +90,5 @@ def test_bash_completes_verbs_and_options(tmp_path: Path, capsys: pytest.Capture
         return set(ended.stdout.split())
 
     assert completed("stepless", "ru") == {"run", "runs"}
-    assert {"resume", "rerun", "redeliver"} >= completed("stepless", "runs", "re") >= {"resume", "rerun"}
+    assert {"resume", "rerun", "redeliver", "release"} >= completed("stepless", "runs", "re") >= {"resume", "rerun"}
     assert completed("stepless", "runs", "list", "--sta") == {"--status"}

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import json
+import re
+import sqlite3
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -57,6 +60,15 @@ def test_publishing_says_id_version_and_whether_anything_changed(say: Say, hello
     assert shown.startswith("# hello version 1, ") and "type: transform" in shown
 
 
+def test_publishing_tells_what_the_server_warns_of(say: Say, write: Write, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("CLI_RUNS_KEY", raising=False)
+    file = write("keyed.yaml", "id: keyed\nenv: [CLI_RUNS_KEY]\nnodes: {a: {type: manual}}\n")
+    code, told, complaint = say("publish", file)
+    assert code == 0 and told.split()[-1] == "published"
+    assert f"{file}:2: warning: `CLI_RUNS_KEY` is not set" in complaint
+    assert [each["code"] for each in lines(say("publish", file, "--json")[1])[0]["warnings"]] == ["unset_env"]
+
+
 def test_a_document_with_faults_is_told_at_its_lines_and_stops_no_other(say: Say, hello: str, write: Write) -> None:
     code, told, complaint = say("publish", write("broken.yaml", BROKEN), hello)
     assert code == 2
@@ -104,7 +116,7 @@ def test_more_runs_than_shown_are_told(say: Say, hello: str) -> None:
 def test_a_run_shows_its_timeline_and_how_to_answer_it(say: Say, paused: str) -> None:
     code, told, _ = say("runs", "show", paused)
     assert code == 0
-    assert "asking version 1  paused" in told and '{"amount": 5}' in told and "customer:c-1" in told
+    assert "asking version 1  waiting for an answer" in told and '{"amount": 5}' in told and "customer:c-1" in told
     assert "Pay 5?" in told and f"stepless runs resume {paused} boss" in told
     assert json.loads(say("runs", "show", paused, "--json")[1])["status"] == "paused"
 
@@ -113,7 +125,7 @@ def test_events_are_printed_from_any_point_on(say: Say, paused: str) -> None:
     events = lines(say("runs", "events", paused, "--json")[1])
     assert [event["eventId"] for event in events] == list(range(1, len(events) + 1))
     assert lines(say("runs", "events", paused, "--after", "2", "--json")[1]) == events[2:]
-    assert "waits (human input)" in say("runs", "events", paused)[1]
+    assert "waiting for an answer" in say("runs", "events", paused)[1]
 
 
 def test_following_a_run_that_has_ended_ends(say: Say, hello: str) -> None:
@@ -191,18 +203,34 @@ def test_a_rerun_is_a_new_run_from_a_node(say: Say, paused: str) -> None:
     assert code == 2 and "[unknown_node]" in complaint
 
 
-def test_a_held_run_goes_on_when_it_is_unpaused(say: Say, hello: str) -> None:
+@pytest.mark.parametrize(("hold", "release"), [("hold", "release"), ("pause", "unpause")])
+def test_a_held_run_goes_on_when_it_is_released(say: Say, hello: str, hold: str, release: str) -> None:
     say("publish", hello)
     run_id = json.loads(say("start", "hello", "--json")[1])["run_id"]
-    assert "begins nothing more" in say("runs", "pause", run_id, "--reason", "the bank is down")[1]
-    assert "goes on" in say("runs", "unpause", run_id)[1]
+    assert "begins nothing more" in say("runs", hold, run_id, "--reason", "the bank is down")[1]
+    assert "goes on" in say("runs", release, run_id)[1]
+
+
+def test_what_runs_wait_for_is_told_and_found(say: Say, paused: str) -> None:
+    _, told, _ = say("runs", "list", "--waiting", "answer")
+    assert re.search(rf"{paused} +asking +waiting for an answer", told)
+    assert "No such run" in say("runs", "list", "--waiting", "child")[1]
+    assert say("runs", "show", paused)[1].splitlines()[0].endswith("  waiting for an answer")
+    [run] = lines(say("runs", "list", "--json", "--waiting", "answer")[1])
+    assert (run["status"], run["waiting"], run["summary"]) == ("paused", ["answer"], "waiting for an answer")
+    say("runs", "hold", paused)
+    assert say("run", "--continue", paused)[0] == 1
+    [run] = lines(say("runs", "list", "--json", "--waiting", "held")[1])
+    assert run["summary"] == "held, waiting for an answer"
+    assert say("runs", "show", paused)[1].splitlines()[0].endswith("  held, waiting for an answer")
+    assert say("runs", "list", "--waiting", "nothing")[0] == 2
 
 
 def test_a_held_run_says_who_holds_it_and_why(say: Say, paused: str) -> None:
     say("runs", "pause", paused, "--reason", "the bank is down")
     assert say("runs", "resume", paused, "--exit", "rejected", "--go")[0] == 1
     _, told, _ = say("runs", "show", paused)
-    assert ": the bank is down" in told and f"stepless runs unpause {paused}" in told
+    assert ": the bank is down" in told and f"stepless runs release {paused}" in told
     say("runs", "unpause", paused)
     assert say("run", "--continue", paused)[0] == 0
 
@@ -222,3 +250,46 @@ def test_the_cost_of_a_run_is_counted(say: Say, hello: str) -> None:
     code, told, _ = say("runs", "cost", run_id)
     assert code == 0 and "Stepless" in told and max(map(len, told.splitlines())) <= 80
     assert json.loads(say("runs", "cost", run_id, "--json")[1])
+
+
+def test_runs_that_are_counted_show_their_number(say: Say, write: Write) -> None:
+    counted = write("counted.yaml", "id: counted\nnumbered: true\nnodes:\n  a: {type: manual}\n")
+    assert say("publish", counted)[0] == 0
+    ids = [json.loads(say("start", "counted", "--go", "--json")[1])["run_id"] for _ in range(2)]
+    listed = say("runs", "list")[1]
+    assert "counted #2" in listed and "counted #1" in listed
+    assert "counted #2 version 1" in say("runs", "show", ids[1])[1]
+
+
+def test_the_tags_of_a_run_are_listed(say: Say, paused: str) -> None:
+    rows = lines(say("runs", "tags", paused, "--json")[1])
+    assert [row["tag"] for row in rows][:2] == ["node_started", "node_completed"]
+    shown = say("runs", "tags", paused)[1].splitlines()
+    assert len(shown) == len(rows)
+    assert "node_started" in shown[0] and "attempt=1 wave=0" in shown[0]
+
+
+def test_a_keyword_has_a_former_name(say: Say, paused: str) -> None:
+    for option in ("--keyword", "--tag"):
+        assert [run["id"] for run in lines(say("runs", "list", "--json", option, "customer:c-1")[1])] == [paused]
+    assert "keywords" in say("runs", "show", paused)[1]
+# -- logs that cannot be read -----------------------------------------------------------------------------------------
+
+
+def test_a_damaged_log_is_one_sentence_with_its_mend_and_lists_show_it(say: Say, paused: str, hello: str, tmp_path: Path) -> None:
+    with closing(sqlite3.connect(tmp_path / "kept" / "runs.db")) as file, file:
+        [[first]] = file.execute("SELECT max(first) FROM log WHERE run_id = ?", (paused,))
+        file.execute("UPDATE log SET data = x'00' WHERE run_id = ? AND first = ?", (paused, first))
+    for verb in ("show", "events", "cost"):
+        code, out, told = say("runs", verb, paused)
+        assert (code, out) == (2, "")
+        assert told.startswith(f"{paused}#{first}: error: the log is damaged from event {first} on: ")
+        assert told.endswith("[damaged_log]\n    Restore the run's log from a backup, or start the run anew.\n")
+    error = json.loads(say("runs", "show", paused, "--json")[2])["error"]
+    assert (error["code"], error["place"]) == ("damaged_log", f"{paused}#{first}")
+    assert say("publish", hello)[0] == 0
+    assert say("start", "hello", "-i", '{"name": "Ada"}', "--go")[0] == 0, "others go on"
+    listed = {run["id"]: run["status"] for run in lines(say("runs", "list", "--json")[1])}
+    assert sorted(listed.values()) == ["completed", "damaged_log"]
+    assert listed[paused] == "damaged_log"
+    assert [run["id"] for run in lines(say("runs", "list", "--status", "damaged_log", "--json")[1])] == [paused]

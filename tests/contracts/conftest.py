@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 from aws_services import Service, dynoxide, ministack, moto, or_skip
+from dynamo_table import DirectClient, Table
 
 from stepless.adapters.aws.blobs import S3Blobs
 from stepless.adapters.aws.store import DynamoStore
@@ -46,6 +47,7 @@ STORES: dict[str, Callable[[Path], Store]] = {
     "memory": lambda folder: MemoryStore(),
     "sqlite": lambda folder: SqliteStore(folder / "store.db"),
     "sqlite-full": lambda folder: SqliteStore(folder / "store.db", synchronous="FULL"),
+    "dynamo-table": lambda folder: DynamoStore(DirectClient(Table()), "table", shards=3),
 }
 BLOBS: dict[str, Callable[[Path], Blobs]] = {
     "memory": lambda folder: MemoryBlobs(),

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from stepless.errors import LeaseLost
-from stepless.ports import Lease, RunHead, Store
+from stepless.ports import Lease, RunFilter, RunHead, Store
 
 
 def head(run_id: str, created_ms: int = 0, **more: Any) -> RunHead:
@@ -43,6 +43,48 @@ def test_a_touch_brings_due_forward_and_never_back(store: Store, before: int | N
     assert store.touch_run("r", touched)
     assert store.get_run("r") == head("r", due_ms=after)
     assert not store.touch_run("none", touched)
+
+
+# -- what a run waits for ----------------------------------------------------------------------------------------------
+
+
+def test_what_a_run_waits_for_is_kept_until_it_is_told_anew(store: Store) -> None:
+    store.create_run(head("r"))
+    lease = store.take_lease("r", "me", 0, 100)
+    assert lease is not None
+
+    def waits() -> str:
+        kept = store.get_run("r")
+        assert kept is not None
+        return kept.waits
+
+    store.update_run(lease, 10, until_ms=200, waits="answer time")
+    assert waits() == "answer time"
+    store.update_run(lease, 20, until_ms=300)
+    assert waits() == "answer time"
+    store.update_run(lease, 30, until_ms=100, waits="")
+    assert waits() == ""
+    store.update_run(lease, 40, release=True, waits="child")
+    again = store.take_lease("r", "you", 50, 100)
+    assert again is not None and waits() == "child"
+    store.update_run(again, 60, status="completed", release=True, waits="")
+    assert waits() == ""
+
+
+def test_runs_are_found_by_what_they_wait_for(store: Store) -> None:
+    waits = {"a": "answer", "b": "held answer", "c": "", "d": "time retry", "e": "answer"}
+    for number, (run_id, word) in enumerate(waits.items()):
+        store.create_run(head(run_id, number, waits=word, workflow_id="other" if run_id == "e" else "wf"))
+
+    def found(word: str, **more: Any) -> list[str]:
+        return [run.run_id for run in store.list_runs(RunFilter(waiting=word, **more)).items]
+
+    assert (found("answer"), found("held"), found("retry"), found("child")) == (["e", "b", "a"], ["b"], ["d"], [])
+    assert found("answer", workflow_id="wf", since_ms=1) == ["b"]
+    assert found("answer", status="paused") == []
+    assert found("answ") == found("") == []
+    first = store.list_runs(RunFilter(waiting="answer"), limit=2)
+    assert [run.run_id for run in store.list_runs(RunFilter(waiting="answer"), limit=2, cursor=first.cursor).items] == ["a"]
 
 
 # -- the lease -------------------------------------------------------------------------------------------------------

@@ -18,15 +18,13 @@ import boto3
 import pytest
 
 from stepless.adapters.aws.sandbox import CONFIG, LambdaSandbox
-from stepless.adapters.process import sandbox as process
-from stepless.adapters.process.sandbox import ProcessSandbox
+from stepless.adapters.process.sandbox import CHILD, ProcessSandbox
 from stepless.limits import MAX_CODE_PRINT_CHARACTERS
 from stepless.model.program import Program, Ran
 from stepless.model.work import NodeFailure
 from stepless.ports import Sandbox
 from stepless.runtime.bootstrap_sandbox import sandboxed
 
-CHILD = Path(process.__file__).with_name("child.py")
 Reply = Callable[[bytes], tuple[int, dict[str, str], bytes]]
 
 
@@ -229,8 +227,21 @@ def test_machine_code_has_no_network_either() -> None:
     assert told.stdout.split() == ["-1", str(errno.EPERM)]
 
 
-WITHOUT_FILTER = f"""
-import importlib.util, json, sys
+@pytest.mark.parametrize(("unsafe", "expected"), [(False, "sandbox_unavailable"), (True, None)])
+def test_without_the_kernels_filter_code_runs_only_when_that_is_wanted(unsafe: bool, expected: str | None) -> None:
+    code = "def main(args):\n  try: open('/etc/hostname')\n  except OSError as error: return error.errno"
+    request = {"code": code, "args": {}, "timeout_ms": 9_000, "memory_mb": 256, "max_output_bytes": 999,
+               "max_print_characters": 9, "unsafe": unsafe}
+    told = subprocess.run([sys.executable, "-I", "-S", "-c", NO_FILTER], input=json.dumps(request), capture_output=True,
+                          text=True, timeout=30, check=True)
+    answer = json.loads(told.stdout)
+    assert (answer.get("error", {}).get("code"), answer.get("value")) == (expected, errno.EMFILE if unsafe else None)
+
+
+# -- both walls: with the kernel's filter, and without it as on Lambda --------------------------------------------------
+
+NO_FILTER = f"""
+import importlib.util
 spec = importlib.util.spec_from_file_location("child", {str(CHILD)!r})
 child = importlib.util.module_from_spec(spec)
 spec.loader.exec_module(child)
@@ -239,15 +250,160 @@ child.main()
 """
 
 
-@pytest.mark.parametrize(("unsafe", "expected"), [(False, "sandbox_unavailable"), (True, None)])
-def test_without_the_kernels_filter_code_runs_only_when_that_is_wanted(unsafe: bool, expected: str | None) -> None:
-    code = "def main(args):\n  try: open('/etc/hostname')\n  except OSError as error: return error.errno"
-    request = {"code": code, "args": {}, "timeout_ms": 9_000, "memory_mb": 256, "max_output_bytes": 999,
-               "max_print_characters": 9, "unsafe": unsafe}
-    told = subprocess.run([sys.executable, "-I", "-S", "-c", WITHOUT_FILTER], input=json.dumps(request), capture_output=True,
-                          text=True, timeout=30, check=True)
-    answer = json.loads(told.stdout)
-    assert (answer.get("error", {}).get("code"), answer.get("value")) == (expected, errno.EMFILE if unsafe else None)
+@pytest.fixture(params=["filter", "no filter"])
+def walled(request: pytest.FixtureRequest, tmp_path: Path) -> Sandbox:
+    if request.param == "filter":
+        return ProcessSandbox(unsafe=True)
+    script = tmp_path / "no_filter.py"
+    script.write_text(NO_FILTER)
+    return ProcessSandbox(unsafe=True, script=script)
+
+
+ATTACK = """
+import typing, types
+sys = typing.sys
+os, posix, imp = (sys.modules[name] for name in ("os", "posix", "_imp"))
+importer = sys.modules["_frozen_importlib"].BuiltinImporter
+
+def everything():
+    seen, left = set(), [object]
+    while left:
+        for kind in type.__subclasses__(left.pop()):
+            if kind not in seen:
+                seen.add(kind)
+                left.append(kind)
+    return seen
+
+def named(name):
+    "A function of that name, wherever one is still held."
+    for module in list(sys.modules.values()):
+        for value in vars(module).values():
+            held = value if isinstance(value, (set, frozenset, list, tuple)) else (value,)
+            for each in held:
+                if getattr(each, "__name__", "") == name and isinstance(each, types.BuiltinFunctionType):
+                    return each
+    raise PermissionError("nowhere")
+
+def above():
+    "The globals of everything that called this."
+    frame, found = sys._getframe(), []
+    while frame is not None:
+        found += [frame.f_globals, frame.f_locals]
+        frame = frame.f_back
+    return found
+
+def main(args):
+    try:
+        return {"done": (lambda: %s)()}
+    except (OSError, LookupError, ImportError, AttributeError, StopIteration) as error:
+        return {"refused": type(error).__name__}
+"""
+
+ATTACKS = {
+    "signal the parent": "os.kill(args['parent'], 9)",
+    "signal everybody": "os.kill(-1, 0)",
+    "signal the group of the parent": "os.killpg(args['parent'], 9)",
+    "signal by a name that is held elsewhere": "named('kill')(args['parent'], 9)",
+    "signal by a fresh posix": "importer.load_module('posix').kill(args['parent'], 9)",
+    "make a module anew": "imp.create_builtin(importer.find_spec('posix')).kill(args['parent'], 9)",
+    "make ctypes": "imp.create_dynamic(types.SimpleNamespace(name='_ctypes', origin='/usr/lib/_ctypes.so'))",
+    "read the parent's environment": "open(f\"/proc/{args['parent']}/environ\", 'rb').read()",
+    "read the parent's environment by descriptor": "os.open(f\"/proc/{args['parent']}/environ\", 0)",
+    "read the parent's memory": "open(f\"/proc/{args['parent']}/mem\", 'rb')",
+    "write the parent's memory": "open(f\"/proc/{args['parent']}/mem\", 'r+b')",
+    "read where the parent runs": "os.readlink(f\"/proc/{args['parent']}/exe\")",
+    "read its own environment": "open('/proc/self/environ', 'rb').read()",
+    "limit the parent": "next(each['resource'] for each in above() if 'resource' in each).prlimit(args['parent'], 0, (0, 0))",
+    "delete by what os keeps": "next(f for f in os.supports_dir_fd if f.__name__ == 'unlink')(args['file'])",
+    "delete": "os.unlink(args['file'])",
+    "rename": "os.replace(args['file'], args['file'] + '2')",
+    "write a file": "open(args['file'], 'w')",
+    "start a process": "os.fork()",
+    "start a process another way": "sys.modules['_posixsubprocess'].fork_exec()",
+    "be somebody else": "os.execv('/bin/true', ['true'])",
+    "find ctypes by name": "sys.modules['ctypes']",
+    "find ctypes in the script": "sys.modules['__main__'].ctypes",
+    "find ctypes in what called": "next(iter([each['ctypes'] for each in above() if 'ctypes' in each]), None).CDLL",
+    "find ctypes in a module": "[module for module in list(sys.modules.values()) if hasattr(module, 'ctypes')][0]",
+    "import it": "importer.load_module('_ctypes')",
+}
+
+
+@pytest.mark.parametrize("attack", ATTACKS.values(), ids=ATTACKS)
+def test_neither_wall_lets_code_out(attack: str, walled: Sandbox, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PAYMENTS_API_KEY", "hush")
+    file = tmp_path / "precious"
+    file.write_text("kept")
+    bystander = subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE)
+    try:
+        parent = bystander.pid  # of the same user, as the parent is; the test outlives what hits it
+        answer = run(walled, ATTACK % attack, parent=parent, file=str(file)).value
+        assert list(answer) == ["refused"], answer
+        assert bystander.poll() is None
+    finally:
+        bystander.communicate(b"\n")
+    assert bystander.returncode == 0
+    assert file.read_text() == "kept"
+
+
+def test_without_the_filter_nothing_that_calls_machine_code_was_ever_loaded(walled: Sandbox, request: Any) -> None:
+    code = ATTACK % "sorted(kind.__module__ for kind in everything() if 'ctypes' in kind.__module__)"
+    found = run(walled, code).value["done"]
+    assert found == [] or "no filter" not in request.node.name
+
+
+def test_without_the_filter_few_functions_of_the_system_are_left(walled: Sandbox, request: Any) -> None:
+    code = ATTACK % "[name for name, value in vars(posix).items() if isinstance(value, types.BuiltinFunctionType)]"
+    left = set(run(walled, code).value["done"])
+    assert left >= {"write", "_exit", "urandom"}
+    assert len(left) < 20 or "no filter" not in request.node.name
+
+
+HELD = f"""
+import gc, importlib.util, sys
+spec = importlib.util.spec_from_file_location("child", {str(CHILD)!r})
+child = importlib.util.module_from_spec(spec)
+spec.loader.exec_module(child)
+for name in (*child.OFFERED, *child._NEEDED):
+    importlib.import_module(name)
+posix = sys.modules["posix"]
+stay = child._KEPT["posix"]
+taken = [value for name, value in vars(posix).items() if isinstance(value, type(len)) and name not in stay]
+kept = [gc.get_referrers]
+child.strip_modules()
+print(len(taken), sorted({{type(holder).__name__ for holder in kept[0](*taken) if holder is not taken}} - {{"frame"}}))
+"""
+
+
+def test_no_module_holds_what_was_taken_away() -> None:
+    told = subprocess.run([sys.executable, "-I", "-S", "-c", HELD], capture_output=True, text=True, timeout=60, check=True)
+    number, _, holders = told.stdout.partition(" ")
+    assert int(number) > 100
+    assert holders.strip() == "[]"
+
+
+def test_code_runs_the_same_behind_both_walls(walled: Sandbox) -> None:
+    code = ("import uuid, random, traceback, time, hashlib, datetime\ndef main(args):\n  random.random()\n"
+            "  try: 1 / 0\n  except ZeroDivisionError: told = traceback.format_exc()\n"
+            "  print('seen')\n  return [len(str(uuid.uuid4())), 'ZeroDivisionError' in told, args['n'] + 1]")
+    assert run(walled, code, n=1) == Ran([36, True, 2], "seen\n")
+
+
+@pytest.mark.parametrize(("code", "expected", "more"), [
+    ("def main(args):\n  while True: pass", "code_timeout", {"timeout_ms": 1_500}),
+    ("def main(args): return 'x' * (1 << 30)", "code_memory", {}),
+    ("def main(args): raise KeyError('x')", "code_raised", {}),
+    ("import typing\ndef main(args): typing.sys.modules['os']._exit(3)", "code_raised", {}),
+])  # fmt: skip
+def test_code_ends_the_same_behind_both_walls(code: str, expected: str, more: dict[str, int], walled: Sandbox) -> None:
+    assert failing(walled, code, **more).code == expected
+
+
+def test_the_function_hides_its_process() -> None:
+    code = ("import ctypes\nfrom stepless.runtime.bootstrap_sandbox import hide_process\nhide_process()\n"
+            "print(ctypes.CDLL(None).prctl(3, 0, 0, 0, 0))")
+    told = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=30, check=True)
+    assert told.stdout.strip() == "0"
 
 
 # -- the function -----------------------------------------------------------------------------------------------------

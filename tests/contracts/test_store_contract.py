@@ -30,6 +30,10 @@ def signal(identity: str = "p1", created_ms: int = 0, body: bytes = b"{}", kind:
     return Signal(kind, identity, body, created_ms)
 
 
+def test_a_store_that_can_be_relied_on_says_nothing(store: Store) -> None:
+    assert store.check() is None  # type: ignore[func-returns-value]
+
+
 def every_page(store: Store, filter: RunFilter, limit: int) -> list[RunHead]:
     found: list[RunHead] = []
     page = store.list_runs(filter, limit=limit)

@@ -3,6 +3,8 @@ template grant what the table of docs/security.md says."""
 
 from __future__ import annotations
 
+import asyncio
+import json
 import re
 from pathlib import Path
 from typing import Any
@@ -11,11 +13,22 @@ import pytest
 import yaml
 from pages import ROOT, blocks, prose
 
-from stepless import limits
+from stepless import NodeFailure, function, limits
+from stepless.adapters.openai.models import PUBLIC, OpenAIModels
+from stepless.core.settle import backoff_ms
+from stepless.model.graph import Retry
+from stepless.model.written import RETRIED
+from stepless.nodes.function import registered_anew, run
 from stepless.nodes.http.addresses import ALLOW_VARIABLE
 from stepless.nodes.webhook import Hmac
+from stepless.ports import Call
+from stepless.runtime.bootstrap import local
+from stepless.runtime.triggers import Firing, start_scheduled
+from stepless.testing import WorkflowTest
 
-SECURITY, ARCHITECTURE, FAQ = (ROOT / "docs" / name for name in ("security.md", "architecture.md", "faq.md"))
+SECURITY, ARCHITECTURE, FAQ, REFERENCE = (
+    ROOT / "docs" / name for name in ("security.md", "architecture.md", "faq.md", "reference.md")
+)
 ENGINE = ROOT / "engine" / "stepless"
 DAY_MS = 24 * 3_600_000
 
@@ -117,3 +130,53 @@ def test_the_roles_are_as_the_table_says() -> None:
     assert who_may("ssm:GetParameter", "secretsmanager:GetSecretValue") == {"ApiRole", "RunnerRole"}
     assert who_may("scheduler:CreateSchedule") == {"ApiRole", "RunnerRole"}
     assert who_may("dynamodb:PutItem") == {"ApiRole", "RunnerRole", "TriggerRole"}
+
+
+# -- the reference ----------------------------------------------------------------------------------------------------
+
+
+def test_what_is_waited_between_tries_is_what_the_reference_says() -> None:
+    assert "is drawn between half of that and all of it" in " ".join(REFERENCE.read_text().split())
+    retry = Retry(3, 400, 700, ())
+    assert [backoff_ms(retry, attempt, chance) for attempt in (1, 2) for chance in (0.0, 1.0)] == [200, 400, 350, 700]
+
+
+def test_a_schedule_puts_out_what_the_reference_says() -> None:
+    assert "`scheduled_at` is null unless they have it" in REFERENCE.read_text()
+    nodes = {"night": {"type": "schedule", "with": {"rate": "1h"}},
+             "at": {"type": "transform", "after": "night", "with": {"value": "<night.scheduled_at>"}}}
+    workflow = WorkflowTest({"id": "w", "nodes": nodes})
+    assert workflow.run({}).outputs["at"] is None
+    assert workflow.run({"scheduled_at": "2030-01-31T09:00:00Z", "node": "night"}).outputs["at"] == "2030-01-31T09:00:00Z"
+    firing = Firing("w", "night", 1_900_000_000_000)
+    built = local(None)
+    built.service.publish({"id": "w", "nodes": nodes})
+    started = start_scheduled(built.world, built.service.versions, firing)
+    assert started is not None
+    inputs = json.loads(built.service.run(started.run_id).head.inputs)
+    assert inputs == {"scheduled_at": "2030-03-17T17:46:40.000Z", "node": "night"}
+    built.close()
+
+
+@pytest.mark.parametrize(("raised", "cause", "code"), [
+    (KeyError("carrot"), "provider_error", "key_error"), (TimeoutError("late"), "timeout", "timeout"),
+])  # fmt: skip
+def test_an_exception_has_the_cause_that_the_reference_says(raised: Exception, cause: str, code: str) -> None:
+    said = REFERENCE.read_text().split("### `function`")[1].split("###")[0]
+    assert f"`{cause}`" in said and code in said and cause in RETRIED
+
+    def fail() -> None:
+        raise raised
+
+    call = Call("r", "w", "n", "n", "function", 1, {}, {"call": "docs_claims.fail"}, {}, "t", 9_000, 0, print, print)
+    with registered_anew([]), pytest.raises(NodeFailure) as failed:
+        function("docs_claims.fail")(fail)
+        asyncio.run(run(call))
+    assert (failed.value.cause, failed.value.code) == (cause, code)
+
+
+@pytest.mark.parametrize("page", ["reference.md", "recipes/agent-with-a-human.md"])
+def test_the_address_of_a_server_of_models_has_its_version(page: str) -> None:
+    said = (ROOT / "docs" / page).read_text()
+    assert f"`{PUBLIC}" in said and "`/chat/completions`" in said
+    assert OpenAIModels("http://127.0.0.1:9/v1", None, None)._url == "http://127.0.0.1:9/v1/chat/completions"

@@ -37,7 +37,7 @@ CONTRACTS = [
 IDS = [identity for identity, _ in CONTRACTS]
 
 STUB = """
-stepless.__main__ stepless.codes stepless.collector stepless.imports stepless.imports.sim
+stepless.__main__ stepless.codes stepless.collector stepless.imports stepless.imports.sim stepless.raised
 stepless.adapters stepless.adapters.aws stepless.adapters.aws.store stepless.adapters.memory stepless.adapters.memory.store
 stepless.api stepless.api.app stepless.builder stepless.builder.workflow stepless.cli stepless.cli.dev stepless.cli.main
 stepless.compile stepless.compile.link
@@ -64,6 +64,10 @@ TRESPASSES = [  # what is drawn, and the contracts that it breaks, by name
     (["stepless.core.decide -> time"], "pure"),
     (["stepless.compile.link -> stepless.model.document", "stepless.model.document -> os"], "pure"),
     (["stepless.expressions.parse -> asyncio"], "pure"),
+    (["stepless.compile.link -> gc"], "collector pure"),
+    (["stepless.runtime.runner -> gc"], "collector"),
+    (["stepless.runtime.bootstrap_aws -> stepless.collector"], "collector"),
+    (["stepless.core.fold -> stepless.codes", "stepless.codes -> gc"], "collector pure"),
     (["stepless.core.fold -> pydantic"], "pydantic"),
     (["stepless.nodes.http -> boto3"], "boto3"),
     (["stepless.adapters.memory.store -> botocore"], "boto3"),
@@ -124,6 +128,8 @@ def test_an_empty_house_breaks_no_contract() -> None:
         "stepless.nodes.registry -> stepless.nodes.http",
         "stepless.testing.simulate -> stepless.adapters.memory.store",
         "stepless.model.document -> pydantic",
+        "stepless.cli.main -> stepless.collector",
+        "stepless.collector -> gc",
     ],
 )
 def test_what_the_house_allows_breaks_nothing(lines: str) -> None:

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import json
+import shlex
 import zipfile
 from pathlib import Path
 
 import pytest
-from environments import ROOT, Environment
+from environments import ROOT, Environment, empty, must, say, uv
 
 from stepless.cli.extras import EXTRAS, missing_extra
+from stepless.runtime.origin import command
 
 pytestmark = pytest.mark.installs
 
@@ -74,13 +76,14 @@ def test_all_that_is_public_can_be_imported_without_any_extra(bare: Environment)
 def test_a_command_that_needs_an_extra_says_which(bare: Environment) -> None:
     done = bare.say("stepless", "dev")
     assert done.returncode == 2 and "Traceback" not in done.stderr
-    assert "which is not installed [extra_missing]\n    Install it: pip install 'stepless[local]'." in done.stderr
+    mend = f"pip install 'stepless[local] @ {bare.wheel.as_uri()}'"
+    assert f"which is not installed [extra_missing]\n    Install it: {mend}." in done.stderr
 
 
 def test_a_node_that_needs_an_extra_says_which(bare: Environment) -> None:
     write(bare, cloud__yaml=CLOUD)
     done = bare.say("stepless", "run", "cloud.yaml")
-    assert done.returncode == 2 and "pip install 'stepless[aws]'" in done.stderr
+    assert done.returncode == 2 and f"pip install 'stepless[aws] @ {bare.wheel.as_uri()}'" in done.stderr
 
 
 def test_whoever_writes_workflows_tests_and_serves_them_with_one_extra(dev: Environment) -> None:
@@ -97,8 +100,32 @@ def test_a_project_that_it_begins_passes_its_own_test(dev: Environment) -> None:
     assert done.returncode == 0 and " passed" in done.stdout, done.stdout
 
 
+def test_the_steps_that_init_prints_work_in_an_empty_environment(dev: Environment, tmp_path: Path) -> None:
+    """One step after the other, as they are printed, on a machine where the copy that made the project is gone."""
+    begun = dev.say("stepless", "init", str(tmp_path / "steps"))
+    assert begun.returncode == 0, begun.stderr
+    fresh, folder = empty(tmp_path / "fresh"), tmp_path / "steps"
+    printed = [line.strip() for line in begun.stdout.partition("Now:\n")[2].splitlines() if line.startswith("  ")]
+    assert printed[0] == f"cd {folder}" and printed[-1] == "stepless dev workflows"
+    for line in printed[1:-1]:
+        words = shlex.split(line)
+        if words[0] == "pip":
+            must(uv(), "pip", "install", "--quiet", "--python", fresh / "python", *words[2:], folder=folder)
+            continue
+        done = say(fresh / words[0], *words[1:], *(["--approve"] if words[1] == "run" else []), folder=folder)
+        assert done.returncode == 0, f"{line}: {done.stdout}{done.stderr}"
+    wheel = next((folder / "wheels").glob("*.whl"))
+    for name, extra in (("requirements-dev.txt", "local"), ("requirements.txt", "aws")):
+        assert f"./wheels/{wheel.name}[{extra}]" in (folder / name).read_text().splitlines()
+    assert set(zipfile.ZipFile(wheel).namelist()) - noted(wheel) == set(zipfile.ZipFile(dev.wheel).namelist()) - noted(dev.wheel)
+
+
+def noted(wheel: Path) -> set[str]:
+    return {name for name in zipfile.ZipFile(wheel).namelist() if ".dist-info/" in name}
+
+
 def test_every_module_that_may_be_missing_is_brought_by_its_extra() -> None:
     for module, extra in EXTRAS.items():
         told = missing_extra(ModuleNotFoundError(f"No module named {module}", name=f"{module}.part"))
-        assert told is not None and told.mend == f"install it: pip install 'stepless[{extra}]'"
+        assert told is not None and told.mend == f"install it: {command(extra)}"
     assert missing_extra(ModuleNotFoundError("No module named payments", name="payments")) is None

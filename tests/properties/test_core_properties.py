@@ -22,7 +22,7 @@ from stepless.model.graph import Graph
 from stepless.model.kind import Outcome
 from stepless.nodes import KINDS
 
-relaxed = settings(max_examples=150, deadline=None, suppress_health_check=list(HealthCheck))
+relaxed = settings(max_examples=150, suppress_health_check=list(HealthCheck))
 Outcomes = dict[str, Any]
 
 

@@ -1,40 +1,50 @@
-"""`make simulate SEEDS=10000`: so many seeds from 0. `make simulate SEEDS=1 FROM=123`: seed 123 again, in full."""
+"""`make simulate SEEDS=10000`: so many seeds from 0, every tenth also on the adapters of AWS and of SQLite.
+`make simulate SEEDS=1 FROM=123 GROUND=cloud`: seed 123 again on one ground, in full."""
 
 from __future__ import annotations
 
 import argparse
 import sys
 import time
-from collections import Counter
 from concurrent.futures import ProcessPoolExecutor
+from multiprocessing import get_context
 from os import cpu_count
 
-from episode import Episode, Failed
+from embedded import OnFile
+from episode import Episode, Failed, Parts
+from grounds import OnCloud
+from weathers import draw_cloud_weather
+
+GROUNDS = {"memory": Parts(), "cloud": Parts(OnCloud, weather=draw_cloud_weather), "file": Parts(OnFile)}
+EVERY = 10
 
 
-def one(number: int) -> tuple[int, str, str | None]:
-    """A seed, what it ran, and what went wrong."""
-    episode = Episode(number)
-    shape = str(episode.scenario.document["id"])
+def one(job: tuple[str, int]) -> tuple[int, str | None]:
+    """A seed on a ground, and what went wrong."""
+    ground, number = job
     try:
-        episode.go()
+        Episode(number, GROUNDS[ground]).go()
     except Failed as failure:
-        return number, shape, str(failure)
-    return number, shape, None
+        return number, str(failure)
+    return number, None
 
 
 def main() -> int:
     arguments = argparse.ArgumentParser(description=__doc__)
     arguments.add_argument("seeds", type=int, nargs="?", default=1_000, help="how many")
     arguments.add_argument("--from", type=int, default=0, dest="first", help="the first seed")
+    arguments.add_argument("--ground", choices=["", *GROUNDS], default="", help="only on this one")
     arguments.add_argument("--keep-going", action="store_true", help="do not stop at the first seed that fails")
     arguments.add_argument("--workers", type=int, default=cpu_count() or 1)
     given = arguments.parse_args()
     numbers, began, failed = range(given.first, given.first + given.seeds), time.monotonic(), list[int]()
-    shapes: Counter[str] = Counter()
-    with ProcessPoolExecutor(given.workers) as pool:
-        for number, shape, fault in pool.map(one, numbers, chunksize=min(50, max(1, given.seeds // 8))):
-            shapes[shape] += 1
+    jobs = [(given.ground or "memory", number) for number in numbers]
+    if not given.ground:
+        jobs += [(ground, number) for ground in ("cloud", "file") for number in numbers if number % EVERY == 0]
+    done = 0
+    with ProcessPoolExecutor(given.workers, get_context("fork")) as pool:  # others would look for `one` in a module
+        for number, fault in pool.map(one, jobs, chunksize=min(20, max(1, len(jobs) // 8))):
+            done += 1
             if fault is None:
                 continue
             failed.append(number)
@@ -43,7 +53,7 @@ def main() -> int:
                 pool.shutdown(cancel_futures=True)
                 break
     took = time.monotonic() - began
-    sys.stdout.write(f"{sum(shapes.values())} seeds in {took:.1f} s, {len(failed)} failed {failed[:20]}\n")
+    sys.stdout.write(f"{done} episodes in {took:.1f} s, {len(failed)} failed {failed[:20]}\n")
     return 1 if failed else 0
 
 

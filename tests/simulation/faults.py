@@ -42,6 +42,10 @@ class Weather:
     skew_ms: int = 0
     back_ms: int = 0  # the clock is set back by this …
     back_at_ms: float = 0.0  # … at this instant
+    # What only a cloud does.
+    lag: float = 0.0  # an index, or a read that is not consistent, is behind the table
+    partial: float = 0.0  # a batch is done in part
+    missing: float = 0.0  # an object is gone for a while
 
 
 def draw_weather(random: Random) -> Weather:
@@ -113,19 +117,34 @@ class Line:
         if fault == "crash before":
             raise Crash
         if fault == "refused":
-            raise StoreUnavailable(f"{name} was refused", place="simulation")
+            raise self.refused(name)
         result = effect()
         self._wait(fault == "frozen after")
         if fault == "crash after":
             raise Crash
         if fault == "answer lost":
-            raise StoreUnavailable(f"the answer of {name} was lost", place="simulation")
+            raise self.lost(name)
         return result
+
+    def refused(self, name: str) -> Exception:
+        """What the process meets instead of an answer, when nothing was done."""
+        return StoreUnavailable(f"{name} was refused", place="simulation")
+
+    def lost(self, name: str) -> Exception:
+        """What it meets when everything was done."""
+        return StoreUnavailable(f"the answer of {name} was lost", place="simulation")
 
     def _wait(self, frozen: bool) -> None:
         ms = self.chance.random.choice(self.chance.weather.freeze_ms) if frozen else self.chance.latency_ms()
         if ms:
             self.actor.pause(ms)
+
+
+class OpenLine(Line):
+    """A line on which nothing goes wrong: where the faults are dealt below the port's verbs."""
+
+    def call(self, name: str, effect: Callable[[], T]) -> T:
+        return effect()
 
 
 class FaultyStore:

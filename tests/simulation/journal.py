@@ -4,7 +4,7 @@ ran, every answer that was acknowledged. The invariants of the specification (3.
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from faults import EPOCH_MS
@@ -62,12 +62,15 @@ class RunStory:
 
 
 class Journal:
-    """Looks over everybody's shoulder. `exact` is false in worlds whose clocks differ or step back."""
+    """Looks over everybody's shoulder. `exact` is false in worlds whose clocks differ or step back; `fenced` in those where they
+    differ by more than a lease's margin: there whoever was fenced off may go on with what it began."""
 
-    def __init__(self, schedule: Schedule, exact: bool) -> None:
+    def __init__(self, schedule: Schedule, exact: bool, fenced: bool = True) -> None:
         self.schedule = schedule
         self.exact = exact
+        self.fenced = fenced
         self.runs: defaultdict[str, RunStory] = defaultdict(RunStory)
+        self.keeps: Callable[[str], bool] = lambda key: True  # whether the object of this key is there
         self.answers: list[Answered] = []
         self.holds: list[Held] = []
 
@@ -92,6 +95,9 @@ class Journal:
         for event in decode_batch(batch.data, batch.first):
             story.events.append(event)
             story.committed_ms[event.sequence] = self.schedule.now_ms
+            for name, (key, _) in event.data.get("blobs", {}).items():
+                if not self.keeps(key):
+                    self._refuse(f"an object is there before the batch that names it: {name} of {event.instance}")
             if event.type is EventType.NODE_STARTED:
                 story.starts.add((event.instance, event.data.get("attempt", 1)))
             elif event.type in NODE_ENDS:
@@ -99,12 +105,24 @@ class Journal:
                     self._refuse(f"a completed instance never runs again: {event.instance} ended twice")
                 story.ends[event.instance] = event.type
 
+    def acknowledged(self, run_id: str, batch: Batch) -> None:
+        """A process was told that its batch is durable."""
+        story = self.runs[run_id]
+        story.acknowledged.append(batch)
+        if story.written.get(batch.first) != batch:
+            self._refuse(f"acknowledged is durable: the batch {batch.first} of {run_id} was acknowledged and is not there")
+
+    def taken(self, run_id: str, left: Sequence[str]) -> None:
+        """A process was told that signals are marked as taken; `left` are those that are not."""
+        if left:
+            self._refuse(f"acknowledged is durable: {len(left)} signals of {run_id} are said to be marked as taken and are not")
+
     def runs_now(self, call: Call) -> None:
         """An attempt begins to have effects."""
         story, attempt = self.runs[call.run_id], (call.instance, call.attempt)
         if attempt not in story.starts:
             self._refuse(f"no effect before its commit: {attempt} of {call.run_id} runs and its start is not in the log")
-        if call.instance in story.ends:
+        if call.instance in story.ends and self.fenced:
             self._refuse(f"a completed instance never runs again: {attempt} of {call.run_id} runs after its end")
         if story.tokens.setdefault(call.instance, call.token) != call.token:
             self._refuse(f"{call.instance} runs with two idempotency tokens")

@@ -7,12 +7,13 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
-from random import Random
 from typing import Any
 
 from episode import Parts
-from faults import CALL_FAULTS, SkewedClock, Weather
+from faults import SkewedClock
+from mutants_cloud import CLOUD_MUTANTS
+from mutants_file import FILE_MUTANTS
+from weathers import calm, dead_letters, deadly, frozen, lossy, mourning, slow
 
 from stepless.adapters.memory.store import MemoryStore
 from stepless.core.decide import decide
@@ -292,38 +293,6 @@ class FastClock(SkewedClock):
         return super().now_ms() + 4_000
 
 
-def calm(random: Random) -> Weather:
-    return Weather()
-
-
-def frozen(random: Random) -> Weather:
-    """Processes freeze for longer than their lease."""
-    faults = [fault for fault in CALL_FAULTS if "frozen" in fault]
-    return Weather(until_ms=200_000, rate=0.1, faults=faults, freeze_ms=(70_000, 140_000), latency=0.5)
-
-
-def slow(random: Random) -> Weather:
-    return Weather(until_ms=120_000, latency=0.8)
-
-
-def deadly(random: Random) -> Weather:
-    return Weather(until_ms=120_000, rate=0.08, faults=["crash after", "crash before"], latency=0.3, lost=0.3)
-
-
-def dead_letters(random: Random) -> Weather:
-    """Messages that were not acknowledged do not come again: only the sweep is left."""
-    return replace(deadly(random), abandoned=0.5)
-
-
-def storm(random: Random) -> Weather:
-    """Everything at once."""
-    return Weather(until_ms=120_000, rate=0.08, latency=0.5, lost=0.3, doubled=0.3, delayed=0.3, early=0.5)
-
-
-def lossy(random: Random) -> Weather:
-    return Weather(until_ms=120_000, latency=0.8, lost=0.5)
-
-
 MUTANTS: Mapping[str, Parts] = {
     "append without condition": Parts(store=AppendsWithoutCondition, weather=frozen),
     "acknowledged write is lost": Parts(store=LosesWhatItAcknowledged),
@@ -345,10 +314,14 @@ MUTANTS: Mapping[str, Parts] = {
     "early answers are dropped": Parts(runner=_runner(_with_signals(DropsEarlyAnswers)), shape="early"),
     "a deadline claims nothing": Parts(runner=_runner(DeadlinesClaimNothing), shape="waits", weather=slow),
     "a frozen process begins work": Parts(runner=_runner(HoldsWithoutAsking), weather=frozen),
-    "children of the dead are orphans": Parts(runner=_runner(LeavesOrphans), shape="parent", weather=deadly),
+    "children of the dead are orphans": Parts(
+        runner=_runner(LeavesOrphans), shape="parent", weather=mourning, cancels=1.0
+    ),
     "a held run is gone on with": Parts(runner=_runner(ForgetsTheHold)),
     "a pause is lost": Parts(runner=_runner(_with_signals(LosesTheHold)), shape="waits"),
     "the header never hears of the end": Parts(runner=_runner(ForgetsToEnd), weather=calm),
     "timers compare with a clock that is ahead": Parts(clock=FastClock, shape="waits"),
     "nobody sweeps": Parts(sweeps=False, weather=lossy),
+    **CLOUD_MUTANTS,
+    **FILE_MUTANTS,
 }

@@ -9,11 +9,14 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterator
 from random import Random
+from typing import Any
 
-from episode import SIGNER, SWEEP_MS, Episode, KnownVersions
+from callers import callers
+from episode import SIGNER, SWEEP_MS, Episode
 from faults import Crash
 from journal import Answered, Held, Violation
 from virtual_time import Actor
+from workers import UNEXPECTED, KnownVersions, is_missing_blob, unexpected
 
 from stepless.core.events import EventType
 from stepless.errors import Conflict, Gone, InvalidRequest, NotFound, StoreUnavailable
@@ -25,6 +28,7 @@ from stepless.runtime.sweep import sweep
 from stepless.testing import simulate
 
 HOLD_MS = (50, 1_500, 30_000, 200_000)  # so long a run stays paused, and goes on until the next time
+GONE_MS = 300_000  # so long people wait before they ask again for what is gone
 WHEN_MS = (0, 2_000, 5_000, 5_200, 20_000)  # after the start somebody answers: some of it at deadlines
 Person = tuple[str, float, Callable[[Actor], None]]
 
@@ -35,6 +39,9 @@ def people(episode: Episode) -> Iterator[Person]:
     yield "starter", 0.0, lambda actor: _start(episode, actor, random)
     yield "sweeper", SWEEP_MS, lambda actor: _sweep(episode, actor)
     yield "janitor", 45_000, lambda actor: _tidy(episode, actor)
+    for caller in callers(episode, stubbornly) if episode.ground.is_cloud else ():
+        episode.busy_people += 1
+        yield caller
 
 
 def service(episode: Episode, actor: Actor) -> Service:
@@ -50,6 +57,11 @@ def stubbornly(episode: Episode, actor: Actor, attempt: Callable[[Service], None
             return
         except StoreUnavailable as error:
             episode.chance.tell(actor.name, f"is told to try again: {error.message}")
+        except UNEXPECTED as error:
+            if not is_missing_blob(error):
+                raise unexpected(error) from error
+            episode.chance.tell(actor.name, f"meets what is gone: {error}")
+            actor.pause(GONE_MS)
         except Crash:
             if actor.doomed:
                 raise
@@ -58,17 +70,18 @@ def stubbornly(episode: Episode, actor: Actor, attempt: Callable[[Service], None
 
 
 def _start(episode: Episode, actor: Actor, random: Random) -> None:
-    inputs = {"ballast": episode.ballast} if episode.ballast else {}
+    inputs = {"input": {"ballast": episode.ballast}} if episode.ballast else {}
     workflow = episode.scenario.document["id"]
+    for key, started in episode.started.items():
+        given = {**inputs, "key": key} if len(episode.started) > 1 else inputs  # tells apart what is due at the same instant
 
-    def attempt(verbs: Service) -> None:
-        started = verbs.start(workflow, {"input": inputs} if episode.ballast else inputs, key="one").run_id
-        episode.started.append(started)
+        def attempt(verbs: Service, key: str = key, started: list[str] = started, given: Any = given) -> None:
+            started.append(verbs.start(workflow, given, key=key).run_id)
 
-    stubbornly(episode, actor, attempt)
-    if random.random() < 0.2:
         stubbornly(episode, actor, attempt)
-    run_id = episode.started[0]
+        if random.random() < 0.2:
+            stubbornly(episode, actor, attempt)
+    run_id = next(iter(episode.started.values()))[0]
     for name, at_ms, body in _followers(episode, run_id, random):
         episode.busy_people += 1
         episode.schedule.spawn(name, body, episode.schedule.now_ms + at_ms)
@@ -89,7 +102,7 @@ def _followers(episode: Episode, run_id: str, random: Random) -> Iterator[Person
         if contested:
             other = "rejected" if handle == "approved" else "approved"
             yield f"bob {pause}", random.choice(WHEN_MS), _answerer(episode, run_id, pause, other, "bob")
-    if random.random() < 0.15:
+    if random.random() < episode.parts.cancels:
         episode.cancelled = True
         yield "canceller", random.choice([0, 500, 5_000, 60_000]), _canceller(episode, run_id)
 
@@ -187,7 +200,7 @@ def _is_orphan(episode: Episode, head: RunHead) -> bool:
 
 
 def _answer_all(episode: Episode, verbs: Service, run_id: str) -> None:
-    head = episode.memory.get_run(run_id)
+    head = episode.truth.get_run(run_id)
     if head is None or head.status in ENDED or _is_orphan(episode, head):
         return
     for pause in verbs.run(run_id).pauses:

@@ -16,6 +16,6 @@ def test_simulation_finds_a_planted_bug(bug: str) -> None:
             Episode(number, MUTANTS[bug]).go()
         except Failed as found:
             assert f"seed {number}: Violation" in str(found)
-            assert f"make simulate SEEDS=1 FROM={number}" in str(found)
+            assert f"make simulate SEEDS=1 FROM={number} GROUND={MUTANTS[bug].ground.name}" in str(found)
             return
     pytest.fail(f"{SEEDS} seeds did not find: {bug}")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 from faults import FaultyStore, Line
@@ -10,43 +12,67 @@ from journal import Journal
 from stepless.adapters.memory.store import MemoryStore
 from stepless.ports import Batch, RunHead, Signal
 
+Written = list[tuple[str, Batch]]
+
 
 class WatchedStore:
-    """The store itself, with the journal beside it."""
+    """The store itself, with the journal beside it. `named` hears of new runs."""
 
-    def __init__(self, store: MemoryStore, journal: Journal) -> None:
+    def __init__(self, store: MemoryStore, journal: Journal, named: Callable[[str, str], None]) -> None:
         self._store = store
         self._journal = journal
-        self.names: dict[str, str] = {}  # of the runs, in the story
+        self._named = named
 
     def __getattr__(self, verb: str) -> Any:
         return getattr(self._store, verb)
 
     def create_run(self, head: RunHead) -> bool:
         created = self._store.create_run(head)
-        self.names.setdefault(head.run_id, f"run {len(self.names)} ({head.workflow_id})")
+        self._named(head.run_id, head.workflow_id)
         return created
 
     def append(self, run_id: str, batch: Batch) -> None:
         self._store.append(run_id, batch)
         self._journal.wrote(run_id, batch)
 
-    def put_snapshot(self, run_id: str, sequence: int, data: bytes) -> None:
-        self._store.put_snapshot(run_id, sequence, data)
-        self._journal.runs[run_id].snapshots[sequence] = data
-
 
 class AcknowledgingStore(FaultyStore):
-    """Tells the journal what its process has heard of."""
+    """Tells the journal what its process has heard of. `untaken` names, of signals that were said to be marked, those that are
+    not."""
 
-    def __init__(self, line: Line, store: Any, journal: Journal) -> None:
+    def __init__(
+        self, line: Line, store: Any, journal: Journal,
+        untaken: Callable[[str, Sequence[Signal]], Sequence[str]] = lambda run_id, signals: (),
+    ) -> None:  # fmt: skip
         super().__init__(line, store)
         self._journal = journal
+        self._untaken = untaken
+        self._noted: Written | None = None
+
+    @contextmanager
+    def noting(self, noted: Written) -> Iterator[None]:
+        """Inside the block nothing counts as heard of yet: it is noted."""
+        self._noted = noted
+        try:
+            yield
+        finally:
+            self._noted = None
 
     def append(self, run_id: str, batch: Batch) -> None:
         self._line.call(f"append {batch.first}…{batch.last}", lambda: self._store.append(run_id, batch))
-        self._journal.runs[run_id].acknowledged.append(batch)
+        if self._noted is None:
+            self._journal.acknowledged(run_id, batch)
+        else:
+            self._noted.append((run_id, batch))
 
     def put_signal(self, run_id: str, signal: Signal) -> Signal:
         standing: Signal = self._line.call(f"put {signal.kind} {signal.identity}", lambda: self._store.put_signal(run_id, signal))
         return standing
+
+    def take_signals(self, run_id: str, signals: Sequence[Signal]) -> None:
+        self._line.call("take_signals", lambda: self._store.take_signals(run_id, signals))
+        self._journal.taken(run_id, self._untaken(run_id, signals))
+
+    def put_snapshot(self, run_id: str, sequence: int, data: bytes) -> None:
+        self._journal.runs[run_id].snapshots[sequence] = data
+        self._line.call("put_snapshot", lambda: self._store.put_snapshot(run_id, sequence, data))

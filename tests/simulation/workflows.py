@@ -112,6 +112,24 @@ def bulky(random: Random) -> Nodes:
     return {"a": {"type": "manual"}, **values, "z": call(list(values)), "y": call("a")}
 
 
+def crowd(random: Random) -> Nodes:
+    """More answers at once than are marked one by one."""
+    body = {"nodes": {"ask": ask()}}
+    return {"p": {"type": "parallel", "with": {"branches": 24, "window": 24, "body": body}}, "z": call("p")}
+
+
+def heavy(random: Random) -> Nodes:
+    """A value that is kept beside the log, is read again after a question, and decides where the run goes on."""
+    cases = {"whole": "len(<t>) == 3", "no": "else"}
+    return {
+        "t": call(),
+        "ask": ask("t"),
+        "c": {"type": "condition", "after": ["ask.approved", "ask.rejected"], "with": {"cases": cases}},
+        "y": call("c.whole"),
+        "n": call("c.no"),
+    }
+
+
 CHILD = {"id": "child", "nodes": {"s": {"type": "manual"}, "f": call("s"), "ask": ask("f"), "g": call("ask.approved")}}
 
 
@@ -177,11 +195,13 @@ SHAPES: Mapping[str, tuple[Callable[[Random], Nodes], bool, dict[str, Any]]] = {
     "parent": (parent, False, {}),
     "losing-child": (losing_child, True, {}),
     "bulky": (bulky, False, {}),
+    "crowd": (crowd, False, {}),
+    "heavy": (heavy, False, {}),
     "hurried": (early, True, {"timeout": "20s"}),
     "wild": (wild, False, {}),
     "wilder": (wild, False, {"on_failure": "isolate"}),
 }
-WEIGHTS = {"bulky": 0.3, "wild": 3, "wilder": 1}
+WEIGHTS = {"bulky": 0.3, "crowd": 0.2, "heavy": 0.5, "wild": 3, "wilder": 1}
 
 
 def draw_scenario(random: Random) -> Scenario:
@@ -191,9 +211,11 @@ def draw_scenario(random: Random) -> Scenario:
     scenario = Scenario({"id": shape, "nodes": build(random), **more}, timed=timed)
     if shape in ("parent", "losing-child"):
         scenario.children.append(CHILD)
+    if shape == "heavy":
+        scenario.script["t"] = [{"ok": {"ms": 5, "value": ["x" * 14_000] * 3}}]
     for document in (scenario.document, *scenario.children):
         for name, node in every_node(document["nodes"]):
-            if node["type"] == "function":
+            if node["type"] == "function" and name not in scenario.script:
                 scenario.script[name] = [_outcome(random) for _ in range(3)]
             elif node["type"] == "router":
                 scenario.script[name] = [{"ok": {"ms": random.choice([1, 300]), "handle": random.choice(ROUTES)}}]

@@ -51,18 +51,24 @@ class Environment:
 
     programs: Path
     folder: Path
+    wheel: Path
 
     def say(self, program: str, *arguments: str, where: str = ".") -> subprocess.CompletedProcess[str]:
         return say(self.programs / program, *arguments, folder=self.folder / where)
 
 
+def empty(folder: Path) -> Path:
+    """A new environment; where its programs are."""
+    must(uv(), "venv", "--quiet", "--python", sys.executable, folder, folder=folder.parent)
+    return next(path for path in (folder / "bin", folder / "Scripts") if path.exists())
+
+
 def install(wheel: Path, folder: Path, *extras: str) -> Environment:
     export = [uv(), "export", "--quiet", "--frozen", "--no-dev", "--no-emit-project", "--no-hashes", "--no-annotate"]
     (folder / "lock.txt").write_text(must(*export, *(f"--extra={extra}" for extra in extras), folder=ROOT))
-    must(uv(), "venv", "--quiet", "--python", sys.executable, folder / "env", folder=folder)
-    programs = next(path for path in (folder / "env" / "bin", folder / "env" / "Scripts") if path.exists())
+    programs = empty(folder / "env")
     what = f"{wheel}[{','.join(extras)}]" if extras else str(wheel)
     must(uv(), "pip", "install", "--quiet", "--python", programs / "python", "-c", "lock.txt", what, folder=folder)
     work = folder / "work"
     work.mkdir()
-    return Environment(programs, work)
+    return Environment(programs, work, wheel)

@@ -11,7 +11,21 @@ from fastapi.middleware.cors import CORSMiddleware
 from fastapi.openapi.utils import get_openapi
 from pydantic import TypeAdapter
 
-from stepless.api import changing, costs, events, health, hooks, keys, listing, problems, resume, runs, viewing, workflows
+from stepless.api import (
+    changing,
+    costs,
+    events,
+    health,
+    hooks,
+    keys,
+    listing,
+    problems,
+    reference,
+    resume,
+    runs,
+    viewing,
+    workflows,
+)
 from stepless.api.auth import guard
 from stepless.api.development import add_routes as add_development_routes
 from stepless.api.examples import add_examples
@@ -44,9 +58,9 @@ def create_app(
     (a laptop). Hooks, signed links, health and the documentation need none. `base_url` precedes the links in answers, which
     are relative without it. `stream_seconds` None keeps event streams open until the run ends, with a heartbeat every
     `heartbeat_seconds`; a number, at most 20, makes every stream one finite answer that waits at most so long for the next
-    event (Lambda). `docs` False leaves out /docs. Pages of `cors_origins`, like `https://app.example.com`, may ask from a
-    browser; none may without. Keys that were made by POST /keys are accepted too. `development` adds the routes of that name,
-    which are for one process over one file. Raises `ConfigError`.
+    event (Lambda). `docs` False leaves out /docs, and / that leads to it. Pages of `cors_origins`, like
+    `https://app.example.com`, may ask from a browser; none may without. Keys that were made by POST /keys are accepted too.
+    `development` adds the routes of that name, which are for one process over one file. Raises `ConfigError`.
     """
     if stream_seconds is not None and not 0 <= stream_seconds <= MAX_LONG_POLL_MS / 1000:
         message = f"a stream waits 0 to {MAX_LONG_POLL_MS // 1000} seconds"
@@ -71,11 +85,13 @@ def create_app(
         title="Stepless",
         description=_ABOUT,
         version="1",
-        docs_url="/docs" if docs else None,
+        docs_url=None,
         redoc_url=None,
         redirect_slashes=False,
         generate_unique_id_function=lambda route: route.name,
     )
+    if docs:
+        reference.add_routes(public, links, lambda: app.openapi())  # noqa: PLW0108 - it is replaced below
     app.include_router(guarded)
     app.include_router(public)
     problems.install(app, [*guarded.routes, *public.routes])

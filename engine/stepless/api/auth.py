@@ -25,6 +25,8 @@ ROLES: Final[Mapping[str, Role]] = {
     "start_run": Role.RUN,
     "rerun_run": Role.RUN,
     "cancel_run": Role.RUN,
+    "hold_run": Role.RUN,
+    "release_run": Role.RUN,
     "pause_run": Role.RUN,
     "unpause_run": Role.RUN,
     "change_runs": Role.RUN,

@@ -8,12 +8,11 @@ from urllib.parse import parse_qsl
 from pydantic import BaseModel, ValidationError
 from starlette.requests import ClientDisconnect, Request
 
-from stepless.compile.canonical import json_findings
-from stepless.compile.read_json import read_json
-from stepless.compile.syntax import SyntaxFault
+from stepless.compile.strict_json import strict_json
 from stepless.errors import InvalidRequest
 from stepless.limits import MAX_ANSWER_FIELDS, MAX_REQUEST_BYTES
 from stepless.model.json import JSON
+from stepless.model.misfits import misfits
 
 M = TypeVar("M", bound=BaseModel)
 
@@ -67,29 +66,16 @@ async def read_model(request: Request, model: type[M]) -> M:
     return validated(model, strict_json(data))
 
 
-def strict_json(data: bytes) -> JSON:
-    """The value: no NaN, no key twice, no half characters, not too deep."""
-    mend = "send valid JSON in UTF-8"
-    try:
-        value = read_json(data.decode())
-    except UnicodeDecodeError as error:
-        raise InvalidRequest(f"byte {error.start + 1} of the body is no UTF-8", code="invalid_json", mend=mend) from error
-    except SyntaxFault as fault:
-        place = f"line {fault.line}, column {fault.column}" if fault.line else ""
-        raise InvalidRequest(f"the body is not JSON: {fault.message}", code="invalid_json", place=place, mend=mend) from fault
-    for finding in json_findings(value):
-        raise InvalidRequest(f"the body is not JSON: {finding.message}", code="invalid_json", place=finding.path, mend=mend)
-    return value
-
-
 def validated(model: type[M], value: JSON) -> M:
     try:
         return model.model_validate(value)
     except ValidationError as error:
-        faults = [(".".join(map(str, fault["loc"])), fault["msg"]) for fault in error.errors(include_input=False)]
-        violations = [f"{place}: {message}" if place else message for place, message in faults]
+        faults = misfits(error.errors(include_url=False), value)
+        places = [".".join(map(str, fault.place)) for fault in faults]
+        told = [fault.told(quoted=False) for fault in faults]
+        violations = [f"{place}: {message}" if place else message for place, message in zip(places, told, strict=True)]
         message = f"the body does not fit: {violations[0]}"
-        raise InvalidRequest(message, status=422, place=faults[0][0], violations=violations) from error
+        raise InvalidRequest(message, status=422, place=places[0], violations=violations) from error
 
 
 def form_fields(data: bytes) -> dict[str, str]:

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass
-from typing import Annotated, Final
+from functools import partial
+from typing import Annotated, Final, Protocol
 
 from fastapi import APIRouter, Query, Request
 from pydantic import Field
@@ -24,6 +25,7 @@ from stepless.api.replies import fitting, page
 from stepless.api.waiting import wait_for
 from stepless.errors import InvalidRequest
 from stepless.limits import MAX_LONG_POLL_MS, PAGE_EVENTS, STREAM_RETRY_MS
+from stepless.runtime.inspecting import EventPage
 from stepless.runtime.service import Service
 
 STREAM: Final = "text/event-stream"
@@ -48,6 +50,7 @@ _LAST_EVENT_ID: Final = {
 class EventsQuery(requests.Query):
     after_event_id: str | None = Field(None, alias="afterEventId", description="Only events above this one; beats Last-Event-ID")
     limit: int = Field(PAGE_EVENTS, ge=1, le=PAGE_EVENTS, description="Of a page")
+    inputs: bool = Field(False, description="Also the inputs of starts and the outputs of containers, worked out")
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,15 +81,17 @@ def add_routes(router: APIRouter, service: Service, stream_seconds: float | None
         """Events above the cursor, as JSON or, when `text/event-stream` is asked for, as a stream. Without any, waits for the
         next: at most 20 seconds, or as `Prefer: wait` says."""
         after = _cursor(query.after_event_id, request.headers.get("last-event-id"))
-        first = await run_in_threadpool(_slice, service, run_id, after, query.limit)
+        read = await run_in_threadpool(_reader, service, run_id, query.inputs)
+        first = await run_in_threadpool(_slice, read, after, query.limit)
         streams = preferred(request, "application/json", STREAM) == STREAM
         if streams and first.ended and not first.events:
             return Response(status_code=204)
         if streams and stream_seconds is None:
-            return StreamingResponse(_stream(service, run_id, first, heartbeat_seconds), headers=STREAM_HEADERS)
+            return StreamingResponse(_stream(service, run_id, read, first, heartbeat_seconds), headers=STREAM_HEADERS)
         if not first.events and not first.ended:
             wished_s = None if streams else wished_wait_s(request)
-            first = await _next(service, run_id, first, query.limit, longest_s if wished_s is None else min(wished_s, longest_s))
+            patience_s = longest_s if wished_s is None else min(wished_s, longest_s)
+            first = await _next(service, run_id, read, first, query.limit, patience_s)
         if streams:
             return Response(_RETRY + (b"".join(_frames(first)) or _HEARTBEAT), headers=STREAM_HEADERS)
         return page("events", [data for _, _, data in first.events], cursor=first.cursor, ended=first.ended)
@@ -103,8 +108,16 @@ def _cursor(queried: str | None, last_event_id: str | None) -> int:
     return int(text)
 
 
-def _slice(service: Service, run_id: str, after: int, limit: int = PAGE_EVENTS) -> Slice:
-    found = service.events(run_id, after=after, limit=limit)
+class Read(Protocol):
+    def __call__(self, *, after: int, limit: int) -> EventPage: ...
+
+
+def _reader(service: Service, run_id: str, inputs: bool) -> Read:
+    return service.replay(run_id).events if inputs else partial(service.events, run_id)
+
+
+def _slice(read: Read, after: int, limit: int = PAGE_EVENTS) -> Slice:
+    found = read(after=after, limit=limit)
     encoded = fitting(found.events, lambda event: event)
     events = [(event["eventId"], event["type"], data) for event, data in zip(found.events, encoded, strict=False)]
     if len(events) == len(found.events):
@@ -112,17 +125,17 @@ def _slice(service: Service, run_id: str, after: int, limit: int = PAGE_EVENTS) 
     return Slice(events, events[-1][0], False)
 
 
-async def _next(service: Service, run_id: str, former: Slice, limit: int, seconds: float) -> Slice:
+async def _next(service: Service, run_id: str, read: Read, former: Slice, limit: int, seconds: float) -> Slice:
     """What follows a piece of the log, as soon as there is something; an empty one when that takes longer."""
 
     def look() -> Slice | None:
-        found = _slice(service, run_id, former.cursor, limit)
+        found = _slice(read, former.cursor, limit)
         return found if found.events or found.ended else None
 
-    return await wait_for(look, seconds) or Slice((), former.cursor, False)
+    return await wait_for(service, run_id, look, seconds, closely=True) or Slice((), former.cursor, False)
 
 
-async def _stream(service: Service, run_id: str, piece: Slice, heartbeat_seconds: float) -> AsyncIterator[bytes]:
+async def _stream(service: Service, run_id: str, read: Read, piece: Slice, heartbeat_seconds: float) -> AsyncIterator[bytes]:
     """Every event once and in order, until the run's last; heartbeats in between."""
     yield _RETRY
     while True:
@@ -130,7 +143,7 @@ async def _stream(service: Service, run_id: str, piece: Slice, heartbeat_seconds
             yield frame
         if piece.ended:
             return
-        piece = await _next(service, run_id, piece, PAGE_EVENTS, heartbeat_seconds)
+        piece = await _next(service, run_id, read, piece, PAGE_EVENTS, heartbeat_seconds)
         if not piece.events and not piece.ended:
             yield _HEARTBEAT
 

@@ -25,6 +25,7 @@ from stepless.api.models import (
     RunHeadOut,
     RunOut,
     StartedOut,
+    TagOut,
     VersionOut,
 )
 
@@ -57,11 +58,13 @@ _VERSION: Final[VersionOut] = {
 _PUBLISHED: Final[PublishedOut] = {**_VERSION, "warnings": []}
 _READ: Final[DocumentOut] = {**_VERSION, "document": _DOCUMENT}
 _STARTED: Final[StartedOut] = {
-    "run_id": _RUN, "workflow": _WORKFLOW, "version": 3, "replay": False, "outcome": None, "links": _LINKS.run(_RUN),
+    "run_id": _RUN, "workflow": _WORKFLOW, "version": 3, "number": 17, "replay": False, "outcome": None, "pauses": [],
+    "links": _LINKS.run(_RUN),
 }  # fmt: skip
-_STARTED_AGAIN: Final[StartedOut] = {**_STARTED, "run_id": _AGAIN, "links": _LINKS.run(_AGAIN)}
+_STARTED_AGAIN: Final[StartedOut] = {**_STARTED, "run_id": _AGAIN, "number": 18, "links": _LINKS.run(_AGAIN)}
 _HEAD: Final[RunHeadOut] = {
-    "id": _RUN, "workflow": _WORKFLOW, "hash": _HASH, "status": "paused", "tags": ["customer:c-17"], "created_at": _BEGUN,
+    "id": _RUN, "workflow": _WORKFLOW, "version": 3, "number": 17, "hash": _HASH, "status": "paused", "waiting": ["answer"],
+    "summary": "waiting for an answer", "keywords": ["customer:c-17"], "tags": ["customer:c-17"], "created_at": _BEGUN,
     "updated_at": _ASKED, "links": _LINKS.run(_RUN),
 }  # fmt: skip
 _PAUSE: Final[PauseOut] = {
@@ -70,15 +73,24 @@ _PAUSE: Final[PauseOut] = {
 }  # fmt: skip
 _HELD: Final[HeldOut] = {"by": "ops@example.com", "reason": "payments are down", "at": "2026-11-22T09:41:00.000Z"}
 _INSPECTED: Final[RunOut] = {
-    "id": _RUN, "workflow": _WORKFLOW, "version": 3, "hash": _HASH, "status": "paused", "inputs": _INPUTS, "outputs": {},
-    "variables": {}, "error": None, "failures": 0, "tags": ["customer:c-17"], "steps": 2, "usage": {}, "sequence": 6,
-    "held": _HELD, "pauses": [_PAUSE], "created_at": _BEGUN, "started_at": _BEGUN, "ended_at": None, "links": _LINKS.run(_RUN),
+    "id": _RUN, "workflow": _WORKFLOW, "version": 3, "number": 17, "hash": _HASH, "status": "paused",
+    "waiting": ["held", "answer"], "summary": "held, waiting for an answer", "inputs": _INPUTS, "outputs": {}, "variables": {},
+    "error": None, "exception": None, "failures": 0, "keywords": ["customer:c-17"], "tags": ["customer:c-17"],
+    "non_entries": [], "steps": 2,
+    "usage": {}, "sequence": 6, "held": _HELD, "pauses": [_PAUSE],
+    "created_at": _BEGUN, "started_at": _BEGUN, "ended_at": None, "links": _LINKS.run(_RUN),
 }  # fmt: skip
 _NODE: Final[NodeOut] = {
     "instance": "pay", "node": "pay", "kind": "function", "label": "pay", "status": "completed", "reason": None, "code": None,
-    "inputs": {"input": {"decision": "approved"}}, "output": {"refund": "r-90"}, "error": None, "index": 3,
-    "predecessor": "manager", "wave": 2, "depth": 1, "attempts": 1, "started_at": _DECIDED,
+    "inputs": {"input": {"decision": "approved"}}, "output": {"refund": "r-90"}, "error": None, "exception": None,
+    "index": 3, "predecessor": "manager", "wave": 2, "depth": 1, "fork": "manager", "branch": 0,
+    "path": ["order", "manager", "pay"], "attempts": 1, "started_at": _DECIDED,
     "ended_at": "2026-11-22T10:05:17.310Z", "usage": {}, "waiting": None,
+    "calls": [{"attempt": 1, "at": _DECIDED, "params": {"args": {"order": "A-17"}, "call": "payments.refund"}, "previews": {}}],
+}  # fmt: skip
+_TAG: Final[TagOut] = {
+    "tag": "node_completed", "instance": "pay", "event": 9, "at": "2026-11-22T10:05:17.310Z",
+    "facts": {"duration_ms": 310, "input_tokens": 0, "output_tokens": 0},
 }  # fmt: skip
 _EVENT: Final[EventOut] = {
     "eventId": 1, "sequence": 1, "type": "run.started", "runId": _RUN, "workflowId": _WORKFLOW, "timestamp": _BEGUN,
@@ -92,10 +104,12 @@ _QUESTION: Final[QuestionOut] = {
     "exits": ["approved", "rejected"], "deadline": None, "decided": None,
 }  # fmt: skip
 _CANCELLING: Final[CancelOut] = {"run_id": _RUN, "status": "cancelling", "links": _LINKS.run(_RUN)}
-_PAUSING: Final[HoldOut] = {"run_id": _RUN, "status": "pausing", "links": _LINKS.run(_RUN)}
-_UNPAUSING: Final[HoldOut] = {**_PAUSING, "status": "unpausing"}
+_HOLDING: Final[HoldOut] = {"run_id": _RUN, "status": "holding", "links": _LINKS.run(_RUN)}
+_RELEASING: Final[HoldOut] = {**_HOLDING, "status": "releasing"}
+_PAUSING: Final[HoldOut] = {**_HOLDING, "status": "pausing"}
+_UNPAUSING: Final[HoldOut] = {**_HOLDING, "status": "unpausing"}
 _SWEPT: Final[BulkOut] = {
-    "action": "pause", "matched": 2, "done": [_RUN], "cursor": None,
+    "action": "hold", "matched": 2, "done": [_RUN], "cursor": None,
     "refused": [{"run_id": _AGAIN, "code": "run_ended", "message": f"the run {_AGAIN} has ended: completed"}],
 }  # fmt: skip
 _KEPT: Final[KeyOut] = {
@@ -107,12 +121,14 @@ _PAGE: Final = "<!doctype html><html lang=\"en\"><title>Refund approval</title><
 
 REQUESTS: Final[Mapping[str, Mapping[str, Any]]] = {
     "publish_workflow": {_JSON: _DOCUMENT, "application/yaml": _DOCUMENT},
-    "start_run": {_JSON: {"inputs": _INPUTS, "tags": ["customer:c-17"]}},
+    "start_run": {_JSON: {"inputs": _INPUTS, "keywords": ["customer:c-17"]}},
     "cancel_run": {_JSON: {"by": "ada@example.com", "reason": "refunded by hand"}},
+    "hold_run": {_JSON: {"by": "ops@example.com", "reason": "payments are down"}},
+    "release_run": {_JSON: {"by": "ops@example.com"}},
     "pause_run": {_JSON: {"by": "ops@example.com", "reason": "payments are down"}},
     "unpause_run": {_JSON: {"by": "ops@example.com"}},
     "rerun_run": {_JSON: {"from": "pay"}},
-    "change_runs": {_JSON: {"action": "pause", "filter": {"workflow": _WORKFLOW}, "reason": "payments are down"}},
+    "change_runs": {_JSON: {"action": "hold", "filter": {"workflow": _WORKFLOW}, "reason": "payments are down"}},
     "make_key": {_JSON: {"name": "shop", "roles": ["run"]}},
     "decide": {
         _JSON: {"decision": "approved", "answer": {"comment": "fine"}, "by": "ada@example.com"},
@@ -130,10 +146,14 @@ ANSWERS: Final[Mapping[str, Mapping[str, Any]]] = {
     "start_run": {_JSON: _STARTED},
     "list_runs": {_JSON: {"runs": [_HEAD], "cursor": None}},
     "read_run": {_JSON: _INSPECTED},
+    "read_value": {_JSON: {"rows": [1, 2, 3]}},
     "list_nodes": {_JSON: {"nodes": [_NODE], "cursor": None}},
+    "list_tags": {_JSON: {"tags": [_TAG], "cursor": None}},
     "replay_events": {_JSON: {"events": [_EVENT], "cursor": 1, "ended": False}, "text/event-stream": _STREAM},
     "watch_run": {"text/html": _PAGE},
     "cancel_run": {_JSON: _CANCELLING},
+    "hold_run": {_JSON: _HOLDING},
+    "release_run": {_JSON: _RELEASING},
     "pause_run": {_JSON: _PAUSING},
     "unpause_run": {_JSON: _UNPAUSING},
     "rerun_run": {_JSON: _STARTED_AGAIN},
@@ -154,7 +174,7 @@ ANSWERS: Final[Mapping[str, Mapping[str, Any]]] = {
 PARAMETERS: Final[Mapping[str, Any]] = {
     "workflow_id": _WORKFLOW, "run_id": _RUN, "number": 3, "key_id": _KEY, "token": _TOKEN, "path": "refunds", "limit": 50,
     "workflow": _WORKFLOW, "status": "paused", "since": "2026-11-22T00:00:00Z", "tag": ["customer:c-17"], "after": 50,
-    "afterEventId": "41", "Last-Event-ID": "41",
+    "hash": _HASH, "afterEventId": "41", "Last-Event-ID": "41",
 }  # fmt: skip
 
 _SAID: Final[Mapping[str, tuple[str, str]]] = {
@@ -166,6 +186,7 @@ _SAID: Final[Mapping[str, tuple[str, str]]] = {
     "409": ("run_ended", f"the run {_RUN} has ended: completed"),
     "410": ("token_expired", "this link has expired"),
     "413": ("body_too_large", "the body takes more than 256,000 bytes"),
+    "416": ("invalid_range", "the value has 5,000,000 bytes"),
     "415": ("unsupported_media_type", "text/plain is not read here"),
     "422": ("invalid_request", "the body does not fit: input: Extra inputs are not permitted"),
     "429": ("rate_limited", f"{_WORKFLOW} may be started 10 times per 1 s"),

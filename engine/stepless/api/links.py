@@ -20,8 +20,11 @@ class Links:
         return {
             "run": run,
             "nodes": f"{run}/nodes",
+            "tags": f"{run}/tags",
             "events": f"{run}/events",
             "cancel": f"{run}/cancel",
+            "hold": f"{run}/hold",
+            "release": f"{run}/release",
             "pause": f"{run}/pause",
             "unpause": f"{run}/unpause",
             "rerun": f"{run}/rerun",

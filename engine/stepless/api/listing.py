@@ -16,28 +16,30 @@ from stepless.api.requests import RunsQuery
 from stepless.core.state import RunStatus
 from stepless.errors import InvalidRequest
 from stepless.ports import RunFilter, RunHead
-from stepless.runtime.searching import status_of, tags_of
+from stepless.runtime.headers import number_of, version_of
+from stepless.runtime.resting import UNREADABLE
+from stepless.runtime.searching import keywords_of, status_of, summary_of, waits_of
 from stepless.runtime.service import Service
 
 _MAX_INSTANT_MS: Final = 253_402_300_799_999  # the year 9999
-_STATUSES: Final = tuple(status.value for status in RunStatus)
+_STATUSES: Final = (*(status.value for status in RunStatus), *sorted(UNREADABLE))
 
 
 def add_routes(router: APIRouter, service: Service, links: Links) -> None:
     @router.get("/runs", summary="List runs", response_model=RunsOut, responses=documented(400, 401), tags=["runs"])
     def list_runs(query: Annotated[RunsQuery, Query()]) -> Response:
         """Runs, the newest first."""
-        wanted = run_filter(query.workflow, query.status, query.since)
-        found = service.search(wanted, tags=query.tag, limit=query.limit, cursor=query.cursor)
+        wanted = run_filter(query.workflow, query.status, query.since, query.waiting)
+        found = service.search(wanted, keywords=query.words, limit=query.limit, cursor=query.cursor)
         now_ms = service.world.clock.now_ms()
         return reply({"runs": [_head(head, now_ms, links) for head in found.items], "cursor": found.cursor})
 
 
-def run_filter(workflow: str | None, status: str | None, since: str | None) -> RunFilter:
+def run_filter(workflow: str | None, status: str | None, since: str | None, waiting: str | None) -> RunFilter:
     """What a listing or a bulk change is about. Raises `InvalidRequest`."""
     if status is not None and status not in _STATUSES:
         raise InvalidRequest(f"{status!r} is no status", place="status", mend=f"use one of {', '.join(_STATUSES)}")
-    return RunFilter(workflow, status, None if since is None else _instant_ms(since))
+    return RunFilter(workflow, status, None if since is None else _instant_ms(since), waiting=waiting)
 
 
 def _instant_ms(text: str) -> int:
@@ -62,9 +64,14 @@ def _head(head: RunHead, now_ms: int, links: Links) -> RunHeadOut:
     return {
         "id": head.run_id,
         "workflow": head.workflow_id,
+        "version": version_of(head),
+        "number": number_of(head),
         "hash": head.version,
         "status": status_of(head, now_ms),
-        "tags": list(tags_of(head)),
+        "waiting": list(waits_of(head)),
+        "summary": summary_of(head, now_ms),
+        "keywords": list(keywords_of(head)),
+        "tags": list(keywords_of(head)),
         "created_at": str(instant(head.created_ms)),
         "updated_at": str(instant(head.updated_ms)),
         "links": links.run(head.run_id),

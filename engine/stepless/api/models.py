@@ -72,12 +72,26 @@ class WorkflowsOut(TypedDict):
 class RunLinks(TypedDict):
     run: str
     nodes: str
+    tags: str
     events: str
     cancel: str
+    hold: str
+    release: str
     pause: str
     unpause: str
     rerun: str
     view: str
+
+
+class ExceptionOut(TypedDict):
+    """An exception in author code. `file`, `line` and `function` are where the author's own code was, if that is known."""
+
+    type: str
+    message: str
+    file: NotRequired[str]
+    line: NotRequired[int]
+    function: NotRequired[str]
+    traceback: str
 
 
 class OutcomeOut(TypedDict):
@@ -89,24 +103,35 @@ class OutcomeOut(TypedDict):
 
 
 class StartedOut(TypedDict):
-    """`replay` is true when an earlier start with the same key is answered again; `outcome` is null while there is none, or
-    when nobody asked to wait for it."""
+    """`version` is the version that the run began with and keeps; `number` counts the runs of a workflow whose document is
+    `numbered`. `replay` is true when an earlier start with the same key is answered again; `outcome` is null while there is
+    none, or when the caller does not wait for it; `pauses` is what the run waits for where the caller waited until then."""
 
     run_id: str
     workflow: str
     version: int
+    number: int | None
     replay: bool
     outcome: OutcomeOut | None
+    pauses: list[PauseOut]
     links: RunLinks
 
 
 class RunHeadOut(TypedDict):
-    """A run in a list. `status` is `running` while a runner holds it, else that of the last time it came to rest."""
+    """A run in a list. `status` is `running` while a runner holds it, else that of the last time it came to rest; `damaged_log`
+    or `newer_log` when its log cannot be read: it rests unchanged until it can. `waiting` is what it waited for then: held,
+    answer, time, retry, child. `summary` says both to people. `version` is null for a run of a release that did not keep it.
+    `tags` is the former name of `keywords`."""
 
     id: str
     workflow: str
+    version: int | None
+    number: int | None
     hash: str
     status: str
+    waiting: list[str]
+    summary: str
+    keywords: list[str]
     tags: list[str]
     created_at: str
     updated_at: str
@@ -134,7 +159,7 @@ class PauseOut(TypedDict):
 
 
 class HeldOut(TypedDict):
-    """Who has paused the run as a whole, why, and since when nothing new starts."""
+    """Who holds the run, why, and since when nothing new starts."""
 
     by: str | None
     reason: str | None
@@ -142,32 +167,58 @@ class HeldOut(TypedDict):
 
 
 class RunOut(TypedDict):
-    """`held` is null unless somebody has paused the run as a whole. It is `running` still while something is under way."""
+    """`version` is the version that the run began with, whatever was published since; `number` counts the runs of a workflow
+    whose document is `numbered`. `waiting` is what the run waits for (held, answer, time, retry, child), and `summary` says it to
+    people: `waiting for an answer`. `held` is null unless an operator holds the run; it is `running` while something is still
+    under way. `keywords` are those that the run was started with; `tags` has them too, beside `partial_success`. `non_entries`
+    are the nodes that an admin started the run at although they are no entries. `exception` is the one behind `error`, where
+    author code raised it. A value that would make the answer too large is told as `{"large_value": {"size", "preview", "hash",
+    "url"}}`; `pauses_left_out` counts pauses that did not fit."""
 
     id: str
     workflow: str
     version: int | None
+    number: int | None
     hash: str
     status: str
+    waiting: list[str]
+    summary: str
     inputs: JSON
     outputs: JSON
     variables: dict[str, Any]
     error: dict[str, Any] | None
+    exception: ExceptionOut | None
     failures: int
+    keywords: list[str]
     tags: list[str]
+    non_entries: list[str]
     steps: int
     usage: dict[str, int]
     sequence: int
     held: HeldOut | None
     pauses: list[PauseOut]
+    pauses_left_out: NotRequired[int]
     created_at: str
     started_at: str | None
     ended_at: str | None
     links: RunLinks
 
 
+class CallOut(TypedDict):
+    """What one attempt was called with: its parameters with references filled in, secrets shown as `***`. `previews` holds the
+    beginnings of those that are too large to be shown whole."""
+
+    attempt: int
+    at: str
+    params: dict[str, Any]
+    previews: dict[str, str]
+
+
 class NodeOut(TypedDict):
-    """What became of one instance; what did not happen is null. `usage` is that of all its attempts, failed ones too."""
+    """What became of one instance; what did not happen is null. `usage` is that of all its attempts, failed ones too; `calls` are
+    the last ten. `fork` is the innermost fork that it is in and `branch` the number of its branch there, from 0: of the fork's
+    targets in edge order, or the turn of a parallel. `path` are the instances that led to it, from an entry to itself, the last
+    100 of a longer one."""
 
     instance: str
     node: str
@@ -179,19 +230,43 @@ class NodeOut(TypedDict):
     inputs: dict[str, Any]
     output: JSON
     error: dict[str, Any] | None
+    exception: ExceptionOut | None
     index: int | None
     predecessor: str | None
     wave: int
     depth: int
+    fork: str | None
+    branch: int | None
+    path: list[str]
     attempts: int
     started_at: str | None
     ended_at: str | None
     usage: dict[str, int]
     waiting: dict[str, Any] | None
+    calls: list[CallOut]
 
 
 class NodesOut(TypedDict):
     nodes: list[NodeOut]
+    cursor: int | None
+
+
+class TagOut(TypedDict):
+    """One transition of the run, for counting. `event` is the number of the event that it stands for; `instance` is null for the
+    run's own. `facts` are always the same for a tag: node_started {attempt, wave}, node_retried {attempt, cause, delay_ms},
+    moderation_flagged {phase, error_code, error_message}, contract_violated {phase, errors}, timed_out {timeout_ms}, node_failed
+    {error_code, error_message}, node_completed {duration_ms, input_tokens, output_tokens}, node_cancelled {}, partial_success
+    {failures}."""
+
+    tag: str
+    instance: str | None
+    event: int
+    at: str
+    facts: dict[str, Any]
+
+
+class TagsOut(TypedDict):
+    tags: list[TagOut]
     cursor: int | None
 
 
@@ -268,7 +343,8 @@ class CancelOut(TypedDict):
 
 
 class HoldOut(TypedDict):
-    """`status` is `pausing` or `unpausing`: it is so within about a second."""
+    """`status` is `holding` or `releasing`, by the former names of these verbs `pausing` or `unpausing`: it is so within about a
+    second."""
 
     run_id: str
     status: str

@@ -15,17 +15,23 @@ from stepless.api.forms import Field
 from stepless.limits import MAX_PERSON_CHARACTERS
 
 _STYLE: Final = """
-:root { color-scheme: light dark; --ink: #1c2024; --paper: #fff; --line: #c3c8cf; --quiet: #5a626c;
+:root { color-scheme: light dark; --ink: #1c2024; --paper: #fff; --line: #767e88; --quiet: #5a626c;
   --accent: #0b5cad; --alarm: #a3261b; }
 @media (prefers-color-scheme: dark) {
-  :root { --ink: #e8eaed; --paper: #16181b; --line: #4a5058; --quiet: #a5adb8; --accent: #7db8f5; --alarm: #ff9d92; }
+  :root { --ink: #e8eaed; --paper: #16181b; --line: #868e98; --quiet: #a5adb8; --accent: #7db8f5; --alarm: #ff9d92; }
 }
 body { margin: 0; background: var(--paper); color: var(--ink); font: 1.05rem/1.5 system-ui, sans-serif; }
 main { max-width: 34rem; margin: 0 auto; padding: 2.5rem 1.25rem; }
-h1 { font-size: 1.35rem; margin: 0 0 .25rem; }
+h1 { font-size: 1.35rem; line-height: 1.3; margin: 0 0 .35rem; overflow-wrap: anywhere; }
 .quiet { color: var(--quiet); margin: 0 0 1.5rem; }
-.message { white-space: pre-wrap; overflow-wrap: anywhere; font-size: 1.2rem; margin: 0 0 1.5rem; }
+.message { white-space: pre-wrap; overflow-wrap: anywhere; margin: 0 0 1.5rem; }
 .alarm { border-left: .25rem solid var(--alarm); padding: .1rem 0 .1rem 1rem; margin: 0 0 1.5rem; }
+.answer { display: grid; grid-template-columns: fit-content(40%) 1fr; gap: .35rem 1.25rem; margin: 0 0 1.5rem; }
+time { white-space: nowrap; }
+.answer dt { color: var(--quiet); }
+.answer dd { margin: 0; white-space: pre-wrap; overflow-wrap: anywhere; }
+.fault { color: var(--alarm); margin: .3rem 0 0; }
+[aria-invalid] { border-color: var(--alarm); box-shadow: inset 0 0 0 1px var(--alarm); }
 .field { margin: 0 0 1.1rem; }
 label { display: block; font-weight: 600; }
 .hint { display: block; color: var(--quiet); font-size: .95rem; font-weight: 400; }
@@ -34,6 +40,7 @@ input, select, textarea { box-sizing: border-box; width: 100%; margin-top: .3rem
   color: inherit; background: transparent; border: 1px solid var(--line); border-radius: .35rem; }
 option { background: var(--paper); }
 input[type=checkbox] { width: 1.2rem; height: 1.2rem; vertical-align: -.2rem; margin: 0 .4rem 0 0; }
+.tick label { display: inline; }
 .buttons { display: flex; flex-wrap: wrap; gap: .75rem; margin-top: 1.75rem; }
 button { font: inherit; font-weight: 600; padding: .6rem 1.4rem; border: 1px solid var(--accent); border-radius: .35rem;
   color: var(--accent); background: transparent; cursor: pointer; }
@@ -69,12 +76,12 @@ def title(text: str) -> str:
     return f"<h1>{escape(text)}</h1>"
 
 
-def heading(label: str, workflow: str) -> str:
-    return f'<h1>{escape(label)}</h1>\n<p class="quiet">{escape(workflow)}</p>'
-
-
-def message(text: str) -> str:
-    return f'<p class="message">{escape(text)}</p>' if text else ""
+def heading(question: str, label: str, workflow: str) -> str:
+    """What is asked is the heading: its first line, and below it what else it says. Without a question it is the node's label."""
+    first, _, more = question.strip().partition("\n")
+    where = f"{label} · {workflow}" if first else workflow
+    told = f'\n<p class="message">{escape(more.strip())}</p>' if more.strip() else ""
+    return f'<h1>{escape(first.strip() or label)}</h1>\n<p class="quiet">{escape(where)}</p>{told}'
 
 
 def alarm(sentences: Sequence[str]) -> str:
@@ -86,18 +93,36 @@ def deadline(at: str | None) -> str:
     return f'<p class="quiet">Please answer by {_time(at)}.</p>' if at else ""
 
 
-def decision(exit: str, by: str | None, at: str) -> str:
+def decision(exit: str, by: str | None, at: str, *, thanks: bool = False) -> str:
     """What was decided, by whom, when."""
     who = f" by {escape(by)}" if by else ""
     word = escape(_DECIDED.get(exit, exit))
-    return f'<p class="message" role="status"><strong>{word}</strong>{who}, {_time(at)}.</p>'
+    lead = "Thank you. " if thanks else ""
+    return f'<p class="message" role="status">{lead}<strong>{word}</strong>{who}, {_time(at)}.</p>'
+
+
+def answered(fields: Sequence[tuple[str, str]]) -> str:
+    """The fields of an answer, (label, value) each."""
+    rows = "".join(f"<dt>{escape(label)}</dt><dd>{escape(value)}</dd>" for label, value in fields)
+    return f'<dl class="answer">{rows}</dl>' if rows else ""
+
+
+def note(sentence: str) -> str:
+    return f'<p class="quiet">{escape(sentence)}</p>'
+
+
+def closed(sentence: str, at: str | None) -> str:
+    """Why nothing can be answered here any more, and since when."""
+    since = f" {_time(at)}" if at else ""
+    return f'<div class="alarm" role="alert"><p>{escape(sentence)}{since}.</p></div>'
 
 
 def form(fields: Sequence[Field], exits: Sequence[str], by: str, *, asks_who: bool) -> str:
     """Inputs and one button per exit; it goes back to where it came from."""
-    inputs = "\n".join(_input(field) for field in fields)
-    who = Field("by", "Your name", "Kept with the decision", "text", (), by)
-    asked = _input(who, f' autocomplete="name" maxlength="{MAX_PERSON_CHARACTERS}"') if asks_who else ""
+    inputs = "\n".join(_input(field, f"f{number}") for number, field in enumerate(fields))
+    bounds = {"autocomplete": "name", "maxlength": str(MAX_PERSON_CHARACTERS)}
+    who = Field("by", "Your name", "Kept with the decision", "text", (), by, bounds)
+    asked = _input(who, "by") if asks_who else ""
     buttons = "".join(_button(exit) for exit in exits)
     return f'<form method="post">\n{_NO_ENTER}\n{inputs}\n{asked}\n<div class="buttons">{buttons}</div>\n</form>'
 
@@ -106,25 +131,39 @@ def _button(exit: str) -> str:
     return f'<button name="decision" value="{escape(exit)}">{escape(_BUTTONS.get(exit, exit))}</button>'
 
 
-def _input(field: Field, more: str = "") -> str:
-    name, value = escape(field.name), escape(field.value)
-    hint = f'<span class="hint">{escape(field.hint)}</span>' if field.hint else ""
-    label = f"{escape(field.label)}{hint}"
+def _input(field: Field, id: str) -> str:
+    """A control with its label, its hint, and beside it what is wrong with what was typed."""
+    told = f'<span class="hint" id="{id}-hint">{escape(field.hint)}</span>' if field.hint else ""
+    faults = f'<p class="fault" id="{id}-fault">{escape("; ".join(field.faults))}</p>' if field.faults else ""
+    described = " ".join(name for name, there in ((f"{id}-hint", told), (f"{id}-fault", faults)) if there)
+    given = {"id": id, "name": field.name, **field.bounds}
+    if described:
+        given["aria-describedby"] = described
+    if field.faults:
+        given["aria-invalid"] = "true"
+    label = f'<label for="{id}">{escape(field.label)}</label>'
+    if field.control == "check":
+        ticked = " checked" if field.value else ""
+        box = f'<input type="checkbox" value="true"{_attributes(given)}{ticked}>'
+        return f'<div class="field tick">{box}{label}{told}{faults}</div>'
+    return f'<div class="field">{label}{told}{_control(field, given)}{faults}</div>'
+
+
+def _control(field: Field, given: dict[str, str]) -> str:
     match field.control:
-        case "check":
-            ticked = " checked" if field.value else ""
-            return f'<div class="field"><label><input type="checkbox" name="{name}" value="true"{ticked}>{label}</label></div>'
         case "choice":
             options = "".join(_option(choice, shown, field.value) for choice, shown in (("", ""), *field.choices))
-            control = f'<select name="{name}">{options}</select>'
+            return f"<select{_attributes(given)}>{options}</select>"
         case "lines":
-            control = f'<textarea name="{name}" rows="4">\n{value}</textarea>'
+            return f'<textarea rows="4"{_attributes(given)}>\n{escape(field.value)}</textarea>'
         case "whole" | "number":
-            step = "1" if field.control == "whole" else "any"
-            control = f'<input type="number" step="{step}" name="{name}" value="{value}">'
-        case _:
-            control = f'<input type="text" name="{name}" value="{value}"{more}>'
-    return f'<div class="field"><label>{label}{control}</label></div>'
+            step = {"step": "1" if field.control == "whole" else "any", **given}
+            return f'<input type="number" value="{escape(field.value)}"{_attributes(step)}>'
+    return f'<input type="text" value="{escape(field.value)}"{_attributes(given)}>'
+
+
+def _attributes(given: dict[str, str]) -> str:
+    return "".join(f' {name}="{escape(value)}"' for name, value in given.items())
 
 
 def _option(choice: str, shown: str, value: str) -> str:

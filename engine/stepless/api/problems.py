@@ -27,13 +27,14 @@ from stepless.errors import (
     Fenced,
     InvalidRequest,
     LimitExceeded,
+    LogUnreadable,
     NotFound,
     SteplessError,
     TransientError,
 )
 
 MEDIA_TYPE: Final = "application/problem+json"
-_OURS_TO_TELL: Final = (AuthorError, CallerError, TransientError, Fenced, LimitExceeded)
+_OURS_TO_TELL: Final = (AuthorError, CallerError, TransientError, Fenced, LimitExceeded, LogUnreadable)
 _log = logging.getLogger(__name__)
 
 
@@ -110,6 +111,7 @@ _MEANINGS: Final[Mapping[int, str]] = {
     409: "Somebody or something was first",
     410: "Expired, or the run has ended",
     413: "Too large",
+    416: "The value has no such bytes",
     415: "Not a media type that is read here",
     429: "Too many for now; see Retry-After",
     422: "Understood, and refused: the findings or violations say why",

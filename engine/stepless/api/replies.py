@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Final, TypeVar
 
@@ -10,12 +11,15 @@ from starlette.responses import Response
 
 from stepless.api.models import DecisionOut, FindingOut
 from stepless.core.decision import iso
+from stepless.errors import InvalidRequest
 from stepless.limits import MAX_PAGE_BYTES
 from stepless.model.findings import Finding
 from stepless.model.json import JSON
 
 T = TypeVar("T")
 
+_AROUND_BYTES: Final = 4_096  # of a page: its name, its cursor, its brackets
+_RANGE: Final = re.compile(r"bytes=([0-9]{1,15})-([0-9]{0,15})")  # one range; any other is no wish, as HTTP has it
 _HEADERS: Final = {"cache-control": "no-store", "x-content-type-options": "nosniff"}  # answers may hold signed links
 
 
@@ -29,17 +33,36 @@ def reply(value: Any, status: int = 200, headers: Mapping[str, str] | None = Non
     return Response(encode(value), status, {**_HEADERS, **(headers or {})}, "application/json")
 
 
-def fitting(items: Iterable[T], render: Callable[[T], Any]) -> Sequence[bytes]:
+def fitting(items: Iterable[T], render: Callable[[T], Any], *, within: int = MAX_PAGE_BYTES) -> Sequence[bytes]:
     """The items from the first on that fit into one page, encoded; at least one if there are any."""
     encoded: list[bytes] = []
-    size = 0
+    size = _AROUND_BYTES
     for item in items:
         data = encode(render(item))
-        size += len(data)
-        if encoded and size > MAX_PAGE_BYTES:
+        size += len(data) + 1
+        if encoded and size > within:
             break
         encoded.append(data)
     return encoded
+
+
+def value_reply(data: bytes, wished: str | None) -> Response:
+    """A value's JSON, whole or, by a `Range` of bytes, in pieces that fit an answer. Raises `InvalidRequest` for a value that
+    does not fit, and for a range that it does not have."""
+    data = data.decode("utf-8", "surrogatepass").encode("utf-8", "backslashreplace")
+    size, asked = len(data), _RANGE.fullmatch(wished) if wished is not None else None
+    headers = {**_HEADERS, "accept-ranges": "bytes"}
+    if asked is None:
+        if size > MAX_PAGE_BYTES:
+            told, mend = f"the value takes {size:,} bytes", f"ask for it in pieces: Range: bytes=0-{MAX_PAGE_BYTES - 1}"
+            raise InvalidRequest(told, code="value_too_large", status=413, mend=mend)
+        return Response(data, 200, headers, "application/json")
+    first = int(asked[1])
+    last = min(int(asked[2] or size), size - 1, first + MAX_PAGE_BYTES - 1)
+    if first > last:
+        raise InvalidRequest(f"the value has {size:,} bytes", code="invalid_range", status=416, mend="ask for bytes that it has")
+    headers["content-range"] = f"bytes {first}-{last}/{size}"
+    return Response(data[first : last + 1], 206, headers, "application/json")
 
 
 def page(name: str, encoded: Sequence[bytes], **rest: Any) -> Response:

@@ -2,39 +2,58 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, StringConstraints
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints, model_validator
 
 from stepless.limits import (
     DEFAULT_PAGE_ITEMS,
     MAX_BULK_RUNS,
     MAX_CURSOR_CHARACTERS,
     MAX_KEY_NAME_CHARACTERS,
+    MAX_KEYWORD_CHARACTERS,
+    MAX_KEYWORDS,
     MAX_NODES,
     MAX_PAGE_ITEMS,
     MAX_PERSON_CHARACTERS,
     MAX_REASON_CHARACTERS,
-    MAX_TAG_CHARACTERS,
-    MAX_TAGS,
 )
 
 Person = Annotated[str, StringConstraints(min_length=1, max_length=MAX_PERSON_CHARACTERS, strip_whitespace=True)]
-RunTag = Annotated[str, StringConstraints(pattern=rf"^[A-Za-z0-9_.:/@=+-]{{1,{MAX_TAG_CHARACTERS}}}$")]
-RunTags = Annotated[list[RunTag], Field(max_length=MAX_TAGS)]
+Keyword = Annotated[str, StringConstraints(pattern=rf"^[A-Za-z0-9_.:/@=+-]{{1,{MAX_KEYWORD_CHARACTERS}}}$")]
+Keywords = Annotated[list[Keyword], Field(max_length=MAX_KEYWORDS)]
+FormerKeywords = Annotated[Keywords, Field(json_schema_extra={"deprecated": True})]
+Waiting = Literal["held", "answer", "time", "retry", "child"]
 
 
 class Body(BaseModel):
     model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
 
 
-class StartBody(Body):
-    """`inputs` become the run's inputs; `entry` names the node or nodes to start at instead of all roots; by its `tags`, like
-    `customer:c-17`, the run is found again."""
+class WithKeywords(Body):
+    """`keywords` are words like `customer:c-17`. `tags` is their former name, and means the same."""
+
+    keywords: Keywords = Field(default_factory=list)
+    tags: FormerKeywords = Field(default_factory=list)
+
+    @property
+    def words(self) -> list[str]:
+        """Each once, in the order given."""
+        return list(dict.fromkeys([*self.keywords, *self.tags]))
+
+    @model_validator(mode="after")
+    def _has_not_too_many(self) -> Self:
+        if len(self.words) > MAX_KEYWORDS:
+            raise ValueError(f"there are {len(self.words)} keywords; {MAX_KEYWORDS} is the limit")
+        return self
+
+
+class StartBody(WithKeywords):
+    """`inputs` become the run's inputs; `entry` names the entry or entries to start at instead of all; a key with the role
+    `admin` may name any node. By its `keywords`, like `customer:c-17`, the run is found again (`tags` is their former name)."""
 
     inputs: Any = Field(default_factory=dict)
     entry: str | Annotated[list[str], Field(min_length=1, max_length=DEFAULT_PAGE_ITEMS)] | None = None
-    tags: RunTags = Field(default_factory=list)
 
 
 class CancelBody(Body):
@@ -43,7 +62,7 @@ class CancelBody(Body):
 
 
 class HoldBody(Body):
-    """Who pauses a run or lets it go on, and why."""
+    """Who holds a run or releases it, and why."""
 
     by: Person | None = None
     reason: Annotated[str, StringConstraints(max_length=MAX_REASON_CHARACTERS)] | None = None
@@ -57,19 +76,19 @@ class RerunBody(Body):
     inputs: Any = None
 
 
-class BulkFilter(Body):
-    """All that are given must hold; at least one must be given."""
+class BulkFilter(WithKeywords):
+    """All that are given must hold; at least one must be given. `tags` is the former name of `keywords`."""
 
     workflow: str | None = None
     status: str | None = None
+    waiting: Waiting | None = None
     since: str | None = None
-    tags: RunTags = Field(default_factory=list)
 
 
 class BulkBody(Body):
     """One page of runs, newest first; the answer's `cursor` goes on. `from` belongs to rerun, `by` and `reason` to the others."""
 
-    action: Literal["cancel", "pause", "rerun", "unpause"]
+    action: Literal["cancel", "hold", "release", "rerun", "pause", "unpause"]
     filter: BulkFilter
     limit: int = Field(MAX_BULK_RUNS, ge=1, le=MAX_BULK_RUNS)
     cursor: str | None = Field(None, max_length=MAX_CURSOR_CHARACTERS)
@@ -79,7 +98,7 @@ class BulkBody(Body):
 
 
 class KeyBody(Body):
-    """Every key may read. `run` starts, cancels, pauses and reruns; `approve` is shown the links that answer questions; `admin`
+    """Every key may read. `run` starts, cancels, holds and reruns; `approve` is shown the links that answer questions; `admin`
     may do everything."""
 
     name: Annotated[str, StringConstraints(min_length=1, max_length=MAX_KEY_NAME_CHARACTERS, strip_whitespace=True)]
@@ -100,24 +119,37 @@ class Query(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
 
+class StartQuery(Query):
+    """`idempotent=inputs` makes the inputs themselves the key: the same inputs answer the same run for 24 hours."""
+
+    idempotent: Literal["inputs"] | None = None
+
+
 class ListQuery(Query):
     limit: int = Field(DEFAULT_PAGE_ITEMS, ge=1, le=MAX_PAGE_ITEMS)
     cursor: str | None = Field(None, max_length=MAX_CURSOR_CHARACTERS)
 
 
 class RunsQuery(ListQuery):
-    """`since` is an instant, ISO 8601 or milliseconds since 1970; runs created then or later are listed. Of several `tag` all
-    must be there. A search by tags may answer fewer runs than `limit` and still have a cursor. Runs that began less than
-    ten seconds ago are found under `created`, although they are shown as `running`."""
+    """`waiting` is what runs wait for. `since` is an instant, ISO 8601 or milliseconds since 1970; runs created then or later are
+    listed. Of several `keyword` all must be there; `tag` is its former name. A search by keywords may answer fewer runs than
+    `limit` and still have a cursor. Runs
+    that began less than ten seconds ago are found under `created`, although they are shown as `running`."""
 
     workflow: str | None = None
     status: str | None = None
+    waiting: Waiting | None = None
     since: str | None = None
-    tag: RunTags = Field(default_factory=list)
+    keyword: Keywords = Field(default_factory=list)
+    tag: FormerKeywords = Field(default_factory=list)
+
+    @property
+    def words(self) -> list[str]:
+        return [*self.keyword, *self.tag]
 
 
 class NodesQuery(Query):
-    """`after` is how many instances to pass over: the former page's cursor."""
+    """`after` is how many instances, or rows, to pass over: the former page's cursor."""
 
     after: int = Field(0, ge=0, le=MAX_NODES * MAX_PAGE_ITEMS)
     limit: int = Field(DEFAULT_PAGE_ITEMS, ge=1, le=MAX_PAGE_ITEMS)

@@ -3,7 +3,7 @@ once. Both speak HTML to people and JSON to programs."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from enum import Enum
 from typing import Any, Final
 
@@ -12,13 +12,14 @@ from starlette.concurrency import run_in_threadpool
 from starlette.responses import Response
 
 from stepless.api import page
-from stepless.api.bodies import FORM, form_fields, is_json, media_type, read_body, strict_json, unsupported, validated
-from stepless.api.forms import PREFIX, fields_of, typed_answer
+from stepless.api.bodies import FORM, form_fields, is_json, media_type, read_body, unsupported, validated
+from stepless.api.forms import PREFIX, fields_of, parted, shown_answer, typed_answer
 from stepless.api.models import DecisionOut, QuestionOut
 from stepless.api.negotiation import preferred
 from stepless.api.problems import documented, respond
 from stepless.api.replies import decision_out, encode, instant, reply
 from stepless.api.requests import ResumeBody
+from stepless.compile.strict_json import strict_json
 from stepless.errors import CallerError, Gone, InvalidRequest, LimitExceeded, SteplessError, TransientError
 from stepless.limits import MAX_ANSWER_BYTES
 from stepless.model.json import JSON
@@ -40,10 +41,10 @@ def add_routes(router: APIRouter, service: Service) -> None:
         try:
             view = await run_in_threadpool(_look, service, token)
         except SteplessError as error:
-            return _refused(error, as_page)
+            return await run_in_threadpool(_explained, service, token, error, as_page)
         if not as_page:
             return reply(_question(view), headers=page.HEADERS)
-        return _page(200, view.label, _question_parts(view))
+        return _page(200, view, _question_parts(view))
 
     for method in ("GET", "HEAD"):
         router.add_api_route(
@@ -80,13 +81,9 @@ def add_routes(router: APIRouter, service: Service) -> None:
                 raise unsupported(kind, _JSON, FORM)
             given = await run_in_threadpool(_decide, service, token, data if kind != FORM else None, typed)
         except SteplessError as error:
-            if as_page and error.error_code == "already_decided":
-                return await run_in_threadpool(_decided_page, service, token, 409)
-            if as_page and error.http_status == 422:
-                return await run_in_threadpool(_open_page, service, token, error, typed)
-            return _refused(error, as_page)
+            return await run_in_threadpool(_explained, service, token, error, as_page, typed)
         if as_page:
-            return await run_in_threadpool(_decided_page, service, token, 200)
+            return await run_in_threadpool(_decided_page, service, token, given)
         return reply(decision_out(given), headers=page.HEADERS)
 
 
@@ -110,15 +107,26 @@ _DECISION_BODY: Final[dict[str, Any]] = {
 
 
 def _look(service: Service, token: str) -> PauseView:
-    view = service.look(token)
+    """The question. Raises as `_judged` does, and `Gone` (run_ended) when nobody may answer any more."""
+    view = _judged(service, token)
     if view.over:
         raise Gone("nothing waits for this answer any more", code="run_ended")
     return view
 
 
+def _judged(service: Service, token: str) -> PauseView:
+    """The question of a link that still opens it. Raises `Gone` (token_expired), with what was decided if it was."""
+    view = service.look(token)
+    if view.expired_ms is not None:
+        first: dict[str, Any] = {"first": view.decided} if view.decided is not None else {}
+        raise Gone(f"this link has expired: it was good until {instant(view.expired_ms)}", code="token_expired",
+                   mend="ask for a new one", **first)  # fmt: skip
+    return view
+
+
 def _decide(service: Service, token: str, data: bytes | None, typed: Mapping[str, str]) -> Mapping[str, JSON]:
     """Decides by a JSON body, or without one by a form. The link is judged first: who has none learns nothing else."""
-    view = service.look(token)
+    view = _judged(service, token)
     body = _typed_body(view, typed) if data is None else validated(ResumeBody, strict_json(data) if data else {})
     if len(encode(body.answer)) > MAX_ANSWER_BYTES:
         message = f"the answer takes more than {MAX_ANSWER_BYTES:,} bytes"
@@ -146,33 +154,76 @@ def _question(view: PauseView) -> QuestionOut:
 # -- pages ------------------------------------------------------------------------------------------------------------
 
 
-def _page(status: int, title: str, parts: list[str]) -> Response:
+def _page(status: int, about: PauseView | str, parts: list[str]) -> Response:
+    """`about` is the question that the page is about, or its title."""
+    title = about if isinstance(about, str) else about.message.strip().partition("\n")[0] or about.label
     html = page.document(title, parts).encode("utf-8", "replace")
     return Response(html, status, page.HEADERS, "text/html; charset=utf-8")
 
 
-def _question_parts(view: PauseView, typed: Mapping[str, str] | None = None, faults: tuple[str, ...] = ()) -> list[str]:
-    head = [page.heading(view.label, view.workflow), page.message(view.message)]
+def _asked(view: PauseView) -> list[str]:
+    return [page.heading(view.message, view.label, view.workflow)]
+
+
+def _outcome(view: PauseView) -> list[str]:
+    """What became of a question that is closed: what was decided, by whom and when, or that nobody did."""
     if view.decided is not None:
         first = decision_out(view.decided)
-        return [*head, page.decision(first["decision"], first["by"], first["at"])]
+        return [page.decision(first["decision"], first["by"], first["at"])]
+    return [page.closed("This was not answered: it is over since", instant(view.over_ms))] if view.over else []
+
+
+def _question_parts(view: PauseView, typed: Mapping[str, str] | None = None, faults: Sequence[str] = ()) -> list[str]:
+    if view.decided is not None:
+        return [*_asked(view), *_outcome(view)]
+    whole, by_field = parted(faults, view.fields)
+    alarm = [page.alarm(["That does not fit yet.", *whole])] if faults else []
     by = (typed or {}).get("by", "")
-    form = page.form(fields_of(view.fields, typed), view.exits, by, asks_who=view.approver is None)
-    return [*head, page.alarm(faults) if faults else "", form, page.deadline(instant(view.deadline_ms))]
+    form = page.form(fields_of(view.fields, typed, by_field), view.exits, by, asks_who=view.approver is None)
+    return [*_asked(view), *alarm, form, page.deadline(instant(view.deadline_ms))]
 
 
-def _decided_page(service: Service, token: str, status: int) -> Response:
-    """What was decided: just now, or before by somebody else."""
+def _decided_page(service: Service, token: str, given: Mapping[str, JSON]) -> Response:
+    """What the person has just decided, with thanks."""
+    view, told = service.look(token), decision_out(given)
+    thanks = page.decision(told["decision"], told["by"], told["at"], thanks=True)
+    return _page(200, view, [*_asked(view), thanks, page.answered(shown_answer(view.fields, told["answer"]))])
+
+
+def _late_page(service: Service, token: str) -> Response:
+    """What somebody else had decided before."""
     view = service.look(token)
-    late = [page.alarm(["This was decided before. Your answer was not counted."])] if status == 409 else []
-    return _page(status, view.label, [*late, *_question_parts(view)])
+    late = page.alarm(["This was decided before. Your answer was not counted."])
+    return _page(409, view, [*_asked(view), late, *_outcome(view)])
 
 
 def _open_page(service: Service, token: str, error: SteplessError, typed: Mapping[str, str]) -> Response:
     """The question again, with what was typed and what is wrong with it."""
     view = service.look(token)
-    faults = error.facts.get("violations") or [error.message]
-    return _page(422, view.label, _question_parts(view, typed, ("That does not fit yet.", *faults)))
+    return _page(422, view, _question_parts(view, typed, error.facts.get("violations") or [error.message]))
+
+
+def _closed_page(service: Service, token: str) -> Response:
+    """What a link was about that opens nothing any more, and what became of it."""
+    view = service.look(token)
+    if view.expired_ms is None:
+        return _page(410, view, [*_asked(view), *_outcome(view)])
+    expired = page.closed("This link has expired: it was good until", instant(view.expired_ms))
+    ask = [] if view.decided is not None or view.over else [page.note("Nobody has answered yet. Ask for a new link.")]
+    return _page(410, view, [*_asked(view), expired, *_outcome(view), *ask])
+
+
+def _explained(
+    service: Service, token: str, error: SteplessError, as_page: bool, typed: Mapping[str, str] | None = None
+) -> Response:
+    """A refusal: for people with the question that it is about, where the link is genuine."""
+    if as_page and error.error_code == "already_decided":
+        return _late_page(service, token)
+    if as_page and error.http_status == 410:
+        return _closed_page(service, token)
+    if as_page and error.http_status == 422:
+        return _open_page(service, token, error, typed or {})
+    return _refused(error, as_page)
 
 
 def _refused(error: SteplessError, as_page: bool) -> Response:

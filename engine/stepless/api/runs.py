@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from enum import Enum
-from typing import Annotated, Final
+from functools import partial
+from typing import Annotated, Final, cast
 
 from fastapi import APIRouter, Query, Request
 from starlette.concurrency import run_in_threadpool
@@ -12,23 +13,43 @@ from starlette.responses import Response
 
 from stepless.api.auth import may
 from stepless.api.bodies import documented_body, read_model
+from stepless.api.bounded import bounded
 from stepless.api.links import Links
-from stepless.api.models import HeldOut, NodeOut, NodesOut, OutcomeOut, PauseOut, RunOut, StartedOut
+from stepless.api.models import (
+    CallOut,
+    ExceptionOut,
+    HeldOut,
+    NodeOut,
+    NodesOut,
+    OutcomeOut,
+    PauseOut,
+    RunOut,
+    StartedOut,
+    TagOut,
+    TagsOut,
+)
 from stepless.api.negotiation import wished_wait_s
 from stepless.api.problems import documented
-from stepless.api.replies import fitting, instant, page, reply
-from stepless.api.requests import NodesQuery, StartBody
-from stepless.api.waiting import has_ended, watch
+from stepless.api.replies import fitting, instant, page, reply, value_reply
+from stepless.api.requests import NodesQuery, StartBody, StartQuery
+from stepless.api.waiting import Rest, watch
+from stepless.core.called import Called
+from stepless.core.tags import Tag
 from stepless.core.trace import NodeRecord
 from stepless.errors import InvalidRequest
+from stepless.limits import MAX_DETAILS_BYTES, MAX_PAUSES_BYTES
 from stepless.model.json import JSON
+from stepless.ports import RunHead
 from stepless.runtime.apikeys import Role
+from stepless.runtime.headers import number_of, version_of
 from stepless.runtime.inspecting import OpenPause, RunView
-from stepless.runtime.searching import tags_of
+from stepless.runtime.searching import keywords_of
 from stepless.runtime.service import Service
-from stepless.runtime.starting import Started
+from stepless.runtime.starting import Started, non_entries_of
 
 _TAGS: Final[list[str | Enum]] = ["runs"]
+_OF_A_RUN: Final = ("inputs", "outputs", "variables", "error")  # what may be too large to be told whole
+_OF_A_NODE: Final = ("inputs", "output", "error", "waiting")
 
 
 def add_routes(router: APIRouter, service: Service, links: Links) -> None:
@@ -44,28 +65,36 @@ def add_routes(router: APIRouter, service: Service, links: Links) -> None:
         openapi_extra=documented_body(StartBody),
         tags=_TAGS,
     )
-    async def start_run(workflow_id: str, request: Request) -> Response:
-        """Starts a run of the newest version. With an `Idempotency-Key` the same start is answered again for 24 hours. With
-        `Prefer: wait=20` the answer waits for the outcome, that many seconds and at most 20."""
+    async def start_run(workflow_id: str, query: Annotated[StartQuery, Query()], request: Request) -> Response:
+        """Starts a run of the newest version. With an `Idempotency-Key`, or with `?idempotent=inputs`, which takes the inputs
+        themselves as the key, the same start is answered again for 24 hours. With `Prefer: wait=20` the answer waits for the
+        outcome, that many seconds and at most 20, or until the run waits: then it has its `pauses`."""
         body = await read_model(request, StartBody)
         key, wait_s = idempotency_key(request), wished_wait_s(request)
         entry = [body.entry] if isinstance(body.entry, str) else body.entry
-        meta = {"tags": list(dict.fromkeys(body.tags))} if body.tags else None
-        started = await run_in_threadpool(service.start, workflow_id, body.inputs, key=key, entry=entry, meta=meta)
+        meta = {"tags": body.words} if body.words else None
+        by_inputs, anywhere = query.idempotent is not None, may(request, Role.ADMIN)
+        if by_inputs and key is not None:
+            message, mend = "a start has one key: the header or the inputs", "leave one of them out"
+            raise InvalidRequest(message, code="invalid_idempotency_key", place="idempotent", mend=mend)
+        start = partial(service.start, key=key, by_inputs=by_inputs, entry=entry, anywhere=anywhere, meta=meta)
+        started = await run_in_threadpool(start, workflow_id, body.inputs)
         if wait_s is None:
             return reply_started(started, None, links)
-        view = await watch(service, started.run_id, has_ended, wait_s)
-        outcome: OutcomeOut | None = None
-        if view is not None:
-            outcome = {"status": view.status, "outputs": view.outputs, "error": _object(view.error)}
-        return reply_started(started, outcome, links, {"preference-applied": f"wait={wait_s:g}"})
+        view = await watch(service, started.run_id, Rest(), wait_s)
+        applied = {"preference-applied": f"wait={wait_s:g}"}
+        if view is None or view.ended_ms is None:
+            pauses = _pauses(view.pauses, links, may(request, Role.APPROVE)) if view is not None else ()
+            return reply_started(started, None, links, applied, pauses)
+        told: OutcomeOut = {"status": view.status, "outputs": view.outputs, "error": _object(view.error)}
+        outcome = bounded(told, ("outputs", "error"), links.run(started.run_id)["run"])
+        return reply_started(started, outcome, links, applied)
 
     @router.get("/runs/{run_id}", summary="Inspect a run", response_model=RunOut, responses=documented(401, 404), tags=_TAGS)
     def read_run(run_id: str, request: Request) -> Response:
         """What a run is, as its log tells it, with a signed link for everything that it waits for."""
-        view = service.run(run_id)
-        version = service.workflow(view.head.workflow_id, hash=view.head.version)
-        return reply(_run(view, version.number if version is not None else None, links, may(request, Role.APPROVE)))
+        view = service.glance(run_id)
+        return reply(_bounded_run(_run(view, _version(service, view.head), links, may(request, Role.APPROVE))))
 
     @router.get(
         "/runs/{run_id}/nodes",
@@ -76,10 +105,40 @@ def add_routes(router: APIRouter, service: Service, links: Links) -> None:
     )
     def list_nodes(run_id: str, query: Annotated[NodesQuery, Query()]) -> Response:
         """One record per instance, in the order of first mention, as far as they fit into a page."""
-        records = list(service.run(run_id).nodes.values())
-        encoded = fitting(records[query.after : query.after + query.limit], _node)
+        records, more = service.nodes(run_id, after=query.after, limit=query.limit)
+        url = links.run(run_id)["run"]
+        encoded = fitting(records, lambda record: bounded(_node(record), _OF_A_NODE, url))
+        more = more or len(encoded) < len(records)
+        return page("nodes", encoded, cursor=query.after + len(encoded) if more else None)
+
+
+    @router.get(
+        "/runs/{run_id}/values/{hash}",
+        summary="Read a large value of a run",
+        responses={
+            200: {"content": {"application/json": {"schema": {}}}, "description": "The value"},
+            206: {"content": {"application/json": {"schema": {}}}, "description": "The bytes asked for, or their beginning"},
+            **documented(401, 404, 413, 416),
+        },
+        tags=_TAGS,
+    )
+    def read_value(run_id: str, hash: str, request: Request) -> Response:
+        """A value that another answer told by its hash, as JSON. One above 4 MB is read in pieces, by the header `Range`."""
+        return value_reply(service.value(run_id, hash), request.headers.get("range"))
+
+    @router.get(
+        "/runs/{run_id}/tags",
+        summary="Inspect a run's tags",
+        response_model=TagsOut,
+        responses=documented(400, 401, 404),
+        tags=_TAGS,
+    )
+    def list_tags(run_id: str, query: Annotated[NodesQuery, Query()]) -> Response:
+        """One row per transition of an instance, in order, for counting."""
+        tags = service.run(run_id).tags
+        encoded = fitting(tags[query.after : query.after + query.limit], _tag)
         after = query.after + len(encoded)
-        return page("nodes", encoded, cursor=after if after < len(records) else None)
+        return page("tags", encoded, cursor=after if after < len(tags) else None)
 
 
 # -- starting ---------------------------------------------------------------------------------------------------------
@@ -92,14 +151,22 @@ def idempotency_key(request: Request) -> str | None:
     return key
 
 
-def reply_started(started: Started, outcome: OutcomeOut | None, links: Links, headers: dict[str, str] | None = None) -> Response:
-    """202 for a run that is only begun; 200 when it is known already, or how it ended."""
+def reply_started(
+    started: Started,
+    outcome: OutcomeOut | None,
+    links: Links,
+    headers: dict[str, str] | None = None,
+    pauses: Iterable[PauseOut] = (),
+) -> Response:
+    """202 for a run that is only begun, or waits; 200 when it is known already, or how it ended."""
     answer: StartedOut = {
         "run_id": started.run_id,
         "workflow": started.workflow_id,
         "version": started.version,
+        "number": started.number,
         "replay": started.replay,
         "outcome": outcome,
+        "pauses": list(pauses),
         "links": links.run(started.run_id),
     }
     status = 200 if started.replay or outcome is not None else 202
@@ -109,19 +176,34 @@ def reply_started(started: Started, outcome: OutcomeOut | None, links: Links, he
 # -- one run ----------------------------------------------------------------------------------------------------------
 
 
+def _version(service: Service, head: RunHead) -> int | None:
+    """The version that the run began with; of a run that does not know it, the newest one with the same content."""
+    number = version_of(head)
+    if number is not None:
+        return number
+    version = service.workflow(head.workflow_id, hash=head.version)
+    return version.number if version is not None else None
+
+
 def _run(view: RunView, version: int | None, links: Links, with_links: bool) -> RunOut:
     return {
         "id": view.head.run_id,
         "workflow": view.head.workflow_id,
         "version": version,
+        "number": number_of(view.head),
         "hash": view.head.version,
         "status": view.status,
+        "waiting": list(view.waits),
+        "summary": view.summary,
         "inputs": view.inputs,
         "outputs": view.outputs,
         "variables": dict(view.variables),
         "error": _object(view.error),
+        "exception": _exception(view.exception),
         "failures": view.failures,
-        "tags": [*tags_of(view.head), *view.tags],
+        "keywords": list(keywords_of(view.head)),
+        "tags": [*keywords_of(view.head), *(tag.tag for tag in view.tags if tag.instance is None)],
+        "non_entries": list(non_entries_of(view.head)),
         "steps": view.steps,
         "usage": dict(view.usage),
         "sequence": view.sequence,
@@ -132,6 +214,17 @@ def _run(view: RunView, version: int | None, links: Links, with_links: bool) -> 
         "ended_at": instant(view.ended_ms),
         "links": links.run(view.head.run_id),
     }
+
+
+def _bounded_run(told: RunOut) -> RunOut:
+    """A run of which everything that fits is told, of large values what they are, and of its pauses as many as fit."""
+    url = told["links"]["run"]
+    pauses = [bounded(pause, ("details",), url, within=MAX_DETAILS_BYTES) for pause in told["pauses"]]
+    shown = len(fitting(pauses, lambda pause: pause, within=MAX_PAUSES_BYTES))
+    cut: RunOut = {**told, "pauses": pauses[:shown]}
+    if shown < len(pauses):
+        cut["pauses_left_out"] = len(pauses) - shown
+    return bounded(cut, _OF_A_RUN, url)
 
 
 def _held(held: Mapping[str, JSON] | None) -> HeldOut | None:
@@ -165,16 +258,35 @@ def _node(record: NodeRecord) -> NodeOut:
         "inputs": dict(record.inputs),
         "output": record.output,
         "error": _object(record.error),
+        "exception": _exception(record.exception),
         "index": record.index,
         "predecessor": record.predecessor,
         "wave": record.wave,
         "depth": record.depth,
+        "fork": record.fork,
+        "branch": record.branch,
+        "path": list(record.path),
         "attempts": record.attempts,
         "started_at": instant(record.started_ms),
         "ended_at": instant(record.ended_ms),
         "usage": dict(record.usage),
         "waiting": _object(record.waiting),
+        "calls": [_call(call) for call in record.calls],
     }
+
+
+def _call(call: Called) -> CallOut:
+    at = str(instant(call.at_ms))
+    return {"attempt": call.attempt, "at": at, "params": dict(call.params), "previews": dict(call.previews)}
+
+
+def _exception(told: Mapping[str, JSON] | None) -> ExceptionOut | None:
+    return None if told is None else cast("ExceptionOut", dict(told))
+
+
+def _tag(tag: Tag) -> TagOut:
+    at = str(instant(tag.at_ms))
+    return {"tag": tag.tag, "instance": tag.instance, "event": tag.sequence, "at": at, "facts": dict(tag.facts)}
 
 
 def _object(value: Mapping[str, JSON] | None) -> dict[str, JSON] | None:

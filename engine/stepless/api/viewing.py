@@ -38,19 +38,22 @@ def _page() -> tuple[bytes, dict[str, str]]:
     html, style, *scripts = ((folder / name).read_text("utf-8") for name in _PARTS)
     script = "\n".join(scripts)
     page = html.replace("/*style*/", style).replace("/*script*/", script)
-    policy = (
-        f"default-src 'none'; style-src '{_hash(style)}'; script-src '{_hash(script)}'; connect-src 'self'; "
-        "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
-    )
-    headers = {
-        "content-security-policy": policy,
+    return page.encode(), page_headers(style, script)
+
+
+def page_headers(style: str, script: str = "") -> dict[str, str]:
+    """The headers of a page that allow this style, this script and nothing else."""
+    allowed = f"default-src 'none'; style-src '{_hash(style)}'"
+    if script:
+        allowed += f"; script-src '{_hash(script)}'; connect-src 'self'"
+    return {
+        "content-security-policy": f"{allowed}; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
         "referrer-policy": "no-referrer",
         "x-frame-options": "DENY",
         "x-content-type-options": "nosniff",
         "x-robots-tag": "noindex, nofollow",
         "cache-control": "no-cache",
     }
-    return page.encode(), headers
 
 
 def _hash(text: str) -> str:

@@ -1,9 +1,11 @@
-"""Waiting for a run: by looking again and again, ever more rarely, while nothing is held but a timer."""
+"""Waiting for a run, while nothing is held but a timer: woken where this process runs the run, else by looking again and again,
+ever more rarely."""
 
 from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
+from contextlib import nullcontext
 from time import monotonic
 from typing import TypeVar
 
@@ -12,33 +14,57 @@ from starlette.concurrency import run_in_threadpool
 from stepless.errors import TransientError
 from stepless.limits import LOOK_FIRST_MS, LOOK_LAST_MS
 from stepless.runtime.inspecting import EventPage, RunView
+from stepless.runtime.news import Follower
 from stepless.runtime.service import Service
 
 T = TypeVar("T")
 
 
-async def wait_for(look: Callable[[], T | None], seconds: float) -> T | None:
+async def wait_for(
+    service: Service, run_id: str, look: Callable[[], T | None], seconds: float, *, closely: bool = False
+) -> T | None:
     """What `look` answers, as soon as that is not None; None when the time is over. `look` is called in a thread, at least
-    once. A store that is out of reach for a moment ends no wait."""
-    end, pause = monotonic() + seconds, LOOK_FIRST_MS / 1000
+    once; `closely` after every commit of the run, at most every LOOK_FIRST_MS, else when it ends, pauses or answers. A store
+    that is out of reach for a moment ends no wait."""
+    news = service.world.news
+    with nullcontext() if news is None else news.of(run_id, closely=closely) as follower:
+        return await _look_until(look, monotonic() + seconds, follower)
+
+
+async def _look_until(look: Callable[[], T | None], end: float, follower: Follower | None) -> T | None:
+    pause = LOOK_FIRST_MS / 1000
     while True:
-        found: T | None = await run_in_threadpool(_unless_out_of_reach, look)
+        looked = monotonic()
+        try:
+            found, reached = await run_in_threadpool(look), True
+        except TransientError:
+            found, reached = None, False  # whatever was told meanwhile has not been seen
         left = end - monotonic()
         if found is not None or left <= 0:
             return found
-        await asyncio.sleep(min(pause, left))
-        pause = min(2 * pause, LOOK_LAST_MS / 1000)
+        if reached and follower is not None:
+            await follower.wait(left)
+            if follower.closely:
+                await asyncio.sleep(min(looked + LOOK_FIRST_MS / 1000, end) - monotonic())
+        else:
+            await asyncio.sleep(min(pause, left))
+            pause = min(2 * pause, LOOK_LAST_MS / 1000)
 
 
-def _unless_out_of_reach(look: Callable[[], T | None]) -> T | None:
-    try:
-        return look()
-    except TransientError:
-        return None
+class Rest:
+    """Whether a run has come to rest, of the pages of its log in order: it has ended, or it waits. A run that an operator holds
+    does not count: it waits for nothing that the caller could answer."""
 
+    def __init__(self) -> None:
+        self._paused = self._held = False
 
-def has_ended(page: EventPage) -> bool:
-    return page.ended
+    def __call__(self, page: EventPage) -> bool:
+        for event in page.events:
+            if event["type"] == "run.status.changed":
+                payload = event["payload"]
+                self._held = payload.get("held", self._held)
+                self._paused = payload["status"] == "paused"
+        return page.ended or (self._paused and not self._held)
 
 
 def has_responded(page: EventPage) -> bool:
@@ -56,9 +82,9 @@ async def watch(service: Service, run_id: str, until: Callable[[EventPage], bool
         while True:
             page = service.events(run_id, after=cursor)
             if until(page):
-                return service.run(run_id)
+                return service.glance(run_id)
             if not page.events:
                 return None
             cursor = page.cursor
 
-    return await wait_for(look, seconds)
+    return await wait_for(service, run_id, look, seconds)

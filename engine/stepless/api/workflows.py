@@ -19,10 +19,11 @@ from stepless.api.replies import finding_out, instant, reply
 from stepless.api.requests import ListQuery
 from stepless.compile import parse
 from stepless.compile.read import Syntax
-from stepless.errors import InvalidRequest, NotFound
+from stepless.errors import InvalidRequest
 from stepless.limits import MAX_DOCUMENT_BYTES
 from stepless.model.json import JSON
 from stepless.ports import StoredVersion
+from stepless.runtime.nearest import unknown_workflow
 from stepless.runtime.publishing import Published
 from stepless.runtime.service import Service
 
@@ -70,7 +71,7 @@ def add_routes(router: APIRouter, service: Service, links: Links) -> None:
     )
     def read_workflow(workflow_id: str) -> Response:
         """The newest version, with its document."""
-        return reply(_document(service.workflow(workflow_id), workflow_id, links))
+        return reply(_document(service, workflow_id, None, links))
 
     @router.get(
         "/workflows/{workflow_id}/versions/{number}",
@@ -81,7 +82,7 @@ def add_routes(router: APIRouter, service: Service, links: Links) -> None:
     )
     def read_version(workflow_id: str, number: Number) -> Response:
         """A version, with its document. It never changes."""
-        return reply(_document(service.workflow(workflow_id, number), f"{workflow_id}, version {number}", links))
+        return reply(_document(service, workflow_id, number, links))
 
 
 _DOCUMENT_BODY: Final[dict[str, Any]] = {
@@ -124,7 +125,9 @@ def _version(version: StoredVersion, links: Links) -> VersionOut:
     }
 
 
-def _document(version: StoredVersion | None, what: str, links: Links) -> DocumentOut:
+def _document(service: Service, workflow_id: str, number: int | None, links: Links) -> DocumentOut:
+    version = service.workflow(workflow_id, number)
     if version is None:
-        raise NotFound(f"there is no workflow {what}", code="unknown_workflow", mend="publish it, or look at the list")
+        what = workflow_id if number is None else f"{workflow_id}, version {number}"
+        raise unknown_workflow(service.world.store, workflow_id, what=what)
     return {**_version(version, links), "document": json.loads(version.document)}

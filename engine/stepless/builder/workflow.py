@@ -41,15 +41,16 @@ class Workflow(Level):
         description: str | Unset | None = UNSET,
         variables: Mapping[str, Value] | Unset = UNSET,
         env: Sequence[str] | Unset = UNSET,
-        on_failure: Literal["isolate", "halt"] | Unset = UNSET,
+        on_failure: Literal["isolate", "halt", "cancel"] | Unset = UNSET,
         max_steps: int | Unset = UNSET,
         timeout: str | Unset | None = UNSET,
         concurrency: int | Unset | None = UNSET,
         rate_limit: Mapping[str, Value] | Unset | None = UNSET,
+        numbered: bool | Unset = UNSET,
     ) -> None:
         top = given(
             name=name, description=description, variables=variables, env=env, on_failure=on_failure, max_steps=max_steps,
-            timeout=timeout, concurrency=concurrency, rate_limit=rate_limit,
+            timeout=timeout, concurrency=concurrency, rate_limit=rate_limit, numbered=numbered,
         )  # fmt: skip
         super().__init__({"id": id, **{field: plain(value, field) for field, value in top.items()}, "nodes": {}})
 

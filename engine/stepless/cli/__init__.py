@@ -5,6 +5,7 @@
     verbs_there.py      the verbs that speak to runs
     verb.py             what a verb is, and what several share
     manual.py           docs/cli.md, made from them
+    version.py          version
     completion.py       what completes them in a shell
 
     gateway.py          the API behind a URL or over a file, asked and its refusals raised
@@ -17,6 +18,7 @@
     following.py        a run's events as they come
     cost.py             what a run cost, as lines
     init.py             a project to begin with; project/ is what it is made of
+    packing.py          this copy as a wheel, to lie beside it
 
     dev.py              API, runner and timers in one process
     dev_folder.py       its folder, published and watched; dev_modules.py its modules, loaded and loaded again

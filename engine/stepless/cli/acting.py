@@ -1,4 +1,4 @@
-"""`start`, and `runs cancel`, `resume`, `rerun`, `pause`, `unpause`: what changes runs, and what becomes of it.
+"""`start`, and `runs cancel`, `resume`, `rerun`, `hold`, `release`: what changes runs, and what becomes of it.
 
 Behind a URL a runner is at work. Over a file the change is written down, and whoever serves the file takes it up within a
 second; when nobody does, that is said, and --go runs the run here.
@@ -28,11 +28,13 @@ _COMPLETED: Final = "completed"
 
 
 def start(arguments: argparse.Namespace) -> int:
-    body = {"inputs": read_inputs(arguments.inputs), "entry": arguments.entry, "tags": arguments.tag}
+    words = {"tags": arguments.keyword}  # the name that servers of former releases know, too
+    body = {"inputs": read_inputs(arguments.inputs), "entry": arguments.entry, **words}
     sent = {name: value for name, value in body.items() if value not in (None, [])} | {"inputs": body["inputs"]}
     headers = {"idempotency-key": arguments.idempotency_key} if arguments.idempotency_key is not None else {}
     with opened(arguments) as gateway:
-        started = gateway.ask("POST", "workflows", arguments.workflow, "runs", body=sent, headers=headers)
+        query = {"idempotent": arguments.idempotent}
+        started = gateway.ask("POST", "workflows", arguments.workflow, "runs", query=query, body=sent, headers=headers)
         again = "was started before with this key" if started["replay"] else f"started, version {started['version']}"
         return become(gateway, arguments, started["run_id"], f"{started['run_id']}  {again}", started)
 
@@ -55,12 +57,12 @@ def cancel(arguments: argparse.Namespace) -> int:
         return become(gateway, arguments, arguments.run, f"{arguments.run}  is to be cancelled", done, wished="cancelled")
 
 
-def pause(arguments: argparse.Namespace) -> int:
-    return _hold(arguments, "pause", "begins nothing more until it is unpaused", {"by": me(), "reason": arguments.reason})
+def hold(arguments: argparse.Namespace) -> int:
+    return _hold(arguments, "hold", "begins nothing more until it is released", {"by": me(), "reason": arguments.reason})
 
 
-def unpause(arguments: argparse.Namespace) -> int:
-    return _hold(arguments, "unpause", "goes on", {"by": me()})
+def release(arguments: argparse.Namespace) -> int:
+    return _hold(arguments, "release", "goes on", {"by": me()})
 
 
 def _hold(arguments: argparse.Namespace, verb: str, told: str, body: Mapping[str, JSON]) -> int:

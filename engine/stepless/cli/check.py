@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import argparse
 import json
-from collections.abc import Callable, Mapping
+import os
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
@@ -16,10 +17,11 @@ from stepless.cli.showing import put_json
 from stepless.cli.svg import svg
 from stepless.compile import check_document, compile_document, json_schema
 from stepless.errors import DocumentRefused, InvalidRequest, SteplessError
-from stepless.model.findings import Severity
+from stepless.model.findings import Finding, Severity
 from stepless.model.graph import Graph
 from stepless.nodes import KINDS
-from stepless.nodes.function import names
+from stepless.nodes.function import signatures
+from stepless.runtime.environment import unset_names
 
 _DRAWN: Final[Mapping[str, Callable[[Graph], str]]] = {"mermaid": mermaid, "dot": dot, "svg": svg}
 
@@ -35,9 +37,11 @@ def validate(arguments: argparse.Namespace) -> int:
 def _is_sound(file: str, arguments: argparse.Namespace) -> bool:
     """Tells what is wrong with a file; whether that is nothing, or only warnings."""
     try:
-        functions = names() if load_functions(Path(file).parent, arguments.modules) else None
+        functions = signatures() if load_functions(Path(file).parent, arguments.modules) else None
         source = read_source(file)
         text, findings = source.text, check_document(source.document, KINDS, functions=functions)
+        if _has_no_error(findings):
+            findings += unset_names(source.document, os.environ.get)
     except Refused as error:
         text, findings = error.text, error.findings
     except SteplessError as error:
@@ -46,13 +50,17 @@ def _is_sound(file: str, arguments: argparse.Namespace) -> bool:
         else:
             tell(error, file)
         return False
-    sound = not any(finding.severity is Severity.ERROR for finding in findings)
+    sound = _has_no_error(findings)
     if arguments.json:
         put_json({"file": file, "sound": sound, "findings": finding_documents(findings, text)})
     else:
         tell_findings(findings, file, text)
         print(f"{file}: {summary(findings) or 'fine'}")
     return sound
+
+
+def _has_no_error(findings: Sequence[Finding]) -> bool:
+    return not any(finding.severity is Severity.ERROR for finding in findings)
 
 
 def schema(arguments: argparse.Namespace) -> int:

@@ -9,25 +9,20 @@ import signal
 import socket
 import sys
 import webbrowser
-from collections.abc import Callable
-from contextlib import nullcontext
 from pathlib import Path
-from typing import Any
-
-import uvicorn
 
 from stepless.api.app import create_app
 from stepless.cli.dev_folder import Folder
 from stepless.cli.dev_modules import Modules
+from stepless.cli.dev_server import Server
 from stepless.cli.dev_telling import Teller, announcement
 from stepless.errors import ConfigError, InvalidRequest
-from stepless.limits import LOCAL_BUDGET_MS, WATCH_MS
+from stepless.limits import LOCAL_BUDGET_MS, SETTLE_MS, WATCH_MS
 from stepless.nodes.function import names
 from stepless.runtime.bootstrap import Local, local
 
 API_KEY = "STEPLESS_API_KEY"
 CORS_ORIGINS = "STEPLESS_CORS_ORIGINS"  # parted by spaces: pages of these may ask from a browser
-_CLOSING_S = 2  # open event streams are cut off after this
 _LOCAL_HOSTS = ("127.0.0.1", "::1", "localhost")
 
 
@@ -36,7 +31,7 @@ def dev(arguments: argparse.Namespace) -> int:
     if not folder.is_dir():
         mend = "give the folder of your workflows"
         raise InvalidRequest("there is no such folder", code="folder_not_found", place=arguments.folder, mend=mend)
-    listener = _listen(arguments.host, arguments.port)
+    listener = listen(arguments.host, arguments.port)
     try:
         sys.dont_write_bytecode = True  # a file that is saved twice in a second would be taken for its former self
         modules = Modules(folder, arguments.modules)
@@ -61,32 +56,19 @@ def _made(path: str) -> str:
     return path
 
 
-def _listen(host: str, port: int) -> socket.socket:
+def listen(host: str, port: int) -> socket.socket:
     try:
         family = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0][0]
-        return socket.create_server((host, port), family=family, backlog=128)
+        made = socket.create_server((host, port), family=family, backlog=128)
     except OSError as error:
         mend = "stop whatever listens there, or use --port 0 for a free one"
         message = f"nothing can listen there: {error.strerror}"
         raise InvalidRequest(message, code="port_taken", place=f"{host}:{port}", mend=mend) from error
+    # asyncio sends small answers at once (TCP_NODELAY) only over sockets that say that they are TCP, as accepted ones then do
+    return socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP, fileno=made.detach())
 
 
 # -- serving ----------------------------------------------------------------------------------------------------------
-
-
-class _Server(uvicorn.Server):
-    """Tells when it listens, and leaves signals to us: the runner must drain as well."""
-
-    def __init__(self, config: uvicorn.Config, on_listening: Callable[[], None]) -> None:
-        super().__init__(config)
-        self._on_listening = on_listening
-
-    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-        await super().startup(sockets)
-        self._on_listening()
-
-    def capture_signals(self) -> Any:
-        return nullcontext()
 
 
 async def _serve(built: Local, folder: Folder, listener: socket.socket, arguments: argparse.Namespace) -> int:
@@ -95,15 +77,11 @@ async def _serve(built: Local, folder: Folder, listener: socket.socket, argument
     built.invitations.base_url, built.host.schedules = url, built.schedules
     origins = os.environ.get(CORS_ORIGINS, "").split()
     app = create_app(built.service, api_keys=[key], base_url=url, cors_origins=origins, development=True)
-    config = uvicorn.Config(
-        app, log_config=None, log_level="critical", access_log=False, lifespan="off", ws="none",
-        timeout_graceful_shutdown=_CLOSING_S,
-    )
 
     def announce() -> None:
         _announce(url, key, folder, built.adopted, arguments)
 
-    server = _Server(config, announce)
+    server = Server(app, announce)
     stop = _stop_signal()
     teller = Teller(built.service, url)
     built.host.on_beginning, built.host.on_ending = teller.begins, teller.rests
@@ -127,15 +105,16 @@ async def _serve(built: Local, folder: Folder, listener: socket.socket, argument
 
 async def _watch(folder: Folder) -> None:
     """Keeps the folder published. Looking at files is left to a thread: disks may be slow, and runs go on."""
+    loop = asyncio.get_running_loop()
     while True:
-        await asyncio.sleep(WATCH_MS / 1000)
-        folder.take(await asyncio.to_thread(folder.look))
+        await asyncio.sleep((SETTLE_MS if folder.settling else WATCH_MS) / 1000)
+        folder.take(await loop.run_in_executor(None, folder.look))
 
 
-async def _close(built: Local, server: _Server, web: asyncio.Task[None]) -> bool:
+async def _close(built: Local, server: Server, web: asyncio.Task[None]) -> bool:
     """Accepts nothing more, lets runs drain; whether they did in time."""
     sys.stderr.write("\nStopping: what is under way is given time to end. Ctrl-C again leaves at once.\n")
-    server.should_exit = True
+    server.leave()
     drained = await built.host.stop()
     await asyncio.wait({web})
     return drained

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from stepless.cli.complaints import summary, tell, tell_findings
@@ -16,11 +18,11 @@ from stepless.limits import MAX_WATCHED_FILES
 from stepless.model.findings import Finding
 from stepless.model.json import JSON
 from stepless.nodes import KINDS
-from stepless.nodes.function import names
+from stepless.nodes.function import signatures
 from stepless.runtime.service import Service
 
-Look = Mapping[Path, tuple[int, int]]
-"""The files that count, each with what tells its states apart: time and size."""
+Look = Mapping[str, tuple[int, int]]
+"""The paths of the files that count, each with what tells its states apart: time and size."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,12 +77,18 @@ class Folder:
 
     # -- watching -----------------------------------------------------------------------------------------------------
 
+    @property
+    def settling(self) -> bool:
+        """Whether the last look saw something that the next one may find saved."""
+        return self._settling is not None
+
     def look(self) -> Look:
-        """The files as they are now; of more than MAX_WATCHED_FILES the first ones."""
-        found: dict[Path, tuple[int, int]] = {}
-        for path in self._watched():
+        """The files as they are now, documents first; of more than MAX_WATCHED_FILES the first ones. Costs as little as can be:
+        this is done for as long as the server runs."""
+        found: dict[str, tuple[int, int]] = {}
+        for path, stat in self._watched():
             try:
-                state = path.stat()
+                state = stat()
             except OSError:
                 continue  # it is just being replaced: the next look sees
             found[path] = (state.st_mtime_ns, state.st_size)
@@ -88,13 +96,30 @@ class Folder:
                 break
         return found
 
-    def _watched(self) -> Iterator[Path]:
-        yield from sorted(path for path in self._path.glob("*") if path.suffix in DOCUMENT_SUFFIXES)
-        yield from sorted({path.resolve() for path in self._path.glob("*.py")} | self._modules.files())
+    def _watched(self) -> Iterator[tuple[str, Callable[[], os.stat_result]]]:
+        """Paths with what answers their state: the documents by name, then the modules, in one pass over the folder."""
+        modules: dict[str, Callable[[], os.stat_result]] = {}
+        try:
+            with os.scandir(self._path) as entries:
+                listed = sorted(entries, key=lambda entry: entry.name)
+        except OSError:
+            listed = []  # the folder is gone, or just being replaced: the next look sees
+        folder = os.path.realpath(self._path)
+        for entry in listed:
+            suffix = os.path.splitext(entry.name)[1]
+            if suffix in DOCUMENT_SUFFIXES:
+                yield entry.path, entry.stat
+            elif suffix == ".py":
+                path = os.path.realpath(entry.path) if entry.is_symlink() else os.path.join(folder, entry.name)
+                modules[path] = entry.stat
+        for path in self._modules.files():
+            modules.setdefault(path, partial(os.stat, path))
+        yield from sorted(modules.items())
 
     def _documents(self) -> list[Path]:
+        """A file that is served stays one of them, whatever it holds now."""
         try:
-            return documents_in(self._path)
+            return sorted({*documents_in(self._path), *(path for path in self._served if path.is_file())})
         except OSError:
             return []  # a file is just being replaced, or the folder is gone: the next look sees
 
@@ -107,20 +132,19 @@ class Folder:
             self._settling = seen
             return
         before, self._handled, self._settling = self._handled, seen, None
-        changed = [path for path in sorted({*before, *seen}) if before.get(path) != seen.get(path)]
+        changed = [Path(path) for path in sorted({*before, *seen}) if before.get(path) != seen.get(path)]
         reloaded = self._reload([path for path in changed if path.suffix == ".py"], before)
         for path in self._documents():
             if path in changed or reloaded:
                 self._publish(path, only_news=path not in changed)
-        for path in changed:
-            if path not in seen:
-                self._forget(path)
+        for gone in before.keys() - seen.keys():
+            self._forget(Path(gone))
 
     def _reload(self, changed: Sequence[Path], before: Look) -> bool:
         """Whether functions were loaded again. A file that is watched only since it was loaded has not been saved."""
         known = self._modules.files()
-        saved = [path for path in changed if path in before or path not in known]
-        if not any(self._broken or path in known or registers_functions(path) for path in saved):
+        saved = [path for path in changed if str(path) in before or str(path) not in known]
+        if not any(self._broken or str(path) in known or registers_functions(path) for path in saved):
             return False
         self._broken = True
         try:
@@ -163,7 +187,7 @@ class Folder:
         try:
             source = read_source(path)
             text = source.text
-            published = self._service.publish(source.document, functions=names())
+            published = self._service.publish(source.document, functions=signatures())
         except DocumentRefused as error:
             return Judged(text or getattr(error, "text", ""), tuple(error.findings), None, None)
         except SteplessError as error:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import os
 import sys
+from functools import cache
 from pathlib import Path
 from types import ModuleType
 from typing import Final
@@ -24,12 +25,15 @@ class Modules:
         self._named = named
         names = f"{named or ''},{os.environ.get(MODULES_VARIABLE, '')}".split(",")
         self._tops = {name.strip().partition(".")[0] for name in names if name.strip()}
+        self._files: frozenset[str] = frozenset()
+        self._known = 0  # how many modules there were of all when `files` looked through them
 
     def load_named(self) -> None:
         """Those that were asked for by name, without the folder's."""
         load_functions(None, self._named)
 
     def load(self) -> None:
+        self._known = 0
         load_functions(self._folder, self._named)
 
     def reload(self) -> None:
@@ -48,9 +52,13 @@ class Modules:
             sys.modules.update(before)
             raise
 
-    def files(self) -> set[Path]:
-        """The files that they were loaded from."""
-        return {Path(module.__file__) for module in self._own().values() if module.__file__}
+    def files(self) -> frozenset[str]:
+        """The files that they were loaded from. Worked out anew when there are modules that were not there the last time."""
+        known = len(sys.modules)
+        if known != self._known:
+            self._known = known
+            self._files = frozenset(module.__file__ for module in self._own().values() if module.__file__)
+        return self._files
 
     def _own(self) -> dict[str, ModuleType]:
         return {name: module for name, module in list(sys.modules.items()) if self._is_own(name, module)}
@@ -63,7 +71,12 @@ class Modules:
         if top in self._tops:
             return True
         try:
-            parts = Path(file).resolve().relative_to(self._folder.resolve()).parts
+            parts = _resolved(file).relative_to(_resolved(str(self._folder))).parts
         except ValueError:
             return False
         return not any(part in _FOREIGN or part.startswith(".") for part in parts)
+
+
+@cache
+def _resolved(file: str) -> Path:
+    return Path(file).resolve()

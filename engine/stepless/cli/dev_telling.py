@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import json
 import textwrap
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 
 from stepless.cli.dev_folder import Served
+from stepless.cli.exceptions import place, plain, traceback
 from stepless.cli.progress import duration
 from stepless.errors import StoreUnavailable
 from stepless.limits import MAX_TOLD_RUNS
@@ -45,20 +46,21 @@ class Teller:
 
     def _tell_rest(self, run_id: str) -> None:
         head = self._service.world.store.get_run(run_id)
-        if head is None or run_id not in self._live or head.status not in (*ENDED, "paused"):
+        if head is None or run_id not in self._live or not (head.status in ENDED or head.waits):
             return
-        view = self._service.run(run_id)
+        view = self._service.glance(run_id)
         if head.status in ENDED:
-            self._tell(run_id, f"{head.workflow_id} {head.status.replace('_', ' ')}{_took(view)}{_why(view)}: {run_id}")
+            ended = f"{head.workflow_id} {head.status.replace('_', ' ')}{_took(view)}{_why(view)}: {run_id}"
+            self._tell(run_id, ended, traceback(view.exception))
             del self._live[run_id]
-        elif view.pauses:
-            pauses = ", ".join(f"{pause.pause} ({pause.reason.replace('_', ' ')})" for pause in view.pauses[:3])
-            self._tell(run_id, f"{head.workflow_id} waits for {pauses}: {run_id}")
+        elif view.waits and not view.head.owner:
+            pauses = ", ".join(pause.pause for pause in view.pauses[:3])
+            self._tell(run_id, f"{head.workflow_id} is {view.summary}{f' ({pauses})' if pauses else ''}: {run_id}")
 
-    def _tell(self, run_id: str, line: str) -> None:
+    def _tell(self, run_id: str, line: str, below: Iterable[str] = ()) -> None:
         if self._live.get(run_id) != line:
             self._live[run_id] = line
-            print(line, flush=True)
+            print(line, *below, sep="\n", flush=True)
 
 
 def _took(view: RunView) -> str:
@@ -66,7 +68,10 @@ def _took(view: RunView) -> str:
 
 
 def _why(view: RunView) -> str:
-    return f", {view.error.get('node') or 'run'}: {view.error['code']}" if view.error else ""
+    error = view.error
+    if error is None:
+        return ""
+    return f", {error.get('node') or 'run'}: {plain(error['message'])} [{error['code']}]{place(view.exception)}"
 
 
 # -- the beginning ----------------------------------------------------------------------------------------------------

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Final
 
 from stepless.errors import ConfigError
+from stepless.runtime.origin import command
 
 EXTRAS: Final[Mapping[str, str]] = {  # top-level module → the extra of pyproject.toml that brings it
     "aws_lambda_powertools": "aws",
@@ -28,4 +29,4 @@ def missing_extra(error: ModuleNotFoundError) -> ConfigError | None:
     if extra is None:
         return None
     message = f"this needs {module}, which is not installed"
-    return ConfigError(message, code="extra_missing", mend=f"install it: pip install 'stepless[{extra}]'")
+    return ConfigError(message, code="extra_missing", mend=f"install it: {command(extra)}")

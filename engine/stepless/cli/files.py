@@ -4,22 +4,26 @@ from __future__ import annotations
 
 import ast
 import importlib
-import json
 import os
+import re
 import sys
 import traceback
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Final
 
 from stepless.compile import parse
-from stepless.errors import ConfigError, DocumentRefused, InvalidRequest
-from stepless.limits import MAX_INPUT_BYTES
+from stepless.compile.strict_json import strict_json
+from stepless.compile.suggest import did_you_mean
+from stepless.errors import ConfigError, DocumentRefused
+from stepless.limits import MAX_DOCUMENT_BYTES, MAX_INPUT_BYTES
 from stepless.model.json import JSON
 from stepless.nodes.function import MODULES_VARIABLE, load_modules
 from stepless.runtime.inprocess import read_document
 
 DOCUMENT_SUFFIXES = (".yaml", ".yml", ".json")
+_NODES: Final = re.compile(rb"""(?:^|[{,])\s*["']?nodes["']?\s*:""", re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,9 +56,23 @@ def read_source(path: str | os.PathLike[str]) -> Source:
 
 
 def documents_in(folder: Path) -> list[Path]:
-    """The documents of a folder, by name. A JSON file counts when it says `nodes`: folders hold other JSON too."""
+    """The documents of a folder, by name. Folders hold other YAML and JSON too, which is left alone."""
     files = sorted(path for path in folder.iterdir() if path.suffix in DOCUMENT_SUFFIXES and path.is_file())
-    return [path for path in files if path.suffix != ".json" or b'"nodes"' in path.read_bytes()]
+    return [path for path in files if _is_meant_as_workflow(path)]
+
+
+def _is_meant_as_workflow(path: Path) -> bool:
+    """Whether a file has `nodes`, or an `id` and something that is nearly `nodes`. Of text that cannot be read a line that begins
+    with `nodes` is enough: its fault is to be told."""
+    with path.open("rb") as file:
+        data = file.read(MAX_DOCUMENT_BYTES + 1)
+    if b"node" not in data.lower():
+        return False
+    try:
+        document = parse(data, syntax="json" if path.suffix == ".json" else None)
+    except DocumentRefused:
+        return _NODES.search(data) is not None
+    return "nodes" in document or ("id" in document and any(did_you_mean(key, ("nodes",)) for key in document))
 
 
 def documents_among(paths: Sequence[str]) -> list[str]:
@@ -71,16 +89,9 @@ def read_inputs(text: str | None, place: str = "-i") -> JSON:
         text, place = sys.stdin.read(MAX_INPUT_BYTES + 1), "standard input"
     elif text.startswith("@"):
         place = text[1:]
-        text = read_document(place).decode("utf-8", "replace")
-    try:
-        return json.loads(text, parse_constant=_no_constant)
-    except (ValueError, RecursionError) as error:
-        mend = "give JSON like '{\"amount\": 40}', @file.json, or - to read standard input"
-        raise InvalidRequest(f"this is not JSON: {error}", code="invalid_json", place=place, mend=mend) from error
-
-
-def _no_constant(name: str) -> JSON:
-    raise ValueError(f"{name} is no JSON")
+        return strict_json(read_document(place), "the file", place=place, mend="give a file of JSON in UTF-8")
+    mend = "give JSON like '{\"amount\": 40}', @file.json, or - to read standard input"
+    return strict_json(text, "this", place=place, mend=mend)
 
 
 # -- function modules -------------------------------------------------------------------------------------------------

@@ -8,7 +8,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Final
 
-from stepless.cli.complaints import summary, tell_findings
+from stepless.cli.complaints import finding_documents, summary, tell_findings
+from stepless.cli.showing import put_json
 from stepless.compile import parse
 from stepless.compile.write_yaml import write_yaml
 from stepless.errors import DocumentRefused, InvalidRequest
@@ -20,15 +21,20 @@ _SHOWN_LINES_BYTES: Final = 500_000  # above this, looking lines up for findings
 
 
 def import_(arguments: argparse.Namespace) -> int:
-    """`stepless import sim FILE`: findings are warnings and go to standard error. Raises `InvalidRequest` for no export."""
+    """`stepless import sim FILE`: findings are warnings and go to standard error; with --json document and findings are one
+    object on standard output. Raises `InvalidRequest` for no export."""
     data = read_document(arguments.file)
     imported = sim.convert(_export(data, arguments.file))
-    document = write_yaml(imported.document)
+    text = data.decode() if len(data) <= _SHOWN_LINES_BYTES else ""
+    if arguments.out is not None:
+        _write(Path(arguments.out), write_yaml(imported.document))
+    if arguments.json:
+        findings = finding_documents(imported.findings, text)
+        put_json({"file": arguments.file, "document": imported.document, "findings": findings})
+        return 0
     if arguments.out is None:
-        sys.stdout.write(document)
-    else:
-        _write(Path(arguments.out), document)
-    tell_findings(imported.findings, arguments.file, data.decode() if len(data) <= _SHOWN_LINES_BYTES else "")
+        sys.stdout.write(write_yaml(imported.document))
+    tell_findings(imported.findings, arguments.file, text)
     if imported.findings:
         sys.stderr.write(f"{arguments.file}: {summary(imported.findings)}\n")
     return 0

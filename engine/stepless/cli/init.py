@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import argparse
+import re
 from collections.abc import Iterator, Mapping
-from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Final
 
+from stepless.cli.packing import wheel_of
 from stepless.cli.showing import put_json
 from stepless.errors import InvalidRequest, StoreUnusable
+from stepless.runtime import origin
 
 _KEPT: Final = Path(__file__).with_name("project")
 _FUNCTIONS: Final = ("api", "runner", "sweeper", "deadletter", "trigger", "sandbox")
@@ -18,6 +20,7 @@ _OWN: Final = (
     "README.md", "Makefile", "samconfig.toml", "requirements.txt", "requirements-dev.txt", "pyproject.toml", "gitignore",
     "workflows/refund.yaml", "workflows/refunds.py", "tests/test_refund.py",
 )  # fmt: skip
+_WHEELS: Final = "wheels"
 _RENAMED: Final[Mapping[str, str]] = {"gitignore": ".gitignore"}
 
 
@@ -31,9 +34,9 @@ def init(arguments: argparse.Namespace) -> int:
         mend = "give an empty folder, or a new one: `stepless init my-workflows`"
         raise InvalidRequest(f"there are files already: {told}", code="project_exists", place=str(folder), mend=mend)
     try:
-        for name, text in files.items():
+        for name, data in files.items():
             (folder / name).parent.mkdir(parents=True, exist_ok=True)
-            (folder / name).write_text(text, encoding="utf-8")
+            (folder / name).write_bytes(data)
     except OSError as error:
         message, place = f"it cannot be written: {error.strerror or error}", str(error.filename or folder)
         raise InvalidRequest(message, code="file_not_written", place=place, mend="check the path") from error
@@ -53,27 +56,47 @@ def _tell(folder: Path, names: list[str]) -> None:
     print("\nREADME.md says how to deploy it.")
 
 
-def _files() -> Iterator[tuple[str, str]]:
+def _files() -> Iterator[tuple[str, bytes]]:
     """Every file with its content, by its name in the project."""
+    shared = dict(_shared())
+    wheel = _wheel(shared)
     for name in _OWN:
-        text = _read(_KEPT / name)
-        yield _RENAMED.get(name, name), text.replace("{version}", _version()) if name.startswith("requirements") else text
-    # The engine's own: packed into the wheel; in a checkout they lie at the top.
-    shared = _KEPT if (_KEPT / "template.yaml").exists() else Path(__file__).parents[3]
-    for path in (shared / "template.yaml", *sorted((shared / "functions").glob("*/*.py"))):
-        yield path.relative_to(shared).as_posix(), _read(path)
+        data = _read(_KEPT / name)
+        if name.startswith("requirements"):
+            data = _required(data.decode(), next(iter(wheel), "")).encode()
+        yield _RENAMED.get(name, name), data
+    yield from shared.items()
+    yield from wheel.items()
 
 
-def _read(path: Path) -> str:
+def _shared() -> Iterator[tuple[str, bytes]]:
+    """The engine's own: packed into the wheel; in a checkout they lie at the top."""
+    top = _KEPT if (_KEPT / "template.yaml").exists() else Path(__file__).parents[3]
+    for path in (top / "template.yaml", *sorted((top / "functions").glob("*/*.py"))):
+        yield path.relative_to(top).as_posix(), _read(path)
+
+
+def _wheel(shared: Mapping[str, bytes]) -> dict[str, bytes]:
+    """This copy as a wheel beside the project, unless others find it where it came from: a path of this machine says nothing to
+    them, and an index may hold something else under the name."""
+    found, where = origin.installed(), origin.place()
+    if found is None or (where and not origin.is_local(where)):
+        return {}
+    kept = {f"{origin.NAME}/cli/project/{name}": data for name, data in shared.items()}
+    name, data = wheel_of(found, Path(__file__).parents[1], kept)
+    return {f"{_WHEELS}/{name}": data}
+
+
+def _required(text: str, wheel: str) -> str:
+    """Requirements in which `stepless[EXTRA]` became what an installer finds."""
+    if wheel:
+        return re.sub(r"^stepless(\[\w+\])$", rf"./{wheel}\1", text, flags=re.MULTILINE)
+    return re.sub(r"^(stepless\[\w+\])$", lambda line: f"{line[0]} @ {origin.place()}", text, flags=re.MULTILINE)
+
+
+def _read(path: Path) -> bytes:
     try:
-        return path.read_text(encoding="utf-8")
+        return path.read_bytes()
     except OSError as error:
         mend = "install Stepless again"
         raise StoreUnusable("the installation is incomplete", code="file_not_read", place=str(path), mend=mend) from error
-
-
-def _version() -> str:
-    try:
-        return version("stepless")
-    except PackageNotFoundError:  # run from its source, without being installed
-        return "0.1.0"

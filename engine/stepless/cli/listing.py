@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import argparse
-from typing import Final
+from collections.abc import Mapping
+from typing import Any, Final
 
 from stepless.cli.gateway import opened
 from stepless.cli.showing import Column, put_json, say, table, when
 
 _RUNS: Final = (
-    Column("RUN"), Column("WORKFLOW", least=12), Column("STATUS"), Column("CREATED", spare=True),
-    Column("TAGS", least=8, spare=True),
+    Column("RUN"), Column("WORKFLOW", least=12), Column("STATUS", least=21), Column("CREATED", spare=True),
+    Column("KEYWORDS", least=8, spare=True),
 )  # fmt: skip
 _WORKFLOWS: Final = (
     Column("WORKFLOW"), Column("VERSION", right=True), Column("PUBLISHED", spare=True), Column("NAME", least=8, spare=True),
@@ -18,7 +19,10 @@ _WORKFLOWS: Final = (
 
 
 def runs(arguments: argparse.Namespace) -> int:
-    query = {"workflow": arguments.workflow, "status": arguments.status, "since": arguments.since, "tag": arguments.tag}
+    query = {
+        "workflow": arguments.workflow, "status": arguments.status, "waiting": arguments.waiting, "since": arguments.since,
+        "tag": arguments.keyword,
+    }  # fmt: skip
     with opened(arguments) as gateway:
         found, more = gateway.listed("runs", "runs", arguments.limit, query)
     if arguments.json:
@@ -28,12 +32,22 @@ def runs(arguments: argparse.Namespace) -> int:
     if not found:
         print(f"No such run in {gateway.where}." if any(query.values()) else f"No run in {gateway.where} yet.")
         return 0
-    rows = [(run["id"], run["workflow"], run["status"], when(run["created_at"]), " ".join(run["tags"])) for run in found]
+    rows = [(run["id"], _name(run), _at(run), when(run["created_at"]), " ".join(run["tags"])) for run in found]
     columns = _RUNS if any(run["tags"] for run in found) else _RUNS[:-1]
     say(table(columns, rows))
     if more:
         print(f"There are more: --limit {10 * arguments.limit} shows them.")
     return 0
+
+
+def _at(run: Mapping[str, Any]) -> str:
+    """What a run is at; a server of a release before tells its status alone."""
+    return str(run.get("summary", run["status"]))
+
+
+def _name(run: Mapping[str, Any]) -> str:
+    """The workflow, and the run's number where its runs are counted."""
+    return f"{run['workflow']} #{run['number']}" if run.get("number") else str(run["workflow"])
 
 
 def workflows(arguments: argparse.Namespace) -> int:

@@ -8,7 +8,8 @@ from collections.abc import Callable, Mapping, Sequence
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, Protocol
 
-from stepless.cli.progress import Progress, Row, duration, instant_ms
+from stepless.cli.exceptions import place
+from stepless.cli.progress import WAITS, Progress, Row, duration, instant_ms
 from stepless.cli.timeline import Glyphs
 
 if TYPE_CHECKING:
@@ -82,23 +83,24 @@ def _completed(payload: Mapping[str, Any]) -> str:
 
 
 def _failed(payload: Mapping[str, Any]) -> str:
-    return f"failed: {payload['error']['message']} [{payload['error']['code']}]"
+    return f"failed: {payload['error']['message']} [{payload['error']['code']}]{place(payload.get('exception'))}"
 
 
 def _retried(payload: Mapping[str, Any]) -> str:
-    failed = f"attempt {payload['attempt']} failed: {payload['message']} [{payload['code']}]"
+    failed = f"attempt {payload['attempt']} failed: {payload['message']} [{payload['code']}]{place(payload.get('exception'))}"
     return f"{failed}; tries again in {duration(payload['delay_ms'])}"
 
 
+_HELD: Mapping[Any, str] = {True: "held", False: "released"}
 _TOLD: Mapping[str, Callable[[Mapping[str, Any]], str]] = {
     "node.started": lambda payload: f"attempt {payload['attempt']}" if payload.get("attempt", 1) > 1 else "",
-    "node.waiting": lambda payload: f"waits ({payload['reason'].replace('_', ' ')})",
+    "node.waiting": lambda payload: WAITS.get(payload["reason"], "waiting"),
     "node.retried": _retried,
     "node.log": lambda payload: f"says: {payload['text']}" if "text" in payload else payload.get("code", "").replace("_", " "),
     "node.completed": _completed,
     **dict.fromkeys(("node.failed", "node.timed_out", "node.blocked", "node.invalidated"), _failed),
     **dict.fromkeys(("run.failed", "run.timed_out"), lambda payload: _failed(payload) if payload.get("error") else ""),
-    "run.status.changed": lambda payload: str(payload.get("status", "")),
+    "run.status.changed": lambda payload: _HELD.get(payload.get("held"), str(payload.get("status", ""))),
     "node.cancelled": lambda payload: "cancelled",
     "loop.next": lambda p: f"turn {p['index'] + 1}" + (f" of {p['total']}" if p.get("total") is not None else ""),
 }

@@ -10,13 +10,14 @@ import sys
 import textwrap
 from collections.abc import Callable, Sequence
 from importlib import import_module
-from typing import NoReturn
+from typing import Any, NoReturn
 
 from stepless.cli.complaints import error_document, tell
 from stepless.cli.extras import missing_extra
 from stepless.cli.verb import Verb
 from stepless.cli.verbs_here import VERBS_HERE
 from stepless.cli.verbs_there import VERBS_THERE
+from stepless.compile.suggest import did_you_mean, listed
 from stepless.errors import InvalidRequest, SteplessError
 
 DONE, FAILED, BAD_INPUT, INTERRUPTED = 0, 1, 2, 130
@@ -31,7 +32,7 @@ GROUPS = {
 def main(argv: Sequence[str] | None = None) -> int:
     """Runs one command and answers its exit code. A user's mistake is told on standard error: the place, one sentence, the
     mend; as JSON with --json."""
-    words = _joined(sys.argv[1:] if argv is None else argv)
+    words = _asked(_joined(sys.argv[1:] if argv is None else argv))
     try:
         arguments = parser().parse_args(words)
         code = _command(arguments.verb)(arguments)
@@ -79,10 +80,35 @@ def _joined(argv: Sequence[str]) -> list[str]:
     return ["--approve=yes" if word == "--approve" else word for word in words]
 
 
+def _asked(words: list[str]) -> list[str]:
+    """Nothing at all, and a group alone, ask what there is; `--version` asks what `version` does."""
+    if words[:1] == ["--version"]:
+        return ["version", *words[1:]]
+    return [*words, "--help"] if not words or (len(words) == 1 and words[0] in GROUPS) else words
+
+
+def explain(arguments: argparse.Namespace) -> int:
+    """`help VERB`, as `VERB --help`."""
+    parser().parse_args([*arguments.of, "--help"])
+    return DONE
+
+
 # -- the parser -------------------------------------------------------------------------------------------------------
 
 
 class _Parser(argparse.ArgumentParser):
+    def _check_value(self, action: argparse.Action, value: Any) -> None:
+        if action.choices is None or value in action.choices:
+            return
+        known = [str(choice) for choice in action.choices]
+        near = did_you_mean(str(value), known)
+        if isinstance(action, argparse._SubParsersAction):
+            mend = f"{near or f'There are {listed(known, len(known))}.'} See `{self.prog} --help`"
+            raise InvalidRequest(f"there is no command `{self.prog} {value}`", code="usage", mend=mend)
+        name = action.option_strings[-1] if action.option_strings else str(action.metavar or action.dest)
+        message = f"{name} is one of {listed(known, len(known))}, not `{value}`"
+        raise InvalidRequest(message, code="usage", mend=near or f"see `{self.prog} --help`")
+
     def error(self, message: str) -> NoReturn:
         raise InvalidRequest(message, code="usage", mend=f"see `{self.prog} --help`")
 
@@ -93,6 +119,7 @@ def parser() -> argparse.ArgumentParser:
         prog="stepless", description="Durable workflows: write a graph, run it anywhere.", epilog=_TOP,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )  # fmt: skip
+    top.add_argument("--version", action="store_true", help="print the version")
     commands = top.add_subparsers(dest="command", required=True, metavar="COMMAND", parser_class=_Parser)
     groups: dict[str, argparse._SubParsersAction[_Parser]] = {}
     for verb in VERBS:

@@ -34,8 +34,8 @@ the run here instead, with the functions of this folder or of `--modules`. `--wa
 
 * Tables and trees fit the terminal, 80 columns where there is none. Times are this machine's.
 * `--json` prints one JSON document, of a listing one per line, as [the API](http.md) words it; `run` and `--go` print one object
-  of their own with `run_id`, `status`, `outputs`, `error` and `nodes`. An error is `{"error": {"code", "message", "place",
-  "mend"}}` on standard error. The codes are listed in [errors](errors.md).
+  of their own with `run_id`, `status`, `outputs`, `error`, `exception` and `nodes`. An error is `{"error": {"code", "message",
+  "place", "mend"}}` on standard error. The codes are listed in [errors](errors.md).
 * Colours and moving trees are for terminals. `NO_COLOR` turns colours off. What takes longer than a second says what it waits
   for.
 

@@ -13,10 +13,11 @@ from stepless.model.json import JSON
 LIVE = frozenset({"queued", "running", "waiting"})
 _REASONS = {
     "branch_not_taken": "not taken", "upstream_failure": "upstream failed", "join_satisfied": "not needed any more",
-    "halted": "the run ended first", "empty_loop": "nothing to do",
+    "join_unsatisfied": "not needed any more", "halted": "the run ended first", "empty_loop": "nothing to do",
 }  # fmt: skip
-_WAITS = {
-    "human_input": "waits for a person", "timer": "waits", "callback": "waits for a callback", "subrun": "waits for a child run",
+WAITS = {
+    "human_input": "waiting for an answer", "timer": "waiting", "callback": "waiting for an answer",
+    "subrun": "waiting for a child run",
 }  # fmt: skip
 
 
@@ -48,6 +49,8 @@ class Row:
     spans: list[Span] = field(default_factory=list)
     children: dict[str, Row] = field(default_factory=dict)
     order: int = 0
+    error: Mapping[str, Any] | None = None
+    exception: Mapping[str, Any] | None = None
 
     @property
     def live(self) -> bool:
@@ -168,7 +171,7 @@ class Progress:
                 row.note = f"attempt {row.attempts}" if row.attempts > 1 else ""
                 _span(row, at_ms, waiting=False)
             case "node.waiting":
-                row.note = _WAITS.get(payload["reason"], payload["reason"].replace("_", " "))
+                row.note = WAITS.get(payload["reason"], payload["reason"].replace("_", " "))
                 row.until_ms = payload.get("resume_at", payload.get("deadline"))
                 _span(row, at_ms, waiting=True)
             case "node.retried":
@@ -192,6 +195,7 @@ class Progress:
         row.until_ms = None
         if row.spans and row.spans[-1].end_ms is None:
             row.spans[-1].end_ms = at_ms
+        row.error, row.exception = payload.get("error"), payload.get("exception")
         if row.status == "failed":
             row.note = str(payload.get("code", "failed"))
         elif row.status == "completed":

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
@@ -14,9 +14,9 @@ from stepless.cli.showing import put_json, when
 from stepless.compile import check_document
 from stepless.compile.write_yaml import write_yaml
 from stepless.errors import DocumentRefused, InvalidRequest, SteplessError
-from stepless.model.findings import Severity
+from stepless.model.findings import Finding, Severity
 from stepless.nodes import KINDS
-from stepless.nodes.function import names
+from stepless.nodes.function import signatures
 
 _HASH: Final = 12  # characters that people are shown
 _CREATED: Final = 201
@@ -38,7 +38,7 @@ def _publish(gateway: Gateway, file: str, arguments: argparse.Namespace) -> bool
     """Whether a file was published, or is already."""
     text = ""
     try:
-        functions = names() if load_functions(Path(file).parent, arguments.modules) else None
+        functions = signatures() if load_functions(Path(file).parent, arguments.modules) else None
         source = read_source(file)
         text = source.text
         findings = check_document(source.document, KINDS, functions=functions)
@@ -53,6 +53,7 @@ def _publish(gateway: Gateway, file: str, arguments: argparse.Namespace) -> bool
         _tell_refusal(error, file, getattr(error, "text", text), arguments)
         return False
     version, state = answer.json(), "published" if answer.status_code == _CREATED else "unchanged"
+    findings = (*findings, *_warnings_there(version.pop("warnings"), findings))
     if arguments.json:
         warnings = finding_documents(findings, text)
         put_json({**version, "file": file, "state": state, "warnings": warnings})
@@ -60,6 +61,14 @@ def _publish(gateway: Gateway, file: str, arguments: argparse.Namespace) -> bool
         tell_findings(findings, file, text)
         print(f"{version['id']}  version {version['version']}  {_short(version)}  {state}", flush=True)
     return True
+
+
+def _warnings_there(told: Sequence[Mapping[str, Any]], known: Sequence[Finding]) -> Iterator[Finding]:
+    """What the server warns of and this machine does not: it knows its own environment."""
+    seen = {(finding.code, finding.path) for finding in known}
+    for each in told:
+        if (each["code"], each["path"]) not in seen:
+            yield Finding(each["code"], each["path"], each["message"], each["mend"], each["node"], severity=Severity.WARNING)
 
 
 def _tell_refusal(error: SteplessError, file: str, text: str, arguments: argparse.Namespace) -> None:

@@ -16,6 +16,7 @@ from io import UnsupportedOperation
 from pathlib import Path
 from typing import Any
 
+from stepless.cli.exceptions import Raised, told
 from stepless.cli.files import Refused, documents_in, load_functions, read_inputs, read_source
 from stepless.cli.live import PlainLines, Silence, Tree, Watcher, can_move
 from stepless.cli.progress import Progress, duration
@@ -27,7 +28,7 @@ from stepless.limits import LOCAL_BUDGET_MS
 from stepless.model.findings import Finding
 from stepless.model.json import JSON
 from stepless.nodes import KINDS
-from stepless.nodes.function import names
+from stepless.nodes.function import names, signatures
 from stepless.runtime.bootstrap import Local, local
 from stepless.runtime.inbox import RESUME
 from stepless.runtime.inprocess import Asking, Question, follow, give_answer, open_questions, plain_answer, serving
@@ -60,13 +61,14 @@ def _begin(built: Local, arguments: argparse.Namespace, inputs: JSON) -> str:
     """Publishes the file and starts a run of it, which remembers where its functions are."""
     source = arguments.source
     try:
-        published = built.service.publish(source.document, functions=names())
+        published = built.service.publish(source.document, functions=signatures())
     except DocumentRefused as error:
         raise Refused(error, source.file, source.text) from error
     if "workflow" in compile_document(source.document, KINDS).kinds:
         _publish_beside(built, arguments)
     meta = {"trigger": {"kind": "cli"}, "source": os.path.abspath(source.file), "modules": arguments.modules}
-    return built.service.start(published.version.workflow_id, inputs, entry=arguments.entry, meta=meta).run_id
+    started = built.service.start(published.version.workflow_id, inputs, entry=arguments.entry, anywhere=True, meta=meta)
+    return started.run_id
 
 
 def _publish_beside(built: Local, arguments: argparse.Namespace) -> None:
@@ -75,7 +77,7 @@ def _publish_beside(built: Local, arguments: argparse.Namespace) -> None:
     for path in documents_in(file.parent):
         try:
             if not path.samefile(file):
-                built.service.publish(read_source(path).document, functions=names())
+                built.service.publish(read_source(path).document, functions=signatures())
         except SteplessError as error:
             sys.stderr.write(f"{path}: not published: `stepless validate {path}` says why [{error.error_code}]\n")
 
@@ -263,11 +265,21 @@ def _print_report(view: RunView, progress: Progress, ended: bool) -> None:
     took = f" {'in' if ended else 'after'} {elapsed}" if view.started_ms else ""
     failures = f", {view.failures} node{'s' if view.failures > 1 else ''} failed" if view.failures and ended else ""
     arrow = "->" if glyphs is ASCII else "→"
-    print(f"{'' if ended else 'left '}{view.status}{took}{failures} {arrow} {view.head.run_id}")
-    if view.error is not None:
-        print(f"{view.error.get('node') or 'run'}: {view.error['message']} [{view.error['code']}]")
+    print(f"{'' if ended else 'left '}{view.summary}{took}{failures} {arrow} {view.head.run_id}")
+    for line in told(_raised(view)):
+        print(line)
     if ended and view.outputs not in (None, {}):
         print(json.dumps(view.outputs, ensure_ascii=sys.stdout.encoding.lower().replace("-", "") != "utf8", indent=2))
+
+
+def _raised(view: RunView) -> list[Raised]:
+    """What the run failed of, then what else was raised in it."""
+    found = [] if view.error is None else [Raised("run", view.error, view.exception)]
+    behind = view.error.get("event") if view.error is not None else None
+    for record in view.nodes.values():
+        if record.exception is not None and record.error is not None and record.error.get("event") != behind:
+            found.append(Raised(record.instance, record.error, record.exception))
+    return found
 
 
 def _how_to_go_on(view: RunView, asked: Sequence[str], arguments: argparse.Namespace) -> str:
@@ -286,6 +298,7 @@ def _summary(view: RunView, asked: Sequence[str]) -> dict[str, JSON]:
         "status": view.status,
         "outputs": view.outputs,
         "error": view.error,
+        "exception": view.exception,
         "failures": view.failures,
         "duration_ms": took_ms,
         "waiting_for": list(asked),
@@ -299,6 +312,7 @@ def _node_summary(record: Any) -> dict[str, JSON]:
         "reason": lambda: record.reason,
         "output": lambda: record.output,
         "error": lambda: record.error,
+        "exception": lambda: record.exception,
         "attempts": lambda: record.attempts or None,
         "duration_ms": lambda: record.ended_ms - record.started_ms if record.ended_ms and record.started_ms else None,
     }

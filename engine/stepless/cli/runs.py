@@ -8,11 +8,14 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from stepless.cli import following
+from stepless.cli.exceptions import Raised, told, traceback
 from stepless.cli.gateway import Gateway, opened
 from stepless.cli.live import told_event
+from stepless.cli.node import show_node
 from stepless.cli.progress import Progress, duration, instant_ms
 from stepless.cli.showing import Column, brief, coloured, cut, fields, put_json, say, table, when, width
 from stepless.cli.timeline import glyphs_for, timeline
+from stepless.limits import MAX_PAGE_ITEMS
 
 _NODES: Final = (
     Column("INSTANCE", least=16), Column("KIND", spare=True), Column("STATUS"), Column("CODE", least=8, spare=True),
@@ -20,49 +23,60 @@ _NODES: Final = (
 _SHOWN: Final = 600  # characters of a value beside its label
 _TYPE: Final = 18  # columns
 _INSTANCE: Final = 16
+_FACT: Final = 120  # characters of a tag's fact
 
 
 def show(arguments: argparse.Namespace) -> int:
     with opened(arguments) as gateway:
+        if arguments.node is not None:
+            show_node(gateway, arguments.run, arguments.node, as_json=arguments.json)
+            return 0
         run = gateway.ask("GET", "runs", arguments.run)
         if arguments.json:
             put_json(run)
             return 0
         say(_head(run))
         print()
-        say(_picture(gateway, run))
-        say(_rest(run))
+        progress = _followed(gateway, run)
+        say(_nodes(gateway, run) if progress is None else timeline(progress, width(), glyphs_for(sys.stdout.encoding)))
+        say(_rest(run, progress))
     return 0
 
 
 def _head(run: Mapping[str, Any]) -> Iterator[str]:
     version = f" version {run['version']}" if run["version"] else ""
-    yield f"{run['id']}  {run['workflow']}{version}  {coloured(run['status'])}"
+    number = f" #{run['number']}" if run.get("number") else ""
+    name, now = f"{run['id']}  {run['workflow']}{number}{version}", str(run.get("summary", run["status"]))
+    fits = len(name) + 2 + len(now) <= width()
+    yield f"{name}  {coloured(now)}" if fits else name
     started, ended = run["started_at"], run["ended_at"]
     took = duration(instant_ms(ended) - instant_ms(started)) if started and ended else ""
+    words = run.get("keywords", run["tags"])  # servers of former releases have the one list
     yield from fields([
-        ("created", when(run["created_at"])), ("ended", f"{when(ended)}, after {took}" if took else ""),
-        ("held", _held(run)), ("tags", " ".join(run["tags"])), ("inputs", brief(run["inputs"], _SHOWN) if run["inputs"] else ""),
+        ("now", "" if fits else now), ("created", when(run["created_at"])),
+        ("ended", f"{when(ended)}, after {took}" if took else ""),
+        ("held", _held(run)), ("begun at", ", ".join(f"{node} (no entry)" for node in run.get("non_entries", ()))),
+        ("keywords", " ".join(words)), ("tags", " ".join(tag for tag in run["tags"] if tag not in words)),
+        ("inputs", brief(run["inputs"], _SHOWN) if run["inputs"] else ""),
         ("variables", brief(run["variables"], _SHOWN) if run["variables"] else ""),
     ])  # fmt: skip
 
 
 def _held(run: Mapping[str, Any]) -> str:
-    """Who paused the run as a whole, if somebody did."""
+    """Who holds the run, if somebody does."""
     held = run["held"]
     if held is None:
         return ""
     who = f" by {held['by']}" if held["by"] else ""
     why = f": {held['reason']}" if held["reason"] else ""
-    return f"since {when(held['at'])}{who}{why}\nstepless runs unpause {run['id']}"
+    return f"since {when(held['at'])}{who}{why}\nstepless runs release {run['id']}"
 
 
-def _picture(gateway: Gateway, run: Mapping[str, Any]) -> list[str]:
+def _followed(gateway: Gateway, run: Mapping[str, Any]) -> Progress | None:
     progress = following.progress_of(gateway, run)
-    if progress is None:
-        return _nodes(gateway, run)
-    progress.add(following.events(gateway, run["id"]))
-    return list(timeline(progress, width(), glyphs_for(sys.stdout.encoding)))
+    if progress is not None:
+        progress.add(following.events(gateway, run["id"]))
+    return progress
 
 
 def _nodes(gateway: Gateway, run: Mapping[str, Any]) -> list[str]:
@@ -71,17 +85,29 @@ def _nodes(gateway: Gateway, run: Mapping[str, Any]) -> list[str]:
     return table(_NODES, rows) + ([more] if found["cursor"] is not None else [])
 
 
-def _rest(run: Mapping[str, Any]) -> Iterator[str]:
+def _rest(run: Mapping[str, Any], progress: Progress | None) -> Iterator[str]:
     if run["error"]:
         error = run["error"]
         yield ""
         yield from fields([("failed", f"{error.get('node') or 'run'}: {error['message']} [{error['code']}]")])
+        yield from traceback(run.get("exception"))
+    if others := list(_raised(run, progress)):
+        yield ""
+        yield from told(others)
     if run["outputs"] not in (None, {}):
         yield ""
         yield from fields([("outputs", brief(run["outputs"], _SHOWN))])
     for pause in run["pauses"]:
         yield ""
         yield from fields(_pause(run["id"], pause))
+
+
+def _raised(run: Mapping[str, Any], progress: Progress | None) -> Iterator[Raised]:
+    """What was raised in nodes, beside what the run itself failed of."""
+    behind = (run["error"] or {}).get("event")
+    for _, row in progress.rows() if progress is not None else ():
+        if row.error is not None and row.exception is not None and row.error.get("event") != behind:
+            yield Raised(row.instance, row.error, row.exception)
 
 
 def _pause(run_id: str, pause: Mapping[str, Any]) -> list[tuple[str, str]]:
@@ -103,9 +129,35 @@ def outcome(gateway: Gateway, run_id: str, progress: Progress | None) -> Mapping
     if progress is not None:
         say(timeline(progress, width(), glyphs_for(sys.stdout.encoding)))
         print()
-    print(f"{coloured(run['status'])}  {run_id}")
-    say(_rest(run))
+    print(f"{coloured(run.get('summary', run['status']))}  {run_id}")
+    say(_rest(run, progress))
     return run
+
+
+# -- tags -------------------------------------------------------------------------------------------------------------
+
+
+def tags(arguments: argparse.Namespace) -> int:
+    """Every row, page after page."""
+    with opened(arguments) as gateway:
+        run = gateway.ask("GET", "runs", arguments.run)
+        began_ms = instant_ms(run["started_at"] or run["created_at"])
+        for tag in _tags(gateway, arguments.run):
+            if arguments.json:
+                put_json(tag)
+                continue
+            at = duration(instant_ms(tag["at"]) - began_ms)
+            facts = " ".join(f"{name}={brief(value, _FACT)}" for name, value in tag["facts"].items())
+            say([f"{at:>9}  {tag['tag']:<{_TYPE}}  {cut(tag['instance'] or '', _INSTANCE):<{_INSTANCE}}  {facts}".rstrip()])
+    return 0
+
+
+def _tags(gateway: Gateway, run_id: str) -> Iterator[Mapping[str, Any]]:
+    after: int | None = 0
+    while after is not None:
+        page = gateway.ask("GET", "runs", run_id, "tags", query={"after": after, "limit": MAX_PAGE_ITEMS})
+        yield from page["tags"]
+        after = page["cursor"]
 
 
 # -- events -----------------------------------------------------------------------------------------------------------

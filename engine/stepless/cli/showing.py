@@ -19,7 +19,8 @@ MAX_WIDTH: Final = 120
 _GAP: Final = 2
 _COLOURS: Final = {
     "completed": "32", "failed": "31", "timed_out": "31", "running": "36", "created": "36", "paused": "33", "waiting": "33",
-    "cancelled": "2", "skipped": "2",
+    "held": "33", "timed": "31",
+    "cancelled": "2", "skipped": "2", "damaged_log": "31", "newer_log": "31",
 }  # fmt: skip
 
 
@@ -89,8 +90,8 @@ def cut(text: str, size: int) -> str:
 
 
 def coloured(text: str) -> str:
-    """A status in its colour, on a terminal that may have colours."""
-    colour = _COLOURS.get(text.strip())
+    """A status, or what a run is at, in the colour of its first word, on a terminal that may have colours."""
+    colour = _COLOURS.get(text.strip().partition(" ")[0].rstrip(","))
     if colour is None or not in_colour():
         return text
     return f"\x1b[{colour}m{text}\x1b[0m"

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from stepless.cli.progress import Progress, Row, duration
 
 MAX_ROWS = 30
-NAME, NOTE, TOOK = 24, 20, 9  # columns at most
+NAME, NOTE, TOOK = 24, 23, 9  # columns at most
 
 
 @dataclass(frozen=True, slots=True)

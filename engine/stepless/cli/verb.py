@@ -7,6 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from stepless.core.state import RunStatus
+from stepless.errors import DamagedLog, NewerLog
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +62,7 @@ def add_run(command: argparse.ArgumentParser) -> None:
 
 
 def statuses() -> tuple[str, ...]:
-    return tuple(status.value for status in RunStatus)
+    return (*(status.value for status in RunStatus), DamagedLog.code, NewerLog.code)
 
 
 def port(text: str) -> int:

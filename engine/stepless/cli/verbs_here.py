@@ -60,6 +60,14 @@ def _init(command: argparse.ArgumentParser) -> None:
     add_json(command)
 
 
+def _version(command: argparse.ArgumentParser) -> None:
+    add_json(command)
+
+
+def _help(command: argparse.ArgumentParser) -> None:
+    command.add_argument("of", nargs="*", metavar="COMMAND", help="of which (default: of all)")
+
+
 def _completion(command: argparse.ArgumentParser) -> None:
     command.add_argument("shell", choices=("bash", "zsh", "fish"), help="the shell to complete in")
 
@@ -117,4 +125,12 @@ What is not carried over is told on standard error.
   stepless completion zsh > ~/.zfunc/_stepless     # with fpath+=~/.zfunc before compinit
   stepless completion fish > ~/.config/fish/completions/stepless.fish
 """, _completion),
+    Verb("version", "stepless.cli.version:version", "print the version of Stepless and of Python", """\
+  stepless version
+  stepless version --json
+""", _version),
+    Verb("help", "stepless.cli.main:explain", "print what the commands are, or how one is used", """\
+  stepless help
+  stepless help runs list
+""", _help),
 )  # fmt: skip

@@ -15,6 +15,7 @@ from stepless.cli.verb import (
     positive,
     statuses,
 )  # fmt: skip
+from stepless.core.waits import WORDS
 
 ROLES = ("read", "run", "approve", "admin")
 LISTED = 20  # when nobody says how many
@@ -29,11 +30,18 @@ def _publish(command: argparse.ArgumentParser) -> None:
 def _start(command: argparse.ArgumentParser) -> None:
     command.add_argument("workflow", metavar="WORKFLOW", help="the workflow's id")
     _add_inputs(command, "inputs: JSON, @file, or - for standard input (default: {})")
-    command.add_argument("--entry", action="append", metavar="NODE", help="start at this node only; may be repeated")
-    command.add_argument("--tag", action="append", default=[], metavar="TAG", help="a word to find it again by; may be repeated")
+    command.add_argument("--entry", action="append", metavar="NODE", help="start at this entry only; may be repeated")
+    _add_keyword(command, "a word to find it again by; may be repeated")
     command.add_argument("--idempotency-key", metavar="KEY", help="starting again with it answers the first run")
+    told = "`inputs`: starting again with the same inputs answers the first run"
+    command.add_argument("--idempotent", choices=("inputs",), help=told)
     add_waiting(command)
     add_where(command)
+
+
+def _add_keyword(command: argparse.ArgumentParser, told: str) -> None:
+    """`--tag` is its former name."""
+    command.add_argument("--keyword", "--tag", action="append", default=[], metavar="WORD", help=told)
 
 
 def _add_inputs(command: argparse.ArgumentParser, told: str) -> None:
@@ -58,14 +66,22 @@ def _workflows_show(command: argparse.ArgumentParser) -> None:
 def _runs_list(command: argparse.ArgumentParser) -> None:
     command.add_argument("--workflow", metavar="ID", help="of this workflow only")
     command.add_argument("--status", choices=statuses(), metavar="STATUS", help=", ".join(statuses()))
+    words = ", ".join(WORDS)
+    command.add_argument("--waiting", choices=WORDS, metavar="WHAT", help=f"that wait for this: {words}")
     command.add_argument("--since", metavar="INSTANT", help="created then or later, like 2026-01-31T12:00:00Z")
-    command.add_argument("--tag", action="append", default=[], metavar="TAG", help="with this tag; may be repeated")
+    _add_keyword(command, "started with this word; may be repeated")
     _add_limit(command)
     add_where(command)
 
 
 def _one_run(command: argparse.ArgumentParser) -> None:
     add_run(command)
+    add_where(command)
+
+
+def _runs_show(command: argparse.ArgumentParser) -> None:
+    add_run(command)
+    command.add_argument("--node", metavar="NODE", help="of this node: what it was called with, put out or failed of")
     add_where(command)
 
 
@@ -107,7 +123,7 @@ def _runs_here(command: argparse.ArgumentParser) -> None:
     add_where(command)
 
 
-def _runs_pause(command: argparse.ArgumentParser) -> None:
+def _runs_hold(command: argparse.ArgumentParser) -> None:
     add_run(command)
     command.add_argument("--reason", metavar="TEXT", help="is kept with the run")
     add_where(command)
@@ -139,7 +155,7 @@ VERBS_THERE = (
 """, _publish, exits="0 all are published, 2 some are not"),
     Verb("start", "stepless.cli.acting:start", "start a run of a published workflow", """\
   stepless start refund -i '{"order_id": "A-1", "amount": 400}'
-  stepless start refund -i @order.json --tag customer:c-17 --wait
+  stepless start refund -i @order.json --keyword customer:c-17 --wait
   stepless start refund --idempotency-key order-17
 """, _start),
     Verb("workflows list", "stepless.cli.listing:workflows", "list the workflows that are published", """\
@@ -152,18 +168,23 @@ VERBS_THERE = (
 """, _workflows_show),
     Verb("runs list", "stepless.cli.listing:runs", "list and search runs, the newest first", """\
   stepless runs list
-  stepless runs list --workflow refund --status paused
-  stepless runs list --tag customer:c-17 --since 2026-01-31T12:00:00Z
+  stepless runs list --workflow refund --waiting answer
+  stepless runs list --keyword customer:c-17 --since 2026-01-31T12:00:00Z
 """, _runs_list),
     Verb("runs show", "stepless.cli.runs:show", "show a run: its timeline, what it waits for, its outcome", """\
   stepless runs show run_1a2b3c
+  stepless runs show run_1a2b3c --node pay
   stepless runs show run_1a2b3c --json | jq .outputs
-""", _one_run),
+""", _runs_show),
     Verb("runs events", "stepless.cli.runs:events", "print a run's events, from any point on", """\
   stepless runs events run_1a2b3c
   stepless runs events run_1a2b3c --follow
   stepless runs events run_1a2b3c --after 40 --json
 """, _runs_events),
+    Verb("runs tags", "stepless.cli.runs:tags", "list what happened to a run's nodes, one row per transition", """\
+  stepless runs tags run_1a2b3c
+  stepless runs tags run_1a2b3c --json | jq 'select(.tag == "node_retried")'
+""", _one_run),
     Verb("runs cost", "stepless.cli.runs:cost", "count what a run cost on AWS", """\
   stepless runs cost run_1a2b3c
 """, _one_run),
@@ -189,10 +210,16 @@ For one's own machine. (`runs rerun` keeps to the version of the run.)
 
 For one's own machine: a wait, a retry, a deadline or a reminder. Other runs go by the clock.
 """, _runs_here),
-    Verb("runs pause", "stepless.cli.acting:pause", "hold a run: it begins nothing more until it is unpaused", """\
+    Verb("runs hold", "stepless.cli.acting:hold", "hold a run: it begins nothing more until it is released", """\
+  stepless runs hold run_1a2b3c --reason 'the bank is down'
+""", _runs_hold),
+    Verb("runs release", "stepless.cli.acting:release", "let a held run go on", """\
+  stepless runs release run_1a2b3c
+""", _one_run),
+    Verb("runs pause", "stepless.cli.acting:hold", "the former name of `runs hold`", """\
   stepless runs pause run_1a2b3c --reason 'the bank is down'
-""", _runs_pause),
-    Verb("runs unpause", "stepless.cli.acting:unpause", "let a held run go on", """\
+""", _runs_hold),
+    Verb("runs unpause", "stepless.cli.acting:release", "the former name of `runs release`", """\
   stepless runs unpause run_1a2b3c
 """, _one_run),
     Verb("keys list", "stepless.cli.keys:list_", "list API keys", """\

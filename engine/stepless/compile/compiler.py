@@ -2,25 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
-from stepless.collector import collector_at_rest
-from stepless.compile import edge_checks, node_checks, tool_checks
+from stepless.compile import argument_checks, edge_checks, node_checks, tool_checks
 from stepless.compile.canonical import content_hash, json_findings
 from stepless.compile.draft import Draft, draft_of, readable
 from stepless.compile.fields import fill
 from stepless.compile.link import link
 from stepless.compile.params import fit
-from stepless.compile.references import reference_findings
-from stepless.compile.rest import set_apart
+from stepless.compile.references import reference_findings, reserved_env
 from stepless.compile.shape import judged
+from stepless.compile.text_checks import doubtful_references
 from stepless.errors import DocumentRefused
 from stepless.limits import MAX_COUNTED_FINDINGS, MAX_EDGES, MAX_FINDINGS, MAX_NODES
 from stepless.model.findings import Finding, Severity
 from stepless.model.graph import Graph
 from stepless.model.json import JSON
 from stepless.model.kind import Kinds
+from stepless.model.signature import Callables
 
 BODY_CHECKS: Final = (
     node_checks.empty_bodies,
@@ -30,6 +30,7 @@ BODY_CHECKS: Final = (
     node_checks.entries_in_bodies,
     node_checks.container_modes,
     node_checks.unknown_callables,
+    argument_checks.unfit_arguments,
     node_checks.written_variables,
     node_checks.loop_breaks,
     node_checks.joins,
@@ -52,35 +53,32 @@ BODY_CHECKS: Final = (
 
 
 def compile_document(
-    document: Mapping[str, JSON], kinds: Kinds, *, entries: Sequence[str] | None = None, functions: Collection[str] | None = None,
+    document: Mapping[str, JSON], kinds: Kinds, *, entries: Sequence[str] | None = None, functions: Callables | None = None,
 ) -> Graph:
     """The graph of a document, of what `entries` reach (None: of all roots), with the warnings about it.
 
-    `functions` are the callables that `function` nodes may call; None leaves that open. Raises `DocumentRefused` with all
+    `functions` are the callables that `function` nodes may call, and with their signatures what they may be given; None leaves
+    that open. Raises `DocumentRefused` with all
     its errors, in document order, and `InvalidRequest` for an entry that is no node of the document's own. The whole
     document is judged, whatever the entries.
     """
-    with collector_at_rest():
-        findings, draft = _judge(document, kinds, functions)
-        errors = [finding for finding in findings if finding.severity is Severity.ERROR]
-        if errors or draft is None:
-            raise DocumentRefused(_capped(errors))
-        warnings = _capped([finding for finding in findings if finding.severity is Severity.WARNING])
-        graph = link(draft, content_hash(document), entries, warnings)
-    set_apart(graph)
-    return graph
+    findings, draft = _judge(document, kinds, functions)
+    errors = [finding for finding in findings if finding.severity is Severity.ERROR]
+    if errors or draft is None:
+        raise DocumentRefused(_capped(errors))
+    warnings = _capped([finding for finding in findings if finding.severity is Severity.WARNING])
+    return link(draft, content_hash(document), entries, warnings)
 
 
 def check_document(
-    document: Mapping[str, JSON], kinds: Kinds, *, functions: Collection[str] | None = None,
+    document: Mapping[str, JSON], kinds: Kinds, *, functions: Callables | None = None,
 ) -> tuple[Finding, ...]:
     """Every error and warning about a document, in document order; at most MAX_FINDINGS, then how many more."""
-    with collector_at_rest():
-        return _capped(_judge(document, kinds, functions)[0])
+    return _capped(_judge(document, kinds, functions)[0])
 
 
 def _judge(
-    document: Mapping[str, JSON], kinds: Kinds, functions: Collection[str] | None,
+    document: Mapping[str, JSON], kinds: Kinds, functions: Callables | None,
 ) -> tuple[list[Finding], Draft | None]:
     if findings := list(json_findings(document)):
         return findings, None
@@ -108,7 +106,9 @@ def _findings(draft: Draft) -> Iterator[Finding]:
     for check in BODY_CHECKS:
         for body in draft.bodies:
             yield from check(draft, body)
+    yield from reserved_env(draft)
     yield from reference_findings(draft)
+    yield from doubtful_references(draft)
 
 
 def _crowd(draft: Draft) -> list[Finding]:

@@ -21,6 +21,8 @@ from stepless.model.written import AfterView, BodyView, DocumentView, EdgeView, 
 if TYPE_CHECKING:
     from pydantic import BaseModel
 
+    from stepless.model.signature import Callables
+
 HANDLE_ALIASES: Mapping[str, str] = {"onError": ERROR}
 SCOPES = ("loop", "parallel", "workflow", "inputs", "input", "run")
 _FEW = 8  # neighbours: up to so many a tuple takes less room than a dictionary, and is searched as fast
@@ -177,7 +179,7 @@ class Draft:
     bodies: list[DraftBody]
     findings: list[Finding]
     kinds: Kinds
-    functions: Collection[str] | None = None
+    functions: Callables | None = None
 
     @property
     def nodes(self) -> Iterator[DraftNode]:
@@ -194,7 +196,7 @@ class Draft:
         return {name for body in self.bodies for name in body.nodes}
 
 
-def draft_of(raw: Mapping[str, JSON], kinds: Kinds, read: Read, functions: Collection[str] | None = None) -> Draft:
+def draft_of(raw: Mapping[str, JSON], kinds: Kinds, read: Read, functions: Callables | None = None) -> Draft:
     """The draft of a document, with the findings of reading it."""
     shape = read(raw, "", DocumentView)
     assert isinstance(shape.document, DocumentView)

@@ -18,6 +18,8 @@ from stepless.model.written import NOTHING
 Known = Callable[[str], bool]
 T = TypeVar("T", Expression, Template, Contract)
 ELSE: Final = "else"
+_LANGUAGE: Final = "See its operators and functions in the reference; text in an expression needs quotes of its own: `'text'`."
+_SCHEMA: Final = "A schema is an object, like `{type: string}`; see json-schema.org for its words."
 _NO_TEMPLATE: Final = compile_template({}, lambda name: False)  # shared, as is NOTHING: of many nodes all of `with` is literal
 
 
@@ -130,7 +132,8 @@ class _Compiler:
         except AuthorError as error:
             inside = error.place.removeprefix(within)
             where = f"{self.node.path}.{place}" + (f".{inside}" if inside else "")
-            self.findings.append(Finding(error.error_code, where, f"`{place}`: {error.message}", error.mend, self.node.id))
+            told, mend = f"`{place}`: {error.message}", error.mend or _SCHEMA
+            self.findings.append(Finding(error.error_code, where, told, mend, self.node.id))
             return None
 
     def _answer_contract(self) -> Contract | None:
@@ -138,13 +141,15 @@ class _Compiler:
         literal = self.kind.parts.get("fields") is Part.LITERAL
         if self.kind.nature is not Nature.PAUSE or not literal or not isinstance(fields, dict):
             return None
+        if not all(isinstance(field, dict | bool) for field in fields.values()):
+            return None  # told as a misfit
         return self._contract("with.fields", {"type": "object", "properties": fields}, "properties.")
 
     def _refused(self, place: str, error: ExpressionError, told: str = "") -> Finding:
         source = f" in {error.source!r}" if error.source else ""
         message = f"{told}{error.message} (character {error.offset + 1}{source})"
         stop = "" if error.mend.endswith(("?", ".")) else "."
-        mend = f"{error.mend[:1].upper()}{error.mend[1:]}{stop}" if error.mend else ""
+        mend = f"{error.mend[:1].upper()}{error.mend[1:]}{stop}" if error.mend else _LANGUAGE
         return Finding(error.error_code, f"{self.node.path}.{place}", message, mend, self.node.id)
 
 

@@ -27,6 +27,7 @@ from stepless.model.graph import (
     Merge,
     Node,
     OnError,
+    OnFailure,
     OnParentFailure,
     Param,
     RateLimit,
@@ -61,13 +62,14 @@ def link(draft: Draft, version: str, entries: Sequence[str] | None, warnings: tu
         root=body,
         variables=document.variables,
         env=tuple(document.env),
-        halt_on_failure=document.on_failure == "halt",
+        on_failure=OnFailure(document.on_failure),
         max_steps=document.max_steps,
         timeout_ms=document.timeout_ms,
         kinds=frozenset(node.kind.name for node in all_nodes(body)),
         warnings=warnings,
         concurrency=document.concurrency,
         rate_limit=_rate_limit(document.rate_limit),
+        numbered=document.numbered,
     )
 
 

@@ -13,20 +13,21 @@ from pydantic import BaseModel, ValidationError
 
 from stepless.compile.draft import DraftNode
 from stepless.compile.fields import Known
-from stepless.compile.shape import finding_of, place_of
+from stepless.compile.shape import finding_of
 from stepless.errors import ExpressionError
 from stepless.expressions import compile_template
 from stepless.model.findings import Finding
 from stepless.model.json import JSON
 from stepless.model.kind import Kind, Nature, Part
+from stepless.model.misfits import misfits
 
 
 def fit(node: DraftNode, kind: Kind, known: Known) -> list[Finding]:
     """Sets `params` and `exits` of a node; answers what does not fit, in the order of `with`."""
-    node.params, misfits = _params(node, kind, known)
+    node.params, found = _params(node, kind, known)
     if node.params is not None:
         node.exits = () if kind.terminal else kind.exits(node.params)
-    return misfits
+    return found
 
 
 def _params(node: DraftNode, kind: Kind, known: Known) -> tuple[BaseModel | None, list[Finding]]:
@@ -46,10 +47,9 @@ def _params(node: DraftNode, kind: Kind, known: Known) -> tuple[BaseModel | None
         error["loc"][0] for error in errors
         if error["loc"] and _may_defer(kind, str(error["loc"][0])) and _is_deferred(error["input"], known)
     }
-    misfits = [error for error in errors if not error["loc"] or error["loc"][0] not in deferred]
-    if misfits:
-        told = {(place_of(error, raw), error["type"]): error for error in misfits}
-        return None, [finding_of(error, raw, kind.params, path, node.id) for error in told.values()]
+    faults = [error for error in errors if not error["loc"] or error["loc"][0] not in deferred]
+    if faults:
+        return None, [finding_of(misfit, kind.params, path, node.id) for misfit in misfits(faults, raw)]
     kept = {name: value for name, value in raw.items() if name in deferred}
     return _partial(node, kind, path, kept)
 

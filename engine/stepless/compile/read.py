@@ -28,7 +28,7 @@ def parse(text: str | bytes, *, syntax: Syntax | None = None) -> Mapping[str, JS
     try:
         document = _read(_decoded(text), syntax)
         if not isinstance(document, dict):
-            raise SyntaxFault("a document is a mapping with `id` and `nodes`", 1, 1)
+            raise SyntaxFault("a document is a mapping with `id` and `nodes`", 1, 1, "Begin with `id: name`, then `nodes:`.")
     except SyntaxFault as fault:
         place = f"line {fault.line}, column {fault.column}" if fault.line else ""
         raise DocumentRefused([Finding("document_syntax", place, fault.message, fault.mend)]) from None

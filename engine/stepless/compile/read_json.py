@@ -11,8 +11,9 @@ from stepless.compile.syntax import SyntaxFault, given_twice, too_deep
 from stepless.limits import MAX_DOCUMENT_DEPTH, MAX_INTEGER_BITS
 from stepless.model.json import JSON
 
+_JSON_MEND: Final = "Look at commas, quotes and brackets there; JSON has no comments, and no comma after the last item."
 MAX_DIGITS: Final = MAX_INTEGER_BITS * 301 // 1000  # decimal digits that surely fit
-_TOKEN: Final = re.compile(r'"(?:[^"\\]|\\.)*+"|[\[{]|[\]}]', re.DOTALL)
+_TOKEN: Final = re.compile(r'\\.|["\[{\]}]', re.DOTALL)
 
 
 def read_json(text: str) -> JSON:
@@ -23,7 +24,7 @@ def read_json(text: str) -> JSON:
             text, object_pairs_hook=_unique, parse_constant=_no_constant, parse_int=bounded_int, parse_float=bounded_float,
         )
     except json.JSONDecodeError as error:
-        raise SyntaxFault(error.msg[:1].lower() + error.msg[1:], error.lineno, error.colno) from None
+        raise SyntaxFault(error.msg[:1].lower() + error.msg[1:], error.lineno, error.colno, _JSON_MEND) from None
 
 
 def bounded_int(digits: str) -> int:
@@ -40,10 +41,14 @@ def bounded_float(digits: str) -> float:
 
 
 def _bound_depth(text: str) -> None:
-    """Refuses deep nesting before the recursive reader meets it."""
-    depth = 0
+    """Refuses deep nesting before the recursive reader meets it. An escape outside of a text ends that reader's way."""
+    depth, quoted = 0, False
     for token in _TOKEN.finditer(text):
-        if token[0] in "[{":
+        if token[0] == '"':
+            quoted = not quoted
+        elif quoted:
+            continue
+        elif token[0] in "[{":
             depth += 1
             if depth > MAX_DOCUMENT_DEPTH:
                 line = text.count("\n", 0, token.start()) + 1

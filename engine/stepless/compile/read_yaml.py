@@ -13,6 +13,7 @@ from typing import Any, Final
 
 import yaml
 
+from stepless.compile.explain_yaml import OTHERWISE, explained
 from stepless.compile.read_json import bounded_float, bounded_int
 from stepless.compile.syntax import SyntaxFault, given_twice, too_deep
 from stepless.limits import MAX_DOCUMENT_BYTES, MAX_DOCUMENT_DEPTH, MAX_YAML_ALIASES
@@ -37,10 +38,10 @@ def read_yaml(text: str) -> JSON:
             reader.take(event)
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
-        told = " ".join(part for part in (error.problem, error.context) if part)
-        raise SyntaxFault(told, mark.line + 1 if mark else 0, mark.column + 1 if mark else 0) from None
+        told, mend = explained(error, text)
+        raise SyntaxFault(told, mark.line + 1 if mark else 0, mark.column + 1 if mark else 0, mend) from None
     except yaml.YAMLError as error:
-        raise SyntaxFault(str(error).splitlines()[0]) from None
+        raise SyntaxFault(str(error).splitlines()[0], mend=OTHERWISE) from None
     return reader.root
 
 
@@ -111,7 +112,8 @@ class _Reader:
 
     def _start(self, value: dict[str, JSON] | list[JSON], event: Any) -> None:
         if self._expects_key:
-            raise _fault(event, "a key is a list or mapping here", "Keys are text; quote `{…}` and `[…]`.")
+            mend = 'Keys are text. A text that begins with `{{`, `{` or `[` needs quotes: `"{{ … }}"`.'
+            raise _fault(event, "a key is a list or mapping here", mend)
         if event.tag is not None:
             raise _tagged(event)
         self.open.append(_Open(value, event.anchor))

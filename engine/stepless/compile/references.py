@@ -19,7 +19,9 @@ from stepless.model.scope import Reference
 
 TURN_FIELDS: Final = ("index", "iteration", "item", "items")
 RUN_FIELDS: Final = ("id", "workflow", "version", "started_at")
+_OWN_SETTINGS: Final = "STEPLESS_"
 _TESTED_BETWEEN_TURNS: Final = ("with.while", "with.do_while")
+_WORKED_OUT_AGAIN: Final = ("with.items", "join.vars.custom")  # whenever a log is read, where there are no secrets
 
 Mention = tuple[DraftNode, str, Reference]
 
@@ -44,8 +46,21 @@ def reference_findings(draft: Draft) -> Iterator[Finding]:
 # -- scopes -----------------------------------------------------------------------------------------------------------
 
 
+def reserved_env(draft: Draft) -> Iterator[Finding]:
+    """The engine's own settings, its secrets among them, are not for workflows to read."""
+    for place, name in enumerate(draft.document.env):
+        if name.upper().startswith(_OWN_SETTINGS):
+            told = f"`{name}` is a setting of the engine, which no workflow may read"
+            mend = f"Give the value a name that does not begin with `{_OWN_SETTINGS}`."
+            yield Finding("reserved_env", f"env.{place}", told, mend)
+
+
 def _env(draft: Draft, mention: Mention) -> Iterator[Finding]:
-    name = mention[2].root
+    _, place, reference = mention
+    name = reference.root
+    if place in _WORKED_OUT_AGAIN:
+        told = f"`${{{name}}}` cannot be read here: the value is worked out again from the log, which holds no secrets"
+        yield _finding("secret_out_of_reach", mention, told, "Read it in a node before, and refer to that node's output.")
     if name not in draft.document.env:
         mend = did_you_mean(name, draft.document.env) or f"Add `{name}` to `env`."
         yield _finding("unlisted_env", mention, f"`${{{name}}}` is not listed in `env`", mend)

@@ -7,7 +7,7 @@ tells them.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from typing import Any, Final, get_args, get_origin
 
 from pydantic import BaseModel, ValidationError
@@ -15,14 +15,16 @@ from pydantic_core import ErrorDetails
 
 from stepless.compile.draft import Shape, as_written
 from stepless.compile.suggest import did_you_mean
-from stepless.limits import MAX_COUNTED_FINDINGS, PREVIEW_CHARACTERS
+from stepless.limits import MAX_COUNTED_FINDINGS
 from stepless.model.document import BodyDocument, Document
 from stepless.model.findings import Finding
 from stepless.model.json import JSON, Path
+from stepless.model.misfits import Misfit, misfits, preview
 from stepless.model.written import BodyView, DocumentView
 
 _STAND_INS: Final[Mapping[str, JSON]] = {"id": "unreadable", "nodes": {}}
 _NO_TYPE: Final = "unreadable"
+JSON_TYPES: Final = ("string", "number", "integer", "boolean", "object", "array", "null")
 
 
 def judged(raw: Mapping[str, JSON], path: str, view: type[BodyView]) -> Shape:
@@ -34,97 +36,100 @@ def judged(raw: Mapping[str, JSON], path: str, view: type[BodyView]) -> Shape:
         return as_written(raw, path, view)
     except ValidationError as refused:
         errors = refused.errors(include_url=False)
-    findings = tuple(finding_of(error, raw, model, path) for error in errors[:MAX_COUNTED_FINDINGS])
+    findings = tuple(finding_of(misfit, model, path) for misfit in misfits(errors[:MAX_COUNTED_FINDINGS], raw))
     return _without_misfits(model, view, raw, errors, findings)
 
 
 # -- one misfit -------------------------------------------------------------------------------------------------------
 
 
-def finding_of(error: ErrorDetails, raw: JSON, model: type[BaseModel], path: str = "", node: str | None = None) -> Finding:
-    """A misfit that pydantic found in `raw`, which stands at `path`, in our words."""
-    steps = place_of(error, raw)
-    where = ".".join(str(step) for step in (*([path] if path else ()), *steps))
-    name = str(next((step for step in reversed(steps) if isinstance(step, str)), "document"))
-    if node is None and len(steps) > 1 and steps[0] == "nodes":
-        node = str(steps[1])
-    match error["type"]:
+def finding_of(misfit: Misfit, model: type[BaseModel], path: str = "", node: str | None = None) -> Finding:
+    """A value that does not fit `model`, which stands at `path`, with its mend."""
+    where = ".".join(str(step) for step in (*([path] if path else ()), *misfit.place))
+    name = str(next((step for step in reversed(misfit.place) if isinstance(step, str)), "document"))
+    if node is None and len(misfit.place) > 1 and misfit.place[0] == "nodes":
+        node = str(misfit.place[1])
+    match misfit.type:
         case "extra_forbidden":
-            mend = did_you_mean(name, field_names(model, error["loc"][:-1]), what="fields")
-            return Finding("unknown_field", where, f"there is no field `{name}` here", mend, node)
+            mend = did_you_mean(name, field_names(model, misfit.location[:-1]), what="fields")
+            return Finding("unknown_field", where, f"there is no field `{name}` here", mend or "Leave it out.", node)
         case "missing":
             return Finding("missing_field", where, f"`{name}` is missing", f"Add `{name}`.", node)
-        case "string_pattern_mismatch" if error["loc"][-1] == "[key]" or steps == ("id",):
-            shown = _preview(error["input"])
+        case "string_pattern_mismatch" if misfit.location[-1] == "[key]" or misfit.place == ("id",):
+            shown = preview(misfit.value)
             return Finding("malformed_id", where, f"{shown} is no valid name", _PATTERN_MENDS[name == "id"], node)
-        case "literal_error" | "unknown_cause":
-            known = _quoted_words(str(error.get("ctx", {}).get("expected", error.get("ctx", {}).get("known", ""))))
-            mend = did_you_mean(str(error["input"]), known) if isinstance(error["input"], str) else ""
-            code = "unknown_cause" if error["type"] == "unknown_cause" else "invalid_value"
-            return Finding(code, where, _told(name, error), mend, node)
-    return Finding("invalid_value", where, _told(name, error), "", node)
+        case "unknown_cause":
+            mend = did_you_mean(misfit.value, _words(misfit.context["known"])) or "Use one of these."
+            return Finding("unknown_cause", where, misfit.message, mend, node)
+    return Finding("invalid_value", where, f"`{name}` {misfit.told()}", _mend(misfit, model, name), node)
 
 
 _PATTERN_MENDS: Final = {
     True: "An id has lower case letters, digits and hyphens, at most 64, and starts with a letter or digit.",
     False: "A name has letters, digits, `_` and `-`, at most 64, and starts with a letter or `_`.",
 }
+_FORMS: Final[Mapping[str, str]] = {
+    "after": "Write `after: node`, `after: node.exit`, `after: [a, b]` or `after: {from: node, key: path}`.",
+    "vars": "Write `vars: merge-all`, `last-write`, `first-write` or `vars: {custom: …}`.",
+}
 
 
-def _quoted_words(listed: str) -> list[str]:
+def _mend(misfit: Misfit, model: type[BaseModel], name: str) -> str:
+    """The first that has something to say: the nearest word, the example of a field, its short form written out, the type."""
+    near = ""
+    if misfit.type == "literal_error" and isinstance(misfit.value, str):
+        near = did_you_mean(misfit.value, _words(misfit.context["expected"]))
+    written_out = "an object" in misfit.wanted and _written_out(misfit, model, name)
+    return near or _FORMS.get(name, "") or written_out or misfit.mend(name) or f"See `{name}` in the reference."
+
+
+def _words(listed: str) -> list[str]:
     return [word.strip(" '`") for part in listed.split(",") for word in part.split(" or ") if word.strip(" '`")]
 
 
-def _told(name: str, error: ErrorDetails) -> str:
-    if error["type"] == "union_tag_not_found":
-        return f"`{name}` is {_preview(error['input'])}, which is none of the forms that it has"
-    if error["type"] in ("dict_type", "model_type"):
-        return f"`{name}` should be an object, not {_preview(error['input'])}"
-    told = error["msg"].removeprefix("Value error, ")
-    if error["type"] == "unknown_cause":
-        return told
-    for opening in ("Input should", "String should", "Dictionary should", "List should", "Value should", "should"):
-        if told.startswith(opening):
-            return f"`{name}` should{told.removeprefix(opening)}, not {_preview(error['input'])}"
-    return f"`{name}`: {told}"
+def _written_out(misfit: Misfit, model: type[BaseModel], name: str) -> str:
+    """`retry: 3` meant `retry: {attempts: 3}`: the first field of the object for which the value would do. What is wanted of a
+    schema is a schema: `a: string` meant `a: {type: string}`."""
+    value = misfit.value
+    if not isinstance(value, str | int | float):
+        return ""
+    for inner in models_at(model, misfit.location):
+        for field, about in inner.model_fields.items():
+            if _takes(inner, about.alias or field, value):
+                more = ", …" if any(other.is_required() and other is not about for other in inner.model_fields.values()) else ""
+                return f"Write `{name}: {{{about.alias or field}: {shown_in_yaml(value)}{more}}}`."
+    return f"Write `{name}: {{type: {value}}}`." if value in JSON_TYPES else ""
 
 
-def _preview(value: JSON) -> str:
-    if isinstance(value, dict | list):
-        return "an object" if isinstance(value, dict) else "a list"
-    words = {None: "null", True: "true", False: "false"}
-    if value is None or isinstance(value, bool):
-        return words[value]
-    shown = str(value)[:PREVIEW_CHARACTERS]
-    return f"`{shown}`" if isinstance(value, str) else shown
+def _takes(model: type[BaseModel], field: str, value: JSON) -> bool:
+    try:
+        model.model_validate({field: value})
+    except ValidationError as refused:
+        return not any(error["loc"][:1] == (field,) for error in refused.errors(include_url=False))
+    return True
 
 
-def place_of(error: ErrorDetails, raw: JSON) -> Path:
-    """Where in `raw` the misfit is: pydantic's location without the tags of unions and the like, which are no keys."""
-    steps: list[str | int] = []
-    value, last = raw, len(error["loc"]) - 1
-    for place, step in enumerate(error["loc"]):
-        within_list = isinstance(value, list) and isinstance(step, int) and step < len(value)
-        if within_list or (isinstance(value, Mapping) and step in value):
-            value = value[step]
-        elif place != last or error["type"] not in ("missing", "extra_forbidden"):
-            continue
-        steps.append(step)
-    return tuple(steps)
+def shown_in_yaml(value: JSON) -> str:
+    return preview(value).strip("`")
 
 
-def field_names(model: type[BaseModel], location: tuple[int | str, ...]) -> list[str]:
-    """The fields that the document may have at a location of pydantic's, as they are written."""
-    models, skip = {model}, False
+def models_at(model: type[BaseModel], location: Path) -> Collection[type[BaseModel]]:
+    """The models that may stand at a location of pydantic's."""
+    models, skip = {model: None}, False
     for step in location:
         if skip:
             skip = False
             continue
         fields = [field for each in models for name, field in each.model_fields.items() if (field.alias or name) == step]
         if fields:
-            models = {found for field in fields for found in _models_in(field.annotation)}
+            models = {found: None for field in fields for found in _models_in(field.annotation)}
             skip = any(get_origin(field.annotation) is dict for field in fields)
-    return [field.alias or name for each in models for name, field in each.model_fields.items()]
+    return models
+
+
+def field_names(model: type[BaseModel], location: Path) -> list[str]:
+    """The fields that the document may have at a location of pydantic's, as they are written."""
+    return [field.alias or name for each in models_at(model, location) for name, field in each.model_fields.items()]
 
 
 def _models_in(annotation: Any) -> Iterator[type[BaseModel]]:

@@ -11,11 +11,9 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Final
 
-from stepless.collector import collector_at_rest
 from stepless.compile.draft import Draft, DraftNode, as_written, draft_of, readable
 from stepless.compile.fields import Known, fill
 from stepless.compile.link import link
-from stepless.compile.rest import set_apart
 from stepless.errors import EngineBug
 from stepless.model.graph import Graph
 from stepless.model.json import JSON
@@ -27,10 +25,7 @@ _ONE_EXIT: Final = (SOURCE,)
 def compile_stored(data: bytes, version: str, kinds: Kinds, entries: Sequence[str] | None = None) -> Graph:
     """The graph of the document in `data`, the JSON that was published under the content hash `version`, of what `entries`
     reach (None: of all roots). Raises `EngineBug` for a document that this engine would not have published."""
-    with collector_at_rest():
-        graph = link(_drafted(json.loads(data), version, kinds), version, entries, ())
-    set_apart(graph)
-    return graph
+    return link(_drafted(json.loads(data), version, kinds), version, entries, ())
 
 
 def _drafted(document: Mapping[str, JSON], version: str, kinds: Kinds) -> Draft:

@@ -16,7 +16,7 @@ once, to one of three words:
     │ failed, without                            │ dead                                         │
     │ skipped upstream_failure                   │ dead                                         │
     │ skipped for any other reason               │ pruned                                       │
-    │ cancelled join_satisfied                   │ pruned                                       │
+    │ cancelled join_satisfied, join_unsatisfied │ pruned                                       │
     │ cancelled for any other reason             │ dead                                         │
     └────────────────────────────────────────────┴──────────────────────────────────────────────┘
 
@@ -43,10 +43,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
 from enum import Enum
+from typing import Final
 
 from stepless.core.state import Instance, Status
 from stepless.model.graph import Edge, Errors, OnParentFailure
 from stepless.model.json import JSON, equal, read_path
+
+SATISFIED: Final = "join_satisfied"
+UNSATISFIED: Final = "join_unsatisfied"
+LOST: Final = frozenset({SATISFIED, UNSATISFIED})
+"""Why a loser of a join that cancels its losers has ended: the join runs, or it can no longer run. Both are benign."""
 
 
 class Branch(Enum):
@@ -112,10 +118,16 @@ def resolve(instance: Instance) -> tuple[Collection[int], Branch]:
     status, node = instance.status, instance.node
     if status is Status.COMPLETED or (status is Status.FAILED and "error" in node.handles):
         return {edge.target for edge in node.outgoing if carries(instance, edge)}, Branch.PRUNED
-    if status is Status.FAILED:
-        return (), Branch.DEAD
-    benign = instance.reason != "upstream_failure" if status is Status.SKIPPED else instance.reason == "join_satisfied"
-    return (), Branch.PRUNED if benign else Branch.DEAD
+    return (), Branch.DEAD if is_dead(instance) else Branch.PRUNED
+
+
+def is_dead(source: Instance) -> bool:
+    """Whether a settled source can no longer bring what was owed: the `dead` rows of the table."""
+    if source.status is Status.FAILED:
+        return "error" not in source.node.handles
+    if source.status is Status.SKIPPED:
+        return source.reason == "upstream_failure"
+    return source.status is Status.CANCELLED and source.reason not in LOST
 
 
 def _contains(value: JSON, operand: JSON) -> bool:

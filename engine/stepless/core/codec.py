@@ -4,6 +4,10 @@ A batch is a JSON array: the instant of its first event, then one array per even
 `[type code, ms since the former, instance, parent, data]` with trailing emptiness cut off. Sequence numbers are not stored:
 a batch knows its first. Keys that the engine itself puts into payloads are shortened; what users put in is not touched.
 Batches above 1 KB are compressed when that makes them smaller; the first byte tells (`[` is plain, else zlib).
+
+A batch is of format 1 unless its first event has a sixth element, which is then the number of its format. Releases before the one
+that first wrote the number look at no more than five, so a release may write a format that they read as well; one that would
+mislead them gets the next number, and they refuse it. An event of a type that this release does not know is refused alike.
 """
 
 from __future__ import annotations
@@ -12,8 +16,11 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from stepless.core.events import Event, EventType
-from stepless.errors import EngineBug
+from stepless.errors import DamagedLog, NewerLog
 from stepless.model.packing import dump, unpack
+
+FORMAT = 1  # the newest that is read; all that are written are of it
+_FORMAT_AT = 5  # in the first event of a batch
 
 _CODES: Mapping[EventType, str] = {
     EventType.RUN_STARTED: "R",
@@ -50,7 +57,6 @@ _SHORT = {"output": "o", "index": "i", "attempt": "a", "handle": "h", "reason": 
 _LONG = {short: long for long, short in _SHORT.items()}
 
 
-
 def encode_batch(events: Iterable[Event]) -> bytes:
     """Consecutive events as one batch, not compressed yet. Raises ValueError or TypeError for what is not JSON."""
     rows: list[Any] = []
@@ -76,19 +82,25 @@ def _row(event: Event, former_ms: int) -> list[Any]:
 
 
 def decode_batch(data: bytes, first: int) -> list[Event]:
-    """The events of a batch that starts at sequence number `first`."""
+    """The events of a batch that starts at sequence number `first`. Raises `DamagedLog` and `NewerLog`."""
     try:
         at_ms, *rows = unpack(data)
+        if len(rows[0]) > _FORMAT_AT and rows[0][_FORMAT_AT] > FORMAT:
+            raise NewerLog(f"it is of format {rows[0][_FORMAT_AT]}", sequence=first)
         events = []
         for sequence, row in enumerate(rows, first):
             at_ms += row[1]
-            events.append(_event(sequence, row, at_ms))
+            events.append(_event(sequence, row, at_ms, first))
         return events
-    except (ValueError, LookupError, TypeError) as error:
-        raise EngineBug(f"a batch of the log cannot be read: {error}", place=f"sequence {first}") from error
+    except (ValueError, LookupError, TypeError, AttributeError) as error:
+        raise DamagedLog(f"its bytes are no batch ({error})", sequence=first) from error
 
 
-def _event(sequence: int, row: list[Any], at_ms: int) -> Event:
-    size = len(row)
+def _event(sequence: int, row: list[Any], at_ms: int, first: int) -> Event:
+    size, type = len(row), _TYPES.get(row[0])
+    if type is None and isinstance(row[0], str):
+        raise NewerLog(f"event {sequence:,} is of the unknown type {row[0]!r:.40}", sequence=first)
+    if type is None:
+        raise TypeError(f"event {sequence:,} has no type")
     data = {_LONG.get(key, key): value for key, value in row[4].items()} if size > 4 else {}
-    return Event(sequence, _TYPES[row[0]], at_ms, row[2] if size > 2 else "", row[3] if size > 3 else 0, data)
+    return Event(sequence, type, at_ms, row[2] if size > 2 else "", row[3] if size > 3 else 0, data)

@@ -3,16 +3,13 @@ folding; nothing here decides."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from stepless.core.branches import Branch, resolve
 from stepless.core.clocks import start_clock
 from stepless.core.events import Event
-from stepless.core.reading import custom_merge
+from stepless.core.reading import Merging
 from stepless.core.state import Instance, Scope, State, Status, is_bad_leaf
 from stepless.core.turns import end_turn
-from stepless.model.json import JSON
-from stepless.model.scope import Expression
+from stepless.model.graph import OnFailure
 
 LATE_ARRIVAL = "late_arrival"
 
@@ -34,7 +31,7 @@ def settled(state: State, instance: Instance, event: Event) -> None:
             _resolve_branches(state, instance)  # else what comes after it ends with the run, not by the join rule
     elif is_bad_leaf(instance):
         scope.bad += 1
-        if scope.owner is None and state.graph.halt_on_failure and not state.halting:
+        if scope.owner is None and state.graph.on_failure is not OnFailure.ISOLATE and not state.halting:
             state.halting = "run_failed"
     for position in node.clocks:
         start_clock(state, scope.at(position), event.at_ms)
@@ -67,9 +64,6 @@ def _turn_ended(state: State, scope: Scope, event: Event) -> None:
     if owner is None:
         return
 
-    def custom(expression: Expression, values: Sequence[JSON]) -> JSON:
-        return custom_merge(expression, values, state, owner, event.at_ms)
-
-    end_turn(owner, scope, custom)
+    end_turn(owner, scope, Merging(state, owner, event.at_ms, decided=True))
     if not owner.settled:
         state.agenda.append(owner)

@@ -9,12 +9,12 @@ from stepless.core.decision import Decision
 from stepless.core.events import EventType
 from stepless.core.facts import Failure
 from stepless.core.inputs import merged_inputs
-from stepless.core.reading import Reading, custom_merge
+from stepless.core.reading import Merging, Reading, with_nulls
 from stepless.core.settle import complete, fail, processing
 from stepless.core.state import Instance, Turns
 from stepless.core.turns import NotACollection, amount, collection, exit_cells
 from stepless.core.variables import VariableConflict
-from stepless.errors import ExpressionError, SteplessError
+from stepless.errors import AuthorError, SteplessError
 from stepless.limits import PREVIEW_CHARACTERS
 from stepless.model.graph import Container, OnError
 from stepless.model.json import JSON
@@ -46,10 +46,11 @@ def _count(decision: Decision, instance: Instance, container: Container, reading
         else:
             count = amount(container, reading)
     except NotACollection as error:
-        fail(decision, instance, processing("not_a_collection", str(error)))
+        fail(decision, instance, processing("not_a_collection", with_nulls(str(error), reading.nulls)))
         return None
     if isinstance(count, bool) or not isinstance(count, int) or count < 0:
-        fail(decision, instance, processing("invalid_config", f"{container.mode} is {_preview(count)}, not a whole number ≥ 0"))
+        told = f"{container.mode} is {'null' if count is None else _preview(count)}, not a whole number ≥ 0"
+        fail(decision, instance, processing("invalid_config", with_nulls(told, reading.nulls)))
         return None
     if count > container.max_iterations and not container.truncate:
         fail(decision, instance, _too_many(container, f"{count} turns"))
@@ -100,9 +101,11 @@ def _test(decision: Decision, instance: Instance, container: Container, turns: T
     reading.cells = turns.cells
     try:
         return bool(amount(container, reading))
-    except ExpressionError as error:
-        fail(decision, instance, processing(error.error_code, f"{container.mode}: {error}"))
+    except AuthorError as error:
+        fail(decision, instance, processing(error.error_code, with_nulls(f"{container.mode}: {error}", reading.nulls)))
         return False
+    finally:
+        decision.spent += reading.spent
 
 
 def _close(decision: Decision, instance: Instance, container: Container, turns: Turns) -> None:
@@ -129,11 +132,7 @@ def _verdict(container: Container, turns: Turns) -> Failure | None:
 def _conflict(decision: Decision, instance: Instance, turns: Turns) -> Failure | None:
     """Branches that wrote one variable differently, where that is an error."""
     try:
-        exit_cells(
-            instance,
-            turns,
-            lambda expression, values: custom_merge(expression, values, decision.state, instance, decision.now_ms),
-        )
+        exit_cells(instance, turns, Merging(decision.state, instance, decision.now_ms))
     except VariableConflict as error:
         return processing("variable_conflict", f"branches disagree about the variable {error.name}")
     except SteplessError as error:

@@ -8,10 +8,11 @@ the size of the graph; and there is no recursion, however long a cascade of prun
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from stepless.core.branches import Verdict, verdict
+from stepless.core.causes import causes_behind
 from stepless.core.containers import advance_container
 from stepless.core.decision import Decision
 from stepless.core.ending import conclude, halt, request_cancel, sweep_losers, sweep_run
@@ -39,7 +40,6 @@ from stepless.core.pauses import answer_pause, child_changed, expire_pause, go_o
 from stepless.core.settle import attempt_failed, complete, fail
 from stepless.core.start import begin, wait, work
 from stepless.core.state import Instance, State, Status, is_effect, scopes
-from stepless.limits import MAX_CAUSES
 from stepless.model.kind import Nature
 
 _NO_ENV: Mapping[str, str] = {}
@@ -47,33 +47,37 @@ _NO_ENV: Mapping[str, str] = {}
 
 def decide(
     state: State,
-    facts: Iterable[Fact],
+    facts: Sequence[Fact],
     now_ms: int,
     *,
     env: Mapping[str, str] = _NO_ENV,
     capacity: int | None = None,
     room_ms: int | None = None,
+    steps: int | None = None,
 ) -> Decision:
     """Takes facts in order and answers what follows from them; `state` is afterwards what folding the events makes it.
 
     `env` holds the values that `${NAME}` reads; `capacity` bounds how many attempts run at once and `room_ms` how
-    long the timeout of one that begins may be (None: no bound); what does not fit is queued. A fact that comes too late (a
-    closed attempt, a settled pause, a run that is over) changes nothing. Raises nothing but
-    `EngineBug`.
+    long the timeout of one that begins may be (None: no bound); what does not fit is queued. A decision whose evaluations took
+    more than `steps` (None: no bound) takes all facts and leaves the rest to the next one: it is not `over` then. A fact that
+    comes too late (a closed attempt, a settled pause, a run that is over) changes nothing. Raises nothing but `EngineBug`.
     """
     decision = Decision(state, now_ms, env, capacity, room_ms)
     for fact in facts:
         if state.ended:
             break
         _TAKE[type(fact)](decision, fact)
-        _advance(decision)
-    if not state.ended and state.sequence:
+        _advance(decision, steps)
+    if not facts:
+        _advance(decision, steps)
+    if not state.ended and state.sequence and decision.over:
         conclude(decision)
     return decision
 
 
-def _advance(decision: Decision) -> None:
-    """Looks at everything that changed until nothing is left to look at."""
+def _advance(decision: Decision, steps: int | None) -> None:
+    """Looks at everything that changed until nothing is left to look at, or the steps are used up. A run that halts is decided
+    in one piece: what was ready in the same instant is told apart by that."""
     state = decision.state
     agenda = state.agenda
     while True:
@@ -82,6 +86,8 @@ def _advance(decision: Decision) -> None:
         elif state.ending and state.root.unsettled:
             sweep_run(decision)
         elif agenda:
+            if steps is not None and decision.spent > steps and not state.halting:
+                return
             _look_at(decision, agenda.popleft())
             if state.halting and decision.last_starts is None:
                 decision.last_starts = frozenset(agenda)
@@ -129,26 +135,14 @@ def _decide_pending(decision: Decision, instance: Instance) -> None:
             decision.emit(EventType.NODE_SKIPPED, instance, {"reason": "upstream_failure"})
         case Verdict.FAIL:
             message = "what it needs from upstream failed"
-            fail(decision, instance, Failure("upstream", "upstream_failure", message, "upstream", causes=_causes(instance)))
+            causes = tuple(causes_behind(instance))
+            fail(decision, instance, Failure("upstream", "upstream_failure", message, "upstream", causes=causes))
 
 
 def _may_start(decision: Decision, instance: Instance) -> bool:
     """Nothing new starts in a run that halts, but what became ready in the same instant as the halt: document order must not
     decide between the two."""
     return not decision.state.halting or (decision.last_starts is not None and instance in decision.last_starts)
-
-
-def _causes(instance: Instance) -> tuple[Mapping[str, Any], ...]:
-    """The errors behind its dead branches, in edge order: a failure that is itself a consequence hands on what caused it, so
-    that a long chain of them stays small. Each once, at most MAX_CAUSES."""
-    sources = (instance.scope.instances[branch] for branch in instance.node.branches)
-    found: dict[str, Mapping[str, Any]] = {}
-    for source in sources:
-        error = source.error if source is not None else None
-        if error is not None:
-            causes = error.get("causes", ()) if error["class"] == "upstream" else (error,)
-            found.update((cause["node"], cause) for cause in causes)
-    return tuple(found.values())[:MAX_CAUSES]
 
 
 # -- facts ------------------------------------------------------------------------------------------------------------
@@ -248,7 +242,10 @@ def _logged(decision: Decision, fact: Logged) -> None:
 def _streamed(decision: Decision, fact: Streamed) -> None:
     instance = _attempt(decision, fact.instance, fact.attempt)
     if instance is not None:
-        piece = {"attempt": fact.attempt, "deltaIndex": instance.deltas, "offset": instance.streamed, "text": fact.text}
+        piece: dict[str, Any] = {"attempt": fact.attempt, "deltaIndex": instance.deltas, "offset": instance.streamed}
+        piece["text"] = fact.text
+        if fact.media is not None:
+            piece["media"] = dict(fact.media)
         decision.emit(EventType.NODE_DELTA, instance, piece)
 
 

@@ -14,6 +14,7 @@ from stepless.core.masking import mask_for
 from stepless.core.state import Instance, State
 from stepless.model.graph import Node
 from stepless.model.json import JSON
+from stepless.model.steps import TOO_MUCH
 
 Render: TypeAlias = Callable[[Node, Mapping[str, JSON]], Mapping[str, JSON]]
 """From a tool and the arguments of a call to the tool's parameters. Raises `SteplessError`."""
@@ -22,7 +23,8 @@ Render: TypeAlias = Callable[[Node, Mapping[str, JSON]], Mapping[str, JSON]]
 @dataclass(slots=True)
 class Dispatch:
     """Run one attempt, once the decision is committed. Never changed after it was made. `params` are rendered, secrets included:
-    never log them. `render` fills in the parameters of one of the node's tools, for the arguments of a call."""
+    never log them. `render` fills in the parameters of one of the node's tools, for the arguments of a call. `nulls` are the
+    references in `params` that are null."""
 
     instance: Instance
     id: str
@@ -30,6 +32,7 @@ class Dispatch:
     params: Mapping[str, JSON]
     inputs: Mapping[str, JSON]
     render: Render | None = None
+    nulls: tuple[str, ...] = ()
 
 
 class Decision:
@@ -38,11 +41,11 @@ class Decision:
     `events` are in log order and already folded into `state`. After they are committed: tell the attempts in `aborts`
     (instance ids) to stop, run the other `dispatches` in order, and claim the deadline of every pause in `expiries` (instance
     ids), coming back with `Expired` for those that were won; and tell people of the pauses in `notices`, coming back with
-    `Noticed`.
+    `Noticed`. A decision that was cut is not `over`: once its events are committed, decide again, with whatever has come since.
     """
 
     __slots__ = ("state", "now_ms", "env", "capacity", "room_ms", "events", "dispatches", "aborts", "expiries",
-                 "start_failures", "mask", "masks", "notices", "last_starts")  # fmt: skip
+                 "start_failures", "spent", "mask", "masks", "notices", "last_starts")  # fmt: skip
 
     def __init__(self, state: State, now_ms: int, env: Mapping[str, str], capacity: int | None, room_ms: int | None) -> None:
         self.state = state
@@ -57,7 +60,8 @@ class Decision:
         self.aborts: list[str] = []
         self.expiries: list[str] = []
         self.notices: list[str] = []
-        self.start_failures: dict[Instance, str] = {}
+        self.start_failures: dict[Instance, tuple[str, str]] = {}  # code and message
+        self.spent = 0  # steps of evaluation
         # what was ready in the very moment that halted the run; None until then
         self.last_starts: frozenset[Instance] | None = frozenset() if state.halting else None
 
@@ -66,6 +70,10 @@ class Decision:
         if self.capacity is not None and len(self.state.running) >= self.capacity:
             return False
         return self.room_ms is None or instance.node.timeout_ms <= self.room_ms
+
+    @property
+    def over(self) -> bool:
+        return self.state.ended or not self.state.agenda
 
     def emit(self, type: EventType, instance: Instance, data: Mapping[str, Any]) -> None:
         """Decides one event about an instance."""
@@ -99,29 +107,32 @@ class Decision:
             elif code == VARIABLE_CONFLICT:
                 self.emit(EventType.NODE_LOG, instance, {"code": code, "level": "warning", "name": detail})
             else:
-                self.start_failures[instance] = detail
+                told = detail if code == TOO_MUCH else f"branches disagree about the variable {detail}"
+                self.start_failures[instance] = (code if code == TOO_MUCH else VARIABLE_CONFLICT, told)
 
-    def _without_secrets(self, data: Mapping[str, Any], *, told: bool = True) -> Mapping[str, Any]:
-        """A payload with every secret masked, wherever people or programs could have put one; the engine's own words stay,
-        even where a secret happens to be one of them. `told` says that its `message` is a failure's."""
+    def _without_secrets(self, data: Mapping[str, Any], *, told: bool = True, given: bool = False) -> Mapping[str, Any]:
+        """A payload with every secret masked, wherever people or programs could have put one; the engine's own words and
+        numbers stay, even where a secret happens to be one of them. `told` says that its `message` is a failure's, `given`
+        that its numbers come from people or programs."""
         shown: dict[str, Any] = {}
         for key, value in data.items():
             if key in _OWN_WORDS:
                 shown[key] = value
             elif key in _OWN_OBJECTS and isinstance(value, Mapping):
-                shown[key] = self._without_secrets(value, told=key == "error")
+                shown[key] = self._without_secrets(value, told=key == "error", given=key in _GIVEN)
             elif key == "message" and told and isinstance(value, str):
                 shown[key] = self.mask.message(value)
             elif key == "violations":
                 shown[key] = [self.mask.message(violation) for violation in value]
             else:
-                shown[key] = self.mask.value(value)
+                shown[key] = self.mask.value(value, numbers=given or key in _GIVEN)
         return shown
 
 
 _OWN_WORDS = frozenset({"status", "reason", "handle", "mode", "exits", "class", "cause", "node", "at", "phase", "instances",
                         "run", "from", "level", "reused"})  # fmt: skip
 _OWN_OBJECTS = frozenset({"error", "details", "response", "variables", "usage", "meta"})  # their keys are not the user's
+_GIVEN = frozenset({"inputs", "output", "answer", "item", "variables", "response"})  # whose numbers are not the engine's
 
 
 def iso(at_ms: int) -> str:

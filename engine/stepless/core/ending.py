@@ -6,9 +6,13 @@ whoever loads the run next goes on sweeping.
 
 from __future__ import annotations
 
+from stepless.core.branches import SATISFIED, UNSATISFIED
 from stepless.core.decision import Decision
 from stepless.core.events import EventType
 from stepless.core.state import Instance, RunStatus, Scope, State, Status
+from stepless.core.variables import outgoing_cells
+from stepless.limits import SUMMARY_EVENTS
+from stepless.model.graph import OnFailure
 from stepless.model.json import JSON
 
 
@@ -25,11 +29,12 @@ def request_cancel(decision: Decision, by: str | None, reason: str | None) -> No
 
 
 def sweep_losers(decision: Decision) -> None:
-    """Ends whatever only leads to a join that has fired."""
+    """Ends what only leads to a join that has started, or has settled without."""
     joins, decision.state.sweeps = decision.state.sweeps, []
     for join in joins:
+        reason = SATISFIED if join.index else UNSATISFIED
         for position in join.node.losers:
-            _end(decision, join.scope.at(position), "join_satisfied", skip_undispatched=True)
+            _end(decision, join.scope.at(position), reason, skip_undispatched=True)
 
 
 def sweep_run(decision: Decision) -> None:
@@ -59,9 +64,13 @@ def _end(decision: Decision, instance: Instance, reason: str, *, skip_undispatch
 
 
 def halt(decision: Decision) -> bool:
-    """Nothing new is dispatched any more: waiting ends now, the rest once what is in flight has drained. True when it
-    decided anything."""
+    """Nothing new is dispatched any more: waiting ends now, the rest once what is in flight has drained, or now as well under
+    `on_failure: cancel`. True when it decided anything."""
     state = decision.state
+    if state.halting == "run_failed" and state.graph.on_failure is OnFailure.CANCEL:
+        unsettled = state.root.unsettled > 0
+        _end_scope(decision, state.root, state.halting, skip_undispatched=False)
+        return unsettled
     waiting = [*state.waiting.values(), *state.backing_off.values()]
     for instance in waiting:
         _end(decision, instance, state.halting, skip_undispatched=False)
@@ -109,7 +118,15 @@ def _end_run(decision: Decision) -> None:
         data["error"] = state.ending_error or state.root.error or {"code": "run_failed", "message": "the run failed"}
     if state.failures:
         data["failures"] = state.failures
+    if state.sequence >= SUMMARY_EVENTS and state.usage is not None:
+        data |= _summary(state)
     decision.emit_run(_ENDS[status], data)
+
+
+def _summary(state: State) -> dict[str, JSON]:
+    """What a reader would have to fold the log of a long run for."""
+    told: dict[str, JSON] = {"steps": state.steps, "usage": dict(state.usage or {}), "variables": variables(state)}
+    return told | ({"output": outputs(state)} if state.response is None else {"response": dict(state.response)})
 
 
 def final_status(state: State) -> RunStatus:
@@ -119,6 +136,11 @@ def final_status(state: State) -> RunStatus:
     if state.root.bad or state.ending == "run_failed":
         return RunStatus.FAILED
     return RunStatus.CANCELLED if state.ending == "run_cancelled" else RunStatus.COMPLETED
+
+
+def variables(state: State) -> dict[str, JSON]:
+    """The run's variables so far, as they leave its last nodes; of several values that stand side by side the last."""
+    return {name: cell.value for name, cell in outgoing_cells(state.root, lambda expression, values: values[-1]).items()}
 
 
 def outputs(state: State) -> JSON:

@@ -37,7 +37,8 @@ class Completed(NamedTuple):
 
 class Failure(NamedTuple):
     """Why an attempt failed. `cause` is what `retry_on` lists; `code` is shown and routed on; `family` is one of
-    processing, execution, policy, upstream, timeout."""
+    processing, execution, policy, upstream, timeout. `exception` is what `raised.told` says of the exception in author code
+    behind it; `phase` tells of a moderation what was flagged, `input` or `output`."""
 
     cause: str = "provider_error"
     code: str = ""
@@ -45,6 +46,8 @@ class Failure(NamedTuple):
     family: str = "execution"
     retry_after_ms: int | None = None
     causes: tuple[Mapping[str, JSON], ...] = ()
+    exception: Mapping[str, JSON] | None = None
+    phase: str = ""
 
 
 class Failed(NamedTuple):
@@ -67,12 +70,14 @@ class Suspended(NamedTuple):
 
 
 class Answered(NamedTuple):
-    """A pause was answered; the caller made sure that this is the one answer that counts."""
+    """A pause was answered; the caller made sure that this is the one answer that counts. `at_ms` is when the person decided;
+    None stands for the instant at which the core is told."""
 
     instance: str
     handle: str
     answer: JSON = None
     by: str | None = None
+    at_ms: int | None = None
 
 
 class Expired(NamedTuple):
@@ -129,11 +134,13 @@ class Logged(NamedTuple):
 
 
 class Streamed(NamedTuple):
-    """A piece of a node's text output. The core numbers the pieces, so that a new attempt or process goes on counting."""
+    """A piece of a node's output: text, or media {type, url, mime} without. The core numbers the pieces, so that a new attempt or
+    process goes on counting."""
 
     instance: str
     attempt: int
     text: str
+    media: Mapping[str, str] | None = None
 
 
 class Noticed(NamedTuple):

@@ -11,14 +11,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from heapq import heappush
-from typing import Any
 
+from stepless.core.causes import note_failure
 from stepless.core.clocks import arm_run, enter
 from stepless.core.consequences import settled
 from stepless.core.events import NODE_FAILURES, Event, EventType
 from stepless.core.inputs import merged_inputs
 from stepless.core.notices import arm_notice, first_notice_ms, fold_log
-from stepless.core.reading import Reading, custom_merge
+from stepless.core.reading import DECIDED, Merging, Reading
 from stepless.core.state import (
     OUTSIDE,
     Cell,
@@ -39,6 +39,8 @@ from stepless.errors import EngineBug, ExpressionError
 from stepless.model.graph import Join
 from stepless.model.json import JSON
 from stepless.model.kind import Nature
+from stepless.model.steps import TOO_MUCH
+from stepless.model.work import added
 
 VARIABLE_CONFLICT = "variable_conflict"
 
@@ -177,8 +179,8 @@ def _first_start(state: State, instance: Instance, event: Event) -> None:
         sources, settled = instance.scope.instances, (Status.COMPLETED, Status.FAILED)
         branches = instance.node.branches
         instance.arrived = tuple(b for b in branches if (source := sources[b]) is not None and source.status in settled)
-        if instance.node.join.cancel_losers:
-            state.sweeps.append(instance)
+    if instance.node.join.cancel_losers:
+        state.sweeps.append(instance)
     if instance.scope.wrote:
         _bring_variables(state, instance, event)
 
@@ -186,9 +188,7 @@ def _first_start(state: State, instance: Instance, event: Event) -> None:
 def _bring_variables(state: State, instance: Instance, event: Event) -> None:
     """From its branches. Where nothing was written, an instance sees what its scope began with."""
 
-    def custom(expression: Any, values: Any) -> JSON:
-        return custom_merge(expression, values, state, instance, event.at_ms)
-
+    custom = Merging(state, instance, event.at_ms)
     try:
         instance.cells, conflicts = incoming_cells(instance, custom)
         state.notes.extend((VARIABLE_CONFLICT, instance, name) for name in conflicts)
@@ -197,7 +197,8 @@ def _bring_variables(state: State, instance: Instance, event: Event) -> None:
         sources = instance.scope.instances
         views = [source.cells for branch in instance.node.branches if (source := sources[branch]) is not None]
         instance.cells = merge_cells(views, instance.scope, Join(need=1), custom)[0]
-        state.notes.append(("failed", instance, error.name if isinstance(error, VariableConflict) else str(error)))
+        code = TOO_MUCH if isinstance(error, ExpressionError) and error.error_code == TOO_MUCH else "failed"
+        state.notes.append((code, instance, error.name if isinstance(error, VariableConflict) else str(error)))
 
 
 def _streamed(state: State, instance: Instance, event: Event) -> None:
@@ -241,8 +242,16 @@ def _resumed(state: State, instance: Instance, event: Event) -> None:
     state.agenda.append(instance)
 
 
+def _spend(state: State, event: Event) -> None:
+    """What was reused another run has paid."""
+    if state.usage is not None and not event.data.get("reused"):
+        state.usage = added(state.usage, event.data["usage"])
+
+
 def _retried(state: State, instance: Instance, event: Event) -> None:
     resume_at_ms = event.data["resume_at"]
+    if "usage" in event.data:
+        _spend(state, event)
     state.running.pop(event.instance, None)
     instance.status = Status.WAITING
     instance.wait = Wait("retry_backoff", event.at_ms, resume_at_ms, None, "source", (), {})
@@ -271,6 +280,8 @@ def _completed(state: State, instance: Instance, event: Event) -> None:
         state.halting = state.halting or "halted"
     if data.get("break"):
         _enclosing_turn(instance.scope).broke = True
+    if "usage" in data:
+        _spend(state, event)
     settled(state, instance, event)
 
 
@@ -285,12 +296,8 @@ def _enclosing_turn(scope: Scope) -> Scope:
 
 def _leave_container(state: State, instance: Instance, turns: Turns, event: Event) -> None:
     """Variables that the body wrote now belong to the container."""
-
-    def custom(expression: Any, values: Any) -> JSON:
-        return custom_merge(expression, values, state, instance, event.at_ms)
-
     try:
-        cells, conflicts = exit_cells(instance, turns, custom)
+        cells, conflicts = exit_cells(instance, turns, Merging(state, instance, event.at_ms, decided=True))
     except (VariableConflict, ExpressionError):
         raise EngineBug("a container completed in spite of a conflict", place=event.instance) from None
     state.notes.extend((VARIABLE_CONFLICT, instance, name) for name in conflicts)
@@ -301,20 +308,28 @@ def _leave_container(state: State, instance: Instance, turns: Turns, event: Even
 
 
 def _failed(state: State, instance: Instance, event: Event) -> None:
-    error = event.data["error"]
     instance.status = Status.FAILED
-    instance.error = error
+    instance.error = event.data["error"]
     state.failures += 1
-    scope = instance.scope
-    if error["class"] != "upstream" and (not scope.error or instance.index < scope.error_index):
-        scope.error, scope.error_index = error, instance.index
+    if "usage" in event.data:
+        _spend(state, event)
+    note_failure(instance.scope, instance)
+    _let_losers_go(state, instance)
     settled(state, instance, event)
 
 
 def _skipped(state: State, instance: Instance, event: Event) -> None:
     instance.status = Status.SKIPPED
     instance.reason = event.data["reason"]
+    if instance.reason == "upstream_failure":
+        _let_losers_go(state, instance)
     settled(state, instance, event)
+
+
+def _let_losers_go(state: State, instance: Instance) -> None:
+    """A join that settles without having started needs none of its branches any more."""
+    if instance.node.join.cancel_losers and not instance.index:
+        state.sweeps.append(instance)
 
 
 def _cancelled(state: State, instance: Instance, event: Event) -> None:
@@ -332,7 +347,9 @@ def _loop_started(state: State, instance: Instance, event: Event) -> None:
     items = None
     if container is not None and container.mode == "items":
         inputs = merged_inputs(state, instance)
-        items = collection(container, Reading(state, instance, inputs, event.at_ms))
+        reading = Reading(state, instance, inputs, event.at_ms)
+        reading.left = DECIDED
+        items = collection(container, reading)
         items = items[: event.data["total"]]
     inherited = {name: Cell(cell.value, OUTSIDE, cell.sequence) for name, cell in instance.cells.items()}
     instance.turns = Turns(items, event.data.get("total"), inherited)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection
 from json import dumps
 
-from stepless.core.branches import carried, carries
+from stepless.core.branches import carried, carries, is_dead
 from stepless.core.state import Instance, Scope, State, Status
 from stepless.model.graph import Edge, Merge, Param
 from stepless.model.json import JSON
@@ -47,15 +47,6 @@ def entry_input(state: State, scope: Scope) -> JSON:
         return state.inputs
     turns = owner.turns
     return scope.item if turns is not None and turns.items is not None else merged_inputs(state, owner).get("input")
-
-
-def is_dead(source: Instance) -> bool:
-    """Whether a settled source can no longer bring what was owed: the `dead` rows of the branch table."""
-    if source.status is Status.FAILED:
-        return "error" not in source.node.handles
-    if source.status is Status.SKIPPED:
-        return source.reason == "upstream_failure"
-    return source.status is Status.CANCELLED and source.reason != "join_satisfied"
 
 
 def _with_defaults(instance: Instance, param: Param, values: list[tuple[Edge, JSON]]) -> list[tuple[Edge, JSON]]:

@@ -1,4 +1,5 @@
-"""Secrets in texts, replaced by `***`: as they are, and as programs write them down (JSON, URLs, Python's quotes, base64).
+"""Secrets in texts, replaced by `***`: as they are, and as programs write them down (JSON, JSON within JSON, URLs, Python's
+quotes, base64). A number whose text is a secret is replaced, too.
 
 Only whole secrets are looked for in data, since data must not change by chance. In messages, which people read and which are cut
 to a length, the beginning of a secret is enough.
@@ -12,20 +13,30 @@ from collections.abc import Iterable, Iterator, Mapping
 from functools import lru_cache
 from typing import Any, Final
 
-from stepless.limits import MIN_ENCODED_SECRET_BYTES, MIN_SECRET_CHARACTERS
+from stepless.limits import MAX_INTEGER_BITS, MIN_ENCODED_SECRET_BYTES, MIN_SECRET_CHARACTERS
 
 HIDDEN: Final = "***"
 _BEGINNING: Final = 8  # characters of a secret that give it away in a message: fewer are a common prefix (`sk-live`) or a word
-_UNRESERVED: Final = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~")
+_JSON_LEVELS: Final = 4  # a text in JSON, in a text in JSON, and so on
+_WORDS: Final = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._")
+_KEPT_IN_URLS: Final = (  # what writers of URLs leave as it is
+    _WORDS | frozenset(b"~"),  # RFC 3986, Python's quote(safe="")
+    _WORDS | frozenset(b"~/"),  # Python's quote
+    _WORDS | frozenset(b"~!*'()"),  # JavaScript's encodeURIComponent
+    _WORDS | frozenset(b"~!*'();,/?:@&=+$#"),  # JavaScript's encodeURI
+    _WORDS | frozenset(b"*"),  # forms of browsers, URLSearchParams
+)
 
 
 class Mask:
     """Hides the secrets it was made for. Values shorter than MIN_SECRET_CHARACTERS are no secrets. Shows none of them itself."""
 
-    __slots__ = ("_forms",)
+    __slots__ = ("_forms", "_numbers")
 
     def __init__(self, secrets: Iterable[str]) -> None:
-        forms = {form for secret in secrets if len(secret) >= MIN_SECRET_CHARACTERS for form in _forms(secret)}
+        hidden = [secret for secret in secrets if len(secret) >= MIN_SECRET_CHARACTERS]
+        forms = {form for secret in hidden for form in _forms(secret)}
+        self._numbers = frozenset(text for secret in hidden for text in _as_numbers(secret))
         self._forms = tuple(sorted(forms, key=lambda form: (-len(form), form)))  # a longer one goes before one that it contains
 
     def __bool__(self) -> bool:
@@ -46,15 +57,23 @@ class Mask:
                 text = _without_beginning(text, form, least)
         return text
 
-    def value(self, value: Any) -> Any:
-        """A JSON value with every secret in its texts and keys hidden."""
+    def value(self, value: Any, *, numbers: bool = True) -> Any:
+        """A JSON value with every secret in its texts and keys hidden, and with `numbers` those numbers that are one."""
         if not self._forms:
             return value
         if isinstance(value, str):
             return self.text(value)
         if isinstance(value, Mapping):
-            return {self.value(key): self.value(item) for key, item in value.items()}
-        return [self.value(item) for item in value] if isinstance(value, list | tuple) else value
+            return {self.text(key): self.value(item, numbers=numbers) for key, item in value.items()}
+        if isinstance(value, list | tuple):
+            return [self.value(item, numbers=numbers) for item in value]
+        return HIDDEN if numbers and self._numbers and self._is_number(value) else value
+
+    def _is_number(self, value: Any) -> bool:
+        """Whether `value` is a number whose text is a secret."""
+        if type(value) is float:
+            return repr(value) in self._numbers or (value.is_integer() and self._is_number(int(value)))
+        return type(value) is int and value.bit_length() <= MAX_INTEGER_BITS and str(value) in self._numbers
 
     def held(self, text: str) -> int:
         """How many characters at the end of a stream's text may be the beginning of a secret: hold them back until more comes."""
@@ -85,17 +104,29 @@ def _without_beginning(text: str, form: str, least: int) -> str:
 
 def _forms(secret: str) -> Iterator[str]:
     yield secret
-    yield json.dumps(secret)[1:-1]
-    yield json.dumps(secret, ensure_ascii=False)[1:-1]
     yield repr(secret)[1:-1]
+    level = {secret}
+    for _ in range(_JSON_LEVELS):
+        level = {json.dumps(form, ensure_ascii=ascii)[1:-1] for form in level for ascii in (True, False)}
+        yield from level
     data = secret.encode("utf-8", "surrogatepass")
-    for kept in (_UNRESERVED, _UNRESERVED | {ord("/")}):
+    for kept in _KEPT_IN_URLS:
         quoted = "".join(chr(byte) if byte in kept else f"%{byte:02X}" for byte in data)
         yield quoted
         yield quoted.replace("%20", "+")
         yield "".join(chr(byte) if byte in kept else f"%{byte:02x}" for byte in data)
     if len(data) >= MIN_ENCODED_SECRET_BYTES:
         yield from _in_base64(data)
+
+
+def _as_numbers(secret: str) -> Iterator[str]:
+    """The texts of the number that a secret is, if it is one: as it stands, and as a reader of numbers writes it again."""
+    try:
+        number = json.loads(secret)
+    except (ValueError, RecursionError):
+        return
+    if type(number) is int or type(number) is float:
+        yield from (text for text in (secret, repr(number)) if len(text) >= MIN_SECRET_CHARACTERS)
 
 
 def _in_base64(data: bytes) -> Iterator[str]:

@@ -49,6 +49,8 @@ def answer_pause(decision: Decision, fact: Answered) -> None:
         data["answer"] = fact.answer
     if fact.by is not None:
         data["by"] = fact.by
+    if fact.at_ms is not None:
+        data["decided_at"] = fact.at_ms
     _resume(decision, instance, data)
 
 
@@ -61,8 +63,9 @@ def child_changed(decision: Decision, fact: ChildChanged) -> None:
     if fact.status == "completed":
         _resume(decision, instance, {"handle": SOURCE, "answer": fact.output})
     elif f"child_{fact.status}" in CHILD_ENDS:
-        causes = (fact.error,) if fact.error else ()
-        message = f"the child run {wait.details.get('run')} is {fact.status.replace('_', ' ')}"
+        child = wait.details.get("run")
+        causes = ({"run": child, **fact.error},) if fact.error else ()
+        message = f"the child run {child} is {fact.status.replace('_', ' ')}"
         fail(decision, instance, Failure("child_failed", f"child_{fact.status}", message, causes=causes))
     elif bool(wait.details.get("paused")) is not (fact.status == "paused"):
         details = {**wait.details, "paused": fact.status == "paused"}
@@ -105,7 +108,8 @@ def go_on(decision: Decision, instance: Instance) -> None:
     match answer.get("reason"):
         case "human_input":
             fields = given if isinstance(given, dict) else {}
-            value: JSON = {**fields, "decision": handle, "by": answer.get("by"), "at": iso(decision.now_ms)}
+            at = iso(int(answer.get("decided_at", decision.now_ms)))  # logs of former releases do not say when
+            value: JSON = {**fields, "decision": handle, "by": answer.get("by"), "at": at}
         case "timer":
             value = passed_through(merged_inputs(decision.state, instance))
         case _:

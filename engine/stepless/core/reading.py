@@ -2,23 +2,30 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 
 from stepless.core.state import Instance, Scope, State
+from stepless.errors import ConfigError
+from stepless.limits import MAX_EVALUATION_STEPS, MAX_SHOWN_NULLS
 from stepless.model.json import JSON, Path, read_path
-from stepless.model.kind import Case
+from stepless.model.kind import Case, Nature
 from stepless.model.scope import Expression, Reference
+from stepless.model.steps import Steps
 
 _NOTHING: Mapping[str, JSON] = {}
+_NULL = re.compile(r"\bnull\b")
+DECIDED = 1 << 62  # steps, where a log says how an evaluation ended: it may come from a release with other bounds
 
 
-class Reading:
-    """The view of one instance at one instant.
+class Reading(Steps):
+    """The view of one instance at one instant, and the steps that evaluating it may take.
 
-    `turn` makes `<loop.…>` answer for a turn of the instance itself that does not run yet: what `while` is evaluated in.
+    `turn` makes `<loop.…>` answer for a turn of the instance itself that does not run yet: what `while` is evaluated in. Without
+    an `env`, as a log is folded, `${NAME}` reads as null.
     """
 
-    __slots__ = ("state", "instance", "inputs", "now_ms", "env", "params", "turn", "cells")
+    __slots__ = ("state", "instance", "inputs", "now_ms", "env", "params", "turn", "cells", "nulls")
 
     def __init__(
         self,
@@ -33,19 +40,28 @@ class Reading:
         self.instance = instance
         self.inputs = inputs
         self.now_ms = now_ms
-        self.env = env or {}
+        self.env = env
         self.turn = turn
         self.cells = instance.cells
         self.params: Mapping[str, JSON] = _NOTHING
+        self.nulls: tuple[str, ...] = ()  # the references that were read and are null, as they are written
+        self.left = MAX_EVALUATION_STEPS
+
+    @property
+    def spent(self) -> int:
+        return MAX_EVALUATION_STEPS - self.left
 
     # -- model.scope.Scope ------------------------------------------------------------------------------------------
 
     def read(self, reference: Reference) -> JSON:
         root, path = reference.root, reference.path
         if reference.env:
-            return self.env.get(root)
+            return self._read_env(root)
         reader = _READERS.get(root)
-        return reader(self, path) if reader is not None else self._read_name(root, path)
+        value = reader(self, path) if reader is not None else self._read_name(root, path)
+        if value is None:
+            self.nulls += (reference.text,)
+        return value
 
     # -- model.kind.Work --------------------------------------------------------------------------------------------
 
@@ -65,6 +81,17 @@ class Reading:
         return expression.evaluate(self)
 
     # -- by root ----------------------------------------------------------------------------------------------------
+
+    def _read_env(self, name: str) -> JSON:
+        """Raises `ConfigError` (secret_missing) for a name without a value, before anything is sent with an empty secret. An
+        entry sends nothing, and its door has judged who may come in."""
+        value = self.env.get(name) if self.env is not None else None
+        if not value and self.env is not None and self.instance.node.kind.nature is not Nature.ENTRY:
+            raise ConfigError(
+                f"`${{{name}}}` has no value: {name} is not set, or set to nothing", code="secret_missing",
+                mend=f"set {name} in the environment of the process that runs the workflow, or in its secret store",
+            )
+        return value
 
     def _read_name(self, name: str, path: Path) -> JSON:
         """A node upstream, here or before an enclosing container; or an enclosing container itself."""
@@ -96,6 +123,10 @@ class Reading:
         cell = self.cells.get(str(path[0])) if path else None
         return read_path(cell.value, path[1:]) if cell is not None else None
 
+    def _read_inputs(self, path: Path) -> JSON:
+        self.spend(len(self.inputs))
+        return read_path(dict(self.inputs), path)
+
     def _read_run(self, path: Path) -> JSON:
         graph = self.state.graph
         facts: JSON = {
@@ -105,6 +136,15 @@ class Reading:
             "started_at": self.state.started_ms,
         }
         return read_path(facts, path)
+
+
+def with_nulls(message: str, nulls: Sequence[str]) -> str:
+    """A failure's message; where it is about a null, also which references were null."""
+    if not nulls or _NULL.search(message) is None:
+        return message
+    names = [f"`{text}`" for text in dict.fromkeys(nulls)]
+    shown = ", ".join(names[:MAX_SHOWN_NULLS])
+    return f"{message}; {shown} {'is' if len(names) == 1 else 'are'} null"
 
 
 def _turn_field(scope: Scope, path: Path) -> JSON:
@@ -123,7 +163,7 @@ def _turn_field(scope: Scope, path: Path) -> JSON:
 
 _READERS: Mapping[str, Callable[[Reading, Path], JSON]] = {
     "input": lambda reading, path: read_path(reading.inputs.get("input"), path),
-    "inputs": lambda reading, path: read_path(dict(reading.inputs), path),
+    "inputs": lambda reading, path: reading._read_inputs(path),
     "workflow": Reading._read_variable,
     "loop": lambda reading, path: reading._read_container(False, path),
     "parallel": lambda reading, path: reading._read_container(True, path),
@@ -131,6 +171,17 @@ _READERS: Mapping[str, Callable[[Reading, Path], JSON]] = {
 }
 
 
-def custom_merge(expression: Expression, values: Sequence[JSON], state: State, instance: Instance, now_ms: int) -> JSON:
-    """A custom merge of variables: `<input>` is the list of candidates in edge order."""
-    return expression.evaluate(Reading(state, instance, {"input": list(values)}, now_ms))
+class Merging:
+    """Custom merges of variables where branches meet at one instance: `<input>` is the list of candidates in edge order. All of
+    them share the steps of one node, and those that were `decided` before are taken whatever they cost."""
+
+    __slots__ = ("_reading",)
+
+    def __init__(self, state: State, instance: Instance, now_ms: int, *, decided: bool = False) -> None:
+        self._reading = Reading(state, instance, _NOTHING, now_ms)
+        if decided:
+            self._reading.left = DECIDED
+
+    def __call__(self, expression: Expression, values: Sequence[JSON]) -> JSON:
+        self._reading.inputs = {"input": list(values)}
+        return expression.evaluate(self._reading)

@@ -73,6 +73,8 @@ def attempt_failed(
     }
     if usage:
         data["usage"] = dict(usage)
+    if failure.exception is not None:
+        data["exception"] = dict(failure.exception)
     decision.emit(EventType.NODE_RETRIED, instance, data)
 
 
@@ -95,12 +97,16 @@ def fail(decision: Decision, instance: Instance, failure: Failure, usage: Mappin
         "at": iso(decision.now_ms),
     }
     if failure.causes:
-        error["causes"] = [dict(cause) for cause in failure.causes]
+        error["causes"] = list(failure.causes)
     if failure.family == "policy":
-        decision.emit(EventType.MODERATION_FLAGGED, instance, {"code": code, "message": failure.message})
+        phase = failure.phase or ("input" if instance.node.moderation == "input" else "output")
+        decision.emit(EventType.MODERATION_FLAGGED, instance, {"phase": phase, "code": code, "message": failure.message})
     data: dict[str, JSON] = {"error": error}
     if usage:
         data["usage"] = dict(usage)
+    if failure.exception is not None:  # beside the error: what goes along edges and into other errors has no traceback
+        data["exception"] = dict(failure.exception)
+        error["event"] = decision.state.sequence + 1
     decision.emit(_failure_event(code, failure), instance, data)
 
 

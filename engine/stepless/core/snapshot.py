@@ -10,8 +10,9 @@ from collections.abc import Mapping
 from heapq import heapify
 from typing import Any
 
+from stepless.core.causes import note_failure
 from stepless.core.inputs import merged_inputs
-from stepless.core.reading import Reading
+from stepless.core.reading import DECIDED, Reading
 from stepless.core.state import (
     Cell,
     Cells,
@@ -53,6 +54,7 @@ def encode_state(state: State) -> bytes:
         "sweeps": [join.id for join in state.sweeps if _has_losers(join)],
         "root": root,
         "views": views.rows,
+        "usage": state.usage,
     }
     return pack(dump(document))
 
@@ -107,6 +109,7 @@ def _items(state: State, instance: Instance, total: int | None) -> list[Any] | N
         return None
     try:
         reading = Reading(state, instance, merged_inputs(state, instance), instance.since_ms)
+        reading.left = DECIDED
         return collection(container, reading)[:total]
     except (ExpressionError, NotACollection):
         return None
@@ -128,6 +131,7 @@ def _encode_turns(instance: Instance, turns: Turns, views: _Views) -> dict[str, 
         "live": [_encode_scope(scope, views) for scope in turns.live.values()],
         "results": list(turns.results.items()),
         "failed": [turns.failed, sorted(turns.failed_indexes), turns.consecutive, turns.error],
+        "error_index": turns.error_index,
         "flags": [turns.broke, turns.stopped],
         "cells": views.number(turns.cells),
         "writes": [[index, {name: list(cell) for name, cell in cells.items()}] for index, cells in turns.writes.items()],
@@ -135,17 +139,23 @@ def _encode_turns(instance: Instance, turns: Turns, views: _Views) -> dict[str, 
 
 
 def decode_state(data: bytes, graph: Graph, run_id: str) -> State | None:
-    """The state that was encoded; None for a format that this engine does not write: the log then says what the snapshot would.
-    Raises `EngineBug` for a snapshot of another version of the workflow."""
-    document = unpack(data)
-    if document["format"] != VERSION:
+    """The state that was encoded; None for a format that this engine does not write, and for one that is damaged: the log then
+    says what the snapshot would. Raises `EngineBug` for a snapshot of another version of the workflow."""
+    try:
+        document = unpack(data)
+        return _decode(document, graph, run_id) if document["format"] == VERSION else None
+    except (ValueError, LookupError, TypeError, AttributeError):
         return None
+
+
+def _decode(document: Mapping[str, Any], graph: Graph, run_id: str) -> State:
     if document["version"] != graph.version:
         raise EngineBug("the snapshot belongs to another version of the workflow", place=run_id)
     state = State(graph, run_id)
     for name, value in document["run"].items():
         setattr(state, name, value)
     state.status = RunStatus(document["status"])
+    state.usage = document.get("usage")  # which former releases neither write nor look for
     views = [_cells(row) for row in document["views"]]
     _decode_scope(state, state.root, document["root"], views)
     state.sweeps = [state.get(join) for join in document["sweeps"]]
@@ -174,6 +184,9 @@ def _decode_scope(state: State, scope: Scope, document: Mapping[str, Any], views
             instance.wait = Wait(reason, since_ms, resume_at_ms, deadline_ms, handle, tuple(exits), *rest)
         if len(row) > 5:
             containers.append((instance, row[5]))
+    scope.error, scope.error_index = None, 0  # of former releases it also named what an error edge took
+    for instance in scope.touched():
+        note_failure(scope, instance)
     for instance, turns in containers:  # after their siblings: items are read from upstream
         _decode_turns(state, instance, turns, views)
 
@@ -189,6 +202,7 @@ def _decode_turns(state: State, instance: Instance, document: Mapping[str, Any],
     turns.results = dict(document["results"])
     turns.failed, indexes, turns.consecutive, turns.error = document["failed"]
     turns.failed_indexes = set(indexes)
+    turns.error_index = document.get("error_index", 0)  # a former release named whichever turn failed first
     turns.broke, turns.stopped = document["flags"]
     turns.writes = {index: _cells(cells) for index, cells in document["writes"]}
     for row in document["live"]:

@@ -8,7 +8,7 @@ from stepless.core.containers import open_container
 from stepless.core.decision import Decision, Dispatch, Render
 from stepless.core.events import EventType
 from stepless.core.inputs import merged_inputs
-from stepless.core.reading import Reading
+from stepless.core.reading import Reading, with_nulls
 from stepless.core.settle import complete, fail, processing
 from stepless.core.state import Instance, is_effect
 from stepless.errors import SteplessError
@@ -52,7 +52,7 @@ def work(decision: Decision, instance: Instance) -> None:
     """Everything between a committed start and the attempt's end. Repeated after a crash, it comes to the same."""
     node = instance.node
     if decision.start_failures and (conflict := decision.start_failures.pop(instance, None)) is not None:
-        fail(decision, instance, processing("variable_conflict", f"branches disagree about the variable {conflict}"))
+        fail(decision, instance, processing(*conflict))
         return
     if decision.state.reused and (reused := decision.state.reused.get(instance.id)) is not None:
         decision.emit(EventType.NODE_COMPLETED, instance, {**reused, "reused": True})
@@ -74,14 +74,16 @@ def work(decision: Decision, instance: Instance) -> None:
         nature = node.kind.nature
         if nature is Nature.EFFECT:
             render = _tool_renderer(decision, instance) if node.tools else None
-            decision.dispatches.append(Dispatch(instance, instance.id, instance.attempt, params, inputs, render))
+            decision.dispatches.append(Dispatch(instance, instance.id, instance.attempt, params, inputs, render, reading.nulls))
         elif nature is Nature.PAUSE:
             _suspend(decision, instance, reading)
         else:
             evaluate = node.kind.evaluate
             complete(decision, instance, evaluate(reading) if evaluate is not None else Outcome(passed_through(inputs)))
     except SteplessError as error:
-        fail(decision, instance, processing(error.error_code, str(error)))
+        fail(decision, instance, processing(error.error_code, with_nulls(str(error), reading.nulls)))
+    finally:
+        decision.spent += reading.spent
 
 
 def _tool_renderer(decision: Decision, instance: Instance) -> Render:

@@ -124,7 +124,7 @@ class Instance:
         self.settled_sequence = 0
         self.since_ms = 0  # when the present attempt was started or, once settled, when that was
         self.substituted = False  # runs with defaults for its dead branches
-        self.deltas = 0  # pieces of text streamed, over all attempts
+        self.deltas = 0  # pieces streamed, over all attempts
         self.streamed = 0  # characters streamed by the present attempt
 
     @property
@@ -153,7 +153,7 @@ class Scope:
 
     __slots__ = (
         "body", "owner", "index", "item", "suffix", "instances", "unsettled", "bad", "error", "error_index", "cells", "wrote",
-        "started_ms", "broke",
+        "started_ms", "broke", "causes",
     )  # fmt: skip
 
     suffix: str  # of the ids of its instances
@@ -168,12 +168,13 @@ class Scope:
         self.instances: list[Instance | None] = [None] * len(body.nodes)
         self.unsettled = len(body.nodes)
         self.bad = 0  # bad leaves: failed unhandled, or skipped upstream_failure
-        self.error: Mapping[str, JSON] | None = None  # of the first failed instance by index that is no mere consequence
+        self.error: Mapping[str, JSON] | None = None  # what it failed of, see `causes.note_failure`
         self.error_index = 0
         self.cells = cells
         self.wrote = False  # whether any instance in it wrote a variable
         self.started_ms = started_ms
         self.broke = False
+        self.causes: dict[int, tuple[Mapping[str, JSON], ...]] = {}  # behind skipped instances; see `causes`
 
     def at(self, position: int) -> Instance:
         """The instance at a position, made on first touch."""
@@ -190,8 +191,8 @@ class Scope:
 class Turns:
     """How far a container has come."""
 
-    __slots__ = ("items", "total", "started", "live", "results", "failed", "failed_indexes", "consecutive", "error", "broke",
-                 "stopped", "cells", "writes")  # fmt: skip
+    __slots__ = ("items", "total", "started", "live", "results", "failed", "failed_indexes", "consecutive", "error",
+                 "error_index", "broke", "stopped", "cells", "writes")  # fmt: skip
 
     def __init__(self, items: list[JSON] | None, total: int | None, cells: Cells) -> None:
         self.items = items
@@ -202,7 +203,8 @@ class Turns:
         self.failed = 0
         self.failed_indexes: set[int] = set()  # only kept while max_consecutive_errors asks for it
         self.consecutive = 0  # the longest row of failed turns around the last one that failed
-        self.error: Mapping[str, JSON] | None = None
+        self.error: Mapping[str, JSON] | None = None  # of the first failed turn by index
+        self.error_index = 0
         self.broke = False
         self.stopped = False  # no new turn starts
         self.cells = cells  # what the next turn of a loop starts with
@@ -220,7 +222,7 @@ class State:
         "graph", "run_id", "inputs", "root", "status", "sequence", "steps", "failures", "agenda", "ready", "running",
         "waiting", "backing_off", "children", "reused",
         "timers", "sweeps", "ending", "ending_error", "halting", "response", "started_ms", "ended_ms", "paused_since_ms",
-        "paused_ms", "continued", "meta", "notes", "held", "holds",
+        "paused_ms", "continued", "meta", "notes", "held", "holds", "usage",
     )  # fmt: skip
 
     def __init__(self, graph: Graph, run_id: str) -> None:
@@ -242,7 +244,7 @@ class State:
         self.children: dict[str, Instance] = {}  # those of `waiting` whose child run is at work
         self.reused: Mapping[str, Mapping[str, JSON]] = {}  # what nodes put out in the run that this one repeats
         self.timers: list[Timer] = []  # a heap
-        self.sweeps: list[Instance] = []  # joins whose losers are still to be cancelled
+        self.sweeps: list[Instance] = []  # joins whose losers are still to be ended
         self.ending = ""  # why everything unsettled is being cancelled: run_cancelled, run_timed_out, run_failed
         self.ending_error: Mapping[str, JSON] | None = None
         self.halting = ""  # why nothing new is dispatched: halted, run_failed
@@ -254,6 +256,7 @@ class State:
         self.continued = 0  # hand-overs so far
         self.held: Mapping[str, JSON] | None = None  # {by, reason, at} while somebody has paused the run: nothing new starts
         self.holds = 0  # how often it was held or released so far
+        self.usage: Mapping[str, int] | None = {}  # of all attempts; None where a snapshot of a former release does not say
         self.notes: list[tuple[str, Instance, str]] = []  # what the last folds noticed and nobody logged yet
 
     @property

@@ -9,15 +9,21 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from stepless.core.called import Called, called
 from stepless.core.decision import iso
 from stepless.core.events import NODE_ENDS, NODE_FAILURES, Event, EventType
 from stepless.core.fold import apply, subject
+from stepless.core.forks import Forks
 from stepless.core.inputs import merged_inputs
 from stepless.core.state import OUTSIDE, Instance, State, Status
+from stepless.core.tags import PARTIAL_SUCCESS, Tag, tag_of_node, tag_of_run
 from stepless.errors import EngineBug
+from stepless.limits import MAX_SHOWN_CALLS, MAX_SHOWN_PATH
 from stepless.model.graph import Graph, Node
 from stepless.model.json import JSON
 from stepless.model.work import added
+
+_NOWHERE = range(0)
 
 
 def locate(graph: Graph, instance_id: str) -> Node:
@@ -72,7 +78,7 @@ def envelope(graph: Graph, run_id: str, event: Event) -> dict[str, JSON]:
     elif event.type in _RUN_STATUS_OF:
         payload["status"] = _RUN_STATUS_OF[event.type]
     if event.type is EventType.RUN_COMPLETED and payload.get("failures"):
-        payload["tags"] = ["partial_success"]
+        payload["tags"] = [PARTIAL_SUCCESS]
     return {
         "eventId": event.sequence,
         "sequence": event.sequence,
@@ -93,7 +99,7 @@ def envelope(graph: Graph, run_id: str, event: Event) -> dict[str, JSON]:
 @dataclass(slots=True)
 class NodeRecord:
     """What became of one instance. Times are milliseconds since 1970 UTC; what did not happen is None. `usage` is that of all its
-    attempts."""
+    attempts. `fork` and `branch` are its place in the graph, see `forks.Place`."""
 
     instance: str
     node: str
@@ -105,33 +111,44 @@ class NodeRecord:
     inputs: Mapping[str, JSON] = field(default_factory=dict)
     output: JSON = None
     error: Mapping[str, JSON] | None = None
+    exception: Mapping[str, JSON] | None = None  # in author code, behind the error
     index: int | None = None
     predecessor: str | None = None
     wave: int = 0
     depth: int = 0
+    fork: str | None = None
+    branch: int | None = None
     attempts: int = 0
     started_ms: int | None = None
     ended_ms: int | None = None
     usage: Mapping[str, int] = field(default_factory=dict)
     waiting: Mapping[str, JSON] | None = None  # reason, deadline, exits and details while it waits
+    calls: list[Called] = field(default_factory=list)  # the last MAX_SHOWN_CALLS attempts, where the trace was asked for them
+    before: NodeRecord | None = field(default=None, repr=False, compare=False)  # of the predecessor; of an entry, its container
 
-
-@dataclass(frozen=True, slots=True)
-class Tag:
-    """One transition, for counting. `tag` is one of the names of 2.10."""
-
-    tag: str
-    instance: str | None
-    facts: Mapping[str, JSON]
+    @property
+    def path(self) -> tuple[str, ...]:
+        """The instances that led to it, from an entry to itself, containers before what is inside them; of a longer path the last
+        MAX_SHOWN_PATH. Empty for what never started."""
+        found: list[str] = []
+        record: NodeRecord | None = self if self.index is not None else None
+        while record is not None and len(found) < MAX_SHOWN_PATH:
+            found.append(record.instance)
+            record = record.before
+        return tuple(reversed(found))
 
 
 class Trace:
-    """A run as its log tells it: `nodes` by instance id in order of first mention, `tags` in order, `state` after it all."""
+    """A run as its log tells it: `nodes` by instance id in order of first mention, `tags` in order, `state` after it all. The
+    records at the places `called` in that order also tell what their attempts were called with."""
 
-    def __init__(self, graph: Graph, run_id: str) -> None:
+    def __init__(self, graph: Graph, run_id: str, called: range = _NOWHERE) -> None:
+        self._called = called
+        self._shown: set[str] = set()  # instances of which it is told
         self.state = State(graph, run_id)
         self.nodes: dict[str, NodeRecord] = {}
         self.tags: list[Tag] = []
+        self._forks = Forks()
 
     def extend(self, events: Iterable[Event]) -> Trace:
         """Reads on in the log."""
@@ -146,15 +163,22 @@ class Trace:
         state.notes.clear()
         if instance is not None:
             self._note_node(event, instance)
-        elif event.type is EventType.RUN_COMPLETED and event.data.get("failures"):
-            self.tags.append(Tag("partial_success", None, {"failures": event.data["failures"]}))
+        elif event.type is EventType.RUN_RECOVERED and self._shown:
+            self._note_recovery(event)
+        elif (tag := tag_of_run(event)) is not None:
+            self.tags.append(tag)
 
     def _note_node(self, event: Event, instance: Instance) -> None:
         record = self.nodes.get(event.instance)
         if record is None:
             node = instance.node
             record = NodeRecord(event.instance, node.id, node.kind.name, node.label, "pending", wave=node.wave, depth=node.depth)
+            if len(self.nodes) in self._called:
+                self._shown.add(event.instance)
             self.nodes[event.instance] = record
+            place = self._forks.place_of(instance)
+            if place is not None:
+                record.fork, record.branch = place
         if "usage" in event.data and not event.data.get("reused"):  # of every attempt; what was reused another run has paid
             record.usage = added(record.usage, event.data["usage"])
         status = _STATUS_OF.get(event.type)
@@ -165,50 +189,44 @@ class Trace:
             self._note_start(event, instance, record)
         elif event.type in NODE_ENDS:
             self._note_end(event, instance, record)
-        tag = _TAGS.get(event.type)
+        elif event.type is EventType.CONTRACT_VIOLATED and event.data.get("phase") == "input":
+            record.calls.clear()  # it is judged before anything is called
+        tag = tag_of_node(event, instance, record)
         if tag is not None:
-            self.tags.append(Tag(tag, event.instance, self._tag_facts(event, record)))
+            self.tags.append(tag)
 
     def _note_start(self, event: Event, instance: Instance, record: NodeRecord) -> None:
         record.attempts = event.data.get("attempt", 1)
+        if event.instance in self._shown:
+            self._note_call(event, instance, record)
         if record.started_ms is not None:
             return
         record.started_ms = event.at_ms
         record.index = instance.index
+        scope = instance.scope
         if instance.predecessor != OUTSIDE:
-            record.predecessor = instance.scope.body.nodes[instance.predecessor].id + instance.scope.suffix
+            record.predecessor = scope.body.nodes[instance.predecessor].id + scope.suffix
+        former = record.predecessor or (scope.owner.id if scope.owner is not None else None)
+        record.before = self.nodes.get(former) if former is not None else None
         record.inputs = merged_inputs(self.state, instance)
+
+    def _note_call(self, event: Event, instance: Instance, record: NodeRecord) -> None:
+        call = called(self.state, instance, event.at_ms)
+        if call is not None:
+            others = [one for one in record.calls if one.attempt != call.attempt]
+            record.calls = [*others[1 - MAX_SHOWN_CALLS :], call]
+
+    def _note_recovery(self, event: Event) -> None:
+        """What was cut off has been called again, at this instant."""
+        for name in event.data.get("instances", ()):
+            instance = self.state.running.get(name)
+            if name in self._shown and instance is not None and not instance.node.at_most_once:
+                self._note_call(event, instance, self.nodes[name])
 
     def _note_end(self, event: Event, instance: Instance, record: NodeRecord) -> None:
         record.ended_ms = event.at_ms
         record.reason = event.data.get("reason")
         record.error = instance.error
+        record.exception = event.data.get("exception")
         record.code = str(instance.error["code"]) if instance.error is not None else None
         record.output = instance.value
-
-    @staticmethod
-    def _tag_facts(event: Event, record: NodeRecord) -> Mapping[str, JSON]:
-        match event.type:
-            case EventType.NODE_STARTED:
-                return {"attempt": record.attempts, "wave": record.wave}
-            case EventType.NODE_RETRIED:
-                return {name: event.data.get(name) for name in ("attempt", "cause", "delay_ms")}
-            case EventType.NODE_COMPLETED:
-                took_ms = event.at_ms - (record.started_ms if record.started_ms is not None else event.at_ms)
-                tokens = {name: record.usage.get(name, 0) for name in ("input_tokens", "output_tokens")}
-                return {"duration_ms": took_ms, **tokens}
-        return {"code": record.code} if record.code else {}
-
-
-_TAGS: Mapping[EventType, str] = {
-    EventType.NODE_STARTED: "node_started",
-    EventType.NODE_RETRIED: "node_retried",
-    EventType.MODERATION_FLAGGED: "moderation_flagged",
-    EventType.CONTRACT_VIOLATED: "contract_violated",
-    EventType.NODE_TIMED_OUT: "timed_out",
-    EventType.NODE_FAILED: "node_failed",
-    EventType.NODE_BLOCKED: "node_failed",
-    EventType.NODE_INVALIDATED: "node_failed",
-    EventType.NODE_COMPLETED: "node_completed",
-    EventType.NODE_CANCELLED: "node_cancelled",
-}

@@ -52,7 +52,8 @@ def end_turn(owner: Instance, scope: Scope, custom: Custom) -> None:
 def _failed_turn(turns: Turns, container: Container, scope: Scope) -> None:
     turns.failed += 1
     error: Mapping[str, JSON] = scope.error or {"code": "iteration_failed", "message": "the turn failed"}
-    turns.error = turns.error or error
+    if turns.error is None or scope.index < turns.error_index:
+        turns.error, turns.error_index = error, scope.index
     if container.on_error is OnError.STOP:
         turns.stopped = True
     elif container.on_error is OnError.CONTINUE:

@@ -9,31 +9,53 @@ import json
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 
 from stepless.expressions.dates import instant
 from stepless.expressions.faults import Misfit
-from stepless.expressions.patterns import pattern
-from stepless.expressions.queries import query
+from stepless.expressions.patterns import matches, pattern
+from stepless.expressions.queries import queried, query
 from stepless.expressions.texts import to_json, to_text
-from stepless.expressions.values import ORDER, add, contains, kind, number, room_for_items, room_for_text, weigh
+from stepless.expressions.values import (
+    ORDER,
+    add,
+    contains,
+    kind,
+    number,
+    pay_for_search,
+    pay_for_text,
+    room_for_items,
+    room_for_text,
+    weigh,
+)
 from stepless.limits import MAX_LIST_ITEMS, MAX_NUMBER_CHARACTERS, MAX_ROUND_DIGITS, MAX_TEXT_CHARACTERS
 from stepless.model.json import JSON
+from stepless.model.scope import Payer
 
 _INTEGER: Final = re.compile(r"\s*[+-]?[0-9]+\s*", re.ASCII)
 _DECIMAL: Final = re.compile(r"\s*[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?\s*", re.ASCII)
 
+# Steps for each item or character, as `benchmarks/evaluation.py` finds them.
+_ORDERING: Final = 40
+_ADDING: Final = 35
+_CASING: Final = 8  # a quarter of it for each character: those beyond ASCII change case slowly, and into several
+_PIECE: Final = 15
+_WRITTEN_PIECE: Final = 160
+_PARSING: Final = 20
+
 
 @dataclass(frozen=True, slots=True)
 class Function:
-    """`call` takes from `least` to `most` values. A `prepared` function takes two, and `prepare` turns the second into
-    what answers for the first: at publish when it is a literal. `clocked` takes the instant of the decision instead."""
+    """`call` takes from `least` to `most` values, and after them who pays when it is `paid`: its work grows with its values. A
+    `prepared` function takes two, and `prepare` turns the second into what answers for the first: at publish when it is a
+    literal. `clocked` takes the instant of the decision instead."""
 
     least: int
     most: int
     call: Callable[..., JSON]
-    prepare: Callable[[JSON], Callable[[JSON], JSON]] | None = None
+    prepare: Callable[[JSON], Callable[[JSON, Payer], JSON]] | None = None
     clocked: bool = False
+    paid: bool = False
 
 
 def _length(value: JSON) -> JSON:
@@ -46,14 +68,16 @@ def _extreme(symbol: str) -> Callable[..., JSON]:
     """min or max of several arguments, or of the items of one list: all numbers or all texts, the first among equals."""
     better = ORDER[symbol]
 
-    def extreme(*values: JSON) -> JSON:
+    def extreme(*given: Any) -> JSON:
+        *values, payer = given
         items = _items_of(values[0]) if len(values) == 1 else values
+        payer.spend(_ORDERING * len(items))
         if not items:
             raise Misfit("an empty list has neither least nor greatest", "give it another argument")
         best = items[0]
-        better(best, best)  # one item alone must be of a kind that has an order, too
+        better(best, best, payer)  # one item alone must be of a kind that has an order, too
         for item in items[1:]:
-            best = item if better(item, best) else best
+            best = item if better(item, best, payer) else best
         return best
 
     return extreme
@@ -78,10 +102,11 @@ def _object_of(value: JSON) -> dict[str, JSON]:
     return value
 
 
-def _sum(value: JSON) -> JSON:
+def _sum(value: JSON, payer: Payer) -> JSON:
+    payer.spend(_ADDING * len(_items_of(value)))
     total: JSON = 0
-    for item in _items_of(value):
-        total = add(total, number(item))
+    for item in value:
+        total = add(total, number(item), payer)
     return total
 
 
@@ -92,9 +117,10 @@ def _round(value: JSON, digits: JSON = None) -> JSON:
     return number(round(number(value)) if digits is None else round(number(value), digits))
 
 
-def _cased(change: Callable[[str], str]) -> Callable[[JSON], JSON]:
-    def cased(value: JSON) -> JSON:
+def _cased(change: Callable[[str], str]) -> Callable[[JSON, Payer], JSON]:
+    def cased(value: JSON, payer: Payer) -> JSON:
         room_for_text(len(_text_of(value)))
+        pay_for_text(len(value) if value.isascii() else _CASING * len(value), payer)
         changed = change(value)
         room_for_text(len(changed))
         return changed
@@ -102,25 +128,44 @@ def _cased(change: Callable[[str], str]) -> Callable[[JSON], JSON]:
     return cased
 
 
-def _split(value: JSON, separator: JSON = None) -> JSON:
+def _trim(value: JSON, payer: Payer) -> JSON:
+    pay_for_text(len(_text_of(value)), payer)
+    return value.strip()
+
+
+def _at_the(end: Callable[[str, str], bool]) -> Callable[[JSON, JSON, Payer], JSON]:
+    def stands(value: JSON, sought: JSON, payer: Payer) -> JSON:
+        pay_for_text(min(len(_text_of(value)), len(_text_of(sought))), payer)
+        return end(value, sought)
+
+    return stands
+
+
+def _split(value: JSON, *more: Any) -> JSON:
     """The pieces of a text between separators; without one, its words."""
+    separator, payer = more if len(more) == 2 else (None, *more)
     if separator is not None and not _text_of(separator):
         raise Misfit("an empty text separates nothing")
+    pay_for_search(len(separator or " "), len(_text_of(value)), payer)
+    payer.spend(_PIECE * min(len(value), MAX_LIST_ITEMS))
     pieces = _text_of(value).split(separator, MAX_LIST_ITEMS)
     room_for_items(len(pieces))
     return pieces
 
 
-def _join(value: JSON, separator: JSON = "") -> JSON:
+def _join(value: JSON, *more: Any) -> JSON:
     """The items of a list in one text; items that are not texts are written as in a longer text."""
+    separator, payer = more if len(more) == 2 else ("", *more)
     room_for_items(len(_items_of(value)))
+    payer.spend(sum(_PIECE if type(item) is str else _WRITTEN_PIECE for item in value))
     between = len(_text_of(separator)) * max(0, len(value) - 1)
     room_for_text(between)
     pieces: list[str] = []
     for item in value:
-        pieces.append(to_text(item))
+        pieces.append(to_text(item, payer))
         between += len(pieces[-1])
         room_for_text(between)
+    pay_for_text(between, payer)
     return separator.join(pieces)
 
 
@@ -146,21 +191,40 @@ def _float(value: JSON) -> JSON:
         raise Misfit("the number is too large for a float") from None
 
 
-def _str(value: JSON) -> JSON:
+def _str(value: JSON, payer: Payer) -> JSON:
     """A text as it is, anything else as compact JSON; null too, as `null`."""
-    return value if type(value) is str else to_json(value)
+    return value if type(value) is str else to_json(value, payer)
 
 
-def _json(value: JSON) -> JSON:
+def _json(value: JSON, payer: Payer) -> JSON:
     """The value that a JSON text stands for. (The other direction is `str`.)"""
     if len(_text_of(value)) > MAX_TEXT_CHARACTERS:
         raise Misfit(f"a JSON text has at most {MAX_TEXT_CHARACTERS} characters")
+    payer.spend(len(value) + _PARSING * sum(map(value.count, ",[{")))  # there are no more values than these, and one
     try:
         parsed = json.loads(value)
     except (ValueError, RecursionError):
         raise Misfit("the text is not JSON") from None
-    weigh(parsed, 2 * MAX_TEXT_CHARACTERS)
+    weigh(parsed, 2 * MAX_TEXT_CHARACTERS, payer)
     return parsed
+
+
+def _of(take: Callable[[dict[str, JSON]], list[JSON]], steps: int) -> Callable[[JSON, Payer], JSON]:
+    """What is taken from an object, at `steps` for each of its keys."""
+
+    def taken(value: JSON, payer: Payer) -> JSON:
+        payer.spend(steps * len(_object_of(value)))
+        return take(value)
+
+    return taken
+
+
+def _truth(judge: Callable[[list[JSON]], bool]) -> Callable[[JSON, Payer], JSON]:
+    def judged(value: JSON, payer: Payer) -> JSON:
+        payer.spend(len(_items_of(value)))
+        return judge(value)
+
+    return judged
 
 
 def _default(value: JSON, fallback: JSON) -> JSON:
@@ -169,32 +233,32 @@ def _default(value: JSON, fallback: JSON) -> JSON:
 
 FUNCTIONS: Final[dict[str, Function]] = {
     "len": Function(1, 1, _length),
-    "min": Function(1, 100, _extreme("<")),
-    "max": Function(1, 100, _extreme(">")),
-    "sum": Function(1, 1, _sum),
+    "min": Function(1, 100, _extreme("<"), paid=True),
+    "max": Function(1, 100, _extreme(">"), paid=True),
+    "sum": Function(1, 1, _sum, paid=True),
     "round": Function(1, 2, _round),
     "abs": Function(1, 1, lambda value: abs(number(value))),
-    "lower": Function(1, 1, _cased(str.lower)),
-    "upper": Function(1, 1, _cased(str.upper)),
-    "trim": Function(1, 1, lambda value: _text_of(value).strip()),
-    "split": Function(1, 2, _split),
-    "join": Function(1, 2, _join),
-    "contains": Function(2, 2, lambda whole, sought: contains(sought, whole)),
-    "startswith": Function(2, 2, lambda text, start: _text_of(text).startswith(_text_of(start))),
-    "endswith": Function(2, 2, lambda text, end: _text_of(text).endswith(_text_of(end))),
-    "matches": Function(2, 2, lambda text, written: pattern(written)(text), prepare=pattern),
+    "lower": Function(1, 1, _cased(str.lower), paid=True),
+    "upper": Function(1, 1, _cased(str.upper), paid=True),
+    "trim": Function(1, 1, _trim, paid=True),
+    "split": Function(1, 2, _split, paid=True),
+    "join": Function(1, 2, _join, paid=True),
+    "contains": Function(2, 2, lambda whole, sought, payer: contains(sought, whole, payer), paid=True),
+    "startswith": Function(2, 2, _at_the(str.startswith), paid=True),
+    "endswith": Function(2, 2, _at_the(str.endswith), paid=True),
+    "matches": Function(2, 2, matches, prepare=pattern, paid=True),
     "int": Function(1, 1, _int),
     "float": Function(1, 1, _float),
-    "str": Function(1, 1, _str),
+    "str": Function(1, 1, _str, paid=True),
     "bool": Function(1, 1, bool),
-    "keys": Function(1, 1, lambda value: list(_object_of(value))),
-    "values": Function(1, 1, lambda value: list(_object_of(value).values())),
-    "items": Function(1, 1, lambda value: [[key, item] for key, item in _object_of(value).items()]),
-    "any": Function(1, 1, lambda value: any(_items_of(value))),
-    "all": Function(1, 1, lambda value: all(_items_of(value))),
+    "keys": Function(1, 1, _of(list, 3), paid=True),
+    "values": Function(1, 1, _of(lambda value: list(value.values()), 3), paid=True),
+    "items": Function(1, 1, _of(lambda value: [[key, item] for key, item in value.items()], 40), paid=True),
+    "any": Function(1, 1, _truth(any), paid=True),
+    "all": Function(1, 1, _truth(all), paid=True),
     "default": Function(2, 2, _default),
     "now": Function(0, 0, instant, clocked=True),
     "date": Function(1, 1, instant),
-    "json": Function(1, 1, _json),
-    "query": Function(2, 2, lambda value, written: query(written)(value), prepare=query),
+    "json": Function(1, 1, _json, paid=True),
+    "query": Function(2, 2, queried, prepare=query, paid=True),
 }

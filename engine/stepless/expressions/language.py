@@ -13,28 +13,35 @@ from __future__ import annotations
 
 import ast
 from dataclasses import dataclass, field
+from typing import Final
 
 from stepless.expressions.faults import SYNTAX, TOO_LARGE, fault
 from stepless.expressions.lexer import Lexed, lex
 from stepless.expressions.references import Known
 from stepless.expressions.syntax import Builder
-from stepless.expressions.texts import Evaluate
+from stepless.expressions.texts import READING, Evaluate
 from stepless.limits import MAX_EXPRESSION_NODES
 from stepless.model.json import JSON
 from stepless.model.scope import Reference, Scope
 
+_PART: Final = 30  # steps
+_CALL: Final = 200  # of a function, on short values
+
 
 @dataclass(frozen=True, slots=True)
 class CompiledExpression:
-    """An `Expression`: `source` as written, `references` in order of appearance."""
+    """An `Expression`: `source` as written, `references` in order of appearance. `steps` pay for its parts, each evaluated once
+    at most; what grows with the values is paid for where it is done."""
 
     source: str
     references: tuple[Reference, ...]
     run: Evaluate = field(repr=False, compare=False)
+    steps: int = 0
 
     def evaluate(self, scope: Scope) -> JSON:
         """Its value in `scope`. Raises `ExpressionError`, and whatever the scope itself raises."""
         try:
+            scope.spend(self.steps)
             return self.run(scope)
         except (RecursionError, MemoryError, OverflowError):
             raise fault("the values are too large or nested too deeply", self.source, 0) from None
@@ -55,14 +62,18 @@ def compile_lexed(source: str, lexed: Lexed) -> CompiledExpression:
         raise fault("the expression is empty", source, lexed.start, code=SYNTAX)
     indent = len(lexed.plain) - len(lexed.plain.lstrip(" "))
     body = _parse(lexed.plain.strip(" "), source, lexed.start + indent)
-    if sum(isinstance(node, ast.expr) for node in ast.walk(body)) > MAX_EXPRESSION_NODES:
+    parts = [node for node in ast.walk(body) if isinstance(node, ast.expr)]
+    if len(parts) > MAX_EXPRESSION_NODES:
         message = f"an expression has at most {MAX_EXPRESSION_NODES} parts"
         raise fault(message, source, lexed.start + indent, code=TOO_LARGE)
     references: list[Reference] = []
     for binding in lexed.bindings.values():
         pieces = binding if isinstance(binding, tuple) else (binding,)
         references += [piece for piece in pieces if isinstance(piece, Reference)]
-    return CompiledExpression(source, tuple(references), Builder(source, lexed.bindings, lexed.start + indent).build(body))
+    run = Builder(source, lexed.bindings, lexed.start + indent).build(body)
+    calls = sum(isinstance(part, ast.Call) for part in parts)
+    steps = _PART * len(parts) + _CALL * calls + READING * len(references)
+    return CompiledExpression(source, tuple(references), run, steps)
 
 
 def _parse(plain: str, source: str, offset: int) -> ast.expr:

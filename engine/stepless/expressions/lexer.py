@@ -34,10 +34,10 @@ Binding: TypeAlias = Reference | tuple[Piece, ...]  # a reference, or a quoted t
 _TOKEN: Final = re.compile(
     rf"""
       (?P<reference> {REFERENCE} | {VARIABLE} )
-    | (?P<quoted>    ' (?: [^'\\\n] | \\[^\n] )*+ ' | " (?: [^"\\\n] | \\[^\n] )*+ " )
-    | (?P<number>    (?: [0-9]++ (?: \.[0-9]*+ )? | \.[0-9]++ ) (?: [eE][+-]?[0-9]++ )? )
-    | (?P<word>      [A-Za-z_][A-Za-z0-9_]*+ )
-    | (?P<space>     [\ \t\r\n]++ )
+    | (?P<quoted>    ' [^'\\\n]* (?: \\[^\n] [^'\\\n]* )* ' | " [^"\\\n]* (?: \\[^\n] [^"\\\n]* )* " )
+    | (?P<number>    (?: [0-9]+ (?: \.[0-9]* )? | \.[0-9]+ ) (?: [eE][+-]?[0-9]+ )? )
+    | (?P<word>      [A-Za-z_][A-Za-z0-9_]* )
+    | (?P<space>     [\ \t\r\n]+ )
     | (?P<open>      [(\[{{] )
     | (?P<close>     [)\]}}] )
     | (?P<foreign>   && | \|\| | [=!]== | !(?!=) | (?<![=!<>:])=(?!=) )

@@ -1,112 +1,151 @@
-"""`query`: JMESPath over a JSON value, with a bound on the work and on what is built. The library is loaded at the first query.
+"""`query`: JMESPath over a JSON value, paid for step by step. The library is loaded at the first query.
 
-JMESPath has no loops, yet a chain like `[@,@][]|[@,@][]|…` doubles its value with every link. So the interpreter counts
+JMESPath has no loops, yet a chain like `[@,@][]|[@,@][]|…` doubles its value with every link. So the interpreter pays for
 its visits, and weighs every list and object that it builds, before the next link sees it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from functools import lru_cache
-from typing import Any, Final
+from collections.abc import Callable, Iterable, Mapping
+from functools import lru_cache, partial
+from typing import Any, Final, TypeAlias
 
+from stepless.errors import ExpressionError
 from stepless.expressions.faults import Misfit
-from stepless.expressions.values import kind, weigh
-from stepless.limits import MAX_EXPRESSION_CHARACTERS, MAX_QUERY_STEPS, MAX_RESULT_BYTES
+from stepless.expressions.values import kind, pay_for_text, weigh
+from stepless.limits import MAX_EXPRESSION_CHARACTERS, MAX_RESULT_BYTES
 from stepless.model.json import JSON
+from stepless.model.scope import Payer
+
+Finder: TypeAlias = Callable[[JSON, Payer], JSON]
 
 _KEPT_QUERIES: Final = 256
-_VISIT_STEPS: Final = 10  # a visit takes at least as long as weighing ten values
+_QUERY: Final = 2_000  # steps before the first visit
+_COMPILING: Final = 2_500  # steps for each character of a query that is known only now
+_VISIT: Final = 120
+_EVERYTHING: Final = 60  # steps for each value in the arguments of a function
+_NOTHING: Final = frozenset({"abs", "ceil", "floor", "length", "not_null", "to_array", "type"})
+_ITEMS: Final[Mapping[str, int]] = {  # of functions that look at the items of their arguments: steps for each
+    "avg": 40, "ends_with": 1, "keys": 3, "map": 10, "merge": 20, "reverse": 3, "starts_with": 1, "sum": 40, "to_number": 1,
+    "values": 3,
+}  # fmt: skip
 
 
-def query(text: JSON) -> Callable[[JSON], JSON]:
+def query(text: JSON) -> Finder:
     """What finds the JMESPath expression `text` in a value. Raises `Misfit` for a text that is no such expression; what
-    it answers raises `Misfit` when the query does not fit the value or takes too much."""
+    it answers raises `Misfit` when the query does not fit the value."""
+    return _compiled(_checked(text))
+
+
+def queried(value: JSON, text: JSON, payer: Payer) -> JSON:
+    """What a query that is known only now finds. It is compiled, and paid for, each time: what a process remembers of earlier
+    ones must not change where an evaluation ends."""
+    payer.spend(_COMPILING * len(_checked(text)))
+    return _compiled(text)(value, payer)
+
+
+def _checked(text: JSON) -> str:
     if type(text) is not str:
         raise Misfit(f"a query is a text, not {kind(text)}")
     if len(text) > MAX_EXPRESSION_CHARACTERS:
         raise Misfit(f"a query has at most {MAX_EXPRESSION_CHARACTERS} characters")
-    return _compiled(text)
+    return text
 
 
 @lru_cache(maxsize=_KEPT_QUERIES)
-def _compiled(text: str) -> Callable[[JSON], JSON]:
+def _compiled(text: str) -> Finder:
     import jmespath
 
     try:
         tree = jmespath.compile(text).parsed
     except (ValueError, TypeError, KeyError, RecursionError):
         raise Misfit("this is not a JMESPath expression") from None
-    interpreter = _bounded_interpreter()
+    interpreter = _paying_interpreter()
 
-    def find(value: JSON) -> JSON:
+    def find(value: JSON, payer: Payer) -> JSON:
+        payer.spend(_QUERY)
         try:
-            found = interpreter().visit(tree, value)
-        except Misfit:
+            found = interpreter(payer).visit(tree, value)
+        except (Misfit, ExpressionError):
             raise
         except Exception as error:  # the library promises no closed set of errors
             raise Misfit(f"the query does not fit the value: {type(error).__name__}") from None
-        weigh(found, MAX_RESULT_BYTES)
+        weigh(found, MAX_RESULT_BYTES, payer)
         return found
 
     return find
 
 
-class _Budget:
-    """What one evaluation may still spend, in values and characters looked at."""
-
-    def __init__(self) -> None:
-        self.left = MAX_QUERY_STEPS
-
-    def spend(self, steps: int) -> None:
-        self.left -= steps
-        if self.left < 0:
-            raise Misfit(f"the query takes more than {MAX_QUERY_STEPS} steps")
-
-    def weigh(self, built: Any) -> Any:
-        self.spend(weigh(built, max(0, self.left)))
-        return built
-
-
 @lru_cache(maxsize=1)
-def _bounded_interpreter() -> Callable[[], Any]:
+def _paying_functions() -> Callable[[Payer], Any]:
     from jmespath.functions import Functions
-    from jmespath.visitor import Options, TreeInterpreter
 
-    class BoundedFunctions(Functions):
-        """JMESPath's functions; the two that build texts pay before they build."""
+    class PayingFunctions(Functions):
+        """JMESPath's functions, paid for before they begin."""
 
-        def __init__(self, budget: _Budget) -> None:
-            self.budget = budget
+        def __init__(self, payer: Payer) -> None:
+            self.payer = payer
 
         def call_function(self, function_name: str, resolved_args: Iterable[Any]) -> Any:
             arguments = list(resolved_args)
-            if function_name == "to_string":
-                self.budget.weigh(arguments)
+            if function_name in _ITEMS:
+                self.payer.spend(_ITEMS[function_name] * sum(len(one) for one in arguments if isinstance(one, str | list | dict)))
+            elif function_name not in _NOTHING:
+                values = [one for one in arguments if isinstance(one, str | list | dict)]
+                self.payer.spend(weigh(values, MAX_RESULT_BYTES, self.payer, _EVERYTHING))
             if function_name == "join" and len(arguments) == 2 and type(arguments[0]) is str and type(arguments[1]) is list:
-                self.budget.spend(len(arguments[0]) * len(arguments[1]))
+                self.payer.spend(len(arguments[0]) * len(arguments[1]))
             return super().call_function(function_name, arguments)
 
-    class BoundedInterpreter(TreeInterpreter):
-        """JMESPath's interpreter; visits, selections and flattened lists are paid for."""
+    return PayingFunctions
 
-        def __init__(self) -> None:
-            self.budget = _Budget()
-            super().__init__(Options(custom_functions=BoundedFunctions(self.budget)))
+
+@lru_cache(maxsize=1)
+def _paying_interpreter() -> Callable[[Payer], Any]:
+    from jmespath.visitor import Options, TreeInterpreter
+
+    functions = _paying_functions()
+
+    class PayingInterpreter(TreeInterpreter):
+        """JMESPath's interpreter; visits, comparisons, cuts, selections and flattened lists are paid for."""
+
+        def __init__(self, payer: Payer) -> None:
+            self.payer = payer
+            tests = TreeInterpreter.COMPARATOR_FUNC
+            self.COMPARATOR_FUNC = {sign: partial(self._compared, test) for sign, test in tests.items()}  # type: ignore[misc]
+            super().__init__(Options(custom_functions=functions(payer)))
 
         def visit(self, node: Any, *args: Any, **more: Any) -> Any:
-            self.budget.spend(_VISIT_STEPS)
+            self.payer.spend(_VISIT)
             return super().visit(node, *args, **more)
 
+        def visit_slice(self, node: Any, value: Any) -> Any:
+            self.payer.spend(3 * len(value) if isinstance(value, list) else 0)
+            return super().visit_slice(node, value)
+
         def visit_multi_select_list(self, node: Any, value: Any) -> Any:
-            return self.budget.weigh(super().visit_multi_select_list(node, value))
+            return self._weighed(super().visit_multi_select_list(node, value))
 
         def visit_multi_select_dict(self, node: Any, value: Any) -> Any:
-            return self.budget.weigh(super().visit_multi_select_dict(node, value))
+            return self._weighed(super().visit_multi_select_dict(node, value))
 
         def visit_flatten(self, node: Any, value: Any) -> Any:
-            flat = super().visit_flatten(node, value)
-            self.budget.spend(len(flat or ()))
-            return flat
+            base = self.visit(node["children"][0], value)
+            if isinstance(base, list):
+                self.payer.spend(5 * len(base))
+                self.payer.spend(3 * sum(len(inner) for inner in base if isinstance(inner, list)))
+            looked_up: Any = {**node, "children": [{"type": "literal", "value": base, "children": []}]}
+            return super().visit_flatten(looked_up, value)
 
-    return BoundedInterpreter
+        def _compared(self, test: Callable[[Any, Any], Any], left: Any, right: Any) -> Any:
+            if isinstance(left, str) and isinstance(right, str):
+                pay_for_text(min(len(left), len(right)), self.payer)
+            elif isinstance(left, list | dict) and isinstance(right, list | dict):
+                self.payer.spend(weigh(left, MAX_RESULT_BYTES, self.payer))
+            return test(left, right)
+
+        def _weighed(self, built: Any) -> Any:
+            weigh(built, MAX_RESULT_BYTES, self.payer)
+            return built
+
+    return PayingInterpreter

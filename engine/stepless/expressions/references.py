@@ -23,9 +23,10 @@ Known: TypeAlias = Callable[[str], bool]
 
 ROOTS: Final = ("loop", "parallel", "workflow", "inputs", "input", "run")
 
-# Possessive throughout: a failed attempt costs its own length once, and attempts never overlap, so a scan is linear.
-REFERENCE: Final = r"<(?P<root>[A-Za-z_][A-Za-z0-9_-]{0,63}+)(?P<path>(?:\.[\w-]++|\[-?[0-9]{1,9}+\])*+)>"
-VARIABLE: Final = r"\$\{(?P<name>[A-Za-z_][A-Za-z0-9_]{0,127}+)\}"
+# Nothing can follow a piece that was cut short: a failed attempt costs its own length twice. Attempts never overlap, so a scan
+# is linear. (Possessive quantifiers would say so, but CPython before 3.11.5 mismatches them around groups.)
+REFERENCE: Final = r"<(?P<root>[A-Za-z_][A-Za-z0-9_-]{0,63})(?P<path>(?:\.[\w-]+|\[-?[0-9]{1,9}\])*)>"
+VARIABLE: Final = r"\$\{(?P<name>[A-Za-z_][A-Za-z0-9_]{0,127})\}"
 
 _EITHER: Final = re.compile(f"{REFERENCE}|{VARIABLE}")
 _LETTERS: Final = string.ascii_lowercase + string.digits + "_-" + string.ascii_uppercase
@@ -67,6 +68,22 @@ def unknown_root(root: str, known: Known, text: str, offset: int) -> ExpressionE
     near = _nearest(root, known)
     mend = f"did you mean <{near}>?" if near else "write the id of a node, or one of " + ", ".join(ROOTS)
     return fault(f"<{root}> is not known here", text, offset, code=UNKNOWN_REFERENCE, mend=mend)
+
+
+def doubtful_words(text: str, known: Known, guessed: dict[str, str | None], most: int) -> Iterator[tuple[str, str]]:
+    """The bare words in `<…>` that stay text and are one slip away from a known name, each with that name. What the text closes
+    (`</word>`) is markup. `guessed` keeps what was found out before; at most `most` words are looked at in all."""
+    for match in _EITHER.finditer(text):
+        word = match["root"]
+        if word is None or match["path"] or known(word) or f"</{word}" in text:
+            continue
+        if word not in guessed:
+            if len(guessed) == most:
+                continue
+            guessed[word] = _nearest(word, known)
+        near = guessed[word]
+        if near is not None:
+            yield word, near
 
 
 def _steps(written: str, text: str, offset: int) -> Path:

@@ -26,9 +26,9 @@ from stepless.expressions.forbidden import MENDS, NAMES
 from stepless.expressions.functions import FUNCTIONS, Function
 from stepless.expressions.lexer import Binding
 from stepless.expressions.texts import Evaluate, joined
-from stepless.expressions.values import ARITHMETIC, ORDER, Operator, contains, item, negative, number, part
+from stepless.expressions.values import ARITHMETIC, ORDER, Operator, contains, item, negative, number, part, same
 from stepless.limits import MAX_EXPRESSION_DEPTH
-from stepless.model.json import JSON, equal
+from stepless.model.json import JSON
 from stepless.model.scope import Reference, Scope
 
 _CONSTANTS: Final[dict[str, JSON]] = {"true": True, "false": False, "null": None}
@@ -47,14 +47,14 @@ _UNARY: Final[dict[type[ast.unaryop], Callable[[JSON], JSON]]] = {
     ast.Not: lambda value: not value,
 }
 _COMPARE: Final[dict[type[ast.cmpop], Operator]] = {
-    ast.Eq: equal,
-    ast.NotEq: lambda left, right: not equal(left, right),
+    ast.Eq: same,
+    ast.NotEq: lambda left, right, payer: not same(left, right, payer),
     ast.Lt: ORDER["<"],
     ast.LtE: ORDER["<="],
     ast.Gt: ORDER[">"],
     ast.GtE: ORDER[">="],
     ast.In: contains,
-    ast.NotIn: lambda left, right: not contains(left, right),
+    ast.NotIn: lambda left, right, payer: not contains(left, right, payer),
 }
 
 
@@ -201,7 +201,7 @@ def _binary(builder: Builder, node: ast.BinOp, depth: int) -> Evaluate:
 def _applied(builder: Builder, node: ast.expr, operate: Operator, left: Evaluate, right: Evaluate) -> Evaluate:
     def applied(scope: Scope) -> JSON:
         try:
-            return operate(left(scope), right(scope))
+            return operate(left(scope), right(scope), scope)
         except Misfit as misfit:
             raise builder.error(node, misfit) from None
 
@@ -222,7 +222,7 @@ def _comparison(builder: Builder, node: ast.Compare, depth: int) -> Evaluate:
         left = first(scope)
         for compare, operand in links:
             right = operand(scope)
-            if not compare(left, right):
+            if not compare(left, right, scope):
                 return False
             left = right
         return True
@@ -242,7 +242,7 @@ def _subscript(builder: Builder, node: ast.Subscript, depth: int) -> Evaluate:
     if node.slice.step is not None:
         raise builder.refusal(node.slice.step, "a cut with a step is not allowed in an expression", FORBIDDEN)
     start, stop = (_constant(None) if end is None else builder.build(end, depth) for end in (node.slice.lower, node.slice.upper))
-    return _guarded(builder, node, lambda scope: part(whole(scope), start(scope), stop(scope)))
+    return _guarded(builder, node, lambda scope: part(whole(scope), start(scope), stop(scope), scope))
 
 
 def _call(builder: Builder, node: ast.Call, depth: int) -> Evaluate:
@@ -276,7 +276,11 @@ def _bound(builder: Builder, node: ast.Call, function: Function, arguments: list
             arguments = arguments[:1]
     if len(arguments) == 1:
         only = arguments[0]
+        if function.paid:
+            return lambda scope: call(only(scope), scope)
         return lambda scope: call(only(scope))
+    if function.paid:
+        return lambda scope: call(*[evaluate(scope) for evaluate in arguments], scope)
     return lambda scope: call(*[evaluate(scope) for evaluate in arguments])
 
 

@@ -16,7 +16,7 @@ from stepless.expressions.faults import TOO_LARGE, Misfit, fault
 from stepless.expressions.language import compile_lexed
 from stepless.expressions.lexer import lex
 from stepless.expressions.references import REFERENCE, VARIABLE, Known, read_reference
-from stepless.expressions.texts import Evaluate, joined
+from stepless.expressions.texts import READING, Evaluate, joined
 from stepless.limits import MAX_DOCUMENT_DEPTH
 from stepless.model.json import JSON
 from stepless.model.scope import Reference, Scope
@@ -27,11 +27,13 @@ _MARKS: Final = ("<", "${", "{{")
 
 @dataclass(frozen=True, slots=True)
 class CompiledTemplate:
-    """A `Template`: the value as written, its references in order of appearance, and what fills them in, if anything."""
+    """A `Template`: the value as written, its references in order of appearance, and what fills them in, if anything. `steps`
+    pay for reading and copying; its expressions pay for themselves."""
 
     value: JSON
     references: tuple[Reference, ...]
     fill: Evaluate | None = field(repr=False, compare=False)
+    steps: int = 0
 
     @property
     def constant(self) -> bool:
@@ -43,6 +45,7 @@ class CompiledTemplate:
         if self.fill is None:
             return self.value
         try:
+            scope.spend(self.steps)
             return self.fill(scope)
         except (RecursionError, MemoryError, OverflowError):
             raise fault("the values are too large or nested too deeply", "", 0) from None
@@ -55,7 +58,18 @@ def compile_template(value: JSON, known: Known) -> CompiledTemplate:
     """
     references: list[Reference] = []
     fill = _fill(value, known, references, 1)
-    return CompiledTemplate(value, tuple(references), fill)
+    steps = 0 if fill is None else READING * len(references) + _size(value)
+    return CompiledTemplate(value, tuple(references), fill, steps)
+
+
+def _size(value: JSON) -> int:
+    """How many values there are in `value`."""
+    size, level = 0, [value]
+    while level:
+        size += len(level)
+        containers = [one for one in level if type(one) is dict or type(one) is list]
+        level = [inner for one in containers for inner in (one.values() if type(one) is dict else one)]
+    return size
 
 
 def _fill(value: JSON, known: Known, references: list[Reference], depth: int) -> Evaluate | None:

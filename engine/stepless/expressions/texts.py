@@ -11,33 +11,38 @@ from collections.abc import Callable, Sequence
 from typing import Final, TypeAlias
 
 from stepless.expressions.faults import Misfit
-from stepless.expressions.values import room_for_text, weigh
+from stepless.expressions.values import pay_for_text, room_for_text, weigh
 from stepless.limits import MAX_TEXT_CHARACTERS
 from stepless.model.json import JSON
-from stepless.model.scope import Scope
+from stepless.model.scope import Payer, Scope
 
 Evaluate: TypeAlias = Callable[[Scope], JSON]
+
+READING: Final = 80  # steps for a reference, and for what it reads as a short text
+_WRITING: Final = 60  # for each value written as JSON
 
 _encode: Final = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode
 
 
-def to_json(value: JSON) -> str:
+def to_json(value: JSON, payer: Payer) -> str:
     """Compact JSON text. A container is weighed before it is written, so that shared parts cannot multiply."""
     if type(value) is list or type(value) is dict:
-        weigh(value, MAX_TEXT_CHARACTERS)
+        payer.spend(weigh(value, MAX_TEXT_CHARACTERS, payer, _WRITING) >> 1)
+    elif type(value) is str:
+        pay_for_text(2 * len(value), payer)
     try:
         return _encode(value)
     except (TypeError, ValueError):
         raise Misfit("the value cannot be written as JSON") from None
 
 
-def to_text(value: JSON) -> str:
+def to_text(value: JSON, payer: Payer) -> str:
     """`value` inside a longer text."""
     if type(value) is str:
         return value
     if value is None:
         return ""
-    return to_json(value)
+    return to_json(value, payer)
 
 
 def joined(pieces: Sequence[str | Evaluate]) -> Callable[[Scope], str]:
@@ -47,10 +52,11 @@ def joined(pieces: Sequence[str | Evaluate]) -> Callable[[Scope], str]:
         texts: list[str] = []
         characters = 0
         for piece in pieces:
-            text = piece if isinstance(piece, str) else to_text(piece(scope))
+            text = piece if isinstance(piece, str) else to_text(piece(scope), scope)
             texts.append(text)
             characters += len(text)
             room_for_text(characters)
+        pay_for_text(characters, scope)
         return "".join(texts)
 
     return join

@@ -14,13 +14,21 @@ from typing import Any, Final, TypeAlias
 from stepless.expressions.faults import Misfit
 from stepless.limits import MAX_DOCUMENT_DEPTH, MAX_INTEGER_BITS, MAX_LIST_ITEMS, MAX_TEXT_CHARACTERS
 from stepless.model.json import JSON, equal
+from stepless.model.scope import Payer
 
-Operator: TypeAlias = Callable[[JSON, JSON], JSON]
+Operator: TypeAlias = Callable[[JSON, JSON, Payer], JSON]
+
+FREE: Final = 64  # characters that an operation looks at within what every part of an expression costs
 
 NUMBERS: Final = frozenset({int, float})
 _NUMERIC: Final = frozenset({(int, int), (int, float), (float, int), (float, float)})
 _ORDERED: Final = _NUMERIC | {(str, str)}
 _CONTAINERS: Final = frozenset({list, dict})
+_WEIGHING: Final = 30  # steps for each value looked at
+_KEY: Final = 50  # more for each value under a key
+_COPYING: Final = 3  # for each item copied into another list
+_COMPARING: Final = 70  # for each pair compared
+_BITS_OF_A_DIGIT: Final = 3
 _KINDS: Final[dict[type, str]] = {
     type(None): "null", bool: "a boolean", int: "a number", float: "a number", str: "a text", list: "a list", dict: "an object",
 }  # fmt: skip
@@ -55,14 +63,15 @@ def room_for_items(items: int) -> None:
         raise Misfit(f"a list has at most {MAX_LIST_ITEMS} items")
 
 
-def weigh(value: JSON, limit: int) -> int:
-    """How many values and characters `value` holds, shared parts counted as often as they occur.
+def weigh(value: JSON, limit: int, payer: Payer, steps: int = _WEIGHING) -> int:
+    """How many values and characters `value` holds, shared parts counted as often as they occur. Each value costs `steps`.
 
     Raises `Misfit` above `limit` (having looked at little more than that many), below MAX_DOCUMENT_DEPTH levels, and for
     what is not JSON: other types, other keys than text, numbers out of bounds.
     """
     weight, depth, level = 0, 0, [value]
     while level:
+        payer.spend(steps * len(level))
         depth += 1
         if depth > MAX_DOCUMENT_DEPTH + 1:
             raise Misfit(f"a value has at most {MAX_DOCUMENT_DEPTH} levels")
@@ -76,10 +85,13 @@ def weigh(value: JSON, limit: int) -> int:
             elif type(piece) is dict:
                 if not all(type(key) is str for key in piece):
                     raise Misfit("the keys of an object are texts")
+                payer.spend(_KEY * len(piece))
                 weight += sum(map(len, piece))
                 below += piece.values()
             elif piece is not None and type(piece) is not bool:
                 number(piece)
+                if type(piece) is int:
+                    weight += piece.bit_length() // _BITS_OF_A_DIGIT
             if weight + len(below) > limit:
                 raise Misfit("the value holds too many items and characters")
         level = below
@@ -101,27 +113,66 @@ def nests_deeper(value: JSON, levels: int) -> bool:
     return bool(containers)
 
 
-def add(left: JSON, right: JSON) -> JSON:
+def pay_for_text(characters: int, payer: Payer) -> None:
+    """For copying or comparing a text of this length."""
+    if characters > FREE:
+        payer.spend(characters >> 2)
+
+
+def pay_for_search(sought: int, whole: int, payer: Payer) -> None:
+    """For looking for a text of one length in one of another. Python's search is quadratic in short texts only."""
+    if whole > FREE:
+        payer.spend(2 * whole + (min(whole, 30_000) * min(sought, 500) >> 5))
+
+
+def add(left: JSON, right: JSON, payer: Payer) -> JSON:
     kinds = type(left), type(right)
     if kinds in _NUMERIC:
         return number(left + right)
     if kinds == (str, str):
-        room_for_text(len(left) + len(right))
+        size = len(left) + len(right)
+        room_for_text(size)
+        pay_for_text(size, payer)
         return left + right
     if kinds == (list, list):
         room_for_items(len(left) + len(right))
+        payer.spend(_COPYING * (len(left) + len(right)))
         return left + right
     mend = "write str(…) around the other one" if str in kinds else ""
     raise Misfit(f"+ cannot add {kind(left)} and {kind(right)}", mend)
 
 
-def contains(sought: JSON, whole: JSON) -> bool:
+def same(left: JSON, right: JSON, payer: Payer) -> bool:
+    """`equal`, paid for."""
+    if type(left) is not type(right):
+        return equal(left, right)
+    if type(left) is str:
+        if len(left) == len(right):
+            pay_for_text(len(left), payer)
+        return bool(left == right)
+    if type(left) not in _CONTAINERS:
+        return equal(left, right)
+    if len(left) != len(right):
+        return False
+    payer.spend(_COMPARING * len(left))
+    if type(left) is list:
+        return all(same(one, other, payer) for one, other in zip(left, right, strict=True))
+    pay_for_text(sum(map(len, left)), payer)
+    return left.keys() == right.keys() and all(same(value, right[key], payer) for key, value in left.items())
+
+
+def contains(sought: JSON, whole: JSON, payer: Payer) -> bool:
     """`sought in whole`: an equal item of a list, a part of a text, a key of an object."""
     if type(whole) is list:
-        return any(equal(sought, item) for item in whole)
+        if type(sought) is str:  # equal to nothing but a text, so that Python's own search answers
+            payer.spend(len(whole) * (2 + (len(sought) >> 4)))
+            return sought in whole
+        payer.spend(_COMPARING * len(whole))
+        return any(same(sought, item, payer) for item in whole)
     if type(whole) is str or type(whole) is dict:
         if type(sought) is not str:
             raise Misfit(f"{kind(sought)} cannot be in {kind(whole)}, only a text can")
+        pay_for_text(len(sought), payer) if type(whole) is dict else pay_for_search(len(sought), len(whole), payer)
         return sought in whole
     raise Misfit(f"in looks into a list, a text or an object, not into {kind(whole)}")
 
@@ -130,10 +181,11 @@ def negative(value: JSON) -> JSON:
     return -number(value)
 
 
-def item(whole: JSON, index: JSON) -> JSON:
+def item(whole: JSON, index: JSON, payer: Payer) -> JSON:
     """`whole[index]`: an item of a list or text by number, of an object by key. What is not there is null, as it is
     behind a reference; so is everything under null."""
     if type(whole) is dict and type(index) is str:
+        pay_for_text(len(index), payer)
         return whole.get(index)
     if type(whole) in (list, str) and type(index) is int:
         return whole[index] if -len(whole) <= index < len(whole) else None
@@ -142,7 +194,7 @@ def item(whole: JSON, index: JSON) -> JSON:
     raise Misfit(f"{kind(whole)} has no item under {kind(index)}", "write int(…) around it" if type(index) is float else "")
 
 
-def part(whole: JSON, start: JSON, stop: JSON) -> JSON:
+def part(whole: JSON, start: JSON, stop: JSON, payer: Payer) -> JSON:
     """`whole[start:stop]` of a list or text; null stands for an end left out."""
     if type(whole) not in (list, str):
         raise Misfit(f"only a list or a text can be cut, not {kind(whole)}")
@@ -151,12 +203,15 @@ def part(whole: JSON, start: JSON, stop: JSON) -> JSON:
             raise Misfit(f"the ends of a cut are integers, not {kind(end)}")
     cut = range(len(whole))[start:stop]
     (room_for_text if type(whole) is str else room_for_items)(len(cut))
+    payer.spend(len(cut) if type(whole) is str else _COPYING * len(cut))
     return whole[start:stop]
 
 
 def _ordering(symbol: str, compare: Callable[[Any, Any], bool]) -> Operator:
-    def ordered(left: JSON, right: JSON) -> JSON:
+    def ordered(left: JSON, right: JSON, payer: Payer) -> JSON:
         if (type(left), type(right)) in _ORDERED:
+            if type(left) is str:
+                pay_for_text(min(len(left), len(right)), payer)
             return compare(left, right)
         raise Misfit(f"{symbol} cannot order {kind(left)} and {kind(right)}", "compare two numbers or two texts")
 
@@ -164,7 +219,7 @@ def _ordering(symbol: str, compare: Callable[[Any, Any], bool]) -> Operator:
 
 
 def _arithmetic(symbol: str, compute: Callable[[Any, Any], Any]) -> Operator:
-    def computed(left: JSON, right: JSON) -> JSON:
+    def computed(left: JSON, right: JSON, payer: Payer) -> JSON:
         if (type(left), type(right)) not in _NUMERIC:
             raise Misfit(f"{symbol} takes two numbers, not {kind(left)} and {kind(right)}")
         try:

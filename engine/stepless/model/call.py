@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from stepless.model.json import JSON
+from stepless.model.media import Media
 
 
 class Tooled(Protocol):
@@ -45,7 +46,7 @@ class Call:
     deadline_ms: int
     started_ms: int = 0
     log: Callable[[str], None] = field(default=lambda text: None)
-    delta: Callable[[str], None] = field(default=lambda text: None)
+    delta: Callable[[str | Media], None] = field(default=lambda piece: None)
     heartbeat: Callable[[], None] = field(default=lambda: None)
     facts: Mapping[str, Any] = field(default_factory=dict)
     tools: Mapping[str, Tooled] = field(default_factory=dict)

@@ -34,8 +34,9 @@ from stepless.limits import (
     MAX_STEPS,
     MAX_VARIABLES,
 )
-from stepless.model.durations import DURATION_SCHEMA, parse_duration_ms
+from stepless.model.durations import DURATION_SCHEMA
 from stepless.model.json import JSON, Path, parse_path
+from stepless.model.misfits import read_duration_ms
 from stepless.model.work import CAUSES
 from stepless.model.written import MERGE_ALIASES, RETRIED
 
@@ -53,15 +54,6 @@ def _tag(value: object) -> str | None:
     if isinstance(value, list | tuple):
         return "list"
     return "object" if isinstance(value, Mapping | BaseModel) else None
-
-
-def _duration(value: object) -> int:
-    if not isinstance(value, str):
-        raise PydanticCustomError("duration", "should be text with a unit, like 90s, 15m, 2h, 3d or PT2H")
-    try:
-        return parse_duration_ms(value)
-    except ValueError as error:
-        raise PydanticCustomError("duration", "{told}", {"told": str(error)}) from None
 
 
 def _merge_alias(value: object) -> object:
@@ -99,7 +91,7 @@ Milliseconds = Annotated[int, Field(ge=0, le=MAX_DURATION_MS)]
 PositiveMilliseconds = Annotated[int, Field(ge=1, le=MAX_DURATION_MS)]
 Duration = Annotated[
     int,
-    BeforeValidator(_duration),
+    BeforeValidator(read_duration_ms),
     WithJsonSchema(dict(DURATION_SCHEMA)),
 ]
 MergeName = Annotated[
@@ -195,7 +187,8 @@ class JoinDocument(DocumentPart):
     min_success: int = Field(default=1, ge=1)
     """How many branches must have arrived for `best-effort` and for `proceed`."""
     losers: Literal["continue", "cancel"] = "continue"
-    """What becomes of branches that are no longer needed: they `continue`, or are cancelled (`cancel`)."""
+    """What becomes of nodes that only lead to this join once it runs, or can no longer run: they `continue`, or are ended
+    (`cancel`, with the reason `join_satisfied` or `join_unsatisfied`)."""
     vars: Annotated[
         Annotated[Literal["merge-all", "last-write", "first-write"], Tag("text")] | Annotated[CustomMerge, Tag("object")],
         Discriminator(_tag),
@@ -212,9 +205,10 @@ class RetryDocument(DocumentPart):
     attempts: int = Field(default=1, ge=1, le=MAX_RETRY_ATTEMPTS)
     """How many tries there are, the first one counted."""
     backoff_ms: Milliseconds = 500
-    """The delay before the second try. It doubles with every further try and is drawn between half and one and a half."""
+    """The delay before the second try. It doubles with every further try, up to `max_backoff_ms`; what is waited is drawn between
+    half of that and all of it."""
     max_backoff_ms: Milliseconds = 8_000
-    """The delay never grows beyond this."""
+    """No delay is longer, unless the other side asked for more after a `rate_limit`."""
     retry_on: list[Cause] = Field(default_factory=lambda: list(RETRIED), max_length=len(RETRY_CAUSES))
     """Causes of failure after which there is another try; any other failure is final."""
 
@@ -295,13 +289,15 @@ class Document(DocumentPart):
     variables: dict[VariableName, JSON] = Field(default_factory=dict, max_length=MAX_VARIABLES)
     """Run variables with their initial values. `set` writes them, `<workflow.name>` reads them."""
     env: list[EnvName] = Field(default_factory=list, max_length=MAX_ENV_NAMES)
-    """The names that `${NAME}` may read: of the environment, then of the secret store. Their values are masked."""
+    """The names that `${NAME}` may read: of the environment, then of the secret store. Their values are masked. A node that reads
+    one without a value, or with an empty one, fails with `secret_missing`."""
     nodes: dict[NodeId, NodeDocument]
     """The nodes by id."""
     edges: list[EdgeDocument] = Field(default_factory=list)
     """Further edges, with the same meaning as `after`."""
-    on_failure: Literal["isolate", "halt"] = "isolate"
-    """After a failure that nobody handles: independent work goes on (`isolate`), or nothing new is started (`halt`)."""
+    on_failure: Literal["isolate", "halt", "cancel"] = "isolate"
+    """After a failure that nothing handles: independent work goes on (`isolate`), nothing new is started (`halt`), or what is
+    under way is cancelled too (`cancel`)."""
     max_steps: int = Field(default=DEFAULT_MAX_STEPS, ge=1, le=MAX_STEPS)
     """How many nodes one run may start, turns of loops counted each."""
     timeout_ms: Duration | None = Field(default=None, alias="timeout")
@@ -310,3 +306,6 @@ class Document(DocumentPart):
     """How many runs of the workflow may be live at once; a start beyond that is refused."""
     rate_limit: RateLimitDocument | None = None
     """How many runs may be started in a time. When nobody can count, the start is let through."""
+    numbered: bool = False
+    """Whether its runs are counted: each has a number then, from 1, that people know it by. A start costs one more write. A
+    number may be missing, and none comes twice."""

@@ -20,10 +20,15 @@ DURATION_SCHEMA: Final[Mapping[str, Any]] = {
 _MEND: Final = "write it like 500ms, 90s, 15m, 2h, 3d or PT2H"
 
 
+class DurationTooLong(ValueError):
+    """Above MAX_DURATION_MS."""
+
+
 def parse_duration_ms(text: str) -> int:
     """Milliseconds of `90s 15m 2h 3d 500ms` or of an ISO-8601 duration in weeks, days, hours, minutes and seconds.
 
-    Months and years are refused, for they have no fixed length. Raises `ValueError` with the mend, also above MAX_DURATION_MS.
+    Months and years are refused, for they have no fixed length. Raises `ValueError` with the mend, `DurationTooLong` above
+    MAX_DURATION_MS.
     """
     if short := _SHORT.fullmatch(text):
         duration_ms = int(short[1]) * _UNITS_MS[short[2]]
@@ -34,5 +39,5 @@ def parse_duration_ms(text: str) -> int:
     else:
         raise ValueError(f"{text[:40]!r} is no duration; {_MEND}")
     if duration_ms > MAX_DURATION_MS:
-        raise ValueError(f"{text!r} is longer than the longest duration, {MAX_DURATION_MS // _UNITS_MS['d']}d")
+        raise DurationTooLong(f"{text!r} is longer than the longest duration, {MAX_DURATION_MS // _UNITS_MS['d']}d")
     return duration_ms

@@ -37,6 +37,14 @@ class OnParentFailure(StrEnum):
     SUBSTITUTE = "substitute_default"
 
 
+class OnFailure(StrEnum):
+    """What the first bad leaf of the document does to the run."""
+
+    ISOLATE = "isolate"
+    HALT = "halt"
+    CANCEL = "cancel"
+
+
 class Errors(StrEnum):
     FAIL_FAST = "fail-fast"
     COLLECT_ALL = "collect-all"
@@ -195,6 +203,15 @@ def all_nodes(body: Body) -> Iterator[Node]:
             yield from all_nodes(node.container.body)
 
 
+def placed_nodes(body: Body, path: str = "nodes") -> Iterator[tuple[str, Node]]:
+    """The nodes of `all_nodes`, each with the dotted path to it in the document."""
+    for node in body.nodes:
+        yield f"{path}.{node.id}", node
+        yield from ((f"{path}.{tool.id}", tool) for tool in node.tools.values())
+        if node.container is not None:
+            yield from placed_nodes(node.container.body, f"{path}.{node.id}.with.body.nodes")
+
+
 class RateLimit(NamedTuple):
     """At most `max` starts per `per_ms`, counted apart for each value at the path `by` of the inputs."""
 
@@ -213,10 +230,11 @@ class Graph:
     root: Body
     variables: Mapping[str, JSON]
     env: tuple[str, ...]
-    halt_on_failure: bool
+    on_failure: OnFailure
     max_steps: int
     timeout_ms: int | None
     kinds: frozenset[str]  # names of the kinds that its nodes and their tools are of
     warnings: tuple[Finding, ...] = ()
     concurrency: int | None = None
     rate_limit: RateLimit | None = None
+    numbered: bool = False  # whether its runs are counted

@@ -137,8 +137,9 @@ class Kind:
     `parts` says how each field of `with` is compiled. Exactly one of `evaluate` (PURE, ENTRY), `suspend` (PAUSE) is set;
     an EFFECT is run by the runtime, which looks the kind's `run` up by name. `check` finds more faults at publish.
 
-    Of a `with` as it is written, by the dotted places in it: `functions` names the registered callables that the node calls,
-    `tools` the nodes beside it that its attempts run themselves. A node of a kind with `is_tool` can be one of those.
+    Of a `with` as it is written, by the dotted places in it: `functions` names the registered callables that the node calls
+    (`arguments` is the field that holds what they are given), `tools` the nodes beside it that its attempts run themselves. A
+    node of a kind with `is_tool` can be one of those.
     """
 
     name: str
@@ -151,6 +152,7 @@ class Kind:
     suspend: Callable[[Work], Pause | Outcome] | None = None
     check: Callable[[Any, str], list[Finding]] = no_findings
     functions: Callable[[Mapping[str, JSON]], Mapping[str, str]] = nothing
+    arguments: str | None = None
     tools: Callable[[Mapping[str, JSON]], Mapping[str, str]] = nothing
     is_tool: bool = False
     terminal: bool = False  # has no exits at all: respond, end

@@ -29,8 +29,16 @@ class Reference:
     env: bool = False
 
 
-class Scope(Protocol):
-    """Answers references while one node is decided."""
+class Payer(Protocol):
+    """Pays for work with values: `model.steps.Steps`."""
+
+    def spend(self, steps: int) -> None:
+        """Takes steps away from what the node may cost. Raises `ExpressionError` (too_large) when there are not so many left."""
+        ...
+
+
+class Scope(Payer, Protocol):
+    """Answers references while one node is decided, and pays for what is done with the values."""
 
     def read(self, reference: Reference) -> JSON:
         """The value; None for a path that does not exist and for an upstream node that was skipped."""
@@ -60,6 +68,11 @@ class Expression(Protocol):
 
 class Template(Protocol):
     """A JSON value with references and `{{ … }}` in its texts, compiled."""
+
+    @property
+    def value(self) -> JSON:
+        """As it is written."""
+        ...
 
     @property
     def references(self) -> tuple[Reference, ...]: ...

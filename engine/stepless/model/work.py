@@ -13,7 +13,7 @@ from stepless.model.kind import SOURCE
 CAUSES: Final[Mapping[str, str]] = MappingProxyType({
     "timeout": "no answer in time",
     "rate_limit": "the other side asked to come back later",
-    "provider_error": "the other side failed, or could not be reached",
+    "provider_error": "the other side failed, or could not be reached; also a function that raised an exception of its own",
     "moderation": "the input or the output was flagged, or could not be moderated",
     "contract_violated": "the output breaks its contract",
     "http_error": "the other side refused the request",
@@ -42,12 +42,14 @@ class NodeFailure(Exception):
 
     `cause` is one of CAUSES and decides by `retry_on` whether there is another attempt; `retryable` False forbids one
     whatever `retry_on` says. `retry_after_ms` is the least delay before it. `code` is a stable word for `error` edges. `usage`
-    is what the attempt used up all the same (tokens…).
+    is what the attempt used up all the same (tokens…). `origin` is the exception in author code that it stands for, or
+    what `raised.told` said of it in another process. `phase` says of a moderation which side of the work was flagged, `input` or
+    `output`.
     """
 
     def __init__(
         self, cause: str, code: str, message: str, *, retry_after_ms: int | None = None, retryable: bool = True, mend: str = "",
-        usage: Mapping[str, int] = _NOTHING,
+        usage: Mapping[str, int] = _NOTHING, origin: BaseException | Mapping[str, JSON] | None = None, phase: str = "",
     ) -> None:
         super().__init__(message)
         if cause not in CAUSES:
@@ -59,6 +61,8 @@ class NodeFailure(Exception):
         self.retryable = retryable
         self.mend = mend
         self.usage = usage
+        self.origin = origin
+        self.phase = phase
 
     def __str__(self) -> str:
         return f"{self.message} ({self.mend})" if self.mend else self.message

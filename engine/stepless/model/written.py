@@ -165,3 +165,4 @@ class DocumentView(BodyView):
     timeout_ms = Field[int | None](name="timeout", read=parse_duration_ms)
     concurrency = Field[int | None]()
     rate_limit = Field[RateLimitView | None](read=RateLimitView)
+    numbered = Field[bool](False)

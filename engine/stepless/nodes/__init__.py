@@ -51,7 +51,16 @@ _MODULES: Final[Mapping[str, str]] = MappingProxyType({
 """By the name of a kind, the module of this room that holds its `KIND`."""
 
 _KINDS: Final[Mapping[str, Kind]] = Lazily({name: attribute(module, "KIND") for name, module in _MODULES.items()})
-_RUNS: Final[Mapping[str, Run]] = Lazily({name: attribute(_MODULES[name], "run") for name in ("function", "http")})
+
+
+def _http() -> Run:
+    """With the client that it sends with: what loading that takes is nobody's time-out."""
+    attribute("http.transport", "tls")()()
+    run: Run = attribute("http.kind", "run")()
+    return run
+
+
+_RUNS: Final[Mapping[str, Run]] = Lazily({"function": attribute("function.kind", "run"), "http": _http})
 
 KINDS: Final[Mapping[str, Kind]] = WithPlugins(_KINDS, lambda plugin: plugin.KIND, _MODULES)
 RUNS: Final[Mapping[str, Run]] = WithPlugins(_RUNS, lambda plugin: getattr(plugin, "run", None), _MODULES)

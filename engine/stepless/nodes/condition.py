@@ -32,7 +32,12 @@ def exits(params: ConditionParams) -> tuple[str, ...]:
 def check(params: ConditionParams, path: str) -> list[Finding]:
     names = list(params.cases)
     fallback = next((place for place, test in enumerate(params.cases.values()) if test.strip() == ELSE), len(names))
-    return reserved_exits(params.cases, f"{path}.cases") + [
+    refused = reserved_exits(params.cases, f"{path}.cases")
+    misspelt = any(test.strip().isalpha() for test in params.cases.values())  # a word alone is `else` or an error
+    if fallback == len(names) and not refused and not misspelt:
+        return [warning("no_else", f"{path}.cases", "no case has `else`, so nothing follows when none of them holds",
+                        "Add a case like `otherwise: else`, also when nothing is to follow it.")]
+    return refused + [
         warning("unreachable_case", f"{path}.cases.{name}",
                 f"`{name}` is never tried: `{names[fallback]}` before it holds always", "Put the case with `else` last.")
         for name in names[fallback + 1:]

@@ -7,14 +7,15 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Annotated, Any, TypeVar
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, StringConstraints, ValidationError, WithJsonSchema
+from pydantic import BaseModel, BeforeValidator, ConfigDict, StringConstraints, ValidationError, WithJsonSchema
 
 from stepless.errors import ConfigError
 from stepless.limits import MAX_ID_CHARACTERS
-from stepless.model.durations import DURATION_SCHEMA, parse_duration_ms
+from stepless.model.durations import DURATION_SCHEMA
 from stepless.model.findings import Finding, Severity
 from stepless.model.json import JSON
 from stepless.model.kind import no_findings
+from stepless.model.misfits import misfits, read_duration_ms
 from stepless.model.work import NodeFailure
 from stepless.ports import Call
 
@@ -25,12 +26,12 @@ class Params(BaseModel):
     model_config = ConfigDict(extra="forbid", strict=True, frozen=True, defer_build=True)  # a run needs few of them
 
 
-def _readable(text: str) -> str:
-    parse_duration_ms(text)
+def _readable(text: object) -> object:
+    read_duration_ms(text)
     return text
 
 
-Duration = Annotated[str, AfterValidator(_readable), WithJsonSchema(dict(DURATION_SCHEMA))]
+Duration = Annotated[str, BeforeValidator(_readable), WithJsonSchema(dict(DURATION_SCHEMA))]
 Scalar = str | int | float | bool
 Name = Annotated[str, StringConstraints(min_length=1, max_length=MAX_ID_CHARACTERS)]
 P = TypeVar("P", bound=Params)
@@ -43,12 +44,13 @@ def rendered(
 ) -> P:
     """The parameters as `model`, from the filled-in `parts`. Raises `ConfigError` naming the field: what publishing could
     not judge, because it was a reference then, is judged here by the same rules."""
+    given = {name: value for part in parts for name, value in part.items()}
     try:
-        params = model.model_validate({name: value for part in parts for name, value in part.items()})
+        params = model.model_validate(given)
     except ValidationError as refused:
-        faults = refused.errors(include_url=False, include_input=False, include_context=False)
-        place = ".".join(map(str, ("with", *faults[0]["loc"])))
-        told = "; ".join(f"`{'.'.join(map(str, fault['loc']))}`: {fault['msg']}" for fault in faults[:_SHOWN_FAULTS])
+        faults = misfits(refused.errors(include_url=False), given)
+        place = ".".join(map(str, ("with", *faults[0].place)))
+        told = "; ".join(f"`{'.'.join(map(str, fault.place))}` {fault.told(quoted=False)}" for fault in faults[:_SHOWN_FAULTS])
         raise ConfigError(told, place=place, mend="mend the parameter, or what its reference reads") from refused
     for finding in check(params, "with"):
         if finding.severity is Severity.ERROR:
@@ -67,11 +69,13 @@ def params_of(model: type[P], call: Call, *, check: Callable[[P, str], list[Find
 
 def exactly_one(params: BaseModel, path: str, names: tuple[str, ...]) -> list[Finding]:
     """A finding unless one and only one of the fields is given. `names` are as in the document (`for`, `while`)."""
-    given = [name for name in names if getattr(params, f"{name}_" if keyword.iskeyword(name) else name) is not None]
+    fields = {name: f"{name}_" if keyword.iskeyword(name) else name for name in names}
+    given = [name for name, field in fields.items() if getattr(params, field) is not None]
     if len(given) == 1:
         return []
+    null = [f"`{name}` is null" for name, field in fields.items() if name not in given and field in params.model_fields_set]
     wanted = ", ".join(f"`{name}`" for name in names)
-    told = "none is given" if not given else "given are " + ", ".join(f"`{name}`" for name in given)
+    told = "given are " + ", ".join(f"`{name}`" for name in given) if given else ", ".join(null) or "none is given"
     return [Finding("exactly_one", path, f"exactly one of {wanted} is needed; {told}", "Keep the one that you mean.")]
 
 

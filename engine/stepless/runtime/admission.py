@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import logging
+from hashlib import sha256
 from json import dumps
 
-from stepless.errors import Refused, StoreUnavailable
+from stepless.errors import Refused
 from stepless.model.graph import Graph
 from stepless.model.json import JSON, read_path
 from stepless.ports import RunFilter
@@ -19,8 +20,9 @@ _LIVE = ("created", "running", "paused")
 def admit(world: World, graph: Graph, inputs: JSON) -> None:
     """Returns when another run may be started. Raises `Refused` (rate_limited, too_many_runs).
 
-    The rate limit fails open: when nobody can count, the run is started. The concurrency limit counts runs that are not over,
-    which stay due for as long (`runner`); starts that happen in the same instant may exceed it by their number.
+    The rate limit fails open: when it cannot be counted, for whatever reason, the run is started. The concurrency limit counts
+    runs that are not over, which stay due for as long (`runner`); starts that happen in the same instant may exceed it by their
+    number.
     """
     if graph.rate_limit is not None:
         _count(world, graph, inputs)
@@ -35,16 +37,21 @@ def _count(world: World, graph: Graph, inputs: JSON) -> None:
     now_ms = world.clock.now_ms()
     window = now_ms // limit.per_ms
     ends_ms = (window + 1) * limit.per_ms
-    apart = dumps(read_path(inputs, limit.by), sort_keys=True) if limit.by else ""
     try:
+        apart = _digest(read_path(inputs, limit.by)) if limit.by else ""
         number = world.store.count(f"rate:{graph.workflow_id}:{window}:{apart}", now_ms, ends_ms)
-    except StoreUnavailable as error:
+    except Exception as error:  # whatever it is: what cannot be counted must not keep the work from being done
         _log.warning("the rate limit of %s could not be counted and lets a start through: %s", graph.workflow_id, error)
         world.meter.count(FAIL_OPENS)
         return
     if number > limit.max:
         message = f"{graph.workflow_id} may be started {limit.max} times per {limit.per_ms / 1000:g} s"
         raise Refused(message, code="rate_limited", mend="try again later", retry_after_ms=ends_ms - now_ms)
+
+
+def _digest(value: JSON) -> str:
+    """Short and plain, whatever the value: a caller who could send one that makes no key would not be counted."""
+    return sha256(dumps(value, sort_keys=True).encode()).hexdigest()
 
 
 def _check_active(world: World, workflow_id: str, most: int) -> None:

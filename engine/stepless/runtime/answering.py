@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
-from stepless.core.events import NODE_FAILURES, Event, EventType
-from stepless.core.fold import fold
+from stepless.core.events import NODE_ENDS, NODE_FAILURES, RUN_ENDS, Event, EventType
 from stepless.core.pauses import TIMEOUT, refusal
 from stepless.core.state import Instance, State, Status
 from stepless.core.trace import locate
 from stepless.errors import Conflict, EngineBug, Gone, InvalidRequest, NotFound
-from stepless.limits import START_GRACE_MS
+from stepless.limits import MAX_VIOLATIONS, PREVIEW_CHARACTERS, START_GRACE_MS
+from stepless.model.graph import Node
 from stepless.model.json import JSON
 from stepless.ports import Signal
 from stepless.runtime import inbox, spending
@@ -25,7 +25,9 @@ from stepless.runtime.world import World
 
 @dataclass(frozen=True, slots=True)
 class PauseView:
-    """What the holder of a link may see: the question, never the run. `decided` is the first answer, if there is one."""
+    """What the holder of a link may see: the question, never the run. `decided` is the first answer, if there is one;
+    `expired_ms` is when the link has expired, if it has. `over`: nothing waits any more, and nobody had answered: since `over_ms`
+    the run has ended, or gone on without."""
 
     run_id: str
     workflow: str
@@ -36,13 +38,16 @@ class PauseView:
     exits: tuple[str, ...]
     deadline_ms: int | None
     decided: Mapping[str, JSON] | None
-    over: bool  # nothing waits any more, and nobody had answered: the run has ended, or went on without
+    over: bool
     approver: str | None = None  # whom the link was made for: the decision is theirs, whatever name is given
+    expired_ms: int | None = None
+    over_ms: int | None = None
 
 
 def look(world: World, versions: Versions, signer: Signer, token: str) -> PauseView:
-    """What a link shows. Changes nothing, however often it is asked. Raises as `answer` does for the token."""
-    claims = signer.verify(token, world.clock.now_ms())
+    """What a link shows, also one that has expired. Changes nothing, however often it is asked. Raises `Forbidden`
+    (invalid_token) and `NotFound`."""
+    claims = signer.read(token)
     state = _load(world, versions, claims.run_id)
     instance = _instance(state, claims)
     standing = world.store.get_signal(claims.run_id, inbox.RESUME, claims.pause)
@@ -50,6 +55,7 @@ def look(world: World, versions: Versions, signer: Signer, token: str) -> PauseV
     details = wait.details if wait is not None else _asked(world, claims)
     node = locate(state.graph, claims.pause)
     exits = tuple(exit for exit in (wait.exits if wait is not None else node.exits) if exit != TIMEOUT)
+    over = standing is None and (state.ended or (instance is not None and instance.settled))
     return PauseView(
         run_id=claims.run_id,
         workflow=state.graph.name,
@@ -60,9 +66,21 @@ def look(world: World, versions: Versions, signer: Signer, token: str) -> PauseV
         exits=(claims.exit,) if claims.exit else exits,
         deadline_ms=wait.deadline_ms if wait is not None else None,
         decided=_public(standing) if standing is not None else None,
-        over=standing is None and (state.ended or (instance is not None and instance.settled)),
+        over=over,
         approver=claims.approver,
+        expired_ms=claims.expires_ms if claims.expires_ms <= world.clock.now_ms() else None,
+        over_ms=_closed_ms(world, claims) if over else None,
     )
+
+
+def _closed_ms(world: World, claims: Claims) -> int | None:
+    """When a pause that nobody answered was over: at its own end, else at the run's."""
+    ends = (
+        event.at_ms
+        for event in RunLog(world.store, world.blobs, claims.run_id).read(whole=False)
+        if event.type in RUN_ENDS or (event.type in NODE_ENDS and event.instance == claims.pause)
+    )
+    return next(ends, None)
 
 
 def _asked(world: World, claims: Claims) -> Mapping[str, JSON]:
@@ -123,7 +141,9 @@ def _checked(state: State, run_id: str, pause: str, handle: str | None, value: J
     exits = instance.wait.exits if instance is not None and instance.wait is not None else node.exits
     answers = [exit for exit in exits if exit != TIMEOUT]
     chosen = handle or (answers[0] if len(answers) == 1 else "")
-    if instance is not None and instance.status is Status.WAITING:
+    if unknown := _unknown_fields(node, value):
+        faults = unknown
+    elif instance is not None and instance.status is Status.WAITING:
         faults = refusal(instance, chosen, value)
     elif chosen not in answers:
         faults = (f"{chosen!r} is no answer; it may be {', '.join(answers)}",)
@@ -133,6 +153,26 @@ def _checked(state: State, run_id: str, pause: str, handle: str | None, value: J
         message, mend = f"the answer does not fit: {faults[0]}", "the question is still open"
         raise InvalidRequest(message, code="answer_invalid", status=422, mend=mend, violations=list(faults))
     return chosen
+
+
+def _unknown_fields(node: Node, value: JSON) -> tuple[str, ...]:
+    """Fields of an answer that were not asked for, a sentence each. Asked at the door alone: an answer that a former release has
+    taken counts. A callback that names no fields takes any."""
+    fields = node.config.literals.get("fields")
+    if not isinstance(value, dict) or (fields is None and node.kind.name != "approval"):
+        return ()
+    known = fields if isinstance(fields, dict) else {}
+    unknown = [name for name in value if name not in known][:MAX_VIOLATIONS]
+    return tuple(unknown_field(name, known) for name in unknown)
+
+
+def unknown_field(name: str, known: Collection[str]) -> str:
+    """What is said of a field that was not asked for, with the nearest one that was."""
+    from stepless.compile.suggest import did_you_mean  # few answers need it
+
+    shown = name if len(name) <= PREVIEW_CHARACTERS else f"{name[:PREVIEW_CHARACTERS]}…"
+    hint = did_you_mean(name, known, what="fields")
+    return f"there is no field `{shown}`" + (f". {hint}" if hint else "; the question asks for none")
 
 
 def _load(world: World, versions: Versions, run_id: str) -> State:
@@ -151,9 +191,7 @@ def _lost(world: World, state: State, pause: str) -> bool:
     """Whether the pause is over by now without the answer that is in the inbox. The log says so, since the header may lag
     behind; `state` is brought up to it."""
     log = RunLog(world.store, world.blobs, state.run_id)
-    for event in log.read(state.sequence):
-        fold(state, event)
-        state.notes.clear()
+    log.bring(state)
     if not (state.ended or state.is_over(pause)):
         return False
     answers = (event for event in log.read(whole=False) if event.instance == pause)

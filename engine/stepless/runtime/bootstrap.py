@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from contextlib import ExitStack, closing
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from stepless.adapters.memory.blobs import MemoryBlobs
@@ -13,7 +14,7 @@ from stepless.adapters.memory.store import MemoryStore
 from stepless.adapters.memory.timers import MemoryTimers
 from stepless.adapters.sqlite.blobs import SqliteBlobs
 from stepless.adapters.sqlite.hints import DueQueue
-from stepless.adapters.sqlite.hold import Hold, hold
+from stepless.adapters.sqlite.hold import hold
 from stepless.adapters.sqlite.store import SqliteStore
 from stepless.adapters.system import EnvSecrets, SteadyClock, SystemClock
 from stepless.errors import Conflict
@@ -27,6 +28,7 @@ from stepless.runtime.commits import Commits
 from stepless.runtime.host import Host
 from stepless.runtime.invitations import Invitations
 from stepless.runtime.moderation import configured_moderator
+from stepless.runtime.news import News
 from stepless.runtime.notices import Notices
 from stepless.runtime.runner import Runner
 from stepless.runtime.service import Service
@@ -55,14 +57,10 @@ class Local:
     adopted: int
     invitations: Invitations
     schedules: Schedules
-    _store: SqliteStore | None = None
-    _hold: Hold | None = None
+    _opened: ExitStack = field(default_factory=ExitStack)
 
     def close(self) -> None:
-        if self._store is not None:
-            self._store.close()
-        if self._hold is not None:
-            self._hold.release()
+        self._opened.close()
 
 
 def local(
@@ -81,17 +79,14 @@ def local(
     """
     clock = SystemClock()
     if path is None:
-        return assemble(MemoryStore(), MemoryBlobs(), budget_ms, secrets or EnvSecrets(), models, aws)
-    held = hold(path, clock.now_ms())
-    try:
-        store = SqliteStore(path, synchronous=synchronous)
+        return assemble(MemoryStore(), MemoryBlobs(), budget_ms, secrets or EnvSecrets(), models, aws, news=News())
+    with ExitStack() as opened:
+        opened.enter_context(hold(path, clock.now_ms()))
+        store = opened.enter_context(closing(SqliteStore(path, synchronous=synchronous)))
         times = own_times(store, clock)
-        built = assemble(store, SqliteBlobs(store.database), budget_ms, secrets or EnvSecrets(), models, aws, times)
-    except BaseException:
-        held.release()
-        raise
-    built._store, built._hold = store, held
-    built.adopted = adopt(built.world)
+        built = assemble(store, SqliteBlobs(store.database), budget_ms, secrets or EnvSecrets(), models, aws, times, News())
+        built.adopted = adopt(built.world)
+        built._opened = opened.pop_all()
     return built
 
 
@@ -127,9 +122,9 @@ def attached(path: str | os.PathLike[str]) -> Attached:
 
 def assemble(
     store: Store, blobs: Blobs, budget_ms: float, secrets: Secrets, models: Models | None = None, aws: Aws | None = None,
-    ahead_ms: Callable[[str], int] = never_ahead,
+    ahead_ms: Callable[[str], int] = never_ahead, news: News | None = None,
 ) -> Local:  # fmt: skip
-    """One process over a store that may be shared with others."""
+    """One process over a store that may be shared with others; with `news` over one that is not."""
     clock = SystemClock()
     steady = SteadyClock()
     queue, timers = MemoryQueue(steady, lambda: host.wake()), MemoryTimers()  # noqa: PLW0108 - the host comes later
@@ -142,9 +137,9 @@ def assemble(
     children: dict[str, Run] = {}
     runs = runs_with(children, configured_runs(secrets.get, models), {} if aws is None else aws_runs(aws, invitations.invite))
     world = World(store, queue, timers, blobs, clock, secrets, kinds, runs, moderator, notices.send, ahead_ms=ahead_ms,
-                  commits=Commits(store.together if isinstance(store, SqliteStore) else None))  # fmt: skip
-    children["workflow"] = caller(world)
+                  commits=Commits(store.together if isinstance(store, SqliteStore) else None), news=news)  # fmt: skip
     versions = Versions(store, KINDS)
+    children["workflow"] = caller(world, versions)
     runner = Runner(world, versions)
     host = Host(world, runner, queue, timers, budget_ms=budget_ms, pace=steady)
     schedules = Schedules(world, versions)

@@ -5,7 +5,6 @@ What it reads from the environment is what template.yaml sets. Nothing is asked 
 
 from __future__ import annotations
 
-import gc
 import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -100,10 +99,7 @@ def secrets() -> AwsSecrets:
 
 
 def aws() -> Cloud:
-    """The engine in a Lambda function. Raises `ConfigError` naming a setting that is missing.
-
-    What is made here lasts as long as the process: the collector of garbage is told to look past it from then on.
-    """
+    """The engine in a Lambda function. Raises `ConfigError` naming a setting that is missing."""
     store = DynamoStore(client("dynamodb"), setting("STEPLESS_TABLE"))
     queue = SqsQueue(client("sqs"), setting("STEPLESS_QUEUE_URL"))
     timers = SchedulerTimers(
@@ -128,9 +124,9 @@ def aws() -> Cloud:
         store, queue, timers, blobs, SystemClock(), secrets(), kinds, runs, moderator, notices.send, meter, tallies,
         LazyCalendar(),
     )  # fmt: skip
-    children["workflow"] = caller(world)
-    gc.freeze()
-    return Cloud(world, Versions(store, KINDS), meter)
+    versions = Versions(store, KINDS)
+    children["workflow"] = caller(world, versions)
+    return Cloud(world, versions, meter)
 
 
 class LazyCalendar:

@@ -36,12 +36,12 @@ def each_run(
     verb: Callable[[RunHead], str],
     filter: RunFilter,
     *,
-    tags: Collection[str] = (),
+    keywords: Collection[str] = (),
     limit: int = 100,
     cursor: str | None = None,
 ) -> Swept:
     """Applies `verb` to the runs of one page, one by one, newest first. A run that refuses does not stop the others."""
-    page = search(world, filter, tags=tags, limit=limit, cursor=cursor)
+    page = search(world, filter, keywords=keywords, limit=limit, cursor=cursor)
     done: list[str] = []
     refused: list[Refusal] = []
     for head in page.items:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+from collections import deque
 from collections.abc import Iterable, Iterator, Mapping
 from hashlib import sha256
 
@@ -23,8 +24,10 @@ from stepless.model.json import JSON
 from stepless.model.kind import Pause
 from stepless.model.work import NodeFailure, Result
 from stepless.nodes import Run
-from stepless.ports import Call, Message, RunHead
+from stepless.ports import Call, Message
 from stepless.runtime import inbox
+from stepless.runtime.headers import create_run
+from stepless.runtime.nearest import near_workflow
 from stepless.runtime.runlog import RunLog
 from stepless.runtime.versions import Versions
 from stepless.runtime.world import World
@@ -35,7 +38,7 @@ def child_id(token: str) -> str:
     return f"run_{sha256(token.encode()).hexdigest()[:20]}"
 
 
-def caller(world: World) -> Run:
+def caller(world: World, versions: Versions) -> Run:
     """The code of the `workflow` kind."""
 
     async def run(call: Call) -> Result | Pause:
@@ -46,7 +49,7 @@ def caller(world: World) -> Run:
         target = str(call.params["workflow"])
         for tries in range(1, COMMIT_TRIES + 1):
             try:
-                run_id = _start(world, call, target, depth)
+                run_id = _start(world, versions, call, target, depth)
                 break
             except SteplessError as error:
                 if tries == COMMIT_TRIES or not isinstance(error, TransientError):
@@ -57,29 +60,20 @@ def caller(world: World) -> Run:
     return run
 
 
-def _start(world: World, call: Call, target: str, depth: int) -> str:
+def _start(world: World, versions: Versions, call: Call, target: str, depth: int) -> str:
     version = world.store.newest_version(target)
     if version is None:
         message = f"there is no workflow {target}"
-        raise NodeFailure("config", "unknown_workflow", message, retryable=False, mend="publish it first")
+        mend = near_workflow(world.store, target) or "publish it first"
+        raise NodeFailure("config", "unknown_workflow", message, retryable=False, mend=mend)
     inputs = json.dumps(call.params.get("inputs"), ensure_ascii=False, separators=(",", ":")).encode("utf-8", "surrogatepass")
     if len(inputs) > MAX_INPUT_BYTES:
         message = f"the inputs take {len(inputs):,} bytes; {MAX_INPUT_BYTES:,} is the limit"
         raise NodeFailure("config", "inputs_too_large", message, retryable=False)
-    run_id, now_ms = child_id(call.token), world.clock.now_ms()
-    meta = {"parent": {"run": call.run_id, "instance": call.instance}, "depth": depth}
-    head = RunHead(
-        run_id=run_id,
-        workflow_id=target,
-        version=version.hash,
-        status="created",
-        created_ms=now_ms,
-        updated_ms=now_ms,
-        inputs=inputs,
-        meta=json.dumps(meta).encode(),
-        due_ms=now_ms + START_GRACE_MS,
-    )
-    world.store.create_run(head)
+    run_id, meta = child_id(call.token), {"parent": {"run": call.run_id, "instance": call.instance}, "depth": depth}
+    numbered = versions.graph(target, version.hash).numbered
+    if not numbered or world.store.get_run(run_id) is None:  # else an attempt before this one has made it, with its number
+        create_run(world, run_id, version, inputs, meta, numbered=numbered)
     world.queue.send(Message(run_id, "start"))
     return run_id
 
@@ -102,12 +96,14 @@ def outcome(world: World, versions: Versions, run_id: str) -> tuple[JSON, Mappin
     if head is None:
         return None, None
     state = State(versions.graph(head.workflow_id, head.version, json.loads(head.meta).get("entry")), run_id)
-    error: Mapping[str, JSON] | None = None
-    for event in RunLog(world.store, world.blobs, run_id).read():
+    last: deque[Event] = deque(maxlen=1)
+
+    def take(event: Event) -> None:
         fold(state, event)
-        if event.type in RUN_ENDS:
-            error = event.data.get("error")
-    return outputs(state), error
+        last.append(event)
+
+    RunLog(world.store, world.blobs, run_id).replay(take)
+    return outputs(state), last[0].data.get("error") if last and last[0].type in RUN_ENDS else None
 
 
 def orphans(graph: Graph, run_id: str, events: Iterable[Event]) -> Iterator[str]:

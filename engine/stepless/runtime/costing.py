@@ -104,7 +104,9 @@ def _sheet(name: str, lines: Sequence[Line]) -> dict[str, JSON]:
 def _read(log: RunLog, graph: Graph, head: RunHead) -> tuple[Seen, Work]:
     """What the log shows, and what others would be asked to do for it."""
     seen, started, put_out = Seen(), dict.fromkeys(Nature, 0), len(head.inputs)
-    for event in log.read():
+
+    def take(event: Event) -> None:
+        nonlocal put_out
         nature = locate(graph, event.instance).kind.nature if event.instance else None
         seen.add(event, nature)
         if nature is not None and event.type is EventType.NODE_STARTED:
@@ -112,6 +114,8 @@ def _read(log: RunLog, graph: Graph, head: RunHead) -> tuple[Seen, Work]:
         size = _size(event)
         seen.blobs += size > INLINE_VALUE_BYTES
         put_out += size if nature in (Nature.EFFECT, Nature.PAUSE) else 0
+
+    log.replay(take)
     attempts = sum(started.values()) - started[Nature.ENTRY]
     return seen, Work(attempts, started[Nature.EFFECT], started[Nature.PAUSE], put_out)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from secrets import token_hex
 
+from stepless.errors import LeaseLost
 from stepless.limits import DEAD_LETTER_REST_MS
 from stepless.ports import Message
 from stepless.runtime.inbox import ENDED
@@ -22,7 +23,10 @@ def rest(world: World, message: Message) -> bool:
     lease = world.store.take_lease(message.run_id, token_hex(8), now_ms, now_ms)
     if lease is None:
         return False
-    world.store.update_run(lease, now_ms, due_ms=now_ms + DEAD_LETTER_REST_MS, release=True)
+    try:
+        world.store.update_run(lease, now_ms, due_ms=now_ms + DEAD_LETTER_REST_MS, release=True)
+    except LeaseLost:  # it counts for no time at all: whoever takes the run meanwhile may have it
+        return False
     world.meter.count(DEAD_LETTERS)
     facts: dict[str, str | int] = {"run": head.run_id, "workflow": head.workflow_id, "reason": message.reason}
     world.meter.tell("run.dead_letter", {**facts, "hops": message.hops})

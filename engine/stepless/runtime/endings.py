@@ -13,4 +13,5 @@ class Ending(Enum):
     CONTINUED = "continued"  # the budget was used up; a message continues it
     BUSY = "busy"  # somebody else holds the lease; the hint was sent again
     FENCED = "fenced"  # somebody else took over in the middle
+    RESTS = "rests"  # its log cannot be read; it stands as it was, and is looked at again later
     GONE = "gone"  # no such run, or it had ended before

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from random import random
 from threading import get_ident
@@ -12,12 +12,15 @@ from typing import Any
 from stepless.core.decision import Dispatch
 from stepless.core.facts import AttemptFact, Completed, Failed, Failure, Logged, Streamed, Suspended
 from stepless.core.masking import Mask
-from stepless.limits import MAX_LOG_CHARACTERS, STREAM_COALESCE_MS
+from stepless.core.reading import with_nulls
+from stepless.limits import MAX_EXCEPTION_BYTES, MAX_LOG_CHARACTERS, STREAM_COALESCE_MS
 from stepless.model.json import JSON
 from stepless.model.kind import Outcome, Pause
+from stepless.model.media import Media, checked
 from stepless.model.work import NodeFailure, Result, added
 from stepless.nodes import Run
 from stepless.ports import Call, RunHead
+from stepless.raised import message_of, origin_of, told
 from stepless.runtime.moderation import Gate
 from stepless.runtime.tooling import check_size, tools_of
 
@@ -36,9 +39,10 @@ class Ear:
 
 
 class Voice:
-    """What a node says while it works: log lines at once, streamed text in pieces of STREAM_COALESCE_MS. May be used from any
-    thread. While `withheld` the text is kept back; `release` lets it go. A line is masked before it is cut, and a piece ends
-    where no secret can have begun: half of one would slip through. `over` once nobody listens any more."""
+    """What a node says while it works: log lines at once, streamed text in pieces of STREAM_COALESCE_MS, media each as a piece.
+    May be used from any thread. While `withheld` all pieces are kept back; `release` lets them go, the text first. A line is
+    masked before it is cut, and a piece ends where no secret can have begun: half of one would slip through. `over` once nobody
+    listens any more."""
 
     over = False
 
@@ -48,6 +52,7 @@ class Voice:
         self._ear = ear
         self._withheld = withheld
         self._pieces: list[str] = []
+        self._media: list[Media] = []
         self._flush: asyncio.TimerHandle | None = None
 
     def log(self, text: str) -> None:
@@ -59,8 +64,11 @@ class Voice:
         if self.over:
             raise NodeFailure("execution", "attempt_over", "nobody waits for this attempt any more", retryable=False)
 
-    def delta(self, text: str) -> None:
-        self._in_loop(self._keep, text)
+    def delta(self, piece: str | Media) -> None:
+        if isinstance(piece, str):
+            self._in_loop(self._keep, piece)
+        else:
+            self._in_loop(self._keep_media, checked(piece))
 
     def _in_loop(self, call: Callable[[Any], None], argument: Any) -> None:
         """At once in the loop's own thread, so that nothing said before an attempt's end comes after it."""
@@ -74,10 +82,22 @@ class Voice:
         if self._flush is None and not self._withheld:
             self._flush = self._ear.loop.call_later(STREAM_COALESCE_MS / 1000, self._release_safely)
 
+    def _keep_media(self, media: Media) -> None:
+        self._media.append(media)
+        if not self._withheld:
+            self._release_safely()
+            self._release_media()
+
     def release(self) -> None:
         """Tells what has been kept back, all of it: nothing more will come."""
         if self._pieces:
             self._release("".join(self._pieces), 0)
+        self._release_media()
+
+    def _release_media(self) -> None:
+        told, self._media = self._media, []
+        for media in told:
+            self._ear.tell(Streamed(self._instance, self._attempt, "", media))
 
     def _release_safely(self) -> None:
         text = "".join(self._pieces)
@@ -110,6 +130,12 @@ class Executor:
         self._facts = facts
         self._mask = mask
 
+    def load(self, kind: str) -> None:
+        """Loads a kind's code before the clock of an attempt runs: a library may take longer than a short `timeout_ms`. Raises
+        nothing."""
+        if kind not in self._code:
+            self._code[kind] = _loaded(self._runs, kind)
+
     async def attempt(self, dispatch: Dispatch, now_ms: int) -> Completed | Failed | Suspended:
         """Does an attempt's work and answers what became of it. Raises only when it is cancelled: its deadline is kept by
         `Attempts`."""
@@ -141,10 +167,8 @@ class Executor:
             if node.moderation in ("input", "both"):
                 shown = {"inputs": dict(call.inputs), "params": self._mask.value(call.params)}
                 await self._gate.pass_through(node, "input", shown)
-            run = self._code.get(call.kind)
-            if run is None:
-                run = self._code[call.kind] = self._runs[call.kind]
-            result = await run(call)
+            self.load(call.kind)
+            result = await self._code[call.kind](call)
             if isinstance(result, Pause):
                 return Suspended(instance, number, result)
             check_size(result)
@@ -152,16 +176,29 @@ class Executor:
                 await self._gate.pass_through(node, "output", self._mask.value(result.value))
             voice.release()
         except NodeFailure as error:
-            return Failed(instance, number, _failure(error, self._mask), random(), _spent(result, error))
-        except TimeoutError:
-            return timed_out(dispatch)
+            return Failed(instance, number, _failure(error, self._mask, dispatch.nulls), random(), _spent(result, error))
+        except TimeoutError as error:
+            return timed_out(dispatch, _told(error, self._mask))
         except asyncio.CancelledError:
             voice.over = True
             raise
         except Exception as error:  # a kind that breaks its promise to raise NodeFailure only: the node fails, the run goes on
-            told = self._mask.message(f"{type(error).__name__}: {error}")[:MAX_LOG_CHARACTERS]
-            return Failed(instance, number, Failure("provider_error", "kind_raised", told), random())
+            said = self._mask.message(f"{type(error).__name__}: {message_of(error)}")[:MAX_LOG_CHARACTERS]
+            failure = Failure("provider_error", "kind_raised", said, exception=_told(error, self._mask))
+            return Failed(instance, number, failure, random())
         return Completed(instance, number, Outcome(result.value, result.handle, result.variables), _counts(result.usage))
+
+
+def _loaded(runs: Mapping[str, Run], kind: str) -> Run:
+    """The kind's code; where it cannot be loaded, code that tries again when it is called, and fails as that does."""
+    try:
+        return runs[kind]
+    except Exception:
+
+        async def later(call: Call) -> Result | Pause:
+            return await runs[kind](call)
+
+        return later
 
 
 def _counts(usage: Mapping[str, JSON]) -> dict[str, int]:
@@ -174,12 +211,24 @@ def _spent(result: Result | Pause | None, failure: NodeFailure) -> Mapping[str, 
     return added(done, _counts(failure.usage)) if failure.usage else done
 
 
-def timed_out(dispatch: Dispatch) -> Failed:
-    """The end of an attempt whose deadline has passed."""
+def timed_out(dispatch: Dispatch, exception: Mapping[str, JSON] | None = None) -> Failed:
+    """The end of an attempt whose deadline has passed, or whose kind raised a `TimeoutError` of its own."""
     message = f"no answer within {dispatch.instance.node.timeout_ms} ms"
-    return Failed(dispatch.id, dispatch.attempt, Failure("timeout", "timeout", message, "timeout"), random())
+    failure = Failure("timeout", "timeout", message, "timeout", exception=exception)
+    return Failed(dispatch.id, dispatch.attempt, failure, random())
 
 
-def _failure(error: NodeFailure, mask: Mask) -> Failure:
+def _failure(error: NodeFailure, mask: Mask, nulls: Sequence[str]) -> Failure:
     cause = error.cause if error.retryable else f"{error.cause}, not retryable"
-    return Failure(cause, error.code, mask.message(str(error)), _FAMILIES.get(error.cause, "execution"), error.retry_after_ms)
+    origin = origin_of(error)
+    message = with_nulls(str(error), nulls) if error.cause == "config" else str(error)
+    return Failure(
+        cause, error.code, mask.message(message), _FAMILIES.get(error.cause, "execution"), error.retry_after_ms,
+        exception=None if origin is None else _told(origin, mask), phase=error.phase,
+    )  # fmt: skip
+
+
+def _told(error: BaseException | Mapping[str, JSON], mask: Mask) -> Mapping[str, JSON]:
+    """What the log keeps of an exception in author code."""
+    facts = told(error, MAX_EXCEPTION_BYTES) if isinstance(error, BaseException) else error
+    return {name: mask.message(value) if isinstance(value, str) else value for name, value in facts.items()}

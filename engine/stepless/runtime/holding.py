@@ -1,4 +1,4 @@
-"""Pause and unpause a run: an operator's hold on the whole of it. A held run starts nothing new and holds no process.
+"""Hold and release a run: an operator's hold on the whole of it. A held run starts nothing new and holds no process.
 
 Every change is a signal, numbered one above the last: whoever asks for it at the same time asks for the same number, and of
 those exactly one is kept. So the changes have an order that depends on no clock, and asking twice is asking once.
@@ -15,16 +15,16 @@ from stepless.runtime.versions import Versions
 from stepless.runtime.world import World
 
 
-def pause(world: World, versions: Versions, run_id: str, by: str | None, reason: str | None) -> None:
+def hold(world: World, versions: Versions, run_id: str, by: str | None, reason: str | None) -> None:
     """Asks for a run to be held, from when it next looks into its inbox, within about a second. What is under way then
     finishes and is recorded, and so are answers, deadlines, timers and the ends of child runs; what follows from them starts
-    after `unpause`. A run that has not begun begins held; one that is held stays so. Raises `NotFound`, and `Conflict`
+    after `release`. A run that has not begun begins held; one that is held stays so. Raises `NotFound`, and `Conflict`
     (run_ended) for a finished run."""
     _change(world, versions, run_id, True, by, reason)
 
 
-def unpause(world: World, versions: Versions, run_id: str, by: str | None, reason: str | None) -> None:
-    """Takes `pause` back: the run goes on where it is. Nothing happens to one that is not held. Raises as `pause` does."""
+def release(world: World, versions: Versions, run_id: str, by: str | None, reason: str | None) -> None:
+    """Takes `hold` back: the run goes on where it is. Nothing happens to one that is not held. Raises as `hold` does."""
     _change(world, versions, run_id, False, by, reason)
 
 

@@ -7,10 +7,11 @@ import logging
 from collections.abc import Callable, Sequence
 from typing import Protocol
 
-from stepless.errors import EngineBug, SteplessError, TransientError
+from stepless.errors import EngineBug, LogUnreadable, SteplessError, TransientError
 from stepless.limits import BUSY_DELAY_MS, LOCAL_SWEEP_MS, MAX_ACTIVE_RUNS, SHUTDOWN_MS
 from stepless.ports import Clock, Message
 from stepless.runtime.budget import Budget
+from stepless.runtime.endings import Ending
 from stepless.runtime.runner import Runner
 from stepless.runtime.sweep import sweep
 from stepless.runtime.triggers import Schedules
@@ -53,10 +54,12 @@ class Host:
         self._wake = asyncio.Event()
         self._loop: asyncio.AbstractEventLoop | None = None
         self._sweep_ms = 0
+        self._delays: dict[str, str] = {}  # what was told last of what has to wait: of a run by its id, of looking for work by ""
         self.schedules: Schedules | None = None  # fires those of every workflow: for a process that serves them all
         self.faults: dict[str, SteplessError] = {}  # why runs could not go on, by run id
         self.on_beginning: Callable[[str], None] = lambda run_id: None  # of an invocation, as is on_ending
         self.on_ending: Callable[[str], None] = lambda run_id: None
+        runner.on_unreadable = self._unreadable
         self.serves: Callable[[str], bool] = lambda run_id: True  # hints for other runs are dropped: the next sweep finds them
 
     def wake(self) -> None:
@@ -73,7 +76,7 @@ class Host:
                 try:
                     self._take_work()
                 except TransientError as error:
-                    _log.warning("looking for work goes on later: %s", error)
+                    self._tell_delay("", "looking for work", error)
             await self._sleep()
         self._loop = None  # who wakes it after its end wakes nobody
 
@@ -81,9 +84,12 @@ class Host:
         now_ms = self._world.clock.now_ms()
         if now_ms >= self._sweep_ms or now_ms < self._sweep_ms - LOCAL_SWEEP_MS:  # the clock may have been set back
             self._sweep_ms = now_ms + LOCAL_SWEEP_MS
+            self._world.store.check()
             sweep(self._world)
             if self.schedules is not None:
                 self.schedules.fire(now_ms)
+            if self._delays.pop("", None) is not None:
+                _log.warning("looking for work goes on")
         for run_id in self._timers.due(now_ms):
             self._world.queue.send(Message(run_id, "timer"))
         now_ms = self._pace.now_ms()
@@ -103,10 +109,11 @@ class Host:
         reach comes again, one that met anything else is left to the sweep."""
         self.on_beginning(message.run_id)
         try:
-            await self._runner.run(message, Budget(self._budget_ms))
-            self.faults.pop(message.run_id, None)
+            if await self._runner.run(message, Budget(self._budget_ms)) is not Ending.RESTS:
+                self.faults.pop(message.run_id, None)
+            self._delays.pop(message.run_id, None)
         except TransientError as error:
-            _log.warning("run %s goes on later: %s", message.run_id, error)
+            self._tell_delay(message.run_id, f"run {message.run_id}", error)
             self._world.queue.send(message, BUSY_DELAY_MS)
         except SteplessError as error:
             _log.error("run %s could not go on: %s", message.run_id, error)
@@ -115,6 +122,16 @@ class Host:
             _log.exception("run %s could not go on", message.run_id)
             self.faults[message.run_id] = EngineBug(f"{type(error).__name__}: {error}", place=message.run_id)
         self.on_ending(message.run_id)
+
+    def _tell_delay(self, about: str, what: str, error: TransientError) -> None:
+        """Once, however often it is tried in vain for the same reason."""
+        if self._delays.get(about) != str(error):
+            self._delays[about] = str(error)
+            _log.warning("%s goes on later: %s", what, error)
+
+    def _unreadable(self, run_id: str, error: LogUnreadable) -> None:
+        _log.error("run %s rests: %s", run_id, error)
+        self.faults[run_id] = error
 
     async def _sleep(self) -> None:
         clock, pace = self._world.clock, self._pace

@@ -69,7 +69,7 @@ def fact_of(signal: Signal, outcome_of: OutcomeOf) -> Fact | None:
         case "resume" if body["handle"] == TIMEOUT:
             return Expired(signal.identity)
         case "resume":
-            return Answered(signal.identity, body["handle"], body.get("answer"), body.get("by"))
+            return Answered(signal.identity, body["handle"], body.get("answer"), body.get("by"), body.get("at"))
         case "cancel":
             return CancelRequested(body.get("by"), body.get("reason"))
         case "hold":

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TypeAlias
 
 from stepless.compile import parse
+from stepless.core.tags import Tag
 from stepless.core.trace import NodeRecord
 from stepless.errors import Conflict, InvalidRequest
 from stepless.limits import FOLLOW_MS, MAX_CALL_DEPTH, MAX_DOCUMENT_BYTES
@@ -30,7 +31,9 @@ class RunResult:
     """What a run came to.
 
     `status` is completed, failed, cancelled, timed_out, or paused when it waits for an answer that nobody gave. `nodes` maps
-    instance id to its record, `events` is the whole log as envelopes in order, `error` the root cause of a failed run.
+    instance id to its record, `events` is the whole log as envelopes in order, `error` the root cause of a failed run, and
+    `exception` what it raised where it is author code: {type, message, file, line, function, traceback}. `tags` has one row per
+    transition of an instance, in order.
     """
 
     run_id: str
@@ -40,6 +43,8 @@ class RunResult:
     events: Sequence[Envelope] = field(repr=False)
     error: Mapping[str, JSON] | None = None
     variables: Mapping[str, JSON] = field(default_factory=dict, repr=False)
+    exception: Mapping[str, JSON] | None = field(default=None, repr=False)
+    tags: Sequence[Tag] = field(default=(), repr=False)
 
 
 def run(
@@ -78,11 +83,14 @@ async def arun(
     built = local(db, models=models)
     try:
         workflow_id = built.service.publish(content).version.workflow_id
-        run_id = built.service.start(workflow_id, inputs, entry=[entry] if isinstance(entry, str) else entry).run_id
+        entries = [entry] if isinstance(entry, str) else entry
+        run_id = built.service.start(workflow_id, inputs, entry=entries, anywhere=True).run_id
         async with serving(built, run_id) as server:
             events = await _attend(built, run_id, server, approve)
         view = built.service.run(run_id)
-        return RunResult(run_id, view.status, view.outputs, view.nodes, events, view.error, view.variables)
+        return RunResult(
+            run_id, view.status, view.outputs, view.nodes, events, view.error, view.variables, view.exception, view.tags,
+        )  # fmt: skip
     finally:
         built.close()
 

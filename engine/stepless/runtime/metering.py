@@ -72,4 +72,7 @@ def _facts(head: RunHead, event: Event) -> Mapping[str, str | int]:
     code = error.get("code") if isinstance(error, Mapping) else event.data.get("code")
     if isinstance(code, str):
         facts["code"] = code
+    exception = event.data.get("exception")
+    if isinstance(exception, Mapping):  # its message may be about people: whoever may read the run finds it there
+        facts |= {name: exception[name] for name in ("type", "file", "line") if name in exception}
     return facts

@@ -51,7 +51,8 @@ class Gate:
         except SteplessError as error:
             if node.moderation_blocks_on_error:
                 message = f"the {phase} could not be moderated: {error}"
-                raise NodeFailure("moderation", "moderation_unavailable", message, retryable=False) from error
+                raise NodeFailure("moderation", "moderation_unavailable", message, retryable=False, phase=phase) from error
             return
         if reason is not None:
-            raise NodeFailure("moderation", "moderation_flagged", f"the {phase} was flagged: {reason}", retryable=False)
+            message = f"the {phase} was flagged: {reason}"
+            raise NodeFailure("moderation", "moderation_flagged", message, retryable=False, phase=phase)

@@ -18,6 +18,7 @@ from stepless.model.json import JSON
 from stepless.model.work import NodeFailure
 from stepless.ports import Aws, Call
 from stepless.runtime.invitations import Invitations
+from stepless.runtime.origin import command
 
 _TOPIC, _MAIL = "arn:", "mailto:"
 _SUBJECT_CHARACTERS = 100  # SNS takes no more
@@ -84,7 +85,7 @@ class Notices:
     async def _call(self, service: str, action: str, given: Mapping[str, JSON], token: str) -> None:
         if self._aws is None:
             message = "this installation has no AWS to tell by"
-            raise NodeFailure("config", "notice_without_aws", message, mend="install stepless[aws]")
+            raise NodeFailure("config", "notice_without_aws", message, mend=f"install what it needs: {command('aws')}")
         await self._aws.call(service, action, given, token=token, timeout_ms=NOTICE_TIMEOUT_MS)
 
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final
 
+from stepless.compile.strict_json import strict_json
 from stepless.errors import InvalidRequest
 from stepless.model.json import JSON
 
@@ -93,8 +93,8 @@ def _sqs(record: Mapping[str, Any]) -> Mapping[str, Any]:
 def _parsed(body: str) -> JSON:
     """JSON where it is JSON, else the text."""
     try:
-        return json.loads(body)
-    except (ValueError, RecursionError):
+        return strict_json(body)
+    except InvalidRequest:
         return body
 
 

@@ -21,7 +21,8 @@ from stepless.runtime.world import World
 
 def redeliver(world: World, versions: Versions, run_id: str) -> Started:
     """Starts a run of the newest version with the inputs of `run_id`, at the entries of that run; a webhook's request goes to
-    whatever node listens on its path by now, and must fit that node's schema. Signatures are not checked again.
+    whatever node listens on its path by now, and must fit that node's schema. Signatures are not checked again, nor whether the
+    nodes that the run began at are entries: this is for those who may start anywhere.
 
     Raises `NotFound`: unknown_run, unknown_hook when nothing listens on the path any more; `InvalidRequest` (schema_violated);
     and as `start` does.
@@ -38,7 +39,7 @@ def redeliver(world: World, versions: Versions, run_id: str) -> Started:
         entry = [node.id]
     kept = {name: value for name, value in meta.items() if name in ("trigger", "tags")}
     kept["rerun"] = {"of": run_id, "from": None}
-    return start(world, versions, head.workflow_id, inputs, entry=entry, meta=kept)
+    return start(world, versions, head.workflow_id, inputs, entry=entry, anywhere=True, meta=kept)
 
 
 def _listener(graph: Graph, path: str, former: Sequence[str]) -> Node:

@@ -9,15 +9,17 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 
-from stepless.core.events import EventType
+from stepless.core.events import Event, EventType
 from stepless.core.state import Cells, Instance, Status
 from stepless.core.trace import Trace
 from stepless.errors import Conflict, InvalidRequest, NotFound
 from stepless.model.graph import Body, Graph
 from stepless.model.json import JSON
+from stepless.ports import RunHead, Version
+from stepless.runtime.headers import version_of
 from stepless.runtime.inspecting import graph_of, head_of
 from stepless.runtime.runlog import RunLog
-from stepless.runtime.starting import Started, encoded_inputs, start_version
+from stepless.runtime.starting import Started, checked_entries, encoded_inputs, start_version
 from stepless.runtime.versions import Versions
 from stepless.runtime.world import World
 
@@ -25,12 +27,21 @@ _KEPT = ("handle", "halt", "break", "response", "usage")
 
 
 def rerun(
-    world: World, versions: Versions, run_id: str, *, node: str | None = None, inputs: JSON = None, edited: bool = False
+    world: World,
+    versions: Versions,
+    run_id: str,
+    *,
+    node: str | None = None,
+    inputs: JSON = None,
+    edited: bool = False,
+    anywhere: bool = False,
 ) -> Started:
     """Starts a run like `run_id`, with other inputs if `edited`.
 
-    Raises what `encoded_inputs` raises; `NotFound` (unknown_run, unknown_node), `InvalidRequest` (inside_container) and
-    `Conflict` (predecessor_never_ran) when what the node needs from upstream was never there.
+    Other inputs enter at entries only, since what was decided before `node` was decided about the old ones; and a run that began
+    beside the entries is begun there again by those alone who may start `anywhere`.
+    Raises what `encoded_inputs` raises; `NotFound` (unknown_run, unknown_node), `InvalidRequest` (inside_container,
+    unknown_entry) and `Conflict` (predecessor_never_ran) when what the node needs from upstream was never there.
     """
     head = head_of(world, run_id)
     graph = graph_of(versions, head)
@@ -40,10 +51,21 @@ def rerun(
     meta = {name: value for name, value in json.loads(head.meta).items() if name in ("entry", "tags")}
     meta["rerun"] = {"of": run_id, "from": node}
     data = encoded_inputs(inputs) if edited else head.inputs
+    version = _version(world, head)
+    begins_at = [*(meta.get("entry") or ()), *([node] if edited and node is not None else [])]
+    meta |= checked_entries(versions, version, begins_at, anywhere=anywhere, place="from" if node is not None else "")
+    return start_version(world, version, data, meta, numbered=graph.numbered)
+
+
+def _version(world: World, head: RunHead) -> Version:
+    """The version that a run began with, by the number that it had then."""
+    number = version_of(head)
+    if number is not None:
+        return Version(head.workflow_id, number, head.version)
     version = world.store.get_version(head.workflow_id, hash=head.version)
     if version is None:
-        raise NotFound(f"the version of {run_id} is gone", code="unknown_version")
-    return start_version(world, version, data, meta)
+        raise NotFound(f"the version of {head.run_id} is gone", code="unknown_version")
+    return version
 
 
 def reused_outputs(world: World, versions: Versions, origin: JSON) -> Mapping[str, Mapping[str, JSON]]:
@@ -57,7 +79,9 @@ def reused_outputs(world: World, versions: Versions, origin: JSON) -> Mapping[st
 
 
 def _traced(world: World, graph: Graph, run_id: str) -> Trace:
-    return Trace(graph, run_id).extend(RunLog(world.store, world.blobs, run_id).read())
+    trace = Trace(graph, run_id)
+    RunLog(world.store, world.blobs, run_id).replay(trace.add)
+    return trace
 
 
 def _check_node(graph: Graph, node: str) -> None:
@@ -66,7 +90,10 @@ def _check_node(graph: Graph, node: str) -> None:
     if "@" in node or any(_inside(n.container.body, node) for n in graph.root.nodes if n.container is not None):
         message = f"{node} is inside a container, and turns cannot be repeated one by one"
         raise InvalidRequest(message, code="inside_container", status=422, mend="rerun from the container itself")
-    raise NotFound(f"the workflow has no node {node}", code="unknown_node")
+    from stepless.compile.suggest import did_you_mean  # whoever names what is there never needs it
+
+    mend = did_you_mean(node, graph.root.positions, what="nodes")
+    raise NotFound(f"the workflow has no node {node}", code="unknown_node", mend=mend)
 
 
 def _inside(body: Body, node: str) -> bool:
@@ -103,11 +130,12 @@ def _downstream(body: Body, start: int) -> frozenset[int]:
 def _completed(world: World, graph: Graph, run_id: str, again: frozenset[int]) -> Mapping[str, Mapping[str, JSON]]:
     reused: dict[str, Mapping[str, JSON]] = {}
     trace = Trace(graph, run_id)
-    for event in RunLog(world.store, world.blobs, run_id).read():
+
+    def keep(event: Event) -> None:
         trace.add(event)
         position = graph.root.positions.get(event.instance)
         if event.type is not EventType.NODE_COMPLETED or position is None or position in again:
-            continue
+            return
         instance = trace.state.root.at(position)
         payload = {name: event.data[name] for name in _KEPT if name in event.data}
         payload["output"] = instance.value
@@ -115,6 +143,8 @@ def _completed(world: World, graph: Graph, run_id: str, again: frozenset[int]) -
         if variables:
             payload["variables"] = variables
         reused[event.instance] = payload
+
+    RunLog(world.store, world.blobs, run_id).replay(keep)
     return reused
 
 

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 from stepless.core.codec import decode_batch, encode_batch
-from stepless.core.events import Event
+from stepless.core.events import RUN_ENDS, Event
 from stepless.core.fold import fold
 from stepless.core.snapshot import decode_state, encode_state
 from stepless.core.state import State
-from stepless.errors import AppendConflict, EngineBug, LimitExceeded
+from stepless.errors import AppendConflict, DamagedLog, EngineBug, LimitExceeded, LogUnreadable
 from stepless.limits import (
     INLINE_VALUE_BYTES,
     MAX_BATCH_BYTES,
@@ -20,6 +21,7 @@ from stepless.limits import (
     PREVIEW_CHARACTERS,
     READ_BYTES,
     SNAPSHOT_TAIL_BYTES,
+    SUMMARY_VALUE_BYTES,
 )
 from stepless.model.graph import Graph
 from stepless.model.packing import pack
@@ -59,7 +61,7 @@ class RunLog:
 
     def _fitting(self, events: Sequence[Event]) -> Sequence[Batch]:
         data = encode_batch(events)
-        if len(data) > INLINE_VALUE_BYTES:  # else no value in it can be large
+        if len(data) > INLINE_VALUE_BYTES or "steps" in events[-1].data:  # else no value in it can be large
             spilled = [self._spilled(event) for event in events]
             data = encode_batch(spilled) if spilled != events else data
         data = pack(data)
@@ -88,23 +90,72 @@ class RunLog:
             self._snapshot_bytes = len(snapshot[1])
         if state is None:
             state = State(graph, self.run_id)
-        for event in self.read(state.sequence):
-            fold(state, event)
-            state.notes.clear()
+        self.bring(state)
         return state
+
+    def bring(self, state: State) -> None:
+        """Folds what was committed since into a state. Raises as `replay` does."""
+        self.replay(partial(_folded, state), state.sequence)
+
+    def replay(self, take: Callable[[Event], bool | None], after: int = 0) -> None:
+        """Hands every event above `after` to `take`, in order, until it answers True. Raises `LogUnreadable`, also for events
+        that can be read and do not follow from those before them."""
+        for event in self.read(after):
+            try:
+                if take(event):
+                    return
+            except (EngineBug, LookupError, TypeError, ValueError, AttributeError) as error:
+                raise self.misfit(event, error) from error
+
+    def misfit(self, event: Event, error: Exception) -> DamagedLog:
+        """What is told of an event that could be read and means nothing in this run."""
+        why = f"event {event.sequence:,} does not follow from those before it ({error})"
+        return DamagedLog(why, sequence=event.sequence, run_id=self.run_id)
+
+    def check_end(self, sequence: int, known: int) -> None:
+        """Raises `DamagedLog` for a log that ends at `sequence` although somebody has told of event `known`."""
+        if sequence < known:
+            why = f"events {sequence + 1:,} to {known:,} are gone"
+            raise DamagedLog(why, sequence=sequence + 1, run_id=self.run_id)
 
     def read(self, after: int = 0, *, whole: bool = True, stride_bytes: int = READ_BYTES) -> Iterator[Event]:
         """Events above `after`, in order, to the present end of the log, fetched about `stride_bytes` at a time. Unless
-        `whole`, large values stay where they are: the events then have `previews` in their place."""
+        `whole`, large values stay where they are: the events then have `previews` in their place. Raises `LogUnreadable`."""
         while True:
             batches = self._store.read_log(self.run_id, after, limit_bytes=stride_bytes)
             if not batches:
                 return
             for batch in batches:
                 self.tail_bytes += len(batch.data)
-                for event in decode_batch(batch.data, batch.first):
+                for event in self._decoded(batch, after):
                     if event.sequence > after:
-                        yield self._restored(event) if whole else _previewed(event)
+                        yield self._restored(event, batch.first) if whole else _previewed(event)
+                after = max(after, batch.last)
+
+    def _decoded(self, batch: Batch, after: int) -> Sequence[Event]:
+        """The events of the batch that follows `after`, or that holds what follows it."""
+        if batch.first > after + 1:
+            raise DamagedLog(f"events {after + 1:,} to {batch.first - 1:,} are gone", sequence=after + 1, run_id=self.run_id)
+        try:
+            events = decode_batch(batch.data, batch.first)
+        except LogUnreadable as error:
+            raise error.of(self.run_id) from error
+        if len(events) != batch.last - batch.first + 1:
+            why = f"the batch to event {batch.last:,} holds {len(events):,}"
+            raise DamagedLog(why, sequence=batch.first, run_id=self.run_id)
+        return events
+
+    def refers_to(self, key: str, *, last: int) -> bool:
+        """Whether any event of the log has its value in the blob `key`. The batch of event `last` is looked at first: the end of
+        a run tells most of what is asked for. Raises `LogUnreadable`."""
+        return any(key in self._blobs_from(after) for after in (max(0, last - 1), 0))
+
+    def _blobs_from(self, after: int) -> Iterator[str]:
+        """The blobs that the events above `after` refer to, and others of their batches."""
+        while batches := self._store.read_log(self.run_id, after, limit_bytes=READ_BYTES):
+            for batch in batches:
+                for event in self._decoded(batch, after):
+                    yield from (blob for blob, _ in event.data.get("blobs", {}).values())
                 after = max(after, batch.last)
 
     def save_snapshot(self, state: State) -> None:
@@ -120,22 +171,25 @@ class RunLog:
     # -- large values -----------------------------------------------------------------------------------------------
 
     def _spilled(self, event: Event) -> Event:
-        """The event with each value above INLINE_VALUE_BYTES replaced by its blob's key and a preview."""
+        """The event with each large value replaced by its blob's key and a preview: one above INLINE_VALUE_BYTES, in the summary
+        of a run one above SUMMARY_VALUE_BYTES. A summary may be of any size: its values were there before."""
+        summary = event.type in RUN_ENDS
+        inline = SUMMARY_VALUE_BYTES if summary else INLINE_VALUE_BYTES
         spilled: dict[str, list[str]] = {}
         for name, value in event.data.items():
-            if name in _SPILLED and isinstance(value, str | list | dict) and may_be_large(value):
+            if name in _SPILLED and isinstance(value, str | list | dict) and may_be_large(value, inline // 6):
                 text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
                 data = text.encode("utf-8", "surrogatepass")
-                if len(data) > MAX_RESULT_BYTES:
+                if len(data) > MAX_RESULT_BYTES and not summary:
                     raise LimitExceeded(f"{name} takes {len(data):,} bytes", place=event.instance or self.run_id)
-                if len(data) > INLINE_VALUE_BYTES:
+                if len(data) > inline:
                     spilled[name] = [self._blobs.put(data), text[:PREVIEW_CHARACTERS]]
         if not spilled:
             return event
         kept = {name: value for name, value in event.data.items() if name not in spilled}
         return Event(event.sequence, event.type, event.at_ms, event.instance, event.parent, {**kept, "blobs": spilled})
 
-    def _restored(self, event: Event) -> Event:
+    def _restored(self, event: Event, first: int) -> Event:
         spilled: Mapping[str, Sequence[str]] | None = event.data.get("blobs")
         if not spilled:
             return event
@@ -143,9 +197,17 @@ class RunLog:
         for name, (key, _) in spilled.items():
             data = self._blobs.get(key)
             if data is None:
-                raise EngineBug(f"the blob {key} of {name} is gone", place=f"{self.run_id}#{event.sequence}")
-            values[name] = json.loads(data.decode("utf-8", "surrogatepass"))
+                raise DamagedLog(f"the blob {key} of {name} is gone", sequence=first, run_id=self.run_id)
+            try:
+                values[name] = json.loads(data.decode("utf-8", "surrogatepass"))
+            except ValueError as error:
+                raise DamagedLog(f"the blob {key} of {name} is no JSON", sequence=first, run_id=self.run_id) from error
         return Event(event.sequence, event.type, event.at_ms, event.instance, event.parent, values)
+
+
+def _folded(state: State, event: Event) -> None:
+    fold(state, event)
+    state.notes.clear()
 
 
 def _previewed(event: Event) -> Event:
@@ -155,6 +217,23 @@ def _previewed(event: Event) -> Event:
     kept = {name: value for name, value in event.data.items() if name != "blobs"}
     previews = {name: preview for name, (_, preview) in spilled.items()}
     return Event(event.sequence, event.type, event.at_ms, event.instance, event.parent, {**kept, "previews": previews})
+
+
+def previewed(event: Event) -> Event:
+    """An event that was read whole, with `previews` in place of the values that are too large to stand in the log itself."""
+    previews = {name: text for name in _SPILLED & event.data.keys() if (text := _preview(event.data[name]))}
+    if not previews:
+        return event
+    kept = {name: value for name, value in event.data.items() if name not in previews}
+    return Event(event.sequence, event.type, event.at_ms, event.instance, event.parent, {**kept, "previews": previews})
+
+
+def _preview(value: Any) -> str:
+    """The beginning of a value above INLINE_VALUE_BYTES, as JSON; empty for any other."""
+    if not isinstance(value, str | list | dict) or not may_be_large(value):
+        return ""
+    text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+    return text[:PREVIEW_CHARACTERS] if len(text.encode("utf-8", "surrogatepass")) > INLINE_VALUE_BYTES else ""
 
 
 def may_be_large(value: Any, floor: int = INLINE_VALUE_BYTES // 6) -> bool:

@@ -25,13 +25,15 @@ from stepless.core.facts import Begin, Continued, Fact, HoldChanged, Recovered, 
 from stepless.core.masking import mask_for
 from stepless.core.pauses import next_due_ms
 from stepless.core.state import State
-from stepless.errors import Fenced, StoreUnavailable
+from stepless.core.waits import waits_of
+from stepless.errors import Fenced, LogUnreadable, StoreUnavailable
 from stepless.limits import (
     BUSY_DELAY_MS,
     COMMIT_TRIES,
     INBOX_LOOK_MS,
     LEASE_MARGIN_MS,
     LEASE_MS,
+    MAX_DECISION_STEPS,
     MAX_DURATION_MS,
     MAX_IN_FLIGHT,
     STAY_MS,
@@ -41,7 +43,7 @@ from stepless.limits import (
 from stepless.model.graph import Graph
 from stepless.model.json import JSON
 from stepless.ports import Lease, Message, RunHead
-from stepless.runtime import children, inbox, metering, spending
+from stepless.runtime import children, inbox, metering, resting, spending
 from stepless.runtime.arrivals import Arrivals
 from stepless.runtime.attempts import Attempt, Attempts
 from stepless.runtime.budget import Budget
@@ -56,14 +58,18 @@ from stepless.runtime.world import World
 
 T = TypeVar("T")
 
+_TOLD = ("trigger", "tags", "parent", "rerun", "non_entries")  # of a header's meta, in the run's first event
+
 
 class Runner:
-    """Runs runs, each invocation one of them. `sessions` are those under way in this process, by run id."""
+    """Runs runs, each invocation one of them. `sessions` are those under way in this process, by run id. `on_unreadable` is told
+    of each run that rests because its log cannot be read."""
 
     def __init__(self, world: World, versions: Versions) -> None:
         self._world = world
         self._versions = versions
         self.sessions: dict[str, Session] = {}
+        self.on_unreadable: Callable[[str, LogUnreadable], None] = lambda run_id, error: None
 
     async def run(self, message: Message, budget: Budget) -> Ending:
         """Takes a run as far as it goes within the budget. Raises `StoreUnavailable` when the store stays out of reach: the
@@ -90,6 +96,10 @@ class Runner:
             world.meter.count(metering.LEASE_CONFLICTS)
             world.queue.send(Message(run_id, "fenced"), BUSY_DELAY_MS)  # the other may have left before our last commit came
             return Ending.FENCED
+        except LogUnreadable as error:
+            session.rest(error)
+            self.on_unreadable(run_id, error)
+            return Ending.RESTS
         finally:
             session.close()
             del self.sessions[run_id]
@@ -123,7 +133,7 @@ class Session:
         self._meta: Mapping[str, object] = json.loads(head.meta)
         self._graph: Graph = versions.graph(head.workflow_id, head.version, self._meta.get("entry"))
         self._log = RunLog(world.store, world.blobs, head.run_id, lease.epoch)
-        self._env = {name: value for name in self._graph.env if (value := world.secrets.get(name)) is not None}
+        self._env = {name: value for name in self._graph.env if (value := world.secrets.get(name))}
         self._mask = mask_for(frozenset(self._env.values()))
         self._state: State = State(self._graph, head.run_id)
         self._loop = asyncio.get_running_loop()
@@ -139,6 +149,7 @@ class Session:
         self._telling = Telling(world, self._env, self._mask, self._arrivals.tell)
         self._dispatched = 0
         self._stopping = False
+        self._decided = True  # whether the last decision was over
 
     # -- from outside -----------------------------------------------------------------------------------------------
 
@@ -151,6 +162,10 @@ class Session:
         """Begin nothing new; hand over once what is under way has drained."""
         self._stopping = True
         self._arrivals.wake()
+
+    def rest(self, error: LogUnreadable) -> None:
+        """Frees the lease of a run whose log cannot be read."""
+        resting.rest(self._world, self._head, self._lease, error)
 
     def close(self) -> None:
         """Lets go of what is still under way: nobody waits for it any more."""
@@ -170,15 +185,17 @@ class Session:
                 return await self._end()
             if facts:
                 continue
-            if not self._attempts and not self._telling and (ending := await self._may_leave()) is not None:
+            leaving = self._decided or self._budget.over or self._stopping
+            if leaving and not self._attempts and not self._telling and (ending := await self._may_leave()) is not None:
                 return ending
             facts = await self._collect()
 
     def _first_facts(self, message: Message) -> list[Fact]:
         if self._lease.epoch > 1:
             self._state = self._log.load(self._graph)
+            self._log.check_end(self._state.sequence, self._head.sequence)
         if self._state.sequence == 0:
-            meta = {name: value for name, value in self._meta.items() if name in ("trigger", "tags", "parent", "rerun")}
+            meta = {name: value for name, value in self._meta.items() if name in _TOLD}
             reused = self._reused() if "rerun" in self._meta else {}
             looked = inbox.holds_first(self._look())
             holds = tuple(fact for fact in looked if isinstance(fact, HoldChanged))
@@ -197,7 +214,7 @@ class Session:
 
     async def _step(self, facts: Sequence[Fact]) -> list[Fact]:
         """Decides, commits, does what follows; answers facts that are known at once."""
-        if not facts:
+        if not facts and self._decided:
             return []
         exhausted = self._stopping or (self._budget.over and self._dispatched > 0)
         decision = decide(
@@ -207,9 +224,13 @@ class Session:
             env=self._env,
             capacity=0 if exhausted else MAX_IN_FLIGHT,
             room_ms=self._budget.room_ms if self._dispatched else None,
+            steps=MAX_DECISION_STEPS,
         )
+        self._decided = decision.over
         await self._patiently(partial(self._log.write, self._log.encoded(decision.events)), together=True)
         metering.committed(self._world.meter, self._head, decision.events)
+        if self._world.news is not None:
+            self._world.news.tell(self._head.run_id, decision.events)
         for instance in decision.aborts:  # before anything that waits: what was cancelled must not begin meanwhile
             self._attempts.drop(instance)
         if inbox.is_worth_marking(self._signals.told):
@@ -255,6 +276,7 @@ class Session:
 
     def _dispatch(self, dispatch: Dispatch) -> None:
         self._dispatched += 1
+        self._executor.load(dispatch.instance.node.kind.name)
         self._attempts.begin(dispatch, self._attempt)
 
     async def _attempt(self, attempt: Attempt) -> None:
@@ -295,7 +317,9 @@ class Session:
     async def _collect(self) -> list[Fact]:
         """What has happened since: ends of attempts, due timers, signals."""
         due_ms = next_due_ms(self._state)
-        if not self._arrivals:
+        if not self._decided:
+            await asyncio.sleep(0)  # other runs get their turn, and what they tell this one is heard
+        elif not self._arrivals:
             await self._arrivals.sleep(self._next_look(due_ms))
         facts = self._arrivals.take()
         now = self._loop.time()
@@ -319,8 +343,9 @@ class Session:
 
     def _renew(self) -> None:
         now, now_ms = self._loop.time(), self._world.clock.now_ms()
-        status = self._state.status.value  # told along, so that whoever lists runs sees the long ones running
-        self._lease = self._world.store.update_run(self._lease, now_ms, status=status, until_ms=now_ms + LEASE_MS)
+        status, waits = self._state.status.value, " ".join(waits_of(self._state))  # told along, for whoever lists long runs
+        until_ms = now_ms + LEASE_MS
+        self._lease = self._world.store.update_run(self._lease, now_ms, status=status, until_ms=until_ms, waits=waits)
         self._renew_at = now + LEASE_MS / 3000
 
     def _look(self) -> list[Fact]:
@@ -335,7 +360,7 @@ class Session:
         """Nothing is under way: stay for something that is due soon, hand over, or park."""
         if self._arrivals:
             return None
-        if self._stopping or (self._state.ready and self._state.held is None):
+        if self._stopping or not self._decided or (self._state.ready and self._state.held is None):
             return await self._hand_over()
         due_ms = next_due_ms(self._state)
         if due_ms is not None and due_ms - self._now_ms() <= STAY_MS:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
+from typing import TYPE_CHECKING
 
-from stepless.limits import PAGE_EVENTS
+from stepless.core.trace import NodeRecord
+from stepless.limits import DEFAULT_PAGE_ITEMS, PAGE_EVENTS
 from stepless.model.json import JSON
 from stepless.ports import Page, RunFilter, RunHead, StoredVersion
 from stepless.runtime import (
@@ -15,6 +17,7 @@ from stepless.runtime import (
     inspecting,
     publishing,
     redelivering,
+    replaying,
     reruns,
     searching,
     skipping,
@@ -25,6 +28,9 @@ from stepless.runtime import (
 from stepless.runtime.tokens import Signer
 from stepless.runtime.versions import Versions
 from stepless.runtime.world import World
+
+if TYPE_CHECKING:  # a run publishes nothing, and does without pydantic
+    from stepless.model.signature import Callables
 
 
 class Service:
@@ -37,7 +43,7 @@ class Service:
 
     # -- workflows --------------------------------------------------------------------------------------------------
 
-    def publish(self, document: Mapping[str, JSON], *, functions: Collection[str] | None = None) -> publishing.Published:
+    def publish(self, document: Mapping[str, JSON], *, functions: Callables | None = None) -> publishing.Published:
         """See `publishing.publish`."""
         return publishing.publish(self.world, document, functions=functions)
 
@@ -57,11 +63,16 @@ class Service:
         inputs: JSON,
         *,
         key: str | None = None,
+        by_inputs: bool = False,
         entry: Sequence[str] | None = None,
+        anywhere: bool = False,
         meta: Mapping[str, JSON] | None = None,
     ) -> starting.Started:
         """See `starting.start`."""
-        return starting.start(self.world, self.versions, workflow_id, inputs, key=key, entry=entry, meta=meta)
+        return starting.start(
+            self.world, self.versions, workflow_id, inputs, key=key, by_inputs=by_inputs, entry=entry, anywhere=anywhere,
+            meta=meta,
+        )  # fmt: skip
 
     def trigger(self, request: webhooks.HookRequest) -> webhooks.Hooked:
         """See `webhooks.trigger`."""
@@ -71,9 +82,11 @@ class Service:
         """See `triggers.deliver`."""
         return triggers.deliver(self.world, self.versions, payload)
 
-    def rerun(self, run_id: str, *, node: str | None = None, inputs: JSON = None, edited: bool = False) -> starting.Started:
+    def rerun(
+        self, run_id: str, *, node: str | None = None, inputs: JSON = None, edited: bool = False, anywhere: bool = False
+    ) -> starting.Started:
         """See `reruns.rerun`."""
-        return reruns.rerun(self.world, self.versions, run_id, node=node, inputs=inputs, edited=edited)
+        return reruns.rerun(self.world, self.versions, run_id, node=node, inputs=inputs, edited=edited, anywhere=anywhere)
 
     def redeliver(self, run_id: str) -> starting.Started:
         """See `redelivering.redeliver`."""
@@ -101,19 +114,35 @@ class Service:
         """See `answering.cancel`."""
         answering.cancel(self.world, run_id, by, reason)
 
-    def pause(self, run_id: str, *, by: str | None = None, reason: str | None = None) -> None:
-        """See `holding.pause`."""
-        holding.pause(self.world, self.versions, run_id, by, reason)
+    def hold(self, run_id: str, *, by: str | None = None, reason: str | None = None) -> None:
+        """See `holding.hold`."""
+        holding.hold(self.world, self.versions, run_id, by, reason)
 
-    def unpause(self, run_id: str, *, by: str | None = None, reason: str | None = None) -> None:
-        """See `holding.unpause`."""
-        holding.unpause(self.world, self.versions, run_id, by, reason)
+    def release(self, run_id: str, *, by: str | None = None, reason: str | None = None) -> None:
+        """See `holding.release`."""
+        holding.release(self.world, self.versions, run_id, by, reason)
+
+    pause, unpause = hold, release  # their former names
 
     # -- inspecting -------------------------------------------------------------------------------------------------
 
-    def run(self, run_id: str) -> inspecting.RunView:
+    def run(self, run_id: str, *, called: range = range(0)) -> inspecting.RunView:
         """See `inspecting.view`."""
-        return inspecting.view(self.world, self.versions, self.signer, run_id)
+        return inspecting.view(self.world, self.versions, self.signer, run_id, called)
+
+    def glance(self, run_id: str) -> inspecting.RunView:
+        """See `inspecting.glance`."""
+        return inspecting.glance(self.world, self.versions, self.signer, run_id)
+
+    def nodes(self, run_id: str, *, after: int = 0, limit: int = DEFAULT_PAGE_ITEMS) -> tuple[Sequence[NodeRecord], bool]:
+        """See `inspecting.nodes`."""
+        return inspecting.nodes(self.world, self.versions, run_id, after=after, limit=limit)
+
+    def value(self, run_id: str, hash: str) -> bytes:
+        """See `values.find`."""
+        from stepless.runtime import values  # few ask for them
+
+        return values.find(self.world, self.versions, self.signer, run_id, hash)
 
     def cost(self, run_id: str) -> Mapping[str, JSON]:
         """See `costing.cost`."""
@@ -124,23 +153,27 @@ class Service:
         return self.world.store.list_runs(filter, limit=limit, cursor=cursor)
 
     def search(
-        self, filter: RunFilter, *, tags: Collection[str] = (), limit: int = 100, cursor: str | None = None
+        self, filter: RunFilter, *, keywords: Collection[str] = (), limit: int = 100, cursor: str | None = None
     ) -> Page[RunHead]:
         """See `searching.search`."""
-        return searching.search(self.world, filter, tags=tags, limit=limit, cursor=cursor)
+        return searching.search(self.world, filter, keywords=keywords, limit=limit, cursor=cursor)
 
     def each_run(
         self,
         verb: Callable[[RunHead], str],
         filter: RunFilter,
         *,
-        tags: Collection[str] = (),
+        keywords: Collection[str] = (),
         limit: int = 100,
         cursor: str | None = None,
     ) -> bulk.Swept:
         """See `bulk.each_run`."""
-        return bulk.each_run(self.world, verb, filter, tags=tags, limit=limit, cursor=cursor)
+        return bulk.each_run(self.world, verb, filter, keywords=keywords, limit=limit, cursor=cursor)
 
     def events(self, run_id: str, *, after: int = 0, limit: int = PAGE_EVENTS) -> inspecting.EventPage:
         """See `inspecting.events`."""
         return inspecting.events(self.world, self.versions, run_id, after=after, limit=limit)
+
+    def replay(self, run_id: str) -> replaying.Replay:
+        """See `replaying.Replay`."""
+        return replaying.Replay(self.world, self.versions, run_id)

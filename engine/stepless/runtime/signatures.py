@@ -7,21 +7,21 @@
               (Standard Webhooks 1.0; the secret is `whsec_` and base64)
 
 A sender tries again under a new signature, and the same delivery: so where there is a name of the delivery, the same run is
-answered again. Where there is none, a signature counts once. GitHub signs neither the time nor the name.
+answered again. Where there is none, the signature stands for the request. GitHub signs neither the time nor the name.
 """
 
 from __future__ import annotations
 
 import binascii
 import hmac
-import json
 from base64 import b64decode, b64encode
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from hashlib import sha256
 from typing import Final
 
-from stepless.errors import Forbidden
+from stepless.compile.strict_json import strict_json
+from stepless.errors import Forbidden, InvalidRequest
 from stepless.nodes.webhook import Signed
 
 _HEADERS: Final = {
@@ -35,7 +35,7 @@ _HEADERS: Final = {
 @dataclass(frozen=True, slots=True)
 class Proof:
     """A signature that holds. `headers` carried it, in lower case; `delivery` is the sender's name for what it sends, None
-    when it gives none; `signature` is what may count once then."""
+    when it gives none; `signature` stands for the request then."""
 
     headers: frozenset[str]
     delivery: str | None
@@ -78,8 +78,8 @@ def _timed(auth: Signed, header: str, headers: Mapping[str, str], body: bytes, n
 def _stripe(auth: Signed, header: str, headers: Mapping[str, str], body: bytes, now_ms: int) -> Proof:
     proof = _timed(auth, header, headers, body, now_ms)
     try:
-        event = json.loads(body)
-    except (ValueError, RecursionError):
+        event = strict_json(body)
+    except InvalidRequest:
         return proof
     delivery = event.get("id") if isinstance(event, dict) else None
     return Proof(proof.headers, delivery if isinstance(delivery, str) else None, proof.signature)

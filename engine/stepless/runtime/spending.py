@@ -10,6 +10,7 @@ from __future__ import annotations
 from typing import Final
 
 from stepless.core.state import State
+from stepless.core.waits import waits_of
 from stepless.model.tally import Tally, decode_tally, encode_tally
 from stepless.ports import Lease, Message, RunHead
 from stepless.runtime import estimating
@@ -38,5 +39,6 @@ def release(world: World, head: RunHead, lease: Lease, state: State, due_ms: int
         leaving = estimating.leaving(head, state.status.value, due_ms, now_ms)
         spent = encode_tally(decode_tally(lease.spent) + used + leaving)
     world.store.update_run(
-        lease, now_ms, status=state.status.value, sequence=state.sequence, due_ms=due_ms, release=True, spent=spent
-    )
+        lease, now_ms, status=state.status.value, sequence=state.sequence, due_ms=due_ms, release=True, spent=spent,
+        waits=" ".join(waits_of(state)),
+    )  # fmt: skip

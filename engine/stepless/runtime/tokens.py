@@ -12,6 +12,7 @@ from base64 import urlsafe_b64decode, urlsafe_b64encode
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
+from typing import Any
 
 from stepless.errors import Forbidden, Gone
 from stepless.limits import MAX_TOKEN_CHARACTERS
@@ -53,11 +54,16 @@ class Signer:
     def verify(self, token: str, now_ms: int) -> Claims:
         """The claims of a token. Raises `Forbidden` for what was not signed by a valid key, saying nothing more; `Gone` for a
         genuine one that has expired."""
+        claims = self.read(token)
+        if claims.expires_ms <= now_ms:
+            raise Gone("this link has expired", code="token_expired", mend="ask for a new one")
+        return claims
+
+    def read(self, token: str) -> Claims:
+        """The claims of a genuine token, expired or not: what it was about, and nothing that it opens. Raises `Forbidden`."""
         claims = self._genuine(token)
         if claims is None:
             raise Forbidden("this link is not valid", code="invalid_token", mend="open the link exactly as it was sent")
-        if claims.expires_ms <= now_ms:
-            raise Gone("this link has expired", code="token_expired", mend="ask for a new one")
         return claims
 
     def derive(self, purpose: str) -> str:
@@ -74,9 +80,23 @@ class Signer:
             key = self._keys.get(fields["k"])
             if key is None or not hmac.compare_digest(_mac(key, data), given):
                 return None
-            return Claims(fields["r"], fields["p"], fields["x"], fields.get("e"), fields.get("a"))
+            return _claims(fields)
         except (ValueError, KeyError, TypeError, RecursionError):
             return None
+
+
+def _claims(fields: Mapping[str, Any]) -> Claims | None:
+    """None for claims that `sign` never writes: who signs with the same key elsewhere may write anything."""
+    run_id, pause, expires_ms, exit, approver = fields["r"], fields["p"], fields["x"], fields.get("e"), fields.get("a")
+    fits = type(expires_ms) is int and _is_text(run_id) and _is_text(pause)
+    if not fits or not all(one is None or _is_text(one) for one in (exit, approver)):
+        return None
+    return Claims(run_id, pause, expires_ms, exit, approver)
+
+
+def _is_text(value: object) -> bool:
+    """Raises ValueError for half of a surrogate pair, which no store takes."""
+    return isinstance(value, str) and bool(value.encode())
 
 
 def _mac(key: Key, body: bytes) -> bytes:

@@ -22,6 +22,7 @@ from stepless.model.scope import Contract
 from stepless.model.work import NodeFailure, Result
 from stepless.nodes import Run
 from stepless.ports import Call
+from stepless.raised import origin_of
 from stepless.runtime.moderation import Gate
 from stepless.runtime.runlog import may_be_large
 
@@ -54,19 +55,24 @@ class RunningTool:
         tool = self.tool
         try:
             _keeps(tool.input_contract, {"input": dict(arguments)}, "input_contract_violation")
+            code = self.runs[tool.kind.name]  # may have to be loaded, which is not the tool's time
             async with asyncio.timeout(tool.timeout_ms / 1000):
-                return self.mask.value(await self._work(self._own(arguments, token)))
+                return self.mask.value(await self._work(code, self._own(arguments, token)))
         except NodeFailure as failure:
-            raise NodeFailure(failure.cause, failure.code, self.mask.message(str(failure)), usage=failure.usage) from failure
+            said, origin = self.mask.message(str(failure)), origin_of(failure)
+            raise NodeFailure(
+                failure.cause, failure.code, said, retry_after_ms=failure.retry_after_ms, retryable=failure.retryable,
+                usage=failure.usage, origin=origin,
+            ) from failure
         except TimeoutError as error:
             raise NodeFailure("timeout", "timeout", f"no answer within {tool.timeout_ms} ms") from error
 
-    async def _work(self, call: Call) -> JSON:
+    async def _work(self, code: Run, call: Call) -> JSON:
         tool = self.tool
         if tool.moderation in ("input", "both"):
             shown = {"inputs": dict(call.inputs), "params": self.mask.value(call.params)}
             await self.gate.pass_through(tool, "input", shown)
-        result = await self.runs[tool.kind.name](call)
+        result = await code(call)
         if isinstance(result, Pause):
             raise NodeFailure("execution", "tool_waits", f"{tool.id} waits for somebody, which no tool can", retryable=False)
         check_size(result)
@@ -96,7 +102,7 @@ def _keeps(contract: Contract | None, value: JSON, code: str) -> None:
         raise NodeFailure("contract_violated", code, "; ".join(violations))
 
 
-def _unheard(text: str) -> None:
+def _unheard(piece: object) -> None:
     """What a tool streams is not what its caller says."""
 
 

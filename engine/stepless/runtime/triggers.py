@@ -59,7 +59,7 @@ def start_scheduled(world: World, versions: Versions, firing: Firing) -> Started
     meta = {"trigger": {"kind": "schedule", "node": firing.node, "at": at}}
     inputs, key = {"scheduled_at": at, "node": firing.node}, f"schedule:{firing.node}:{firing.at_ms}"
     try:
-        return start(world, versions, firing.workflow_id, inputs, key=key, entry=[firing.node], meta=meta)
+        return start(world, versions, firing.workflow_id, inputs, key=key, entry=[firing.node], anywhere=True, meta=meta)
     except (AuthorError, CallerError) as error:
         _log.warning("the schedule %s of %s was refused: %s", firing.node, firing.workflow_id, error)
         return None
@@ -161,4 +161,6 @@ def _start_by_event(
 ) -> Started:
     meta = {"trigger": {"kind": "event", "node": node.id, "source": event["source"], "event": event["id"]}}
     key = f"event:{node.id}:{sha256(str(event['id']).encode('utf-8', 'surrogatepass')).hexdigest()}"
-    return start(world, versions, version.workflow_id, dict(event), key=key, entry=[node.id], meta=meta, same=event["id"])
+    return start(
+        world, versions, version.workflow_id, dict(event), key=key, entry=[node.id], anywhere=True, meta=meta, same=event["id"]
+    )

@@ -3,23 +3,23 @@
 from __future__ import annotations
 
 import hmac
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from hashlib import sha256
-from secrets import token_hex
 
+from stepless.compile.strict_json import strict_json
 from stepless.core.masking import Mask, mask_for
 from stepless.core.reading import Reading
 from stepless.core.state import State
-from stepless.errors import AuthorError, Conflict, Forbidden, InvalidRequest, NotFound
+from stepless.errors import AuthorError, Forbidden, InvalidRequest, NotFound
 from stepless.expressions import compile_contract
-from stepless.limits import MAX_REQUEST_BYTES
+from stepless.limits import IDEMPOTENCY_KEY_LIFE_MS, MAX_REQUEST_BYTES
 from stepless.model.graph import Graph, Node
 from stepless.model.json import JSON
 from stepless.nodes import KINDS
 from stepless.nodes.params import rendered
 from stepless.nodes.webhook import Bearer, Hmac, Signed, WebhookParams
+from stepless.runtime.idempotency import Signature
 from stepless.runtime.publishing import hook_key
 from stepless.runtime.signatures import verify
 from stepless.runtime.starting import Started, latest, start
@@ -51,18 +51,20 @@ class Hooked:
 @dataclass(frozen=True, slots=True)
 class Caller:
     """Who may start the run. `headers` are kept from it, and so are the secrets that `mask` hides; `delivery` is the key under
-    which the sender tries again."""
+    which the sender tries again, and `signature` what stands for the request where there is none."""
 
     mask: Mask
     headers: frozenset[str] = frozenset()
     delivery: str | None = None
+    signature: Signature | None = None
 
 
 def trigger(world: World, versions: Versions, request: HookRequest) -> Hooked:
     """Checks a request against the webhook that listens on its path and starts a run.
 
     Raises `NotFound` (unknown_hook), `InvalidRequest` (method_not_allowed 405, body_too_large 413, invalid_json 400,
-    schema_violated 422), `Forbidden` (bad_signature, stale_signature) and `Conflict` (signature_replayed).
+    schema_violated 422), `Forbidden` (bad_signature, stale_signature) and what `start` raises. A signature is spent by the run
+    that was accepted with it, and by no refusal: the same bytes answer that run again.
     """
     graph, node = _listener(world, versions, request)
     if len(request.body) > MAX_REQUEST_BYTES:
@@ -76,7 +78,10 @@ def trigger(world: World, versions: Versions, request: HookRequest) -> Hooked:
     meta = {"trigger": {"kind": "webhook", "path": request.path}}
     key = caller.delivery or request.headers.get("idempotency-key")
     same = [payload["body"], payload["query"]]  # a sender that tries again sends other headers
-    started = start(world, versions, graph.workflow_id, payload, entry=[node.id], meta=meta, key=key, same=same)
+    started = start(
+        world, versions, graph.workflow_id, payload, entry=[node.id], anywhere=True, meta=meta, key=key, same=same,
+        signature=caller.signature,
+    )  # fmt: skip
     return Hooked(started, node.config.literals.get("response") == "wait")
 
 
@@ -121,8 +126,9 @@ def _authenticate(world: World, graph: Graph, node: Node, request: HookRequest) 
     now_ms = world.clock.now_ms()
     proof = verify(auth, request.headers, request.body, now_ms)
     if not proof.delivery:
-        _once(world, f"signature:{request.path}:{proof.signature}", request, now_ms, auth.tolerance_s)
-        return Caller(mask, proof.headers)
+        # as long as the time in it may be taken for the present, and no shorter than a key
+        life_ms = max(2 * auth.tolerance_s * 1000, IDEMPOTENCY_KEY_LIFE_MS)
+        return Caller(mask, proof.headers, signature=Signature(f"signature:{request.path}:{proof.signature}", life_ms))
     delivery = sha256(f"{request.path}\0{proof.delivery}".encode("utf-8", "surrogatepass")).hexdigest()
     return Caller(mask, proof.headers, f"delivery:{delivery}")
 
@@ -146,12 +152,6 @@ def _auth(world: World, graph: Graph, node: Node) -> tuple[Mask, Bearer | Hmac |
     return mask_for(frozenset(env.values())), params.auth
 
 
-def _once(world: World, key: str, request: HookRequest, now_ms: int, tolerance_s: int) -> None:
-    mine = token_hex(16).encode()
-    if world.store.claim(key, mine, now_ms, now_ms + 2 * tolerance_s * 1000) != mine:
-        raise Conflict("this signed request was accepted before", code="signature_replayed", mend="sign every request anew")
-
-
 # -- body -------------------------------------------------------------------------------------------------------------
 
 
@@ -162,14 +162,7 @@ def _body(request: HookRequest) -> JSON:
     kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
     if kind not in ("", "application/json") and not kind.endswith("+json"):
         return request.body.decode("utf-8", "replace")
-    try:
-        return json.loads(request.body, parse_constant=_no_constant)
-    except (ValueError, RecursionError) as error:
-        raise InvalidRequest(f"the body is not JSON: {error}", code="invalid_json", mend="send valid JSON") from error
-
-
-def _no_constant(name: str) -> JSON:
-    raise ValueError(f"{name} is no JSON")
+    return strict_json(request.body)
 
 
 def check_schema(node: Node, body: JSON) -> None:

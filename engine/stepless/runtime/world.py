@@ -12,6 +12,7 @@ from stepless.nodes import Run
 from stepless.ports import Blobs, Calendar, Clock, Meter, Moderator, Queue, Secrets, Store, Tallies, Timers
 from stepless.runtime.commits import Commits
 from stepless.runtime.metering import Silent, Uncounted
+from stepless.runtime.news import News
 
 Notify: TypeAlias = Callable[[State, Instance, Wait, Mapping[str, str], int], Awaitable[None]]
 """`notices.Notices.send`."""
@@ -25,7 +26,7 @@ def never_ahead(run_id: str) -> int:
 @dataclass(frozen=True, slots=True)
 class World:
     """Filled in by `bootstrap` and nowhere else. `runs` holds the code of the effectful kinds by name. `calendar` is None
-    where the process fires schedules itself."""
+    where the process fires schedules itself. `news` is None unless this process runs every run of the store."""
 
     store: Store
     queue: Queue
@@ -42,3 +43,4 @@ class World:
     calendar: Calendar | None = None
     ahead_ms: Callable[[str], int] = never_ahead
     commits: Commits = field(default_factory=Commits)
+    news: News | None = None

@@ -22,7 +22,8 @@ from stepless.core.fold import fold
 from stepless.core.pauses import next_due_ms
 from stepless.core.snapshot import decode_state, encode_state
 from stepless.core.state import State
-from stepless.core.trace import NodeRecord, Tag, Trace, envelope
+from stepless.core.tags import Tag
+from stepless.core.trace import NodeRecord, Trace, envelope
 from stepless.core.variables import outgoing_cells
 from stepless.errors import EngineBug, InvalidRequest
 from stepless.model.graph import Graph

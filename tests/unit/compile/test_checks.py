@@ -298,3 +298,25 @@ def test_edges_are_bounded(judge: Any) -> None:
 def test_a_document_full_of_faults_is_refused_without_looking_for_all_of_them(judge: Any) -> None:
     findings = judge({f"n{n}": {"type": "functon", "after": f"ghost{n}"} for n in range(5_000)})
     assert len(findings) == MAX_FINDINGS + 1 and f"at least {MAX_COUNTED_FINDINGS - MAX_FINDINGS} more" in str(findings[-1])
+
+
+@pytest.mark.parametrize("name", ["STEPLESS_SIGNING_KEYS", "STEPLESS_API_KEY", "stepless_anything", "STEPLESS_"])
+def test_a_workflow_cannot_name_a_setting_of_the_engine(kinds: Any, name: str) -> None:
+    with pytest.raises(DocumentRefused) as refused:
+        compile_document({"id": "w", "env": ["KEY", name], "nodes": {"a": {"type": "join"}}}, kinds)
+    assert [(finding.code, finding.path) for finding in refused.value.findings] == [("reserved_env", "env.1")]
+
+
+def test_other_names_are_the_authors(kinds: Any) -> None:
+    compile_document({"id": "w", "env": ["MY_STEPLESS_KEY", "STEPLESSLY", "STEP"], "nodes": {"a": {"type": "join"}}}, kinds)
+
+
+LOOP = {"type": "loop", "after": "a", "with": {"items": "[int(${PIN})]", "body": {"nodes": {"x": {"type": "join"}}}}}
+JOIN = {"type": "join", "after": "a", "join": {"vars": {"custom": "<input>[0] if ${PIN} else 1"}}}
+
+
+@pytest.mark.parametrize(("node", "place"), [(LOOP, "with.items"), (JOIN, "join.vars.custom")], ids=["items", "merge"])
+def test_what_is_worked_out_again_from_the_log_reads_no_secret(kinds: Any, node: dict[str, Any], place: str) -> None:
+    with pytest.raises(DocumentRefused) as refused:
+        compile_document({"id": "w", "env": ["PIN"], "nodes": {"a": {"type": "manual"}, "l": node}}, kinds)
+    assert [(finding.code, finding.path) for finding in refused.value.findings] == [("secret_out_of_reach", f"nodes.l.{place}")]

@@ -71,7 +71,7 @@ def test_settings_reach_the_node(link: Any) -> None:
 def test_the_graph_carries_what_the_document_says(link: Any) -> None:
     graph = link({"a": {}}, name="Name", variables={"x": 1}, env=["KEY"], on_failure="halt", max_steps=5, timeout="2m")
     assert (graph.workflow_id, graph.name, graph.variables, graph.env) == ("d", "Name", {"x": 1}, ("KEY",))
-    assert (graph.halt_on_failure, graph.max_steps, graph.timeout_ms) == (True, 5, 120_000)
+    assert (graph.on_failure, graph.max_steps, graph.timeout_ms) == ("halt", 5, 120_000)
     assert link({"a": {}}).name == "d"
 
 

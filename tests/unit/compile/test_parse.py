@@ -96,5 +96,11 @@ def test_what_opens_like_json_is_never_read_as_yaml() -> None:
     assert "NaN" in refusal('{"a": NaN}')
 
 
+def test_a_text_that_never_ends_is_read_once() -> None:
+    """Not once more from each quotation mark in it."""
+    with pytest.raises(DocumentRefused):
+        parse('{"id": "' + '\\"' * 400_000)
+
+
 def test_brackets_in_texts_do_not_count_as_nesting() -> None:
     assert parse('{"a": "' + "[" * 500 + '"}') == {"a": "[" * 500}

@@ -100,7 +100,7 @@ def test_a_document_that_would_not_have_been_published_is_an_engine_bug() -> Non
 
 
 def test_nothing_is_left_of_a_draft_that_only_the_collector_could_find() -> None:
-    """Else a large graph would be set apart together with it, and both stay for ever."""
+    """Else the draft of a large graph would stay until the collector comes by, and be most of what the process holds."""
     ask = {"type": "approval", "after": "c.no", "with": {"message": "<b>?"}}  # one whose parameters fit as they are
     document = {**RICH, "nodes": {**RICH["nodes"], "h": ask}}
     data = json.dumps(document).encode()

@@ -10,16 +10,21 @@ from stepless.expressions.language import compile_expression
 from stepless.expressions.templates import compile_template
 from stepless.model.json import JSON, read_path
 from stepless.model.scope import Reference
+from stepless.model.steps import Steps
 
 
 @dataclass
 class Values:
-    """A scope over a mapping; `${NAME}` reads `env`; every read is remembered."""
+    """A scope over a mapping; `${NAME}` reads `env`; every read is remembered. Each of them has the steps of one node."""
 
     roots: dict[str, JSON]
     env: dict[str, str] = field(default_factory=lambda: {"KEY": "k-123"})
     now_ms: int = 86_400_000
     reads: list[str] = field(default_factory=list)
+    steps: Steps = field(default_factory=Steps)
+
+    def spend(self, steps: int) -> None:
+        self.steps.spend(steps)
 
     def read(self, reference: Reference) -> JSON:
         self.reads.append(reference.text)

@@ -57,6 +57,28 @@ def test_a_response_format_is_read_in_each_of_its_wrappings(format: Any, schema:
     assert after_start("agent", model="gpt-4o", responseFormat=format).params("It")["response_schema"] == schema
 
 
+@pytest.mark.parametrize(
+    ("fields", "asked"),
+    [
+        ({"systemPrompt": "Be kind."}, {"prompt": "Be kind."}),
+        ({"messages": [{"role": "system", "content": "Be kind."}]}, {"prompt": "Be kind."}),
+        (
+            {"systemPrompt": "Be kind.", "messages": [{"role": "system", "content": "Be brief."}]},
+            {"system": "Be kind.", "prompt": "Be brief."},
+        ),
+        (
+            {"systemPrompt": "<start.a>", "userPrompt": "<start.b>"},
+            {"system": "{{ str(<Start.a>) }}", "prompt": "{{ str(<Start.b>) }}"},
+        ),
+        ({"userPrompt": "of <start.b>"}, {"prompt": "of <Start.b>"}),
+        ({"systemPrompt": {"a": 1}, "userPrompt": "x"}, {"system": '{"a": 1}', "prompt": "x"}),
+    ],
+)
+def test_an_agent_is_asked_texts_and_never_nothing(fields: Any, asked: Any, after_start: Any) -> None:
+    made = after_start("agent", model="gpt-4o", **fields).params("It")
+    assert {name: made[name] for name in ("system", "prompt", "messages") if name in made} == asked
+
+
 def test_a_conversation_of_several_turns_stays_one(after_start: Any) -> None:
     said = [
         {"role": "user", "content": "<start.a>"},
@@ -64,7 +86,9 @@ def test_a_conversation_of_several_turns_stays_one(after_start: Any) -> None:
         {"role": "attachment", "content": "c"},
     ]
     made = after_start("agent", model="o3", messages=json.dumps(said))
-    assert made.params("It")["messages"] == [{"role": "user", "content": "<Start.a>"}, {"role": "assistant", "content": "b"}]
+    assert made.params("It")["messages"] == [
+        {"role": "user", "content": "{{ str(<Start.a>) }}"}, {"role": "assistant", "content": "b"},
+    ]  # fmt: skip
     assert "attachment" in made.told("sim_field_ignored")
 
 
@@ -112,7 +136,7 @@ def test_an_api_block_is_a_request_whose_body_keeps_types(after_start: Any) -> N
     assert made.params("It") == {
         "method": "POST",
         "url": "https://a.example/<Start.id>",
-        "headers": {"X-Way": "<Start.way>"},
+        "headers": {"X-Way": "{{ str(<Start.way>) }}"},
         "body": {"n": "<Start.n>", "t": "${TOKEN}", "s": "a <Start.s>"},
     }
     assert made.node("It")["timeout_ms"] == 5_000

@@ -45,7 +45,7 @@ def test_conditions_leave_by_their_cases_and_routers_by_their_routes(tried: Any)
         "routes": {"big-deal": "when it is big", "error_2": "else"},
         "provider": "openai",
         "model": "gpt-4o",
-        "prompt": "<S.n>",
+        "prompt": "{{ str(<S.n>) }}",
     }
     assert [made.node(name)["after"] for name in ("R", "A", "B", "C", "D")] == [
         "K.if",
@@ -82,6 +82,30 @@ def test_an_edge_without_a_handle_is_taken_after_a_handled_failure_too(tried: An
         [("s", "x"), ("x", "a"), ("x", "b", "error"), ("x", "c", "source")],
     )
     assert [made.node(name)["after"] for name in ("A", "B", "C")] == [["X", "X.error"], "X.error", "X"]
+
+
+def test_a_handle_that_is_unknown_there_is_the_default_exit(tried: Any) -> None:
+    """Whatever an editor once called it; only the names of cases and routes mean something else."""
+    made = tried(
+        {**START, "x": ("slack", "X", {}), "y": ("slack", "Y", {}), "l": ("loop", "L", {}), **named("wait", "A", "B", "C", "I")},
+        [
+            ("s", "x", "output"), ("x", "a", "out-0"), ("x", "y", "source"), ("y", "b", "done"), ("y", "c", "error"),
+            ("a", "l", "next"), ("l", "i", "loop-start-source"), ("l", "b", "after"),
+        ],
+        inside={"i": "l"}, settings={"l": {"loopType": "for", "iterations": 2}},
+    )  # fmt: skip
+    assert [made.node(name)["after"] for name in ("X", "A", "Y", "L")] == ["S", "X", "X", "A"]
+    assert made.node("B")["after"] == ["Y", "Y.error", "L"], "with an error edge beside it, it is taken after a failure too"
+    assert "sim_edge_exit_unknown" not in made.codes
+
+
+def test_a_handle_of_a_condition_that_names_no_case_is_taken_whatever_is_chosen(tried: Any) -> None:
+    cases = [{"id": "a", "title": "if", "value": "1 === 1"}, {"id": "b", "title": "else"}]
+    made = tried(
+        {**START, "k": ("condition", "K", {"conditions": cases}), **named("wait", "A", "B")},
+        [("s", "k"), ("k", "a", "condition-a"), ("k", "b", "output")],
+    )
+    assert [made.node(name)["after"] for name in ("A", "B")] == ["K.if", ["K.if", "K.else"]]
 
 
 @pytest.mark.parametrize(

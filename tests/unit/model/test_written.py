@@ -38,7 +38,8 @@ FULL: dict[str, dict[str, Any]] = {
     "BodyDocument": {"edges": [{"source": "a", "target": "b"}]},
     "Document": {
         "name": "N", "description": "D", "variables": {"v": [1]}, "env": ["KEY"], "on_failure": "halt", "max_steps": 7,
-        "edges": [{"source": "a", "target": "b"}], "timeout": "PT2H", "concurrency": 2, "rate_limit": {"max": 1, "per": "2s"},
+        "numbered": True, "edges": [{"source": "a", "target": "b"}], "timeout": "PT2H", "concurrency": 2,
+        "rate_limit": {"max": 1, "per": "2s"},
     },
 }  # fmt: skip
 UNSEEN = {"description"}  # for people alone

@@ -356,3 +356,16 @@ def test_parameters_rendered_to_rubbish_are_refused_before_anything_is_sent(para
 def test_a_malformed_allow_list_is_the_fault_of_the_configuration(failing: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("STEPLESS_HTTP_ALLOW", "10.0.0.1/8")
     assert "STEPLESS_HTTP_ALLOW" in failing({"url": "https://a.example/"}).message
+
+
+@pytest.mark.parametrize("host", ["a" * 64, f"{'a' * 64}.example", "a..example", "ä" * 64])
+def test_a_host_that_cannot_be_is_a_fault_of_the_request_and_not_retried(failing: Any, host: str) -> None:
+    failure = failing({"url": f"http://{host}/"})
+    assert (failure.cause, failure.retryable) == ("config", False)
+
+
+def test_a_redirect_to_a_host_that_cannot_be_is_not_retried_either(server: Server, failing: Any) -> None:
+    server.answers["/"] = (302, {"location": f"http://{'a' * 64}/"}, b"")
+    failure = failing({"url": f"{server.url}/"})
+    assert (failure.cause, failure.retryable) == ("config", False)
+    assert "64 characters" in str(failure)

@@ -2,10 +2,17 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
+from pathlib import Path
+
 import pytest
 
 from stepless.nodes import KINDS, RUNS, aws_kinds, runs_with
 from stepless.nodes.lazily import Layers, Lazily
+
+ENVIRONMENT = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[3] / "engine")}
 
 
 def table(made: list[str], *names: str) -> Lazily[str]:
@@ -73,3 +80,19 @@ def test_kinds_that_are_held_against_aws_are_the_others_themselves() -> None:
     kinds = aws_kinds(object())  # type: ignore[arg-type]  # asked for nothing
     assert set(kinds) == set(KINDS)
     assert kinds["set"] is KINDS["set"] and kinds["aws"] is not KINDS["aws"]
+
+
+LOADED = """
+import sys
+from stepless.nodes import RUNS
+before = "httpx" in sys.modules
+RUNS["http"]
+from stepless.nodes.http import transport
+print(before, "httpx" in sys.modules, transport._tls.cache_info().currsize)
+"""
+
+
+def test_the_http_client_is_loaded_with_the_code_that_sends_and_not_before() -> None:
+    """Its certificates too: what that takes is no part of the first attempt."""
+    told = subprocess.run([sys.executable, "-c", LOADED], capture_output=True, text=True, check=True, timeout=60, env=ENVIRONMENT)
+    assert told.stdout.split() == ["False", "True", "1"]

@@ -84,3 +84,14 @@ def test_an_approval_field_cannot_hide_the_decision(findings: Any) -> None:
 def test_a_callback_waits_for_an_answer_by_its_source_exit(work: Any) -> None:
     pause = suspended("callback", work(params={"timeout": "1h"}, literals={"fields": {"n": {"type": "integer"}}}, now_ms=NOW_MS))
     assert pause == Pause("callback", deadline_ms=NOW_MS + 3_600_000, exits=("source",), fields={"n": {"type": "integer"}})
+
+
+@pytest.mark.parametrize(("params", "told"), [
+    ({"message": "m", "approvers": 3}, "with.approvers: `approvers` should be text or a list, not a number"),
+    ({"message": "m", "approvers": ["a", 3]}, "with.approvers.1: `approvers.1` should be text, not a number"),
+    ({"message": None}, "with.message: `message` should be text, not null"),
+])  # fmt: skip
+def test_a_misfit_at_run_time_is_told_once_and_without_its_value(params: Any, told: str, work: Any) -> None:
+    with pytest.raises(ConfigError) as refused:
+        suspended("approval", work(params=params))
+    assert str(refused.value).startswith(f"{told} (") and "3" not in str(refused.value)

@@ -9,7 +9,7 @@ import pytest
 
 from stepless.adapters.memory.clock import SettableClock
 from stepless.adapters.memory.store import MemoryStore
-from stepless.errors import Refused, StoreUnavailable
+from stepless.errors import EngineBug, Refused, StoreUnavailable, StoreUnusable
 from stepless.runtime.bootstrap import local
 from stepless.runtime.service import Service
 from stepless.runtime.versions import Versions
@@ -18,8 +18,12 @@ HOUR_MS = 3_600_000
 
 
 class Uncounted(MemoryStore):
+    def __init__(self, fault: Exception) -> None:
+        super().__init__()
+        self._fault = fault
+
     def count(self, key: str, now_ms: int, expires_ms: int) -> int:
-        raise StoreUnavailable("nobody can count")
+        raise self._fault
 
 
 def service(limits: dict[str, Any], store: MemoryStore | None = None) -> tuple[Service, SettableClock]:
@@ -57,9 +61,28 @@ def test_a_repeated_start_costs_nothing() -> None:
     assert made.start("limited", {}, key="once") == replace(first, replay=True)
 
 
-def test_a_rate_limit_that_nobody_can_count_lets_everybody_in() -> None:
-    made, _ = service({"rate_limit": {"max": 1, "per": "1h"}}, Uncounted())
+@pytest.mark.parametrize(
+    "fault", [StoreUnavailable("throttled"), StoreUnusable("no such table"), EngineBug("a bug"), ZeroDivisionError("a bug")]
+)
+def test_a_rate_limit_that_cannot_be_counted_lets_everybody_in(fault: Exception, caplog: pytest.LogCaptureFixture) -> None:
+    made, _ = service({"rate_limit": {"max": 1, "per": "1h"}}, Uncounted(fault))
     assert len({made.start("limited", {}).run_id for _ in range(5)}) == 5
+    assert str(fault) in caplog.text
+
+
+class OfShortKeys(MemoryStore):
+    def count(self, key: str, now_ms: int, expires_ms: int) -> int:
+        if len(key) > 200 or not key.isascii():
+            raise StoreUnusable("that is no key")
+        return super().count(key, now_ms, expires_ms)
+
+
+@pytest.mark.parametrize("value", ["x" * 100_000, "é\u0000", {"a": ["b"] * 1_000}])
+def test_no_value_of_the_inputs_escapes_the_count(value: Any) -> None:
+    made, _ = service({"rate_limit": {"max": 1, "per": "1h", "by": "who"}}, OfShortKeys())
+    made.start("limited", {"who": value})
+    with pytest.raises(Refused):
+        made.start("limited", {"who": value})
 
 
 def test_no_more_runs_are_under_way_than_the_workflow_allows() -> None:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
+from dataclasses import replace
+from time import monotonic
 from typing import Any
 
 import pytest
@@ -101,6 +103,33 @@ def test_what_a_kind_should_not_raise_fails_its_node_and_nothing_else(machine: A
     machine.drain()
     view = machine.view(run_id)
     assert (view.nodes["a"].error["code"], view.nodes["b"].status) == ("kind_raised", "completed")
+
+
+class Slow(dict[str, Any]):
+    """A table whose entries take longer to load than their nodes may work."""
+
+    def __getitem__(self, kind: str) -> Any:
+        loaded = monotonic() + 0.1
+        while monotonic() < loaded:
+            pass
+        return super().__getitem__(kind)
+
+
+def test_loading_a_kinds_code_is_no_part_of_its_time(machine: Any, node: Node) -> None:
+    machine.world = replace(machine.world, runs=Slow(machine.world.runs))
+    machine.runner = machine.process()
+    run_id = machine.start({"a": node(timeout_ms=50), "b": node(timeout_ms=50)})
+    machine.drain()
+    view = machine.view(run_id)
+    assert [view.nodes[name].status for name in ("a", "b")] == ["completed", "completed"]
+
+
+def test_code_that_cannot_be_loaded_fails_its_node(machine: Any, node: Node) -> None:
+    machine.world = replace(machine.world, runs={})
+    machine.runner = machine.process()
+    run_id = machine.start({"a": node()})
+    machine.drain()
+    assert machine.view(run_id).nodes["a"].error["code"] == "kind_raised"
 
 
 def approval(after: str) -> dict[str, Any]:

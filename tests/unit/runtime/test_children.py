@@ -15,6 +15,7 @@ from stepless.limits import LEASE_MS
 from stepless.ports import Call, RunFilter
 from stepless.runtime.bootstrap import Local, assemble, local
 from stepless.runtime.children import caller, child_id
+from stepless.runtime.headers import number_of
 from stepless.runtime.inspecting import RunView
 
 CHILD = {
@@ -125,7 +126,7 @@ def test_an_unknown_workflow_fails_the_node_that_calls_it(engine: Local) -> None
 
 def slow_to_tell(machine: Any, before: bool = False) -> None:
     """Makes the machine's `workflow` nodes hang, after they have made their child or before."""
-    start = caller(machine.world)
+    start = caller(machine.world, machine.service.versions)
 
     async def run(call: Call) -> Any:
         paused = None if before else await start(call)
@@ -140,13 +141,16 @@ CALLER = {"c": {"type": "workflow", "with": {"workflow": "child", "inputs": {"n"
 
 @pytest.mark.parametrize("kind", ["memory", "sqlite"])
 def test_a_child_whose_caller_ran_out_of_time_is_cancelled(make_machine: Any, tmp_path: Path, kind: str) -> None:
-    machine = make_machine(MemoryStore() if kind == "memory" else SqliteStore(tmp_path / "runs.db"))
+    store = MemoryStore() if kind == "memory" else SqliteStore(tmp_path / "runs.db")
+    machine = make_machine(store)
     slow_to_tell(machine)
     machine.service.publish(CHILD)
     parent = machine.start(CALLER)
     machine.drain()
     assert (machine.view(parent).status, machine.view(parent).nodes["c"].code) == ("failed", "timeout")
     assert machine.view(child_id(f"{parent}:c")).status == "cancelled"
+    if isinstance(store, SqliteStore):
+        store.close()
 
 
 def test_a_caller_that_is_tried_again_finds_the_child_that_it_made(make_machine: Any) -> None:
@@ -159,7 +163,7 @@ def test_a_caller_that_is_tried_again_finds_the_child_that_it_made(make_machine:
         if any(event.type == "node.retried" for event in machine.log(parent)):
             break
         machine.step()
-    machine.world.runs["workflow"] = caller(machine.world)
+    machine.world.runs["workflow"] = caller(machine.world, machine.service.versions)
     machine.drain()
     assert machine.view(parent).status == "paused"
     assert machine.view(child_id(f"{parent}:c")).status == "paused"
@@ -193,3 +197,14 @@ def test_a_process_that_dies_while_a_caller_fails_leaves_no_child_behind(make_ma
                 machine.clock.set(machine.clock.now_ms() + LEASE_MS)
         assert machine.view(parent).status == "failed", at
         assert machine.view(child_id(f"{parent}:c")).status == "cancelled", at
+
+
+def test_a_child_run_has_its_number_once(engine: Local) -> None:
+    """Also when the attempt that made it is repeated."""
+    engine.service.publish({**CHILD, "numbered": True})
+    call = Call("run_1", "parent", "call", "call", "workflow", 1, {"workflow": "child"}, {}, {}, "run_1:call", 0)
+    for _ in range(2):
+        asyncio.run(caller(engine.world, engine.service.versions)(call))
+    (child,) = engine.service.runs(RunFilter("child")).items
+    assert number_of(child) == 1
+    assert engine.service.start("child", {}).number == 2

@@ -183,7 +183,7 @@ def _live(machine: Any) -> None:
 
 
 def test_a_held_parent_lets_its_child_go_on_and_takes_its_end(machine: Any, node: Node) -> None:
-    machine.world.runs["workflow"] = caller(machine.world)
+    machine.world.runs["workflow"] = caller(machine.world, machine.service.versions)
     machine.service.publish({"id": "inner", "nodes": {"x": node()}})
     run_id = machine.start({"c": {"type": "workflow", "with": {"workflow": "inner"}}, "z": node("c")})
 

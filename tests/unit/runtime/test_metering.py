@@ -4,10 +4,12 @@ import asyncio
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import replace
+from typing import Any
 
+from stepless.adapters.memory.store import MemoryStore
 from stepless.limits import DEAD_LETTER_REST_MS
 from stepless.model.json import JSON
-from stepless.ports import Message, RunHead
+from stepless.ports import Lease, Message, RunHead
 from stepless.runtime.bootstrap import Local, local
 from stepless.runtime.budget import Budget
 from stepless.runtime.deadletter import rest
@@ -102,6 +104,22 @@ def test_a_dead_letter_rests_its_run_and_nothing_else() -> None:
     assert head.due_ms >= now_ms + DEAD_LETTER_REST_MS
     assert meter.counts == {"DeadLetters": 1}
     assert meter.told == [("run.dead_letter", {"run": "stuck", "workflow": "w", "reason": "continue", "hops": 3})]
+
+
+def test_a_dead_letter_of_a_run_that_somebody_takes_at_that_moment_leaves_it_to_them() -> None:
+    class Contested(MemoryStore):
+        def update_run(self, lease: Lease, now_ms: int, **given: Any) -> Lease:
+            assert self.take_lease(lease.run_id, "somebody", now_ms, now_ms + 60_000) is not None
+            return super().update_run(lease, now_ms, **given)
+
+    world, meter = heard(local(None))
+    world = replace(world, store=Contested())
+    world.store.create_run(due("contested", world.clock.now_ms()))
+    assert not rest(world, Message("contested", "start"))
+    head = world.store.get_run("contested")
+    assert head is not None
+    assert head.owner == "somebody"
+    assert not meter.told
 
 
 def test_a_dead_letter_of_a_run_that_is_alive_over_or_unknown_changes_nothing() -> None:

@@ -110,3 +110,52 @@ answers: list[Any] = []
 @function("moderated.judge")
 def judge(phase: str, value: Any) -> Any:
     return answers.pop()
+
+
+@pytest.mark.parametrize(("text", "moderation", "phase"), [
+    ("bad input", "both", "input"), ("bad output", "both", "output"), ("unreachable", "input", "input"),
+])  # fmt: skip
+def test_what_was_flagged_says_on_which_side(text: str, moderation: str, phase: str) -> None:
+    view, _ = speaking(text, moderation, moderator=Censor())
+    (flagged,) = [tag for tag in view.tags if tag.tag == "moderation_flagged"]
+    assert flagged.facts["phase"] == phase
+
+
+IMAGE = {"type": "image", "url": "https://example.com/a.png", "mime": "image/png"}
+
+
+@function("moderated.draw")
+async def draw(call: FunctionCall, media: Any) -> str:
+    call.delta("Look: ")
+    call.delta(media)
+    call.delta("Nice?")
+    return "bad output" if media.get("type") == "secret" else "drawn"
+
+
+def drawn(media: Any, moderation: str) -> tuple[RunView, list[Any]]:
+    """The run of a node that streams media, and what became of each piece."""
+    built = local(None)
+    node = {"type": "function", "with": {"call": "moderated.draw", "args": {"media": media}}, "moderation": moderation}
+    built.service.publish({"id": "drawing", "nodes": {"a": node}})
+    run = built.service.start("drawing", {}).run_id
+    runner = Runner(replace(built.world, moderator=Censor()), built.service.versions)
+    asyncio.run(runner.run(Message(run, "start"), Budget(60_000)))
+    told = [event["payload"] for event in built.service.events(run).events if event["type"] == "node.stream.delta"]
+    return built.service.run(run), [piece.get("media") or piece["text"] for piece in told]
+
+
+def test_media_stand_between_the_text_before_and_after_them() -> None:
+    assert drawn(IMAGE, "off")[1] == ["Look: ", IMAGE, "Nice?"]
+
+
+def test_media_are_withheld_like_text() -> None:
+    assert drawn({**IMAGE, "type": "secret"}, "output")[1] == []
+    assert drawn(IMAGE, "output")[1] == ["Look: Nice?", IMAGE]
+
+
+NO_MEDIA = [{}, {**IMAGE, "url": ""}, {**IMAGE, "url": "x" * 9_000}, {**IMAGE, "alt": "A"}, {**IMAGE, "mime": 1}]
+
+
+@pytest.mark.parametrize("media", NO_MEDIA)
+def test_what_is_neither_text_nor_media_fails_the_node(media: Any) -> None:
+    assert drawn(media, "off")[0].nodes["a"].code == "invalid_media"

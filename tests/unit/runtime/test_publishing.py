@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
+from stepless.adapters.memory.store import MemoryStore
 from stepless.errors import Conflict, DocumentRefused, NotFound
+from stepless.runtime.publishing import publish
 from stepless.runtime.webhooks import HookRequest
 
 
@@ -76,3 +79,60 @@ def test_a_run_keeps_the_version_that_it_started_with(machine: Any) -> None:
     machine.runner = machine.process()
     machine.drain()
     assert machine.view(run_id).outputs == {"t": "old"}
+
+
+def test_a_kind_without_code_is_found_where_it_stands(machine: Any) -> None:
+    inner = {"nodes": {"ask": {"type": "llm", "with": {"prompt": "x"}}}}
+    outer = {"nodes": {"again": {"type": "loop", "with": {"times": 2, "body": inner}}}}
+    nodes = {"led": {"type": "manual"}, "each": {"type": "loop", "after": "led", "with": {"times": 2, "body": outer}}}
+    with pytest.raises(DocumentRefused) as refused:
+        machine.service.publish({"id": "one", "nodes": nodes})
+    (finding,) = refused.value.findings
+    assert (finding.code, finding.node) == ("kind_without_code", "ask")
+    assert finding.path == "nodes.each.with.body.nodes.again.with.body.nodes.ask.type"
+
+
+def test_an_unknown_workflow_is_told_with_the_nearest_id(machine: Any) -> None:
+    machine.service.publish(hooks("hello", "/a"))
+    for name, mend in (("helo", "Did you mean `hello`?"), ("payments", "publish it, or look at the list")):
+        with pytest.raises(NotFound) as told:
+            machine.service.start(name, {})
+        assert (told.value.error_code, told.value.mend) == ("unknown_workflow", mend)
+@pytest.mark.parametrize("after", [False, True], ids=["before", "after"])
+def test_a_publication_that_dies_at_any_call_leaves_no_path_behind_once_it_is_repeated(machine: Any, after: bool) -> None:
+    machine.faults.after = after
+    for deaths in range(1, 40):
+        one, two = f"one{deaths}", f"two{deaths}"
+        dropped, kept = f"/dropped{deaths}", f"/kept{deaths}"
+        machine.service.publish(hooks(one, dropped, kept))
+        dying = replace(machine.world, store=machine.faults.before(machine.store))
+        machine.faults.at = machine.faults.calls + deaths
+        try:
+            publish(dying, hooks(one, kept))
+            break
+        except type(machine.faults.error):
+            machine.service.publish(hooks(one, kept))
+        machine.service.publish(hooks(two, dropped))
+        assert (listens(machine, dropped), listens(machine, kept)) == (two, one)
+    assert 5 < deaths < 39
+
+
+def test_a_path_that_another_publication_brings_back_meanwhile_is_not_taken_from_it(machine: Any) -> None:
+    first, second = hooks("one", "/a"), hooks("one", "/b")
+    machine.service.publish(first)
+
+    class Overtaken(MemoryStore):
+        """Another process rolls back right before this one gives back what it has dropped."""
+
+        def release_claim(self, key: str, value: bytes) -> bool:
+            if not overtook:
+                overtook.append(machine.service.publish(first).version.number)
+            return bool(machine.store.release_claim(key, value))
+
+        def __getattribute__(self, name: str) -> Any:
+            return super().__getattribute__(name) if name == "release_claim" else getattr(machine.store, name)
+
+    overtook: list[int] = []
+    publish(replace(machine.world, store=Overtaken()), second)
+    assert overtook == [3]
+    assert (listens(machine, "/a"), listens(machine, "/b")) == ("one", None)

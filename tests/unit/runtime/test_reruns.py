@@ -99,3 +99,11 @@ def test_a_rerun_that_cannot_be_is_refused(engine: Local, name: str, error: type
     with pytest.raises(error) as refused:
         engine.service.rerun(old.head.run_id, node=name)
     assert refused.value.error_code == code
+
+
+def test_an_unknown_node_is_told_with_the_nearest_one(engine: Local) -> None:
+    old = finish(engine, engine.service.start("rerun", {"n": 5}).run_id)
+    for name, mend in (("lsat", "Did you mean `last`?"), ("ghost", "Known nodes are ")):
+        with pytest.raises(NotFound) as refused:
+            engine.service.rerun(old.head.run_id, node=name)
+        assert refused.value.mend.startswith(mend)

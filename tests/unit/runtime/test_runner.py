@@ -49,6 +49,41 @@ def test_what_ends_together_is_committed_together(machine: Any, node: Node) -> N
     assert len(machine.store.read_log(run_id)) <= 4
 
 
+def heavy(after: str) -> dict[str, Any]:
+    """A pure node whose evaluation takes a good part of the steps of one decision."""
+    return {"type": "transform", "after": after, "with": {"value": "{{ query(<n0.numbers>, 'map(&[@], @)|[0]') }}"}}
+
+
+def test_others_get_their_turn_between_the_pure_nodes_of_a_run(machine: Any) -> None:
+    nodes = {"n0": {"type": "manual"}, **{f"n{i}": heavy(f"n{i - 1}") for i in range(1, 13)}}
+    run_id = machine.start(nodes, {"numbers": list(range(5_000))})
+    seen: set[int] = set()
+
+    async def beside() -> None:
+        """What another run, or the server, would see of this one."""
+        while True:
+            seen.add(sum(batch.last - batch.first + 1 for batch in machine.store.read_log(run_id)))
+            await asyncio.sleep(0)
+
+    async def both() -> None:
+        other = asyncio.create_task(beside())
+        await machine.runner.run(Message(run_id, "start"), Budget(60_000))
+        other.cancel()
+
+    asyncio.run(both())
+    assert machine.view(run_id).status == "completed"
+    assert len(seen) > 4, "the run was seen on its way"
+    assert len(machine.store.read_log(run_id)) > 4
+
+
+def test_a_run_of_heavy_pure_nodes_is_handed_over_in_time(machine: Any) -> None:
+    nodes = {"n0": {"type": "manual"}, **{f"n{i}": heavy(f"n{i - 1}") for i in range(1, 13)}}
+    run_id = machine.start(nodes, {"numbers": list(range(5_000))})
+    machine.drain(lambda: Budget(0))
+    assert machine.view(run_id).status == "completed"
+    assert "run.continued" in machine.types(run_id)
+
+
 # -- hand-over --------------------------------------------------------------------------------------------------------
 
 

@@ -11,6 +11,7 @@ import logging
 import threading
 from base64 import b64encode
 from collections.abc import Iterator
+from contextlib import closing
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
@@ -23,7 +24,7 @@ from stepless import FunctionCall, NodeFailure, function
 from stepless.adapters.memory.secrets import MemorySecrets
 from stepless.api.app import create_app
 from stepless.limits import MAX_LOG_CHARACTERS
-from stepless.runtime.bootstrap import local
+from stepless.runtime.bootstrap import Local, local
 from stepless.runtime.inprocess import serving
 from stepless.runtime.signatures import sign
 from stepless.runtime.webhooks import HookRequest
@@ -158,16 +159,16 @@ def test_nothing_that_a_run_leaves_behind_shows_a_secret(
         "id": "leaky", "env": ["KEY", "TOKEN"], "variables": {"x": 0},
         "nodes": {"n": json.loads(text), "after": {"type": "transform", "after": "n.error", "with": {"value": "<n.error>"}}},
     }  # fmt: skip
-    told = asyncio.run(_run_and_ask(tmp_path / "runs.db", document))
-    told |= left_behind(tmp_path) | {"log": caplog.text}
+    with closing(local(tmp_path / "runs.db", secrets=SECRETS)) as engine:
+        told = asyncio.run(_run_and_ask(engine, document))
+        told |= left_behind(tmp_path) | {"log": caplog.text}
     assert "runs.db-wal" in told, "the write-ahead log was searched too"
     assert searched(told) == []
     assert "***" in told["events"] or "message" in told["events"], "there was something to hide"
 
 
-async def _run_and_ask(path: Path, document: dict[str, Any]) -> dict[str, str]:
-    """A run to its end or its pause, and what the API answers about it. The store's file is still open afterwards."""
-    engine = local(path, secrets=SECRETS)
+async def _run_and_ask(engine: Local, document: dict[str, Any]) -> dict[str, str]:
+    """A run to its end or its pause, and what the API answers about it."""
     engine.service.publish(document)
     run_id = engine.service.start(document["id"], {"n": 1}).run_id
     changed = asyncio.Event()
@@ -204,7 +205,13 @@ BODY = json.dumps({"a": 1, "told": HOOK}).encode()
 )
 def test_a_webhook_keeps_the_secret_of_its_door(auth: Any, headers: dict[str, str], tmp_path: Path, caplog: Any) -> None:
     caplog.set_level(logging.DEBUG)
-    engine = local(tmp_path / "runs.db", secrets=SECRETS)
+    with closing(local(tmp_path / "runs.db", secrets=SECRETS)) as engine:
+        told = _knocked(engine, auth, headers) | left_behind(tmp_path)
+    assert searched(told | {"log": caplog.text}) == []
+
+
+def _knocked(engine: Local, auth: Any, headers: dict[str, str]) -> dict[str, str]:
+    """What one request to a webhook comes to: its run, or why there is none."""
     node = {"type": "webhook", "with": {"path": "/in", "auth": auth}}
     engine.service.publish({"id": "door", "env": ["HOOK"], "nodes": {"n": node}})
     if headers.get("x-signature") == "":
@@ -216,4 +223,4 @@ def test_a_webhook_keeps_the_secret_of_its_door(auth: Any, headers: dict[str, st
         ).started.run_id))  # fmt: skip
     except Exception as error:
         told["answer"] = f"{error!r} {error} {vars(error)}"
-    assert searched(told | left_behind(tmp_path) | {"log": caplog.text}) == []
+    return told

@@ -5,16 +5,20 @@ from __future__ import annotations
 import hmac
 import json
 from base64 import b64decode, b64encode
+from dataclasses import replace
 from hashlib import sha256
 from typing import Any
 
 import pytest
 
 from stepless.adapters.memory.secrets import MemorySecrets
-from stepless.errors import Forbidden, SteplessError
+from stepless.errors import Conflict, Forbidden, SteplessError, StoreUnavailable
 from stepless.nodes.webhook import Signed
+from stepless.ports import RunFilter
 from stepless.runtime.bootstrap import Local, local
+from stepless.runtime.service import Service
 from stepless.runtime.signatures import sign, verify
+from stepless.runtime.versions import Versions
 from stepless.runtime.webhooks import HookRequest
 
 STANDARD = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
@@ -48,10 +52,14 @@ def test_the_examples_that_the_schemes_publish_hold() -> None:
     assert proof.delivery == "msg_p5jXN8AQM9LWM0D4loKWxJek"
 
 
-def door(scheme: str, secret: str) -> Local:
+def hooked(scheme: str, **more: Any) -> dict[str, Any]:
+    params = {"path": "/in", "auth": {"scheme": scheme, "secret": "${KEY}"}, **more}
+    return {"id": "w", "env": ["KEY"], "nodes": {"n": {"type": "webhook", "with": params}}}
+
+
+def door(scheme: str, secret: str, **more: Any) -> Local:
     built = local(None, secrets=MemorySecrets({"KEY": secret}))
-    auth = {"scheme": scheme, "secret": "${KEY}"}
-    built.service.publish({"id": "w", "env": ["KEY"], "nodes": {"n": {"type": "webhook", "with": {"path": "/in", "auth": auth}}}})
+    built.service.publish(hooked(scheme, **more))
     return built
 
 
@@ -66,11 +74,80 @@ def test_a_genuine_request_starts_one_run_however_often_it_comes(scheme: str, se
     first = built.service.trigger(request).started
     assert not any("signature" in name for name in built.service.run(first.run_id).inputs["headers"])
     again = HookRequest("/in", "POST", headers_of(scheme, secret, now_ms + 1000) | {"x-try": "2"}, {}, BODY)
-    if scheme == "hmac":
-        with pytest.raises(SteplessError, match="accepted before"):
-            built.service.trigger(request)
-    else:
-        assert built.service.trigger(again).started.run_id == first.run_id
+    for one in (request, request) if scheme == "hmac" else (request, again):
+        answered = built.service.trigger(one).started
+        assert (answered.run_id, answered.replay) == (first.run_id, True)
+
+
+class Away:
+    """A port that refuses some of its verbs as long as it is told to."""
+
+    def __init__(self, port: Any, *verbs: str) -> None:
+        self._port = port
+        self.away = verbs
+
+    def __getattr__(self, name: str) -> Any:
+        if name in self.away:
+            raise StoreUnavailable(f"{name} is away")
+        return getattr(self._port, name)
+
+
+def signed(built: Local, body: bytes = BODY, **headers: str) -> HookRequest:
+    mine = headers_of("hmac", "shared-secret", built.world.clock.now_ms(), body=body)
+    return HookRequest("/in", "POST", mine | headers, {}, body)
+
+
+def test_a_refusal_spends_no_signature() -> None:
+    built = door("hmac", "shared-secret", schema={"required": ["more"]})
+    request = signed(built)
+    with pytest.raises(SteplessError) as refused:
+        built.service.trigger(request)
+    assert refused.value.error_code == "schema_violated"
+    built.service.publish(hooked("hmac"))
+    assert not built.service.trigger(request).started.replay
+
+
+@pytest.mark.parametrize(("port", "verb", "made"), [
+    ("store", "claim", False), ("store", "create_run", False), ("store", "newest_version", False), ("queue", "send", True),
+])  # fmt: skip
+def test_the_same_bytes_after_a_503_are_one_run(port: str, verb: str, made: bool) -> None:
+    built = door("hmac", "shared-secret")
+    request = signed(built)
+    broken = Away(getattr(built.world, port), verb)
+    world = replace(built.world, **{port: broken})
+    service = Service(world, Versions(world.store, world.kinds), built.service.signer)
+    with pytest.raises(StoreUnavailable) as told:
+        service.trigger(request)
+    assert (told.value.error_code == "start_delayed") is made
+    assert len(built.service.runs(RunFilter()).items) == made
+    broken.away = ()
+    first = service.trigger(request).started
+    assert not made or told.value.facts["run_id"] == first.run_id
+    assert service.trigger(request).started.run_id == first.run_id
+    assert [head.run_id for head in built.service.runs(RunFilter()).items] == [first.run_id]
+
+
+def test_the_bytes_of_an_accepted_request_are_its_run_whatever_key_comes_with_them() -> None:
+    """The header is not signed: whoever records a request could send it with another one."""
+    built = door("hmac", "shared-secret")
+    request = signed(built, **{"idempotency-key": "order-7"})
+    first = built.service.trigger(request).started
+    for key in ({"idempotency-key": "another"}, {}):
+        kept = {name: value for name, value in request.headers.items() if name != "idempotency-key"}
+        assert built.service.trigger(replace(request, headers=kept | key)).started.run_id == first.run_id
+    later = headers_of("hmac", "shared-secret", built.world.clock.now_ms() + 1000) | {"idempotency-key": "order-7"}
+    assert built.service.trigger(replace(request, headers=later)).started.run_id == first.run_id, "the sender tries again"
+    assert built.service.trigger(signed(built, b'{"id": 2}')).started.run_id != first.run_id
+
+
+def test_a_signature_that_a_former_release_spent_stays_spent() -> None:
+    built = door("hmac", "shared-secret")
+    request, now_ms = signed(built), built.world.clock.now_ms()
+    mac = request.headers["x-signature"].partition("v1=")[2]
+    built.world.store.claim(f"signature:/in:{mac}", b"6d7946f8", now_ms, now_ms + 600_000)
+    with pytest.raises(Conflict, match="accepted before"):
+        built.service.trigger(request)
+    assert built.service.runs(RunFilter()).items == ()
 
 
 @pytest.mark.parametrize(("scheme", "secret"), SCHEMES)

@@ -37,7 +37,7 @@ def machine(machine: Any) -> Any:
     """One on which runs have a time of their own, and call each other."""
     runs = dict(machine.world.runs)
     machine.world = replace(machine.world, ahead_ms=own_times(machine.store, machine.clock), runs=runs, notify=told)
-    runs["workflow"] = caller(machine.world)
+    runs["workflow"] = caller(machine.world, machine.service.versions)
     machine.service = Service(machine.world, Versions(machine.store, machine.world.kinds), machine.service.signer)
     machine.runner = Runner(machine.world, machine.service.versions)
     return machine

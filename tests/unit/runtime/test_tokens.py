@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+import hmac
+import json
+from base64 import urlsafe_b64encode
+from hashlib import sha256
 from string import ascii_letters
+from typing import Any
 
 import pytest
 
@@ -40,6 +45,33 @@ def test_what_never_was_a_token_is_refused_without_a_hint(token: str) -> None:
     with pytest.raises(Forbidden) as told:
         Signer([NEW]).verify(token, 0)
     assert told.value.facts == {} and told.value.error_code == "invalid_token"
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [
+        {"r": 1}, {"r": None}, {"r": ["run_1"]}, {"r": ""}, {"r": "\ud800"}, {"p": {}}, {"p": 3}, {"p": "\udfff"}, {"x": "1000"},
+        {"x": None}, {"x": 1e3}, {"x": True}, {"x": [1]}, {"e": 1}, {"e": ["approved"]}, {"a": {"name": "Ada"}}, {"k": ["new"]},
+        {"k": None},
+    ],
+)  # fmt: skip
+def test_a_genuine_signature_under_odd_claims_is_refused_like_a_forgery(changed: dict[str, Any]) -> None:
+    fields = {"k": "new", "r": "run_1", "p": "w", "x": 1_000, **changed}
+    with pytest.raises(Forbidden) as told:
+        Signer([NEW]).verify(signed(json.dumps(fields).encode()), 0)
+    assert told.value.error_code == "invalid_token"
+
+
+@pytest.mark.parametrize("body", [b"[]", b"null", b'"k"', b"7", b"{}", b"no JSON", b"\xff", b"[" * 100_000])
+def test_a_genuine_signature_under_no_claims_is_refused(body: bytes) -> None:
+    with pytest.raises(Forbidden):
+        Signer([NEW]).verify(signed(body), 0)
+
+
+def signed(body: bytes) -> str:
+    """A token whose signature holds, whatever it says."""
+    parts = (body, hmac.new(NEW.secret, body, sha256).digest())
+    return ".".join(urlsafe_b64encode(part).rstrip(b"=").decode() for part in parts)
 
 
 def test_an_expired_forgery_is_a_forgery() -> None:

@@ -11,8 +11,8 @@ import pytest
 
 from stepless.adapters.memory.models import ScriptedModels
 from stepless.core.events import Event
-from stepless.limits import MODEL_MARGIN_MS
-from stepless.model.work import NodeFailure
+from stepless.limits import MAX_RESULT_BYTES, MODEL_MARGIN_MS
+from stepless.model.work import NodeFailure, Result
 from stepless.nodes import RUNS, model_runs
 from stepless.nodes.function import FunctionCall, function
 
@@ -170,3 +170,44 @@ def test_what_moderation_refuses_has_been_paid(machine: Any) -> None:
 def test_a_failure_tells_what_it_used() -> None:
     assert NodeFailure("timeout", "timeout", "late").usage == {}
     assert NodeFailure("timeout", "timeout", "late", usage={"input_tokens": 1}).usage == {"input_tokens": 1}
+
+
+@function("tooling.refuse")
+def refuse(id: str, key: str = "") -> Any:
+    if id == "large":
+        return "x" * (MAX_RESULT_BYTES + 1)
+    raise NodeFailure("rate_limit", "busy", f"{KEY} is busy", retryable=id == "again", retry_after_ms=7_000, mend="wait")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "tool", "failed"),
+    [
+        ({"id": "again"}, {}, ("rate_limit", "busy", "*** is busy (wait)", True, 7_000)),
+        ({"id": "never"}, {}, ("rate_limit", "busy", "*** is busy (wait)", False, 7_000)),
+        ({"id": "large"}, {}, ("execution", "result_too_large", "the result takes", False, None)),
+        ({"id": 5}, {"input_contract": {"type": "object", "properties": {"input": {"required": ["name"]}}}},
+         ("contract_violated", "input_contract_violation", "name", True, None)),
+        ({}, {"with": {"call": "tooling.refuse", "args": {"id": "{{ <input.id> + 1 }}"}}}, ("config", "", "", False, None)),
+    ],
+)
+def test_whoever_calls_a_tool_learns_whether_it_may_be_tried_again(machine: Any, arguments: Any, tool: Any, failed: Any) -> None:
+    told: list[NodeFailure] = []
+
+    async def ask_tool(call: Any) -> Result:
+        try:
+            await call.tools["tool"].run(arguments, "token")
+        except NodeFailure as failure:
+            told.append(failure)
+        return Result("asked")
+
+    machine.world.runs.update(function=RUNS["function"], llm=ask_tool)
+    nodes = {"start": {"type": "manual"}, "tool": {"type": "function", "with": {"call": "tooling.refuse", "args": {
+        "id": "<input.id>", **({"key": "${KEY}"} if not tool else {})}}, **tool}}  # fmt: skip
+    nodes["ask"] = {"type": "llm", "after": "start", "with": {"prompt": "Who?", "tools": [
+        {"node": "tool", "parameters": {"type": "object"}}]}}  # fmt: skip
+    machine.start(nodes, env=["KEY"])
+    machine.drain()
+    (failure,) = told
+    cause, code, message, retryable, after_ms = failed
+    assert (failure.cause, failure.retryable, failure.retry_after_ms) == (cause, retryable, after_ms)
+    assert code in failure.code and message in str(failure)

@@ -111,7 +111,7 @@ def _answer(texts: list[str], calls: list[ToolCall], stop: str, usage: Mapping[s
     if stop in _DECLINED:
         told = f"the model or a guardrail declined to answer: {text[:PREVIEW_CHARACTERS] or stop}"
         spent = dict(zip(("input_tokens", "output_tokens"), tokens, strict=True))
-        raise NodeFailure("moderation", "model_declined", told, usage=spent)
+        raise NodeFailure("moderation", "model_declined", told, usage=spent, phase="output")
     finish = "length" if stop in _CUT_OFF else "stop"
     final = next((call for call in calls if call.name == ANSWER), None)
     if final is not None:

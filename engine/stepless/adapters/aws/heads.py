@@ -9,7 +9,7 @@
 | h | version | | n, o, l | lease: epoch, owner, until |
 | i, z, r | inputs: plain, compressed, or the hash of an item beside | | m | meta |
 | k | a word that only its creator knows | | w | spent; absent: nothing is counted |
-| y | the earliest touch since the lease was taken | | | |
+| y | the earliest touch since the lease was taken | | a | waits; absent: for nothing |
 
 A header is written at least three times and costs by its size each time: inputs that would take it above 1 KB stand beside it.
 """
@@ -63,6 +63,8 @@ def item_of(head: RunHead, inputs: Mapping[str, Value], shard: str, nonce: bytes
         item |= {"d": head.due_ms, "g2": shard, "d2": head.due_ms}
     if head.status in ENDED:
         item |= {"e": head.status}
+    if head.waits:
+        item |= {"a": head.waits}
     return item
 
 
@@ -89,6 +91,7 @@ def _head(item: Item, beside: Mapping[tuple[str, str], Item]) -> RunHead:
         owner=item.get("o"),
         lease_until_ms=item.get("l", 0),
         spent=item.get("w", b""),
+        waits=item.get("a", ""),
     )
 
 

@@ -1,8 +1,9 @@
 """Listings: keys from an index, merged over its partitions, then the headers themselves, which decide.
 
 GSI 1 holds every run for ever, under its workflow: a listing reads the partitions of one workflow, or of all that ever had a
-run. It knows how a run ended and no other status, so that a pause costs nothing there: a listing by a status that is no end
-looks at the headers of all that goes on. What is due is few, and all in GSI 2: a listing of it reads that index instead, whole.
+run. It knows how a run ended and no other status, so that a pause costs nothing there: a listing by a status that is no end, or
+by what runs wait for, looks at the headers of all that goes on. What is due is few, and all in GSI 2: a listing of it reads that
+index instead, whole.
 Indexes follow the table within a moment: a run that was created or moved an instant ago may be told a listing later.
 """
 
@@ -60,9 +61,9 @@ class Listings(Part):
     def _aged(self, filter: RunFilter, start: str, end: str, limit: int) -> Iterator[str]:
         workflows = [filter.workflow_id] if filter.workflow_id is not None else self._with_runs()
         partitions = [keys.by_workflow(name, str(shard)) for name in workflows for shard in range(self._shards)]
-        page = _FILTERED_PAGE if filter.status else max(4, 2 * limit // max(1, len(partitions)))
+        page = _FILTERED_PAGE if filter.status or filter.waiting else max(4, 2 * limit // max(1, len(partitions)))
         condition, values = "g1 = :g AND t1 BETWEEN :start AND :end", {"start": start, "end": end}
-        wanted = "attribute_not_exists(e)" if filter.status is not None else None
+        wanted = "attribute_not_exists(e)" if filter.status is not None or filter.waiting is not None else None
         if filter.status in ENDED:
             wanted, values = "e = :e", values | {"e": filter.status}
 
@@ -112,8 +113,9 @@ class Listings(Part):
 
 
 def _fits(head: RunHead, filter: RunFilter) -> bool:
-    """What an index may tell otherwise for a moment."""
-    return filter.status in (None, head.status) and not (filter.due and head.due_ms is None)
+    """What an index may tell otherwise for a moment, or does not know."""
+    waits = filter.waiting is None or filter.waiting in head.waits.split()
+    return waits and filter.status in (None, head.status) and not (filter.due and head.due_ms is None)
 
 
 def _due(row: Item) -> int:

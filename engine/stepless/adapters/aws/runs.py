@@ -77,6 +77,7 @@ class Runs(Part):
     def update_run(
         self, lease: Lease, now_ms: int, *, status: str | None = None, sequence: int | None = None,
         due_ms: int | None = None, until_ms: int | None = None, release: bool = False, spent: bytes | None = None,
+        waits: str | None = None,
     ) -> Lease:
         values: dict[str, Value] = {"u": now_ms, "n": lease.epoch}
         change, condition = "SET u = :u", "n = :n"
@@ -87,30 +88,33 @@ class Runs(Part):
             change, values = change + ", q = :q", values | {"q": sequence}
         if spent is not None:
             change, values = change + ", w = :w", values | {"w": spent}
+        if waits:
+            change, values = change + ", a = :a", values | {"a": waits}
         if release:
-            self._release(lease, change, values, due_ms)
+            self._release(lease, change, values, due_ms, ", a" * (waits == ""))
             return lease._replace(until_ms=0)
         if until_ms is None:
             change, condition = change + ", d = l", _HELD
         else:
             change, condition = f"{change}, l = :until, d = :until", f"{_HELD} AND {_INDEXED}"
             values |= {"until": until_ms}
-        pk = keys.run(lease.run_id)
-        written = self._wire.update(pk, keys.HEAD, change, values, condition, "ALL_NEW")
+        pk, gone = keys.run(lease.run_id), " REMOVE a" * (waits == "")
+        written = self._wire.update(pk, keys.HEAD, change + gone, values, condition, "ALL_NEW")
         if condition.endswith(_INDEXED) and not written.done and written.item and written.item["n"] == lease.epoch:
             values |= {"g": keys.shard(lease.run_id, self._shards)}
-            written = self._wire.update(pk, keys.HEAD, f"{change}, {_INDEX}", values, _HELD, "ALL_NEW")
+            written = self._wire.update(pk, keys.HEAD, f"{change}, {_INDEX}{gone}", values, _HELD, "ALL_NEW")
         if not written.done or written.item is None:
             raise _lost(lease)
         return lease._replace(until_ms=written.item["d"])
 
-    def _release(self, lease: Lease, change: str, values: dict[str, Value], due_ms: int | None) -> None:
-        """Only if nobody touched the run to be looked at earlier; else again, due as it was touched."""
+    def _release(self, lease: Lease, change: str, values: dict[str, Value], due_ms: int | None, gone: str) -> None:
+        """Only if nobody touched the run to be looked at earlier; else again, due as it was touched. `gone` are attributes to be
+        removed besides the lease's."""
         pk = keys.run(lease.run_id)
         for _ in range(_TOUCHES):
             freed, given = self._freed(lease, change, values, due_ms)
             given |= {"y": keys.NEVER_DUE if due_ms is None else due_ms}
-            written = self._wire.update(pk, keys.HEAD, freed, given, "n = :n AND (attribute_not_exists(y) OR y >= :y)")
+            written = self._wire.update(pk, keys.HEAD, freed + gone, given, "n = :n AND (attribute_not_exists(y) OR y >= :y)")
             standing = written.item
             if not written.done and (standing is None or standing["n"] != lease.epoch):
                 raise _lost(lease)

@@ -1,7 +1,8 @@
 """The sandbox as a Lambda function of its own, with a role that permits nothing.
 
-The function answers `request_of`'s object with {value, printed} or {error: {code, message, line}}, as `adapters/process` does; it
-should run each program in a process of its own, so that nothing is left over for the next one in a warm environment.
+The function answers `request_of`'s object with {value, printed} or {error: {code, message, line, exception}}, as
+`adapters/process` does; it should run each program in a process of its own, so that nothing is left over for the next one in a
+warm environment.
 """
 
 from __future__ import annotations

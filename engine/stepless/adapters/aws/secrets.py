@@ -16,7 +16,8 @@ _ABSENT: Final = frozenset({"ParameterNotFound", "ResourceNotFoundException"})
 
 
 class AwsSecrets:
-    """`${name}` is the environment variable of that name, else what is kept under `prefix` + name, for MAX_AGE_S in memory.
+    """`${name}` is the environment variable of that name unless it is empty, else what is kept under `prefix` + name,
+    for MAX_AGE_S in memory.
 
     `client` is an `ssm` client (Parameter Store, the default: encrypted parameters cost nothing) or a `secretsmanager` one.
     A value is never part of a representation or an error. Raises `StoreUnavailable` and `StoreUnusable` as the store does.
@@ -32,8 +33,7 @@ class AwsSecrets:
         self._max_age_s = max_age_s
 
     def get(self, name: str) -> str | None:
-        given = os.environ.get(name)
-        return given if given is not None else self._kept(name)
+        return os.environ.get(name) or self._kept(name)
 
     @cached_property
     def _provider(self) -> Any:

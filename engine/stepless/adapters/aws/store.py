@@ -44,3 +44,6 @@ class DynamoStore(Versions, Claims, Runs, Listings, Logs, Inbox):
         self._shards = shards
         self._ends, self._room = Ends(), Room()
         self._started = set()
+
+    def check(self) -> None:
+        self.list_workflows(limit=1)

@@ -37,6 +37,9 @@ class MemoryStore:
         self._by_age: list[tuple[int, str]] = []
         self._records: dict[str, _Records] = {}
 
+    def check(self) -> None:
+        """Memory always answers."""
+
     # -- versions -------------------------------------------------------------------------------------------------
 
     def put_version(
@@ -128,7 +131,8 @@ class MemoryStore:
                 if filter.since_ms is not None and head.created_ms < filter.since_ms:
                     break
                 named = filter.workflow_id in (None, head.workflow_id) and filter.status in (None, head.status)
-                if named and not (filter.due and head.due_ms is None):
+                waits = filter.waiting is None or filter.waiting in head.waits.split()
+                if named and waits and not (filter.due and head.due_ms is None):
                     found.append(head)
                 if len(found) > limit:
                     break
@@ -161,6 +165,7 @@ class MemoryStore:
     def update_run(
         self, lease: Lease, now_ms: int, *, status: str | None = None, sequence: int | None = None,
         due_ms: int | None = None, until_ms: int | None = None, release: bool = False, spent: bytes | None = None,
+        waits: str | None = None,
     ) -> Lease:
         with self._lock:
             head = self._runs.get(lease.run_id)
@@ -179,6 +184,7 @@ class MemoryStore:
                 lease_until_ms=until_ms,
                 due_ms=due_ms if release else until_ms,
                 spent=head.spent if spent is None else spent,
+                waits=head.waits if waits is None else waits,
             )
             return lease._replace(until_ms=until_ms)
 

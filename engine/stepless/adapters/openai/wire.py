@@ -117,7 +117,7 @@ class Assembly:
         if refusal or self._finish == "content_filter":
             told = f"the model declined to answer: {refusal[:PREVIEW_CHARACTERS] or 'content filter'}"
             usage = {"input_tokens": spent, "output_tokens": written}
-            raise NodeFailure("moderation", "model_declined", told, usage=usage)
+            raise NodeFailure("moderation", "model_declined", told, usage=usage, phase="output")
         calls = tuple(
             ToolCall(call["id"] or f"call_{number}", call["name"], _object(call["arguments"]))
             for number, call in sorted(self._calls.items())

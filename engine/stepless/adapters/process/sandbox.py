@@ -17,16 +17,18 @@ from stepless.adapters.programs import failure, ran_of, request_of
 from stepless.limits import MAX_CODE_OUTPUT_BYTES, MAX_SANDBOXES
 from stepless.model.program import Program, Ran
 
-_CHILD: Final = Path(__file__).with_name("child.py")
+CHILD: Final = Path(__file__).with_name("child.py")
 _PIECE_BYTES: Final = 65_536
 
 
 class ProcessSandbox:
     """At most MAX_SANDBOXES processes at once per event loop. With `unsafe` code also runs where the kernel has no system call
-    filter: then it can still open no file, socket or process, but could delete, rename or signal what this user may."""
+    filter: then it can still open no file, socket or process, and Python has no function left that deletes, renames or signals;
+    but a fault of the interpreter would let it do what this user may. `script` is what the process runs."""
 
-    def __init__(self, *, unsafe: bool = False) -> None:
+    def __init__(self, *, unsafe: bool = False, script: Path = CHILD) -> None:
         self._unsafe = unsafe
+        self._script = script
         self._slots: WeakKeyDictionary[asyncio.AbstractEventLoop, asyncio.Semaphore] = WeakKeyDictionary()
 
     async def run(self, program: Program) -> Ran:
@@ -35,16 +37,16 @@ class ProcessSandbox:
         slots = self._slots.setdefault(asyncio.get_running_loop(), asyncio.Semaphore(MAX_SANDBOXES))
         try:
             async with asyncio.timeout(program.timeout_ms / 1000), slots:
-                reply, status = await _exchange(request)
+                reply, status = await _exchange(self._script, request)
         except TimeoutError as error:
             raise failure("code_timeout", f"the code has not ended within {program.timeout_ms} ms") from error
         return ran_of(_read(reply, status))
 
 
-async def _exchange(request: bytes) -> tuple[bytes, int]:
+async def _exchange(script: Path, request: bytes) -> tuple[bytes, int]:
     """What the process wrote, and how it ended: an exit status, or a signal as a negative number."""
     process = await asyncio.create_subprocess_exec(
-        sys.executable, "-I", "-S", "-B", str(_CHILD),
+        sys.executable, "-I", "-S", "-B", str(script),
         stdin=PIPE, stdout=PIPE, stderr=DEVNULL, env={}, cwd="/", start_new_session=True,
     )  # fmt: skip
     try:

@@ -16,7 +16,7 @@ from threading import RLock
 from typing import Any, Final, Literal, TypeAlias
 
 from stepless.adapters.bounds import invalid_text
-from stepless.adapters.sqlite.schema import MIGRATIONS
+from stepless.adapters.sqlite.schema import ADDITIONS, MIGRATIONS
 from stepless.errors import EngineBug, InvalidRequest, SteplessError, StoreUnavailable, StoreUnusable
 from stepless.limits import SQLITE_BUSY_MS
 
@@ -30,6 +30,8 @@ WAL_PAGES: Final = 1_000  # 4 MB between checkpoints: larger ones save little an
 _FAULTS: Final = (sqlite3.Error, UnicodeEncodeError, OverflowError)
 _IDENTITY: Final = """SELECT application_id, user_version, EXISTS (SELECT 1 FROM sqlite_schema)
     FROM pragma_application_id, pragma_user_version"""
+
+_COLUMNS: Final = """SELECT t.name, c.name FROM sqlite_schema AS t, pragma_table_info(t.name) AS c WHERE t.type = 'table'"""
 
 _OUTER: Final = ("BEGIN IMMEDIATE", "COMMIT", "ROLLBACK")
 _INNER: Final = ("SAVEPOINT inner", "RELEASE inner", "ROLLBACK TO inner")
@@ -58,7 +60,8 @@ class Database:
     statements that lead from each schema version to the next.
 
     Raises `StoreUnavailable` where trying again may help and `StoreUnusable` where it will not, here and in every verb.
-    Not to be carried over a fork.
+    Nothing is written any more once the file was deleted or replaced: SQLite itself would go on writing into what no path leads
+    to, and nobody would ever find it. Not to be carried over a fork.
     """
 
     def __init__(
@@ -70,6 +73,7 @@ class Database:
         self._lock = RLock()
         self._busy_ms = busy_ms
         self._closed = False
+        self._file: tuple[int, int] | None = None  # which file was opened; None while it is being opened, or where it has no path
         if sqlite3.sqlite_version_info < OLDEST_SQLITE:
             raise StoreUnusable(f"SQLite {sqlite3.sqlite_version} is too old", place=self.path, mend="update it to 3.37 or newer")
         with self._translated():
@@ -78,6 +82,7 @@ class Database:
             )
         try:
             self._prepare(synchronous)
+            self._file = self._found()
         except BaseException:
             self._connection.close()
             raise
@@ -106,6 +111,7 @@ class Database:
 
     def change(self, statement: str, parameters: Parameters = ()) -> int:
         """Runs a changing statement; answers the number of rows that it changed. Durable on return, or with the transaction."""
+        self.check()
         try:
             with self._lock:
                 return self._connection.execute(statement, parameters).rowcount
@@ -114,6 +120,7 @@ class Database:
 
     def offer(self, statement: str, parameters: Parameters) -> bool:
         """Inserts a row, durably on return; False when a constraint of the table refuses it."""
+        self.check()
         try:
             with self._lock:
                 self._connection.execute(statement, parameters)
@@ -132,6 +139,7 @@ class Database:
     def transaction(self) -> Iterator[None]:
         """All changes inside are made together, with nobody else's between them, or, at an exception, not at all. One inside
         another becomes durable with it."""
+        self.check()
         with self._lock, self._translated():
             begin, commit, undo = _INNER if self._connection.in_transaction else _OUTER
             self._connection.execute(begin)
@@ -142,6 +150,21 @@ class Database:
                 if self._connection.in_transaction:  # a full disk, for one, has undone everything by itself
                     self._connection.execute(undo)
                 raise
+
+    def check(self) -> None:
+        """Raises `StoreUnavailable` (database_gone) when the path leads to no file, or to another one than was opened."""
+        if self._file is not None and (found := self._found()) != self._file:
+            what = "deleted" if found is None else "replaced by another"
+            message = f"the file was {what} while this process uses it: nothing is kept any more"
+            mend = "put it back, or stop this process and start it again"
+            raise StoreUnavailable(message, code="database_gone", place=self.path, mend=mend)
+
+    def _found(self) -> tuple[int, int] | None:
+        try:
+            file = os.stat(self.path)
+        except OSError:
+            return None
+        return file.st_dev, file.st_ino
 
     def close(self) -> None:
         """Closes the file once the verbs under way are done; the last process to do so folds the WAL into it."""
@@ -158,7 +181,7 @@ class Database:
         self.rows(f"PRAGMA wal_autocheckpoint = {WAL_PAGES}")
         self.rows(f"PRAGMA journal_size_limit = {WAL_PAGES * 4096}")
         self.rows("PRAGMA temp_store = MEMORY")
-        if self._version() < len(self._migrations):
+        if self._version() < len(self._migrations) or self._lacking():
             with self.transaction():
                 self._migrate()
 
@@ -176,11 +199,16 @@ class Database:
 
     def _migrate(self) -> None:
         """Applies what is missing, inside a transaction: of several processes one does it, the others find it done."""
-        for statements in self._migrations[self._version() :]:
+        for statements in [*self._migrations[self._version() :], *self._lacking()]:
             for statement in statements:
                 self.rows(statement)
         self.rows(f"PRAGMA user_version = {len(self._migrations)}")
         self.rows(f"PRAGMA application_id = {APPLICATION_ID}")
+
+    def _lacking(self) -> list[tuple[str, ...]]:
+        """The statements of the additions that the file does not have."""
+        present = {tuple(row) for row in self.rows(_COLUMNS)}
+        return [statements for table, column, statements in ADDITIONS if (table, column) not in present]
 
     def _version(self) -> int:
         """The schema version, 0 of a new file. Raises `StoreUnusable` for a file that is foreign or from the future."""

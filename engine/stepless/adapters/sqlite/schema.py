@@ -1,8 +1,10 @@
-"""What the file looks like: one tuple of statements per schema version, applied in order and never changed afterwards.
+"""What the file looks like: one tuple of statements per schema version, applied in order and never changed afterwards, and the
+columns that were added since without a new version.
 
 `log` is an ordinary table with its key in an index of its own: measured against WITHOUT ROWID, an append of 300 bytes costs
 the same, one of 1 to 3 KB about a third less, and no batch wastes half a page. It has no other index.
-`run` has one index per filter of the listing, all in the listing's order, and a partial one of the runs that are due.
+`run` has one index per filter of the listing, all in the listing's order, and partial ones of the runs that are due
+and of those that wait.
 """
 
 from __future__ import annotations
@@ -47,3 +49,15 @@ MIGRATIONS: Final[tuple[tuple[str, ...], ...]] = (
             WHERE instr(v.document, CAST('"' || k.column1 || '"' AS BLOB)) > 0""",
     ),
 )
+
+ADDITIONS: Final[tuple[tuple[str, str, tuple[str, ...]], ...]] = (
+    (
+        "run", "waits",
+        (
+            "ALTER TABLE run ADD COLUMN waits TEXT",
+            "CREATE INDEX run_by_waits ON run (created_ms, run_id) WHERE waits IS NOT NULL",
+        ),
+    ),
+)  # fmt: skip
+"""A table, a column that it may lack, and the statements that add it. Additions do not raise the schema version: the release
+before names every column that it reads and writes, so it goes on with a file that has more of them."""

@@ -1,4 +1,8 @@
-"""Every statement that touches the data, each with what it does. None of them scans a table: a test asks the planner."""
+"""Every statement that touches the data, each with what it does. None of them scans a table: a test asks the planner.
+
+A placeholder is `?` and takes a sequence, or has a name and takes a mapping. Numbered ones (`?1`) count as named for Python,
+which refuses a sequence for them from 3.14 on.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +10,8 @@ from typing import Final
 
 _VERSION: Final = "SELECT v.workflow_id, v.number, v.hash, v.document, v.created_ms FROM version AS v"
 _RUN: Final = """SELECT run_id, workflow_id, version, status, created_ms, updated_ms, inputs, meta, sequence, due_ms, epoch,
-    owner, lease_until_ms, spent FROM run"""
+    owner, lease_until_ms, spent, ifnull(waits, '') FROM run"""
+_WAITING: Final = "waits IS NOT NULL AND instr(' ' || waits || ' ', ' ' || :waiting || ' ') > 0 AND "
 _SIGNAL: Final = "SELECT kind, identity, body, created_ms, taken FROM inbox"
 
 # -- versions --------------------------------------------------------------------------------------------------------
@@ -56,19 +61,22 @@ RELEASE_CLAIM: Final = "DELETE FROM claim WHERE key = ? AND value = ?"
 # -- runs ------------------------------------------------------------------------------------------------------------
 # A new header, unless there is one.
 CREATE_RUN: Final = """INSERT INTO run (run_id, workflow_id, version, status, created_ms, updated_ms, inputs, meta, sequence,
-    due_ms, epoch, owner, lease_until_ms, spent) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING"""
+    due_ms, epoch, owner, lease_until_ms, spent, waits) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, nullif(?, ''))
+    ON CONFLICT DO NOTHING"""
 # One header.
 GET_RUN: Final = f"{_RUN} WHERE run_id = ?"
 # The most overdue headers behind a key.
 LIST_DUE: Final = f"{_RUN} WHERE due_ms <= ? AND (due_ms, run_id) > (?, ?) ORDER BY due_ms, run_id LIMIT ?"
-# Headers before a key, newest first; by whether a workflow and a status are given.
+# Headers before a key, newest first; by whether a workflow, a status and what they wait for are given.
 LIST_RUNS: Final = {
-    (by_workflow, by_status): f"""{_RUN} WHERE {"workflow_id = :workflow_id AND " * by_workflow}
-    {"status = :status AND " * by_status} (NOT :due OR due_ms IS NOT NULL)
+    (by_workflow, by_status, waiting): f"""{_RUN}{" INDEXED BY run_by_waits" * waiting}
+    WHERE {"workflow_id = :workflow_id AND " * by_workflow}{"status = :status AND " * by_status}{_WAITING * waiting}
+    (NOT :due OR due_ms IS NOT NULL)
     AND created_ms >= :since_ms AND (created_ms, run_id) < (:created_ms, :run_id)
     ORDER BY created_ms DESC, run_id DESC LIMIT :limit"""
     for by_workflow in (False, True)
     for by_status in (False, True)
+    for waiting in (False, True)
 }
 # Takes the lease if it is free, expired or this owner's.
 TAKE_LEASE: Final = """UPDATE run SET owner = :owner, epoch = epoch + 1, lease_until_ms = :until_ms, due_ms = :until_ms,
@@ -77,11 +85,13 @@ TAKE_LEASE: Final = """UPDATE run SET owner = :owner, epoch = epoch + 1, lease_u
 # Changes a header under its lease, which goes on.
 UPDATE_RUN: Final = """UPDATE run SET
     updated_ms = :now_ms, status = ifnull(:status, status), sequence = ifnull(:sequence, sequence), spent = ifnull(:spent, spent),
+    waits = iif(:waits IS NULL, waits, nullif(:waits, '')),
     lease_until_ms = ifnull(:until_ms, lease_until_ms), due_ms = ifnull(:until_ms, lease_until_ms)
     WHERE run_id = :run_id AND epoch = :epoch RETURNING lease_until_ms"""
 # Changes a header and frees its lease; a touch that came meanwhile and is earlier stands.
 RELEASE_RUN: Final = """UPDATE run SET
     updated_ms = :now_ms, status = ifnull(:status, status), sequence = ifnull(:sequence, sequence), spent = ifnull(:spent, spent),
+    waits = iif(:waits IS NULL, waits, nullif(:waits, '')),
     owner = NULL, lease_until_ms = 0, due_ms = iif(touched_ms < ifnull(:due_ms, touched_ms + 1), touched_ms, :due_ms),
     touched_ms = NULL WHERE run_id = :run_id AND epoch = :epoch RETURNING lease_until_ms"""
 # Brings the next look at a run forward, beyond the end of a lease too.
@@ -90,11 +100,11 @@ TOUCH_RUN: Final = """UPDATE run SET due_ms = min(ifnull(due_ms, :due_ms), :due_
 
 # -- the log ---------------------------------------------------------------------------------------------------------
 # A batch; where the log does not end just before it, `first` becomes NULL and the table refuses the row.
-APPEND: Final = """INSERT INTO log (run_id, first, last, epoch, data) VALUES (?1, iif(?2 - 1 = ifnull(
-    (SELECT last FROM log WHERE run_id = ?1 ORDER BY first DESC LIMIT 1), 0), ?2, NULL), ?3, ?4, ?5)"""
+APPEND: Final = """INSERT INTO log (run_id, first, last, epoch, data) VALUES (:run_id, iif(:first - 1 = ifnull(
+    (SELECT last FROM log WHERE run_id = :run_id ORDER BY first DESC LIMIT 1), 0), :first, NULL), :last, :epoch, :data)"""
 # Batches from the one that holds the event after a number.
-READ_LOG: Final = """SELECT first, last, data, epoch FROM log WHERE run_id = ?1 AND last > ?2 AND first >= ifnull(
-    (SELECT first FROM log WHERE run_id = ?1 AND first <= ?2 ORDER BY first DESC LIMIT 1), 0) ORDER BY first"""
+READ_LOG: Final = """SELECT first, last, data, epoch FROM log WHERE run_id = :run_id AND last > :after AND first >= ifnull(
+    (SELECT first FROM log WHERE run_id = :run_id AND first <= :after ORDER BY first DESC LIMIT 1), 0) ORDER BY first"""
 # A snapshot, unless a newer one is there.
 PUT_SNAPSHOT: Final = """INSERT INTO snapshot (run_id, sequence, data) VALUES (?, ?, ?) ON CONFLICT DO UPDATE
     SET sequence = excluded.sequence, data = excluded.data WHERE excluded.sequence >= sequence"""

@@ -32,6 +32,10 @@ class SqliteStore:
     def close(self) -> None:
         self.database.close()
 
+    def check(self) -> None:
+        self.database.check()
+        self.list_workflows(limit=1)
+
     def together(self) -> AbstractContextManager[None]:
         """See `ports.Together`."""
         return self.database.transaction()
@@ -101,7 +105,7 @@ class SqliteStore:
         row = (
             head.run_id, head.workflow_id, head.version, head.status, head.created_ms, head.updated_ms, head.inputs, head.meta,
             head.sequence, head.due_ms, head.epoch, head.owner, head.lease_until_ms,
-            head.spent,
+            head.spent, head.waits,
         )
         return self._change(sql.CREATE_RUN, row) == 1
 
@@ -114,10 +118,10 @@ class SqliteStore:
         since_ms = -_LAST_MS if filter.since_ms is None else filter.since_ms
         created_ms, run_id = decode_cursor(cursor, int, str) if cursor is not None else (_LAST_MS, "")
         rows = self._rows(
-            sql.LIST_RUNS[filter.workflow_id is not None, filter.status is not None],
+            sql.LIST_RUNS[filter.workflow_id is not None, filter.status is not None, filter.waiting is not None],
             {
                 "workflow_id": filter.workflow_id, "status": filter.status, "since_ms": since_ms,
-                "created_ms": created_ms, "run_id": run_id, "limit": limit + 1, "due": filter.due,
+                "created_ms": created_ms, "run_id": run_id, "limit": limit + 1, "due": filter.due, "waiting": filter.waiting,
             },
         )
         items = tuple(RunHead(*row) for row in rows[:limit])
@@ -130,16 +134,18 @@ class SqliteStore:
     # -- the lease ------------------------------------------------------------------------------------------------
 
     def take_lease(self, run_id: str, owner: str, now_ms: int, until_ms: int) -> Lease | None:
+        self.database.check()
         row = self._row(sql.TAKE_LEASE, {"run_id": run_id, "owner": owner, "now_ms": now_ms, "until_ms": until_ms})
         return Lease(run_id, owner, row[0], until_ms, row[1]) if row else None
 
     def update_run(
         self, lease: Lease, now_ms: int, *, status: str | None = None, sequence: int | None = None,
         due_ms: int | None = None, until_ms: int | None = None, release: bool = False, spent: bytes | None = None,
+        waits: str | None = None,
     ) -> Lease:
         given: dict[str, Any] = {
             "run_id": lease.run_id, "epoch": lease.epoch, "now_ms": now_ms, "status": status, "sequence": sequence,
-            "spent": spent,
+            "spent": spent, "waits": waits,
         }
         row = self._row(sql.RELEASE_RUN, given | {"due_ms": due_ms}) if release else self._row(
             sql.UPDATE_RUN, given | {"until_ms": until_ms}
@@ -155,12 +161,12 @@ class SqliteStore:
 
     def append(self, run_id: str, batch: Batch) -> None:
         check_batch(run_id, batch)
-        if not self.database.offer(sql.APPEND, (run_id, batch.first, batch.last, batch.epoch, batch.data)):
+        if not self.database.offer(sql.APPEND, {"run_id": run_id, **batch._asdict()}):
             raise AppendConflict(f"the log does not end at {batch.first - 1}", place=f"run {run_id!r}")
 
     def read_log(self, run_id: str, after: int = 0, *, limit_bytes: int = 4_000_000) -> Sequence[Batch]:
         found, total = list[Batch](), 0
-        with closing(self.database.each(sql.READ_LOG, (run_id, after))) as rows:
+        with closing(self.database.each(sql.READ_LOG, {"run_id": run_id, "after": after})) as rows:
             for row in rows:
                 total += len(row[2])
                 if found and total > limit_bytes:

@@ -73,7 +73,7 @@ class Story {
     this.byPath = new Map();
     this.events = [];
     this.status = "created";
-    this.held = null; // {by, reason} while somebody has paused the whole run
+    this.held = null; // {by, reason} while somebody holds the run
     this.startedMs = this.endedMs = null;
     this.error = null;
   }
@@ -91,16 +91,18 @@ class Story {
     const told = this.instance(payload);
     if (payload.status) told.status = payload.status;
     if (payload.handle) told.exit = payload.handle;
+    if (type === "loop.started") told.turns = true;
     const open = told.spans.at(-1), close = (status) => { if (open && open.end === null) Object.assign(open, { end: atMs, status }); };
     switch (type) {
       case "node.started":
         close("failed");
         told.attempts = payload.attempt ?? 1;
+        told.wait = null;
         told.spans.push({ start: atMs, end: null, status: "running", attempt: told.attempts });
         break;
       case "node.waiting": close("running"); told.wait = payload; told.spans.push({ start: atMs, end: null, status: "waiting" }); break;
       case "node.resumed": close("waiting"); told.wait = null; told.spans.push({ start: atMs, end: null, status: "running", attempt: told.attempts }); break;
-      case "node.retried": close("failed"); told.failures.push(payload); break;
+      case "node.retried": close("failed"); told.failures.push(payload); told.wait = { ...payload, reason: "retry" }; break;
       case "node.log": if (payload.text !== undefined) told.log.push([atMs, payload.text]); break;
       case "node.stream.delta": told.streamed += payload.text ?? ""; break;
       default:
@@ -125,11 +127,25 @@ class Story {
     return told;
   }
 
+  // What the run is at, in words: its status, or what it waits for; with the class that colours it.
+  summary() {
+    const live = [...this.instances.values()], busy = live.some((told) => told.status === "running" && !told.turns);
+    if (this.status !== "running" && this.status !== "paused") return [this.status.replace("_", " "), this.status];
+    const waiting = live.filter((told) => told.status === "waiting"), parts = new Set();
+    for (const told of waiting) if (told.wait?.reason !== "timer") parts.add(WAITS[told.wait?.reason] ?? "for an answer");
+    const until = waiting.filter((told) => told.wait?.reason === "timer").map((told) => told.wait.resume_at);
+    if (until.length) parts.add(`until ${new Date(Math.min(...until)).toLocaleString()}`);
+    const said = [busy ? "running" : "", this.held ? "held" : "", parts.size ? `waiting ${[...parts].join(" and ")}` : ""].filter(Boolean);
+    return [said.join(", ") || this.status, busy || !said.length ? this.status : "waiting"];
+  }
+
   // The instances of a node of the document: `path` names the containers around it, the outermost first.
   of(id, path) {
     return this.byPath.get([...path, id].join("/")) ?? [];
   }
 }
+
+const WAITS = { human_input: "for an answer", callback: "for an answer", retry: "for a retry", subrun: "for a child run" };
 
 function pathOf(instance) {
   const [name, ...around] = instance.split("@");

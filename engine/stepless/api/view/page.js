@@ -81,17 +81,18 @@ function soon() {
 
 function show() {
   const status = story.status, now = story.endedMs ?? Date.now();
-  $("status").textContent = marked(status);
-  $("status").className = `badge ${status}`;
+  const [said, looks] = story.summary();
+  $("status").textContent = `${MARKS[looks] ?? "○"} ${said}`;
+  $("status").className = `badge ${looks}`;
   $("took").textContent = story.startedMs === null ? "" : lasting(now - story.startedMs);
   const held = ENDED.includes(status) ? null : story.held;
   $("cancel").hidden = ENDED.includes(status);
-  $("pause").hidden = ENDED.includes(status) || !!held;
-  $("unpause").hidden = !held;
-  $("held").textContent = !held ? "" : [`Paused${held.by ? ` by ${held.by}` : ""}: nothing new starts`, held.reason].filter(Boolean).join(". ");
+  $("hold").hidden = ENDED.includes(status) || !!held;
+  $("release").hidden = !held;
+  $("held").textContent = !held ? "" : [`Held${held.by ? ` by ${held.by}` : ""}: nothing new starts`, held.reason].filter(Boolean).join(". ");
   $("rerun").hidden = !run;
   $("forget").hidden = !sessionStorage.getItem(KEY);
-  document.title = `${MARKS[status] ?? ""} ${run?.name ?? "Run"} · ${words(status)}`;
+  document.title = `${MARKS[status] ?? ""} ${run?.name ?? "Run"} · ${said}`;
   if (drawn) paint();
   showQuestions();
   showWaterfall();
@@ -235,12 +236,13 @@ function showDetail() {
   let title = "Run";
   if (!chosen) {
     if (!run) return;
-    const facts = [["Run", RUN], ["Workflow", `${run.workflow}, version ${run.version ?? "?"}`], ["Status", marked(story.status)],
+    const facts = [["Run", RUN], ["Workflow", `${run.workflow}, version ${run.version ?? "?"}`], ["Status", story.summary()[0]],
       ["Started", story.startedMs === null ? "not yet" : new Date(story.startedMs).toLocaleString()], ["Steps", String(run.steps)],
-      ["Tags", run.tags.join(", ")]].filter(([, said]) => said);
+      ["Keywords", run.keywords.join(", ")]].filter(([, said]) => said);
     parts.push(el("p", { class: "quiet" }, "Choose a node to see what went in and came out."),
       el("dl", {}, ...facts.flatMap(([name, said]) => [el("dt", {}, name), el("dd", {}, said)])));
     if (story.error ?? run.error) parts.push(...value("Error", story.error ?? run.error));
+    if (run.exception) parts.push(...value("Traceback", run.exception.traceback));
     parts.push(...value("Inputs", run.inputs));
     if (ENDED.includes(run.status)) parts.push(...value("Outputs", run.outputs));
     if (Object.keys(run.variables).length) parts.push(...value("Variables", run.variables));
@@ -260,10 +262,16 @@ function showDetail() {
     if (told.failures?.length) {
       const list = told.failures.map((one) => `attempt ${one.error?.attempt ?? one.attempt ?? "?"}: ${one.error?.code ?? one.cause ?? one.code}: ${one.error?.message ?? one.message ?? ""}`);
       parts.push(...value(told.status === "failed" ? "Error" : "Failed attempts", list.join("\n")));
+      for (const one of told.failures.filter((one) => one.exception))
+        parts.push(...value(told.failures.length > 1 ? `Traceback of attempt ${one.error?.attempt ?? one.attempt}` : "Traceback", one.exception.traceback));
     }
-    if (told.wait) parts.push(...value("Waits for", { reason: told.wait.reason, ...(told.wait.details ?? {}),
+    if (told.wait) parts.push(...value("Waits", { for: (WAITS[told.wait.reason] ?? "an instant").replace("for ", ""), ...(told.wait.details ?? {}),
       ...(told.wait.resume_at ? { until: new Date(told.wait.resume_at).toLocaleString() } : {}) }));
     if (record) parts.push(...value("Inputs", record.inputs));
+    for (const call of record?.calls ?? []) {
+      const cut = Object.fromEntries(Object.entries(call.previews).map(([name, text]) => [name, `${text}…`]));
+      parts.push(...value(`Called with${record.calls.length > 1 ? `, attempt ${call.attempt}` : ""}`, { ...call.params, ...cut }));
+    }
     if (record && record.output !== null) parts.push(...value("Output", record.output));
     if (told.streamed) parts.push(...value("Streamed text", told.streamed));
     if (told.log?.length) parts.push(...value("Log", told.log.map(([at, text]) => `${clock(at)} ${text}`).join("\n")));
@@ -388,7 +396,7 @@ $("ask-cancel").querySelector("form").onsubmit = trying(async (event) => {
   $("ask-cancel").close();
   await post(`${URL_OF_RUN}/cancel`, $("reason").value.trim() ? { reason: $("reason").value.trim() } : {});
 });
-for (const verb of ["pause", "unpause"]) $(verb).onclick = trying(() => post(`${URL_OF_RUN}/${verb}`, {}));
+for (const verb of ["hold", "release"]) $(verb).onclick = trying(() => post(`${URL_OF_RUN}/${verb}`, {}));
 $("rerun").onclick = () => openRerun();
 $("rerun-close").onclick = () => $("ask-rerun").close();
 $("ask-rerun").querySelector("form").onsubmit = startRerun;

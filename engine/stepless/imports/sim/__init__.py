@@ -19,7 +19,8 @@ of a finding leads into the export. What is read, in this order:
 Left out without a word, since they are no behaviour: positions, sizes, handles' sides, colours, locks, collapsed lists, basic or
 advanced input modes, declared outputs, and fields without a value.
 
-Known to differ: a reference that is a whole value keeps its type here and is text there; an empty list or object is false here
+Known to differ: a reference that is a whole value keeps its type here and is text there, except in fields of text (prompts, URLs,
+headers), where it is text here too; an empty list or object is false here
 and true there; the `error` exit is taken for a failure here, and there also for an output with an `error` field.
 """
 

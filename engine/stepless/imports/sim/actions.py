@@ -101,7 +101,10 @@ def _table(site: Site, field: str) -> dict[str, JSON]:
     entries = list(table.items())
     for name, _ in entries[MAX_HEADERS:]:
         site.tell("sim_field_unreadable", field, field=f"{field}.{name}", told=f"more than {MAX_HEADERS} entries")
-    return {name: site.value(entry, field) for name, entry in entries[:MAX_HEADERS]}
+    return {
+        name: site.text(entry, field) if isinstance(entry, str) else site.value(entry, field)
+        for name, entry in entries[:MAX_HEADERS]
+    }
 
 
 def respond(site: Site) -> Node:
@@ -146,7 +149,7 @@ def wait(site: Site) -> Node:
         whole = f"{int(text)}{letter}" if text.isdecimal() else f"{wait_ms // 1_000}s" if wait_ms % 1_000 == 0 else f"{wait_ms}ms"
         return {"type": "wait", "with": {"for": whole}}
     if _REFERENCE.search(text):
-        return {"type": "wait", "with": {"for": f"{site.text(text, 'timeValue')}{letter}"}}
+        return {"type": "wait", "with": {"for": f"{site.value(text, 'timeValue') or ''}{letter}"}}
     site.tell("sim_field_unreadable", "timeValue", field="timeValue", told=f"{text!r} is no time; it waits 10 seconds")
     return {"type": "wait", "with": {"for": "10s"}}
 

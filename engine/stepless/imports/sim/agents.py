@@ -84,15 +84,18 @@ def _number(value: JSON) -> float | None:
 
 
 def _conversation(site: Site) -> dict[str, JSON]:
-    """`system` and `prompt` where there is one message of each at most, else `messages`."""
+    """`system` and `prompt` where there is one message of each at most, else `messages`. Where only system messages are, the last
+    one is what the model is asked: there it is sent so to models that want a question."""
     said = [*_messages(site)]
     for role, field in (("system", "systemPrompt"), ("user", "userPrompt")):
         text = site.take(field)
         if text is not None:
-            message = {"role": role, "content": site.value(text, field)}
+            message = {"role": role, "content": site.text(text, field)}
             said = [message, *said] if role == "system" else [*said, message]
+    if said and all(message["role"] == "system" for message in said):
+        said[-1] = {**said[-1], "role": "user"}
     roles = [message["role"] for message in said]
-    if roles in (["user"], ["system", "user"]) and all(isinstance(message["content"], str) for message in said):
+    if roles in (["user"], ["system", "user"]):
         names = {"system": "system", "user": "prompt"}
         return {names[message["role"]]: message["content"] for message in said}
     return {"messages": said} if said else {}
@@ -106,13 +109,13 @@ def _messages(site: Site) -> Iterator[dict[str, JSON]]:
         messages = read_list(value)
     except Unreadable as error:
         if isinstance(value, str):
-            yield {"role": "user", "content": site.value(value, "messages")}
+            yield {"role": "user", "content": site.text(value, "messages")}
         else:
             site.tell("sim_field_unreadable", "messages", field="messages", told=error)
         return
     for number, message in enumerate(messages):
         if message.get("role") in _ROLES:
-            yield {"role": message["role"], "content": site.value(message.get("content"), "messages")}
+            yield {"role": message["role"], "content": site.text(message.get("content"), "messages")}
         else:
             site.ignored(f"messages.{number}", "llm", dict(message))
 

@@ -20,7 +20,8 @@ RESPONSE: Final = "response"
 START: Final = "start"  # from a container to what its turns begin with: no edge of the document, but an entry of the body
 
 _PLAIN_HANDLES: Final = (None, "", "source", "default")
-_CONTAINER_ENDS: Final = ("loop-end-source", "parallel-end-source", "loop_exit", "parallel_exit")
+_SUCCESSES: Final = ("source", "default")
+_OF_CHOICES: Final = ("condition-", "router-")
 _CONTAINER_STARTS: Final = ("loop-start-source", "parallel-start-source")
 
 
@@ -67,18 +68,18 @@ def exits_of(block: Block, edge: Edge, edges: Sequence[Edge], choices: Sequence[
         return _of_container(edge)
     if block.role == CONDITION or block.role in ROUTERS:
         return _of_choice(block, edge, edges, choices)
-    if edge.handle not in _PLAIN_HANDLES:
-        return ()
+    if edge.handle is not None and edge.handle.startswith(_OF_CHOICES):
+        return ()  # there it is the exit of a case or a route, which this block never chooses
     success = "approved" if block.role == APPROVAL else SOURCE
-    if not edge.handle and any(other.handle == ERROR for other in edges):
-        return (success, ERROR)  # an edge without a handle is taken after a handled failure too
+    if edge.handle not in _SUCCESSES and any(other.handle == ERROR for other in edges):
+        return (success, ERROR)  # an edge without a handle that is known there is taken after a handled failure too
     return (success,)
 
 
 def _of_container(edge: Edge) -> tuple[str, ...]:
     if edge.handle in _CONTAINER_STARTS:
         return (START,)
-    return (SOURCE,) if edge.handle in _PLAIN_HANDLES or edge.handle in _CONTAINER_ENDS else ()
+    return () if edge.handle is not None and edge.handle.startswith(_OF_CHOICES) else (SOURCE,)
 
 
 def _of_choice(block: Block, edge: Edge, edges: Sequence[Edge], choices: Sequence[Choice]) -> tuple[str, ...]:
@@ -88,4 +89,6 @@ def _of_choice(block: Block, edge: Edge, edges: Sequence[Edge], choices: Sequenc
             place = [other for other in edges if other.handle != ERROR].index(edge)
             return (choices[place].exit,) if place < len(choices) else ()
         handle = f"router-{edge.target}"
+    if not handle.startswith(_OF_CHOICES):
+        return tuple(dict.fromkeys(choice.exit for choice in choices))  # not one of them by name: taken whatever is chosen
     return tuple(choice.exit for choice in choices if choice.handle == handle)[:1]

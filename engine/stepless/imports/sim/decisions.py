@@ -37,9 +37,9 @@ def router(site: Site, choices: Sequence[Choice]) -> Node:
     params: dict[str, JSON] = {"routes": routes, **model_of(site)}
     prompt = site.take("prompt", "context")
     if prompt is not None:
-        params["prompt"] = site.value(prompt, "prompt")
+        params["prompt"] = site.text(prompt, "prompt")
     system = site.take("systemPrompt")
     if system is not None:
-        params["system"] = site.value(system, "systemPrompt")
+        params["system"] = site.text(system, "systemPrompt")
     site.leave("router")
     return {"type": "router", "with": {name: value for name, value in params.items() if value is not None}}

@@ -125,6 +125,17 @@ class References:
             return None
         return self._rewritten(text, lambda start: self._piece(place, text, start))
 
+    def as_text(self, place: Place, text: str) -> str:
+        """A text as a template that comes to text whatever it reads: JSON for what is none."""
+        whole = SHAPE.fullmatch(text.strip())
+        if whole is None:
+            written = self.text(place, text)
+            return written if isinstance(written, str) else ""
+        read = self.found(place, whole)
+        if isinstance(read, Read):
+            return f"{{{{ str({read.expression()}) }}}}"
+        return self._untouched(text, text.index("<"))[0] if read.literal else ""
+
     def as_it_is(self, text: str) -> str:
         """A text that is only carried along: nothing in it is read."""
         return self._rewritten(text, lambda start: self._untouched(text, start))

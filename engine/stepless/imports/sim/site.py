@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final, TypeAlias
@@ -73,9 +74,10 @@ class Site:
         return self.references.value(self.place(name), value)
 
     def text(self, value: JSON, name: str = "") -> str:
-        """A text with its references rewritten; empty for what is no text."""
-        written = self.value(value, name)
-        return written if isinstance(written, str) else "" if written is None else str(written)
+        """What a field of text holds, with its references rewritten: a reference that is all of it is text as well."""
+        if isinstance(value, str):
+            return self.references.as_text(self.place(name), value)
+        return "" if value is None else json.dumps(self.value(value, name), ensure_ascii=False)
 
     def test(self, source: JSON, name: str, title: str, *, between_turns: bool = False) -> str:
         """A JavaScript test as an expression. One that cannot be translated becomes an expression that raises when it is

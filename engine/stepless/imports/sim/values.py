@@ -11,7 +11,7 @@ from stepless.compile.canonical import json_findings
 from stepless.limits import MAX_IMPORT_FIELD_DEPTH
 from stepless.model.json import JSON
 
-_JSON_PIECE: Final = re.compile(r'"(?:[^"\\]|\\.)*+"|<[^<>\n]{1,300}>|\{\{[^{}"]*\}\}', re.DOTALL)
+_JSON_PIECE: Final = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"?|<[^<>\n]{1,300}>|\{\{[^{}"]*\}\}', re.DOTALL)
 _NUMBER: Final = re.compile(r"\s*-?[0-9]{1,15}(\.[0-9]{1,15})?\s*", re.ASCII)
 JSON_TYPES: Final[Mapping[str, JSON]] = {
     "string": {"type": "string"}, "number": {"type": "number"}, "boolean": {"type": "boolean"}, "object": {"type": "object"},

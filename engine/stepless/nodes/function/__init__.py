@@ -10,17 +10,26 @@ if TYPE_CHECKING:
     from stepless.nodes.function.call import FunctionCall
     from stepless.nodes.function.described import describe
     from stepless.nodes.function.kind import KIND, run
-    from stepless.nodes.function.registry import MODULES_VARIABLE, function, load_modules, name_of, names, node, registered_anew
+    from stepless.nodes.function.registry import (
+        MODULES_VARIABLE,
+        function,
+        load_modules,
+        name_of,
+        names,
+        node,
+        registered_anew,
+        signatures,
+    )
 
 __all__ = [
     "KIND", "MODULES_VARIABLE", "FunctionCall", "describe", "function", "load_modules", "name_of", "names", "node",
-    "registered_anew", "run",
+    "registered_anew", "run", "signatures",
 ]  # fmt: skip
 
 _HOMES: Final = {
     "FunctionCall": "call", "KIND": "kind", "MODULES_VARIABLE": "registry", "describe": "described", "function": "registry",
     "load_modules": "registry", "name_of": "registry", "names": "registry", "node": "registry",
-    "registered_anew": "registry", "run": "kind",
+    "registered_anew": "registry", "run": "kind", "signatures": "registry",
 }  # fmt: skip
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 import typing
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -12,6 +12,8 @@ from pydantic import TypeAdapter, ValidationError
 from pydantic.errors import PydanticUserError
 
 from stepless.model.json import JSON
+from stepless.model.misfits import Misfit, misfits
+from stepless.model.signature import Signature
 from stepless.model.work import NodeFailure
 from stepless.nodes.function.call import FunctionCall
 from stepless.nodes.json_value import copied
@@ -33,9 +35,11 @@ class Check:
 
 @dataclass(frozen=True, slots=True)
 class Binding:
-    """The parameters of one callable. `checks` holds those whose type hints ask for validation."""
+    """The parameters of one callable, those that can be given by name in its own order. `checks` holds those whose type hints ask
+    for validation."""
 
     name: str
+    parameters: tuple[str, ...]
     accepted: frozenset[str]
     required: frozenset[str]
     checks: Mapping[str, Check]
@@ -71,18 +75,36 @@ class Binding:
         try:
             return check.adapter.validate_python(value)
         except ValidationError as refused:
-            fault = refused.errors(include_url=False, include_input=False, include_context=False)[0]
-            place = ".".join(map(str, (name, *fault["loc"])))
-            raise self._invalid(f"`{place}`: {fault['msg']}") from refused
+            misfit = misfits(refused.errors(include_url=False), value)[0]
+            place = ".".join(map(str, (name, *misfit.place)))
+            raise self._invalid(f"`{place}` {misfit.told(quoted=False)}") from refused
+
+    @property
+    def signature(self) -> Signature:
+        return Signature(self.parameters, self.required, self.takes_any, self.call_parameter, self._misfits)
+
+    def _misfits(self, name: str, value: JSON) -> Sequence[Misfit]:
+        """What a call with this value for a parameter would find. A check of the author's own that breaks has no verdict."""
+        check = self.checks.get(name)
+        if check is None or type(value) is check.plain:
+            return ()
+        try:
+            check.adapter.validate_python(copied(value))
+        except ValidationError as refused:
+            return misfits(refused.errors(include_url=False), value)
+        except Exception:  # the author's own validator; the call would tell
+            return ()
+        return ()
 
     def _invalid(self, told: str) -> NodeFailure:
-        takes = ", ".join(sorted(self.accepted)) or "no arguments"
+        takes = ", ".join(self.parameters) or "no arguments"
         return NodeFailure("config", "invalid_arguments", f"{self.name}: {told}", retryable=False, mend=f"it takes {takes}")
 
 
 def bind_parameters(name: str, callable: Callable[..., Any]) -> Binding:
     """Reads the callable's signature. Raises `NodeFailure` (config, `invalid_function`) when it cannot be called by name."""
-    accepted, required = set(), set()
+    accepted: list[str] = []
+    required: set[str] = set()
     checks: dict[str, Check] = {}
     takes_any, call_parameter = False, None
     hints = _hints(name, callable)
@@ -95,12 +117,12 @@ def bind_parameters(name: str, callable: Callable[..., Any]) -> Binding:
         elif hint is FunctionCall:
             call_parameter = parameter.name
         elif parameter.kind is not _VAR_POSITIONAL:
-            accepted.add(parameter.name)
+            accepted.append(parameter.name)
             if parameter.default is parameter.empty:
                 required.add(parameter.name)
             if not any(hint is plain for plain in _UNCHECKED):
                 checks[parameter.name] = _check(name, parameter.name, hint)
-    return Binding(name, frozenset(accepted), frozenset(required), checks, takes_any, call_parameter)
+    return Binding(name, tuple(accepted), frozenset(accepted), frozenset(required), checks, takes_any, call_parameter)
 
 
 _PLAIN: Final = (str, int, float, bool, list, dict)

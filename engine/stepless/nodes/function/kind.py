@@ -18,6 +18,7 @@ from stepless.nodes.function.threads import Threads
 from stepless.nodes.json_value import NotJson, to_json
 from stepless.nodes.params import Name, Params
 from stepless.ports import Call
+from stepless.raised import message_of
 
 
 class FunctionParams(Params):
@@ -36,7 +37,7 @@ def _named(written: Mapping[str, JSON]) -> Mapping[str, str]:
 
 KIND = Kind(
     "function", Nature.EFFECT, FunctionParams, "calls registered Python code; puts out what it returns",
-    parts={"call": Part.LITERAL}, functions=_named, is_tool=True,
+    parts={"call": Part.LITERAL}, functions=_named, arguments="args", is_tool=True,
 )
 
 _THREADS: Final = Threads()
@@ -83,10 +84,10 @@ async def _invoke(function: Function, arguments: Mapping[str, Any]) -> Any:
 
 
 def _failure(error: BaseException) -> NodeFailure:
-    message = str(error)[:MAX_ERROR_CHARACTERS] or type(error).__name__
+    message = message_of(error)[:MAX_ERROR_CHARACTERS]
     if isinstance(error, TimeoutError):
-        return NodeFailure("timeout", "timeout", message)
-    return NodeFailure("provider_error", _snake_case(type(error).__name__), message)
+        return NodeFailure("timeout", "timeout", message, origin=error)
+    return NodeFailure("provider_error", _snake_case(type(error).__name__), message, origin=error)
 
 
 def _snake_case(name: str) -> str:

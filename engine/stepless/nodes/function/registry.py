@@ -6,7 +6,7 @@ import importlib
 import inspect
 import os
 import re
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
@@ -17,6 +17,7 @@ from stepless.limits import MAX_FUNCTION_NAME_CHARACTERS
 from stepless.model.work import NodeFailure
 
 if TYPE_CHECKING:
+    from stepless.model.signature import ReadSignature, Signature
     from stepless.nodes.function.binding import Binding
 
 NAME: Final = r"^[A-Za-z_][A-Za-z0-9_-]*(\.[A-Za-z_][A-Za-z0-9_-]*)*$"
@@ -41,6 +42,10 @@ class Function:
         from stepless.nodes.function.binding import bind_parameters
 
         return bind_parameters(self.name, self.callable)
+
+    def signature(self) -> Signature:
+        """What it takes by name. Raises `NodeFailure` (config, `invalid_function`) when it cannot be called that way."""
+        return self.binding.signature
 
     @property
     def origin(self) -> str:
@@ -115,6 +120,11 @@ def name_of(callable: Callable[..., Any]) -> str:
 def names() -> frozenset[str]:
     """The name of every function that is registered."""
     return frozenset(_FUNCTIONS)
+
+
+def signatures() -> Mapping[str, ReadSignature]:
+    """Every function that is registered, by name, with what reads its signature."""
+    return {name: entry.signature for name, entry in _FUNCTIONS.items()}
 
 
 def load_modules(names: Iterable[str] | None = None) -> None:

@@ -22,7 +22,14 @@ LookUp: TypeAlias = Callable[[str, int], Awaitable[list[str]]]
 
 ALLOW_VARIABLE: Final = "STEPLESS_HTTP_ALLOW"
 _NAT64: Final = IPv6Network("64:ff9b::/96")
-_NEVER: Final = (IPv4Network("192.0.0.0/24"), IPv6Network("64:ff9b:1::/48"))  # older Pythons take them for global
+_UNICAST: Final = IPv6Network("2000::/3")  # all that is given out for the whole internet (RFC 4291, 2.4)
+_NEVER: Final = (IPv4Network("192.0.0.0/24"), IPv6Network("3fff::/20"))  # older Pythons take them for global
+_MAX_LABEL_CHARACTERS: Final = 63  # RFC 1035, 2.3.4
+_MAX_NAME_CHARACTERS: Final = 253
+
+
+class HostRefused(ValueError):
+    """The host's name can be nobody's."""
 
 
 class AddressRefused(Exception):
@@ -65,6 +72,8 @@ def is_public(address: Address) -> bool:
         carried = _carried(address)
         if carried is not None:
             return is_public(carried)
+        if address not in _UNICAST:
+            return False
     if address.is_multicast or address.is_reserved or any(address in network for network in _NEVER):
         return False
     return address.is_global
@@ -84,9 +93,24 @@ async def look_up(host: str, port: int) -> list[str]:
     return list(dict.fromkeys(str(address[0]) for *_, address in found))
 
 
+def check_host(host: str) -> None:
+    """Raises `HostRefused` for a name that no name server can hold: to ask for it again is no use."""
+    name = host.removesuffix(".")
+    labels = name.split(".")
+    longest = max(labels, key=len)
+    if len(longest) > _MAX_LABEL_CHARACTERS:
+        most = f"{_MAX_LABEL_CHARACTERS} is the limit between two dots"
+        raise HostRefused(f"{longest[:20]}… in the host has {len(longest)} characters; {most}")
+    if not all(labels):
+        raise HostRefused(f"there is nothing between two dots of the host {host:.100}")
+    if len(name) > _MAX_NAME_CHARACTERS:
+        raise HostRefused(f"the host has {len(name)} characters; {_MAX_NAME_CHARACTERS} is the limit")
+
+
 async def checked_addresses(host: str, port: int, allowed: Allowed, look_up: LookUp = look_up) -> list[str]:
     """The addresses of `host`, all of them permitted. Raises `AddressRefused` if a single one is not: an attacker's name may
-    well have a public address beside the private one."""
+    well have a public address beside the private one. Raises `HostRefused` as `check_host` does."""
+    check_host(host)
     addresses = await look_up(host, port)
     for text in addresses:
         if not allowed.permits(host, ip_address(text.partition("%")[0])):

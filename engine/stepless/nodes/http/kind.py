@@ -11,7 +11,7 @@ from stepless.errors import ConfigError
 from stepless.limits import HTTP_CONNECT_S, MAX_REDIRECTS, MAX_RESULT_BYTES, PREVIEW_CHARACTERS
 from stepless.model.kind import Kind, Nature
 from stepless.model.work import NodeFailure, Result
-from stepless.nodes.http.addresses import AddressRefused
+from stepless.nodes.http.addresses import AddressRefused, HostRefused
 from stepless.nodes.http.request import HttpParams, Prepared, prepare
 from stepless.nodes.http.response import TooLarge, failure_of, output_of, read_body
 from stepless.nodes.http.session import client, silence
@@ -52,7 +52,9 @@ async def run(call: Call) -> Result:
     except AddressRefused as error:
         raise NodeFailure("config", "address_refused", f"{what}: {error}", retryable=False,
                           mend="if it is meant, add the host or its network to STEPLESS_HTTP_ALLOW") from error
-    except (httpx.InvalidURL, httpx.UnsupportedProtocol, httpcore.UnsupportedProtocol, httpcore.LocalProtocolError) as error:
+    except (
+        HostRefused, httpx.InvalidURL, httpx.UnsupportedProtocol, httpcore.UnsupportedProtocol, httpcore.LocalProtocolError
+    ) as error:  # fmt: skip
         raise NodeFailure("config", "invalid_config", f"{what}: {error}", retryable=False, mend="mend the request") from error
     except httpcore.NetworkError as error:
         raise NodeFailure("provider_error", "connection_failed", f"{what}: {str(error) or type(error).__name__}") from error

@@ -12,6 +12,7 @@ from pydantic import AfterValidator, BeforeValidator, Field, StringConstraints
 
 from stepless.limits import MAX_HEADERS, MAX_URL_CHARACTERS
 from stepless.model.json import JSON
+from stepless.nodes.http.addresses import check_host
 from stepless.nodes.params import Params, Scalar
 
 UNSAFE: Final = frozenset({"POST", "PUT", "PATCH", "DELETE"})
@@ -35,6 +36,7 @@ def _web_address(url: str) -> str:
     parts = urlsplit(url)  # raises ValueError for a malformed host
     if parts.scheme.lower() not in ("http", "https") or not parts.hostname:
         raise ValueError("a URL starts with https:// or http:// and a host")
+    check_host(parts.hostname)
     if _CONTROL.search(url) or " " in url:
         raise ValueError("a URL cannot hold blanks, line breaks or control characters")
     return url

@@ -6,7 +6,10 @@ another's requests, and every hop is judged by the node.
 
 from __future__ import annotations
 
+import os
+import ssl
 from collections.abc import AsyncIterable, AsyncIterator, Iterable
+from functools import cache
 from http.cookiejar import CookieJar, DefaultCookiePolicy
 from typing import Any
 
@@ -15,6 +18,16 @@ import httpx
 
 from stepless.limits import HTTP_IDLE_CONNECTIONS, HTTP_KEEP_ALIVE_S, MAX_ADDRESSES_TRIED, MAX_IN_FLIGHT
 from stepless.nodes.http.addresses import Allowed, LookUp, checked_addresses, look_up
+
+
+def tls() -> ssl.SSLContext:
+    """What certificates are held against; read once, and again when it is named elsewhere: it takes a while."""
+    return _tls(os.environ.get("SSL_CERT_FILE"), os.environ.get("SSL_CERT_DIR"))
+
+
+@cache
+def _tls(file: str | None, folder: str | None) -> ssl.SSLContext:
+    return httpx.create_ssl_context()  # which looks at the two itself
 
 
 def open_client(allowed: Allowed, look_up: LookUp = look_up) -> httpx.AsyncClient:
@@ -62,7 +75,7 @@ class Transport(httpx.AsyncBaseTransport):
 
     def __init__(self, allowed: Allowed, look_up: LookUp) -> None:
         self._pool = httpcore.AsyncConnectionPool(
-            ssl_context=httpx.create_ssl_context(), max_connections=MAX_IN_FLIGHT,
+            ssl_context=tls(), max_connections=MAX_IN_FLIGHT,
             max_keepalive_connections=HTTP_IDLE_CONNECTIONS, keepalive_expiry=HTTP_KEEP_ALIVE_S,
             network_backend=Network(allowed, look_up),
         )

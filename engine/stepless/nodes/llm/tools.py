@@ -16,7 +16,14 @@ from hashlib import sha256
 from typing import Any, Final, TypeAlias
 
 from stepless.expressions import compile_contract
-from stepless.limits import MAX_TOOL_CALLS, MAX_TOOL_NAME_CHARACTERS, MAX_TOOL_RESULT_CHARACTERS, PREVIEW_CHARACTERS
+from stepless.limits import (
+    MAX_LOG_CHARACTERS,
+    MAX_TOOL_CALLS,
+    MAX_TOOL_EXCEPTION_BYTES,
+    MAX_TOOL_NAME_CHARACTERS,
+    MAX_TOOL_RESULT_CHARACTERS,
+    PREVIEW_CHARACTERS,
+)
 from stepless.model.conversation import Tool, ToolCall, ToolResult
 from stepless.model.json import JSON
 from stepless.model.kind import Pause
@@ -24,6 +31,7 @@ from stepless.model.work import NodeFailure, Result
 from stepless.nodes.json_value import as_text
 from stepless.nodes.llm.kind import ToolParams
 from stepless.ports import Call
+from stepless.raised import origin_of, told
 
 _ANYTHING: Final[Mapping[str, JSON]] = {}
 Act: TypeAlias = Callable[[Call], Awaitable[Result | Pause]]
@@ -58,10 +66,12 @@ class Toolbox:
         return f"{self._call.token}:{asked}:{self._asked[asked]}"
 
     async def _use(self, call: ToolCall, token: str, turn: int) -> ToolResult:
+        origin = None
         try:
             result = ToolResult(call.identity, await self._run(call, token))
         except NodeFailure as failure:
             result = ToolResult(call.identity, f"{failure.code}: {failure}"[:MAX_TOOL_RESULT_CHARACTERS], failed=True)
+            origin = origin_of(failure)
         tool = self._tools.get(call.name)
         line = {
             "tool": call.name if tool is None else _name_of(tool),
@@ -70,7 +80,7 @@ class Toolbox:
             "arguments": as_text(call.arguments)[:PREVIEW_CHARACTERS],
             "result": result.text[:PREVIEW_CHARACTERS],
         }
-        self._call.log(json.dumps(line, ensure_ascii=False))
+        self._call.log(_line(line, origin))
         return result
 
     async def _run(self, call: ToolCall, token: str) -> str:
@@ -112,11 +122,21 @@ class Toolbox:
         return Tool(name, tool.description if tool.description is not None else said, _without(parameters, tool.args))
 
 
+def _line(facts: Mapping[str, JSON], origin: BaseException | Mapping[str, JSON] | None) -> str:
+    """A line of the history, with the exception behind a call that failed where it has room for it."""
+    plain = json.dumps(facts, ensure_ascii=False)
+    if origin is None:
+        return plain
+    exception = told(origin, MAX_TOOL_EXCEPTION_BYTES) if isinstance(origin, BaseException) else dict(origin)
+    whole = json.dumps({**facts, "exception": exception}, ensure_ascii=False)
+    return whole if len(whole) <= MAX_LOG_CHARACTERS else plain
+
+
 def _name_of(tool: ToolParams) -> str:
     return tool.call or tool.node or ""
 
 
-def _unheard(text: str) -> None:
+def _unheard(piece: object) -> None:
     """What a tool streams is not what the model says."""
 
 

@@ -1,0 +1,56 @@
+"""Answers that stay below MAX_PAGE_BYTES, whatever a run keeps: a value that would make one larger is told by its size, its first
+characters, its hash, and where the whole of it is."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Final, TypeVar, cast
+from urllib.parse import quote
+
+from stepless.api.replies import encode
+from stepless.limits import INLINE_VALUE_BYTES, MAX_PAGE_BYTES, PREVIEW_CHARACTERS
+from stepless.model.json import JSON
+from stepless.runtime.runlog import may_be_large
+from stepless.runtime.values import hash_of, value_bytes
+
+_ROOM: Final = 4_096  # for what stands around the answer
+_Holder = dict[str, Any]
+T = TypeVar("T", bound=Mapping[str, object])
+_Place = tuple[_Holder, str]  # a mapping and one of its keys
+
+
+def bounded(answer: T, fields: Sequence[str], run_url: str, *, within: int = MAX_PAGE_BYTES - _ROOM) -> T:
+    """The answer, or a copy of it whose JSON takes no more than `within` bytes. Of the values under `fields` the largest make way
+    first: single ones inside a field before the field as a whole."""
+    if not may_be_large(answer, within // 6) or (over := len(encode(answer)) - within) <= 0:
+        return answer
+    copy: _Holder = dict(answer)
+    for places, least in ((_inside(copy, fields), INLINE_VALUE_BYTES), (iter([(copy, field) for field in fields]), 0)):
+        sized = sorted(((len(value_bytes(holder[key])), holder, key) for holder, key in places), key=lambda entry: -entry[0])
+        for size, holder, key in sized:
+            if over > 0 and size > least:
+                over += _put(holder, key, run_url)
+    return cast(T, copy)
+
+
+def _put(holder: _Holder, key: str, run_url: str) -> int:
+    """Puts what is told of a value in its place; answers by how many bytes that made the answer larger."""
+    told = _told(value_bytes(holder[key]), run_url)
+    more = len(encode(told)) - len(encode(holder[key]))
+    if more < 0:
+        holder[key] = told
+    return min(more, 0)
+
+
+def _told(data: bytes, run_url: str) -> dict[str, JSON]:
+    digest, preview = hash_of(data), data.decode("utf-8", "surrogatepass")[:PREVIEW_CHARACTERS]
+    url = f"{run_url}/values/{quote(digest)}"
+    return {"large_value": {"size": len(data), "preview": preview, "hash": digest, "url": url}}
+
+
+def _inside(copy: _Holder, fields: Sequence[str]) -> Iterator[_Place]:
+    """The values one step inside the fields, which are copied for it."""
+    for field in fields:
+        if isinstance(copy[field], dict):
+            copy[field] = dict(copy[field])
+            yield from ((copy[field], key) for key in copy[field])

@@ -1,0 +1,162 @@
+"""The web server of `stepless dev`: uvicorn, which wakes up for nothing but work and holds no connection for ever.
+
+A header must have come HEADER_MS after the connection or the last answer, a body BODY_MS after its header, and an answer must be
+taken within SEND_MS: else the connection is closed, after a 408 where one can still be sent. When there are as many connections
+as there may be, a new one takes the place of the one that has kept us waiting longest; while all of them are being served it is
+told 503.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import resource
+import socket
+from collections.abc import Callable
+from contextlib import nullcontext
+from dataclasses import dataclass
+from email.utils import formatdate
+from typing import Any, ClassVar, Final
+
+import h11
+import uvicorn
+from uvicorn.protocols.http.h11_impl import H11Protocol
+
+from stepless.api.problems import respond
+from stepless.errors import InvalidRequest, SteplessError, TransientError
+from stepless.limits import BODY_MS, HEADER_MS, MAX_CONNECTIONS, SEND_MS
+
+_CLOSING_S: Final = 2  # open event streams are cut off after this
+_CLOSE: Final = (b"connection", b"close")
+
+
+def _most_connections() -> int:
+    """MAX_CONNECTIONS, or as many as leave a quarter of the files that the process may open for everything else."""
+    files, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
+    return MAX_CONNECTIONS if files == resource.RLIM_INFINITY else min(MAX_CONNECTIONS, files * 3 // 4)
+
+
+@dataclass(frozen=True, slots=True)
+class Bounds:
+    """What a connection may take."""
+
+    header_ms: float = HEADER_MS
+    body_ms: float = BODY_MS
+    send_ms: float = SEND_MS
+    connections: int = _most_connections()
+
+
+class Connection(H11Protocol):
+    """One connection of HTTP/1.1."""
+
+    bounds: ClassVar[Bounds] = Bounds()
+    _phase: type[h11.IDLE] | type[h11.SEND_BODY] | None = None  # what the client owes us: a header, the rest of a body
+    _since = 0.0
+    _alarm: asyncio.TimerHandle | None = None
+    _send_alarm: asyncio.TimerHandle | None = None
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]  # as uvicorn has it
+        super().connection_made(transport)
+        self._follow()
+        if len(self.connections) > self.bounds.connections:
+            self._make_room()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        for alarm in (self._alarm, self._send_alarm):
+            if alarm is not None:
+                alarm.cancel()
+        super().connection_lost(exc)
+
+    def handle_events(self) -> None:
+        date = (b"date", formatdate(usegmt=True).encode())
+        self.server_state.default_headers = [date, *self.config.encoded_headers]
+        super().handle_events()
+        self._follow()
+
+    def pause_writing(self) -> None:
+        super().pause_writing()
+        self._send_alarm = self.loop.call_later(self.bounds.send_ms / 1000, self.transport.abort)
+
+    def resume_writing(self) -> None:
+        if self._send_alarm is not None:
+            self._send_alarm.cancel()
+        super().resume_writing()
+
+    def send_400_response(self, msg: str) -> None:
+        self._refuse(InvalidRequest("this is not HTTP/1.1", mend="send a request line, headers and a body as RFC 9112 says"))
+
+    # -- bounds -----------------------------------------------------------------------------------------------------
+
+    def _follow(self) -> None:
+        """Sets the alarm when the client comes to owe us something else. Bytes that trickle in put nothing off."""
+        owes = self.conn.their_state
+        phase = owes if owes in (h11.IDLE, h11.SEND_BODY) else None
+        if phase is self._phase and self._since:
+            return
+        self._phase, self._since = phase, self.loop.time()
+        if self._alarm is not None:
+            self._alarm.cancel()
+            self._alarm = None
+        if phase is not None:
+            wait_ms = self.bounds.header_ms if phase is h11.IDLE else self.bounds.body_ms
+            self._alarm = self.loop.call_later(wait_ms / 1000, self._give_up, wait_ms)
+
+    def _give_up(self, wait_ms: float) -> None:
+        if self._phase is h11.IDLE and not self.conn.trailing_data[0]:
+            self.transport.abort()  # nothing was asked
+            return
+        what = "header" if self._phase is h11.IDLE else "body"
+        message = f"the {what} of the request has not come within {wait_ms / 1000:g} s"
+        self._refuse(InvalidRequest(message, code="request_timeout", status=408, mend="send the whole request at once"))
+
+    def _make_room(self) -> None:
+        """One connection too many: the one that keeps us waiting longest goes, else this one."""
+        others = [other for other in self.connections if other is not self and isinstance(other, Connection)]
+        waiting = [other for other in others if other._phase is not None or other.transport.is_closing()]
+        if waiting:
+            min(waiting, key=lambda other: other._since).transport.abort()
+            return
+        message = f"{self.bounds.connections:,} connections are being served, which is the limit"
+        self._refuse(TransientError(message, code="too_many_connections", mend="close some, or try again later"))
+
+    def _refuse(self, error: SteplessError) -> None:
+        """Answers, if nothing was answered yet, and closes."""
+        if self.conn.our_state not in (h11.IDLE, h11.SEND_RESPONSE):
+            self.transport.abort()
+            return
+        answer = respond(error)
+        events = (
+            h11.Response(status_code=answer.status_code, headers=[*answer.raw_headers, _CLOSE]),
+            h11.Data(data=bytes(answer.body)),
+            h11.EndOfMessage(),
+        )
+        for event in events:
+            self.transport.write(self.conn.send(event) or b"")
+        self.transport.close()
+
+
+class Server(uvicorn.Server):
+    """Serves until `leave`. Tells when it listens, and leaves signals to others: the runner must drain as well."""
+
+    def __init__(self, app: Any, on_listening: Callable[[], None], connection: type[Connection] = Connection) -> None:
+        super().__init__(uvicorn.Config(
+            app, http=connection, log_config=None, log_level="critical", access_log=False, lifespan="off", ws="none",
+            timeout_graceful_shutdown=_CLOSING_S,
+        ))  # fmt: skip
+        self._on_listening = on_listening
+        self._leaving = asyncio.Event()
+
+    def leave(self) -> None:
+        """Accepts nothing more, and lets open requests end."""
+        self.should_exit = True
+        self._leaving.set()
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        await super().startup(sockets)
+        self._on_listening()
+
+    async def main_loop(self) -> None:
+        """uvicorn's own looks ten times a second whether it shall leave."""
+        await self._leaving.wait()
+
+    def capture_signals(self) -> Any:
+        return nullcontext()

@@ -1,0 +1,43 @@
+"""Exceptions in author code, as a terminal shows them: where they were raised, and their traceback."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any, Final, NamedTuple
+
+MOST: Final = 3  # tracebacks at once
+
+
+class Raised(NamedTuple):
+    """What a node, or the run, failed of."""
+
+    instance: str
+    error: Mapping[str, Any]
+    exception: Mapping[str, Any] | None
+
+
+def place(exception: Mapping[str, Any] | None) -> str:
+    """` at functions.py:12`, the line of the author's code; nothing where no such line is known."""
+    return f" at {plain(exception['file'])}:{exception['line']}" if exception and exception.get("file") else ""
+
+
+def told(raised: Iterable[Raised]) -> Iterator[str]:
+    """Each failure on a line of its own with its traceback below, at most MOST of them."""
+    shown = list(raised)
+    for failure in shown[:MOST]:
+        error = failure.error
+        yield f"{error.get('node') or failure.instance}: {plain(error['message'])} [{error['code']}]"
+        yield from traceback(failure.exception)
+    if len(shown) > MOST:
+        yield f"{len(shown) - MOST} more nodes raised exceptions: `stepless runs show RUN --node NODE`"
+
+
+def traceback(exception: Mapping[str, Any] | None) -> Iterator[str]:
+    """Its lines, indented."""
+    for line in str(exception["traceback"]).split("\n") if exception and exception.get("traceback") else ():
+        yield f"    {plain(line)}".rstrip()
+
+
+def plain(text: object) -> str:
+    """Nothing in it may move the cursor."""
+    return "".join(letter if letter.isprintable() else " " for letter in str(text))

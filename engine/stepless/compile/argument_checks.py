@@ -1,0 +1,128 @@
+"""The arguments that a node gives to a registered callable, against the callable's signature.
+
+A text with a reference fits every type: what it comes to is known only at run time, and is judged then. The rest of the value
+around it is judged here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+
+from stepless.compile.draft import Draft, DraftBody, DraftNode, readable
+from stepless.compile.fields import Known, texts_in
+from stepless.compile.suggest import did_you_mean, listed
+from stepless.errors import ExpressionError
+from stepless.expressions import compile_template
+from stepless.model.findings import Finding
+from stepless.model.json import JSON, Path
+from stepless.model.misfits import Misfit
+from stepless.model.signature import Signature
+from stepless.model.work import NodeFailure
+
+
+def unfit_arguments(draft: Draft, body: DraftBody) -> Iterator[Finding]:
+    signatures = draft.functions if isinstance(draft.functions, Mapping) else {}
+    known: Known | None = None
+    for node in body.order if signatures else ():
+        if node.kind is None or node.kind.arguments is None:
+            continue
+        for place, name in node.kind.functions(node.document.with_).items():
+            if name in signatures:
+                known = known or readable(draft)
+                yield from _judged(node, place, name, signatures[name], known)
+
+
+def _judged(node: DraftNode, place: str, name: str, read: Callable[[], Signature], known: Known) -> Iterator[Finding]:
+    assert node.kind is not None and node.kind.arguments is not None
+    try:
+        signature = read()
+    except NodeFailure as failure:
+        yield Finding(failure.code, f"{node.path}.with.{place}", failure.message, _sentence(failure.mend), node.id)
+        return
+    field = node.kind.arguments
+    args = node.document.with_.get(field, {})
+    if isinstance(args, Mapping):  # a reference in its place is judged at run time
+        yield from _unfit_names(node, f"{node.path}.with.{field}", name, signature, args)
+        for parameter in signature.parameters:
+            if parameter in args:
+                yield from _unfit_value(node, f"{node.path}.with.{field}.{parameter}", name, signature, parameter, args, known)
+
+
+def _unfit_names(
+    node: DraftNode, path: str, name: str, signature: Signature, args: Mapping[str, JSON],
+) -> Iterator[Finding]:
+    takes = _takes(signature)
+    for given in args:
+        if given == signature.filled_in:
+            told = f"`{given}` of `{name}` is filled in by the engine"
+            yield Finding("invalid_arguments", f"{path}.{given}", told, "Leave it out.", node.id)
+        elif given not in signature.parameters and not signature.takes_any:
+            told = f"`{name}` has no parameter `{given}`"
+            near = did_you_mean(given, signature.parameters)
+            yield Finding("invalid_arguments", f"{path}.{given}", told, f"{near} {takes}".strip(), node.id)
+    for parameter in signature.parameters:
+        if parameter in signature.required and parameter not in args:
+            told = f"`{name}` needs `{parameter}`, which is not given"
+            yield Finding("invalid_arguments", path, told, f"Add `{parameter}`. {takes}", node.id)
+
+
+def _takes(signature: Signature) -> str:
+    if not signature.parameters:
+        return "It takes any names." if signature.takes_any else "It takes no arguments."
+    required = [parameter for parameter in signature.parameters if parameter in signature.required]
+    optional = [parameter for parameter in signature.parameters if parameter not in signature.required]
+    more = f"{listed(optional)} may be left out" if optional else ""
+    return f"It takes {listed(signature.parameters)}{f'; {more}' if required and more else ''}."
+
+
+def _unfit_value(
+    node: DraftNode, path: str, name: str, signature: Signature, parameter: str, args: Mapping[str, JSON], known: Known,
+) -> Iterator[Finding]:
+    value = args[parameter]
+    for misfit in signature.misfits(parameter, value):
+        if _may_fit(value, misfit, known):
+            continue
+        where = ".".join(map(str, (path, *misfit.place)))
+        inner = ".".join(map(str, (parameter, *misfit.place)))
+        told = f"`{inner}` of `{name}` {misfit.told()}"
+        mend = misfit.mend(str(misfit.place[-1]) if misfit.place else parameter)
+        yield Finding("invalid_arguments", where, told, mend or f"See the type hint of `{parameter}`.", node.id)
+
+
+def _may_fit(value: JSON, misfit: Misfit, known: Known) -> bool:
+    """Whether a run may still make the value fit: it depends on a reference that stands there. In a value of a union the form
+    that was meant may not be the one that was looked at, so there any reference counts."""
+    if misfit.type in ("missing", "extra_forbidden"):
+        union = _union_place(misfit)
+        return union is not None and _holds_reference(_at(value, union), known)
+    place = _union_place(misfit)
+    return _holds_reference(_at(value, misfit.place if place is None else place), known)
+
+
+def _union_place(misfit: Misfit) -> Path | None:
+    """Where the outermost union around a misfit stands; None when there is none."""
+    for depth, step in enumerate(misfit.location):
+        if depth == len(misfit.place) or misfit.place[depth] != step:
+            return misfit.place[:depth]
+    return None
+
+
+def _at(value: JSON, place: Path) -> JSON:
+    for step in place:
+        value = value[step]
+    return value
+
+
+def _holds_reference(value: JSON, known: Known) -> bool:
+    return any(_is_filled_in(text, known) for _, text in texts_in(value, ""))
+
+
+def _is_filled_in(text: str, known: Known) -> bool:
+    try:
+        return not compile_template(text, known).constant
+    except ExpressionError:
+        return True  # told of elsewhere
+
+
+def _sentence(mend: str) -> str:
+    return f"{mend[:1].upper()}{mend[1:]}." if mend else ""

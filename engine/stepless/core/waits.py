@@ -1,0 +1,58 @@
+"""What a run waits for, in words: for programs a few fixed ones, for people a phrase. The status of a run stays what it is."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from typing import Final
+
+from stepless.core.decision import iso
+from stepless.core.state import RUN_TERMINAL, RunStatus, State
+
+HELD: Final = "held"  # by an operator: nothing new starts
+ANSWER: Final = "answer"  # of a person, or of a program that calls back
+TIME: Final = "time"  # an instant
+RETRY: Final = "retry"  # the next attempt of a node that failed
+CHILD: Final = "child"  # a run that it called
+WORDS: Final = (HELD, ANSWER, TIME, RETRY, CHILD)
+
+_BY_REASON: Final[Mapping[str, str]] = {
+    "human_input": ANSWER, "callback": ANSWER, "timer": TIME, "subrun": CHILD, "retry_backoff": RETRY,
+}  # fmt: skip
+_PHRASES: Final[Mapping[str, str]] = {ANSWER: "for an answer", RETRY: "for a retry", CHILD: "for a child run"}
+_ENDED: Final = frozenset(status.value for status in RUN_TERMINAL)
+
+
+def word_of(reason: str) -> str:
+    """The word for why an instance waits."""
+    return _BY_REASON.get(reason, ANSWER)
+
+
+def waits_of(state: State) -> tuple[str, ...]:
+    """What a run waits for, in the order of WORDS; nothing once it has ended."""
+    if state.ended:
+        return ()
+    found = {word_of(one.wait.reason) for one in state.waiting.values() if one.wait is not None}
+    if state.backing_off:
+        found.add(RETRY)
+    if state.held is not None:
+        found.add(HELD)
+    return tuple(word for word in WORDS if word in found)
+
+
+def until_of(state: State) -> int | None:
+    """The first instant that a run waits for, beside anything else."""
+    instants = [one.wait.resume_at_ms for one in state.waiting.values() if one.wait is not None]
+    return min((instant for instant in instants if instant is not None), default=None)
+
+
+def summary(status: str, waits: Collection[str], *, busy: bool, until_ms: int | None = None) -> str:
+    """What a run is at, for people: its status, or `held`, `waiting for an answer`, `waiting until 2026-01-31T12:00:00.000Z`,
+    `waiting for a retry`, `waiting for a child run`. `busy` says that something is under way all the same."""
+    if status in _ENDED or not waits:
+        return status.replace("_", " ")
+    until = f"until {iso(until_ms)}" if until_ms is not None else "for a time"
+    parts = [until if word == TIME else _PHRASES[word] for word in WORDS if word in waits and word != HELD]
+    told = [RunStatus.RUNNING.value] if busy else []
+    told += [HELD] if HELD in waits else []
+    told += [f"waiting {' and '.join(parts)}"] if parts else []
+    return ", ".join(told)

@@ -1,0 +1,249 @@
+"""What pydantic says about a value that does not fit, in words for authors: one misfit per place, never one per form of a union.
+
+The words name the type that is wanted as people know it from YAML and JSON. A misfit quotes a value only where it is asked to: at
+run time a value may be a secret.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import groupby
+from typing import Any, Final, NamedTuple
+
+from pydantic_core import ErrorDetails, PydanticCustomError
+
+from stepless.limits import PREVIEW_CHARACTERS
+from stepless.model.durations import DurationTooLong, parse_duration_ms
+from stepless.model.json import JSON, Path
+
+UNION: Final = "union"
+NOUNS: Final[Mapping[str, str]] = {  # what pydantic wanted, by the type of its error
+    "string_type": "text", "string_sub_type": "text", "int_type": "an integer", "int_parsing": "an integer",
+    "int_from_float": "an integer", "int_parsing_size": "an integer", "float_type": "a number",
+    "float_parsing": "a number", "decimal_type": "a number", "decimal_parsing": "a number", "bool_type": "true or false",
+    "bool_parsing": "true or false", "list_type": "a list", "tuple_type": "a list", "set_type": "a list",
+    "frozen_set_type": "a list", "dict_type": "an object", "model_type": "an object", "dataclass_type": "an object",
+    "model_attributes_type": "an object", "dataclass_exact_type": "an object", "mapping_type": "an object",
+    "none_required": "null",
+    "date_type": "a date", "datetime_type": "an instant", "time_type": "a time of day", "time_delta_type": "a duration",
+    "duration": "a duration",
+}  # fmt: skip
+_PLACED: Final = ("missing", "extra_forbidden", "missing_argument", "unexpected_keyword_argument")
+_BOUNDS: Final[Mapping[str, str]] = {  # the mend for a value of the right type, by the type of pydantic's error
+    "literal_error": "Write {expected}.", "enum": "Write {expected}.", "greater_than_equal": "Give {ge} or more.",
+    "greater_than": "Give more than {gt}.", "less_than_equal": "Give {le} at most.", "less_than": "Give less than {lt}.",
+    "too_short": "Give {min_length} at least.", "too_long": "Keep {max_length} at most.",
+    "string_too_short": "Write {min_length} characters at least.", "string_too_long": "Keep {max_length} characters at most.",
+    "string_pattern_mismatch": "It must match {pattern}.", "missing": "Add it.", "extra_forbidden": "Leave it out.",
+    **dict.fromkeys(("union_tag_not_found", "union_tag_invalid"), "See the forms of this field in the reference."),
+}  # fmt: skip
+_OPENING: Final = re.compile(r"^(?:Value error, |Assertion failed, )?(?:(?:Input|String|Dictionary|List|Value|Tuple|Set) )?")
+_COUNTED: Final = re.compile(r"(?: after validation)?, not [0-9]+$")
+_DURATIONS: Final = "write it like 500ms, 90s, 15m, 2h, 3d or PT2H"
+_FALSE: Final = ("no", "off", "false", "n")
+_TRUE: Final = ("yes", "on", "true", "y")
+
+
+class Misfit(NamedTuple):
+    """A value that does not fit. `place` leads to it in what was judged; `type` is pydantic's, or `union` where none of several
+    forms fits; `wanted` are the nouns for what would; `location` is pydantic's own, with the tags of unions."""
+
+    place: Path
+    type: str
+    message: str
+    wanted: tuple[str, ...]
+    value: Any
+    context: Mapping[str, Any]
+    location: Path
+
+    def told(self, *, quoted: bool = True) -> str:
+        """What is wrong, as the rest of a sentence that begins with the name: `should be text, not 30`. Without `quoted` the
+        value is told by its type."""
+        given = preview(self.value) if quoted else noun_of(self.value)
+        if self.type == "missing" or self.type == "missing_argument":
+            return "is missing"
+        if self.type in ("extra_forbidden", "unexpected_keyword_argument"):
+            return "is not known here"
+        if self.type == "duration":
+            return f"is {given}, which is no duration" + ("" if quoted else f": {_DURATIONS}")
+        if self.wanted:
+            return f"should be {_either(self.wanted)}, not {given}"
+        if self.type in ("union_tag_not_found", "union_tag_invalid"):
+            return f"is {given}, which is none of the forms that it has"
+        said = _COUNTED.sub("", _OPENING.sub("", self.message, count=1))
+        said = said[:1].lower() + said[1:]
+        if not said.startswith("should "):
+            return f"does not fit: {said}"
+        return f"{said}, not {given}" if quoted else said
+
+    def mend(self, name: str) -> str:
+        """What to write instead, for the value of `name`; empty where that is for the author to say."""
+        for wanted in self.wanted:
+            if suggestion := _MENDS.get(wanted, _nothing)(name, self.value):
+                return suggestion
+        if self.wanted:
+            return f"Give {_either(self.wanted)}."
+        bound = _BOUNDS.get(self.type)
+        return bound.format(**self.context) if bound is not None else ""
+
+
+def misfits(errors: Sequence[ErrorDetails], raw: JSON) -> list[Misfit]:
+    """Every place of `raw` that does not fit, told once, in pydantic's order. `errors` are pydantic's, for `raw`.
+
+    Of a union only the form is told that the value was probably meant to have: the one whose type it has. When it has the type of
+    none, all their types are told in one misfit.
+    """
+    found = [(_steps(error, raw), error) for error in errors]
+    told = {(misfit.place, misfit.type): misfit for misfit in _told_once(found, 0, raw)}
+    return list(told.values())
+
+
+def read_duration_ms(value: object) -> int:
+    """The milliseconds of a duration, for the validator of a field. Raises `PydanticCustomError`."""
+    if not isinstance(value, str):
+        raise PydanticCustomError("duration", "should be text with a unit, like 90s, 15m, 2h, 3d or PT2H")
+    try:
+        return parse_duration_ms(value)
+    except DurationTooLong as error:
+        raise PydanticCustomError("duration_too_long", "{told}", {"told": str(error)}) from None
+    except ValueError as error:
+        raise PydanticCustomError("duration", "{told}", {"told": str(error)}) from None
+
+
+def preview(value: Any) -> str:
+    """A value as a message shows it: scalars in short, an object or a list by its noun."""
+    if value is None or isinstance(value, bool):
+        return {None: "null", True: "true", False: "false"}[value]
+    if isinstance(value, int | float):
+        return str(value)[:PREVIEW_CHARACTERS]
+    return f"`{value[:PREVIEW_CHARACTERS]}`" if isinstance(value, str) else noun_of(value)
+
+
+def noun_of(value: Any) -> str:
+    """The type of a value, as messages call it."""
+    for kinds, noun in ((type(None), "null"), (bool, "true or false"), (int | float, "a number"), (str, "text"),
+                        (list | tuple, "a list"), (Mapping, "an object")):
+        if isinstance(value, kinds):
+            return noun
+    return f"a {type(value).__name__}"
+
+
+# -- one misfit per place ---------------------------------------------------------------------------------------------
+
+
+class _Step(NamedTuple):
+    """A step of pydantic's location. The tag of a union's form leads nowhere in the value."""
+
+    name: int | str
+    is_tag: bool
+
+
+_Found = tuple[tuple[_Step, ...], ErrorDetails]
+
+
+def _steps(error: ErrorDetails, raw: JSON) -> tuple[_Step, ...]:
+    steps: list[_Step] = []
+    value, last = raw, len(error["loc"]) - 1
+    for place, step in enumerate(error["loc"]):
+        in_list = isinstance(value, list | tuple) and isinstance(step, int) and step < len(value)
+        inside = in_list or (isinstance(value, Mapping) and step in value)
+        if inside:
+            value = value[step]
+        steps.append(_Step(step, is_tag=not inside and not (place == last and error["type"] in _PLACED)))
+    return tuple(steps)
+
+
+def _told_once(found: Sequence[_Found], depth: int, raw: JSON) -> Iterator[Misfit]:
+    """The misfits of errors that share the first `depth` steps."""
+    def step(each: _Found) -> _Step | None:
+        return each[0][depth] if len(each[0]) > depth else None
+
+    forms: dict[int | str, list[_Found]] = {}
+    for at, group in groupby(found, key=step):
+        if at is None:
+            yield from (_misfit(steps, error) for steps, error in group)
+        elif at.is_tag:
+            forms.setdefault(at.name, []).extend(group)
+        else:
+            yield from _told_once(list(group), depth + 1, raw)
+    if forms:
+        yield from _of_forms(list(forms.values()), depth, raw)
+
+
+def _of_forms(forms: Sequence[Sequence[_Found]], depth: int, raw: JSON) -> Iterator[Misfit]:
+    meant = [form for form in forms if not all(_is_of_another_type(steps, error, depth) for steps, error in form)]
+    if meant:
+        yield from _told_once(min(meant, key=len), depth + 1, raw)
+        return
+    nouns = dict.fromkeys(NOUNS[error["type"]] for form in forms for _, error in form)
+    first = _misfit(*forms[0][0])
+    yield first._replace(type=UNION if len(nouns) > 1 else first.type, wanted=tuple(nouns))
+
+
+def _is_of_another_type(steps: Sequence[_Step], error: ErrorDetails, depth: int) -> bool:
+    return error["type"] in NOUNS and all(step.is_tag for step in steps[depth:])
+
+
+def _misfit(steps: Sequence[_Step], error: ErrorDetails) -> Misfit:
+    place = tuple(step.name for step in steps if not step.is_tag)
+    noun = NOUNS.get(error["type"])
+    wanted = () if noun is None else (noun,)
+    return Misfit(place, error["type"], error["msg"], wanted, error["input"], error.get("ctx", {}), tuple(error["loc"]))
+
+
+# -- mends ------------------------------------------------------------------------------------------------------------
+
+
+def _either(nouns: Sequence[str]) -> str:
+    return nouns[0] if len(nouns) == 1 else f"{', '.join(nouns[:-1])} or {nouns[-1]}"
+
+
+def _nothing(name: str, value: Any) -> str:
+    return ""
+
+
+def _as_text(name: str, value: Any) -> str:
+    return f'Put it in quotes: `"{preview(value)}"`.' if isinstance(value, bool | int | float) else ""
+
+
+def _as_number(name: str, value: Any) -> str:
+    if not isinstance(value, str):
+        return ""
+    if re.fullmatch(r"[-+]?[0-9]{1,15}(\.[0-9]+)?", value):
+        return f"Take the quotes away: `{value}`."
+    try:
+        duration_ms = parse_duration_ms(value)
+    except ValueError:
+        return ""
+    return f"Write `{duration_ms}`: the unit is milliseconds." if name.endswith("_ms") else ""
+
+
+def _as_boolean(name: str, value: Any) -> str:
+    word = str(value).lower()
+    return next((f"Write `{meant}`." for meant, words in (("true", _TRUE), ("false", _FALSE)) if word in words), "")
+
+
+def _as_duration(name: str, value: Any) -> str:
+    if isinstance(value, int) and not isinstance(value, bool) and value >= 0:
+        return f"Give it a unit: `{value}s` are seconds, `{value}m` minutes; ms, h and d are the others."
+    return f"{_DURATIONS[:1].upper()}{_DURATIONS[1:]}."
+
+
+def _as_list(name: str, value: Any) -> str:
+    return f"Write it as a list: `[{str(value)[:PREVIEW_CHARACTERS]}]`." if isinstance(value, str | int | float) else ""
+
+
+def _as_object(name: str, value: Any) -> str:
+    if not isinstance(value, list):
+        return ""
+    first = value[0] if value and isinstance(value[0], Mapping) else {}
+    key = next((first[word] for word in ("id", "name") if isinstance(first.get(word), str)), None)
+    shown = f"{name}: {{{key}: …}}" if key is not None else f"{name}: {{name: …}}"
+    return f"Write each under its name instead of in a list, like `{shown}`."
+
+
+_MENDS: Final[Mapping[str, Callable[[str, Any], str]]] = {
+    "text": _as_text, "an integer": _as_number, "a number": _as_number, "true or false": _as_boolean, "a list": _as_list,
+    "an object": _as_object, "a duration": _as_duration,
+}  # fmt: skip

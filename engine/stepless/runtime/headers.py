@@ -1,0 +1,53 @@
+"""The header of a new run, and the two numbers in it that people know a run by: that of the version it began with, which it
+keeps whatever is published later, and its own among the runs of its workflow."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+
+from stepless.limits import NEVER_MS, START_GRACE_MS
+from stepless.model.json import JSON
+from stepless.ports import RunHead, Version
+from stepless.runtime.world import World
+
+_VERSION, _NUMBER = "version", "number"
+
+
+def create_run(
+    world: World, run_id: str, version: Version, inputs: bytes, facts: Mapping[str, JSON], *, numbered: bool
+) -> RunHead:
+    """Makes the header of a run of this version; answers the one that stands when another process has made it meanwhile.
+    `numbered` counts the run, which costs the store one more write. Raises `StoreUnavailable`: then there may be a run, or a
+    number that no run has."""
+    now_ms = world.clock.now_ms()
+    meta = {**facts, _VERSION: version.number}
+    if numbered:
+        meta[_NUMBER] = world.store.count(f"runs:{version.workflow_id}", now_ms, NEVER_MS)
+    head = RunHead(
+        run_id=run_id,
+        workflow_id=version.workflow_id,
+        version=version.hash,
+        status="created",
+        created_ms=now_ms,
+        updated_ms=now_ms,
+        inputs=inputs,
+        meta=json.dumps(meta, ensure_ascii=False, separators=(",", ":")).encode(),
+        due_ms=now_ms + START_GRACE_MS,
+    )
+    return head if world.store.create_run(head) else world.store.get_run(run_id) or head
+
+
+def version_of(head: RunHead) -> int | None:
+    """The number of the version that the run began with; None for a run of a release that did not keep it."""
+    return _number(head, _VERSION)
+
+
+def number_of(head: RunHead) -> int | None:
+    """The run's number among those of its workflow, from 1; None where its document is not `numbered`."""
+    return _number(head, _NUMBER)
+
+
+def _number(head: RunHead, name: str) -> int | None:
+    number = json.loads(head.meta).get(name)
+    return number if isinstance(number, int) else None

@@ -1,0 +1,191 @@
+"""A world whose processes share one SQLite file, through the real adapters: several runs in one process share its transactions.
+
+Faults are dealt to statements: the file is locked or full, the disk fails, the process freezes or dies, also in the middle of a
+transaction and right after its end. Nobody waits for a lock in real time: whoever finds the file locked is told at once.
+"""
+
+from __future__ import annotations
+
+import shutil
+import sqlite3
+from collections.abc import Callable, Iterator
+from functools import cache
+from pathlib import Path
+from tempfile import mkdtemp
+from typing import TYPE_CHECKING, Any, Final, TypeVar
+
+from faults import FaultyQueue, FaultyTimers, Line, OpenLine
+from grounds import Ground, Ports
+from virtual_time import Actor, Crash
+from watched import AcknowledgingStore, Written
+
+from stepless.adapters.sqlite.blobs import SqliteBlobs
+from stepless.adapters.sqlite.store import SqliteStore
+from stepless.ports import Batch, Clock
+
+if TYPE_CHECKING:
+    from episode import Episode
+
+T = TypeVar("T")
+_MEMORY: Final = Path("/dev/shm")  # a file that no disk slows down, where there is one
+_FAULTS: Final = {
+    "busy": (sqlite3.SQLITE_BUSY, "database is locked"),
+    "full": (sqlite3.SQLITE_FULL, "database or disk is full"),
+    "failing": (sqlite3.SQLITE_IOERR, "disk I/O error"),
+}
+_NEW_RUNS: Final = "SELECT rowid, run_id, workflow_id FROM run WHERE rowid > ? ORDER BY rowid"
+_NEW_BATCHES: Final = "SELECT rowid, run_id, first, last, data, epoch FROM log WHERE rowid > ? ORDER BY rowid"
+_WRITES: Final = ("INSERT", "UPDATE", "DELETE")
+_FAULTY: Final = ("SELECT", "BEGIN", "COMMIT", *_WRITES)
+
+
+@cache
+def _empty_file() -> bytes:
+    """A file with the newest schema and nothing in it."""
+    folder = Path(mkdtemp())
+    try:
+        SqliteStore(folder / "empty.db").close()
+        return (folder / "empty.db").read_bytes()
+    finally:
+        shutil.rmtree(folder)
+
+
+class OnFile(Ground):
+    """Three runs are started at once: what is under way in one process shares its transactions."""
+
+    name = "file"
+    starts = 3
+    is_shared = True
+
+    def __init__(self, episode: Episode) -> None:
+        super().__init__(episode)
+        self._folder = Path(mkdtemp(dir=_MEMORY if _MEMORY.is_dir() else None))
+        self.path = self._folder / "runs.db"
+        self.path.write_bytes(_empty_file())
+        self._stores = [SqliteStore(self.path, synchronous="NORMAL", busy_ms=0)]
+        self.truth = self._stores[0]
+        self._seen = {"log": 0, "run": 0}
+
+    def ports(self, actor: Actor, clock: Clock) -> Ports:
+        episode = self.episode
+        store = (episode.parts.store or SqliteStore)(self.path, busy_ms=0)
+        self._stores.append(store)
+        line = StatementLine(actor, episode.chance)
+        store.database._connection = FaultyConnection(line, store.database._connection, self.look)
+        watched = AcknowledgingStore(OpenLine(actor, episode.chance), store, episode.journal)
+        commits = type("Told", (Telling, episode.parts.commits), {})(store.together)
+        commits.hears(watched, episode.journal)
+        outside = Line(actor, episode.chance)
+        queue, timers = FaultyQueue(outside, episode.send), FaultyTimers(outside, episode.arm, episode.disarm)
+        return Ports(watched, queue, timers, SqliteBlobs(store.database), commits)  # type: ignore[arg-type]
+
+    def look(self) -> None:
+        """Tells the journal what has become durable since the last look."""
+        rows = self.truth.database.rows  # type: ignore[attr-defined]
+        for number, run_id, workflow_id in rows(_NEW_RUNS, (self._seen["run"],)):
+            self._seen["run"] = number
+            self.named(run_id, workflow_id)
+        for number, run_id, *batch in rows(_NEW_BATCHES, (self._seen["log"],)):
+            self._seen["log"] = number
+            self.episode.journal.wrote(run_id, Batch(*batch))
+
+    def close(self) -> None:
+        for store in self._stores:
+            store.close()
+        shutil.rmtree(self._folder)
+
+
+class StatementLine(Line):
+    """A process's line to the file: every statement goes through here."""
+
+    def refused(self, name: str) -> Exception:
+        kinds = ("busy", "failing") if name == "BEGIN" else ("full", "failing")
+        return fault(self.chance.random.choice(kinds))
+
+    def lost(self, name: str) -> Exception:
+        return fault("failing")
+
+
+def fault(kind: str) -> sqlite3.OperationalError:
+    code, message = _FAULTS[kind]
+    error = sqlite3.OperationalError(message)
+    error.sqlite_errorcode = code
+    return error
+
+
+class FaultyConnection:
+    """A connection behind a line. `durable` is called after every write that has become so."""
+
+    def __init__(self, line: StatementLine, connection: sqlite3.Connection, durable: Callable[[], None]) -> None:
+        self._line = line
+        self._connection = connection
+        self._durable = durable
+        self._dead = False
+
+    @property
+    def in_transaction(self) -> bool:
+        return self._connection.in_transaction
+
+    def execute(self, statement: str, parameters: Any = ()) -> Any:
+        return self._faultily(statement, lambda: self._connection.execute(statement, parameters))
+
+    def executemany(self, statement: str, parameters: Any) -> Any:
+        return self._faultily(statement, lambda: self._connection.executemany(statement, parameters))
+
+    def close(self) -> None:
+        self._connection.close()
+
+    def _faultily(self, statement: str, effect: Callable[[], Any]) -> Any:
+        word = statement.split(None, 1)[0]
+        if self._dead or word not in _FAULTY:
+            return effect()
+        try:
+            return self._line.call(word, lambda: self._effect(word, effect))
+        except (Crash, sqlite3.OperationalError) as error:
+            if self._connection.in_transaction:  # what is open is undone by a death, and by SQLite itself after such an error
+                self._connection.execute("ROLLBACK")
+            self._dead = isinstance(error, Crash)
+            raise
+
+    def _effect(self, word: str, effect: Callable[[], Any]) -> Any:
+        answer = Drained(effect())  # a statement is over with its last row, and keeps no other waiting
+        if word == "COMMIT" or (word in _WRITES and not self._connection.in_transaction):
+            self._durable()
+        return answer
+
+
+class Drained:
+    """A cursor's answer, read to its end."""
+
+    def __init__(self, cursor: sqlite3.Cursor) -> None:
+        self._rows = cursor.fetchall()
+        self.rowcount = cursor.rowcount
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self._rows)
+
+    def fetchall(self) -> list[Any]:
+        return self._rows
+
+    def close(self) -> None:
+        """Nothing is open."""
+
+
+class Telling:
+    """Commits that tell the journal when a process has heard that a write is durable, and not before."""
+
+    def hears(self, store: AcknowledgingStore, journal: Any) -> None:
+        self._store = store
+        self._journal = journal
+
+    async def make(self, write: Callable[[], T]) -> T:
+        noted: Written = []
+
+        def told() -> T:
+            with self._store.noting(noted):
+                return write()
+
+        answer: T = await super().make(told)  # type: ignore[misc]
+        for run_id, batch in noted:
+            self._journal.acknowledged(run_id, batch)
+        return answer

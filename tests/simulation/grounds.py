@@ -1,0 +1,126 @@
+"""What a world's engine stands on: its adapters, and where in them things go wrong.
+
+On memory every verb of a port is one call that may go wrong. On the cloud every request does, below the adapters of AWS; in
+files (`embedded`) every statement does, below those of SQLite.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from cloud import BUCKET, Cloud
+from dynamo_table import DirectClient
+from faults import FaultyBlobs, FaultyQueue, FaultyTimers, Line, OpenLine
+from watched import AcknowledgingStore, WatchedStore
+
+from stepless.adapters.aws.blobs import S3Blobs
+from stepless.adapters.aws.queue import SqsQueue
+from stepless.adapters.aws.store import DynamoStore
+from stepless.adapters.aws.timers import SchedulerTimers
+from stepless.adapters.memory.blobs import MemoryBlobs
+from stepless.adapters.memory.store import MemoryStore
+from stepless.ports import Batch, Blobs, Clock, Queue, Store, Timers
+from stepless.runtime.commits import Commits
+from stepless.runtime.inbox import ENDED
+
+if TYPE_CHECKING:
+    from episode import Episode
+    from virtual_time import Actor
+
+
+@dataclass
+class Ports:
+    """The ports as one process sees them."""
+
+    store: Store
+    queue: Queue
+    timers: Timers
+    blobs: Blobs
+    commits: Commits = field(default_factory=Commits)
+
+
+class Ground:
+    """`truth` is the store as it stands, without any faults; `names` are those of the runs, in the story."""
+
+    name = "memory"
+    starts = 1  # runs that one world begins with
+    is_cloud = False  # messages come in batches, a process has a hard budget, letters may be dead
+    is_shared = False  # one process runs several runs at once
+    truth: Store
+
+    def __init__(self, episode: Episode) -> None:
+        self.episode = episode
+        self.names: dict[str, str] = {}
+
+    def ports(self, actor: Actor, clock: Clock) -> Ports:
+        raise NotImplementedError
+
+    def over(self, run_ids: Collection[str]) -> bool:
+        """Whether all of these have ended, and nobody holds them."""
+        heads = [self.truth.get_run(run_id) for run_id in run_ids]
+        return all(head is not None and head.status in ENDED and head.owner is None for head in heads)
+
+    def close(self) -> None:
+        """Lets go of what lies outside of this process."""
+
+    def named(self, run_id: str, workflow_id: str) -> None:
+        self.names.setdefault(run_id, f"run {len(self.names)} ({workflow_id})")
+
+
+class OnMemory(Ground):
+    def __init__(self, episode: Episode) -> None:
+        super().__init__(episode)
+        self.truth = (episode.parts.store or MemoryStore)()
+        self._watched = WatchedStore(self.truth, episode.journal, self.named)
+        self._blobs = MemoryBlobs()
+
+    def ports(self, actor: Actor, clock: Clock) -> Ports:
+        line = Line(actor, self.episode.chance)
+        store = AcknowledgingStore(line, self._watched, self.episode.journal)
+        queue, timers = FaultyQueue(line, self.episode.send), FaultyTimers(line, self.episode.arm, self.episode.disarm)
+        return Ports(store, queue, timers, FaultyBlobs(line, self._blobs))  # type: ignore[arg-type]
+
+
+class OnCloud(Ground):
+    """The real adapters of AWS over boto3, one process's clients each."""
+
+    name = "cloud"
+    is_cloud = True
+
+    def __init__(self, episode: Episode) -> None:
+        super().__init__(episode)
+        self.cloud = Cloud(episode.schedule, episode.chance, episode.send, self._wrote)
+        episode.journal.keeps = self.cloud.keeps
+        self.truth = DynamoStore(DirectClient(self.cloud.table), "table", shards=1)
+
+    def ports(self, actor: Actor, clock: Clock) -> Ports:
+        reach, parts = self.cloud.reach(actor), self.episode.parts
+        store = (parts.store or DynamoStore)(reach.client("dynamodb"), "table", shards=1)
+        queue = SqsQueue(reach.client("sqs"), "http://world.invalid/queue")
+        timers = SchedulerTimers(
+            reach.client("scheduler"), queue, group="runs", role_arn="arn:aws:iam::000000000000:role/timers",
+            queue_arn="arn:queue", dlq_arn="arn:dlq", clock=clock,
+        )  # fmt: skip
+        blobs = (parts.blobs or S3Blobs)(reach.client("s3"), BUCKET)
+        watched = AcknowledgingStore(OpenLine(actor, self.episode.chance), store, self.episode.journal, self._check_taken)
+        return Ports(watched, queue, timers, blobs)  # type: ignore[arg-type]
+
+    def over(self, run_ids: Collection[str]) -> bool:
+        heads = [self.cloud.table.item((f"RUN#{run_id}", "HEAD")) for run_id in run_ids]
+        return all(head is not None and head["st"]["S"] in ENDED and "o" not in head for head in heads)
+
+    def _wrote(self, item: Any) -> None:
+        """Hears of everything that is written, whether or not its writer hears of it."""
+        kind, _, rest = item["sk"]["S"].partition("#")
+        run_id = item["pk"]["S"].removeprefix("RUN#")
+        if kind == "LOG":
+            batch = Batch(int(rest), int(item["l"]["N"]), item["b"]["B"], int(item["n"]["N"]))
+            self.episode.journal.wrote(run_id, batch)
+        elif kind == "HEAD":
+            self.named(run_id, item["g1"]["S"].rpartition("#")[0])
+
+    def _check_taken(self, run_id: str, signals: Sequence[Any]) -> Sequence[str]:
+        waiting = {(signal.kind, signal.identity) for signal in self.truth.read_inbox(run_id)}
+        return [signal.identity for signal in signals if (signal.kind, signal.identity) in waiting]

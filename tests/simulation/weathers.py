@@ -1,0 +1,60 @@
+"""The weathers of worlds: those that most seeds draw, and those that planted bugs are looked for in."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from random import Random
+
+from faults import CALL_FAULTS, Weather, draw_weather
+
+
+def calm(random: Random) -> Weather:
+    return Weather()
+
+
+def frozen(random: Random) -> Weather:
+    """Processes freeze for longer than their lease."""
+    faults = [fault for fault in CALL_FAULTS if "frozen" in fault]
+    return Weather(until_ms=200_000, rate=0.1, faults=faults, freeze_ms=(70_000, 140_000), latency=0.5)
+
+
+def slow(random: Random) -> Weather:
+    return Weather(until_ms=120_000, latency=0.8)
+
+
+def deadly(random: Random) -> Weather:
+    return Weather(until_ms=120_000, rate=0.08, faults=["crash after", "crash before"], latency=0.3, lost=0.3)
+
+
+def mourning(random: Random) -> Weather:
+    """Processes die now and then, and half of the hints are lost."""
+    return Weather(until_ms=120_000, rate=0.04, faults=["crash after", "crash before"], latency=0.3, lost=0.5)
+
+
+def dead_letters(random: Random) -> Weather:
+    """Messages that were not acknowledged do not come again: only the sweep is left."""
+    return replace(deadly(random), abandoned=0.5)
+
+
+def storm(random: Random) -> Weather:
+    """Everything at once."""
+    return Weather(until_ms=120_000, rate=0.08, latency=0.5, lost=0.3, doubled=0.3, delayed=0.3, early=0.5)
+
+
+def lossy(random: Random) -> Weather:
+    return Weather(until_ms=120_000, latency=0.8, lost=0.5)
+
+
+def draw_cloud_weather(random: Random) -> Weather:
+    """As anywhere, in requests: there are more of them. And what only a cloud does."""
+    weather = draw_weather(random)
+    if weather.single is not None:
+        return replace(weather, single=random.randrange(400))
+    return replace(
+        weather,
+        lag=random.choice([0, 0.3, 0.8]),
+        partial=random.choice([0, 0.5]),
+        missing=random.choice([0, 0, 0.5]),
+        abandoned=random.choice([0, 0, 0.2]),
+        skew_ms=random.choice([0, 0, 2_000, 20_000]),
+    )

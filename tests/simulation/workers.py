@@ -1,0 +1,163 @@
+"""The processes that run runs, and how messages reach them: at least once, in any order, on the cloud several at a time."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from faults import Crash, Line
+from journal import Violation
+from virtual_time import Actor, VirtualLoop
+
+from stepless.compile.stored import compile_stored
+from stepless.errors import EngineBug, SteplessError, StoreUnavailable
+from stepless.model.graph import Graph
+from stepless.model.kind import Kinds
+from stepless.nodes import KINDS
+from stepless.ports import Message, Store
+from stepless.runtime.budget import Budget
+from stepless.runtime.versions import Versions
+
+if TYPE_CHECKING:
+    from episode import Episode
+
+VISIBILITY_MS = 130_000
+MAX_RECEIPTS = 5  # on the cloud; then a message is a dead letter
+UNEXPECTED = (SteplessError, LookupError, ValueError, TypeError)
+_GRAPHS: dict[tuple[str, str, tuple[str, ...] | None], Graph] = {}
+
+
+class KnownVersions(Versions):
+    """Reads a version once per process, as ever, and compiles it once for all worlds: it never changes."""
+
+    def __init__(self, store: Store, kinds: Kinds) -> None:
+        super().__init__(store, kinds)
+        self._read: set[tuple[str, str, tuple[str, ...] | None]] = set()
+
+    def graph(self, workflow_id: str, version: str, entries: Sequence[str] | None = None) -> Graph:
+        key = (workflow_id, version, tuple(entries) if entries is not None else None)
+        if key not in self._read:
+            document = self._stored(workflow_id, version)
+            self._read.add(key)
+            if key not in _GRAPHS:
+                _GRAPHS[key] = compile_stored(document, version, self._kinds, entries)
+        return _GRAPHS[key]
+
+
+class Parcel:
+    """A message on its way: it comes again until somebody acknowledges it."""
+
+    def __init__(self, episode: Episode, message: Message) -> None:
+        self.episode = episode
+        self.message = message
+        self.done = False
+        self.receipts = 0
+
+    def arrive(self) -> None:
+        if self.done:
+            return
+        self.receipts += 1
+        self.episode.deliver(self)
+        self.back_after(VISIBILITY_MS)
+
+    def acknowledge(self) -> None:
+        self.episode.in_flight -= not self.done
+        self.done = True
+
+    def back_after(self, ms: float) -> None:
+        receipts, chance, on_cloud = self.receipts, self.episode.chance, self.episode.ground.is_cloud
+        if chance.happens(chance.weather.abandoned) or (on_cloud and receipts > MAX_RECEIPTS):
+            chance.tell("queue", f"gives up on {self.message.reason}")
+            self.acknowledge()
+            if on_cloud:
+                self.episode.bury(self.message)
+            return
+        self.episode.schedule.at(self.episode.schedule.now_ms + ms, lambda: self.arrive() if self.receipts == receipts else None)
+
+
+class Worker:
+    """One process that runs runs: a Lambda when the budget is hard."""
+
+    def __init__(self, episode: Episode, name: str) -> None:
+        self.episode = episode
+        self.busy = 0  # invocations under way
+        self.loop: VirtualLoop | None = None
+        self.actor = episode.schedule.spawn(name, self._live, episode.schedule.now_ms)
+        self.line = Line(self.actor, episode.chance)
+        world = episode.world(self.actor)
+        self.runner = episode.parts.runner(world, KnownVersions(world.store, KINDS))
+        self._waiting: list[Sequence[Parcel]] = []
+
+    def _live(self, actor: Actor) -> None:
+        self.loop = VirtualLoop(actor)
+        for parcels in self._waiting:
+            self.loop.call_soon(self._invoke_soon, parcels)
+        try:
+            self.loop.run_forever()
+        finally:
+            for task in asyncio.all_tasks(self.loop):
+                task.get_coro().close()  # type: ignore[union-attr]
+            self.loop.close()
+
+    def take(self, parcels: Sequence[Parcel]) -> None:
+        """One invocation, for all of these."""
+        self.busy += 1
+        if self.loop is None:
+            self._waiting.append(parcels)
+        else:
+            self.loop.call_soon_threadsafe(self._invoke_soon, parcels)
+
+    def _invoke_soon(self, parcels: Sequence[Parcel]) -> None:
+        loop = asyncio.get_running_loop()
+        task = loop.create_task(self._invoke(parcels))
+        if self.episode.hard_budget:
+            killer = loop.call_later(self.episode.budget_ms / 1000, self._time_is_up)
+            task.add_done_callback(lambda _: killer.cancel())
+
+    def _time_is_up(self) -> None:
+        self.episode.chance.tell(self.actor.name, "is killed: its time is up")
+        raise Crash
+
+    async def _invoke(self, parcels: Sequence[Parcel]) -> None:
+        """All messages side by side; those that failed come again, and the others are done with."""
+        try:
+            ends = await asyncio.gather(*map(self._work, parcels))
+            done = self.episode.parts.acknowledged(parcels, ends)
+            if done:
+                self.line.call("acknowledge", lambda: [parcel.acknowledge() for parcel in done])
+        except StoreUnavailable as error:
+            self.episode.chance.tell(self.actor.name, f"cannot acknowledge: {error.message}")
+            for parcel in parcels:
+                parcel.back_after(1_000)
+        finally:
+            self.busy -= 1
+
+    async def _work(self, parcel: Parcel) -> BaseException | None:
+        """How a run was left: None, or why its message comes again."""
+        episode, loop = self.episode, asyncio.get_running_loop()
+        try:
+            await self.runner.run(parcel.message, Budget(episode.budget_ms, hard=episode.hard_budget, clock=loop.time))
+        except (StoreUnavailable, EngineBug) as error:
+            if isinstance(error, EngineBug) and not is_missing_blob(error):
+                episode.schedule.failure = episode.schedule.failure or unexpected(error)
+            episode.chance.tell(self.actor.name, f"gives {parcel.message.reason} back: {error.message}")
+            parcel.back_after(1_000)
+            return error
+        except (Violation, AssertionError) as error:
+            episode.schedule.failure = episode.schedule.failure or error
+        except UNEXPECTED as error:
+            episode.schedule.failure = episode.schedule.failure or unexpected(error)
+        return None
+
+
+def unexpected(error: Exception) -> Violation:
+    """An error that nobody was promised, where none is expected."""
+    violation = Violation(f"verbs raise what they promise: {type(error).__name__}: {error}")
+    violation.__cause__ = error
+    return violation
+
+
+def is_missing_blob(error: Exception) -> bool:
+    """Whether what stands beside a log is gone: nothing goes on then, and nothing may go wrong."""
+    return isinstance(error, EngineBug) and "the blob" in error.message and "is gone" in error.message

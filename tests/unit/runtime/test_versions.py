@@ -1,0 +1,40 @@
+"""Graphs in memory: compiled once, and the one that was asked for longest ago goes first."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from stepless.adapters.memory.store import MemoryStore
+from stepless.errors import EngineBug
+from stepless.nodes import KINDS
+from stepless.runtime.versions import _KEPT, Versions
+
+DOCUMENT = {"id": "small", "nodes": {"a": {"type": "manual"}, "b": {"type": "manual"}}}
+
+
+def test_a_graph_is_compiled_once_for_each_choice_of_entries() -> None:
+    store = MemoryStore()
+    store.put_version("small", "h", json.dumps(DOCUMENT).encode(), 1)
+    versions = Versions(store, KINDS)
+    whole = versions.graph("small", "h")
+    assert versions.graph("small", "h") is whole
+    assert versions.graph("small", "h", ["a"]) is versions.graph("small", "h", ["a"]) is not whole
+    assert versions.graph("small", "h", []) is not whole
+    assert versions.document("small", "h") == DOCUMENT
+    with pytest.raises(EngineBug, match="never published"):
+        versions.graph("small", "another")
+
+
+def test_of_more_graphs_than_are_kept_the_one_that_was_not_asked_for_longest_goes() -> None:
+    store = MemoryStore()
+    for number in range(_KEPT + 1):
+        store.put_version("small", f"h{number}", json.dumps({**DOCUMENT, "name": f"{number}"}).encode(), 1)
+    versions = Versions(store, KINDS)
+    kept = [versions.graph("small", f"h{number}") for number in range(_KEPT)]
+    assert versions.graph("small", "h0") is kept[0], "as many as are kept are all there"
+    versions.graph("small", f"h{_KEPT}")
+    assert versions.graph("small", "h0") is kept[0], "it was asked for since"
+    assert versions.graph("small", "h2") is kept[2]
+    assert versions.graph("small", "h1") is not kept[1]

@@ -1,0 +1,38 @@
+"""What a process of our own asks of the collector while it starts. Each in an interpreter of its own: it lasts until its end."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+ENGINE = Path(__file__).parents[2] / "engine"
+STARTS = """
+import gc
+from stepless.collector import collector_at_rest
+with collector_at_rest():
+    kept = [[] for _ in range(1_000)]
+    print(gc.isenabled(), gc.get_freeze_count() > 0)
+print(gc.isenabled(), gc.get_freeze_count() > 1_000)
+"""
+FAILS = """
+import gc
+from stepless.collector import collector_at_rest
+try:
+    with collector_at_rest():
+        raise ValueError
+except ValueError:
+    print(gc.isenabled(), gc.get_freeze_count())
+"""
+
+
+def said(source: str) -> list[str]:
+    return subprocess.run([sys.executable, "-c", source], cwd=ENGINE, capture_output=True, text=True, check=True).stdout.split()
+
+
+def test_what_a_start_makes_is_looked_past_from_then_on() -> None:
+    assert said(STARTS) == ["False", "False", "True", "True"]
+
+
+def test_a_start_that_fails_leaves_the_collector_as_it_was() -> None:
+    assert said(FAILS) == ["True", "0"]
