@@ -121,7 +121,7 @@ def test_a_question_is_asked_at_the_prompt_until_the_answer_fits(show: Show, pau
 
 def test_ctrl_c_ends_a_watch_without_a_word(show: Show, paused: str) -> None:
     screen = show("runs", "events", paused, "--follow")
-    screen.until("waits (human input)")
+    screen.until("waiting for an answer")
     os.kill(screen.process.pid, signal.SIGINT)
     assert screen.ended() == 130
     assert "Traceback" not in screen.shown and "Error" not in screen.shown

@@ -122,6 +122,7 @@ def test_a_full_disk_stops_the_runs_and_room_lets_them_go_on(file: str) -> None:
             engine.service.start("real", {"ballast": "x" * 2_000}, key=f"more{number}")
     begun = len(engine.service.runs(RunFilter(), limit=1_000).items)
     met = asyncio.run(cramped(engine, file, store))
+    store.close()
     assert met
     assert check(file, begun) >= 0
 

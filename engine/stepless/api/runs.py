@@ -68,7 +68,7 @@ def add_routes(router: APIRouter, service: Service, links: Links) -> None:
     async def start_run(workflow_id: str, query: Annotated[StartQuery, Query()], request: Request) -> Response:
         """Starts a run of the newest version. With an `Idempotency-Key`, or with `?idempotent=inputs`, which takes the inputs
         themselves as the key, the same start is answered again for 24 hours. With `Prefer: wait=20` the answer waits for the
-        outcome, that many seconds and at most 20, or until the run waits: then it has its `pauses`."""
+        outcome, that many seconds and at most 20, or until the run waits for more than that: then it has its `pauses`."""
         body = await read_model(request, StartBody)
         key, wait_s = idempotency_key(request), wished_wait_s(request)
         entry = [body.entry] if isinstance(body.entry, str) else body.entry
@@ -81,7 +81,8 @@ def add_routes(router: APIRouter, service: Service, links: Links) -> None:
         started = await run_in_threadpool(start, workflow_id, body.inputs)
         if wait_s is None:
             return reply_started(started, None, links)
-        view = await watch(service, started.run_id, Rest(), wait_s)
+        rest = Rest(service.world.clock.now_ms() + round(wait_s * 1000))
+        view = await watch(service, started.run_id, rest, wait_s)
         applied = {"preference-applied": f"wait={wait_s:g}"}
         if view is None or view.ended_ms is None:
             pauses = _pauses(view.pauses, links, may(request, Role.APPROVE)) if view is not None else ()

@@ -52,19 +52,26 @@ async def _look_until(look: Callable[[], T | None], end: float, follower: Follow
 
 
 class Rest:
-    """Whether a run has come to rest, of the pages of its log in order: it has ended, or it waits. A run that an operator holds
-    does not count: it waits for nothing that the caller could answer."""
+    """Whether a run has come to rest, of the pages of its log in order: it has ended, or it waits for something that time alone
+    does not bring before `until_ms`. A run that an operator holds does not count: it waits for nothing that the caller could
+    answer."""
 
-    def __init__(self) -> None:
+    def __init__(self, until_ms: int) -> None:
+        self._until_ms = until_ms
         self._paused = self._held = False
+        self._waiting: set[str] = set()  # instances that wait for longer
 
     def __call__(self, page: EventPage) -> bool:
         for event in page.events:
+            payload = event["payload"]
             if event["type"] == "run.status.changed":
-                payload = event["payload"]
                 self._held = payload.get("held", self._held)
                 self._paused = payload["status"] == "paused"
-        return page.ended or (self._paused and not self._held)
+            elif event["type"] == "node.waiting" and payload.get("resume_at", self._until_ms) >= self._until_ms:
+                self._waiting.add(payload["instance"])
+            else:
+                self._waiting.discard(payload.get("instance", ""))
+        return page.ended or (self._paused and not self._held and bool(self._waiting))
 
 
 def has_responded(page: EventPage) -> bool:

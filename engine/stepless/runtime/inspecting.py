@@ -125,7 +125,8 @@ def glance(world: World, versions: Versions, signer: Signer, run_id: str) -> Run
         state = log.load(graph_of(versions, head))
         log.check_end(state.sequence, head.sequence)
         if state.usage is None:  # a snapshot of a former release
-            return replace(view(world, versions, signer, run_id), nodes={})
+            whole = view(world, versions, signer, run_id)
+            return replace(whole, nodes={}, tags=tuple(tag for tag in whole.tags if tag.instance is None))
         end = next(log.read(state.sequence - 1, stride_bytes=1)) if state.ended else None
     except LogUnreadable as error:
         raise reported(world, head, error) from error

@@ -99,7 +99,9 @@ def test_every_value_of_a_field_is_in_the_document_or_told_of(file: Path) -> Non
 def test_what_it_becomes_runs_to_its_end_with_scripted_effects(file: Path) -> None:
     _, imported = read(file)
     names = dict(nodes_of(imported.document["nodes"]))
-    simulation = simulate(imported.document, INPUTS, script={name: what for name, what in SCRIPT.items() if name in names})
+    script = {name: what for name, what in SCRIPT.items() if name in names}
+    env = dict.fromkeys(imported.document.get("env", []), "kept-by-the-operator")
+    simulation = simulate(imported.document, INPUTS, script=script, env=env)
     assert (simulation.status, simulation.error) == ("completed", None)
     assert {node.status for node in simulation.nodes.values()} == {"completed"}
 
