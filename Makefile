@@ -41,7 +41,7 @@ SEEDS ?= 1000
 FROM ?= 0
 GROUND ?=
 simulate: $(READY) ## run seeds of the simulated world (SEEDS=n, FROM=n, GROUND=name: a failing one prints how to replay it)
-	@$(BIN)/python tests/simulation $(SEEDS) --from $(FROM) --ground "$(GROUND)"
+	@PYTHONPATH=tests/tools $(BIN)/python tests/simulation $(SEEDS) --from $(FROM) --ground "$(GROUND)"
 
 KILLS ?= 200
 simulate-kills: $(READY) ## kill real processes with SIGKILL (KILLS=n)

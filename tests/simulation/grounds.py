@@ -93,11 +93,11 @@ class OnCloud(Ground):
         super().__init__(episode)
         self.cloud = Cloud(episode.schedule, episode.chance, episode.send, self._wrote)
         episode.journal.keeps = self.cloud.keeps
-        self.truth = DynamoStore(DirectClient(self.cloud.table), "table", shards=1)
+        self.truth = DynamoStore(DirectClient(self.cloud.table), "table", shards=1, at_once=1)
 
     def ports(self, actor: Actor, clock: Clock) -> Ports:
         reach, parts = self.cloud.reach(actor), self.episode.parts
-        store = (parts.store or DynamoStore)(reach.client("dynamodb"), "table", shards=1)
+        store = (parts.store or DynamoStore)(reach.client("dynamodb"), "table", shards=1, at_once=1)
         queue = SqsQueue(reach.client("sqs"), "http://world.invalid/queue")
         timers = SchedulerTimers(
             reach.client("scheduler"), queue, group="runs", role_arn="arn:aws:iam::000000000000:role/timers",

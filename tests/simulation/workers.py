@@ -11,7 +11,7 @@ from journal import Violation
 from virtual_time import Actor, VirtualLoop
 
 from stepless.compile.stored import compile_stored
-from stepless.errors import EngineBug, SteplessError, StoreUnavailable
+from stepless.errors import DamagedLog, EngineBug, SteplessError, StoreUnavailable
 from stepless.model.graph import Graph
 from stepless.model.kind import Kinds
 from stepless.nodes import KINDS
@@ -139,7 +139,7 @@ class Worker:
         try:
             await self.runner.run(parcel.message, Budget(episode.budget_ms, hard=episode.hard_budget, clock=loop.time))
         except (StoreUnavailable, EngineBug) as error:
-            if isinstance(error, EngineBug) and not is_missing_blob(error):
+            if isinstance(error, EngineBug):
                 episode.schedule.failure = episode.schedule.failure or unexpected(error)
             episode.chance.tell(self.actor.name, f"gives {parcel.message.reason} back: {error.message}")
             parcel.back_after(1_000)
@@ -160,4 +160,4 @@ def unexpected(error: Exception) -> Violation:
 
 def is_missing_blob(error: Exception) -> bool:
     """Whether what stands beside a log is gone: nothing goes on then, and nothing may go wrong."""
-    return isinstance(error, EngineBug) and "the blob" in error.message and "is gone" in error.message
+    return isinstance(error, DamagedLog) and "the blob" in error.message and "is gone" in error.message

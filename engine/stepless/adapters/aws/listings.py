@@ -16,7 +16,7 @@ from typing import Final, TypeVar
 
 from stepless.adapters.aws import keys
 from stepless.adapters.aws.heads import ENDED, heads_of
-from stepless.adapters.aws.part import Part, together
+from stepless.adapters.aws.part import Part
 from stepless.adapters.aws.table import BY_AGE, BY_DUE
 from stepless.adapters.aws.wire import GET_AT_ONCE, Item, Value, each
 from stepless.adapters.bounds import page_size
@@ -46,7 +46,7 @@ class Listings(Part):
     def list_due(self, now_ms: int, *, limit: int = 100, after: tuple[int, str] | None = None) -> Sequence[RunHead]:
         """Reads on until nothing can be longer overdue than what was found: no run is due earlier than its index key."""
         limit, due = page_size(limit), list[RunHead]()
-        rows = merge(*together(lambda shard: self._overdue(shard, now_ms, limit), map(str, range(self._shards))), key=_due)
+        rows = merge(*self._together(lambda shard: self._overdue(shard, now_ms, limit), map(str, range(self._shards))), key=_due)
         while chunk := list(islice(rows, GET_AT_ONCE)):
             heads = self._read([row["pk"] for row in chunk])
             late = (head for head in heads if head.due_ms is not None and head.due_ms <= now_ms)
@@ -73,7 +73,7 @@ class Listings(Part):
             )
             return (item["t1"] for item in each(pages) if item["t1"] < end)
 
-        return merge(*together(lambda partition: _begun(ages(partition)), partitions), reverse=True)
+        return merge(*self._together(lambda partition: _begun(ages(partition)), partitions), reverse=True)
 
     def _with_due(self, filter: RunFilter, start: str, end: str) -> Iterator[str]:
         by_workflow, by_status = filter.workflow_id is not None, filter.status is not None
@@ -87,7 +87,7 @@ class Listings(Part):
                 values |= {"st": filter.status}
             return [item["t1"] for item in each(self._wire.query("g2 = :g2", values, index=BY_DUE, filter=condition))]
 
-        found = together(ages, map(str, range(self._shards)))
+        found = self._together(ages, map(str, range(self._shards)))
         return iter(sorted({age for some in found for age in some}, reverse=True))
 
     def _overdue(self, shard: str, now_ms: int, limit: int) -> Iterator[Item]:

@@ -11,20 +11,20 @@ from stepless.adapters.aws.wire import Wire
 A = TypeVar("A")
 B = TypeVar("B")
 
-_AT_ONCE = 16  # requests of one listing; the clients keep 32 connections
-
 
 class Part:
-    """`shards` spread an index over so many partitions. It may grow and must never shrink."""
+    """`shards` spread an index over so many partitions. It may grow and must never shrink. `at_once` requests of one listing are
+    sent side by side."""
 
     _wire: Wire
     _shards: int
+    _at_once: int
 
-
-def together(call: Callable[[A], B], given: Iterable[A]) -> Sequence[B]:
-    """`call` of each, in order, several at once: for requests that wait for the network."""
-    each = list(given)
-    if len(each) < 2:
-        return [call(one) for one in each]
-    with ThreadPoolExecutor(min(_AT_ONCE, len(each))) as threads:
-        return list(threads.map(call, each))
+    def _together(self, call: Callable[[A], B], given: Iterable[A]) -> Sequence[B]:
+        """`call` of each, in order, several at once: for requests that wait for the network."""
+        each = list(given)
+        at_once = min(self._at_once, len(each))
+        if at_once < 2:
+            return [call(one) for one in each]
+        with ThreadPoolExecutor(at_once) as threads:
+            return list(threads.map(call, each))

@@ -33,15 +33,16 @@ from stepless.adapters.aws.wire import Wire
 
 class DynamoStore(Versions, Claims, Runs, Listings, Logs, Inbox):
     """`client` is a DynamoDB client, safe to use from several threads; `table` was made as `table` defines it; `shards` may grow
-    from one release to the next and must never shrink.
+    from one release to the next and must never shrink. `at_once` requests of one listing are sent side by side (the clients keep
+    32 connections); 1 uses no thread.
 
     Reads are strongly consistent, listings follow within a moment. Raises `StoreUnavailable` where trying again may help
     (fact `unsure`: the write may have happened) and `StoreUnusable` where it will not, here and in every verb.
     """
 
-    def __init__(self, client: Any, table: str, *, shards: int = 8) -> None:
+    def __init__(self, client: Any, table: str, *, shards: int = 8, at_once: int = 16) -> None:
         self._wire = Wire(client, table)
-        self._shards = shards
+        self._shards, self._at_once = shards, at_once
         self._ends, self._room = Ends(), Room()
         self._started = set()
 

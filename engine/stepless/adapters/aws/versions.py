@@ -8,7 +8,7 @@ from hashlib import sha256
 from typing import Final, TypeVar
 
 from stepless.adapters.aws import keys
-from stepless.adapters.aws.part import Part, together
+from stepless.adapters.aws.part import Part
 from stepless.adapters.aws.wire import Item, each
 from stepless.adapters.bounds import check_text, page_size
 from stepless.adapters.cursors import decode_cursor, encode_cursor
@@ -75,7 +75,7 @@ class Versions(Part):
             names.append(item["sk"])
             if len(names) > limit:
                 break
-        items = tuple(version for version in together(read, names[:limit]) if version is not None)
+        items = tuple(version for version in self._together(read, names[:limit]) if version is not None)
         return Page(items, encode_cursor(names[limit - 1]) if len(names) > limit else None)
 
     def _row(self, workflow_id: str, hash: str | None = None) -> Item | None:
