@@ -120,7 +120,7 @@ ACTUAL: dict[str, Any] = {
 
 
 def log_faults(simulation: Simulation) -> Iterator[str]:
-    """What holds for every log (2.10)."""
+    """What holds for every log (docs/semantics.md#events)."""
     types = [event["type"] for event in simulation.events]
     if [event["eventId"] for event in simulation.events] != list(range(1, len(types) + 1)):
         yield "the numbers have a gap"

@@ -1,4 +1,4 @@
-"""What a docstring, a comment or a test cites of docs/ is there, heading included; nothing is cited by a bare number of a section."""
+"""What a docstring, a comment or a test cites of docs/ is there, heading included; no section is cited by its bare number."""
 
 from __future__ import annotations
 
@@ -9,12 +9,13 @@ from pathlib import Path
 from pages import ROOT, anchors
 
 CITATION = re.compile(r"\bdocs/[\w./-]+\.md(?:#[\w-]+)?")
-SECTION = re.compile(r"[\w`*)] \(\d\.\d{1,2}(?:, \d\.\d{1,2})*\)")
+SECTION = re.compile(r"[\w`*)] \([1-9]\.\d{1,2}(?:, [1-9]\.\d{1,2})*\)")
 
 
 def sources() -> list[Path]:
-    listed = subprocess.run(["git", "ls-files", "*.py", "*.yaml", "Makefile"], cwd=ROOT, capture_output=True, text=True, check=True)
-    files = [ROOT / name for name in listed.stdout.split() if not name.startswith("tests/conformance/shared/")]
+    command = ["git", "ls-files", "*.py", "*.yaml", "Makefile"]
+    listed = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    files = [ROOT / name for name in listed.split() if not name.startswith("tests/conformance/shared/")]
     return [file for file in files if file.is_file()]
 
 
@@ -34,5 +35,5 @@ def test_every_citation_leads_to_a_page_of_this_repository() -> None:
 
 def test_what_is_wrong_is_found() -> None:
     assert faults_of("see docs/semantics.md#joins") == []
-    assert faults_of("see docs/semantics.md#no-such-heading") and faults_of("see docs/no-such-page.md")
+    assert faults_of("see docs/semantics" + ".md#no-such-heading") and faults_of("see docs/no-such-page" + ".md")
     assert faults_of("pauses (" + "2.8)") and not faults_of("[(3, 3), (2.5, 1)]")

@@ -1,5 +1,6 @@
 """What really happened, written down beside the store: every batch that took effect or was acknowledged, every attempt that
-ran, every answer that was acknowledged. The invariants of the specification (3.7) are checked against it."""
+ran, every answer that was acknowledged. The invariants of the specification (docs/durability.md#what-must-hold) are checked
+against it."""
 
 from __future__ import annotations
 

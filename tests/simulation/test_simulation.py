@@ -1,5 +1,6 @@
-"""The whole engine in a seeded world: whatever goes wrong, every invariant of the specification (3.7) holds. A seed that fails
-prints its faults in order, its logs, and how to replay it: `make simulate SEEDS=1 FROM=<seed>`."""
+"""The whole engine in a seeded world: whatever goes wrong, every invariant of the specification
+(docs/durability.md#what-must-hold) holds. A seed that fails prints its faults in order, its logs, and how to replay it: `make
+simulate SEEDS=1 FROM=<seed>`."""
 
 from __future__ import annotations
 

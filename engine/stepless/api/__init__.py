@@ -1,4 +1,5 @@
-"""The HTTP door: FastAPI over the service, the same app under uvicorn and under Mangum (4.1, 4.2).
+"""The HTTP door: FastAPI over the service, the same app under uvicorn and under Mangum (docs/http.md,
+docs/security.md#what-is-signed).
 
     app.py            assembly: `create_app`
     problems.py       every error as RFC 9457 `application/problem+json`

@@ -52,7 +52,7 @@ def create_app(
     cors_origins: Collection[str] = (),
     development: bool = False,
 ) -> FastAPI:
-    """The HTTP interface (4.1) of a service.
+    """The HTTP interface (docs/http.md) of a service.
 
     `api_keys` are those that are accepted, as they are or as `auth.hashed`; none refuses everybody, None lets everybody in
     (a laptop). Hooks, signed links, health and the documentation need none. `base_url` precedes the links in answers, which

@@ -1,6 +1,6 @@
 """`GET /runs/{id}/events`: the log again from any point, as pages of JSON or as server-sent events.
 
-The rules of the cursor (4.1), the same for both: the query's `afterEventId` beats the header `Last-Event-ID`; what is no
+The rules of the cursor (docs/http.md), the same for both: the query's `afterEventId` beats the header `Last-Event-ID`; what is no
 number from 0 on is refused; one at or past the head waits for what comes. A stream that comes back after the run's terminal
 event is told 204, which ends an EventSource for good; a page says `ended`.
 """

@@ -1,5 +1,5 @@
-"""Signed links (4.2): `GET` shows the question and changes nothing, however often a mail scanner fetches it; `POST` decides,
-once. Both speak HTML to people and JSON to programs."""
+"""Signed links (docs/security.md#what-is-signed): `GET` shows the question and changes nothing, however often a mail scanner
+fetches it; `POST` decides, once. Both speak HTML to people and JSON to programs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Workflows written in Python: what is built is the document, and nothing else (4.4).
+"""Workflows written in Python: what is built is the document, and nothing else (docs/python.md).
 
     workflow.py     the document's top level: build it, read it back, judge it, run it
     kinds.py        one method per kind of node; containers, whose bodies have them too

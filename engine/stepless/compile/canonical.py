@@ -16,7 +16,7 @@ def content_hash(document: Mapping[str, JSON]) -> str:
     """SHA-256, in hex, of the document's JSON without spaces.
 
     Layout, comments and the language (YAML or JSON) change nothing. The order of keys does, because it has a meaning: of
-    nodes and edges (1.4), of cases, of an object that a loop runs over. `json_findings` must be empty.
+    nodes and edges (docs/semantics.md#edge-order), of cases, of an object that a loop runs over. `json_findings` must be empty.
     """
     return sha256(dumps(document, ensure_ascii=False, separators=(",", ":"), allow_nan=False).encode()).hexdigest()
 

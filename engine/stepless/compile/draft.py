@@ -249,7 +249,7 @@ def _add_inner(draft: Draft, node: DraftNode, read: Read) -> None:
 
 
 def edges_of(body: DraftBody, shape: Shape) -> Iterator[DraftEdge]:
-    """Every edge of a body in edge order (1.4): the `after` entries in node order, then `edges`."""
+    """Every edge of a body in edge order (docs/semantics.md#edge-order): the `after` entries in node order, then `edges`."""
     for node in body.order:
         after = node.document.after
         if isinstance(after, list):

@@ -121,7 +121,8 @@ def idle_settings(draft: Draft, body: DraftBody) -> Iterator[Finding]:
 
 
 def unwired_exits(draft: Draft, body: DraftBody) -> Iterator[Finding]:
-    """Of nodes that wait: a decision that leads nowhere, and a deadline that can only fail the node (2.8)."""
+    """Of nodes that wait: a decision that leads nowhere, and a deadline that can only fail the node
+    (docs/semantics.md#pauses)."""
     waiting = [node for node in body.order if node.kind is not None and node.kind.nature is Nature.PAUSE and node.exits]
     if not waiting or body.incomplete:
         return

@@ -1,4 +1,4 @@
-"""What a node may read (1.6), judged reference by reference.
+"""What a node may read (docs/semantics.md#references), judged reference by reference.
 
 A name is looked for from the inside out: a node upstream in the same body, a node upstream of the enclosing container in
 the body around it, and so on; or an enclosing container itself, whose turn is read then. Ids cannot shadow each other along

@@ -2,7 +2,7 @@
 
     events.py      the closed list of event types and the event itself
     state.py       a run in memory: scopes, instances, queues
-    branches.py    the theory: branch resolution (2.2) and the one join rule (2.3), as tables
+    branches.py    the theory: branch resolution and the one join rule (docs/semantics.md#branches), as tables
     fold.py        state + event → state; with consequences.py the only code that changes a state
     consequences.py  what follows from an end by itself
     clocks.py      the instants that folding arms

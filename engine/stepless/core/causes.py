@@ -1,5 +1,6 @@
-"""What is behind a failure (2.5, 2.13). A *root cause* is a failure that is no consequence of another one: it travels through
-the nodes that were skipped or failed because of it, out of containers and child runs, to the join and the run that tell it.
+"""What is behind a failure (docs/semantics.md#how-a-run-ends, docs/semantics.md#inputs). A *root cause* is a failure that is no
+consequence of another one: it travels through the nodes that were skipped or failed because of it, out of containers and child
+runs, to the join and the run that tell it.
 
 Causes are worked out when a decision asks for them, from what settled before; nothing is written down for a node that is
 skipped. What was worked out for one is kept with its scope, so that every node above is looked at once.

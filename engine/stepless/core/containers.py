@@ -1,5 +1,5 @@
-"""Loops and parallels, turn by turn (2.6). One idea: a body, run once per turn, each in a scope of its own, judged by the
-leaf rule. A loop is the case of one turn at a time; a parallel keeps up to `window` of them alive."""
+"""Loops and parallels, turn by turn (docs/semantics.md#containers). One idea: a body, run once per turn, each in a scope of its
+own, judged by the leaf rule. A loop is the case of one turn at a time; a parallel keeps up to `window` of them alive."""
 
 from __future__ import annotations
 

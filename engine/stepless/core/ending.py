@@ -1,4 +1,5 @@
-"""How things end before their time, and how the run ends at all: losers, cancel, deadline, guards, halt, status (2.5, 2.9).
+"""How things end before their time, and how the run ends at all: losers, cancel, deadline, guards, halt, status
+(docs/semantics.md#how-a-run-ends, docs/semantics.md#cancel).
 
 A wish to end is always in the log before the first thing is ended, so that a crash in between leaves nothing half-ended:
 whoever loads the run next goes on sweeping.

@@ -50,7 +50,7 @@ class Event:
 
     `sequence` starts at 1 and rises by one without a gap; `at_ms` is the instant of the decision; `instance` is the node
     instance it is about, or "" for the run; `parent` is the sequence number of the event that led to it, 0 when none did.
-    `data` is the payload without what the fields already say; its keys are those of docs/events.md.
+    `data` is the payload without what the fields already say; its keys are those of docs/semantics.md#events.
     """
 
     sequence: int

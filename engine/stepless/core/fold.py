@@ -2,7 +2,8 @@
 
 Deciding folds every event in the moment in which it makes it; loading folds the same events from the log. Both therefore
 come to the same state, always, and a snapshot is nothing but a cache of it. Nothing here decides: what a settled instance
-does to its targets (2.2) and a settled turn to its container (2.6) are consequences, the same every time.
+does to its targets (docs/semantics.md#branches) and a settled turn to its container (docs/semantics.md#containers) are
+consequences, the same every time.
 
 Folding takes constant time per event, plus the out-degree of the instance that settled.
 """

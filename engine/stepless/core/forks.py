@@ -1,5 +1,5 @@
-"""Which fork an instance is in, and by which of its branches: what a trace tells besides order and depth (2.11). It follows from
-the graph alone, so it does not depend on who settled first."""
+"""Which fork an instance is in, and by which of its branches: what a trace tells besides order and depth
+(docs/semantics.md#trace). It follows from the graph alone, so it does not depend on who settled first."""
 
 from __future__ import annotations
 

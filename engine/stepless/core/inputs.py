@@ -1,4 +1,5 @@
-"""What a node is given: the values that its taken edges carry, merged by param in edge order (1.3, 1.4, 2.13)."""
+"""What a node is given: the values that its taken edges carry, merged by param in edge order (docs/semantics.md#inputs,
+docs/semantics.md#edge-order)."""
 
 from __future__ import annotations
 

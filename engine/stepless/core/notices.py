@@ -1,4 +1,5 @@
-"""Telling people that a run waits for them (2.8): when they are told, again if it did not reach them, and by reminders.
+"""Telling people that a run waits for them (docs/semantics.md#pauses): when they are told, again if it did not reach them, and by
+reminders.
 
 A pause never depends on its notices: it is in the log before the first is sent, and may be answered whatever becomes of them.
 What is in the log about them says when the next is due, so that none is sent again after a crash that was logged as sent.

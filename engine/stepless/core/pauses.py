@@ -1,4 +1,5 @@
-"""Waiting and going on (2.8): answers, deadlines, timers. Any number of instances wait at once; each goes on by itself.
+"""Waiting and going on (docs/semantics.md#pauses): answers, deadlines, timers. Any number of instances wait at once; each goes on
+by itself.
 
 A run that is held waits as a whole: what is under way ends, and answers, deadlines, timers and the ends of child runs are taken
 as ever, but whatever would start is queued until the run is released.

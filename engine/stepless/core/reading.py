@@ -1,4 +1,5 @@
-"""Answers references while a node is decided: the core's side of `model.scope.Scope` and `model.kind.Work` (1.6)."""
+"""Answers references while a node is decided: the core's side of `model.scope.Scope` and `model.kind.Work`
+(docs/semantics.md#references)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How an attempt ends: completion, another attempt, failure (2.4)."""
+"""How an attempt ends: completion, another attempt, failure (docs/semantics.md#attempts)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""A node's pipeline up to its first attempt (2.4): record → inputs → parameters → input contract → its work, or a dispatch."""
+"""A node's pipeline up to its first attempt (docs/semantics.md#attempts): record → inputs → parameters → input contract → its
+work, or a dispatch."""
 
 from __future__ import annotations
 

@@ -314,7 +314,7 @@ class State:
 
 
 def is_bad_leaf(instance: Instance) -> bool:
-    """Failed unhandled, or skipped because something above failed (2.5)."""
+    """Failed unhandled, or skipped because something above failed (docs/semantics.md#how-a-run-ends)."""
     if not instance.node.is_leaf:
         return False
     return instance.status is Status.FAILED or (instance.status is Status.SKIPPED and instance.reason == "upstream_failure")

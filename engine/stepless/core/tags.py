@@ -1,5 +1,6 @@
-"""Tags: what happened to the instances of a run, one row per transition, with the same few facts every time (2.10). They are for
-counting: how often a node was tried again, how long it took, what it cost. (The words by which people find a run again are its
+"""Tags: what happened to the instances of a run, one row per transition, with the same few facts every time
+(docs/semantics.md#events). They are for counting: how often a node was tried again, how long it took, what it cost. (The words by
+which people find a run again are its
 *keywords*.)"""
 
 from __future__ import annotations

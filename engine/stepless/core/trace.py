@@ -1,4 +1,4 @@
-"""The log as people read it: envelopes (2.10), one record per instance (2.11), tags.
+"""The log as people read it: envelopes (docs/semantics.md#events), one record per instance (docs/semantics.md#trace), tags.
 
 Everything here is computed from the log, never stored beside it, so that it cannot disagree with it.
 """
@@ -63,7 +63,7 @@ _RUN_STATUS_OF = {
 
 
 def envelope(graph: Graph, run_id: str, event: Event) -> dict[str, JSON]:
-    """An event as it goes over the wire (2.10)."""
+    """An event as it goes over the wire (docs/semantics.md#events)."""
     payload: dict[str, Any] = dict(event.data)
     wave = 0
     if event.instance:

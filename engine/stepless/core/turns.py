@@ -1,4 +1,5 @@
-"""Turns of a container: what they run over, what they leave behind (2.6). Used by `fold`, so the same every time."""
+"""Turns of a container: what they run over, what they leave behind (docs/semantics.md#containers). Used by `fold`, so the same
+every time."""
 
 from __future__ import annotations
 

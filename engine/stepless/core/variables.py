@@ -1,4 +1,4 @@
-"""Run variables: copy-on-write along taken edges (2.7).
+"""Run variables: copy-on-write along taken edges (docs/semantics.md#variables).
 
 Every instance sees the variables as its taken branches brought them. A value remembers its writer, so that where branches
 meet it can be told which of two values knew of the other: the value whose writer is an ancestor of the other's writer is

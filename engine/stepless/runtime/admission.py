@@ -1,4 +1,5 @@
-"""Admission: how much of a workflow may be started (1.2). Outside the engine: a run that exists is never refused anything."""
+"""Admission: how much of a workflow may be started (docs/reference.md#the-workflow). Outside the engine: a run that exists is
+never refused anything."""
 
 from __future__ import annotations
 

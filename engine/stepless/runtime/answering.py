@@ -1,4 +1,5 @@
-"""Resume and cancel: signals from people, each of which counts once (2.8, 2.9, 4.2)."""
+"""Resume and cancel: signals from people, each of which counts once (docs/semantics.md#pauses, docs/semantics.md#cancel,
+docs/security.md#what-is-signed)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Child runs: the `workflow` kind's code, and the news between a child and its parent (2.8).
+"""Child runs: the `workflow` kind's code, and the news between a child and its parent (docs/semantics.md#pauses).
 
 A child's run id follows from its parent's and the instance that calls it, so that starting it twice starts it once. The
 child tells its parent by signals: when it pauses, goes on after that, and ends.

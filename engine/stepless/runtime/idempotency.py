@@ -1,4 +1,4 @@
-"""Starts that are one start: by the caller's key, by the inputs themselves, by a signature (2.12).
+"""Starts that are one start: by the caller's key, by the inputs themselves, by a signature (docs/semantics.md#idempotent-starts).
 
 A claim keeps two digests of what is compared: the one of RFC 8785, by which `1.0` and `1` are one input, and the former one,
 by which a release before this one compares.

@@ -1,4 +1,5 @@
-"""THE loop: lease → load → decide → commit → dispatch → collect, until the run ends, waits or the budget is used up (3.3).
+"""THE loop: lease → load → decide → commit → dispatch → collect, until the run ends, waits or the budget is used up
+(docs/durability.md#the-runner).
 
 What a reader must know to trust it:
 

@@ -1,4 +1,4 @@
-"""Signed resume tokens (4.2): who holds one may answer one pause, once, until it expires.
+"""Signed resume tokens (docs/security.md#what-is-signed): who holds one may answer one pause, once, until it expires.
 
 A token is `base64url(claims).base64url(HMAC-SHA256(key, claims))`. The claims name the key that signed it, so several keys
 are valid at a time and the newest signs. Nothing in a token is secret; everything in it is protected.

@@ -1,4 +1,4 @@
-"""Scripts: what a node does in a simulation instead of its own work (4.5)."""
+"""Scripts: what a node does in a simulation instead of its own work (docs/semantics.md#simulation)."""
 
 from __future__ import annotations
 

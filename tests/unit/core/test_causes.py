@@ -1,4 +1,5 @@
-"""Root causes: what a failure that is a consequence hands on, and which failure a run names (2.5, 2.13)."""
+"""Root causes: what a failure that is a consequence hands on, and which failure a run names (docs/semantics.md#how-a-run-ends,
+docs/semantics.md#inputs)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A run that an operator pauses as a whole: what is under way ends, what follows waits (2.8)."""
+"""A run that an operator pauses as a whole: what is under way ends, what follows waits (docs/semantics.md#pauses)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How long a back-off lasts (2.4)."""
+"""How long a back-off lasts (docs/semantics.md#attempts)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Instances by their ids (2.1)."""
+"""Instances by their ids (docs/semantics.md#instances)."""
 
 from __future__ import annotations
 

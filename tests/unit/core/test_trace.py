@@ -1,4 +1,4 @@
-"""The log as people read it (2.10, 2.11)."""
+"""The log as people read it (docs/semantics.md#events, docs/semantics.md#trace)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Commits that share a transaction: each is durable before it is answered, and each is told its own end (3.2)."""
+"""Commits that share a transaction: each is durable before it is answered, and each is told its own end
+(docs/durability.md#append)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Signed resume tokens (4.2)."""
+"""Signed resume tokens (docs/security.md#what-is-signed)."""
 
 from __future__ import annotations
 
