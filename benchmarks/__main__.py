@@ -28,7 +28,7 @@ from benchmarks import plan, report
 from benchmarks.bars import bars
 from benchmarks.peers.environments import PEERS
 from benchmarks.sample import Sample
-from stepless.cli.cost import lines
+from stepless.cli.verbs.cost import lines
 
 RESULTS = Path(__file__).parent / "results"
 

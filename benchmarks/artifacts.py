@@ -17,12 +17,12 @@ from time import perf_counter
 
 LAYERS = ("Dependencies", "Engine", "Functions")
 IMPORTS = {
-    "api": "import mangum, stepless.api.app, stepless.runtime.bootstrap_aws",
-    "runner": "import stepless.runtime.bootstrap_aws, stepless.runtime.runner, stepless.runtime.budget",
-    "sweeper": "import stepless.runtime.bootstrap_aws, stepless.runtime.sweep",
-    "deadletter": "import stepless.runtime.bootstrap_aws, stepless.runtime.deadletter",
-    "trigger": "import stepless.runtime.bootstrap_aws, stepless.runtime.triggers",
-    "sandbox": "import stepless.runtime.bootstrap_sandbox",
+    "api": "import mangum, stepless.api.app, stepless.runtime.wiring.aws",
+    "runner": "import stepless.runtime.wiring.aws, stepless.runtime.session.runner, stepless.runtime.session.budget",
+    "sweeper": "import stepless.runtime.wiring.aws, stepless.runtime.hosting.sweep",
+    "deadletter": "import stepless.runtime.wiring.aws, stepless.runtime.hosting.deadletter",
+    "trigger": "import stepless.runtime.wiring.aws, stepless.runtime.triggers.delivering",
+    "sandbox": "import stepless.runtime.wiring.sandbox",
 }
 ROUNDS = 5
 MAX_UNZIPPED_MB = 250  # of a function with its layers

@@ -37,8 +37,8 @@ IMPORTS: Mapping[str, str] = {
     "functions/runner": "import app",
     FIRST_RUN: "import app\nfrom benchmarks.first_run import finish\nfinish(app.CLOUD, {path!r}, {run!r})",
     "stepless": "import stepless",
-    "stepless.runtime.runner": "import stepless.runtime.runner",
-    "stepless.runtime.bootstrap": "import stepless.runtime.bootstrap",
+    "stepless.runtime.session.runner": "import stepless.runtime.session.runner",
+    "stepless.runtime.wiring.local": "import stepless.runtime.wiring.local",
     "stepless.api.app": "import stepless.api.app",
     "pydantic": "import pydantic",
 }

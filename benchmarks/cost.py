@@ -21,11 +21,12 @@ from benchmarks.workloads import Document
 from stepless.adapters.memory.clock import SettableClock
 from stepless.adapters.memory.secrets import MemorySecrets
 from stepless.nodes import KINDS, RUNS
-from stepless.runtime import costing, spending
-from stepless.runtime.budget import Budget
-from stepless.runtime.runner import Runner
+from stepless.runtime.access.tokens import Key, Signer
+from stepless.runtime.billing import spending
 from stepless.runtime.service import Service
-from stepless.runtime.tokens import Key, Signer
+from stepless.runtime.session.budget import Budget
+from stepless.runtime.session.runner import Runner
+from stepless.runtime.verbs import costing
 from stepless.runtime.versions import Versions
 from stepless.runtime.world import World
 
@@ -65,9 +66,9 @@ class Account:
 
     def __init__(self, dynamo: Any, service: Callable[[str], Any]) -> None:
         from stepless.adapters.aws.blobs import S3Blobs
+        from stepless.adapters.aws.dynamo.store import DynamoStore
+        from stepless.adapters.aws.dynamo.table import create_table_arguments
         from stepless.adapters.aws.queue import SqsQueue
-        from stepless.adapters.aws.store import DynamoStore
-        from stepless.adapters.aws.table import create_table_arguments
         from stepless.adapters.aws.tallies import RequestTallies
         from stepless.adapters.aws.timers import SchedulerTimers
 

@@ -10,9 +10,9 @@ from typing import Literal
 
 from benchmarks.workloads import Document
 from stepless.ports import Message
-from stepless.runtime.bootstrap import Local, local
-from stepless.runtime.budget import Budget
-from stepless.runtime.runner import Ending
+from stepless.runtime.session.budget import Budget
+from stepless.runtime.session.runner import Ending
+from stepless.runtime.wiring.local import Local, local
 
 Synchronous = Literal["NORMAL", "FULL"]
 BUDGET_MS = 600_000

@@ -15,7 +15,7 @@ from stepless.adapters.sqlite.store import SqliteStore
 from stepless.adapters.system import SystemClock
 from stepless.nodes.function.registry import function
 from stepless.ports import Message
-from stepless.runtime.budget import Budget
+from stepless.runtime.session.budget import Budget
 
 DOCUMENT: dict[str, Any] = {
     "id": "first",
@@ -36,7 +36,7 @@ def greet(name: str) -> str:
 
 def prepare(path: Path, runs: int) -> list[str]:
     """Publishes, and starts so many runs; their ids."""
-    from stepless.runtime.bootstrap import local
+    from stepless.runtime.wiring.local import local
 
     engine = local(path)
     engine.service.publish(DOCUMENT)
@@ -50,7 +50,7 @@ def finish(cloud: Any, path: str, run_id: str) -> None:
     from dataclasses import replace
 
     from stepless.nodes import KINDS
-    from stepless.runtime.runner import Runner
+    from stepless.runtime.session.runner import Runner
     from stepless.runtime.versions import Versions
 
     clock, store = SystemClock(), SqliteStore(path)

@@ -30,8 +30,8 @@ from typing import Any
 from stepless.core.events import EventType
 from stepless.nodes.function import FunctionCall, function
 from stepless.ports import RunFilter
-from stepless.runtime.bootstrap import Local, local
 from stepless.runtime.runlog import RunLog
+from stepless.runtime.wiring.local import Local, local
 
 INPUTS = Path(__file__).parents[2] / "shared" / "inputs" / "wfinstances"
 GROWTH_TASKS = (1_004, 7_055)

@@ -21,7 +21,7 @@ sys.path.insert(0, str(Path(__file__).parent))
 from reference_examples import EXAMPLES
 from reference_language import LANGUAGE
 
-from stepless.cli.field_docs import field_docs
+from stepless.cli.terminal.field_docs import field_docs
 from stepless.model import document
 from stepless.model.durations import DURATION_SCHEMA
 from stepless.model.kind import Kind, Nature, Part

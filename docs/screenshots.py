@@ -18,8 +18,8 @@ import uvicorn
 from playwright.async_api import async_playwright
 
 from stepless.api.app import create_app
-from stepless.runtime.bootstrap import Local, local
-from stepless.runtime.tokens import Claims
+from stepless.runtime.access.tokens import Claims
+from stepless.runtime.wiring.local import Local, local
 
 CHROMIUM = "/usr/bin/chromium"
 FLAGS = [

@@ -19,13 +19,13 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from stepless.builder import Container, Exit, Ref, Step, Workflow
-    from stepless.core.trace import NodeRecord
+    from stepless.core.history.trace import NodeRecord
     from stepless.model.findings import Finding
     from stepless.model.work import NodeFailure
     from stepless.nodes.function.call import FunctionCall
     from stepless.nodes.function.registry import function, node
-    from stepless.runtime.inprocess import RunResult, arun, run
-    from stepless.runtime.inspecting import OpenPause
+    from stepless.runtime.verbs.inspecting import OpenPause
+    from stepless.runtime.wiring.inprocess import RunResult, arun, run
 
 __all__ = [
     "Container", "Exit", "Finding", "FunctionCall", "NodeFailure", "NodeRecord", "OpenPause", "Ref", "RunResult", "Step",
@@ -38,16 +38,16 @@ _HOMES = {
     "Finding": "stepless.model.findings",
     "FunctionCall": "stepless.nodes.function.call",
     "NodeFailure": "stepless.model.work",
-    "NodeRecord": "stepless.core.trace",
-    "OpenPause": "stepless.runtime.inspecting",
+    "NodeRecord": "stepless.core.history.trace",
+    "OpenPause": "stepless.runtime.verbs.inspecting",
     "Ref": "stepless.builder",
-    "RunResult": "stepless.runtime.inprocess",
+    "RunResult": "stepless.runtime.wiring.inprocess",
     "Step": "stepless.builder",
     "Workflow": "stepless.builder",
-    "arun": "stepless.runtime.inprocess",
+    "arun": "stepless.runtime.wiring.inprocess",
     "function": "stepless.nodes.function.registry",
     "node": "stepless.nodes.function.registry",
-    "run": "stepless.runtime.inprocess",
+    "run": "stepless.runtime.wiring.inprocess",
 }
 
 

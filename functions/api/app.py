@@ -11,8 +11,8 @@ with collector_at_rest():
 
     from stepless.api.app import create_app
     from stepless.limits import MAX_LONG_POLL_MS
-    from stepless.runtime import spending
-    from stepless.runtime.bootstrap_aws import aws, setting, traced
+    from stepless.runtime.billing import spending
+    from stepless.runtime.wiring.aws import aws, setting, traced
 
     LOG, CLOUD = Logger(), aws()
     APP = create_app(

@@ -8,8 +8,8 @@ with collector_at_rest():
     from aws_lambda_powertools import Logger
 
     from stepless.errors import SteplessError
-    from stepless.runtime.bootstrap_aws import aws, received, traced
-    from stepless.runtime.deadletter import rest
+    from stepless.runtime.hosting.deadletter import rest
+    from stepless.runtime.wiring.aws import aws, received, traced
 
     LOG, CLOUD = Logger(), aws()
 

@@ -8,9 +8,9 @@ with collector_at_rest():
 
     from aws_lambda_powertools import Logger
 
-    from stepless.runtime import spending
-    from stepless.runtime.bootstrap_aws import aws, received, traced
-    from stepless.runtime.budget import Budget
+    from stepless.runtime.billing import spending
+    from stepless.runtime.session.budget import Budget
+    from stepless.runtime.wiring.aws import aws, received, traced
 
     LOG, CLOUD, LOOP = Logger(), aws(), asyncio.Runner()
     RUNNER = CLOUD.runner

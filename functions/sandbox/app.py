@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from stepless.runtime.bootstrap_sandbox import hide_process, sandboxed
+from stepless.runtime.wiring.sandbox import hide_process, sandboxed
 
 hide_process()
 

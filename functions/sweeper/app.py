@@ -7,8 +7,8 @@ with collector_at_rest():
 
     from aws_lambda_powertools import Logger
 
-    from stepless.runtime.bootstrap_aws import aws, traced
-    from stepless.runtime.sweep import sweep
+    from stepless.runtime.hosting.sweep import sweep
+    from stepless.runtime.wiring.aws import aws, traced
 
     LOG, CLOUD = Logger(), aws()
 

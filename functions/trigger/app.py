@@ -8,10 +8,10 @@ with collector_at_rest():
     from aws_lambda_powertools import Logger
 
     from stepless.errors import SteplessError
-    from stepless.runtime import spending
-    from stepless.runtime.bootstrap_aws import aws, setting, traced
-    from stepless.runtime.payloads import payload_of
-    from stepless.runtime.triggers import arrive
+    from stepless.runtime.billing import spending
+    from stepless.runtime.triggers.delivering import arrive
+    from stepless.runtime.triggers.payloads import payload_of
+    from stepless.runtime.wiring.aws import aws, setting, traced
 
     LOG, CLOUD, OWN_QUEUE = Logger(), aws(), setting("STEPLESS_TRIGGER_QUEUE_ARN")
 

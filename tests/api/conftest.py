@@ -22,8 +22,8 @@ from fastapi import FastAPI
 from stepless.adapters.memory.secrets import MemorySecrets
 from stepless.api.app import create_app
 from stepless.ports import Store
-from stepless.runtime.bootstrap import Local, local
 from stepless.runtime.service import Service
+from stepless.runtime.wiring.local import Local, local
 
 KEY = "the-key-of-the-tests"
 HOOK_SECRET = "a-shared-secret"

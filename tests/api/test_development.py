@@ -8,7 +8,7 @@ import httpx
 import pytest
 
 from stepless.api.app import create_app
-from stepless.runtime.bootstrap import local
+from stepless.runtime.wiring.local import local
 
 ROUTES = ("/runs/{run_id}/skip", "/runs/{run_id}/redeliver")
 pytestmark = pytest.mark.anyio

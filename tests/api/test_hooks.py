@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from stepless.limits import MAX_REQUEST_BYTES
-from stepless.runtime.signatures import sign
+from stepless.runtime.triggers.signatures import sign
 
 pytestmark = pytest.mark.anyio
 

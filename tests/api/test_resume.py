@@ -14,7 +14,7 @@ import pytest
 from stepless.api.page import form
 from stepless.errors import InvalidRequest
 from stepless.limits import MAX_ANSWER_BYTES
-from stepless.runtime.tokens import Claims, Key, Signer
+from stepless.runtime.access.tokens import Claims, Key, Signer
 
 pytestmark = pytest.mark.anyio
 

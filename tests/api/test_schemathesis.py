@@ -22,7 +22,7 @@ from schemathesis.specs.openapi.checks import (
 
 from stepless.adapters.memory.secrets import MemorySecrets
 from stepless.api.app import create_app
-from stepless.runtime.bootstrap import Local, local
+from stepless.runtime.wiring.local import Local, local
 
 KEY = "the-key-of-the-fuzzer"
 EXAMPLES = 12

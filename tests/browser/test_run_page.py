@@ -16,7 +16,7 @@ import uvicorn
 from stepless.adapters.memory.secrets import MemorySecrets
 from stepless.api.app import create_app
 from stepless.nodes.function import function
-from stepless.runtime.bootstrap import local
+from stepless.runtime.wiring.local import local
 
 CHROMIUM = Path("/usr/bin/chromium")
 FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",

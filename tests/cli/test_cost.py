@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from stepless.cli.cost import lines
+from stepless.cli.verbs.cost import lines
 from stepless.model.prices import Work
 from stepless.model.tally import Tally
 from stepless.ports import RunHead
-from stepless.runtime.costing import COUNTED, ESTIMATED, report
+from stepless.runtime.verbs.costing import COUNTED, ESTIMATED, report
 
 HEAD = RunHead("run_0123456789abcdef0123", "refund-approval", "h", "completed", 1, 1, b"{}")
 SMALL = Tally(18, 4, 4, 3, 0, 0, 0, 1, 2, 39, 19_968)

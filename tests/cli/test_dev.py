@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from stepless.cli import main
-from stepless.cli.dev import listen
+from stepless.cli.dev.server import listen
 
 Write = Callable[[str, str], str]
 Serve = Callable[..., Any]

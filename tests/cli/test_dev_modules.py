@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from stepless.cli.dev_modules import Modules
+from stepless.cli.dev.modules import Modules
 from stepless.errors import ConfigError
 from stepless.nodes.function import names
 from stepless.nodes.function.registry import find

@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from stepless.cli.dev import listen
-from stepless.cli.dev_server import Bounds, Connection, Server
+from stepless.cli.dev.http import Bounds, Connection, Server
+from stepless.cli.dev.server import listen
 
 pytestmark = pytest.mark.anyio
 

@@ -11,7 +11,7 @@ from xml.etree import ElementTree
 import pytest
 
 from stepless.cli import main
-from stepless.cli.layout import Box, layout
+from stepless.cli.graph.layout import Box, layout
 from stepless.compile import compile_document, parse
 from stepless.model.graph import all_nodes
 from stepless.nodes import KINDS

@@ -9,7 +9,7 @@ import pytest
 
 from stepless.cli import main
 from stepless.compile import parse
-from stepless.compile.write_yaml import write_yaml
+from stepless.compile.reading.write_yaml import write_yaml
 
 STATE = {
     "blocks": {

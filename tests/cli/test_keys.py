@@ -13,12 +13,12 @@ import pytest
 from processes import PATIENCE_S, ROOT
 
 from stepless.cli import main
-from stepless.cli.keys import rotated_text
+from stepless.cli.verbs.keys import rotated_text
 from stepless.errors import InvalidRequest
 from stepless.limits import MAX_SIGNING_KEYS
 from stepless.ports import Message
-from stepless.runtime.bootstrap import attached, local
-from stepless.runtime.tokens import Claims, Signer, parse_keys
+from stepless.runtime.access.tokens import Claims, Signer, parse_keys
+from stepless.runtime.wiring.local import attached, local
 
 Say = Callable[..., tuple[int, str, str]]
 CLAIMS = Claims("run_1", "boss", 2**50)

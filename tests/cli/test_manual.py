@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from stepless.cli import main
-from stepless.cli.main import VERBS, parser
-from stepless.cli.manual import render
+from stepless.cli.command.main import VERBS, parser
+from stepless.cli.command.manual import render
 
 ROOT = Path(__file__).resolve().parents[2]
 EXAMPLE = re.compile(r"^ *(?:\w+=\S+ )*stepless (.+)$")
@@ -54,7 +54,7 @@ def _joined(words: list[str]) -> list[str]:
 
 
 def test_the_page_is_made_from_the_verbs() -> None:
-    assert (ROOT / "docs/cli.md").read_text() == render(), "python -m stepless.cli.manual > docs/cli.md"
+    assert (ROOT / "docs/cli.md").read_text() == render(), "python -m stepless.cli.command.manual > docs/cli.md"
 
 
 def test_a_verb_that_does_not_exist_is_bad_input(capsys: pytest.CaptureFixture[str]) -> None:

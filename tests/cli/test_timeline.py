@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 from rich.console import Console
 
-from stepless.cli.live import Tree
-from stepless.cli.progress import Progress, duration
-from stepless.cli.timeline import ASCII, MAX_ROWS, Glyphs, glyphs_for, timeline
+from stepless.cli.terminal.live import Tree
+from stepless.cli.terminal.progress import Progress, duration
+from stepless.cli.terminal.timeline import ASCII, MAX_ROWS, Glyphs, glyphs_for, timeline
 from stepless.testing import simulate
 
 INNER = {"type": "transform", "with": {"value": 1}}

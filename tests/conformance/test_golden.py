@@ -1,4 +1,4 @@
-"""Golden cases of our own, in the format of the shared ones: what chapter 2 of the specification says and they leave out."""
+"""Golden cases of our own, in the format of the shared ones: what docs/semantics.md says and they leave out."""
 
 from __future__ import annotations
 

@@ -16,8 +16,8 @@ from aws_services import Service, dynoxide, ministack, moto, or_skip
 from dynamo_table import DirectClient, Table
 
 from stepless.adapters.aws.blobs import S3Blobs
-from stepless.adapters.aws.store import DynamoStore
-from stepless.adapters.aws.table import create_table_arguments
+from stepless.adapters.aws.dynamo.store import DynamoStore
+from stepless.adapters.aws.dynamo.table import create_table_arguments
 from stepless.adapters.memory.blobs import MemoryBlobs
 from stepless.adapters.memory.store import MemoryStore
 from stepless.adapters.sqlite.blobs import SqliteBlobs

@@ -12,17 +12,17 @@ from typing import Any
 import pytest
 from aws_services import Service
 
-from stepless.adapters.aws.inbox import Room
-from stepless.adapters.aws.store import DynamoStore
-from stepless.adapters.aws.table import create_table_arguments
+from stepless.adapters.aws.dynamo.inbox import Room
+from stepless.adapters.aws.dynamo.store import DynamoStore
+from stepless.adapters.aws.dynamo.table import create_table_arguments
 from stepless.adapters.memory.blobs import MemoryBlobs
 from stepless.adapters.memory.secrets import MemorySecrets
 from stepless.errors import LimitExceeded
 from stepless.limits import LOCAL_BUDGET_MS, MAX_BATCH_BYTES, MAX_INBOX_SIGNALS, MAX_ITEM_BYTES, MAX_SIGNAL_BYTES
 from stepless.ports import Message, RunHead, Signal
-from stepless.runtime.bootstrap import Local, assemble
-from stepless.runtime.budget import Budget
 from stepless.runtime.inbox import answer_signal
+from stepless.runtime.session.budget import Budget
+from stepless.runtime.wiring.local import Local, assemble
 
 ITEM_BYTES = 400 * 1_024  # DynamoDB's limit
 MEGABYTE = "x" * 1_000_000

@@ -23,7 +23,7 @@ from stepless.limits import MAX_CODE_PRINT_CHARACTERS
 from stepless.model.program import Program, Ran
 from stepless.model.work import NodeFailure
 from stepless.ports import Sandbox
-from stepless.runtime.bootstrap_sandbox import sandboxed
+from stepless.runtime.wiring.sandbox import sandboxed
 
 Reply = Callable[[bytes], tuple[int, dict[str, str], bytes]]
 
@@ -400,7 +400,7 @@ def test_code_ends_the_same_behind_both_walls(code: str, expected: str, more: di
 
 
 def test_the_function_hides_its_process() -> None:
-    code = ("import ctypes\nfrom stepless.runtime.bootstrap_sandbox import hide_process\nhide_process()\n"
+    code = ("import ctypes\nfrom stepless.runtime.wiring.sandbox import hide_process\nhide_process()\n"
             "print(ctypes.CDLL(None).prctl(3, 0, 0, 0, 0))")
     told = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=30, check=True)
     assert told.stdout.strip() == "0"

@@ -18,7 +18,7 @@ from emulators import Missing
 from local_cloud import Cloud, deployed
 
 from stepless.adapters.system import SystemClock
-from stepless.runtime.signatures import sign
+from stepless.runtime.triggers.signatures import sign
 
 HERE = Path(__file__).resolve().parent
 API_KEY = "try-it"

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 import yaml
 
-from stepless.adapters.aws.table import create_table_arguments, time_to_live_arguments
+from stepless.adapters.aws.dynamo.table import create_table_arguments, time_to_live_arguments
 from stepless.limits import BUDGET_MARGIN_MS, LEASE_MS
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -97,7 +97,7 @@ def test_every_setting_that_the_functions_read_is_set(template: dict[str, Any]) 
     given = set(template["Globals"]["Function"]["Environment"]["Variables"])
     given |= set(properties(template, "ApiFunction")["Environment"]["Variables"])
     read = set()
-    for path in (ROOT / "engine/stepless/runtime/bootstrap_aws.py", *ROOT.glob("functions/*/app.py")):
+    for path in (ROOT / "engine/stepless/runtime/wiring/aws.py", *ROOT.glob("functions/*/app.py")):
         for node in ast.walk(ast.parse(path.read_text())):
             match node:
                 case ast.Call(func=ast.Name(id="setting"), args=[ast.Constant(value=str(name))]):

@@ -22,8 +22,8 @@ from stepless.nodes.function import registered_anew, run
 from stepless.nodes.http.addresses import ALLOW_VARIABLE
 from stepless.nodes.webhook import Hmac
 from stepless.ports import Call
-from stepless.runtime.bootstrap import local
-from stepless.runtime.triggers import Firing, start_scheduled
+from stepless.runtime.triggers.delivering import Firing, start_scheduled
+from stepless.runtime.wiring.local import local
 from stepless.testing import WorkflowTest
 
 SECURITY, ARCHITECTURE, FAQ, REFERENCE = (

@@ -10,7 +10,7 @@ import pytest
 from pages import ROOT
 from pydantic import BaseModel
 
-from stepless.cli.field_docs import described, field_docs
+from stepless.cli.terminal.field_docs import described, field_docs
 from stepless.compile import json_schema
 from stepless.model import document
 from stepless.nodes import KINDS

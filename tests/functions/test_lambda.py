@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from lambda_stack import API_KEY, Stack, sample
 
-from stepless.adapters.aws.store import DynamoStore
+from stepless.adapters.aws.dynamo.store import DynamoStore
 from stepless.limits import DEAD_LETTER_REST_MS
 from stepless.ports import RunHead
 

@@ -25,21 +25,21 @@ from stepless.adapters.memory.blobs import MemoryBlobs
 from stepless.adapters.memory.store import MemoryStore
 from stepless.adapters.sqlite.store import SqliteStore
 from stepless.compile import compile_document
-from stepless.core.codec import decode_batch, encode_batch
 from stepless.core.events import EventType
 from stepless.core.fold import fold
-from stepless.core.snapshot import decode_state
+from stepless.core.history.trace import envelope
 from stepless.core.state import State
-from stepless.core.trace import envelope
+from stepless.core.stored.codec import decode_batch, encode_batch
+from stepless.core.stored.snapshot import decode_state
 from stepless.model.graph import Graph
 from stepless.model.json import equal
 from stepless.model.packing import pack
 from stepless.nodes import KINDS
 from stepless.nodes.function import function
 from stepless.ports import Batch, Message, RunFilter
-from stepless.runtime.bootstrap import Local, local
-from stepless.runtime.budget import Budget
 from stepless.runtime.runlog import RunLog
+from stepless.runtime.session.budget import Budget
+from stepless.runtime.wiring.local import Local, local
 
 SETS = sorted(path for path in Path(__file__).parent.iterdir() if path.is_dir() and (path / DATABASE).exists())
 FILES = [path for each in SETS for path in sorted(each.glob("*.json"))]

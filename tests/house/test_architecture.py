@@ -38,43 +38,56 @@ IDS = [identity for identity, _ in CONTRACTS]
 
 STUB = """
 stepless.__main__ stepless.codes stepless.collector stepless.imports stepless.imports.sim stepless.raised
-stepless.adapters stepless.adapters.aws stepless.adapters.aws.store stepless.adapters.memory stepless.adapters.memory.store
-stepless.api stepless.api.app stepless.builder stepless.builder.workflow stepless.cli stepless.cli.dev stepless.cli.main
+stepless.adapters stepless.adapters.aws stepless.adapters.aws.dynamo.store stepless.adapters.memory stepless.adapters.memory.store
+stepless.api stepless.api.app stepless.builder stepless.builder.workflow stepless.cli stepless.cli.dev.server
+stepless.cli.command.main
 stepless.compile stepless.compile.link
 stepless.core stepless.core.decide stepless.core.fold stepless.errors stepless.expressions stepless.expressions.parse
 stepless.limits stepless.model stepless.model.document stepless.nodes stepless.nodes.http stepless.nodes.loop
-stepless.nodes.registry stepless.ports stepless.runtime stepless.runtime.bootstrap stepless.runtime.bootstrap_aws
-stepless.runtime.runner stepless.testing stepless.testing.simulate
+stepless.nodes.registry stepless.ports stepless.runtime stepless.runtime.wiring.local stepless.runtime.wiring.aws
+stepless.runtime.session.runner stepless.testing stepless.testing.simulate
 """
+ROOMS = [  # that a contract of layers names: each must be there
+    f"{container}.{room.strip()}"
+    for options in CONFIGURATION["contracts_options"]
+    if options["type"] == "layers"
+    for container in options["containers"]
+    for layer in options["layers"]
+    for room in layer.split("|")
+]
 TRESPASSES = [  # what is drawn, and the contracts that it breaks, by name
-    (["stepless.core.decide -> stepless.runtime.runner"], "layers"),
+    (["stepless.core.decide -> stepless.runtime.session.runner"], "layers"),
     (["stepless.model.document -> stepless.compile.link"], "layers"),
     (["stepless.core.decide -> stepless.compile.link"], "layers"),
     (["stepless.expressions.parse -> stepless.ports"], "layers"),
-    (["stepless.cli.main -> stepless.api.app"], "layers"),
+    (["stepless.cli.command.main -> stepless.api.app"], "layers"),
     (["stepless.api.app -> stepless.testing.simulate"], "layers"),
-    (["stepless.imports.sim -> stepless.runtime.runner"], "layers"),
-    (["stepless.runtime.runner -> stepless.builder.workflow"], "layers"),
+    (["stepless.imports.sim -> stepless.runtime.session.runner"], "layers"),
+    (["stepless.runtime.session.runner -> stepless.builder.workflow"], "layers"),
     (["stepless.core.decide -> stepless.core.fold", "stepless.core.fold -> stepless.core.decide"], "acyclic"),
     (["stepless.adapters.memory.store -> stepless.core.fold"], "adapters layers"),
     (["stepless.adapters.memory.store -> stepless.expressions.parse"], "adapters"),
-    (["stepless.runtime.runner -> stepless.adapters.memory.store"], "composition-root"),
-    (["stepless.cli.main -> stepless.adapters.memory"], "composition-root"),
-    (["stepless.runtime.bootstrap_aws -> stepless.adapters.memory.store"], "composition-root"),
+    (["stepless.runtime.session.runner -> stepless.adapters.memory.store"], "composition-root"),
+    (["stepless.cli.command.main -> stepless.adapters.memory"], "composition-root"),
+    (["stepless.runtime.wiring.aws -> stepless.adapters.memory.store"], "composition-root"),
     (["stepless.core.decide -> time"], "pure"),
     (["stepless.compile.link -> stepless.model.document", "stepless.model.document -> os"], "pure"),
     (["stepless.expressions.parse -> asyncio"], "pure"),
     (["stepless.compile.link -> gc"], "collector pure"),
-    (["stepless.runtime.runner -> gc"], "collector"),
-    (["stepless.runtime.bootstrap_aws -> stepless.collector"], "collector"),
+    (["stepless.runtime.session.runner -> gc"], "collector"),
+    (["stepless.runtime.wiring.aws -> stepless.collector"], "collector"),
     (["stepless.core.fold -> stepless.codes", "stepless.codes -> gc"], "collector pure"),
     (["stepless.core.fold -> pydantic"], "pydantic"),
     (["stepless.nodes.http -> boto3"], "boto3"),
     (["stepless.adapters.memory.store -> botocore"], "boto3"),
-    (["stepless.runtime.runner -> fastapi"], "fastapi"),
-    (["stepless.cli.dev -> starlette"], "fastapi"),
+    (["stepless.runtime.session.runner -> fastapi"], "fastapi"),
+    (["stepless.cli.dev.server -> starlette"], "fastapi"),
     (["stepless.nodes.http -> stepless.nodes.loop"], "kinds"),
     (["stepless.drawer -> stepless.limits"], "layers"),
+    (["stepless.runtime.verbs.starting -> stepless.runtime.session.runner"], "runtime"),
+    (["stepless.runtime.session.runner -> stepless.runtime.wiring.local"], "runtime"),
+    (["stepless.runtime.drawer -> stepless.limits"], "runtime"),
+    (["stepless.cli.terminal.live -> stepless.cli.verbs.run"], "cli"),
 ]
 
 
@@ -86,7 +99,7 @@ def graph() -> grimp.ImportGraph:
 def stub(*imports: str) -> grimp.ImportGraph:
     """A house of empty rooms with these imports, each `importer -> imported`."""
     drawn = grimp.ImportGraph()
-    for module in ("stepless", *STUB.split()):
+    for module in dict.fromkeys(["stepless", *STUB.split(), *ROOMS]):
         drawn.add_module(module)
     for line in imports:
         importer, imported = line.split(" -> ")
@@ -116,19 +129,19 @@ def test_an_empty_house_breaks_no_contract() -> None:
 @pytest.mark.parametrize(
     "lines",
     [
-        "stepless.api.app -> stepless.runtime.runner",
+        "stepless.api.app -> stepless.runtime.session.runner",
         "stepless.api.app -> fastapi",
-        "stepless.cli.dev -> stepless.api.app",
-        "stepless.runtime.runner -> stepless.core.decide",
-        "stepless.runtime.bootstrap -> stepless.adapters.aws.store",
-        "stepless.runtime.bootstrap_aws -> stepless.adapters.aws.store",
-        "stepless.adapters.aws.store -> boto3",
+        "stepless.cli.dev.server -> stepless.api.app",
+        "stepless.runtime.session.runner -> stepless.core.decide",
+        "stepless.runtime.wiring.local -> stepless.adapters.aws.dynamo.store",
+        "stepless.runtime.wiring.aws -> stepless.adapters.aws.dynamo.store",
+        "stepless.adapters.aws.dynamo.store -> boto3",
         "stepless.adapters.memory.store -> stepless.ports",
         "stepless.core.decide -> stepless.core.fold",
         "stepless.nodes.registry -> stepless.nodes.http",
         "stepless.testing.simulate -> stepless.adapters.memory.store",
         "stepless.model.document -> pydantic",
-        "stepless.cli.main -> stepless.collector",
+        "stepless.cli.command.main -> stepless.collector",
         "stepless.collector -> gc",
     ],
 )

@@ -229,7 +229,7 @@ LET_PASS: list[tuple[Rule, PurePosixPath, str]] = [
     (never_sleeps, SOME, "async def f(): await asyncio.sleep(0)"),
     (patches_nothing, SOME, "monkeypatch.setenv('TOKEN', 'x')\nfrom moto import mock_aws"),
     (is_a_thin_handler, RUNNER, "\n" * MAX_HANDLER_LINES),
-    (starts_without_the_api, RUNNER, "from stepless.runtime.bootstrap import service"),
+    (starts_without_the_api, RUNNER, "from stepless.runtime.wiring.local import service"),
     (starts_without_the_api, PurePosixPath("functions/api/app.py"), "from mangum import Mangum"),
 ]
 

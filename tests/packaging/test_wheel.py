@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from environments import ROOT, Environment, empty, must, say, uv
 
-from stepless.cli.extras import EXTRAS, missing_extra
+from stepless.cli.command.extras import EXTRAS, missing_extra
 from stepless.runtime.origin import command
 
 pytestmark = pytest.mark.installs
@@ -90,7 +90,7 @@ def test_whoever_writes_workflows_tests_and_serves_them_with_one_extra(dev: Envi
     write(dev, hello__yaml=HELLO, greetings__py=FUNCTIONS, test_hello__py=TEST)
     done = dev.say("pytest", "-q")
     assert done.returncode == 0 and "1 passed" in done.stdout, done.stdout
-    assert dev.say("python", "-c", "import stepless.cli.dev, rich").returncode == 0
+    assert dev.say("python", "-c", "import stepless.cli.dev.server, rich").returncode == 0
 
 
 def test_a_project_that_it_begins_passes_its_own_test(dev: Environment) -> None:

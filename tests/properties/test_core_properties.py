@@ -15,9 +15,9 @@ from stepless.core.decide import decide
 from stepless.core.events import NODE_ENDS, RUN_ENDS, Event, EventType
 from stepless.core.facts import Answered, Begin, Completed, Fact, Failed, Failure, Recovered
 from stepless.core.fold import fold
-from stepless.core.snapshot import decode_state, encode_state
+from stepless.core.history.trace import Trace
 from stepless.core.state import State
-from stepless.core.trace import Trace
+from stepless.core.stored.snapshot import decode_state, encode_state
 from stepless.model.graph import Graph
 from stepless.model.kind import Outcome
 from stepless.nodes import KINDS

@@ -18,9 +18,9 @@ from workflows import call
 from stepless.errors import Conflict, NotFound, StoreUnavailable
 from stepless.model.json import JSON
 from stepless.ports import RunFilter
-from stepless.runtime.publishing import hook_key
 from stepless.runtime.service import Service
-from stepless.runtime.webhooks import HookRequest
+from stepless.runtime.triggers.webhooks import HookRequest
+from stepless.runtime.verbs.publishing import hook_key
 
 if TYPE_CHECKING:
     from episode import Episode

@@ -24,7 +24,7 @@ from workflows import Scenario, draw_scenario
 
 from stepless.adapters.memory.secrets import MemorySecrets
 from stepless.core.events import Event, EventType
-from stepless.core.trace import Trace
+from stepless.core.history.trace import Trace
 from stepless.errors import SteplessError
 from stepless.limits import LEASE_MARGIN_MS
 from stepless.model.graph import Graph
@@ -32,11 +32,11 @@ from stepless.model.kind import Pause
 from stepless.model.work import NodeFailure, Result
 from stepless.nodes import KINDS
 from stepless.ports import Call, Message, RunHead
-from stepless.runtime.children import caller
+from stepless.runtime.access.tokens import Key, Signer
 from stepless.runtime.commits import Commits
-from stepless.runtime.deadletter import rest
-from stepless.runtime.runner import Runner
-from stepless.runtime.tokens import Key, Signer
+from stepless.runtime.hosting.deadletter import rest
+from stepless.runtime.session.children import caller
+from stepless.runtime.session.runner import Runner
 from stepless.runtime.world import World
 from stepless.testing import simulate
 

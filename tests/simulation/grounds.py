@@ -16,8 +16,8 @@ from faults import FaultyBlobs, FaultyQueue, FaultyTimers, Line, OpenLine
 from watched import AcknowledgingStore, WatchedStore
 
 from stepless.adapters.aws.blobs import S3Blobs
+from stepless.adapters.aws.dynamo.store import DynamoStore
 from stepless.adapters.aws.queue import SqsQueue
-from stepless.adapters.aws.store import DynamoStore
 from stepless.adapters.aws.timers import SchedulerTimers
 from stepless.adapters.memory.blobs import MemoryBlobs
 from stepless.adapters.memory.store import MemoryStore

@@ -11,11 +11,11 @@ from dataclasses import dataclass, field
 from faults import EPOCH_MS
 from virtual_time import Schedule
 
-from stepless.core.codec import decode_batch
 from stepless.core.events import NODE_ENDS, NODE_FAILURES, RUN_ENDS, Event, EventType
 from stepless.core.fold import fold
-from stepless.core.snapshot import decode_state, encode_state
 from stepless.core.state import State
+from stepless.core.stored.codec import decode_batch
+from stepless.core.stored.snapshot import decode_state, encode_state
 from stepless.limits import MAX_BATCH_BYTES
 from stepless.model.graph import Graph
 from stepless.ports import Batch, Call, RunHead, Store

@@ -25,10 +25,10 @@ from stepless.errors import Fenced
 from stepless.limits import MAX_IN_FLIGHT
 from stepless.model.graph import Graph
 from stepless.ports import Batch, Lease, Message, RunHead, Signal
-from stepless.runtime.budget import Budget
 from stepless.runtime.runlog import RunLog
-from stepless.runtime.runner import Ending, Runner, Session
-from stepless.runtime.signals import Signals
+from stepless.runtime.session.budget import Budget
+from stepless.runtime.session.runner import Ending, Runner, Session
+from stepless.runtime.session.signals import Signals
 
 
 def _runner(session: type[Session]) -> type[Runner]:

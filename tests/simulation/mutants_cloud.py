@@ -15,11 +15,11 @@ from grounds import OnCloud
 from weathers import dead_letters, draw_cloud_weather
 from workers import Parcel
 
-from stepless.adapters.aws import claims, heads, keys
 from stepless.adapters.aws.blobs import S3Blobs
-from stepless.adapters.aws.listings import Listings
-from stepless.adapters.aws.store import DynamoStore
-from stepless.adapters.aws.wire import PUT_AT_ONCE, Wire, Written
+from stepless.adapters.aws.dynamo import claims, heads, keys
+from stepless.adapters.aws.dynamo.listings import Listings
+from stepless.adapters.aws.dynamo.store import DynamoStore
+from stepless.adapters.aws.dynamo.wire import PUT_AT_ONCE, Wire, Written
 from stepless.limits import LEASE_MS
 from stepless.ports import Batch, Lease, Message, RunHead, StoredVersion
 from stepless.runtime.world import World
@@ -103,8 +103,8 @@ class ForgetsWhatWasNotPut(Wire):
     """Items that a batch left out are taken for written."""
 
     def put_many(self, items: Sequence[Mapping[str, Any]]) -> None:
+        from stepless.adapters.aws.dynamo.wire import _encoded
         from stepless.adapters.aws.errors import translated
-        from stepless.adapters.aws.wire import _encoded
 
         for start in range(0, len(items), PUT_AT_ONCE):
             puts = [{"PutRequest": {"Item": _encoded(item)}} for item in items[start : start + PUT_AT_ONCE]]
@@ -116,8 +116,8 @@ class ForgetsWhatWasNotRead(Wire):
     """Keys that a batch left out are taken for missing."""
 
     def _get_batch(self, wanted: list[dict[str, Any]]) -> Any:
+        from stepless.adapters.aws.dynamo.wire import _decoded
         from stepless.adapters.aws.errors import translated
-        from stepless.adapters.aws.wire import _decoded
 
         with translated(self.table):
             answer = self._client.batch_get_item(RequestItems={self.table: {"Keys": wanted, "ConsistentRead": True}})

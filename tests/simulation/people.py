@@ -22,9 +22,9 @@ from stepless.core.events import EventType
 from stepless.errors import Conflict, Gone, InvalidRequest, NotFound, StoreUnavailable
 from stepless.nodes import KINDS
 from stepless.ports import RunHead
+from stepless.runtime.hosting.sweep import sweep
 from stepless.runtime.inbox import ENDED
 from stepless.runtime.service import Service
-from stepless.runtime.sweep import sweep
 from stepless.testing import simulate
 
 HOLD_MS = (50, 1_500, 30_000, 200_000)  # so long a run stays paused, and goes on until the next time

@@ -24,14 +24,14 @@ from stepless import FunctionCall, function
 from stepless.adapters.sqlite.blobs import SqliteBlobs
 from stepless.adapters.sqlite.store import SqliteStore
 from stepless.adapters.system import EnvSecrets
-from stepless.core.codec import decode_batch
 from stepless.core.events import NODE_ENDS
+from stepless.core.stored.codec import decode_batch
 from stepless.errors import SteplessError
 from stepless.ports import RunFilter, Store
-from stepless.runtime.bootstrap import assemble, local
-from stepless.runtime.host import Host
+from stepless.runtime.hosting.host import Host
 from stepless.runtime.inbox import ENDED
 from stepless.runtime.service import Service
+from stepless.runtime.wiring.local import assemble, local
 
 RUNS = 16
 WORK: dict[str, Any] = {"type": "function", "with": {"call": "real.work"}}

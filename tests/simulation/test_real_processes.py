@@ -22,18 +22,18 @@ from stepless.adapters.memory.timers import MemoryTimers
 from stepless.adapters.sqlite.blobs import SqliteBlobs
 from stepless.adapters.sqlite.store import SqliteStore
 from stepless.adapters.system import EnvSecrets, SystemClock
-from stepless.core.codec import decode_batch
 from stepless.core.events import NODE_ENDS, RUN_ENDS, Event, EventType
+from stepless.core.stored.codec import decode_batch
 from stepless.errors import StoreUnavailable
 from stepless.nodes import KINDS
 from stepless.nodes import RUNS as NODE_RUNS
 from stepless.ports import RunFilter
-from stepless.runtime.bootstrap import Local, assemble
-from stepless.runtime.host import Host
-from stepless.runtime.runner import Runner
+from stepless.runtime.access.tokens import Key, Signer
+from stepless.runtime.hosting.host import Host
 from stepless.runtime.service import Service
-from stepless.runtime.tokens import Key, Signer
+from stepless.runtime.session.runner import Runner
 from stepless.runtime.versions import Versions
+from stepless.runtime.wiring.local import Local, assemble
 from stepless.runtime.world import World
 
 KILLS = int(os.environ.get("STEPLESS_KILLS", "36"))

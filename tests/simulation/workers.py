@@ -16,7 +16,7 @@ from stepless.model.graph import Graph
 from stepless.model.kind import Kinds
 from stepless.nodes import KINDS
 from stepless.ports import Message, Store
-from stepless.runtime.budget import Budget
+from stepless.runtime.session.budget import Budget
 from stepless.runtime.versions import Versions
 
 if TYPE_CHECKING:

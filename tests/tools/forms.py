@@ -11,7 +11,7 @@ from functools import cache
 
 from pages import ROOT
 
-from stepless.cli.main import main, parser
+from stepless.cli.command.main import main, parser
 from stepless.errors import SteplessError
 
 LEADING = ("do", "then", "else", "if", "while", "until", "{", "!")
@@ -161,7 +161,7 @@ def _curl(words: list[str]) -> Iterator[str]:
 def routes() -> Mapping[str, frozenset[str]]:
     """The API's paths and their methods, in lower case."""
     from stepless.api.app import create_app
-    from stepless.runtime.bootstrap import local
+    from stepless.runtime.wiring.local import local
 
     built = local(None)
     try:

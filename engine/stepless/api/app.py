@@ -11,29 +11,16 @@ from fastapi.middleware.cors import CORSMiddleware
 from fastapi.openapi.utils import get_openapi
 from pydantic import TypeAdapter
 
-from stepless.api import (
-    changing,
-    costs,
-    events,
-    health,
-    hooks,
-    keys,
-    listing,
-    problems,
-    reference,
-    resume,
-    runs,
-    viewing,
-    workflows,
-)
+from stepless.api import problems, reference, viewing
 from stepless.api.auth import guard
-from stepless.api.development import add_routes as add_development_routes
 from stepless.api.examples import add_examples
 from stepless.api.links import Links
 from stepless.api.models import Problem
+from stepless.api.routes import changing, costs, events, health, hooks, keys, listing, resume, runs, workflows
+from stepless.api.routes.development import add_routes as add_development_routes
 from stepless.errors import ConfigError
 from stepless.limits import HEARTBEAT_MS, MAX_LONG_POLL_MS
-from stepless.runtime.apikeys import ApiKeys
+from stepless.runtime.access.apikeys import ApiKeys
 from stepless.runtime.service import Service
 
 _ORIGIN: Final = re.compile(r"\*|https?://[A-Za-z0-9.:\[\]-]+")

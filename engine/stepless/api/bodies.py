@@ -8,7 +8,7 @@ from urllib.parse import parse_qsl
 from pydantic import BaseModel, ValidationError
 from starlette.requests import ClientDisconnect, Request
 
-from stepless.compile.strict_json import strict_json
+from stepless.compile.reading.strict_json import strict_json
 from stepless.errors import InvalidRequest
 from stepless.limits import MAX_ANSWER_FIELDS, MAX_REQUEST_BYTES
 from stepless.model.json import JSON

@@ -11,7 +11,7 @@ from stepless.api.replies import encode
 from stepless.limits import INLINE_VALUE_BYTES, MAX_PAGE_BYTES, PREVIEW_CHARACTERS
 from stepless.model.json import JSON
 from stepless.runtime.runlog import may_be_large
-from stepless.runtime.values import hash_of, value_bytes
+from stepless.runtime.verbs.values import hash_of, value_bytes
 
 _ROOM: Final = 4_096  # for what stands around the answer
 _Holder = dict[str, Any]

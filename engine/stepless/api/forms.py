@@ -12,11 +12,11 @@ from dataclasses import dataclass, field
 from math import ceil, floor, isfinite
 from typing import Final
 
-from stepless.compile.strict_json import strict_json
+from stepless.compile.reading.strict_json import strict_json
 from stepless.errors import InvalidRequest
 from stepless.limits import MAX_ANSWER_FIELDS
 from stepless.model.json import JSON
-from stepless.runtime.answering import unknown_field
+from stepless.runtime.verbs.answering import unknown_field
 
 PREFIX: Final = "answer."  # of a field's name in the form: a field may be called `decision`
 _LENGTHS: Final = (("minlength", "minLength"), ("maxlength", "maxLength"))

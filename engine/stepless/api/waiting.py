@@ -13,9 +13,9 @@ from starlette.concurrency import run_in_threadpool
 
 from stepless.errors import TransientError
 from stepless.limits import LOOK_FIRST_MS, LOOK_LAST_MS
-from stepless.runtime.inspecting import EventPage, RunView
 from stepless.runtime.news import Follower
 from stepless.runtime.service import Service
+from stepless.runtime.verbs.inspecting import EventPage, RunView
 
 T = TypeVar("T")
 

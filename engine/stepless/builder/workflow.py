@@ -19,7 +19,7 @@ from stepless.model.json import JSON
 if TYPE_CHECKING:
     from stepless.model.findings import Finding
     from stepless.ports import Models
-    from stepless.runtime.inprocess import Approve, RunResult
+    from stepless.runtime.wiring.inprocess import Approve, RunResult
 
 
 class Workflow(Level):
@@ -101,7 +101,7 @@ class Workflow(Level):
 
     def to_yaml(self) -> str:
         """The document as people write it. Reading it gives the same document again."""
-        from stepless.compile.write_yaml import write_yaml
+        from stepless.compile.reading.write_yaml import write_yaml
 
         return write_yaml(self._level)
 
@@ -122,7 +122,7 @@ class Workflow(Level):
         models: Models | None = None,
     ) -> RunResult:
         """`stepless.run` of this workflow: to its end, in this process. From async code call `arun`."""
-        from stepless.runtime.inprocess import run
+        from stepless.runtime.wiring.inprocess import run
 
         return run(self.document(), inputs, entry=entry, db=db, approve=approve, models=models)
 
@@ -136,7 +136,7 @@ class Workflow(Level):
         models: Models | None = None,
     ) -> RunResult:
         """`run`, in the caller's event loop."""
-        from stepless.runtime.inprocess import arun
+        from stepless.runtime.wiring.inprocess import arun
 
         return await arun(self.document(), inputs, entry=entry, db=db, approve=approve, models=models)
 

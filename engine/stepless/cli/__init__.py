@@ -42,6 +42,6 @@
     layout.py svg.py    a graph as a picture
 """
 
-from stepless.cli.main import main
+from stepless.cli.command.main import main
 
 __all__ = ["main"]

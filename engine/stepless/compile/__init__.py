@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 if TYPE_CHECKING:
     from stepless.compile.canonical import content_hash
     from stepless.compile.compiler import check_document, compile_document
-    from stepless.compile.read import parse
+    from stepless.compile.reading.read import parse
     from stepless.compile.schema import json_schema
     from stepless.compile.stored import compile_stored
 
@@ -21,7 +21,7 @@ __all__ = ["parse", "compile_document", "compile_stored", "check_document", "con
 
 _HOMES: Final = {
     "check_document": "compiler", "compile_document": "compiler", "compile_stored": "stored", "content_hash": "canonical",
-    "json_schema": "schema", "parse": "read",
+    "json_schema": "schema", "parse": "reading.read",
 }  # fmt: skip
 
 

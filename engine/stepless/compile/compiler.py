@@ -5,15 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
-from stepless.compile import argument_checks, edge_checks, node_checks, tool_checks
 from stepless.compile.canonical import content_hash, json_findings
+from stepless.compile.checks import arguments as argument_checks
+from stepless.compile.checks import edges as edge_checks
+from stepless.compile.checks import nodes as node_checks
+from stepless.compile.checks import tools as tool_checks
+from stepless.compile.checks.references import reference_findings, reserved_env
+from stepless.compile.checks.texts import doubtful_references
 from stepless.compile.draft import Draft, draft_of, readable
 from stepless.compile.fields import fill
 from stepless.compile.link import link
 from stepless.compile.params import fit
-from stepless.compile.references import reference_findings, reserved_env
 from stepless.compile.shape import judged
-from stepless.compile.text_checks import doubtful_references
 from stepless.errors import DocumentRefused
 from stepless.limits import MAX_COUNTED_FINDINGS, MAX_EDGES, MAX_FINDINGS, MAX_NODES
 from stepless.model.findings import Finding, Severity

@@ -7,11 +7,11 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any
 
-from stepless.core.codec import decode_batch, encode_batch
 from stepless.core.events import RUN_ENDS, Event
 from stepless.core.fold import fold
-from stepless.core.snapshot import decode_state, encode_state
 from stepless.core.state import State
+from stepless.core.stored.codec import decode_batch, encode_batch
+from stepless.core.stored.snapshot import decode_state, encode_state
 from stepless.errors import AppendConflict, DamagedLog, EngineBug, LimitExceeded, LogUnreadable
 from stepless.limits import (
     INLINE_VALUE_BYTES,

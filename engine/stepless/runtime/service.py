@@ -5,27 +5,26 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from stepless.core.trace import NodeRecord
+from stepless.core.history.trace import NodeRecord
 from stepless.limits import DEFAULT_PAGE_ITEMS, PAGE_EVENTS
 from stepless.model.json import JSON
 from stepless.ports import Page, RunFilter, RunHead, StoredVersion
-from stepless.runtime import (
+from stepless.runtime.access.tokens import Signer
+from stepless.runtime.triggers import delivering as triggers
+from stepless.runtime.triggers import redelivering, webhooks
+from stepless.runtime.verbs import (
     answering,
     bulk,
     costing,
     holding,
     inspecting,
     publishing,
-    redelivering,
     replaying,
     reruns,
     searching,
     skipping,
     starting,
-    triggers,
-    webhooks,
 )
-from stepless.runtime.tokens import Signer
 from stepless.runtime.versions import Versions
 from stepless.runtime.world import World
 
@@ -140,7 +139,7 @@ class Service:
 
     def value(self, run_id: str, hash: str) -> bytes:
         """See `values.find`."""
-        from stepless.runtime import values  # few ask for them
+        from stepless.runtime.verbs import values
 
         return values.find(self.world, self.versions, self.signer, run_id, hash)
 

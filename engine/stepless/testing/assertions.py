@@ -8,7 +8,7 @@ from datetime import timedelta
 from typing import TYPE_CHECKING, NoReturn, Self, TypeVar
 
 from stepless.compile.suggest import did_you_mean
-from stepless.core.trace import NodeRecord
+from stepless.core.history.trace import NodeRecord
 from stepless.limits import MAX_TOLD_LINES
 from stepless.model.graph import Body, Graph
 from stepless.model.json import JSON

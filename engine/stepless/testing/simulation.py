@@ -19,11 +19,11 @@ from stepless.core.ending import outputs
 from stepless.core.events import Event, EventType
 from stepless.core.facts import Answered, Begin, CancelRequested, Expired, Fact, Failed, Failure, Tick
 from stepless.core.fold import fold
+from stepless.core.history.tags import Tag
+from stepless.core.history.trace import NodeRecord, Trace, envelope
 from stepless.core.pauses import next_due_ms
-from stepless.core.snapshot import decode_state, encode_state
 from stepless.core.state import State
-from stepless.core.tags import Tag
-from stepless.core.trace import NodeRecord, Trace, envelope
+from stepless.core.stored.snapshot import decode_state, encode_state
 from stepless.core.variables import outgoing_cells
 from stepless.errors import EngineBug, InvalidRequest
 from stepless.model.graph import Graph

@@ -14,7 +14,7 @@ from stepless.builder.steps import Step
 from stepless.model.document import AfterDocument, Document, DocumentPart, EdgeDocument, NodeDocument
 from stepless.model.kind import Nature
 from stepless.nodes import KINDS
-from stepless.runtime.inprocess import arun, run
+from stepless.runtime.wiring.inprocess import arun, run
 
 OPTION = inspect.Parameter.VAR_KEYWORD
 

@@ -13,8 +13,8 @@ from stepless.core.decision import Decision
 from stepless.core.events import Event
 from stepless.core.facts import Begin, Completed, Fact
 from stepless.core.fold import fold
+from stepless.core.history.trace import Trace
 from stepless.core.state import State
-from stepless.core.trace import Trace
 from stepless.model.graph import Graph
 from stepless.model.kind import Outcome
 from stepless.nodes import KINDS

@@ -10,7 +10,7 @@ import pytest
 
 from stepless.core.events import EventType
 from stepless.core.facts import CancelRequested, ChildChanged, Fact, Failed, Failure, Suspended, Tick
-from stepless.core.snapshot import decode_state, encode_state
+from stepless.core.stored.snapshot import decode_state, encode_state
 from stepless.limits import MAX_CAUSES, MAX_CAUSES_CHARACTERS, MAX_ERROR_CHARACTERS
 from stepless.model.kind import Pause
 

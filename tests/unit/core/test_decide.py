@@ -22,8 +22,8 @@ from stepless.core.facts import (
     Tick,
 )
 from stepless.core.fold import fold
-from stepless.core.snapshot import decode_state, encode_state
 from stepless.core.state import State
+from stepless.core.stored.snapshot import decode_state, encode_state
 from stepless.model.kind import Outcome, Pause
 
 Make = Callable[..., Any]

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from stepless.core.codec import encode_batch
 from stepless.core.facts import Answered, CancelRequested, Completed, Failed, Failure, Logged, Streamed, Suspended
-from stepless.core.snapshot import encode_state
+from stepless.core.stored.codec import encode_batch
+from stepless.core.stored.snapshot import encode_state
 from stepless.model.kind import Outcome, Pause
 
 SECRET = "s3cr3t-of-a-bank"

@@ -10,7 +10,7 @@ import pytest
 
 from stepless.core.events import EventType
 from stepless.core.facts import Completed, Failed, Failure, Tick
-from stepless.core.snapshot import decode_state, encode_state
+from stepless.core.stored.snapshot import decode_state, encode_state
 from stepless.model.kind import Outcome
 
 Make = Callable[..., Any]

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from stepless.core.fold import fold
-from stepless.core.snapshot import encode_state
 from stepless.core.state import State
+from stepless.core.stored.snapshot import encode_state
 from stepless.errors import EngineBug
 
 Make = Callable[..., Any]  # the fixture `play` of conftest.py

@@ -23,7 +23,7 @@ from stepless.core.facts import (
     Suspended,
     Tick,
 )
-from stepless.core.snapshot import decode_state, encode_state
+from stepless.core.stored.snapshot import decode_state, encode_state
 from stepless.model.kind import Outcome, Pause
 from stepless.model.packing import dump, pack, unpack
 

@@ -11,8 +11,8 @@ from stepless.compile.compiler import compile_document
 from stepless.core.decide import decide
 from stepless.core.facts import Begin
 from stepless.core.fold import fold
-from stepless.core.snapshot import decode_state, encode_state
 from stepless.core.state import State
+from stepless.core.stored.snapshot import decode_state, encode_state
 from stepless.limits import MAX_EVALUATION_STEPS
 from stepless.nodes import KINDS
 from stepless.testing.simulation import simulate

@@ -13,8 +13,8 @@ from stepless.adapters.memory.secrets import MemorySecrets
 from stepless.errors import DocumentRefused
 from stepless.model.work import NodeFailure
 from stepless.ports import Misfit
-from stepless.runtime.bootstrap import Local, local
-from stepless.runtime.inprocess import serving
+from stepless.runtime.wiring.inprocess import serving
+from stepless.runtime.wiring.local import Local, local
 
 
 class FakeAws:
@@ -89,7 +89,7 @@ def test_a_function_that_calls_back_holds_the_token_of_its_own_pause() -> None:
 
 def local_again(built: Local) -> Local:
     """Another process over the same store: a host is not served twice."""
-    from stepless.runtime.bootstrap import assemble
+    from stepless.runtime.wiring.local import assemble
 
     return assemble(built.world.store, built.world.blobs, 60_000, built.world.secrets)
 

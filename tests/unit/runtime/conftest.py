@@ -22,15 +22,15 @@ from stepless.errors import StoreUnavailable
 from stepless.limits import BUSY_DELAY_MS
 from stepless.model.work import Result
 from stepless.ports import Call, Message
-from stepless.runtime.bootstrap import local
-from stepless.runtime.budget import Budget
-from stepless.runtime.inspecting import RunView
+from stepless.runtime.access.tokens import Key, Signer
+from stepless.runtime.hosting.sweep import sweep
 from stepless.runtime.runlog import RunLog
-from stepless.runtime.runner import Ending, Runner
 from stepless.runtime.service import Service
-from stepless.runtime.sweep import sweep
-from stepless.runtime.tokens import Key, Signer
+from stepless.runtime.session.budget import Budget
+from stepless.runtime.session.runner import Ending, Runner
+from stepless.runtime.verbs.inspecting import RunView
 from stepless.runtime.versions import Versions
+from stepless.runtime.wiring.local import local
 
 START_MS = 1_700_000_000_000
 Behaviour = Callable[[Call], Awaitable[Any]]

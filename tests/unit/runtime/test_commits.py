@@ -16,11 +16,11 @@ from stepless.adapters.sqlite.store import SqliteStore
 from stepless.errors import AppendConflict, StoreUnavailable
 from stepless.model.work import Result
 from stepless.ports import Batch, Call, Message
-from stepless.runtime.bootstrap import local
-from stepless.runtime.budget import Budget
 from stepless.runtime.commits import Commits
 from stepless.runtime.runlog import RunLog
-from stepless.runtime.runner import Ending, Runner
+from stepless.runtime.session.budget import Budget
+from stepless.runtime.session.runner import Ending, Runner
+from stepless.runtime.wiring.local import local
 
 Write = Callable[[], Any]
 

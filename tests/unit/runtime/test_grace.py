@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from stepless.limits import START_GRACE_MS
-from stepless.runtime.children import caller, child_id
-from stepless.runtime.sweep import sweep
+from stepless.runtime.hosting.sweep import sweep
+from stepless.runtime.session.children import caller, child_id
 
 APPROVAL = {"type": "approval", "with": {"message": "Go on?"}}
 CHILD = {"id": "child", "nodes": {"ask": APPROVAL}}

@@ -11,7 +11,7 @@ import pytest
 from stepless.model.work import NodeFailure
 from stepless.nodes import RUNS
 from stepless.nodes.function import FunctionCall, function
-from stepless.runtime.budget import Budget
+from stepless.runtime.session.budget import Budget
 
 begun, ended = threading.Event(), threading.Event()
 codes: list[str] = []

@@ -54,13 +54,13 @@ def of(package: str, modules: frozenset[str]) -> list[str]:
     ["fastapi", "starlette", "mangum", "uvicorn", "yaml", "rich", "boto3", "botocore", "httpx", "sqlite3", "argparse"],
 )
 def test_the_runner_starts_without(package: str) -> None:
-    assert not of(package, imported("import stepless.runtime.runner"))
+    assert not of(package, imported("import stepless.runtime.session.runner"))
 
 
 @pytest.mark.parametrize("room", ["adapters", "api", "cli", "imports", "testing"])
 def test_the_runner_knows_no_room_that_it_does_not_use(room: str) -> None:
-    runner = imported("import stepless.runtime.runner")
-    assert "stepless.runtime.runner" in runner
+    runner = imported("import stepless.runtime.session.runner")
+    assert "stepless.runtime.session.runner" in runner
     assert not of(f"stepless.{room}", runner)
 
 
@@ -96,13 +96,15 @@ def test_whoever_runs_a_published_version_loads_its_kinds_alone_and_judges_nothi
 
 
 @pytest.mark.parametrize("name", ["sweeper", "deadletter"])
-@pytest.mark.parametrize("package", ["pydantic", "stepless.compile.draft", "stepless.core.decide", "stepless.runtime.runner"])
+@pytest.mark.parametrize(
+    "package", ["pydantic", "stepless.compile.draft", "stepless.core.decide", "stepless.runtime.session.runner"]
+)
 def test_a_function_that_runs_nothing_loads_nothing_that_runs(name: str, package: str) -> None:
     assert not of(package, function(name))
 
 
 def test_a_laptop_starts_without_aws() -> None:
-    held = imported("import stepless.runtime.bootstrap")
+    held = imported("import stepless.runtime.wiring.local")
     assert "stepless.adapters.sqlite.store" in held
     assert not held & {"boto3", "botocore", "aws_lambda_powertools", "fastapi", "yaml", "rich", "stepless.adapters.aws"}
 
@@ -117,4 +119,4 @@ def test_registering_a_function_does_not_load_what_calls_it() -> None:
     held = imported("from stepless import FunctionCall, NodeFailure, function")
     assert "stepless.nodes.function.registry" in held
     assert not of("pydantic", held)
-    assert not held & {"stepless.nodes.function.kind", "stepless.runtime.inprocess", "asyncio"}
+    assert not held & {"stepless.nodes.function.kind", "stepless.runtime.wiring.inprocess", "asyncio"}

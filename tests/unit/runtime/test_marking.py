@@ -11,8 +11,8 @@ import pytest
 from stepless.errors import Refused
 from stepless.limits import MAX_DURATION_MS, MAX_UNMARKED_SIGNALS
 from stepless.ports import Message
-from stepless.runtime.children import caller
-from stepless.runtime.runner import Ending
+from stepless.runtime.session.children import caller
+from stepless.runtime.session.runner import Ending
 
 Node = Callable[..., dict[str, Any]]
 

@@ -10,11 +10,11 @@ from stepless.adapters.memory.store import MemoryStore
 from stepless.limits import DEAD_LETTER_REST_MS
 from stepless.model.json import JSON
 from stepless.ports import Lease, Message, RunHead
-from stepless.runtime.bootstrap import Local, local
-from stepless.runtime.budget import Budget
-from stepless.runtime.deadletter import rest
-from stepless.runtime.runner import Runner
-from stepless.runtime.sweep import sweep
+from stepless.runtime.hosting.deadletter import rest
+from stepless.runtime.hosting.sweep import sweep
+from stepless.runtime.session.budget import Budget
+from stepless.runtime.session.runner import Runner
+from stepless.runtime.wiring.local import Local, local
 from stepless.runtime.world import World
 
 FAILING: dict[str, JSON] = {

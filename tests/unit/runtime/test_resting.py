@@ -11,16 +11,16 @@ import pytest
 
 from stepless.adapters.sqlite.blobs import SqliteBlobs
 from stepless.adapters.sqlite.store import SqliteStore
-from stepless.core.codec import encode_batch
 from stepless.core.events import Event, EventType
-from stepless.core.snapshot import encode_state
+from stepless.core.stored.codec import encode_batch
+from stepless.core.stored.snapshot import encode_state
 from stepless.errors import DamagedLog, LogUnreadable, NewerLog
 from stepless.limits import MAX_UNREADABLE_REST_MS, UNREADABLE_REST_MS
 from stepless.model.packing import dump, pack, unpack
 from stepless.ports import Message, RunFilter
-from stepless.runtime.endings import Ending
 from stepless.runtime.inbox import answer_signal
 from stepless.runtime.runlog import RunLog
+from stepless.runtime.session.endings import Ending
 
 Node = Callable[..., dict[str, Any]]
 ASK = {"type": "approval", "after": "a", "with": {"message": "Go on?"}}

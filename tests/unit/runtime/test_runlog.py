@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from stepless.core.snapshot import encode_state
+from stepless.core.stored.snapshot import encode_state
 from stepless.model.packing import dump, pack, unpack
 from stepless.runtime.runlog import RunLog
 

@@ -24,10 +24,10 @@ from stepless import FunctionCall, NodeFailure, function
 from stepless.adapters.memory.secrets import MemorySecrets
 from stepless.api.app import create_app
 from stepless.limits import MAX_LOG_CHARACTERS
-from stepless.runtime.bootstrap import Local, local
-from stepless.runtime.inprocess import serving
-from stepless.runtime.signatures import sign
-from stepless.runtime.webhooks import HookRequest
+from stepless.runtime.triggers.signatures import sign
+from stepless.runtime.triggers.webhooks import HookRequest
+from stepless.runtime.wiring.inprocess import serving
+from stepless.runtime.wiring.local import Local, local
 
 SECRET = 'zq7-"p@ss/w+rd& ü-9X4'  # differs in JSON, in URLs, in Python's quotes
 PLAIN = "zq8-only-letters-digits-77"

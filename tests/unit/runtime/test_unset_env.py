@@ -13,9 +13,9 @@ import pytest
 
 from stepless import function
 from stepless.adapters.memory.secrets import MemorySecrets
-from stepless.runtime.bootstrap import Local, local
-from stepless.runtime.inprocess import follow, serving
-from stepless.runtime.inspecting import RunView
+from stepless.runtime.verbs.inspecting import RunView
+from stepless.runtime.wiring.inprocess import follow, serving
+from stepless.runtime.wiring.local import Local, local
 
 
 @function("unset_env.say")

@@ -1,6 +1,6 @@
 """The port `Meter` on Lambda: metrics in CloudWatch's embedded format, one line of JSON for whatever is told.
 
-Wired by runtime/bootstrap_aws.py, flushed by every function of functions/.
+Wired by runtime/wiring/aws.py, flushed by every function of functions/.
 """
 
 from __future__ import annotations

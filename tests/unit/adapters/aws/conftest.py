@@ -9,7 +9,7 @@ import pytest
 from aws_services import Service, dynoxide, moto, or_skip
 from botocore.exceptions import ClientError
 
-from stepless.adapters.aws.table import create_table_arguments
+from stepless.adapters.aws.dynamo.table import create_table_arguments
 
 
 @pytest.fixture

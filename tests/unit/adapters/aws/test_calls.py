@@ -15,7 +15,7 @@ from botocore.response import StreamingBody
 from moto import mock_aws
 
 from stepless.adapters.aws.calls import BotoCalls
-from stepless.adapters.aws.shapes import json_of, stable_uuid
+from stepless.adapters.aws.dynamo.shapes import json_of, stable_uuid
 from stepless.model.work import NodeFailure
 
 

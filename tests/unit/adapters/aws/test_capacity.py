@@ -10,14 +10,14 @@ from typing import Any
 import pytest
 
 from stepless.adapters.aws.capacity import CapacityMeter
-from stepless.adapters.aws.store import DynamoStore
+from stepless.adapters.aws.dynamo.store import DynamoStore
 from stepless.adapters.memory.blobs import MemoryBlobs
 from stepless.adapters.memory.queue import MemoryQueue
 from stepless.adapters.memory.secrets import MemorySecrets
 from stepless.nodes.function import function
 from stepless.ports import RunHead
-from stepless.runtime.bootstrap import Local, assemble
-from stepless.runtime.budget import Budget
+from stepless.runtime.session.budget import Budget
+from stepless.runtime.wiring.local import Local, assemble
 
 CHANCE = random.Random(1)
 COUNTED_MS = 60_000

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 from aws_services import Service, client
 
+from stepless.adapters.aws.dynamo.store import DynamoStore
 from stepless.adapters.aws.queue import SqsQueue
-from stepless.adapters.aws.store import DynamoStore
 from stepless.adapters.aws.tallies import RequestTallies
 from stepless.adapters.aws.timers import SchedulerTimers
 from stepless.adapters.memory.clock import SettableClock

@@ -1,0 +1,54 @@
+"""Claims and counters: one item each, forgotten by the table some time after it has expired."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from stepless.adapters.aws.dynamo import keys
+from stepless.adapters.aws.dynamo.part import Part
+from stepless.adapters.aws.dynamo.table import EXPIRES
+from stepless.adapters.aws.dynamo.wire import Item, Value
+from stepless.adapters.bounds import check_text
+from stepless.errors import StoreUnavailable
+
+_TRIES: Final = 20  # each lost one means that another caller got on
+_FREE: Final = "attribute_not_exists(pk) OR e <= :now"
+
+
+class Claims(Part):
+    """`v` is the value, `c` the count, `e` the expiry in milliseconds, which decides; the TTL attribute only cleans up."""
+
+    def claim(self, key: str, value: bytes, now_ms: int, expires_ms: int | None = None) -> bytes:
+        check_text(key)
+        item: dict[str, Value] = {"pk": keys.claim(key), "sk": keys.ONLY, "v": value, **_expiry(expires_ms)}
+        written = self._wire.put(item, _FREE, {"now": now_ms})
+        return value if written.done or written.item is None else _value(written.item)
+
+    def count(self, key: str, now_ms: int, expires_ms: int) -> int:
+        check_text(key)
+        pk = keys.claim(key)
+        begin = f"SET c = :one, e = :e, {EXPIRES} = :x REMOVE v"
+        values = {"one": 1, "now": now_ms, "e": expires_ms, "x": _expiry(expires_ms)[EXPIRES]}
+        for _ in range(_TRIES):
+            added = self._wire.update(pk, keys.ONLY, "SET c = c + :one", {"one": 1, "now": now_ms}, "e > :now", "UPDATED_NEW")
+            if not added.done:
+                added = self._wire.update(pk, keys.ONLY, begin, values, _FREE, "UPDATED_NEW")
+            if added.done and added.item is not None:
+                return int(added.item["c"])
+        raise StoreUnavailable("the counter is busy", place=f"counter {key!r}", mend="try again")
+
+    def get_claim(self, key: str, now_ms: int) -> bytes | None:
+        item = self._wire.get(keys.claim(key), keys.ONLY)
+        return _value(item) if item is not None and ("e" not in item or item["e"] > now_ms) else None
+
+    def release_claim(self, key: str, value: bytes) -> bool:
+        return self._wire.delete(keys.claim(key), keys.ONLY, "v = :v", {"v": value}).done
+
+
+def _value(item: Item) -> bytes:
+    return item["v"] if "v" in item else str(item["c"]).encode()
+
+
+def _expiry(expires_ms: int | None) -> dict[str, Value]:
+    """A claim is kept a while longer than it counts: clocks differ, and the table cleans up by its own."""
+    return {} if expires_ms is None else {"e": expires_ms, EXPIRES: expires_ms // 1000 + 3_600}

@@ -1,0 +1,101 @@
+"""A run's header as an item.
+
+| attribute | what | | attribute | what |
+|---|---|---|---|---|
+| g1 | workflow and shard | | u | updated, ms |
+| t1 | created, ms, and run id | | q | sequence |
+| st, e | status; the same once it is an end, else absent | | d | due, ms; absent: nobody needs to look |
+| g2 | shard; absent like `d` | | d2 | never later than `d` |
+| h | version | | n, o, l | lease: epoch, owner, until |
+| i, z, r | inputs: plain, compressed, or the hash of an item beside | | m | meta |
+| k | a word that only its creator knows | | w | spent; absent: nothing is counted |
+| y | the earliest touch since the lease was taken | | a | waits; absent: for nothing |
+
+A header is written at least three times and costs by its size each time: inputs that would take it above 1 KB stand beside it.
+"""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Mapping
+from hashlib import sha256
+from typing import Any, Final
+
+from stepless.adapters.aws.dynamo import keys
+from stepless.adapters.aws.dynamo.wire import Item, Value, Wire
+from stepless.errors import LimitExceeded
+from stepless.limits import MAX_ITEM_BYTES
+from stepless.ports import RunHead
+
+ENDED: Final = frozenset({"completed", "failed", "cancelled", "timed_out"})
+_INLINE_BYTES: Final = 512  # of inputs; the rest of a header takes some 400
+
+
+def put_inputs(wire: Wire, head: RunHead) -> dict[str, Value]:
+    """The attributes for a header's inputs; large ones are stored first, under their hash, where they harm nobody if the
+    header is never written."""
+    if len(head.inputs) <= _INLINE_BYTES:
+        return {"i": head.inputs}
+    packed = zlib.compress(head.inputs)
+    if len(packed) <= _INLINE_BYTES:
+        return {"z": packed}
+    if len(packed) > MAX_ITEM_BYTES:
+        raise LimitExceeded(f"the inputs take {len(packed):,} bytes", place=f"run {head.run_id!r}", mend="start it with less")
+    digest = sha256(head.inputs).hexdigest()
+    wire.put({"pk": keys.run(head.run_id), "sk": keys.inputs(digest), "b": packed})
+    return {"r": digest}
+
+
+def item_of(head: RunHead, inputs: Mapping[str, Value], shard: str, nonce: bytes) -> dict[str, Value]:
+    """A new header's item. Whatever is due is in the index of what somebody looks at."""
+    item: dict[str, Value] = {
+        "pk": keys.run(head.run_id), "sk": keys.HEAD, "g1": keys.by_workflow(head.workflow_id, shard),
+        "t1": keys.age(head.created_ms, head.run_id), "st": head.status, "h": head.version, "u": head.updated_ms,
+        "m": head.meta, "q": head.sequence, "n": head.epoch, "k": nonce, **inputs,
+    }  # fmt: skip
+    if head.owner is not None:
+        item |= {"o": head.owner}
+    if head.lease_until_ms:
+        item |= {"l": head.lease_until_ms}
+    if head.spent:
+        item |= {"w": head.spent}
+    if head.due_ms is not None:
+        item |= {"d": head.due_ms, "g2": shard, "d2": head.due_ms}
+    if head.status in ENDED:
+        item |= {"e": head.status}
+    if head.waits:
+        item |= {"a": head.waits}
+    return item
+
+
+def heads_of(wire: Wire, items: list[Item]) -> list[RunHead]:
+    """Headers in the order of their items; the inputs that stand beside them are fetched together."""
+    beside = {(item["pk"], keys.inputs(item["r"])) for item in items if "r" in item}
+    kept = wire.get_many(sorted(beside)) if beside else {}
+    return [_head(item, kept) for item in items]
+
+
+def _head(item: Item, beside: Mapping[tuple[str, str], Item]) -> RunHead:
+    return RunHead(
+        run_id=keys.run_of(item["t1"]),
+        workflow_id=item["g1"].rpartition("#")[0],
+        version=item["h"],
+        status=item["st"],
+        created_ms=keys.created_of(item["t1"]),
+        updated_ms=item["u"],
+        inputs=_inputs(item, beside),
+        meta=item["m"],
+        sequence=item["q"],
+        due_ms=item.get("d"),
+        epoch=item["n"],
+        owner=item.get("o"),
+        lease_until_ms=item.get("l", 0),
+        spent=item.get("w", b""),
+        waits=item.get("a", ""),
+    )
+
+
+def _inputs(item: Item, beside: Mapping[tuple[str, str], Any]) -> bytes:
+    if "i" in item:
+        return bytes(item["i"])
+    return zlib.decompress(item["z"] if "z" in item else beside[item["pk"], keys.inputs(item["r"])]["b"])

@@ -1,0 +1,91 @@
+"""The inbox: a signal is put once, and that is the whole single-use rule."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Sequence
+from threading import Lock
+from typing import Any
+
+from stepless.adapters.aws.dynamo import keys
+from stepless.adapters.aws.dynamo.part import Part
+from stepless.adapters.aws.dynamo.wire import Item, each
+from stepless.adapters.bounds import check_signal, inbox_full
+from stepless.limits import MAX_INBOX_SIGNALS, MAX_KNOWN_ENDS
+from stepless.ports import Signal
+
+_WAITING = "pk = :pk AND begins_with(sk, :v)"
+_NOT_TAKEN = "attribute_not_exists(y)"
+_FEW = 10  # signals that are marked one by one: it costs no reading
+
+
+class Room:
+    """How many signals this process may put into an inbox before somebody counts again: half of what was free then. So
+    a count is rare, and an inbox grows above its bound by no more than its writers' halves when several fill it at once."""
+
+    def __init__(self) -> None:
+        self._left: OrderedDict[str, int] = OrderedDict()
+        self._lock = Lock()
+
+    def take(self, run_id: str) -> bool:
+        with self._lock:
+            left = self._left.get(run_id, 0)
+            if left > 0:
+                self._left[run_id] = left - 1
+            return left > 0
+
+    def counted(self, run_id: str, waiting: int) -> None:
+        with self._lock:
+            self._left.pop(run_id, None)
+            self._left[run_id] = (MAX_INBOX_SIGNALS - waiting) // 2
+            if len(self._left) > MAX_KNOWN_ENDS:
+                self._left.popitem(last=False)
+
+
+class Inbox(Part):
+    """A signal: `k` kind, `i` identity, `b` body, `c` created, `y` once it is taken."""
+
+    _room: Room
+
+    def put_signal(self, run_id: str, signal: Signal) -> Signal:
+        check_signal(run_id, signal)
+        pk, sk = keys.run(run_id), keys.signal(signal.kind, signal.identity)
+        if not self._room.take(run_id):
+            waiting = sum(1 for _ in self._waiting(run_id))
+            if waiting >= MAX_INBOX_SIGNALS:
+                standing = self._wire.get(pk, sk)
+                if standing is None:
+                    raise inbox_full(run_id)
+                return _signal(standing)
+            self._room.counted(run_id, waiting)
+        item: dict[str, Any] = {"k": signal.kind, "i": signal.identity, "b": signal.body, "c": signal.created_ms}
+        item |= {"pk": pk, "sk": sk} | ({"y": 1} if signal.taken else {})
+        written = self._wire.put(item, "attribute_not_exists(pk)")
+        return signal if written.done or written.item is None else _signal(written.item)
+
+    def get_signal(self, run_id: str, kind: str, identity: str) -> Signal | None:
+        item = self._wire.get(keys.run(run_id), keys.signal(kind, identity))
+        return _signal(item) if item is not None else None
+
+    def read_inbox(self, run_id: str) -> Sequence[Signal]:
+        waiting = map(_signal, self._waiting(run_id))
+        return sorted(waiting, key=lambda signal: (signal.created_ms, signal.kind, signal.identity))
+
+    def take_signals(self, run_id: str, signals: Sequence[Signal]) -> None:
+        """Many are read and written with the mark, in few requests: one by one, thousands would outlast a lease."""
+        pk = keys.run(run_id)
+        names = dict.fromkeys(keys.signal(signal.kind, signal.identity) for signal in signals)
+        if len(names) > _FEW:
+            kept = self._wire.get_many([(pk, sk) for sk in names])
+            self._wire.put_many([{**item, "y": 1} for item in kept.values()])
+            return
+        for sk in names:
+            self._wire.update(pk, sk, "SET y = :y", {"y": 1}, "attribute_exists(pk)")
+
+    def _waiting(self, run_id: str) -> Sequence[Item]:
+        values = {"pk": keys.run(run_id), "v": "IN#"}
+        return [*each(self._wire.query(_WAITING, values, filter=_NOT_TAKEN))]
+
+
+def _signal(item: Item) -> Signal:
+    return Signal(item["k"], item["i"], item["b"], item["c"], "y" in item)

@@ -1,0 +1,127 @@
+"""Listings: keys from an index, merged over its partitions, then the headers themselves, which decide.
+
+GSI 1 holds every run for ever, under its workflow: a listing reads the partitions of one workflow, or of all that ever had a
+run. It knows how a run ended and no other status, so that a pause costs nothing there: a listing by a status that is no end, or
+by what runs wait for, looks at the headers of all that goes on. What is due is few, and all in GSI 2: a listing of it reads that
+index instead, whole.
+Indexes follow the table within a moment: a run that was created or moved an instant ago may be told a listing later.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from heapq import merge
+from itertools import chain, islice
+from typing import Final, TypeVar
+
+from stepless.adapters.aws.dynamo import keys
+from stepless.adapters.aws.dynamo.heads import ENDED, heads_of
+from stepless.adapters.aws.dynamo.part import Part
+from stepless.adapters.aws.dynamo.table import BY_AGE, BY_DUE
+from stepless.adapters.aws.dynamo.wire import GET_AT_ONCE, Item, Value, each
+from stepless.adapters.bounds import page_size
+from stepless.adapters.cursors import decode_cursor, encode_cursor
+from stepless.ports import Page, RunFilter, RunHead
+
+T = TypeVar("T")
+
+_FILTERED_PAGE: Final = 1_000  # index rows that a filter looks at per request: rows take some 200 bytes
+
+
+class Listings(Part):
+    """Newest first, or longest overdue first."""
+
+    def list_runs(self, filter: RunFilter, *, limit: int = 100, cursor: str | None = None) -> Page[RunHead]:
+        limit, found = page_size(limit), list[RunHead]()
+        end = keys.age(*decode_cursor(cursor, int, str)) if cursor is not None else keys.LAST
+        start = keys.age(max(0, filter.since_ms or 0))
+        ages = self._with_due(filter, start, end) if filter.due else self._aged(filter, start, end, limit)
+        for heads in self._heads(ages, limit + 1):
+            found += (head for head in heads if _fits(head, filter))
+            if len(found) > limit:
+                break
+        items = tuple(found[:limit])
+        return Page(items, encode_cursor(items[-1].created_ms, items[-1].run_id) if len(found) > limit else None)
+
+    def list_due(self, now_ms: int, *, limit: int = 100, after: tuple[int, str] | None = None) -> Sequence[RunHead]:
+        """Reads on until nothing can be longer overdue than what was found: no run is due earlier than its index key."""
+        limit, due = page_size(limit), list[RunHead]()
+        rows = merge(*self._together(lambda shard: self._overdue(shard, now_ms, limit), map(str, range(self._shards))), key=_due)
+        while chunk := list(islice(rows, GET_AT_ONCE)):
+            heads = self._read([row["pk"] for row in chunk])
+            late = (head for head in heads if head.due_ms is not None and head.due_ms <= now_ms)
+            due += (head for head in late if after is None or (head.due_ms or 0, head.run_id) > after)
+            due = sorted(due, key=lambda head: (head.due_ms, head.run_id))[:limit]
+            if len(due) == limit and (due[-1].due_ms or 0) <= _due(chunk[-1]):
+                break
+        return due
+
+    # -- the indexes ----------------------------------------------------------------------------------------------
+
+    def _aged(self, filter: RunFilter, start: str, end: str, limit: int) -> Iterator[str]:
+        workflows = [filter.workflow_id] if filter.workflow_id is not None else self._with_runs()
+        partitions = [keys.by_workflow(name, str(shard)) for name in workflows for shard in range(self._shards)]
+        page = _FILTERED_PAGE if filter.status or filter.waiting else max(4, 2 * limit // max(1, len(partitions)))
+        condition, values = "g1 = :g AND t1 BETWEEN :start AND :end", {"start": start, "end": end}
+        wanted = "attribute_not_exists(e)" if filter.status is not None or filter.waiting is not None else None
+        if filter.status in ENDED:
+            wanted, values = "e = :e", values | {"e": filter.status}
+
+        def ages(partition: str) -> Iterator[str]:
+            pages = self._wire.query(
+                condition, values | {"g": partition}, index=BY_AGE, ascending=False, page=page, filter=wanted
+            )
+            return (item["t1"] for item in each(pages) if item["t1"] < end)
+
+        return merge(*self._together(lambda partition: _begun(ages(partition)), partitions), reverse=True)
+
+    def _with_due(self, filter: RunFilter, start: str, end: str) -> Iterator[str]:
+        by_workflow, by_status = filter.workflow_id is not None, filter.status is not None
+        condition = "t1 >= :start AND t1 < :end" + " AND g1 = :g1" * by_workflow + " AND st = :st" * by_status
+
+        def ages(shard: str) -> list[str]:
+            values: dict[str, Value] = {"g2": shard, "start": start, "end": end}
+            if filter.workflow_id is not None:
+                values |= {"g1": keys.by_workflow(filter.workflow_id, shard)}
+            if filter.status is not None:
+                values |= {"st": filter.status}
+            return [item["t1"] for item in each(self._wire.query("g2 = :g2", values, index=BY_DUE, filter=condition))]
+
+        found = self._together(ages, map(str, range(self._shards)))
+        return iter(sorted({age for some in found for age in some}, reverse=True))
+
+    def _overdue(self, shard: str, now_ms: int, limit: int) -> Iterator[Item]:
+        values: dict[str, Value] = {"g": shard, "now": now_ms}
+        return _begun(each(self._wire.query("g2 = :g AND d2 <= :now", values, index=BY_DUE, page=limit)))
+
+    def _with_runs(self) -> list[str]:
+        return [item["sk"] for item in each(self._wire.query("pk = :pk", {"pk": keys.STARTED}))]
+
+    # -- the headers ----------------------------------------------------------------------------------------------
+
+    def _heads(self, ages: Iterator[str], first: int) -> Iterator[list[RunHead]]:
+        """Headers in the order of `ages`: `first` of them, then in small lots."""
+        size = first
+        while lot := list(islice(ages, size)):
+            yield self._read([keys.run(keys.run_of(age)) for age in lot])
+            size = min(first, GET_AT_ONCE)
+
+    def _read(self, partitions: list[str]) -> list[RunHead]:
+        wanted = [(partition, keys.HEAD) for partition in dict.fromkeys(partitions)]
+        kept = self._wire.get_many(wanted)
+        return heads_of(self._wire, [kept[key] for key in wanted if key in kept])
+
+
+def _fits(head: RunHead, filter: RunFilter) -> bool:
+    """What an index may tell otherwise for a moment, or does not know."""
+    waits = filter.waiting is None or filter.waiting in head.waits.split()
+    return waits and filter.status in (None, head.status) and not (filter.due and head.due_ms is None)
+
+
+def _due(row: Item) -> int:
+    return int(row["d2"])
+
+
+def _begun(rows: Iterator[T]) -> Iterator[T]:
+    """The same rows, the first of them asked for already."""
+    return chain(list(islice(rows, 1)), rows)

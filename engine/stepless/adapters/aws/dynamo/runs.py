@@ -1,0 +1,157 @@
+"""Headers and leases: each change is one conditional update.
+
+`d2`, the sort key in the index of what somebody looks at, is never later than `d`, when somebody should look. It follows only
+when `d` is brought forward or the run is parked: a lease that is taken or renewed moves `d` back and forth, and a moved index
+key costs twice. Whoever lists what is due reads the headers and sees `d`; an active run costs a sweep one read. A run that is
+parked until somebody touches it is not in that index at all: leaving it costs once, and so does entering it again.
+"""
+
+from __future__ import annotations
+
+from secrets import token_bytes
+from typing import Final
+
+from stepless.adapters.aws.dynamo import keys
+from stepless.adapters.aws.dynamo.heads import ENDED, heads_of, item_of, put_inputs
+from stepless.adapters.aws.dynamo.part import Part
+from stepless.adapters.aws.dynamo.wire import Value
+from stepless.adapters.bounds import check_text
+from stepless.errors import LeaseLost, StoreUnavailable
+from stepless.ports import Lease, RunHead
+
+_FREE: Final = "attribute_exists(pk) AND (attribute_not_exists(o) OR o = :o OR l <= :now)"
+_TAKE: Final = "SET o = :o, l = :until, d = :until, n = n + :one, "
+_UNTOUCHED: Final = " REMOVE y"
+_TOUCHES: Final = 20  # tries of one touch or release while others touch; each lost one means that another one got on
+_HELD: Final = "n = :n AND attribute_exists(o)"
+_INDEXED: Final = "d2 <= :until"
+_INDEX: Final = "g2 = :g, d2 = :until"
+_ENTER: Final = "g2 = if_not_exists(g2, :g), d2 = if_not_exists(d2, :until)"
+_ENTERED: Final = f"(attribute_not_exists(d2) OR {_INDEXED})"
+_DUE: Final = "SET d = :d, g2 = :g, d2 = :d"
+_LATER: Final = "attribute_exists(pk) AND (attribute_not_exists(d) OR d > :d)"
+_UNKNOWN: Final = "(attribute_not_exists(y) OR y > :d)"
+# By whether `d` is later than a touch, and whether a lease knows of none as early: the change and its condition.
+_TOUCH: Final = {
+    (True, True): (f"{_DUE}, y = :d", f"{_LATER} AND {_UNKNOWN}"),
+    (True, False): (_DUE, _LATER),
+    (False, True): ("SET y = :d", f"attribute_exists(o) AND {_UNKNOWN}"),
+}
+
+
+class Runs(Part):
+    """`create_run` knows its own write again by a word in it."""
+
+    _started: set[str]
+
+    def create_run(self, head: RunHead) -> bool:
+        check_text(head.run_id, head.workflow_id, head.version, head.status)
+        keys.check_length(head.run_id, head.workflow_id)
+        if head.workflow_id not in self._started:  # once per process and workflow: listings find the workflow by it
+            self._wire.put({"pk": keys.STARTED, "sk": head.workflow_id})
+            self._started.add(head.workflow_id)
+        nonce = token_bytes(9)
+        item = item_of(head, put_inputs(self._wire, head), keys.shard(head.run_id, self._shards), nonce)
+        written = self._wire.put(item, "attribute_not_exists(pk)")
+        return written.done or (written.item is not None and written.item["k"] == nonce)
+
+    def get_run(self, run_id: str) -> RunHead | None:
+        item = self._wire.get(keys.run(run_id), keys.HEAD)
+        return heads_of(self._wire, [item])[0] if item is not None else None
+
+    def take_lease(self, run_id: str, owner: str, now_ms: int, until_ms: int) -> Lease | None:
+        check_text(owner)
+        pk = keys.run(run_id)
+        shard = keys.shard(run_id, self._shards)
+        values: dict[str, Value] = {"o": owner, "now": now_ms, "until": until_ms, "one": 1, "g": shard}
+        taken = self._wire.update(pk, keys.HEAD, _TAKE + _ENTER + _UNTOUCHED, values, f"{_FREE} AND {_ENTERED}", "ALL_NEW")
+        if not taken.done:
+            standing = taken.item
+            if standing is None or (standing.get("o", owner) != owner and standing["l"] > now_ms):
+                return None
+            taken = self._wire.update(pk, keys.HEAD, _TAKE + _INDEX + _UNTOUCHED, values, _FREE, "ALL_NEW")
+        if not taken.done or taken.item is None:
+            return None
+        return Lease(run_id, owner, taken.item["n"], until_ms, taken.item.get("w", b""))
+
+    def update_run(
+        self, lease: Lease, now_ms: int, *, status: str | None = None, sequence: int | None = None,
+        due_ms: int | None = None, until_ms: int | None = None, release: bool = False, spent: bytes | None = None,
+        waits: str | None = None,
+    ) -> Lease:
+        values: dict[str, Value] = {"u": now_ms, "n": lease.epoch}
+        change, condition = "SET u = :u", "n = :n"
+        if status is not None:
+            ended = ", e = :st" * (status in ENDED)
+            change, values = f"{change}, st = :st{ended}", values | {"st": status}
+        if sequence is not None:
+            change, values = change + ", q = :q", values | {"q": sequence}
+        if spent is not None:
+            change, values = change + ", w = :w", values | {"w": spent}
+        if waits:
+            change, values = change + ", a = :a", values | {"a": waits}
+        if release:
+            self._release(lease, change, values, due_ms, ", a" * (waits == ""))
+            return lease._replace(until_ms=0)
+        if until_ms is None:
+            change, condition = change + ", d = l", _HELD
+        else:
+            change, condition = f"{change}, l = :until, d = :until", f"{_HELD} AND {_INDEXED}"
+            values |= {"until": until_ms}
+        pk, gone = keys.run(lease.run_id), " REMOVE a" * (waits == "")
+        written = self._wire.update(pk, keys.HEAD, change + gone, values, condition, "ALL_NEW")
+        if condition.endswith(_INDEXED) and not written.done and written.item and written.item["n"] == lease.epoch:
+            values |= {"g": keys.shard(lease.run_id, self._shards)}
+            written = self._wire.update(pk, keys.HEAD, f"{change}, {_INDEX}{gone}", values, _HELD, "ALL_NEW")
+        if not written.done or written.item is None:
+            raise _lost(lease)
+        return lease._replace(until_ms=written.item["d"])
+
+    def _release(self, lease: Lease, change: str, values: dict[str, Value], due_ms: int | None, gone: str) -> None:
+        """Only if nobody touched the run to be looked at earlier; else again, due as it was touched. `gone` are attributes to be
+        removed besides the lease's."""
+        pk = keys.run(lease.run_id)
+        for _ in range(_TOUCHES):
+            freed, given = self._freed(lease, change, values, due_ms)
+            given |= {"y": keys.NEVER_DUE if due_ms is None else due_ms}
+            written = self._wire.update(pk, keys.HEAD, freed + gone, given, "n = :n AND (attribute_not_exists(y) OR y >= :y)")
+            standing = written.item
+            if not written.done and (standing is None or standing["n"] != lease.epoch):
+                raise _lost(lease)
+            if written.done or standing is None or "o" not in standing:  # an answer that was lost: it is released already
+                return
+            due_ms = standing["y"]
+        raise _busy(lease.run_id)
+
+    def _freed(
+        self, lease: Lease, change: str, values: dict[str, Value], due_ms: int | None
+    ) -> tuple[str, dict[str, Value]]:
+        if due_ms is None:
+            return f"{change} REMOVE o, l, y, d, g2, d2", dict(values)
+        shard = keys.shard(lease.run_id, self._shards)
+        return f"{change}, g2 = :g, d = :d2, d2 = :d2 REMOVE o, l, y", values | {"g": shard, "d2": due_ms}
+
+    def touch_run(self, run_id: str, due_ms: int) -> bool:
+        """One write as a rule; under a lease that outlasts an earlier touch, a second one for what there is still to change."""
+        pk, shard = keys.run(run_id), keys.shard(run_id, self._shards)
+        later = unknown = True
+        for _ in range(_TOUCHES):
+            change, condition = _TOUCH[later, unknown]
+            values: dict[str, Value] = {"d": due_ms, **({"g": shard} if later else {})}
+            written = self._wire.update(pk, keys.HEAD, change, values, condition)
+            standing = written.item
+            if written.done or standing is None:
+                return written.done
+            later = standing.get("d", keys.NEVER_DUE) > due_ms
+            unknown = "o" in standing and standing.get("y", keys.NEVER_DUE) > due_ms
+            if not later and not unknown:
+                return True
+        raise _busy(run_id)
+
+
+def _lost(lease: Lease) -> LeaseLost:
+    return LeaseLost("the lease was taken over", place=f"run {lease.run_id!r}")
+
+
+def _busy(run_id: str) -> StoreUnavailable:
+    return StoreUnavailable("others keep touching the run", place=f"run {run_id!r}", mend="try again")

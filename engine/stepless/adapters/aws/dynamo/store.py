@@ -1,0 +1,50 @@
+"""The store in one DynamoDB table.
+
+| item | pk | sk | GSI 1 | GSI 2 |
+|---|---|---|---|---|
+| header, lease | `RUN#{run}` | `HEAD` | `{workflow}#{shard}`, `{created}#{run}` | while due: `{shard}`, `d2` |
+| log batch | `RUN#{run}` | `LOG#{first, 10 digits}` | | |
+| snapshot, its pieces above 380 KB | `RUN#{run}` | `SNAP`, `SNAP#{seq}#{hash}#{piece}` | | |
+| signal | `RUN#{run}` | `IN#{kind}#{identity}` | | |
+| inputs above 0.5 KB | `RUN#{run}` | `VAL#{hash}` | | |
+| version | `WF#{workflow}` | `V#{number, 10 digits}` | | |
+| document | `HASH#{hash}` | `{piece}` | | |
+| claim, counter (TTL) | `CLAIM#{key}` | `-` | | |
+| names of workflows | `PUBLISHED`, `STARTED`, `ENTRY#{kind}` | `{workflow}` | | |
+
+One self-contained item per commit, conditionally put; no transaction anywhere. What a run writes besides its log, in units:
+create 3 (header and two index rows), each lease 1, the end 3 (header, its status in GSI 1, out of GSI 2). A pause 2 and the
+touch that ends it 2 (out of GSI 2, into it again); one with a deadline 3 (GSI 2's key moves). GSI 1's keys never change and it
+knows no status but an end's; GSI 2's move only as `runs` tells.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from stepless.adapters.aws.dynamo.claims import Claims
+from stepless.adapters.aws.dynamo.inbox import Inbox, Room
+from stepless.adapters.aws.dynamo.listings import Listings
+from stepless.adapters.aws.dynamo.logs import Ends, Logs
+from stepless.adapters.aws.dynamo.runs import Runs
+from stepless.adapters.aws.dynamo.versions import Versions
+from stepless.adapters.aws.dynamo.wire import Wire
+
+
+class DynamoStore(Versions, Claims, Runs, Listings, Logs, Inbox):
+    """`client` is a DynamoDB client, safe to use from several threads; `table` was made as `table` defines it; `shards` may grow
+    from one release to the next and must never shrink. `at_once` requests of one listing are sent side by side (the clients keep
+    32 connections); 1 uses no thread.
+
+    Reads are strongly consistent, listings follow within a moment. Raises `StoreUnavailable` where trying again may help
+    (fact `unsure`: the write may have happened) and `StoreUnusable` where it will not, here and in every verb.
+    """
+
+    def __init__(self, client: Any, table: str, *, shards: int = 8, at_once: int = 16) -> None:
+        self._wire = Wire(client, table)
+        self._shards, self._at_once = shards, at_once
+        self._ends, self._room = Ends(), Room()
+        self._started = set()
+
+    def check(self) -> None:
+        self.list_workflows(limit=1)

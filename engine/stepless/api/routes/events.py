@@ -1,0 +1,152 @@
+"""`GET /runs/{id}/events`: the log again from any point, as pages of JSON or as server-sent events.
+
+The rules of the cursor (docs/http.md), the same for both: the query's `afterEventId` beats the header `Last-Event-ID`; what is no
+number from 0 on is refused; one at or past the head waits for what comes. A stream that comes back after the run's terminal
+event is told 204, which ends an EventSource for good; a page says `ended`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Annotated, Final, Protocol
+
+from fastapi import APIRouter, Query, Request
+from pydantic import Field
+from starlette.concurrency import run_in_threadpool
+from starlette.responses import Response, StreamingResponse
+
+from stepless.api import requests
+from stepless.api.models import EventsOut
+from stepless.api.negotiation import preferred, wished_wait_s
+from stepless.api.problems import documented
+from stepless.api.replies import fitting, page
+from stepless.api.waiting import wait_for
+from stepless.errors import InvalidRequest
+from stepless.limits import MAX_LONG_POLL_MS, PAGE_EVENTS, STREAM_RETRY_MS
+from stepless.runtime.service import Service
+from stepless.runtime.verbs.inspecting import EventPage
+
+STREAM: Final = "text/event-stream"
+STREAM_HEADERS: Final = {
+    "content-type": "text/event-stream; charset=utf-8",
+    "cache-control": "no-cache, no-transform",
+    "connection": "keep-alive",
+    "x-accel-buffering": "no",
+}
+_RETRY: Final = b"retry: %d\n\n" % STREAM_RETRY_MS
+_HEARTBEAT: Final = b"event: heartbeat\ndata: {}\n\n"  # without an id: the client's cursor stays where it is
+_CURSOR_DIGITS: Final = 15
+_LAST_EVENT_ID: Final = {
+    "name": "Last-Event-ID",
+    "in": "header",
+    "required": False,
+    "schema": {"type": "string"},
+    "description": "Sent by browsers that open a stream again",
+}
+
+
+class EventsQuery(requests.Query):
+    after_event_id: str | None = Field(None, alias="afterEventId", description="Only events above this one; beats Last-Event-ID")
+    limit: int = Field(PAGE_EVENTS, ge=1, le=PAGE_EVENTS, description="Of a page")
+    inputs: bool = Field(False, description="Also the inputs of starts and the outputs of containers, worked out")
+
+
+@dataclass(frozen=True, slots=True)
+class Slice:
+    """A piece of the log: `events` as (id, type, JSON)."""
+
+    events: Sequence[tuple[int, str, bytes]]
+    cursor: int
+    ended: bool
+
+
+def add_routes(router: APIRouter, service: Service, stream_seconds: float | None, heartbeat_seconds: float) -> None:
+    longest_s = MAX_LONG_POLL_MS / 1000 if stream_seconds is None else stream_seconds
+
+    @router.get(
+        "/runs/{run_id}/events",
+        summary="Replay a run's events",
+        response_model=EventsOut,
+        responses={
+            200: {"content": {STREAM: {"schema": {"type": "string"}}}, "description": "A page, or a stream"},
+            204: {"description": "A stream that has nothing left to say"},
+            **documented(400, 401, 404),
+        },
+        openapi_extra={"parameters": [_LAST_EVENT_ID]},
+        tags=["runs"],
+    )
+    async def replay_events(run_id: str, query: Annotated[EventsQuery, Query()], request: Request) -> Response:
+        """Events above the cursor, as JSON or, when `text/event-stream` is asked for, as a stream. Without any, waits for the
+        next: at most 20 seconds, or as `Prefer: wait` says."""
+        after = _cursor(query.after_event_id, request.headers.get("last-event-id"))
+        read = await run_in_threadpool(_reader, service, run_id, query.inputs)
+        first = await run_in_threadpool(_slice, read, after, query.limit)
+        streams = preferred(request, "application/json", STREAM) == STREAM
+        if streams and first.ended and not first.events:
+            return Response(status_code=204)
+        if streams and stream_seconds is None:
+            return StreamingResponse(_stream(service, run_id, read, first, heartbeat_seconds), headers=STREAM_HEADERS)
+        if not first.events and not first.ended:
+            wished_s = None if streams else wished_wait_s(request)
+            patience_s = longest_s if wished_s is None else min(wished_s, longest_s)
+            first = await _next(service, run_id, read, first, query.limit, patience_s)
+        if streams:
+            return Response(_RETRY + (b"".join(_frames(first)) or _HEARTBEAT), headers=STREAM_HEADERS)
+        return page("events", [data for _, _, data in first.events], cursor=first.cursor, ended=first.ended)
+
+
+def _cursor(queried: str | None, last_event_id: str | None) -> int:
+    text = queried if queried is not None else last_event_id
+    if text is None:
+        return 0
+    if not (text.isascii() and text.isdecimal() and len(text) <= _CURSOR_DIGITS):
+        place = "afterEventId" if queried is not None else "Last-Event-ID"
+        mend = "send the id of the last event that you have, or nothing"
+        raise InvalidRequest(f"{text[:40]!r} is no event id", code="invalid_cursor", place=place, mend=mend)
+    return int(text)
+
+
+class Read(Protocol):
+    def __call__(self, *, after: int, limit: int) -> EventPage: ...
+
+
+def _reader(service: Service, run_id: str, inputs: bool) -> Read:
+    return service.replay(run_id).events if inputs else partial(service.events, run_id)
+
+
+def _slice(read: Read, after: int, limit: int = PAGE_EVENTS) -> Slice:
+    found = read(after=after, limit=limit)
+    encoded = fitting(found.events, lambda event: event)
+    events = [(event["eventId"], event["type"], data) for event, data in zip(found.events, encoded, strict=False)]
+    if len(events) == len(found.events):
+        return Slice(events, found.cursor, found.ended)
+    return Slice(events, events[-1][0], False)
+
+
+async def _next(service: Service, run_id: str, read: Read, former: Slice, limit: int, seconds: float) -> Slice:
+    """What follows a piece of the log, as soon as there is something; an empty one when that takes longer."""
+
+    def look() -> Slice | None:
+        found = _slice(read, former.cursor, limit)
+        return found if found.events or found.ended else None
+
+    return await wait_for(service, run_id, look, seconds, closely=True) or Slice((), former.cursor, False)
+
+
+async def _stream(service: Service, run_id: str, read: Read, piece: Slice, heartbeat_seconds: float) -> AsyncIterator[bytes]:
+    """Every event once and in order, until the run's last; heartbeats in between."""
+    yield _RETRY
+    while True:
+        for frame in _frames(piece):
+            yield frame
+        if piece.ended:
+            return
+        piece = await _next(service, run_id, read, piece, PAGE_EVENTS, heartbeat_seconds)
+        if not piece.events and not piece.ended:
+            yield _HEARTBEAT
+
+
+def _frames(piece: Slice) -> Sequence[bytes]:
+    return [b"id: %d\nevent: %s\ndata: %s\n\n" % (number, type.encode(), data) for number, type, data in piece.events]

@@ -1,0 +1,119 @@
+"""Webhooks: `ANY /hooks/{path}` starts the run of whoever listens there."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any, Final
+
+from fastapi import APIRouter, Request
+from starlette.concurrency import run_in_threadpool
+from starlette.responses import Response
+
+from stepless.api.bodies import read_body
+from stepless.api.links import Links
+from stepless.api.models import StartedOut
+from stepless.api.problems import documented
+from stepless.api.replies import encode
+from stepless.api.routes.runs import idempotency_key, reply_started
+from stepless.api.waiting import has_responded, watch
+from stepless.errors import AuthorError
+from stepless.limits import MAX_LONG_POLL_MS
+from stepless.model.json import JSON
+from stepless.runtime.service import Service
+from stepless.runtime.triggers.webhooks import HookRequest
+from stepless.runtime.verbs.inspecting import RunView
+from stepless.runtime.verbs.starting import Started
+
+METHODS: Final = ("GET", "POST", "PUT", "PATCH", "DELETE")
+_NAME: Final = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]+")
+_VALUE: Final = re.compile(r"[\t\x20-\x7e\xa0-\xff]*")
+_OF_THE_CONNECTION: Final = frozenset(
+    {"connection", "content-length", "date", "keep-alive", "server", "te", "trailer", "transfer-encoding", "upgrade"}
+)
+_RESPONSES: Final[dict[int | str, dict[str, Any]]] = {
+    200: {"description": "What the run responds, or a start that was made before"},
+    **documented(400, 401, 404, 405, 409, 413, 422, 429, 503),
+}
+_ANY_BODY: Final[dict[str, Any]] = {
+    "requestBody": {"description": "What the webhook's `schema` wants", "content": {"application/json": {"schema": {}}}}
+}
+_WITHOUT_BODY: Final = frozenset({204, 205, 304})
+
+
+def add_routes(router: APIRouter, service: Service, links: Links) -> None:
+    async def trigger(path: str, request: Request) -> Response:
+        """Starts a run by the webhook on this path, which says by which method, with which signature or token and with which
+        body. Answers 202 with links, or, for a webhook that says `response: wait`, what the run responds."""
+        idempotency_key(request)  # refuses an empty one
+        body = await read_body(request)
+        query, headers = dict(request.query_params), _headers(request)
+        hook = HookRequest(f"/{path}", request.method, headers, query, body)
+        hooked = await run_in_threadpool(service.trigger, hook)
+        if not hooked.waits:
+            return reply_started(hooked.started, None, links)
+        view = await watch(service, hooked.started.run_id, has_responded, MAX_LONG_POLL_MS / 1000)
+        return _answered(hooked.started, view, links)
+
+    for method in METHODS:
+        router.add_api_route(
+            "/hooks/{path:path}",
+            trigger,
+            methods=[method],
+            name=f"trigger_{method.lower()}",
+            summary=f"Trigger a webhook by {method}",
+            status_code=202,
+            response_model=StartedOut,
+            responses=_RESPONSES,
+            openapi_extra=None if method == "GET" else _ANY_BODY,
+            tags=["hooks"],
+        )
+
+
+def _headers(request: Request) -> Mapping[str, str]:
+    """Names in lower case; of a name that is given several times, the values joined as RFC 9110 says."""
+    headers: dict[str, str] = {}
+    for name, value in request.headers.items():
+        headers[name] = f"{headers[name]}, {value}" if name in headers else value
+    return headers
+
+
+def _answered(started: Started, view: RunView | None, links: Links) -> Response:
+    """The run's own response; how it ended when it gave none; where to look when it takes longer. Whoever may call a webhook
+    may not therefore read runs: nothing of the run but its status is told."""
+    if view is None:
+        return reply_started(started, None, links)
+    if view.response is not None:
+        return _response(view.response)
+    if view.status == "completed":
+        return reply_started(started, {"status": view.status}, links)
+    message = f"the run ended without a response: {view.status}"
+    raise AuthorError(message, code=f"run_{view.status}", status=500, run_id=started.run_id, mend="look at the run")
+
+
+def _response(response: Mapping[str, JSON]) -> Response:
+    status, body = int(response["status"]), response["body"]
+    headers = {"content-type": _content_type(body), **dict(_checked(response["headers"] or {}))}
+    headers.setdefault("x-content-type-options", "nosniff")
+    if status in _WITHOUT_BODY or body is None:
+        headers.pop("content-type")
+        return Response(None, status, headers)
+    data = body.encode("utf-8", "replace") if isinstance(body, str) else encode(body)
+    return Response(data, status, headers)
+
+
+def _content_type(body: JSON) -> str:
+    return "text/plain; charset=utf-8" if isinstance(body, str) else "application/json"
+
+
+def _checked(headers: Mapping[str, JSON]) -> list[tuple[str, str]]:
+    """Header values as texts. Raises `AuthorError` for one that cannot be sent: it might otherwise end the header and begin an
+    answer of its own."""
+    pairs = []
+    for name, value in headers.items():
+        text = value if isinstance(value, str) else encode(value).decode()
+        if not _NAME.fullmatch(name) or not _VALUE.fullmatch(text) or name.lower() in _OF_THE_CONNECTION:
+            message = f"the workflow responds with a header that cannot be sent: {name[:100]!r}"
+            raise AuthorError(message, code="invalid_response", status=500, place="headers", mend="mend its `respond` node")
+        pairs.append((name.lower(), text))
+    return pairs

@@ -1,0 +1,236 @@
+"""Signed links (docs/security.md#what-is-signed): `GET` shows the question and changes nothing, however often a mail scanner
+fetches it; `POST` decides, once. Both speak HTML to people and JSON to programs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from enum import Enum
+from typing import Any, Final
+
+from fastapi import APIRouter, Request
+from starlette.concurrency import run_in_threadpool
+from starlette.responses import Response
+
+from stepless.api import page
+from stepless.api.bodies import FORM, form_fields, is_json, media_type, read_body, unsupported, validated
+from stepless.api.forms import PREFIX, fields_of, parted, shown_answer, typed_answer
+from stepless.api.models import DecisionOut, QuestionOut
+from stepless.api.negotiation import preferred
+from stepless.api.problems import documented, respond
+from stepless.api.replies import decision_out, encode, instant, reply
+from stepless.api.requests import ResumeBody
+from stepless.compile.reading.strict_json import strict_json
+from stepless.errors import CallerError, Gone, InvalidRequest, LimitExceeded, SteplessError, TransientError
+from stepless.limits import MAX_ANSWER_BYTES
+from stepless.model.json import JSON
+from stepless.runtime.service import Service
+from stepless.runtime.verbs.answering import PauseView
+
+_HTML: Final = "text/html"
+_JSON: Final = "application/json"
+_TAGS: Final[list[str | Enum]] = ["resume"]
+_PAGE: Final[Mapping[str, Any]] = {"content": {_HTML: {"schema": {"type": "string"}}}}
+_TITLES: Final = {403: "Not a valid link", 404: "Nothing is asked here", 410: "Too late", 503: "One moment"}
+_FOR_PEOPLE: Final = (CallerError, TransientError, LimitExceeded)  # errors that the page explains
+
+
+def add_routes(router: APIRouter, service: Service) -> None:
+    async def show_question(token: str, request: Request) -> Response:
+        """The question behind a signed link, as a page or as JSON. Changes nothing."""
+        as_page = preferred(request, _HTML, _JSON) == _HTML
+        try:
+            view = await run_in_threadpool(_look, service, token)
+        except SteplessError as error:
+            return await run_in_threadpool(_explained, service, token, error, as_page)
+        if not as_page:
+            return reply(_question(view), headers=page.HEADERS)
+        return _page(200, view, _question_parts(view))
+
+    for method in ("GET", "HEAD"):
+        router.add_api_route(
+            "/resume/{token}",
+            show_question,
+            methods=[method],
+            name=f"show_question_{method.lower()}",
+            summary="See what a signed link asks",
+            response_model=QuestionOut,
+            responses={200: {"description": "The question", **_PAGE}, **documented(403, 404, 410, as_page=True)},
+            include_in_schema=method == "GET",
+            tags=_TAGS,
+        )
+
+    @router.post(
+        "/resume/{token}",
+        summary="Decide",
+        response_model=DecisionOut,
+        responses={200: {"description": "Decided", **_PAGE}, **documented(400, 403, 404, 409, 410, 413, 415, 422, as_page=True)},
+        openapi_extra=_DECISION_BODY,
+        tags=_TAGS,
+    )
+    async def decide(token: str, request: Request) -> Response:
+        """Decides, once. Whoever comes second gets 409 with the first decision; an answer that does not fit gets 422, and the
+        question stays open."""
+        kind = media_type(request)
+        as_page = preferred(request, *((_HTML, _JSON) if kind == FORM else (_JSON, _HTML))) == _HTML
+        typed: dict[str, str] = {}
+        try:
+            data = await read_body(request)
+            if kind == FORM:
+                typed = form_fields(data)
+            elif data and not is_json(kind):
+                raise unsupported(kind, _JSON, FORM)
+            given = await run_in_threadpool(_decide, service, token, data if kind != FORM else None, typed)
+        except SteplessError as error:
+            return await run_in_threadpool(_explained, service, token, error, as_page, typed)
+        if as_page:
+            return await run_in_threadpool(_decided_page, service, token, given)
+        return reply(decision_out(given), headers=page.HEADERS)
+
+
+_DECISION_BODY: Final[dict[str, Any]] = {
+    "requestBody": {
+        "content": {
+            _JSON: {"schema": ResumeBody.model_json_schema()},
+            FORM: {
+                "schema": {
+                    "type": "object",
+                    "description": "`decision`, `by`, and `answer.<name>` for each field",
+                    "additionalProperties": {"type": "string"},
+                }
+            },
+        }
+    }
+}
+
+
+# -- deciding ---------------------------------------------------------------------------------------------------------
+
+
+def _look(service: Service, token: str) -> PauseView:
+    """The question. Raises as `_judged` does, and `Gone` (run_ended) when nobody may answer any more."""
+    view = _judged(service, token)
+    if view.over:
+        raise Gone("nothing waits for this answer any more", code="run_ended")
+    return view
+
+
+def _judged(service: Service, token: str) -> PauseView:
+    """The question of a link that still opens it. Raises `Gone` (token_expired), with what was decided if it was."""
+    view = service.look(token)
+    if view.expired_ms is not None:
+        first: dict[str, Any] = {"first": view.decided} if view.decided is not None else {}
+        raise Gone(f"this link has expired: it was good until {instant(view.expired_ms)}", code="token_expired",
+                   mend="ask for a new one", **first)  # fmt: skip
+    return view
+
+
+def _decide(service: Service, token: str, data: bytes | None, typed: Mapping[str, str]) -> Mapping[str, JSON]:
+    """Decides by a JSON body, or without one by a form. The link is judged first: who has none learns nothing else."""
+    view = _judged(service, token)
+    body = _typed_body(view, typed) if data is None else validated(ResumeBody, strict_json(data) if data else {})
+    if len(encode(body.answer)) > MAX_ANSWER_BYTES:
+        message = f"the answer takes more than {MAX_ANSWER_BYTES:,} bytes"
+        raise InvalidRequest(message, code="answer_too_large", status=413, mend="write less")
+    return service.answer(token, body.decision, body.answer, body.by)
+
+
+def _typed_body(view: PauseView, typed: Mapping[str, str]) -> ResumeBody:
+    said = {name: text for name, text in typed.items() if not name.startswith(PREFIX) and text.strip()}
+    return validated(ResumeBody, {**said, "answer": typed_answer(view.fields, typed)})
+
+
+def _question(view: PauseView) -> QuestionOut:
+    return {
+        "workflow": view.workflow,
+        "label": view.label,
+        "message": view.message,
+        "fields": dict(view.fields),
+        "exits": list(view.exits),
+        "deadline": instant(view.deadline_ms),
+        "decided": decision_out(view.decided) if view.decided is not None else None,
+    }
+
+
+# -- pages ------------------------------------------------------------------------------------------------------------
+
+
+def _page(status: int, about: PauseView | str, parts: list[str]) -> Response:
+    """`about` is the question that the page is about, or its title."""
+    title = about if isinstance(about, str) else about.message.strip().partition("\n")[0] or about.label
+    html = page.document(title, parts).encode("utf-8", "replace")
+    return Response(html, status, page.HEADERS, "text/html; charset=utf-8")
+
+
+def _asked(view: PauseView) -> list[str]:
+    return [page.heading(view.message, view.label, view.workflow)]
+
+
+def _outcome(view: PauseView) -> list[str]:
+    """What became of a question that is closed: what was decided, by whom and when, or that nobody did."""
+    if view.decided is not None:
+        first = decision_out(view.decided)
+        return [page.decision(first["decision"], first["by"], first["at"])]
+    return [page.closed("This was not answered: it is over since", instant(view.over_ms))] if view.over else []
+
+
+def _question_parts(view: PauseView, typed: Mapping[str, str] | None = None, faults: Sequence[str] = ()) -> list[str]:
+    if view.decided is not None:
+        return [*_asked(view), *_outcome(view)]
+    whole, by_field = parted(faults, view.fields)
+    alarm = [page.alarm(["That does not fit yet.", *whole])] if faults else []
+    by = (typed or {}).get("by", "")
+    form = page.form(fields_of(view.fields, typed, by_field), view.exits, by, asks_who=view.approver is None)
+    return [*_asked(view), *alarm, form, page.deadline(instant(view.deadline_ms))]
+
+
+def _decided_page(service: Service, token: str, given: Mapping[str, JSON]) -> Response:
+    """What the person has just decided, with thanks."""
+    view, told = service.look(token), decision_out(given)
+    thanks = page.decision(told["decision"], told["by"], told["at"], thanks=True)
+    return _page(200, view, [*_asked(view), thanks, page.answered(shown_answer(view.fields, told["answer"]))])
+
+
+def _late_page(service: Service, token: str) -> Response:
+    """What somebody else had decided before."""
+    view = service.look(token)
+    late = page.alarm(["This was decided before. Your answer was not counted."])
+    return _page(409, view, [*_asked(view), late, *_outcome(view)])
+
+
+def _open_page(service: Service, token: str, error: SteplessError, typed: Mapping[str, str]) -> Response:
+    """The question again, with what was typed and what is wrong with it."""
+    view = service.look(token)
+    return _page(422, view, _question_parts(view, typed, error.facts.get("violations") or [error.message]))
+
+
+def _closed_page(service: Service, token: str) -> Response:
+    """What a link was about that opens nothing any more, and what became of it."""
+    view = service.look(token)
+    if view.expired_ms is None:
+        return _page(410, view, [*_asked(view), *_outcome(view)])
+    expired = page.closed("This link has expired: it was good until", instant(view.expired_ms))
+    ask = [] if view.decided is not None or view.over else [page.note("Nobody has answered yet. Ask for a new link.")]
+    return _page(410, view, [*_asked(view), expired, *_outcome(view), *ask])
+
+
+def _explained(
+    service: Service, token: str, error: SteplessError, as_page: bool, typed: Mapping[str, str] | None = None
+) -> Response:
+    """A refusal: for people with the question that it is about, where the link is genuine."""
+    if as_page and error.error_code == "already_decided":
+        return _late_page(service, token)
+    if as_page and error.http_status == 410:
+        return _closed_page(service, token)
+    if as_page and error.http_status == 422:
+        return _open_page(service, token, error, typed or {})
+    return _refused(error, as_page)
+
+
+def _refused(error: SteplessError, as_page: bool) -> Response:
+    if as_page and isinstance(error, _FOR_PEOPLE):
+        title = _TITLES.get(error.http_status, "That did not work")
+        sentences = [text[:1].upper() + text[1:] + "." for text in (error.message, error.mend) if text]
+        return _page(error.http_status, title, [page.title(title), page.alarm(sentences)])
+    response = respond(error)
+    response.headers.update(page.HEADERS)
+    return response

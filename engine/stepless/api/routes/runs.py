@@ -1,0 +1,294 @@
+"""Start and inspect runs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from enum import Enum
+from functools import partial
+from typing import Annotated, Final, cast
+
+from fastapi import APIRouter, Query, Request
+from starlette.concurrency import run_in_threadpool
+from starlette.responses import Response
+
+from stepless.api.auth import may
+from stepless.api.bodies import documented_body, read_model
+from stepless.api.bounded import bounded
+from stepless.api.links import Links
+from stepless.api.models import (
+    CallOut,
+    ExceptionOut,
+    HeldOut,
+    NodeOut,
+    NodesOut,
+    OutcomeOut,
+    PauseOut,
+    RunOut,
+    StartedOut,
+    TagOut,
+    TagsOut,
+)
+from stepless.api.negotiation import wished_wait_s
+from stepless.api.problems import documented
+from stepless.api.replies import fitting, instant, page, reply, value_reply
+from stepless.api.requests import NodesQuery, StartBody, StartQuery
+from stepless.api.waiting import Rest, watch
+from stepless.core.history.called import Called
+from stepless.core.history.tags import Tag
+from stepless.core.history.trace import NodeRecord
+from stepless.errors import InvalidRequest
+from stepless.limits import MAX_DETAILS_BYTES, MAX_PAUSES_BYTES
+from stepless.model.json import JSON
+from stepless.ports import RunHead
+from stepless.runtime.access.apikeys import Role
+from stepless.runtime.headers import number_of, version_of
+from stepless.runtime.service import Service
+from stepless.runtime.verbs.inspecting import OpenPause, RunView
+from stepless.runtime.verbs.searching import keywords_of
+from stepless.runtime.verbs.starting import Started, non_entries_of
+
+_TAGS: Final[list[str | Enum]] = ["runs"]
+_OF_A_RUN: Final = ("inputs", "outputs", "variables", "error")  # what may be too large to be told whole
+_OF_A_NODE: Final = ("inputs", "output", "error", "waiting")
+
+
+def add_routes(router: APIRouter, service: Service, links: Links) -> None:
+    @router.post(
+        "/workflows/{workflow_id}/runs",
+        summary="Start a run",
+        status_code=202,
+        response_model=StartedOut,
+        responses={
+            200: {"model": StartedOut, "description": "Started before, or ended already"},
+            **documented(400, 401, 403, 404, 409, 413, 415, 422, 429, 503),
+        },
+        openapi_extra=documented_body(StartBody),
+        tags=_TAGS,
+    )
+    async def start_run(workflow_id: str, query: Annotated[StartQuery, Query()], request: Request) -> Response:
+        """Starts a run of the newest version. With an `Idempotency-Key`, or with `?idempotent=inputs`, which takes the inputs
+        themselves as the key, the same start is answered again for 24 hours. With `Prefer: wait=20` the answer waits for the
+        outcome, that many seconds and at most 20, or until the run waits for more than that: then it has its `pauses`."""
+        body = await read_model(request, StartBody)
+        key, wait_s = idempotency_key(request), wished_wait_s(request)
+        entry = [body.entry] if isinstance(body.entry, str) else body.entry
+        meta = {"tags": body.words} if body.words else None
+        by_inputs, anywhere = query.idempotent is not None, may(request, Role.ADMIN)
+        if by_inputs and key is not None:
+            message, mend = "a start has one key: the header or the inputs", "leave one of them out"
+            raise InvalidRequest(message, code="invalid_idempotency_key", place="idempotent", mend=mend)
+        start = partial(service.start, key=key, by_inputs=by_inputs, entry=entry, anywhere=anywhere, meta=meta)
+        started = await run_in_threadpool(start, workflow_id, body.inputs)
+        if wait_s is None:
+            return reply_started(started, None, links)
+        rest = Rest(service.world.clock.now_ms() + round(wait_s * 1000))
+        view = await watch(service, started.run_id, rest, wait_s)
+        applied = {"preference-applied": f"wait={wait_s:g}"}
+        if view is None or view.ended_ms is None:
+            pauses = _pauses(view.pauses, links, may(request, Role.APPROVE)) if view is not None else ()
+            return reply_started(started, None, links, applied, pauses)
+        told: OutcomeOut = {"status": view.status, "outputs": view.outputs, "error": _object(view.error)}
+        outcome = bounded(told, ("outputs", "error"), links.run(started.run_id)["run"])
+        return reply_started(started, outcome, links, applied)
+
+    @router.get("/runs/{run_id}", summary="Inspect a run", response_model=RunOut, responses=documented(401, 404), tags=_TAGS)
+    def read_run(run_id: str, request: Request) -> Response:
+        """What a run is, as its log tells it, with a signed link for everything that it waits for."""
+        view = service.glance(run_id)
+        return reply(_bounded_run(_run(view, _version(service, view.head), links, may(request, Role.APPROVE))))
+
+    @router.get(
+        "/runs/{run_id}/nodes",
+        summary="Inspect a run's nodes",
+        response_model=NodesOut,
+        responses=documented(400, 401, 404),
+        tags=_TAGS,
+    )
+    def list_nodes(run_id: str, query: Annotated[NodesQuery, Query()]) -> Response:
+        """One record per instance, in the order of first mention, as far as they fit into a page."""
+        records, more = service.nodes(run_id, after=query.after, limit=query.limit)
+        url = links.run(run_id)["run"]
+        encoded = fitting(records, lambda record: bounded(_node(record), _OF_A_NODE, url))
+        more = more or len(encoded) < len(records)
+        return page("nodes", encoded, cursor=query.after + len(encoded) if more else None)
+
+
+    @router.get(
+        "/runs/{run_id}/values/{hash}",
+        summary="Read a large value of a run",
+        responses={
+            200: {"content": {"application/json": {"schema": {}}}, "description": "The value"},
+            206: {"content": {"application/json": {"schema": {}}}, "description": "The bytes asked for, or their beginning"},
+            **documented(401, 404, 413, 416),
+        },
+        tags=_TAGS,
+    )
+    def read_value(run_id: str, hash: str, request: Request) -> Response:
+        """A value that another answer told by its hash, as JSON. One above 4 MB is read in pieces, by the header `Range`."""
+        return value_reply(service.value(run_id, hash), request.headers.get("range"))
+
+    @router.get(
+        "/runs/{run_id}/tags",
+        summary="Inspect a run's tags",
+        response_model=TagsOut,
+        responses=documented(400, 401, 404),
+        tags=_TAGS,
+    )
+    def list_tags(run_id: str, query: Annotated[NodesQuery, Query()]) -> Response:
+        """One row per transition of an instance, in order, for counting."""
+        tags = service.run(run_id).tags
+        encoded = fitting(tags[query.after : query.after + query.limit], _tag)
+        after = query.after + len(encoded)
+        return page("tags", encoded, cursor=after if after < len(tags) else None)
+
+
+# -- starting ---------------------------------------------------------------------------------------------------------
+
+
+def idempotency_key(request: Request) -> str | None:
+    key = request.headers.get("idempotency-key")
+    if key is not None and not key.strip():
+        raise InvalidRequest("the idempotency key is empty", code="invalid_idempotency_key", mend="leave the header out")
+    return key
+
+
+def reply_started(
+    started: Started,
+    outcome: OutcomeOut | None,
+    links: Links,
+    headers: dict[str, str] | None = None,
+    pauses: Iterable[PauseOut] = (),
+) -> Response:
+    """202 for a run that is only begun, or waits; 200 when it is known already, or how it ended."""
+    answer: StartedOut = {
+        "run_id": started.run_id,
+        "workflow": started.workflow_id,
+        "version": started.version,
+        "number": started.number,
+        "replay": started.replay,
+        "outcome": outcome,
+        "pauses": list(pauses),
+        "links": links.run(started.run_id),
+    }
+    status = 200 if started.replay or outcome is not None else 202
+    return reply(answer, status, {"location": answer["links"]["run"], **(headers or {})})
+
+
+# -- one run ----------------------------------------------------------------------------------------------------------
+
+
+def _version(service: Service, head: RunHead) -> int | None:
+    """The version that the run began with; of a run that does not know it, the newest one with the same content."""
+    number = version_of(head)
+    if number is not None:
+        return number
+    version = service.workflow(head.workflow_id, hash=head.version)
+    return version.number if version is not None else None
+
+
+def _run(view: RunView, version: int | None, links: Links, with_links: bool) -> RunOut:
+    return {
+        "id": view.head.run_id,
+        "workflow": view.head.workflow_id,
+        "version": version,
+        "number": number_of(view.head),
+        "hash": view.head.version,
+        "status": view.status,
+        "waiting": list(view.waits),
+        "summary": view.summary,
+        "inputs": view.inputs,
+        "outputs": view.outputs,
+        "variables": dict(view.variables),
+        "error": _object(view.error),
+        "exception": _exception(view.exception),
+        "failures": view.failures,
+        "keywords": list(keywords_of(view.head)),
+        "tags": [*keywords_of(view.head), *(tag.tag for tag in view.tags if tag.instance is None)],
+        "non_entries": list(non_entries_of(view.head)),
+        "steps": view.steps,
+        "usage": dict(view.usage),
+        "sequence": view.sequence,
+        "held": _held(view.held),
+        "pauses": list(_pauses(view.pauses, links, with_links)),
+        "created_at": str(instant(view.head.created_ms)),
+        "started_at": instant(view.started_ms),
+        "ended_at": instant(view.ended_ms),
+        "links": links.run(view.head.run_id),
+    }
+
+
+def _bounded_run(told: RunOut) -> RunOut:
+    """A run of which everything that fits is told, of large values what they are, and of its pauses as many as fit."""
+    url = told["links"]["run"]
+    pauses = [bounded(pause, ("details",), url, within=MAX_DETAILS_BYTES) for pause in told["pauses"]]
+    shown = len(fitting(pauses, lambda pause: pause, within=MAX_PAUSES_BYTES))
+    cut: RunOut = {**told, "pauses": pauses[:shown]}
+    if shown < len(pauses):
+        cut["pauses_left_out"] = len(pauses) - shown
+    return bounded(cut, _OF_A_RUN, url)
+
+
+def _held(held: Mapping[str, JSON] | None) -> HeldOut | None:
+    return None if held is None else {"by": held["by"], "reason": held["reason"], "at": str(instant(held["at"]))}
+
+
+def _pauses(pauses: Iterable[OpenPause], links: Links, with_links: bool) -> Iterable[PauseOut]:
+    for pause in pauses:
+        yield {
+            "pause": pause.pause,
+            "node": pause.node,
+            "reason": pause.reason,
+            "exits": list(pause.exits),
+            "details": dict(pause.details),
+            "since": str(instant(pause.since_ms)),
+            "deadline": instant(pause.deadline_ms),
+            "resume_at": instant(pause.resume_at_ms),
+            "resume": links.resume(pause.token) if with_links and pause.token is not None else None,
+        }
+
+
+def _node(record: NodeRecord) -> NodeOut:
+    return {
+        "instance": record.instance,
+        "node": record.node,
+        "kind": record.kind,
+        "label": record.label,
+        "status": record.status,
+        "reason": record.reason,
+        "code": record.code,
+        "inputs": dict(record.inputs),
+        "output": record.output,
+        "error": _object(record.error),
+        "exception": _exception(record.exception),
+        "index": record.index,
+        "predecessor": record.predecessor,
+        "wave": record.wave,
+        "depth": record.depth,
+        "fork": record.fork,
+        "branch": record.branch,
+        "path": list(record.path),
+        "attempts": record.attempts,
+        "started_at": instant(record.started_ms),
+        "ended_at": instant(record.ended_ms),
+        "usage": dict(record.usage),
+        "waiting": _object(record.waiting),
+        "calls": [_call(call) for call in record.calls],
+    }
+
+
+def _call(call: Called) -> CallOut:
+    at = str(instant(call.at_ms))
+    return {"attempt": call.attempt, "at": at, "params": dict(call.params), "previews": dict(call.previews)}
+
+
+def _exception(told: Mapping[str, JSON] | None) -> ExceptionOut | None:
+    return None if told is None else cast("ExceptionOut", dict(told))
+
+
+def _tag(tag: Tag) -> TagOut:
+    at = str(instant(tag.at_ms))
+    return {"tag": tag.tag, "instance": tag.instance, "event": tag.sequence, "at": at, "facts": dict(tag.facts)}
+
+
+def _object(value: Mapping[str, JSON] | None) -> dict[str, JSON] | None:
+    return dict(value) if value is not None else None

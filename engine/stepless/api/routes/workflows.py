@@ -1,0 +1,133 @@
+"""Publish, list and read workflows."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from enum import Enum
+from typing import Annotated, Any, Final
+
+from fastapi import APIRouter, Path, Query, Request
+from starlette.concurrency import run_in_threadpool
+from starlette.responses import Response
+
+from stepless.api.bodies import is_json, media_type, read_body, unsupported
+from stepless.api.links import Links
+from stepless.api.models import DocumentOut, PublishedOut, VersionOut, WorkflowsOut
+from stepless.api.problems import documented
+from stepless.api.replies import finding_out, instant, reply
+from stepless.api.requests import ListQuery
+from stepless.compile import parse
+from stepless.compile.reading.read import Syntax
+from stepless.errors import InvalidRequest
+from stepless.limits import MAX_DOCUMENT_BYTES
+from stepless.model.json import JSON
+from stepless.ports import StoredVersion
+from stepless.runtime.nearest import unknown_workflow
+from stepless.runtime.service import Service
+from stepless.runtime.verbs.publishing import Published
+
+_YAML: Final = frozenset({"application/yaml", "application/x-yaml", "text/yaml", "text/x-yaml"})
+_MAX_VERSION: Final = 2**31
+_TAGS: Final[list[str | Enum]] = ["workflows"]
+
+Number = Annotated[int, Path(ge=1, le=_MAX_VERSION)]
+
+
+def add_routes(router: APIRouter, service: Service, links: Links) -> None:
+    @router.put(
+        "/workflows/{workflow_id}",
+        summary="Publish a workflow",
+        status_code=201,
+        response_model=PublishedOut,
+        responses={
+            200: {"model": PublishedOut, "description": "It was published before"},
+            **documented(400, 401, 409, 413, 415, 422),
+        },
+        openapi_extra=_DOCUMENT_BODY,
+        tags=_TAGS,
+    )
+    async def publish_workflow(workflow_id: str, request: Request) -> Response:
+        """Stores the document, JSON or YAML, as the newest version: 201, or 200 when it is the newest already. A document with
+        faults is refused with all of its findings."""
+        syntax = _syntax(request)
+        data = await read_body(request, MAX_DOCUMENT_BYTES)
+        published = await run_in_threadpool(_publish, service, workflow_id, data, syntax)
+        answer: PublishedOut = {**_version(published.version, links), "warnings": [finding_out(w) for w in published.warnings]}
+        return reply(answer, 201 if published.new else 200, {"location": answer["links"]["version"]})
+
+    @router.get("/workflows", summary="List workflows", response_model=WorkflowsOut, responses=documented(400, 401), tags=_TAGS)
+    def list_workflows(query: Annotated[ListQuery, Query()]) -> Response:
+        """The newest version of every workflow, by id."""
+        found = service.workflows(limit=query.limit, cursor=query.cursor)
+        return reply({"workflows": [_version(version, links) for version in found.items], "cursor": found.cursor})
+
+    @router.get(
+        "/workflows/{workflow_id}",
+        summary="Read a workflow",
+        response_model=DocumentOut,
+        responses=documented(401, 404),
+        tags=_TAGS,
+    )
+    def read_workflow(workflow_id: str) -> Response:
+        """The newest version, with its document."""
+        return reply(_document(service, workflow_id, None, links))
+
+    @router.get(
+        "/workflows/{workflow_id}/versions/{number}",
+        summary="Read a version of a workflow",
+        response_model=DocumentOut,
+        responses=documented(400, 401, 404),
+        tags=_TAGS,
+    )
+    def read_version(workflow_id: str, number: Number) -> Response:
+        """A version, with its document. It never changes."""
+        return reply(_document(service, workflow_id, number, links))
+
+
+_DOCUMENT_BODY: Final[dict[str, Any]] = {
+    "requestBody": {
+        "required": True,
+        "content": {kind: {"schema": {"type": "object"}} for kind in ("application/json", "application/yaml")},
+    }
+}
+
+
+def _syntax(request: Request) -> Syntax:
+    kind = media_type(request)
+    if is_json(kind):
+        return "json"
+    if kind in _YAML:
+        return "yaml"
+    raise unsupported(kind, "application/json", "application/yaml")
+
+
+def _publish(service: Service, workflow_id: str, data: bytes, syntax: Syntax) -> Published:
+    document = parse(data, syntax=syntax)
+    _check_id(document, workflow_id)
+    return service.publish(document)
+
+
+def _check_id(document: Mapping[str, JSON], workflow_id: str) -> None:
+    if "id" in document and document["id"] != workflow_id:
+        message = f"the address says {workflow_id!r}, the document {document['id']!r}"
+        raise InvalidRequest(message, code="id_mismatch", status=422, place="id", mend="let both say the same")
+
+
+def _version(version: StoredVersion, links: Links) -> VersionOut:
+    return {
+        "id": version.workflow_id,
+        "name": str(json.loads(version.document).get("name") or version.workflow_id),
+        "version": version.number,
+        "hash": version.hash,
+        "published_at": str(instant(version.created_ms)),
+        "links": links.workflow(version.workflow_id, version.number),
+    }
+
+
+def _document(service: Service, workflow_id: str, number: int | None, links: Links) -> DocumentOut:
+    version = service.workflow(workflow_id, number)
+    if version is None:
+        what = workflow_id if number is None else f"{workflow_id}, version {number}"
+        raise unknown_workflow(service.world.store, workflow_id, what=what)
+    return {**_version(version, links), "document": json.loads(version.document)}

@@ -1,0 +1,169 @@
+"""`stepless dev`: API, webhooks, runner and timers in one process, over one file, for a folder of workflows."""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import os
+import signal
+import socket
+import sys
+import webbrowser
+from pathlib import Path
+
+from stepless.api.app import create_app
+from stepless.cli.dev.folder import Folder
+from stepless.cli.dev.http import Server
+from stepless.cli.dev.modules import Modules
+from stepless.cli.dev.telling import Teller, announcement
+from stepless.errors import ConfigError, InvalidRequest
+from stepless.limits import LOCAL_BUDGET_MS, SETTLE_MS, WATCH_MS
+from stepless.nodes.function import names
+from stepless.runtime.wiring.local import Local, local
+
+API_KEY = "STEPLESS_API_KEY"
+CORS_ORIGINS = "STEPLESS_CORS_ORIGINS"  # parted by spaces: pages of these may ask from a browser
+_LOCAL_HOSTS = ("127.0.0.1", "::1", "localhost")
+
+
+def dev(arguments: argparse.Namespace) -> int:
+    folder = Path(arguments.folder)
+    if not folder.is_dir():
+        mend = "give the folder of your workflows"
+        raise InvalidRequest("there is no such folder", code="folder_not_found", place=arguments.folder, mend=mend)
+    listener = listen(arguments.host, arguments.port)
+    try:
+        sys.dont_write_bytecode = True  # a file that is saved twice in a second would be taken for its former self
+        modules = Modules(folder, arguments.modules)
+        modules.load_named()
+        built = local(_made(arguments.db), budget_ms=arguments.budget_ms or LOCAL_BUDGET_MS)
+        try:
+            watched = Folder(folder, modules, built.service)
+            watched.publish_all()
+            return asyncio.run(_serve(built, watched, listener, arguments))
+        finally:
+            built.close()
+    finally:
+        listener.close()
+
+
+def _made(path: str) -> str:
+    """The file's path, its folder made."""
+    try:
+        Path(path).parent.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise InvalidRequest(str(error.strerror), code="folder_not_made", place=path, mend="give another --db") from error
+    return path
+
+
+def listen(host: str, port: int) -> socket.socket:
+    try:
+        family = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0][0]
+        made = socket.create_server((host, port), family=family, backlog=128)
+    except OSError as error:
+        mend = "stop whatever listens there, or use --port 0 for a free one"
+        message = f"nothing can listen there: {error.strerror}"
+        raise InvalidRequest(message, code="port_taken", place=f"{host}:{port}", mend=mend) from error
+    # asyncio sends small answers at once (TCP_NODELAY) only over sockets that say that they are TCP, as accepted ones then do
+    return socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP, fileno=made.detach())
+
+
+# -- serving ----------------------------------------------------------------------------------------------------------
+
+
+async def _serve(built: Local, folder: Folder, listener: socket.socket, arguments: argparse.Namespace) -> int:
+    url = _url(arguments.host, listener)
+    key = os.environ.get(API_KEY) or built.service.signer.derive("api-key")
+    built.invitations.base_url, built.host.schedules = url, built.schedules
+    origins = os.environ.get(CORS_ORIGINS, "").split()
+    app = create_app(built.service, api_keys=[key], base_url=url, cors_origins=origins, development=True)
+
+    def announce() -> None:
+        _announce(url, key, folder, built.adopted, arguments)
+
+    server = Server(app, announce)
+    stop = _stop_signal()
+    teller = Teller(built.service, url)
+    built.host.on_beginning, built.host.on_ending = teller.begins, teller.rests
+    runner = asyncio.create_task(built.host.serve())
+    web = asyncio.create_task(server.serve([listener]))
+    stopping = asyncio.create_task(stop.wait())
+    watching = asyncio.create_task(_watch(folder))
+    try:
+        await asyncio.wait({runner, web, stopping, watching}, return_when=asyncio.FIRST_COMPLETED)
+        drained = await _close(built, server, web)
+    finally:
+        stopping.cancel()
+        watching.cancel()
+    await runner
+    await web
+    if not watching.cancelled() and watching.done():
+        watching.result()  # it never ends by itself: this raises what went wrong
+    sys.stderr.write("Stopped.\n" if drained else "Stopped. What was cut off runs again after the next start.\n")
+    return 0 if stop.is_set() else 1
+
+
+async def _watch(folder: Folder) -> None:
+    """Keeps the folder published. Looking at files is left to a thread: disks may be slow, and runs go on."""
+    loop = asyncio.get_running_loop()
+    while True:
+        await asyncio.sleep((SETTLE_MS if folder.settling else WATCH_MS) / 1000)
+        folder.take(await loop.run_in_executor(None, folder.look))
+
+
+async def _close(built: Local, server: Server, web: asyncio.Task[None]) -> bool:
+    """Accepts nothing more, lets runs drain; whether they did in time."""
+    sys.stderr.write("\nStopping: what is under way is given time to end. Ctrl-C again leaves at once.\n")
+    server.leave()
+    drained = await built.host.stop()
+    await asyncio.wait({web})
+    return drained
+
+
+def _stop_signal() -> asyncio.Event:
+    """Set by the first Ctrl-C or SIGTERM; the next one kills, which a run survives."""
+    stop = asyncio.Event()
+    loop = asyncio.get_running_loop()
+
+    def first() -> None:
+        stop.set()
+        for number in (signal.SIGINT, signal.SIGTERM):
+            loop.remove_signal_handler(number)
+            signal.signal(number, signal.SIG_DFL)
+
+    for number in (signal.SIGINT, signal.SIGTERM):
+        loop.add_signal_handler(number, first)
+    return stop
+
+
+# -- telling ----------------------------------------------------------------------------------------------------------
+
+
+def _url(host: str, listener: socket.socket) -> str:
+    port = listener.getsockname()[1]
+    return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
+
+
+def _announce(url: str, key: str, folder: Folder, adopted: int, arguments: argparse.Namespace) -> None:
+    if arguments.port_file:
+        _write_whole(Path(arguments.port_file), url)
+    print(
+        announcement(
+            url, key, folder.served, sorted(names()), folder=arguments.folder, db=arguments.db, adopted=adopted,
+            open_to_all=arguments.host not in _LOCAL_HOSTS,
+        ),
+        flush=True,
+    )  # fmt: skip
+    if arguments.open:
+        webbrowser.open(f"{url}/docs")
+
+
+def _write_whole(path: Path, text: str) -> None:
+    """All of it or nothing: whoever waits for the file never reads half an address."""
+    half = path.with_name(f"{path.name}.{os.getpid()}")
+    try:
+        half.write_text(text)
+        half.replace(path)
+    except OSError as error:
+        mend = "give another --port-file"
+        raise ConfigError(str(error.strerror), code="file_not_written", place=str(path), mend=mend) from error

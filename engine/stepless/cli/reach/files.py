@@ -1,0 +1,160 @@
+"""Documents, inputs and function modules from disk."""
+
+from __future__ import annotations
+
+import ast
+import importlib
+import os
+import re
+import sys
+import traceback
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from stepless.compile import parse
+from stepless.compile.reading.strict_json import strict_json
+from stepless.compile.suggest import did_you_mean
+from stepless.errors import ConfigError, DocumentRefused
+from stepless.limits import MAX_DOCUMENT_BYTES, MAX_INPUT_BYTES
+from stepless.model.json import JSON
+from stepless.nodes.function import MODULES_VARIABLE, load_modules
+from stepless.runtime.wiring.inprocess import read_document
+
+DOCUMENT_SUFFIXES = (".yaml", ".yml", ".json")
+_NODES: Final = re.compile(rb"""(?:^|[{,])\s*["']?nodes["']?\s*:""", re.MULTILINE)
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """A document's file as it was read. `text` is kept to tell lines by."""
+
+    file: str
+    text: str
+    document: Mapping[str, JSON]
+
+
+class Refused(DocumentRefused):
+    """A document that was refused, with the file that it came from."""
+
+    def __init__(self, error: DocumentRefused, file: str, text: str) -> None:
+        super().__init__(error.findings)
+        self.file = file
+        self.text = text
+
+
+def read_source(path: str | os.PathLike[str]) -> Source:
+    """A document from a file. Raises `Refused` when it is no document, `InvalidRequest` when it cannot be read."""
+    data = read_document(path)
+    text = data.decode("utf-8", "replace")
+    file = os.fspath(path)
+    try:
+        return Source(file, text, parse(data, syntax="json" if file.endswith(".json") else None))
+    except DocumentRefused as error:
+        raise Refused(error, file, text) from error
+
+
+def documents_in(folder: Path) -> list[Path]:
+    """The documents of a folder, by name. Folders hold other YAML and JSON too, which is left alone."""
+    files = sorted(path for path in folder.iterdir() if path.suffix in DOCUMENT_SUFFIXES and path.is_file())
+    return [path for path in files if _is_meant_as_workflow(path)]
+
+
+def _is_meant_as_workflow(path: Path) -> bool:
+    """Whether a file has `nodes`, or an `id` and something that is nearly `nodes`. Of text that cannot be read a line that begins
+    with `nodes` is enough: its fault is to be told."""
+    with path.open("rb") as file:
+        data = file.read(MAX_DOCUMENT_BYTES + 1)
+    if b"node" not in data.lower():
+        return False
+    try:
+        document = parse(data, syntax="json" if path.suffix == ".json" else None)
+    except DocumentRefused:
+        return _NODES.search(data) is not None
+    return "nodes" in document or ("id" in document and any(did_you_mean(key, ("nodes",)) for key in document))
+
+
+def documents_among(paths: Sequence[str]) -> list[str]:
+    """Files as they are named; of a folder its documents."""
+    return [str(file) for path in paths for file in (documents_in(Path(path)) if Path(path).is_dir() else [path])]
+
+
+def read_inputs(text: str | None, place: str = "-i") -> JSON:
+    """`-i` (or what `place` names): JSON, `@file`, or `-` for standard input; an empty object without it. Raises
+    `InvalidRequest`."""
+    if text is None:
+        return {}
+    if text == "-":
+        text, place = sys.stdin.read(MAX_INPUT_BYTES + 1), "standard input"
+    elif text.startswith("@"):
+        place = text[1:]
+        return strict_json(read_document(place), "the file", place=place, mend="give a file of JSON in UTF-8")
+    mend = "give JSON like '{\"amount\": 40}', @file.json, or - to read standard input"
+    return strict_json(text, "this", place=place, mend=mend)
+
+
+# -- function modules -------------------------------------------------------------------------------------------------
+
+
+def load_functions(folder: Path | None, modules: str | None) -> bool:
+    """Imports what registers functions: the modules of `modules` (parted by commas) and of STEPLESS_MODULES, and every Python
+    file of `folder` that imports Stepless. Answers whether there was any. Raises `ConfigError` with file and line."""
+    if modules:
+        place_on_path(Path.cwd())
+        load_modules(modules.split(","))
+    load_modules()
+    files = [path for path in sorted(folder.glob("*.py")) if registers_functions(path)] if folder is not None else []
+    for path in files:
+        _load_file(path)
+    return bool(modules or files or os.environ.get(MODULES_VARIABLE))
+
+
+def place_on_path(folder: Path) -> None:
+    if str(folder) not in sys.path:
+        sys.path.insert(0, str(folder))
+
+
+def registers_functions(path: Path) -> bool:
+    """Whether a file imports Stepless: all others of the folder (a setup script, tests) are none of our business."""
+    if path.name.startswith(("test_", "conftest")):
+        return False
+    try:
+        tree = ast.parse(path.read_bytes())
+    except (SyntaxError, ValueError):
+        return b"stepless" in path.read_bytes()  # let its import tell what is wrong
+    except OSError:
+        return False
+    return any(name.split(".")[0] == "stepless" for node in tree.body for name in _imported(node))
+
+
+def _imported(node: ast.stmt) -> Iterable[str]:
+    if isinstance(node, ast.Import):
+        return [alias.name for alias in node.names]
+    return [node.module or ""] if isinstance(node, ast.ImportFrom) else []
+
+
+def _load_file(path: Path) -> None:
+    path = path.resolve()
+    name = path.stem
+    known = sys.modules.get(name)
+    if known is not None:
+        if Path(getattr(known, "__file__", None) or "").resolve() == path:
+            return
+        message = f"a module named {name} is loaded already"
+        raise ConfigError(message, code="module_not_loaded", place=str(path), mend="rename the file")
+    place_on_path(path.parent)
+    try:
+        importlib.import_module(name)
+    except (Exception, SystemExit) as error:  # a script that ends itself is no module
+        mend = "mend the file, or install what it imports"
+        message = f"it cannot be imported: {type(error).__name__}: {error}"
+        raise ConfigError(message, code="module_not_loaded", place=_place(error, path), mend=mend) from error
+
+
+def _place(error: BaseException, path: Path) -> str:
+    """The file and the line in it at which an import failed."""
+    if isinstance(error, SyntaxError) and error.lineno:
+        return f"{error.filename or path}:{error.lineno}"
+    lines = [frame.lineno for frame in traceback.extract_tb(error.__traceback__) if frame.filename == str(path)]
+    return f"{path}:{lines[-1]}" if lines else str(path)

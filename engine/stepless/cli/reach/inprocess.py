@@ -1,0 +1,48 @@
+"""The API over a file, asked in this process: so a verb over a file and over the network is the same verb."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from typing import Final
+
+import httpx
+
+from stepless.api.app import create_app
+from stepless.errors import InvalidRequest
+from stepless.runtime.wiring.local import Attached, attached
+
+URL: Final = "http://file"  # what paths are joined to; nothing is resolved or sent
+
+
+class FileTransport(httpx.BaseTransport):
+    """Answers requests out of a file. Raises `InvalidRequest` (no_runs_file) where there is none, unless it may be `made`."""
+
+    def __init__(self, path: str, *, made: bool = False) -> None:
+        if not os.path.exists(path):
+            if not made:
+                mend = "start `stepless dev`, publish to it with `stepless publish`, or name the file with --db (a server: --url)"
+                raise InvalidRequest("no runs are kept there", code="no_runs_file", place=path, mend=mend)
+            _make_folder(path)
+        self.attached: Attached = attached(path)
+        self._asgi = httpx.ASGITransport(create_app(self.attached.service, api_keys=None, docs=False, development=True))
+        self._loop = asyncio.Runner()
+
+    def handle_request(self, request: httpx.Request) -> httpx.Response:
+        return self._loop.run(self._answer(request))
+
+    async def _answer(self, request: httpx.Request) -> httpx.Response:
+        answer = await self._asgi.handle_async_request(request)
+        return httpx.Response(answer.status_code, headers=answer.headers, content=await answer.aread())
+
+    def close(self) -> None:
+        self._loop.close()
+        self.attached.close()
+
+
+def _make_folder(path: str) -> None:
+    folder = os.path.dirname(path)
+    try:
+        os.makedirs(folder or ".", exist_ok=True)
+    except OSError as error:
+        raise InvalidRequest(str(error.strerror), code="folder_not_made", place=path, mend="give another --db") from error

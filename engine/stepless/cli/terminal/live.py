@@ -1,0 +1,208 @@
+"""A run while it goes on: a tree that moves in a terminal, plain lines everywhere else, nothing for `--json`."""
+
+from __future__ import annotations
+
+import sys
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from importlib.util import find_spec
+from typing import TYPE_CHECKING, Any, Protocol
+
+from stepless.cli.terminal.exceptions import place
+from stepless.cli.terminal.progress import WAITS, Progress, Row, duration, instant_ms
+from stepless.cli.terminal.timeline import Glyphs
+
+if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.live import Live
+    from rich.text import Text
+
+Envelope = Mapping[str, Any]
+NAME, NOTE = 28, 36  # columns
+_SPINNER, _FRAME_MS = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏", 80
+_STYLES = {"completed": "green", "failed": "red", "running": "cyan", "waiting": "yellow", "pending": "dim", "skipped": "dim",
+           "cancelled": "dim", "queued": "cyan"}  # fmt: skip
+
+
+class Watcher(Protocol):
+    """Is shown a run's events as they come."""
+
+    def see(self, events: Sequence[Envelope]) -> None:
+        """Events that were added to the progress; none when nothing happened since."""
+        ...
+
+    def hold(self) -> None:
+        """Leaves the terminal to a prompt; `see` takes it back."""
+        ...
+
+    def close(self) -> None:
+        """Shows nothing more."""
+        ...
+
+
+class Silence:
+    def see(self, events: Sequence[Envelope]) -> None:
+        """Shows nothing."""
+
+    def hold(self) -> None:
+        """Has nothing to leave."""
+
+    def close(self) -> None:
+        """Has nothing to end."""
+
+
+class PlainLines:
+    """One line per thing that happened: for pipes and logs."""
+
+    def __init__(self, progress: Progress) -> None:
+        self._progress = progress
+
+    def see(self, events: Sequence[Envelope]) -> None:
+        for event in events:
+            text = told_event(event)
+            if text and "instance" in event["payload"]:
+                at = duration(instant_ms(event["timestamp"]) - self._progress.started_ms)
+                print(f"{at:>9}  {event['payload']['instance']:<20}  {text}", flush=True)
+
+    def hold(self) -> None:
+        sys.stdout.flush()
+
+    def close(self) -> None:
+        sys.stdout.flush()
+
+
+def told_event(event: Envelope) -> str:
+    """What an event says beyond its type, in a few words; nothing for those that say no more."""
+    told = _TOLD.get(event["type"])
+    return told(event["payload"]) if told is not None else ""
+
+
+def _completed(payload: Mapping[str, Any]) -> str:
+    handle = payload.get("handle")
+    return f"completed → {handle}" if handle else "completed"
+
+
+def _failed(payload: Mapping[str, Any]) -> str:
+    return f"failed: {payload['error']['message']} [{payload['error']['code']}]{place(payload.get('exception'))}"
+
+
+def _retried(payload: Mapping[str, Any]) -> str:
+    failed = f"attempt {payload['attempt']} failed: {payload['message']} [{payload['code']}]{place(payload.get('exception'))}"
+    return f"{failed}; tries again in {duration(payload['delay_ms'])}"
+
+
+_HELD: Mapping[Any, str] = {True: "held", False: "released"}
+_TOLD: Mapping[str, Callable[[Mapping[str, Any]], str]] = {
+    "node.started": lambda payload: f"attempt {payload['attempt']}" if payload.get("attempt", 1) > 1 else "",
+    "node.waiting": lambda payload: WAITS.get(payload["reason"], "waiting"),
+    "node.retried": _retried,
+    "node.log": lambda payload: f"says: {payload['text']}" if "text" in payload else payload.get("code", "").replace("_", " "),
+    "node.completed": _completed,
+    **dict.fromkeys(("node.failed", "node.timed_out", "node.blocked", "node.invalidated"), _failed),
+    **dict.fromkeys(("run.failed", "run.timed_out"), lambda payload: _failed(payload) if payload.get("error") else ""),
+    "run.status.changed": lambda payload: _HELD.get(payload.get("held"), str(payload.get("status", ""))),
+    "node.cancelled": lambda payload: "cancelled",
+    "loop.next": lambda p: f"turn {p['index'] + 1}" + (f" of {p['total']}" if p.get("total") is not None else ""),
+}
+
+
+def can_move() -> bool:
+    """Whether standard output is a terminal, and what draws the tree is installed (the extra `local`)."""
+    return sys.stdout.isatty() and find_spec("rich") is not None
+
+
+class Tree:
+    """The nodes as a tree that is drawn anew many times a second, never taller than the terminal."""
+
+    def __init__(self, progress: Progress, title: str, glyphs: Glyphs, now_ms: Callable[[], int], console: Console) -> None:
+        self._progress = progress
+        self._title = title
+        self._glyphs = glyphs
+        self._now_ms = now_ms
+        self._console = console
+        self._live: Live | None = None
+
+    def see(self, events: Sequence[Envelope]) -> None:
+        from rich.live import Live
+
+        if self._live is None:
+            self._live = Live(get_renderable=self._drawn, console=self._console, auto_refresh=False, transient=True)
+            self._live.start(refresh=True)
+        else:
+            self._live.refresh()
+
+    def hold(self) -> None:
+        """Leaves the tree standing as it is, with the prompt below it."""
+        self.close()
+        self._console.print(self._drawn())
+
+    def close(self) -> None:
+        if self._live is not None:
+            self._live.stop()
+            self._live = None
+
+    def _drawn(self) -> Text:
+        from rich.text import Text
+
+        now_ms = self._now_ms()
+        progress = self._progress
+        elapsed = duration(max(0, now_ms - progress.started_ms)) if progress.started_ms else ""
+        text = Text(f"{self._title}  ", style="bold", overflow="ellipsis", no_wrap=True)
+        text.append(f"{progress.status}  {elapsed}", style="not bold dim")
+        for guide, row in self._selected(self._console.size.height - 4):
+            text.append("\n")
+            if row is None:
+                text.append(guide, style="not bold dim")
+            else:
+                text.append_text(self._line(guide, row, now_ms))
+        return text
+
+    def _line(self, guide: str, row: Row, now_ms: int) -> Text:
+        from rich.text import Text
+
+        style = _STYLES.get(row.status, "")
+        mark = self._glyphs.mark(row.status)
+        if row.status == "running" and self._glyphs.work != "#":
+            mark = _SPINNER[now_ms // _FRAME_MS % len(_SPINNER)]
+        name = row.node + (f" [{row.turn}]" if row.turn is not None else "")
+        line = Text(style="not bold")
+        line.append(guide, style="dim")
+        line.append(f"{mark} ", style=style)
+        line.append(f"{_cut(name, NAME - len(guide)):<{NAME - len(guide)}} ", style="dim" if style == "dim" else "")
+        line.append(f"{_cut(_note(row, now_ms), NOTE):<{NOTE}} ", style="red" if row.status == "failed" else "dim")
+        line.append(f"{duration(row.elapsed_ms(now_ms)):>9}" if row.spans else "", style="dim")
+        return line
+
+    def _selected(self, height: int) -> list[tuple[str, Row | None]]:
+        """At most `height` lines, in order: what is live or failed first, then top-level nodes, then what happened last."""
+        rows = list(self._progress.rows(settled_turns=False))
+        if len(rows) <= height:
+            return [(_guide(depth), row) for depth, row in rows]
+        rank = sorted(range(len(rows)), key=lambda place: (_rank(*rows[place]), -place))
+        chosen = sorted(rank[: max(1, height - 1)])
+        left_out = Counter(row.status for place, (_, row) in enumerate(rows) if place not in set(chosen))
+        counts = ", ".join(f"{count:,} {status}" for status, count in left_out.items())
+        return [*((_guide(rows[place][0]), rows[place][1]) for place in chosen), (f"   and {counts}", None)]
+
+
+def _rank(depth: int, row: Row) -> int:
+    if row.live or row.status == "failed":
+        return 0
+    return 1 if depth == 0 and row.status != "pending" else 2 + depth
+
+
+def _guide(depth: int) -> str:
+    return " " + "  " * depth
+
+
+def _cut(text: str, width: int) -> str:
+    return text if len(text) <= width else text[: width - 1] + "…"
+
+
+def _note(row: Row, now_ms: int) -> str:
+    note = row.summary
+    if row.status == "waiting" and row.until_ms is not None:
+        note = f"{note}, {duration(max(0, row.until_ms - now_ms))} left"
+    if row.status == "running" and row.said:
+        note = f"{note}: {row.said}" if note else row.said
+    return note

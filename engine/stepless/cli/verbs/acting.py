@@ -1,0 +1,219 @@
+"""`start`, and `runs cancel`, `resume`, `rerun`, `hold`, `release`: what changes runs, and what becomes of it.
+
+Behind a URL a runner is at work. Over a file the change is written down, and whoever serves the file takes it up within a
+second; when nobody does, that is said, and --go runs the run here.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import os
+import sys
+from collections.abc import Mapping, Sequence
+from io import UnsupportedOperation
+from typing import Any, Final
+
+from stepless.cli.reach.files import read_inputs
+from stepless.cli.reach.gateway import Gateway, opened
+from stepless.cli.terminal.progress import instant_ms
+from stepless.cli.terminal.questions import Answers, NoMoreAnswers, Prompt
+from stepless.cli.terminal.showing import put_json
+from stepless.cli.verbs import following, runs
+from stepless.errors import Conflict, InvalidRequest, SteplessError
+from stepless.model.json import JSON
+from stepless.runtime.verbs.inspecting import OpenPause
+
+_COMPLETED: Final = "completed"
+
+
+def start(arguments: argparse.Namespace) -> int:
+    words = {"tags": arguments.keyword}  # the name that servers of former releases know, too
+    body = {"inputs": read_inputs(arguments.inputs), "entry": arguments.entry, **words}
+    sent = {name: value for name, value in body.items() if value not in (None, [])} | {"inputs": body["inputs"]}
+    headers = {"idempotency-key": arguments.idempotency_key} if arguments.idempotency_key is not None else {}
+    with opened(arguments) as gateway:
+        query = {"idempotent": arguments.idempotent}
+        started = gateway.ask("POST", "workflows", arguments.workflow, "runs", query=query, body=sent, headers=headers)
+        again = "was started before with this key" if started["replay"] else f"started, version {started['version']}"
+        return become(gateway, arguments, started["run_id"], f"{started['run_id']}  {again}", started)
+
+
+def rerun(arguments: argparse.Namespace) -> int:
+    body: dict[str, JSON] = {} if arguments.node is None else {"from": arguments.node}
+    if arguments.inputs is not None:
+        body["inputs"] = read_inputs(arguments.inputs)
+    with opened(arguments) as gateway:
+        started = gateway.ask("POST", "runs", arguments.run, "rerun", body=body)
+        begun = f", from {arguments.node}" if arguments.node else ""
+        told = f"{started['run_id']}  runs again what {arguments.run} was{begun}"
+        return become(gateway, arguments, started["run_id"], told, started)
+
+
+def cancel(arguments: argparse.Namespace) -> int:
+    body = {"by": me(), "reason": arguments.reason}
+    with opened(arguments) as gateway:
+        done = gateway.ask("POST", "runs", arguments.run, "cancel", body=body)
+        return become(gateway, arguments, arguments.run, f"{arguments.run}  is to be cancelled", done, wished="cancelled")
+
+
+def hold(arguments: argparse.Namespace) -> int:
+    return _hold(arguments, "hold", "begins nothing more until it is released", {"by": me(), "reason": arguments.reason})
+
+
+def release(arguments: argparse.Namespace) -> int:
+    return _hold(arguments, "release", "goes on", {"by": me()})
+
+
+def _hold(arguments: argparse.Namespace, verb: str, told: str, body: Mapping[str, JSON]) -> int:
+    with opened(arguments) as gateway:
+        done = gateway.ask("POST", "runs", arguments.run, verb, body=dict(body))
+        _tell(gateway, arguments, f"{arguments.run}  {told}", done)
+    return 0
+
+
+def me() -> str:
+    return os.environ.get("USER") or "command line"
+
+
+# -- what becomes of it -----------------------------------------------------------------------------------------------
+
+
+def become(
+    gateway: Gateway, arguments: argparse.Namespace, run_id: str, told: str, done: Mapping[str, Any], *, wished: str = _COMPLETED
+) -> int:
+    """Says what was done, then waits with --wait or runs it here with --go. 1 when it did not end as `wished`."""
+    if arguments.go:
+        return _go(gateway, arguments, run_id, told, wished)
+    if not arguments.wait:
+        _tell(gateway, arguments, told, done)
+        return 0
+    if gateway.file and not gateway.holder:
+        raise InvalidRequest(
+            f"nobody serves {gateway.file}: waiting would never end", code="nobody_serves", place=run_id,
+            mend=f"the run is kept; `stepless dev --db {gateway.file}` runs it, or --go instead of --wait",
+        )  # fmt: skip
+    if not arguments.json:
+        print(told, flush=True)
+    progress = following.watch(gateway, gateway.ask("GET", "runs", run_id), silently=arguments.json)
+    if arguments.json:
+        run = gateway.ask("GET", "runs", run_id)
+        put_json(run)
+    else:
+        run = runs.outcome(gateway, run_id, progress)
+    return 0 if run["status"] == wished else 1
+
+
+def _tell(gateway: Gateway, arguments: argparse.Namespace, told: str, done: Mapping[str, Any]) -> None:
+    if arguments.json:
+        put_json(done)
+        return
+    print(told)
+    if gateway.holder:
+        print(f"{gateway.holder[:1].upper()}{gateway.holder[1:]} serves {gateway.file} and takes it up.")
+    elif gateway.file:
+        here = ", or add --go to run it here" if hasattr(arguments, "go") else ""
+        print(f"Nobody serves {gateway.file} now: `stepless dev --db {gateway.file}` takes it up{here}.")
+
+
+def _go(gateway: Gateway, arguments: argparse.Namespace, run_id: str, told: str, wished: str) -> int:
+    """Runs it in this process, as `stepless run --continue` does."""
+    if not gateway.file:
+        mend = "use --wait: a runner is at work there"
+        raise InvalidRequest("--go runs over a file only", code="usage", place=run_id, mend=mend)
+    if gateway.holder:
+        message = f"{gateway.holder} serves the file and runs it already"
+        raise Conflict(message, code="file_held", place=run_id, mend="use --wait instead of --go")
+    from stepless.cli.verbs.run import go_on
+
+    if not arguments.json:
+        print(told, flush=True)
+    return go_on(gateway.file, run_id, modules=arguments.modules, as_json=arguments.json, wished=wished)
+
+
+# -- answering --------------------------------------------------------------------------------------------------------
+
+
+def resume(arguments: argparse.Namespace) -> int:
+    answer = None if arguments.answer is None else read_inputs(arguments.answer, "--answer")
+    with opened(arguments) as gateway:
+        run = gateway.ask("GET", "runs", arguments.run)
+        waiting = _chosen(run, arguments.pause)
+        given = _decided(gateway, waiting, arguments, answer)
+        name = f"{arguments.run}  {waiting['pause']}: {given['decision']}"
+        return become(gateway, arguments, arguments.run, name, {"run_id": arguments.run, "pause": waiting["pause"], **given})
+
+
+def _chosen(run: Mapping[str, Any], name: str | None) -> Mapping[str, Any]:
+    """The pause that is meant: the one named, or the only one. Raises when there is none, or it cannot be answered."""
+    pauses: Sequence[Mapping[str, Any]] = run["pauses"]
+    named = [pause for pause in pauses if name in (pause["pause"], pause["node"])] if name is not None else []
+    exact = [pause for pause in named if pause["pause"] == name] or named
+    asked = exact if name is not None else [pause for pause in pauses if pause["resume_at"] is None]
+    if len(asked) == 1:
+        return _answerable(run, asked[0])
+    names = ", ".join(pause["pause"] for pause in (asked or pauses))
+    if len(asked) > 1:
+        raise InvalidRequest("it waits for several answers", code="unknown_pause", place=run["id"], mend=f"name one of {names}")
+    message = f"it does not wait for {name}" if name is not None else "it waits for no answer"
+    mend = f"it waits for {names}" if names else f"it is {run['status']}"
+    raise InvalidRequest(message, code="unknown_pause", place=run["id"], mend=mend)
+
+
+def _answerable(run: Mapping[str, Any], pause: Mapping[str, Any]) -> Mapping[str, Any]:
+    place = f"{run['id']} {pause['pause']}"
+    if pause["reason"] == "subrun":
+        child = pause["details"].get("run")
+        mend = f"see what that one waits for: `stepless runs show {child}`"
+        raise InvalidRequest(f"it waits for its child run {child}", code="unknown_pause", place=place, mend=mend)
+    if pause["resume_at"] is not None:
+        raise InvalidRequest("it waits for an instant, and nobody can answer that", code="unknown_pause", place=place)
+    if pause["resume"] is None:
+        message, mend = "this API key is not shown the links that answer questions", "use one with the role approve"
+        raise InvalidRequest(message, code="role_missing", place=place, mend=mend, status=403)
+    return pause
+
+
+def _decided(gateway: Gateway, pause: Mapping[str, Any], arguments: argparse.Namespace, answer: JSON) -> Mapping[str, Any]:
+    """Answers the pause, by the words of the command or at the prompt."""
+    exits = [exit for exit in pause["exits"] if exit != "timeout"]
+    prompt = _prompt() if arguments.exit is None and (len(exits) != 1 or answer is None) and arguments.answer != "-" else None
+    if prompt is None and arguments.exit is None and len(exits) != 1:
+        mend = f"give --exit with one of {', '.join(exits)}"
+        raise InvalidRequest("which way it is to go on is not said", code="usage", place=pause["pause"], mend=mend)
+    while True:
+        exit = arguments.exit
+        if prompt is not None:
+            exit, typed = asyncio.run(_asked(prompt, pause))
+            answer = typed if answer is None else answer
+        body = {"decision": exit, "answer": answer, "by": arguments.by or me()}
+        try:
+            token = pause["resume"].rpartition("/")[2]
+            given: Mapping[str, Any] = gateway.ask("POST", "resume", token, body=body)
+            return given
+        except SteplessError as error:
+            if prompt is None or error.error_code != "answer_invalid" or arguments.answer is not None:
+                raise
+            sys.stderr.write(f"{error.message}\n")
+
+
+def _prompt() -> Prompt | None:
+    """Somebody to ask, where standard input and error are terminals."""
+    try:
+        if sys.stdin.isatty() and sys.stderr.isatty():
+            return Prompt(Answers(sys.stdin.fileno()), lambda text: sys.stderr.write(text) and sys.stderr.flush())
+    except (UnsupportedOperation, ValueError, AttributeError):
+        return None
+    return None
+
+
+async def _asked(prompt: Prompt, pause: Mapping[str, Any]) -> tuple[str, JSON]:
+    deadline_ms = instant_ms(pause["deadline"]) if pause["deadline"] else None
+    question = OpenPause(
+        pause["pause"], pause["node"], pause["reason"], tuple(pause["exits"]), pause["details"], instant_ms(pause["since"]),
+        deadline_ms, None, None,
+    )  # fmt: skip
+    try:
+        return await prompt.ask(question)
+    except NoMoreAnswers:
+        raise InvalidRequest("nobody answered", code="usage", place=pause["pause"], mend="give --exit and --answer") from None

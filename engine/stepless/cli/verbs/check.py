@@ -1,0 +1,81 @@
+"""`validate`, `schema` and `graph`: what can be told about a workflow without running it."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Final
+
+from stepless.cli.graph.drawing import dot, mermaid, nodes_and_edges
+from stepless.cli.graph.svg import svg
+from stepless.cli.reach.files import Refused, documents_among, load_functions, read_source
+from stepless.cli.terminal.complaints import error_document, finding_documents, summary, tell, tell_findings
+from stepless.cli.terminal.field_docs import described
+from stepless.cli.terminal.showing import put_json
+from stepless.compile import check_document, compile_document, json_schema
+from stepless.errors import DocumentRefused, InvalidRequest, SteplessError
+from stepless.model.findings import Finding, Severity
+from stepless.model.graph import Graph
+from stepless.nodes import KINDS
+from stepless.nodes.function import signatures
+from stepless.runtime.verbs.environment import unset_names
+
+_DRAWN: Final[Mapping[str, Callable[[Graph], str]]] = {"mermaid": mermaid, "dot": dot, "svg": svg}
+
+
+def validate(arguments: argparse.Namespace) -> int:
+    """Shows every finding of every file. Functions are checked where there are any to know."""
+    files = documents_among(arguments.files)
+    if not files:
+        raise InvalidRequest("there is no workflow", code="file_not_read", place=", ".join(arguments.files), mend="give a file")
+    return 2 if sum([not _is_sound(file, arguments) for file in files]) else 0
+
+
+def _is_sound(file: str, arguments: argparse.Namespace) -> bool:
+    """Tells what is wrong with a file; whether that is nothing, or only warnings."""
+    try:
+        functions = signatures() if load_functions(Path(file).parent, arguments.modules) else None
+        source = read_source(file)
+        text, findings = source.text, check_document(source.document, KINDS, functions=functions)
+        if _has_no_error(findings):
+            findings += unset_names(source.document, os.environ.get)
+    except Refused as error:
+        text, findings = error.text, error.findings
+    except SteplessError as error:
+        if arguments.json:
+            put_json({"file": file, "sound": False, "error": error_document(error)})
+        else:
+            tell(error, file)
+        return False
+    sound = _has_no_error(findings)
+    if arguments.json:
+        put_json({"file": file, "sound": sound, "findings": finding_documents(findings, text)})
+    else:
+        tell_findings(findings, file, text)
+        print(f"{file}: {summary(findings) or 'fine'}")
+    return sound
+
+
+def _has_no_error(findings: Sequence[Finding]) -> bool:
+    return not any(finding.severity is Severity.ERROR for finding in findings)
+
+
+def schema(arguments: argparse.Namespace) -> int:
+    print(json.dumps(described(json_schema(KINDS)), indent=None if arguments.json else 2))
+    return 0
+
+
+def graph(arguments: argparse.Namespace) -> int:
+    source = read_source(arguments.file)
+    try:
+        compiled = compile_document(source.document, KINDS)
+    except DocumentRefused as error:
+        raise Refused(error, source.file, source.text) from error
+    if arguments.json:
+        put_json(nodes_and_edges(compiled))
+    else:
+        print(_DRAWN[arguments.format](compiled), end="")
+    return 0

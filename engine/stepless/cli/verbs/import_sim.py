@@ -1,0 +1,58 @@
+"""`import`: a workflow of another tool, as a document on standard output or in a file, and what it could not carry over."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Final
+
+from stepless.cli.terminal.complaints import finding_documents, summary, tell_findings
+from stepless.cli.terminal.showing import put_json
+from stepless.compile import parse
+from stepless.compile.reading.write_yaml import write_yaml
+from stepless.errors import DocumentRefused, InvalidRequest
+from stepless.imports import sim
+from stepless.model.json import JSON
+from stepless.runtime.wiring.inprocess import read_document
+
+_SHOWN_LINES_BYTES: Final = 500_000  # above this, looking lines up for findings takes longer than anybody waits
+
+
+def import_(arguments: argparse.Namespace) -> int:
+    """`stepless import sim FILE`: findings are warnings and go to standard error; with --json document and findings are one
+    object on standard output. Raises `InvalidRequest` for no export."""
+    data = read_document(arguments.file)
+    imported = sim.convert(_export(data, arguments.file))
+    text = data.decode() if len(data) <= _SHOWN_LINES_BYTES else ""
+    if arguments.out is not None:
+        _write(Path(arguments.out), write_yaml(imported.document))
+    if arguments.json:
+        findings = finding_documents(imported.findings, text)
+        put_json({"file": arguments.file, "document": imported.document, "findings": findings})
+        return 0
+    if arguments.out is None:
+        sys.stdout.write(write_yaml(imported.document))
+    tell_findings(imported.findings, arguments.file, text)
+    if imported.findings:
+        sys.stderr.write(f"{arguments.file}: {summary(imported.findings)}\n")
+    return 0
+
+
+def _export(data: bytes, file: str) -> Mapping[str, JSON]:
+    try:
+        return parse(data, syntax="json")
+    except DocumentRefused as error:
+        fault = error.findings[0]
+        place = f"{file}: {fault.path}" if fault.path else file
+        told, mend = f"this is no export of Sim: {fault.message}", "expected is the JSON file that Sim writes as an export"
+        raise InvalidRequest(told, code="no_sim_export", place=place, mend=mend) from error
+
+
+def _write(path: Path, text: str) -> None:
+    try:
+        path.write_text(text, encoding="utf-8")
+    except OSError as error:
+        message = f"it cannot be written: {error.strerror or error}"
+        raise InvalidRequest(message, code="file_not_written", place=str(path), mend="check the path") from error

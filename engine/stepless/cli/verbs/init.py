@@ -1,0 +1,102 @@
+"""`init`: a project to begin with: a workflow, its functions, a test, and what deploys them."""
+
+from __future__ import annotations
+
+import argparse
+import re
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Final
+
+from stepless.cli.terminal.showing import put_json
+from stepless.cli.verbs.packing import wheel_of
+from stepless.errors import InvalidRequest, StoreUnusable
+from stepless.runtime import origin
+
+_KEPT: Final = Path(__file__).parents[1] / "project"
+_FUNCTIONS: Final = ("api", "runner", "sweeper", "deadletter", "trigger", "sandbox")
+_SHARED: Final = ("template.yaml", *(f"functions/{name}/app.py" for name in _FUNCTIONS))  # the engine's own
+_OWN: Final = (
+    "README.md", "Makefile", "samconfig.toml", "requirements.txt", "requirements-dev.txt", "pyproject.toml", "gitignore",
+    "workflows/refund.yaml", "workflows/refunds.py", "tests/test_refund.py",
+)  # fmt: skip
+_WHEELS: Final = "wheels"
+_RENAMED: Final[Mapping[str, str]] = {"gitignore": ".gitignore"}
+
+
+def init(arguments: argparse.Namespace) -> int:
+    """Writes the project, or nothing: a file that is there already is never touched."""
+    folder = Path(arguments.folder)
+    files = dict(_files())
+    standing = [name for name in files if (folder / name).exists()]
+    if standing:
+        told = ", ".join(standing[:3]) + (f" and {len(standing) - 3} more" if len(standing) > 3 else "")
+        mend = "give an empty folder, or a new one: `stepless init my-workflows`"
+        raise InvalidRequest(f"there are files already: {told}", code="project_exists", place=str(folder), mend=mend)
+    try:
+        for name, data in files.items():
+            (folder / name).parent.mkdir(parents=True, exist_ok=True)
+            (folder / name).write_bytes(data)
+    except OSError as error:
+        message, place = f"it cannot be written: {error.strerror or error}", str(error.filename or folder)
+        raise InvalidRequest(message, code="file_not_written", place=place, mend="check the path") from error
+    if arguments.json:
+        put_json({"folder": str(folder), "files": sorted(files)})
+    else:
+        _tell(folder, sorted(files))
+    return 0
+
+
+def _tell(folder: Path, names: list[str]) -> None:
+    for name in names:
+        print(f"  {folder / name}")
+    there = "" if folder == Path() else f"  cd {folder}\n"
+    print(f"\nNow:\n{there}  pip install -r requirements-dev.txt\n  python -m pytest")
+    print("  stepless run workflows/refund.yaml -i '{\"order_id\": \"A-1\", \"amount\": 400}'\n  stepless dev workflows")
+    print("\nREADME.md says how to deploy it.")
+
+
+def _files() -> Iterator[tuple[str, bytes]]:
+    """Every file with its content, by its name in the project."""
+    shared = dict(_shared())
+    wheel = _wheel(shared)
+    for name in _OWN:
+        data = _read(_KEPT / name)
+        if name.startswith("requirements"):
+            data = _required(data.decode(), next(iter(wheel), "")).encode()
+        yield _RENAMED.get(name, name), data
+    yield from shared.items()
+    yield from wheel.items()
+
+
+def _shared() -> Iterator[tuple[str, bytes]]:
+    """The engine's own: packed into the wheel; in a checkout they lie at the top."""
+    top = _KEPT if (_KEPT / "template.yaml").exists() else Path(__file__).parents[4]
+    for path in (top / "template.yaml", *sorted((top / "functions").glob("*/*.py"))):
+        yield path.relative_to(top).as_posix(), _read(path)
+
+
+def _wheel(shared: Mapping[str, bytes]) -> dict[str, bytes]:
+    """This copy as a wheel beside the project, unless others find it where it came from: a path of this machine says nothing to
+    them, and an index may hold something else under the name."""
+    found, where = origin.installed(), origin.place()
+    if found is None or (where and not origin.is_local(where)):
+        return {}
+    kept = {f"{origin.NAME}/cli/project/{name}": data for name, data in shared.items()}
+    name, data = wheel_of(found, Path(__file__).parents[2], kept)
+    return {f"{_WHEELS}/{name}": data}
+
+
+def _required(text: str, wheel: str) -> str:
+    """Requirements in which `stepless[EXTRA]` became what an installer finds."""
+    if wheel:
+        return re.sub(r"^stepless(\[\w+\])$", rf"./{wheel}\1", text, flags=re.MULTILINE)
+    return re.sub(r"^(stepless\[\w+\])$", lambda line: f"{line[0]} @ {origin.place()}", text, flags=re.MULTILINE)
+
+
+def _read(path: Path) -> bytes:
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        mend = "install Stepless again"
+        raise StoreUnusable("the installation is incomplete", code="file_not_read", place=str(path), mend=mend) from error

@@ -1,0 +1,38 @@
+"""A page of a run's nodes: the log is folded as ever, and records are made only for the instances that are asked for."""
+
+from __future__ import annotations
+
+from stepless.core.events import Event
+from stepless.core.history.trace import Trace
+from stepless.core.state import TERMINAL, Instance
+from stepless.model.graph import Graph
+
+
+class Window(Trace):
+    """A trace whose `nodes` are those from number `after` on, counted by first mention, at most `limit` of them, each with what
+    its attempts were called with. `more` says whether others follow, `settled` that nothing the log can still say changes any
+    of them."""
+
+    def __init__(self, graph: Graph, run_id: str, after: int, limit: int) -> None:
+        super().__init__(graph, run_id, range(limit))
+        self._window = range(after, after + limit)
+        self._numbers: dict[str, int] = {}
+        self._open: set[str] = set()
+
+    @property
+    def more(self) -> bool:
+        return len(self._numbers) > self._window.stop
+
+    @property
+    def settled(self) -> bool:
+        return self.more and not self._open
+
+    def _note_node(self, event: Event, instance: Instance) -> None:
+        number = self._numbers.setdefault(event.instance, len(self._numbers))
+        if number not in self._window:
+            return
+        super()._note_node(event, instance)
+        if self.nodes[event.instance].status in TERMINAL:
+            self._open.discard(event.instance)
+        else:
+            self._open.add(event.instance)

@@ -1,0 +1,121 @@
+"""Notices: people are told that a run waits for them, with the links by which they can answer.
+
+`notify` says where: a URL is posted to, `arn:aws:sns:…` is a topic, `mailto:…` a mailbox (SES). At least once: the same notice
+may come again after a crash, under the same idempotency key.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+
+from stepless.core.inputs import merged_inputs
+from stepless.core.pauses import TIMEOUT
+from stepless.core.reading import Reading
+from stepless.core.state import Instance, State, Wait
+from stepless.limits import LINK_LIFE_MS, NOTICE_TIMEOUT_MS
+from stepless.model.json import JSON
+from stepless.model.work import NodeFailure
+from stepless.ports import Aws, Call
+from stepless.runtime.access.invitations import Invitations
+from stepless.runtime.origin import command
+
+_TOPIC, _MAIL = "arn:", "mailto:"
+_SUBJECT_CHARACTERS = 100  # SNS takes no more
+
+
+class Notices:
+    """Sends notices. `sender` is the address that mail comes from; without `aws` only URLs can be told."""
+
+    def __init__(self, invitations: Invitations, aws: Aws | None, sender: str | None) -> None:
+        self._invitations = invitations
+        self._aws = aws
+        self._sender = sender
+
+    async def send(self, state: State, instance: Instance, wait: Wait, env: Mapping[str, str], now_ms: int) -> None:
+        """Tells of an instance that waits. Where to is worked out anew: what the log has of it is masked. Raises `NodeFailure`
+        for what did not arrive, `SteplessError` for a target that cannot be worked out."""
+        reading = Reading(state, instance, merged_inputs(state, instance), now_ms, env)
+        target = str(instance.node.config.template.render(reading).get("notify") or "")
+        notice = self._notice(state, instance, wait)
+        token = f"{state.run_id}:{instance.id}:notice:{wait.told + 1}"
+        if target.startswith(_TOPIC):
+            given = {"TopicArn": target, "Subject": _subject(notice), "Message": json.dumps(notice, ensure_ascii=False)}
+            await self._call("sns", "Publish", given, token)
+        elif target.startswith(_MAIL):
+            await self._call("sesv2", "SendEmail", self._mail(target.removeprefix(_MAIL), notice), token)
+        else:
+            from stepless.nodes.http import run as run_http
+
+            await run_http(_request(state, instance, target, notice, token, now_ms))
+
+    def _notice(self, state: State, instance: Instance, wait: Wait) -> dict[str, JSON]:
+        """What is told: the question and its links, nothing else of the run."""
+        expires_ms = wait.deadline_ms if wait.deadline_ms is not None else wait.since_ms + LINK_LIFE_MS
+        approvers = wait.details.get("approvers") or [None]
+
+        def links(approver: str | None) -> dict[str, str]:
+            def url(exit: str | None) -> str:
+                return self._invitations.invite(state.run_id, instance.id, expires_ms, exit, approver)["url"]
+
+            return {"answer": url(None), **{exit: url(exit) for exit in wait.exits if exit != TIMEOUT}}
+
+        return {
+            "type": "pause.waiting",
+            "workflow": state.graph.workflow_id,
+            "run_id": state.run_id,
+            "pause": instance.id,
+            "label": instance.node.label,
+            "reason": wait.reason,
+            "message": wait.details.get("message"),
+            "fields": wait.details.get("fields"),
+            "deadline_ms": wait.deadline_ms,
+            "reminder": wait.told,
+            "links": links(None) if approvers == [None] else {str(name): links(str(name)) for name in approvers},
+        }
+
+    def _mail(self, to: str, notice: Mapping[str, JSON]) -> dict[str, JSON]:
+        if self._sender is None:
+            raise NodeFailure("config", "notice_without_sender", "mail needs a sender", mend="set STEPLESS_NOTIFY_FROM")
+        lines = [str(notice["message"] or notice["label"]), "", *_link_lines(notice["links"])]
+        text = {"Text": {"Data": "\n".join(lines)}}
+        simple = {"Subject": {"Data": _subject(notice)}, "Body": text}
+        return {"FromEmailAddress": self._sender, "Destination": {"ToAddresses": [to]}, "Content": {"Simple": simple}}
+
+    async def _call(self, service: str, action: str, given: Mapping[str, JSON], token: str) -> None:
+        if self._aws is None:
+            message = "this installation has no AWS to tell by"
+            raise NodeFailure("config", "notice_without_aws", message, mend=f"install what it needs: {command('aws')}")
+        await self._aws.call(service, action, given, token=token, timeout_ms=NOTICE_TIMEOUT_MS)
+
+
+def _subject(notice: Mapping[str, JSON]) -> str:
+    words = " ".join(f"{notice['workflow']}: {notice['message'] or notice['label']}".split())
+    return words.encode("ascii", "replace").decode()[:_SUBJECT_CHARACTERS]
+
+
+def _link_lines(links: Mapping[str, JSON], indent: str = "") -> list[str]:
+    lines = []
+    for name, link in links.items():
+        if isinstance(link, Mapping):
+            lines += [f"{indent}{name}:", *_link_lines(link, indent + "  ")]
+        else:
+            lines.append(f"{indent}{name}: {link}")
+    return lines
+
+
+def _request(state: State, instance: Instance, url: str, notice: Mapping[str, JSON], token: str, now_ms: int) -> Call:
+    return Call(
+        run_id=state.run_id,
+        workflow_id=state.graph.workflow_id,
+        instance=instance.id,
+        node=instance.node.id,
+        kind="http",
+        attempt=1,
+        params={"method": "POST", "url": url, "body": dict(notice)},
+        literals={},
+        inputs={},
+        token=token,
+        deadline_ms=now_ms + NOTICE_TIMEOUT_MS,
+        started_ms=now_ms,
+    )

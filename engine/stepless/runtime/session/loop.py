@@ -1,0 +1,342 @@
+"""THE loop: load → decide → commit → dispatch → collect, until the run ends, waits or the budget is used up
+(docs/durability.md#the-runner). The lease was taken by `runner.py`.
+
+What a reader must know to trust it:
+
+* Nothing is dispatched before the batch with its start is committed (write-ahead).
+* Whatever arrives while a commit is under way shares the next one (group commit).
+* A conflict at append means that somebody else runs this run now: everything in memory is dropped, nothing is written.
+* Messages are hints. After the lease is released the inbox is looked at once more, so no signal can fall between a last look
+  and the end of the invocation.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
+from typing import TypeVar
+
+from stepless.core.decide import decide, is_cut_off
+from stepless.core.decision import Decision, Dispatch
+from stepless.core.events import Event
+from stepless.core.facts import Begin, Continued, Fact, HoldChanged, Recovered, Tick
+from stepless.core.history.waits import waits_of
+from stepless.core.masking import mask_for
+from stepless.core.pauses import next_due_ms
+from stepless.core.state import State
+from stepless.errors import LogUnreadable, StoreUnavailable
+from stepless.limits import (
+    COMMIT_TRIES,
+    INBOX_LOOK_MS,
+    LEASE_MARGIN_MS,
+    LEASE_MS,
+    MAX_DECISION_STEPS,
+    MAX_DURATION_MS,
+    MAX_IN_FLIGHT,
+    STAY_MS,
+    TAKEN_AT_ONCE,
+    TRANSIENT_BACKOFF_MS,
+)
+from stepless.model.graph import Graph
+from stepless.model.json import JSON
+from stepless.ports import Lease, Message, RunHead
+from stepless.runtime import inbox, metering, resting
+from stepless.runtime.billing import spending
+from stepless.runtime.runlog import RunLog
+from stepless.runtime.session import children
+from stepless.runtime.session.arrivals import Arrivals
+from stepless.runtime.session.attempts import Attempt, Attempts
+from stepless.runtime.session.budget import Budget
+from stepless.runtime.session.endings import Ending as Ending
+from stepless.runtime.session.execute import Executor
+from stepless.runtime.session.moderation import Gate
+from stepless.runtime.session.signals import Signals
+from stepless.runtime.session.telling import Telling
+from stepless.runtime.versions import Versions
+from stepless.runtime.world import World
+
+T = TypeVar("T")
+
+_TOLD = ("trigger", "tags", "parent", "rerun", "non_entries")  # of a header's meta, in the run's first event
+
+
+class Session:
+    """One run in one invocation."""
+
+    def __init__(self, world: World, versions: Versions, head: RunHead, lease: Lease, budget: Budget) -> None:
+        self._world = world
+        self._versions = versions
+        self._commits = world.commits
+        self._head = head
+        self._lease = lease
+        self._budget = budget
+        self._meta: Mapping[str, object] = json.loads(head.meta)
+        self._graph: Graph = versions.graph(head.workflow_id, head.version, self._meta.get("entry"))
+        self._log = RunLog(world.store, world.blobs, head.run_id, lease.epoch)
+        self._env = {name: value for name in self._graph.env if (value := world.secrets.get(name))}
+        self._mask = mask_for(frozenset(self._env.values()))
+        self._state: State = State(self._graph, head.run_id)
+        self._loop = asyncio.get_running_loop()
+        self._arrivals = Arrivals(self._loop)
+        self._attempts = Attempts(self._loop, self._arrivals.tell)
+        known = {"depth": self._meta.get("depth", 0)}
+        self._executor = Executor(head, world.runs, Gate(world.moderator), self._arrivals.tell, known, self._mask)
+        self._signals = Signals(world, versions, head.run_id)
+        self._ahead_ms = 0  # of the clock: the run's own time, by which its events and timers go
+        self._look_at = 0.0  # when the inbox is looked into next, in the loop's seconds
+        self._renew_at = self._loop.time() + LEASE_MS / 3000
+        self._calls_children = "workflow" in self._graph.kinds
+        self._telling = Telling(world, self._env, self._mask, self._arrivals.tell)
+        self._dispatched = 0
+        self._stopping = False
+        self._decided = True  # whether the last decision was over
+
+    # -- from outside -----------------------------------------------------------------------------------------------
+
+    def poke(self) -> None:
+        """Something is in the inbox: look now rather than at the next second."""
+        self._look_at = 0.0
+        self._arrivals.wake()
+
+    def stop(self) -> None:
+        """Begin nothing new; hand over once what is under way has drained."""
+        self._stopping = True
+        self._arrivals.wake()
+
+    def rest(self, error: LogUnreadable) -> None:
+        """Frees the lease of a run whose log cannot be read."""
+        resting.rest(self._world, self._head, self._lease, error)
+
+    def close(self) -> None:
+        """Lets go of what is still under way: nobody waits for it any more."""
+        self._arrivals.close()
+        self._attempts.close()
+        self._telling.close()
+
+    # -- the loop ---------------------------------------------------------------------------------------------------
+
+    async def go(self, message: Message) -> Ending:
+        facts: list[Fact] = self._first_facts(message)
+        if self._calls_children and self._head.owner is not None:  # the former holder died, perhaps before it told them
+            await self._cancel_orphans(self._log.read(whole=False))
+        while True:
+            facts = await self._step(facts)
+            if self._state.ended:
+                return await self._end()
+            if facts:
+                continue
+            leaving = self._decided or self._budget.over or self._stopping
+            if leaving and not self._attempts and not self._telling and (ending := await self._may_leave()) is not None:
+                return ending
+            facts = await self._collect()
+
+    def _first_facts(self, message: Message) -> list[Fact]:
+        if self._lease.epoch > 1:
+            self._state = self._log.load(self._graph)
+            self._log.check_end(self._state.sequence, self._head.sequence)
+        if self._state.sequence == 0:
+            meta = {name: value for name, value in self._meta.items() if name in _TOLD}
+            reused = self._reused() if "rerun" in self._meta else {}
+            looked = inbox.holds_first(self._look())
+            holds = tuple(fact for fact in looked if isinstance(fact, HoldChanged))
+            return [Begin(json.loads(self._head.inputs), meta, reused, holds), *looked[len(holds) :]]
+        facts: list[Fact] = []
+        if is_cut_off(self._state):
+            facts.append(Recovered())
+        elif message.reason == "continue":
+            facts.append(Continued(message.hops))
+        return inbox.holds_first([*facts, Tick(), *self._look()])
+
+    def _reused(self) -> Mapping[str, Mapping[str, JSON]]:
+        from stepless.runtime.verbs.reruns import reused_outputs  # few runs repeat others
+
+        return reused_outputs(self._world, self._versions, self._meta["rerun"])
+
+    async def _step(self, facts: Sequence[Fact]) -> list[Fact]:
+        """Decides, commits, does what follows; answers facts that are known at once."""
+        if not facts and self._decided:
+            return []
+        exhausted = self._stopping or (self._budget.over and self._dispatched > 0)
+        decision = decide(
+            self._state,
+            facts,
+            self._now_ms(),
+            env=self._env,
+            capacity=0 if exhausted else MAX_IN_FLIGHT,
+            room_ms=self._budget.room_ms if self._dispatched else None,
+            steps=MAX_DECISION_STEPS,
+        )
+        self._decided = decision.over
+        await self._patiently(partial(self._log.write, self._log.encoded(decision.events)), together=True)
+        metering.committed(self._world.meter, self._head, decision.events)
+        if self._world.news is not None:
+            self._world.news.tell(self._head.run_id, decision.events)
+        for instance in decision.aborts:  # before anything that waits: what was cancelled must not begin meanwhile
+            self._attempts.drop(instance)
+        if inbox.is_worth_marking(self._signals.told):
+            await self._take_told()
+        for dispatch in decision.dispatches:
+            if dispatch.id not in decision.aborts:
+                self._dispatch(dispatch)
+        for pause in decision.notices:
+            self._telling.begin(self._state, pause)
+        if self._calls_children or self._signals.strays:
+            await self._cancel_orphans(decision.events)
+        won = await self._claim_deadlines(decision) if decision.expiries else []
+        return [*won, *self._signals.ripe(self._state)]
+
+    async def _cancel_orphans(self, events: Iterable[Event]) -> None:
+        """Children that nobody waits for any more, or that tell of themselves when nobody does."""
+        strays, self._signals.strays = self._signals.strays, []
+        for orphan in [*children.orphans(self._graph, self._head.run_id, events), *strays]:
+            await self._patiently(partial(children.cancel, self._world, orphan))
+
+    async def _take_told(self) -> None:
+        """What the core was told is committed: it need not be told again."""
+        told = self._signals.told
+        while told:
+            some = told[:TAKEN_AT_ONCE]
+            await self._patiently(partial(self._world.store.take_signals, self._head.run_id, some), together=True)
+            del told[:TAKEN_AT_ONCE]
+            if self._loop.time() >= self._renew_at:
+                await self._patiently(self._renew)
+
+    async def _patiently(self, call: Callable[[], T], *, together: bool = False) -> T:
+        """A call that may be repeated: a store that is out of reach for a moment slows the run, and cuts off nothing that is
+        under way. `together` says that it may wait for what other runs commit in the same moment."""
+        tries = 1
+        while True:
+            try:
+                return await self._commits.make(call) if together and self._commits.shared else call()
+            except StoreUnavailable:
+                if tries == COMMIT_TRIES:
+                    raise
+            await asyncio.sleep(TRANSIENT_BACKOFF_MS / 1000 * 2 ** min(tries, 6))
+            tries += 1
+
+    def _dispatch(self, dispatch: Dispatch) -> None:
+        self._dispatched += 1
+        self._executor.load(dispatch.instance.node.kind.name)
+        self._attempts.begin(dispatch, self._attempt)
+
+    async def _attempt(self, attempt: Attempt) -> None:
+        """One attempt, whose end becomes a fact. What is no end of an attempt ends the session."""
+        world = self._world
+        try:
+            now_ms = world.clock.now_ms()
+            if now_ms >= self._lease.until_ms - LEASE_MARGIN_MS:
+                now_ms = await self._hold()
+            started = self._attempts.start_clock(attempt)
+            fact = await self._executor.attempt(attempt.dispatch, now_ms)
+            world.meter.took(metering.NODE_TIME, (self._loop.time() - started) * 1000)
+        except Exception as error:
+            if self._attempts.end(attempt):
+                self._arrivals.fail(error, attempt.dispatch.id)
+        else:
+            if self._attempts.end(attempt):
+                self._arrivals.tell(fact)
+
+    async def _hold(self) -> int:
+        """Whoever was frozen may have lost the lease: asked about right before anything takes effect. Answers the time."""
+        while (now_ms := self._world.clock.now_ms()) >= self._lease.until_ms - LEASE_MARGIN_MS:
+            await self._patiently(self._renew)
+        return now_ms
+
+    async def _claim_deadlines(self, decision: Decision) -> list[Fact]:
+        """A deadline claims the same key that an answer would: exactly one of them wins."""
+        now_ms = self._world.clock.now_ms()
+        facts: list[Fact] = []
+        for instance in decision.expiries:
+            signal = inbox.deadline_signal(instance, now_ms)
+            standing = await self._patiently(partial(self._world.store.put_signal, self._head.run_id, signal))
+            facts += self._signals.claimed(self._state, standing)
+        return facts
+
+    # -- waiting ----------------------------------------------------------------------------------------------------
+
+    async def _collect(self) -> list[Fact]:
+        """What has happened since: ends of attempts, due timers, signals."""
+        due_ms = next_due_ms(self._state)
+        if not self._decided:
+            await asyncio.sleep(0)  # other runs get their turn, and what they tell this one is heard
+        elif not self._arrivals:
+            await self._arrivals.sleep(self._next_look(due_ms))
+        facts = self._arrivals.take()
+        now = self._loop.time()
+        if now >= self._renew_at:
+            await self._patiently(self._renew)
+        if due_ms is not None and due_ms <= self._now_ms() and not self._budget.over:
+            facts.append(Tick())
+        if now >= self._look_at:
+            facts = inbox.holds_first([*facts, *await self._patiently(self._look)])
+        return facts
+
+    def _now_ms(self) -> int:
+        return self._world.clock.now_ms() + self._ahead_ms
+
+    def _next_look(self, due_ms: int | None) -> float:
+        """When to wake although nothing has happened, in the loop's seconds."""
+        at = min(self._look_at, self._renew_at)
+        if due_ms is not None and not self._budget.over:
+            at = min(at, self._loop.time() + max(0, due_ms - self._now_ms()) / 1000)
+        return at
+
+    def _renew(self) -> None:
+        now, now_ms = self._loop.time(), self._world.clock.now_ms()
+        status, waits = self._state.status.value, " ".join(waits_of(self._state))  # told along, for whoever lists long runs
+        until_ms = now_ms + LEASE_MS
+        self._lease = self._world.store.update_run(self._lease, now_ms, status=status, until_ms=until_ms, waits=waits)
+        self._renew_at = now + LEASE_MS / 3000
+
+    def _look(self) -> list[Fact]:
+        """The signals that came since the last look, as facts."""
+        self._look_at = self._loop.time() + INBOX_LOOK_MS / 1000
+        self._ahead_ms = self._world.ahead_ms(self._head.run_id)
+        return self._signals.look(self._state)
+
+    # -- leaving ----------------------------------------------------------------------------------------------------
+
+    async def _may_leave(self) -> Ending | None:
+        """Nothing is under way: stay for something that is due soon, hand over, or park."""
+        if self._arrivals:
+            return None
+        if self._stopping or not self._decided or (self._state.ready and self._state.held is None):
+            return await self._hand_over()
+        due_ms = next_due_ms(self._state)
+        if due_ms is not None and due_ms - self._now_ms() <= STAY_MS:
+            return await self._hand_over() if self._budget.over else None
+        return await self._park(due_ms)
+
+    async def _hand_over(self) -> Ending:
+        now_ms = self._world.clock.now_ms()
+        await self._leave(now_ms)
+        self._world.meter.count(metering.HAND_OVERS)
+        hops = self._state.continued + 1
+        self._world.queue.send(Message(self._head.run_id, "continue", hops))
+        return Ending.CONTINUED
+
+    async def _park(self, due_ms: int | None) -> Ending:
+        children.tell_parent(self._world, self._meta, self._state)
+        if due_ms is not None:
+            due_ms -= self._ahead_ms
+            self._world.timers.arm(self._head.run_id, due_ms)
+        elif self._graph.concurrency is not None:  # admission counts it among what is due
+            due_ms = self._world.clock.now_ms() + MAX_DURATION_MS
+        await self._leave(due_ms)
+        if self._signals.unseen():
+            self._world.queue.send(Message(self._head.run_id, "signal"))
+        return Ending.PARKED
+
+    async def _end(self) -> Ending:
+        children.tell_parent(self._world, self._meta, self._state)
+        await self._leave(None)
+        self._world.timers.disarm(self._head.run_id)
+        return Ending.ENDED
+
+    async def _leave(self, due_ms: int | None) -> None:
+        if not self._state.ended:
+            self._log.save_snapshot(self._state)
+        release = partial(spending.release, self._world, self._head, self._lease, self._state, due_ms)
+        await self._patiently(release, together=True)

@@ -1,0 +1,51 @@
+"""Redeliver: what once started a run starts another one, of the newest version. The old run is never touched.
+
+For those who change a workflow and want to see the same request again. (A rerun repeats a run as it was, with its own version.)
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+
+from stepless.errors import NotFound
+from stepless.model.graph import Graph, Node
+from stepless.model.json import JSON
+from stepless.nodes import KINDS
+from stepless.runtime.triggers.webhooks import check_schema
+from stepless.runtime.verbs.inspecting import head_of
+from stepless.runtime.verbs.starting import Started, latest, start
+from stepless.runtime.versions import Versions
+from stepless.runtime.world import World
+
+
+def redeliver(world: World, versions: Versions, run_id: str) -> Started:
+    """Starts a run of the newest version with the inputs of `run_id`, at the entries of that run; a webhook's request goes to
+    whatever node listens on its path by now, and must fit that node's schema. Signatures are not checked again, nor whether the
+    nodes that the run began at are entries: this is for those who may start anywhere.
+
+    Raises `NotFound`: unknown_run, unknown_hook when nothing listens on the path any more; `InvalidRequest` (schema_violated);
+    and as `start` does.
+    """
+    head = head_of(world, run_id)
+    meta = json.loads(head.meta)
+    inputs: JSON = json.loads(head.inputs)
+    entry: Sequence[str] | None = meta.get("entry")
+    trigger: Mapping[str, JSON] = meta.get("trigger") or {}
+    if trigger.get("kind") == "webhook":
+        graph = versions.graph(head.workflow_id, latest(world, head.workflow_id).hash)
+        node = _listener(graph, str(trigger["path"]), entry or ())
+        check_schema(node, inputs["body"])
+        entry = [node.id]
+    kept = {name: value for name, value in meta.items() if name in ("trigger", "tags")}
+    kept["rerun"] = {"of": run_id, "from": None}
+    return start(world, versions, head.workflow_id, inputs, entry=entry, anywhere=True, meta=kept)
+
+
+def _listener(graph: Graph, path: str, former: Sequence[str]) -> Node:
+    """The node that listens on a path: the one that did if it still does, for a path may be shared by methods."""
+    found = [node for node in graph.root.nodes if node.kind is KINDS["webhook"] and node.config.literals["path"] == path]
+    if not found:
+        message = f"the newest version of {graph.workflow_id} has no webhook on {path}"
+        raise NotFound(message, code="unknown_hook", mend="publish it with one, or send a new request")
+    return next((node for node in found if node.id in former), found[0])

@@ -1,0 +1,176 @@
+"""Webhooks: an HTTP request becomes a run, if its path, signature and body hold."""
+
+from __future__ import annotations
+
+import hmac
+from collections.abc import Mapping
+from dataclasses import dataclass
+from hashlib import sha256
+
+from stepless.compile.reading.strict_json import strict_json
+from stepless.core.masking import Mask, mask_for
+from stepless.core.reading import Reading
+from stepless.core.state import State
+from stepless.errors import AuthorError, Forbidden, InvalidRequest, NotFound
+from stepless.expressions import compile_contract
+from stepless.limits import IDEMPOTENCY_KEY_LIFE_MS, MAX_REQUEST_BYTES
+from stepless.model.graph import Graph, Node
+from stepless.model.json import JSON
+from stepless.nodes import KINDS
+from stepless.nodes.params import rendered
+from stepless.nodes.webhook import Bearer, Hmac, Signed, WebhookParams
+from stepless.runtime.triggers.signatures import verify
+from stepless.runtime.verbs.idempotency import Signature
+from stepless.runtime.verbs.publishing import hook_key
+from stepless.runtime.verbs.starting import Started, latest, start
+from stepless.runtime.versions import Versions
+from stepless.runtime.world import World
+
+_PRIVATE = frozenset({"authorization", "cookie", "proxy-authorization", "x-api-key"})
+
+
+@dataclass(frozen=True, slots=True)
+class HookRequest:
+    """An HTTP request as it came. Header names are in lower case; `body` is raw."""
+
+    path: str
+    method: str
+    headers: Mapping[str, str]
+    query: Mapping[str, str]
+    body: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Hooked:
+    """The run that a webhook started. `waits` is true when the caller wants the run's own response."""
+
+    started: Started
+    waits: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Caller:
+    """Who may start the run. `headers` are kept from it, and so are the secrets that `mask` hides; `delivery` is the key under
+    which the sender tries again, and `signature` what stands for the request where there is none."""
+
+    mask: Mask
+    headers: frozenset[str] = frozenset()
+    delivery: str | None = None
+    signature: Signature | None = None
+
+
+def trigger(world: World, versions: Versions, request: HookRequest) -> Hooked:
+    """Checks a request against the webhook that listens on its path and starts a run.
+
+    Raises `NotFound` (unknown_hook), `InvalidRequest` (method_not_allowed 405, body_too_large 413, invalid_json 400,
+    schema_violated 422), `Forbidden` (bad_signature, stale_signature) and what `start` raises. A signature is spent by the run
+    that was accepted with it, and by no refusal: the same bytes answer that run again.
+    """
+    graph, node = _listener(world, versions, request)
+    if len(request.body) > MAX_REQUEST_BYTES:
+        message = f"the body takes {len(request.body):,} bytes; {MAX_REQUEST_BYTES:,} is the limit"
+        raise InvalidRequest(message, code="body_too_large", status=413)
+    caller = _authenticate(world, graph, node, request)
+    body = _body(request)
+    check_schema(node, body)
+    headers = {name: value for name, value in request.headers.items() if name not in _PRIVATE | caller.headers}
+    payload = caller.mask.value({"body": body, "headers": headers, "query": dict(request.query), "path": request.path})
+    meta = {"trigger": {"kind": "webhook", "path": request.path}}
+    key = caller.delivery or request.headers.get("idempotency-key")
+    same = [payload["body"], payload["query"]]  # a sender that tries again sends other headers
+    started = start(
+        world, versions, graph.workflow_id, payload, entry=[node.id], anywhere=True, meta=meta, key=key, same=same,
+        signature=caller.signature,
+    )  # fmt: skip
+    return Hooked(started, node.config.literals.get("response") == "wait")
+
+
+def _listener(world: World, versions: Versions, request: HookRequest) -> tuple[Graph, Node]:
+    owner = world.store.get_claim(hook_key(request.path), world.clock.now_ms())
+    unknown = NotFound(f"no webhook listens on {request.path}", code="unknown_hook", mend="publish a workflow with this path")
+    if owner is None:
+        raise unknown
+    version = latest(world, owner.decode())
+    graph = versions.graph(version.workflow_id, version.hash)
+    listeners = [n for n in graph.root.nodes if n.kind is KINDS["webhook"] and n.config.literals["path"] == request.path]
+    if not listeners:
+        raise unknown
+    for node in listeners:
+        if request.method in _methods(node):
+            return graph, node
+    allowed = sorted({method for node in listeners for method in _methods(node)})
+    message = f"{request.path} does not take {request.method}"
+    raise InvalidRequest(message, code="method_not_allowed", status=405, mend=f"use {', '.join(allowed)}", allow=allowed)
+
+
+def _methods(node: Node) -> tuple[str, ...]:
+    methods = node.config.literals.get("method", "POST")
+    return (methods.upper(),) if isinstance(methods, str) else tuple(method.upper() for method in methods)
+
+
+# -- authentication ---------------------------------------------------------------------------------------------------
+
+
+def _authenticate(world: World, graph: Graph, node: Node, request: HookRequest) -> Caller:
+    """Checks the request's signature or token."""
+    mask, auth = _auth(world, graph, node)
+    if isinstance(auth, Bearer):
+        given = request.headers.get("authorization", "")
+        if not hmac.compare_digest(given.encode(), f"Bearer {auth.bearer}".encode()):
+            raise Forbidden("the bearer token does not hold", code="bad_token", status=401)
+        return Caller(mask)
+    if isinstance(auth, Hmac):
+        auth = Signed(scheme="hmac", secret=auth.hmac, header=auth.header, tolerance_s=auth.tolerance_s)
+    if not isinstance(auth, Signed):
+        return Caller(mask)
+    now_ms = world.clock.now_ms()
+    proof = verify(auth, request.headers, request.body, now_ms)
+    if not proof.delivery:
+        # as long as the time in it may be taken for the present, and no shorter than a key
+        life_ms = max(2 * auth.tolerance_s * 1000, IDEMPOTENCY_KEY_LIFE_MS)
+        return Caller(mask, proof.headers, signature=Signature(f"signature:{request.path}:{proof.signature}", life_ms))
+    delivery = sha256(f"{request.path}\0{proof.delivery}".encode("utf-8", "surrogatepass")).hexdigest()
+    return Caller(mask, proof.headers, f"delivery:{delivery}")
+
+
+def _auth(world: World, graph: Graph, node: Node) -> tuple[Mask, Bearer | Hmac | Signed | str]:
+    """The `auth` of a webhook with its secrets filled in, and the mask that hides them. Raises `Forbidden` when a secret is
+    missing or of no use: never open by accident."""
+    read = {ref.root for ref in node.config.template.references if ref.env}
+    env = {name: world.secrets.get(name) or "" for name in graph.env if name in read}
+    missing = [name for name, value in env.items() if not value]
+    if missing:
+        message = f"the secret {missing[0]} is not set, so no request can be accepted"
+        raise Forbidden(message, code="secret_missing", mend=f"set {missing[0]} in the environment", status=503)
+    state = State(graph, "")
+    reading = Reading(state, state.root.at(node.position), {}, 0, env)
+    try:
+        params = rendered(WebhookParams, node.config.template.render(reading), node.config.literals)
+    except AuthorError:
+        message = "the webhook's `auth` cannot be worked out, so no request can be accepted"
+        raise Forbidden(message, code="secret_missing", mend="look at its secret", status=503) from None
+    return mask_for(frozenset(env.values())), params.auth
+
+
+# -- body -------------------------------------------------------------------------------------------------------------
+
+
+def _body(request: HookRequest) -> JSON:
+    """JSON where the request says or shows it is, else text; null for an empty body."""
+    if not request.body:
+        return None
+    kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
+    if kind not in ("", "application/json") and not kind.endswith("+json"):
+        return request.body.decode("utf-8", "replace")
+    return strict_json(request.body)
+
+
+def check_schema(node: Node, body: JSON) -> None:
+    """Holds a body against the webhook's schema, if it has one. Raises `InvalidRequest` (schema_violated)."""
+    schema = node.config.literals.get("schema")
+    if schema is None:
+        return
+    violations = compile_contract(schema).violations(body)
+    if violations:
+        message = f"the body does not fit the webhook's schema: {violations[0]}"
+        raise InvalidRequest(message, code="schema_violated", status=422, violations=list(violations))

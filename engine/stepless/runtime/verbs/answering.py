@@ -1,0 +1,235 @@
+"""Resume and cancel: signals from people, each of which counts once (docs/semantics.md#pauses, docs/semantics.md#cancel,
+docs/security.md#what-is-signed)."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+
+from stepless.core.events import NODE_ENDS, NODE_FAILURES, RUN_ENDS, Event, EventType
+from stepless.core.history.trace import locate
+from stepless.core.pauses import TIMEOUT, refusal
+from stepless.core.state import Instance, State, Status
+from stepless.errors import Conflict, EngineBug, Gone, InvalidRequest, NotFound
+from stepless.limits import MAX_VIOLATIONS, PREVIEW_CHARACTERS, START_GRACE_MS
+from stepless.model.graph import Node
+from stepless.model.json import JSON
+from stepless.ports import Signal
+from stepless.runtime import inbox
+from stepless.runtime.access.tokens import Claims, Signer
+from stepless.runtime.billing import spending
+from stepless.runtime.inbox import ENDED
+from stepless.runtime.runlog import RunLog
+from stepless.runtime.verbs.inspecting import graph_of, head_of
+from stepless.runtime.versions import Versions
+from stepless.runtime.world import World
+
+
+@dataclass(frozen=True, slots=True)
+class PauseView:
+    """What the holder of a link may see: the question, never the run. `decided` is the first answer, if there is one;
+    `expired_ms` is when the link has expired, if it has. `over`: nothing waits any more, and nobody had answered: since `over_ms`
+    the run has ended, or gone on without."""
+
+    run_id: str
+    workflow: str
+    pause: str
+    label: str
+    message: str
+    fields: Mapping[str, JSON]
+    exits: tuple[str, ...]
+    deadline_ms: int | None
+    decided: Mapping[str, JSON] | None
+    over: bool
+    approver: str | None = None  # whom the link was made for: the decision is theirs, whatever name is given
+    expired_ms: int | None = None
+    over_ms: int | None = None
+
+
+def look(world: World, versions: Versions, signer: Signer, token: str) -> PauseView:
+    """What a link shows, also one that has expired. Changes nothing, however often it is asked. Raises `Forbidden`
+    (invalid_token) and `NotFound`."""
+    claims = signer.read(token)
+    state = _load(world, versions, claims.run_id)
+    instance = _instance(state, claims)
+    standing = world.store.get_signal(claims.run_id, inbox.RESUME, claims.pause)
+    wait = instance.wait if instance is not None else None
+    details = wait.details if wait is not None else _asked(world, claims)
+    node = locate(state.graph, claims.pause)
+    exits = tuple(exit for exit in (wait.exits if wait is not None else node.exits) if exit != TIMEOUT)
+    over = standing is None and (state.ended or (instance is not None and instance.settled))
+    return PauseView(
+        run_id=claims.run_id,
+        workflow=state.graph.name,
+        pause=claims.pause,
+        label=node.label,
+        message=str(details.get("message") or ""),
+        fields=node.config.literals.get("fields") or {},
+        exits=(claims.exit,) if claims.exit else exits,
+        deadline_ms=wait.deadline_ms if wait is not None else None,
+        decided=_public(standing) if standing is not None else None,
+        over=over,
+        approver=claims.approver,
+        expired_ms=claims.expires_ms if claims.expires_ms <= world.clock.now_ms() else None,
+        over_ms=_closed_ms(world, claims) if over else None,
+    )
+
+
+def _closed_ms(world: World, claims: Claims) -> int | None:
+    """When a pause that nobody answered was over: at its own end, else at the run's."""
+    ends = (
+        event.at_ms
+        for event in RunLog(world.store, world.blobs, claims.run_id).read(whole=False)
+        if event.type in RUN_ENDS or (event.type in NODE_ENDS and event.instance == claims.pause)
+    )
+    return next(ends, None)
+
+
+def _asked(world: World, claims: Claims) -> Mapping[str, JSON]:
+    """What was asked in a pause that is over: the state has forgotten it, the log has not."""
+    for event in RunLog(world.store, world.blobs, claims.run_id).read():
+        if event.type is EventType.NODE_WAITING and event.instance == claims.pause:
+            details: Mapping[str, JSON] = event.data.get("details", {})
+            return details
+    return {}
+
+
+def answer(
+    world: World, versions: Versions, signer: Signer, token: str, handle: str | None, value: JSON, by: str | None
+) -> Mapping[str, JSON]:
+    """Decides a pause, once, and answers the decision.
+
+    Raises `Forbidden` (invalid_token), `Gone` (token_expired, run_ended), `NotFound`, `Conflict` (already_decided, with the
+    first decision), `InvalidRequest` 422 (answer_invalid: the pause stays open).
+    """
+    now_ms = world.clock.now_ms()
+    claims = signer.verify(token, now_ms)
+    if claims.exit is not None and handle not in (None, claims.exit):
+        raise InvalidRequest(f"this link only says {claims.exit}", code="answer_invalid", status=422)
+    return decide_pause(world, versions, claims.run_id, claims.pause, claims.exit or handle, value, claims.approver or by)
+
+
+def decide_pause(
+    world: World, versions: Versions, run_id: str, pause: str, handle: str | None, value: JSON, by: str | None
+) -> Mapping[str, JSON]:
+    """`answer` for callers who are trusted without a link."""
+    head = head_of(world, run_id)
+    standing = world.store.get_signal(run_id, inbox.RESUME, pause)
+    if standing is not None:
+        _hint(world, run_id)
+        raise _over(run_id) if _lost(world, _load(world, versions, run_id), pause) else _decided(standing)
+    if head.status in ENDED:
+        raise _over(run_id)
+    state = _load(world, versions, run_id)
+    handle = _checked(state, run_id, pause, handle, value)
+    now_ms = world.clock.now_ms()
+    signal = inbox.answer_signal(pause, handle, value, by, now_ms)
+    world.store.touch_run(run_id, now_ms + START_GRACE_MS)  # should this process die between the next two lines
+    standing = world.store.put_signal(run_id, signal)
+    _hint(world, run_id)
+    if standing.body != signal.body:
+        raise _decided(standing)
+    if _lost(world, state, pause):
+        raise _over(run_id)
+    return _public(signal)
+
+
+def _checked(state: State, run_id: str, pause: str, handle: str | None, value: JSON) -> str:
+    """The exit that the answer leaves by. Raises when it does not fit; an answer that comes before its question is kept."""
+    instance = _instance(state, Claims(run_id, pause, 0))
+    if state.ended or state.is_over(pause):
+        raise _over(run_id)
+    node = locate(state.graph, pause)
+    exits = instance.wait.exits if instance is not None and instance.wait is not None else node.exits
+    answers = [exit for exit in exits if exit != TIMEOUT]
+    chosen = handle or (answers[0] if len(answers) == 1 else "")
+    if unknown := _unknown_fields(node, value):
+        faults = unknown
+    elif instance is not None and instance.status is Status.WAITING:
+        faults = refusal(instance, chosen, value)
+    elif chosen not in answers:
+        faults = (f"{chosen!r} is no answer; it may be {', '.join(answers)}",)
+    else:
+        faults = node.answer_contract.violations(value if value is not None else {}) if node.answer_contract else ()
+    if faults:
+        message, mend = f"the answer does not fit: {faults[0]}", "the question is still open"
+        raise InvalidRequest(message, code="answer_invalid", status=422, mend=mend, violations=list(faults))
+    return chosen
+
+
+def _unknown_fields(node: Node, value: JSON) -> tuple[str, ...]:
+    """Fields of an answer that were not asked for, a sentence each. Asked at the door alone: an answer that a former release has
+    taken counts. A callback that names no fields takes any."""
+    fields = node.config.literals.get("fields")
+    if not isinstance(value, dict) or (fields is None and node.kind.name != "approval"):
+        return ()
+    known = fields if isinstance(fields, dict) else {}
+    unknown = [name for name in value if name not in known][:MAX_VIOLATIONS]
+    return tuple(unknown_field(name, known) for name in unknown)
+
+
+def unknown_field(name: str, known: Collection[str]) -> str:
+    """What is said of a field that was not asked for, with the nearest one that was."""
+    from stepless.compile.suggest import did_you_mean  # few answers need it
+
+    shown = name if len(name) <= PREVIEW_CHARACTERS else f"{name[:PREVIEW_CHARACTERS]}…"
+    hint = did_you_mean(name, known, what="fields")
+    return f"there is no field `{shown}`" + (f". {hint}" if hint else "; the question asks for none")
+
+
+def _load(world: World, versions: Versions, run_id: str) -> State:
+    return RunLog(world.store, world.blobs, run_id).load(graph_of(versions, head_of(world, run_id)))
+
+
+def _instance(state: State, claims: Claims) -> Instance | None:
+    try:
+        locate(state.graph, claims.pause)
+    except EngineBug as error:
+        raise NotFound(f"the run has no pause {claims.pause}", code="unknown_pause") from error
+    return state.find(claims.pause)
+
+
+def _lost(world: World, state: State, pause: str) -> bool:
+    """Whether the pause is over by now without the answer that is in the inbox. The log says so, since the header may lag
+    behind; `state` is brought up to it."""
+    log = RunLog(world.store, world.blobs, state.run_id)
+    log.bring(state)
+    if not (state.ended or state.is_over(pause)):
+        return False
+    answers = (event for event in log.read(whole=False) if event.instance == pause)
+    return not any(event.type is EventType.NODE_RESUMED or _expired(event) for event in answers)
+
+
+def _expired(event: Event) -> bool:
+    """Whether an event is what the deadline's own answer came to, where no `timeout` exit is wired."""
+    return event.type in NODE_FAILURES and event.data["error"]["code"] == "wait_timeout"
+
+
+def _public(signal: Signal) -> Mapping[str, JSON]:
+    body = inbox.body_of(signal)
+    return {"decision": body["handle"], "by": body.get("by"), "at": body["at"], "answer": body.get("answer")}
+
+
+def _decided(standing: Signal) -> Conflict:
+    first = _public(standing)
+    who = f" by {first['by']}" if first["by"] else ""
+    return Conflict(f"this was decided before: {first['decision']}{who}", code="already_decided", first=first)
+
+
+def _over(run_id: str) -> Gone:
+    return Gone(f"the run {run_id} is over; nothing waits for this answer any more", code="run_ended")
+
+
+def cancel(world: World, run_id: str, by: str | None, reason: str | None) -> None:
+    """Asks for a run to be cancelled; asking twice is asking once. Raises `Conflict` (run_ended) for a finished run."""
+    head = head_of(world, run_id)
+    if head.status in ENDED:
+        raise Conflict(f"the run {run_id} has ended: {head.status}", code="run_ended", run_status=head.status)
+    now_ms = world.clock.now_ms()
+    world.store.touch_run(run_id, now_ms + START_GRACE_MS)
+    world.store.put_signal(run_id, inbox.cancel_signal(by, reason, now_ms))
+    _hint(world, run_id)
+
+
+def _hint(world: World, run_id: str) -> None:
+    world.queue.send(spending.hint(world, run_id, "signal"))

@@ -1,0 +1,137 @@
+"""Cost: what a run was billed for on AWS, line by line, and what the same work costs elsewhere.
+
+Where requests are counted, the header says what the run has spent. A run in a local file sends no requests: there it is
+estimated what its log would have cost on AWS.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Final
+
+from stepless.core.events import Event, EventType
+from stepless.core.history.trace import locate
+from stepless.limits import INLINE_VALUE_BYTES, READ_BYTES
+from stepless.model import prices
+from stepless.model.graph import Graph
+from stepless.model.json import JSON
+from stepless.model.kind import Nature
+from stepless.model.packing import dump
+from stepless.model.prices import Line, Work
+from stepless.model.tally import Tally, decode_tally
+from stepless.ports import RunHead, Signal, Store
+from stepless.runtime import inbox
+from stepless.runtime.billing.estimating import REQUEST_MS, Seen, estimate
+from stepless.runtime.runlog import RunLog
+from stepless.runtime.verbs.inspecting import graph_of, head_of
+from stepless.runtime.versions import Versions
+from stepless.runtime.world import World
+
+COUNTED: Final = "counted"
+ESTIMATED: Final = "estimated from the log"
+_NOTES: Final[Mapping[str, tuple[str, ...]]] = {
+    COUNTED: (
+        "Requests were counted at the client, of the start, of answers and of the runner. Freeing a lease is computed by size.",
+        "Lambda's time is that of the handlers, until the lease is freed; starting a process and rounding are not in it.",
+        "Not in it: reading the run, the sweeper, storage ($0.25 per GB and month), logs, invocations that were killed.",
+    ),
+    ESTIMATED: (
+        "Nothing was billed: this is what the same log would have cost on AWS, started and answered over HTTP.",
+        f"Lambda's time is that of the nodes and {REQUEST_MS} ms per request to the table.",
+        "Not in it: reading the run, the sweeper, storage ($0.25 per GB and month), logs, tries that failed.",
+    ),
+}
+_STEP_FUNCTIONS_NOTE: Final = "Transitions alone: what its tasks call, what starts it and what brings answers come on top."
+_DURABLE_NOTE: Final = "One operation for the execution, for each attempt of a step and for each wait; Lambda as above."
+
+
+def cost(world: World, versions: Versions, run_id: str) -> Mapping[str, JSON]:
+    """The bill of one run so far, as `GET /runs/{id}/cost` answers it. Linear in its log. Raises `NotFound`."""
+    head = head_of(world, run_id)
+    if not head.spent:
+        return estimated(world, versions, run_id)
+    _, work = _read(RunLog(world.store, world.blobs, run_id), graph_of(versions, head), head)
+    return report(head, COUNTED, decode_tally(head.spent), work)
+
+
+def estimated(world: World, versions: Versions, run_id: str) -> Mapping[str, JSON]:
+    """The same by the log alone, whatever was counted."""
+    head = head_of(world, run_id)
+    seen, work = _read(RunLog(world.store, world.blobs, run_id), graph_of(versions, head), head)
+    return report(head, ESTIMATED, _estimate(world.store, head, seen), work)
+
+
+def report(head: RunHead, basis: str, tally: Tally, work: Work) -> Mapping[str, JSON]:
+    """A bill with its arithmetic, and those of the others with how many times as much they ask."""
+    lines = prices.bill(tally)
+    others = (
+        ("Step Functions Standard", prices.step_functions(work), _STEP_FUNCTIONS_NOTE),
+        ("Lambda durable functions", prices.durable_functions(work, tally), _DURABLE_NOTE),
+    )
+    own = prices.usd(lines)
+    return {
+        "run_id": head.run_id,
+        "workflow": head.workflow_id,
+        "status": head.status,
+        "basis": basis,
+        "prices": {"region": prices.REGION, "date": prices.DATE},
+        **_sheet("Stepless", lines),
+        "notes": list(_NOTES[basis]),
+        "beside": [
+            {**_sheet(name, theirs), "times": round(prices.usd(theirs) / own, 2) if own else None, "note": note}
+            for name, theirs, note in others
+        ],
+    }
+
+
+def _sheet(name: str, lines: Sequence[Line]) -> dict[str, JSON]:
+    usd = prices.usd(lines)
+    shown = [
+        {
+            "what": line.price.unit,
+            "count": round(line.count, 6),
+            "usd": line.price.usd,
+            "per": line.price.per,
+            "usd_per_million_runs": round(line.usd * prices.MILLION, 4),
+            "note": line.note,
+        }
+        for line in lines
+    ]
+    million = round(usd * prices.MILLION, 2)
+    return {"name": name, "lines": shown, "usd_per_run": round(usd, 12), "usd_per_million_runs": million}
+
+
+def _read(log: RunLog, graph: Graph, head: RunHead) -> tuple[Seen, Work]:
+    """What the log shows, and what others would be asked to do for it."""
+    seen, started, put_out = Seen(), dict.fromkeys(Nature, 0), len(head.inputs)
+
+    def take(event: Event) -> None:
+        nonlocal put_out
+        nature = locate(graph, event.instance).kind.nature if event.instance else None
+        seen.add(event, nature)
+        if nature is not None and event.type is EventType.NODE_STARTED:
+            started[nature] += 1
+        size = _size(event)
+        seen.blobs += size > INLINE_VALUE_BYTES
+        put_out += size if nature in (Nature.EFFECT, Nature.PAUSE) else 0
+
+    log.replay(take)
+    attempts = sum(started.values()) - started[Nature.ENTRY]
+    return seen, Work(attempts, started[Nature.EFFECT], started[Nature.PAUSE], put_out)
+
+
+def _size(event: Event) -> int:
+    return len(dump(event.data["output"])) if event.type is EventType.NODE_COMPLETED and "output" in event.data else 0
+
+
+def _estimate(store: Store, head: RunHead, seen: Seen) -> Tally:
+    batches: list[tuple[int, int]] = []
+    last = 0
+    while found := store.read_log(head.run_id, last, limit_bytes=READ_BYTES):
+        batches += ((batch.epoch, len(batch.data)) for batch in found)
+        last = found[-1].last
+    wanted = [(inbox.RESUME, pause) for pause in dict.fromkeys(seen.pauses)] + [(inbox.CANCEL, "run")]
+    asked = (store.get_signal(head.run_id, kind, identity) for kind, identity in wanted)
+    signals: list[Signal] = [signal for signal in asked if signal is not None]
+    snapshot = store.get_snapshot(head.run_id)
+    return estimate(head, batches, snapshot[1] if snapshot else None, signals, seen)

@@ -1,0 +1,295 @@
+"""Inspect: what a run is and was, read from its log alone."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from stepless.core.ending import outputs, variables
+from stepless.core.events import RUN_ENDS, Event
+from stepless.core.history.tags import Tag, tag_of_run
+from stepless.core.history.trace import NodeRecord, Trace, envelope
+from stepless.core.history.waits import summary, until_of, waits_of
+from stepless.core.history.window import Window
+from stepless.core.state import State
+from stepless.errors import EngineBug, LogUnreadable, NotFound
+from stepless.limits import LINK_LIFE_MS, PAGE_EVENTS, PAGE_READ_BYTES
+from stepless.model.graph import Graph
+from stepless.model.json import JSON
+from stepless.model.work import added
+from stepless.ports import RunHead
+from stepless.runtime.access.tokens import Claims, Signer
+from stepless.runtime.inbox import ENDED
+from stepless.runtime.resting import reported
+from stepless.runtime.runlog import RunLog
+from stepless.runtime.versions import Versions
+from stepless.runtime.world import World
+
+
+@dataclass(frozen=True, slots=True)
+class OpenPause:
+    """A pause that somebody may answer. `token` is None for timers."""
+
+    pause: str
+    node: str
+    reason: str
+    exits: tuple[str, ...]
+    details: Mapping[str, JSON]
+    since_ms: int
+    deadline_ms: int | None
+    resume_at_ms: int | None
+    token: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class RunView:
+    """A run as its log tells it. `head` is the store's header, which may lag behind. `held` is {by, reason, at} while somebody
+    holds it. `nodes` is empty in a `glance`, and `tags` has the run's own alone."""
+
+    head: RunHead
+    status: str
+    inputs: JSON
+    outputs: JSON
+    response: Mapping[str, JSON] | None
+    variables: Mapping[str, JSON]
+    error: Mapping[str, JSON] | None
+    failures: int
+    steps: int
+    sequence: int
+    started_ms: int | None
+    ended_ms: int | None
+    tags: Sequence[Tag]
+    usage: Mapping[str, int]
+    pauses: tuple[OpenPause, ...]
+    nodes: Mapping[str, NodeRecord]
+    held: Mapping[str, JSON] | None = None
+    exception: Mapping[str, JSON] | None = None  # in author code, behind the error
+    waits: tuple[str, ...] = ()  # for what, in the words of `core.waits`
+    summary: str = ""  # what it is at, for people
+
+
+@dataclass(frozen=True, slots=True)
+class EventPage:
+    """Envelopes in order. `ended` is true when the run's terminal event is at or before the end of this page."""
+
+    events: tuple[Mapping[str, JSON], ...]
+    cursor: int
+    ended: bool
+
+
+def head_of(world: World, run_id: str) -> RunHead:
+    head = world.store.get_run(run_id)
+    if head is None:
+        raise NotFound(f"there is no run {run_id}", code="unknown_run", mend="look at the list of runs")
+    return head
+
+
+def graph_of(versions: Versions, head: RunHead) -> Graph:
+    entry = json.loads(head.meta).get("entry")
+    return versions.graph(head.workflow_id, head.version, entry)
+
+
+def view(world: World, versions: Versions, signer: Signer, run_id: str, called: range = range(0)) -> RunView:
+    """The whole run, with its nodes. Linear in its log. The records of the nodes at the places `called`, in the order of first
+    mention, tell what their attempts were called with. Raises `NotFound`, and `LogUnreadable`."""
+    head = head_of(world, run_id)
+    trace, ends = Trace(graph_of(versions, head), run_id, called), list[Event]()
+
+    def take(event: Event) -> None:
+        trace.add(event)
+        if event.type in RUN_ENDS:
+            ends.append(event)
+
+    try:
+        log = RunLog(world.store, world.blobs, run_id)
+        log.replay(take)
+        log.check_end(trace.state.sequence, head.sequence)
+    except LogUnreadable as error:
+        raise reported(world, head, error) from error
+    usage: Mapping[str, int] = {}
+    for record in trace.nodes.values():
+        usage = added(usage, record.usage)
+    return _of_state(world, head, trace.state, ends[0] if ends else None, signer, usage, trace.tags, trace.nodes)
+
+
+def glance(world: World, versions: Versions, signer: Signer, run_id: str) -> RunView:
+    """The run without its `nodes`. That of a run which has ended is read from the two ends of its log, however long it is; that
+    of any other from its newest snapshot on. Raises as `view` does."""
+    head = head_of(world, run_id)
+    log = RunLog(world.store, world.blobs, run_id)
+    try:
+        end = _end_of(log, head)
+        if end is not None and "steps" in end.data:
+            return _of_summary(world, head, next(log.read(stride_bytes=1)), end)
+        state = log.load(graph_of(versions, head))
+        log.check_end(state.sequence, head.sequence)
+        if state.usage is None:  # a snapshot of a former release
+            whole = view(world, versions, signer, run_id)
+            return replace(whole, nodes={}, tags=tuple(tag for tag in whole.tags if tag.instance is None))
+        end = next(log.read(state.sequence - 1, stride_bytes=1)) if state.ended else None
+    except LogUnreadable as error:
+        raise reported(world, head, error) from error
+    return _of_state(world, head, state, end, signer, state.usage, _own_tags(end), {})
+
+
+def nodes(world: World, versions: Versions, run_id: str, *, after: int, limit: int) -> tuple[Sequence[NodeRecord], bool]:
+    """The records of at most `limit` instances behind the first `after`, in the order of first mention, and whether more follow.
+    Reads on in the log until nothing can change them any more. Raises as `view` does."""
+    head = head_of(world, run_id)
+    log, window = RunLog(world.store, world.blobs, run_id), Window(graph_of(versions, head), run_id, after, limit)
+
+    def take(event: Event) -> bool:
+        window.add(event)
+        return window.settled
+
+    try:
+        log.replay(take)
+        if not window.settled:
+            log.check_end(window.state.sequence, head.sequence)
+    except LogUnreadable as error:
+        raise reported(world, head, error) from error
+    return list(window.nodes.values()), window.more
+
+
+def _end_of(log: RunLog, head: RunHead) -> Event | None:
+    """The event that ended a run, where its header tells that there is one."""
+    if head.status not in ENDED:
+        return None
+    end = next(log.read(head.sequence - 1, stride_bytes=1), None)
+    return end if end is not None and end.type in RUN_ENDS else None
+
+
+def _of_state(
+    world: World, head: RunHead, state: State, end: Event | None, signer: Signer, usage: Mapping[str, int],
+    tags: Sequence[Tag], nodes: Mapping[str, NodeRecord],
+) -> RunView:  # fmt: skip
+    return RunView(
+        head=head,
+        status=state.status.value,
+        inputs=state.inputs if state.sequence else json.loads(head.inputs),
+        outputs=outputs(state),
+        response=state.response,
+        variables=variables(state),
+        error=end.data.get("error") if end is not None else None,
+        failures=state.failures,
+        steps=state.steps,
+        sequence=state.sequence,
+        started_ms=state.started_ms or None,
+        ended_ms=state.ended_ms or None,
+        tags=tags,
+        usage=usage,
+        pauses=() if state.ended else tuple(_pauses(state, signer)),
+        nodes=nodes,
+        held=state.held,
+        exception=exception_behind(world, head.run_id, end.data.get("error") if end is not None else None),
+        waits=waits_of(state),
+        summary=summary(state.status.value, waits_of(state), busy=bool(state.running), until_ms=until_of(state)),
+    )
+
+
+def _of_summary(world: World, head: RunHead, begin: Event, end: Event) -> RunView:
+    """A run that has ended, by its first event and by its last, which tells what it came to."""
+    told = end.data
+    response = told.get("response")
+    return RunView(
+        head=head,
+        status=head.status,
+        inputs=begin.data.get("inputs"),
+        outputs=told.get("output") if response is None else response.get("body"),
+        response=response,
+        variables=told["variables"],
+        error=told.get("error"),
+        failures=told.get("failures", 0),
+        steps=told["steps"],
+        sequence=end.sequence,
+        started_ms=begin.at_ms,
+        ended_ms=end.at_ms,
+        tags=_own_tags(end),
+        usage=told["usage"],
+        pauses=(),
+        nodes={},
+        exception=exception_behind(world, head.run_id, told.get("error")),
+        summary=summary(head.status, (), busy=False),
+    )
+
+
+def exception_behind(world: World, run_id: str, error: Mapping[str, JSON] | None) -> Mapping[str, JSON] | None:
+    """What the log tells of the exception in author code behind a run's error: it stands in the event that the error names, of
+    this run or of the child run that the error comes from."""
+    number = error.get("event") if error is not None else None
+    if error is None or not isinstance(number, int):
+        return None
+    for event in RunLog(world.store, world.blobs, str(error.get("run", run_id))).read(number - 1, whole=False, stride_bytes=1):
+        exception: Mapping[str, JSON] | None = event.data.get("exception") if event.sequence == number else None
+        return exception
+    return None
+
+
+def _own_tags(end: Event | None) -> tuple[Tag, ...]:
+    """The run's own tag, where its last event stands for one."""
+    tag = tag_of_run(end) if end is not None else None
+    return (tag,) if tag is not None else ()
+
+
+def _pauses(state: State, signer: Signer) -> Sequence[OpenPause]:
+    found = []
+    for pause, instance in state.waiting.items():
+        wait = instance.wait
+        if wait is None:
+            continue
+        token = None
+        if wait.resume_at_ms is None:
+            expires_ms = wait.deadline_ms if wait.deadline_ms is not None else wait.since_ms + LINK_LIFE_MS
+            token = signer.sign(Claims(state.run_id, pause, expires_ms))
+        found.append(
+            OpenPause(
+                pause=pause,
+                node=instance.node.id,
+                reason=wait.reason,
+                exits=wait.exits,
+                details=wait.details,
+                since_ms=wait.since_ms,
+                deadline_ms=wait.deadline_ms,
+                resume_at_ms=wait.resume_at_ms,
+                token=token,
+            )
+        )
+    return found
+
+
+def events(world: World, versions: Versions, run_id: str, *, after: int = 0, limit: int = PAGE_EVENTS) -> EventPage:
+    """Events above `after`, at most `limit` of them; of large values the payload has `previews`. Raises `NotFound`, and
+    `LogUnreadable`."""
+    head = head_of(world, run_id)
+    try:
+        found = _page(RunLog(world.store, world.blobs, run_id), graph_of(versions, head), after, limit, head.sequence)
+    except LogUnreadable as error:
+        raise reported(world, head, error) from error
+    if not found.events and after:
+        return replace(found, ended=has_ended_by(world, run_id, after))
+    return found
+
+
+def _page(log: RunLog, graph: Graph, after: int, limit: int, known: int) -> EventPage:
+    page: list[Mapping[str, JSON]] = []
+    cursor, ended = after, False
+    for event in log.read(after, whole=False, stride_bytes=PAGE_READ_BYTES):
+        if len(page) == limit:
+            break
+        try:
+            page.append(envelope(graph, log.run_id, event))
+        except EngineBug as error:
+            raise log.misfit(event, error) from error
+        cursor, ended = event.sequence, event.type in RUN_ENDS
+    if not page:
+        log.check_end(cursor, known)
+    return EventPage(tuple(page), cursor, ended)
+
+
+def has_ended_by(world: World, run_id: str, cursor: int) -> bool:
+    """Whether the run's terminal event is at or before a cursor at the head of its log."""
+    head = head_of(world, run_id)
+    if head.status not in ENDED:
+        return False
+    return cursor >= head.sequence

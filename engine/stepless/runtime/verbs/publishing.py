@@ -1,0 +1,151 @@
+"""Publish: a document becomes a version, or every reason why not."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from stepless.compile import compile_document, compile_stored
+from stepless.errors import Conflict, DocumentRefused, StoreUnavailable, StoreUnusable
+from stepless.limits import MAX_SCHEDULES, PUBLISHING_TRIES
+from stepless.model.findings import Finding
+from stepless.model.graph import Graph, Node, placed_nodes
+from stepless.model.json import JSON
+from stepless.model.kind import Nature
+from stepless.ports import StoredVersion, Version
+from stepless.runtime.origin import command
+from stepless.runtime.verbs.environment import unset_names
+from stepless.runtime.verbs.scheduling import keep_schedules, rhythms_of
+from stepless.runtime.world import World
+
+if TYPE_CHECKING:  # a run publishes nothing, and does without pydantic
+    from stepless.model.signature import Callables
+
+_MODEL: Final = "Set STEPLESS_OPENAI_KEY or STEPLESS_OPENAI_URL, STEPLESS_BEDROCK_REGION, or STEPLESS_MODEL_SCRIPT for a trial."
+_AWS: Final = "Install what it needs: {command}."
+_NEEDS: Final[Mapping[str, str]] = {
+    "aws": _AWS,
+    "lambda": _AWS,
+    "llm": _MODEL,
+    "router": _MODEL,
+    "code": "Set STEPLESS_SANDBOX_FUNCTION: this machine cannot lock code up (STEPLESS_CODE_UNSAFE=1 runs it all the same).",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Published:
+    """`new` is false when the workflow's newest version was this one already."""
+
+    version: StoredVersion
+    warnings: tuple[Finding, ...]
+    new: bool
+
+
+def publish(world: World, document: Mapping[str, JSON], *, functions: Callables | None = None) -> Published:
+    """Stores a document as the newest version of its workflow; the same content again changes nothing.
+
+    Raises `DocumentRefused` with every finding; `Conflict` when one of its webhook paths belongs to another workflow.
+    Nothing is stored then. Raises also as `scheduling.keep_schedules` does, and `StoreUnavailable` or `Conflict` for a path that
+    could not be settled, after the version was stored: publishing it again does what is left.
+    """
+    graph = compile_document(document, world.kinds, functions=functions)
+    placed = dict(placed_nodes(graph.root))
+    missing = [finding for path, node in placed.items() if (finding := _without_code(world, path, node)) is not None]
+    missing += _too_many_schedules(graph)
+    if missing:
+        raise DocumentRefused(missing)
+    now_ms = world.clock.now_ms()
+    _claim_paths(world, graph, now_ms)
+    former = world.store.newest_version(graph.workflow_id)
+    data = json.dumps(document, ensure_ascii=False, separators=(",", ":")).encode()
+    version = world.store.put_version(graph.workflow_id, graph.version, data, now_ms, _listed_entries(graph))
+    _settle_paths(world, version, webhook_paths(graph))
+    keep_schedules(world, graph.workflow_id)
+    warnings = (*graph.warnings, *_unset_names(world, document))
+    return Published(version, warnings, new=former is None or former.number != version.number)
+
+
+def _unset_names(world: World, document: Mapping[str, JSON]) -> tuple[Finding, ...]:
+    """What cannot be looked up now is no reason to refuse a version, nor to warn of it."""
+    try:
+        return unset_names(document, world.secrets.get)
+    except (StoreUnavailable, StoreUnusable):
+        return ()
+
+
+def _listed_entries(graph: Graph) -> list[str]:
+    """The kinds of entries that workflows are looked up by when something arrives."""
+    return sorted({node.kind.name for node in graph.root.nodes if node.enabled} & {"event", "schedule"})
+
+
+def _too_many_schedules(graph: Graph) -> list[Finding]:
+    if (number := len(rhythms_of(graph))) <= MAX_SCHEDULES:
+        return []
+    message = f"{number} schedules; a workflow has at most {MAX_SCHEDULES}"
+    return [Finding("too_many_schedules", "nodes", message, "Let one schedule fire more often, or make several workflows.")]
+
+
+def _claim_paths(world: World, graph: Graph, now_ms: int) -> None:
+    """All webhook paths or none. Raises `Conflict`."""
+    new: list[str] = []
+    for path in webhook_paths(graph):
+        if world.store.get_claim(hook_key(path), now_ms) is None:
+            new.append(path)
+        try:
+            _claim_path(world, graph.workflow_id, path, now_ms)
+        except Conflict:
+            for claimed in new:
+                world.store.release_claim(hook_key(claimed), graph.workflow_id.encode())
+            raise
+
+
+def _claim_path(world: World, workflow_id: str, path: str, now_ms: int) -> None:
+    owner = world.store.claim(hook_key(path), workflow_id.encode(), now_ms).decode()
+    if owner != workflow_id:
+        message = f"the webhook path {path} belongs to the workflow {owner}"
+        raise Conflict(message, code="webhook_path_taken", place=path, mend="choose another path", owner=owner)
+
+
+def _settle_paths(world: World, version: Version, mine: Collection[str]) -> None:
+    """Gives back what the newest version has dropped, and sees that it has what it listens on: others may publish the workflow at
+    the same time, and whoever published it before may have died before it had done this. `mine` are the paths of `version`."""
+    settled, now_ms = 0, world.clock.now_ms()
+    for _ in range(PUBLISHING_TRIES):
+        newest = world.store.newest_version(version.workflow_id)
+        if newest is None or newest.number == settled:
+            return
+        settled = newest.number
+        kept = mine if settled == version.number else _paths_of(world, version.workflow_id, settled)
+        for path in {*mine, *_paths_of(world, version.workflow_id, settled - 1)} - {*kept}:
+            world.store.release_claim(hook_key(path), version.workflow_id.encode())
+        for path in kept:
+            _claim_path(world, version.workflow_id, path, now_ms)
+    place = f"workflow {version.workflow_id}"
+    raise StoreUnavailable("others publish the workflow all the time", place=place, mend="publish it again")
+
+
+def _paths_of(world: World, workflow_id: str, number: int) -> tuple[str, ...]:
+    """The webhook paths of a version; none of one that there never was."""
+    stored = world.store.get_version(workflow_id, number) if number else None
+    return webhook_paths(compile_stored(stored.document, stored.hash, world.kinds)) if stored is not None else ()
+
+
+def _without_code(world: World, path: str, node: Node) -> Finding | None:
+    if node.kind.nature is not Nature.EFFECT or node.kind.name in world.runs:
+        return None
+    message = f"the kind {node.kind.name} can be simulated but not run by this installation"
+    mend = _NEEDS.get(node.kind.name, "Use another kind.")
+    if mend is _AWS:
+        mend = mend.format(command=command("aws"))
+    return Finding("kind_without_code", f"{path}.type", message, mend, node=node.id)
+
+
+def webhook_paths(graph: Graph) -> tuple[str, ...]:
+    literals = (node.config.literals for node in graph.root.nodes if node.kind.name == "webhook")
+    return tuple(str(literal["path"]) for literal in literals)
+
+
+def hook_key(path: str) -> str:
+    return f"hook:{path}"

@@ -1,0 +1,154 @@
+"""Rerun: a new run of an old one's version, from the start or from a node. The old run is never touched.
+
+From a node: whatever completed in the old run and is not downstream of that node is taken over with its output and the
+variables it wrote; everything else runs.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+
+from stepless.core.events import Event, EventType
+from stepless.core.history.trace import Trace
+from stepless.core.state import Cells, Instance, Status
+from stepless.errors import Conflict, InvalidRequest, NotFound
+from stepless.model.graph import Body, Graph
+from stepless.model.json import JSON
+from stepless.ports import RunHead, Version
+from stepless.runtime.headers import version_of
+from stepless.runtime.runlog import RunLog
+from stepless.runtime.verbs.inspecting import graph_of, head_of
+from stepless.runtime.verbs.starting import Started, checked_entries, encoded_inputs, start_version
+from stepless.runtime.versions import Versions
+from stepless.runtime.world import World
+
+_KEPT = ("handle", "halt", "break", "response", "usage")
+
+
+def rerun(
+    world: World,
+    versions: Versions,
+    run_id: str,
+    *,
+    node: str | None = None,
+    inputs: JSON = None,
+    edited: bool = False,
+    anywhere: bool = False,
+) -> Started:
+    """Starts a run like `run_id`, with other inputs if `edited`.
+
+    Other inputs enter at entries only, since what was decided before `node` was decided about the old ones; and a run that began
+    beside the entries is begun there again by those alone who may start `anywhere`.
+    Raises what `encoded_inputs` raises; `NotFound` (unknown_run, unknown_node), `InvalidRequest` (inside_container,
+    unknown_entry) and `Conflict` (predecessor_never_ran) when what the node needs from upstream was never there.
+    """
+    head = head_of(world, run_id)
+    graph = graph_of(versions, head)
+    if node is not None:
+        _check_node(graph, node)
+        _check_upstream(_traced(world, graph, run_id), node)
+    meta = {name: value for name, value in json.loads(head.meta).items() if name in ("entry", "tags")}
+    meta["rerun"] = {"of": run_id, "from": node}
+    data = encoded_inputs(inputs) if edited else head.inputs
+    version = _version(world, head)
+    begins_at = [*(meta.get("entry") or ()), *([node] if edited and node is not None else [])]
+    meta |= checked_entries(versions, version, begins_at, anywhere=anywhere, place="from" if node is not None else "")
+    return start_version(world, version, data, meta, numbered=graph.numbered)
+
+
+def _version(world: World, head: RunHead) -> Version:
+    """The version that a run began with, by the number that it had then."""
+    number = version_of(head)
+    if number is not None:
+        return Version(head.workflow_id, number, head.version)
+    version = world.store.get_version(head.workflow_id, hash=head.version)
+    if version is None:
+        raise NotFound(f"the version of {head.run_id} is gone", code="unknown_version")
+    return version
+
+
+def reused_outputs(world: World, versions: Versions, origin: JSON) -> Mapping[str, Mapping[str, JSON]]:
+    """What the nodes that are not run again put out in the old run, by node id; nothing for a run that is no rerun."""
+    if not isinstance(origin, dict) or origin.get("from") is None:
+        return {}
+    run_id, node = str(origin["of"]), str(origin["from"])
+    graph = graph_of(versions, head_of(world, run_id))
+    again = _downstream(graph.root, graph.root.positions[node])
+    return _completed(world, graph, run_id, again)
+
+
+def _traced(world: World, graph: Graph, run_id: str) -> Trace:
+    trace = Trace(graph, run_id)
+    RunLog(world.store, world.blobs, run_id).replay(trace.add)
+    return trace
+
+
+def _check_node(graph: Graph, node: str) -> None:
+    if node in graph.root.positions:
+        return
+    if "@" in node or any(_inside(n.container.body, node) for n in graph.root.nodes if n.container is not None):
+        message = f"{node} is inside a container, and turns cannot be repeated one by one"
+        raise InvalidRequest(message, code="inside_container", status=422, mend="rerun from the container itself")
+    from stepless.compile.suggest import did_you_mean  # whoever names what is there never needs it
+
+    mend = did_you_mean(node, graph.root.positions, what="nodes")
+    raise NotFound(f"the workflow has no node {node}", code="unknown_node", mend=mend)
+
+
+def _inside(body: Body, node: str) -> bool:
+    return node in body.positions or any(_inside(n.container.body, node) for n in body.nodes if n.container is not None)
+
+
+def _check_upstream(trace: Trace, node: str) -> None:
+    """The node either ran before, or everything directly above it had settled."""
+    root = trace.state.root
+    target = root.instances[root.body.positions[node]]
+    if target is not None and target.index:
+        return
+    never = [
+        root.body.nodes[branch].id
+        for branch in root.body.nodes[root.body.positions[node]].branches
+        if (source := root.instances[branch]) is None or source.status is not Status.COMPLETED
+    ]
+    if never or target is None:
+        message = f"{node} needs {', '.join(never) or 'what is above it'}, which never completed in that run"
+        raise Conflict(message, code="predecessor_never_ran", mend="rerun from a node further up")
+
+
+def _downstream(body: Body, start: int) -> frozenset[int]:
+    """A node and everything that it leads to."""
+    seen, stack = {start}, [start]
+    while stack:
+        for target in body.nodes[stack.pop()].targets:
+            if target not in seen:
+                seen.add(target)
+                stack.append(target)
+    return frozenset(seen)
+
+
+def _completed(world: World, graph: Graph, run_id: str, again: frozenset[int]) -> Mapping[str, Mapping[str, JSON]]:
+    reused: dict[str, Mapping[str, JSON]] = {}
+    trace = Trace(graph, run_id)
+
+    def keep(event: Event) -> None:
+        trace.add(event)
+        position = graph.root.positions.get(event.instance)
+        if event.type is not EventType.NODE_COMPLETED or position is None or position in again:
+            return
+        instance = trace.state.root.at(position)
+        payload = {name: event.data[name] for name in _KEPT if name in event.data}
+        payload["output"] = instance.value
+        variables = event.data.get("variables") or _written(instance)
+        if variables:
+            payload["variables"] = variables
+        reused[event.instance] = payload
+
+    RunLog(world.store, world.blobs, run_id).replay(keep)
+    return reused
+
+
+def _written(instance: Instance) -> dict[str, JSON]:
+    """The variables that a container changed: those whose writer it is."""
+    cells: Cells = instance.cells
+    return {name: cell.value for name, cell in cells.items() if cell.writer == instance.node.position}

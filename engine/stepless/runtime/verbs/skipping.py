@@ -1,0 +1,97 @@
+"""Skip: on one's own machine, what a run waits for in time comes due now.
+
+Every run has a time of its own, which may be ahead of the clock. To skip is to move it on to the next instant at which time alone
+changes something: a wait's end, a retry, a deadline, a reminder. The run then goes on as if that long had passed, and its events
+say so. No other run, lease, schedule, signature or link notices: they go by the clock.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import partial
+
+from stepless.core.decide import decide
+from stepless.core.facts import Tick
+from stepless.core.state import State
+from stepless.errors import Conflict
+from stepless.ports import Clock, Store
+from stepless.runtime.billing import spending
+from stepless.runtime.runlog import RunLog
+from stepless.runtime.verbs.inspecting import graph_of, head_of
+from stepless.runtime.versions import Versions
+from stepless.runtime.world import World
+
+
+@dataclass(frozen=True, slots=True)
+class Skipped:
+    """`run_id` is the run that waited: the one asked about, or one that it has called, directly or not. `skipped_ms` is by how
+    much its time has moved on now."""
+
+    run_id: str
+    skipped_ms: int
+
+
+def own_times(store: Store, clock: Clock) -> Callable[[str], int]:
+    """`World.ahead_ms` over a store: what `skip` has kept there, whichever process it was."""
+    return partial(_ahead_ms, store, clock)
+
+
+def skip(world: World, versions: Versions, run_id: str) -> Skipped:
+    """Moves the time of a run, or of the run that it waits for, on to whatever is due first among them.
+
+    Raises `NotFound`; `Conflict`: run_ended, and nothing_due when nothing but an answer or the end of work under way changes
+    anything.
+    """
+    family = _family(world, versions, run_id)
+    waits = [(wait_ms, state.run_id) for state in family if (wait_ms := _wait_ms(world, state)) is not None]
+    if not waits:
+        message, mend = f"the run {run_id} waits for no instant", "answer what it asks, or let it work"
+        raise Conflict(message, code="nothing_due", mend=mend)
+    wait_ms, waiting = min(waits)
+    _move_on(world, waiting, wait_ms)
+    world.queue.send(spending.hint(world, waiting, "timer"))
+    return Skipped(waiting, wait_ms)
+
+
+def _family(world: World, versions: Versions, run_id: str) -> Iterator[State]:
+    """The run, and those that it has called and waits for. Raises `Conflict` when the run itself has ended."""
+    open_runs = [run_id]
+    while open_runs:
+        head = head_of(world, open_runs.pop())
+        state = RunLog(world.store, world.blobs, head.run_id).load(graph_of(versions, head))
+        if state.ended and head.run_id == run_id:
+            raise Conflict(f"the run {run_id} has ended: {state.status.value}", code="run_ended", run_status=state.status.value)
+        yield state
+        children = (instance.wait for instance in state.waiting.values())
+        open_runs += [str(wait.details["run"]) for wait in children if wait is not None and wait.reason == "subrun"]
+
+
+def _wait_ms(world: World, state: State) -> int | None:
+    """How long until time alone changes something; None when it never does. Timers outlive what they were for, so each instant
+    is tried on this copy of the state."""
+    if state.ended:
+        return None
+    now_ms = world.clock.now_ms() + _ahead_ms(world.store, world.clock, state.run_id)
+    for due_ms in sorted({timer.at_ms for timer in state.timers}):
+        decision = decide(state, [Tick()], due_ms)
+        if decision.events or decision.expiries or decision.notices:
+            return max(0, due_ms - now_ms)
+    return None
+
+
+def _ahead_ms(store: Store, clock: Clock, run_id: str) -> int:
+    return int(store.get_claim(_key(run_id), clock.now_ms()) or 0)
+
+
+def _move_on(world: World, run_id: str, by_ms: int) -> None:
+    """Of two who move the same run on at once, one does: both meant the same instant."""
+    key, now_ms = _key(run_id), world.clock.now_ms()
+    kept = world.store.get_claim(key, now_ms)
+    if kept is not None:
+        world.store.release_claim(key, kept)
+    world.store.claim(key, str(int(kept or 0) + by_ms).encode(), now_ms)
+
+
+def _key(run_id: str) -> str:
+    return f"ahead:{run_id}"

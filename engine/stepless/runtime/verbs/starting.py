@@ -1,0 +1,152 @@
+"""Start: a run exists before anybody is told about it, and is found again whatever happens to the message."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from secrets import token_hex
+
+from stepless.compile.canonical import json_findings
+from stepless.errors import InvalidRequest, LimitExceeded, StoreUnavailable
+from stepless.limits import MAX_INPUT_BYTES, MAX_SHOWN_IDS
+from stepless.model.json import JSON
+from stepless.ports import RunHead, Version
+from stepless.runtime.billing import spending
+from stepless.runtime.headers import create_run, number_of, version_of
+from stepless.runtime.nearest import unknown_workflow
+from stepless.runtime.verbs.admission import admit
+from stepless.runtime.verbs.idempotency import Signature, claim_key, claim_of, claim_signature, key_of_inputs, signed_run
+from stepless.runtime.versions import Versions
+from stepless.runtime.world import World
+
+
+@dataclass(frozen=True, slots=True)
+class Started:
+    """`version` is the number of the version that the run began with, `number` the run's own where its workflow numbers its
+    runs. `replay` is true when an earlier start with the same key is answered again."""
+
+    run_id: str
+    workflow_id: str
+    version: int
+    replay: bool = False
+    number: int | None = None
+
+
+def start(
+    world: World,
+    versions: Versions,
+    workflow_id: str,
+    inputs: JSON,
+    *,
+    key: str | None = None,
+    by_inputs: bool = False,
+    signature: Signature | None = None,
+    entry: Sequence[str] | None = None,
+    anywhere: bool = False,
+    meta: Mapping[str, JSON] | None = None,
+    same: JSON = None,
+) -> Started:
+    """Creates a run of the newest version and asks for it to be run. `entry` chooses among the workflow's entries; `anywhere`
+    allows every node, and the run keeps which of them are no entries.
+
+    `key` makes the start idempotent for 24 hours: the same key and inputs answer the same run, twenty at once make one.
+    `by_inputs` takes the workflow and the inputs themselves as the key, in canonical form (RFC 8785). `same`, if given, is
+    what is compared instead of the inputs. A `signature` is spent by the run that is accepted with it, and answers it again.
+    Raises `Refused` beyond the workflow's rate limit or concurrency, `NotFound` for an unknown workflow, `InvalidRequest` for
+    an unknown entry, `Conflict` for a key that was used with other inputs, `LimitExceeded` for inputs that are too large, and
+    `StoreUnavailable` naming the run when it exists but nobody could be told: it starts all the same, a little later.
+    """
+    version = latest(world, workflow_id)
+    graph = versions.graph(workflow_id, version.hash, entry)
+    data = encoded_inputs(inputs)
+    facts = {**(meta or {}), **({"entry": list(entry)} if entry is not None else {})}
+    facts |= checked_entries(versions, version, entry or (), anywhere=anywhere)
+    if by_inputs:
+        key = key_of_inputs(workflow_id, inputs)
+    claim = claim_of(workflow_id, key) if key is not None else None
+    if signature is not None and (accepted := signed_run(world, signature)) is not None:
+        return _replayed(world, accepted, version, data, facts, graph.numbered)
+    if claim is None or world.store.get_claim(claim, world.clock.now_ms()) is None:
+        admit(world, graph, inputs)
+    run_id = standing = f"run_{token_hex(10)}"
+    if claim is not None:
+        standing = claim_key(world, claim, json.loads(data) if same is None else same, run_id)
+    if signature is not None:
+        standing = claim_signature(world, signature, standing)
+    if standing != run_id:
+        return _replayed(world, standing, version, data, facts, graph.numbered)
+    return _create(world, run_id, version, data, facts, graph.numbered)
+
+
+def start_version(world: World, version: Version, data: bytes, facts: Mapping[str, JSON], *, numbered: bool) -> Started:
+    """Creates a run of any version with inputs that are encoded already, admission aside."""
+    return _create(world, f"run_{token_hex(10)}", version, data, facts, numbered)
+
+
+def checked_entries(
+    versions: Versions, version: Version, nodes: Sequence[str], *, anywhere: bool, place: str = "entry"
+) -> Mapping[str, JSON]:
+    """What the run keeps about starting at `nodes`: which of them are no entries of the workflow. A start there passes over
+    whatever stands before them, an approval for instance. Raises `InvalidRequest` (unknown_entry) unless it may be `anywhere`.
+    """
+    if not nodes:
+        return {}
+    root = versions.graph(version.workflow_id, version.hash).root
+    others: list[JSON] = [name for name in nodes if name not in root.positions or root.nodes[root.positions[name]].incoming]
+    if others and not anywhere:
+        known = [root.nodes[position].id for position in root.entries[:MAX_SHOWN_IDS]]
+        raise InvalidRequest(
+            f"{others[0]} is no entry: edges lead into it", code="unknown_entry", status=422, place=place,
+            mend=f"start at {' or '.join(known)}, or use a key with the role admin",
+        )  # fmt: skip
+    return {"non_entries": others} if others else {}
+
+
+def non_entries_of(head: RunHead) -> Sequence[str]:
+    """The nodes that a run began at although they are no entries."""
+    kept: Sequence[str] = json.loads(head.meta).get("non_entries", ())
+    return kept
+
+
+def latest(world: World, workflow_id: str) -> Version:
+    version = world.store.newest_version(workflow_id)
+    if version is None:
+        raise unknown_workflow(world.store, workflow_id)
+    return version
+
+
+def encoded_inputs(inputs: JSON) -> bytes:
+    """Inputs as a header keeps them. Raises `InvalidRequest` (invalid_json) and `LimitExceeded` (inputs_too_large)."""
+    for finding in json_findings(inputs):
+        message = f"the inputs are not JSON: {finding.message}"
+        raise InvalidRequest(message, code="invalid_json", place=finding.path, mend=finding.mend)
+    data = json.dumps(inputs, ensure_ascii=False, separators=(",", ":")).encode()
+    if len(data) > MAX_INPUT_BYTES:
+        raise LimitExceeded(f"the inputs take {len(data):,} bytes; {MAX_INPUT_BYTES:,} is the limit", code="inputs_too_large")
+    return data
+
+
+def _replayed(
+    world: World, run_id: str, version: Version, data: bytes, facts: Mapping[str, JSON], numbered: bool
+) -> Started:
+    """The run of an earlier start. The process that claimed the key may have died before it made the run: then it is made now."""
+    head = world.store.get_run(run_id)
+    if head is None:
+        return replace(_create(world, run_id, version, data, facts, numbered), replay=True)
+    return _started(head, version, replay=True)
+
+
+def _create(world: World, run_id: str, version: Version, data: bytes, facts: Mapping[str, JSON], numbered: bool) -> Started:
+    head = create_run(world, run_id, version, data, facts, numbered=numbered)
+    try:
+        world.queue.send(spending.hint(world, run_id, "start"))
+    except StoreUnavailable as error:
+        message = f"the run {run_id} exists and will start a little later"
+        raise StoreUnavailable(message, code="start_delayed", mend="do not start it again", run_id=run_id) from error
+    return _started(head, version)
+
+
+def _started(head: RunHead, newest: Version, *, replay: bool = False) -> Started:
+    version = version_of(head)
+    return Started(head.run_id, head.workflow_id, newest.number if version is None else version, replay, number_of(head))

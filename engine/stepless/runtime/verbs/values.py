@@ -1,0 +1,73 @@
+"""The large values of a run, by their hash: as they are kept beside its log, or as its log makes them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from hashlib import sha256
+
+from stepless.errors import LogUnreadable, NotFound
+from stepless.model.json import JSON
+from stepless.runtime.access.tokens import Signer
+from stepless.runtime.resting import reported
+from stepless.runtime.runlog import RunLog
+from stepless.runtime.verbs import inspecting
+from stepless.runtime.versions import Versions
+from stepless.runtime.world import World
+
+
+def value_bytes(value: JSON) -> bytes:
+    """A value as it is kept beside a log: compact JSON. Halves of surrogate pairs stay what they are."""
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "surrogatepass")
+
+
+def hash_of(data: bytes) -> str:
+    """The name of a value: the SHA-256 of its bytes, in hexadecimal."""
+    return sha256(data).hexdigest()
+
+
+def find(world: World, versions: Versions, signer: Signer, run_id: str, wanted: str) -> bytes:
+    """The JSON of the run's value with this hash, which an answer about the run told. Linear in its log; a value that the log
+    only implies (what a container puts out, what a node was given) takes folding it.
+
+    Raises `NotFound` (unknown_run, unknown_value: also for a value that other runs have), and `LogUnreadable`.
+    """
+    head = inspecting.head_of(world, run_id)
+    log = RunLog(world.store, world.blobs, run_id)
+    try:
+        kept = world.blobs.get(wanted) if log.refers_to(wanted, last=head.sequence) else None
+    except LogUnreadable as error:
+        raise reported(world, head, error) from error
+    if kept is not None:
+        return kept
+    for values in (_of_run, _of_nodes):
+        for value in values(world, versions, signer, run_id):
+            data = value_bytes(value)
+            if hash_of(data) == wanted:
+                return data
+    raise NotFound(f"the run {run_id} has no value {wanted[:80]}", code="unknown_value", mend="take the hash from an answer")
+
+
+def _of_run(world: World, versions: Versions, signer: Signer, run_id: str) -> Iterator[JSON]:
+    view = inspecting.glance(world, versions, signer, run_id)
+    yield from _each(view.inputs)
+    yield from _each(view.outputs)
+    yield from _each(dict(view.variables))
+    yield from _each(dict(view.error) if view.error is not None else None)
+    for pause in view.pauses:
+        yield dict(pause.details)
+
+
+def _of_nodes(world: World, versions: Versions, signer: Signer, run_id: str) -> Iterator[JSON]:
+    for record in inspecting.view(world, versions, signer, run_id).nodes.values():
+        yield from _each(dict(record.inputs))
+        yield from _each(record.output)
+        for told in (record.error, record.waiting):
+            yield from _each(dict(told) if told is not None else None)
+
+
+def _each(value: JSON) -> Iterator[JSON]:
+    """A value, and those one step inside it: what an answer may tell by its hash."""
+    yield value
+    if isinstance(value, dict):
+        yield from value.values()

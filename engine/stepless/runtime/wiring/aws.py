@@ -1,0 +1,174 @@
+"""The composition root on Lambda: which adapter fulfils which port there. Apart from `bootstrap`: a laptop needs no boto3.
+
+What it reads from the environment is what template.yaml sets. Nothing is asked over the network before it is needed.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cache, cached_property
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from stepless.adapters.aws.blobs import S3Blobs
+from stepless.adapters.aws.clients import client
+from stepless.adapters.aws.dynamo.store import DynamoStore
+from stepless.adapters.aws.metrics import EmfMeter
+from stepless.adapters.aws.queue import SqsQueue, decode_message
+from stepless.adapters.aws.secrets import AwsSecrets
+from stepless.adapters.aws.tallies import RequestTallies
+from stepless.adapters.aws.timers import SchedulerTimers
+from stepless.adapters.system import SystemClock
+from stepless.errors import ConfigError, StoreUnusable
+from stepless.nodes import KINDS, Run, aws_kinds, aws_runs, runs_with
+from stepless.ports import Calendar, Message, Rhythm
+from stepless.runtime.access.invitations import Invitations
+from stepless.runtime.access.notices import Notices
+from stepless.runtime.session.children import caller
+from stepless.runtime.session.moderation import configured_moderator
+from stepless.runtime.triggers.payloads import FIRING
+from stepless.runtime.versions import Versions
+from stepless.runtime.wiring.calls import LazyCalls
+from stepless.runtime.wiring.models import configured_runs
+from stepless.runtime.world import World
+
+if TYPE_CHECKING:
+    from stepless.runtime.access.tokens import Signer
+    from stepless.runtime.service import Service
+    from stepless.runtime.session.runner import Runner
+
+
+Handler: TypeAlias = Callable[[dict[str, Any], Any], dict[str, Any]]
+"""What Lambda calls: an event and the invocation's context in, an answer out."""
+
+
+@dataclass
+class Cloud:
+    """What the functions of one execution environment share. The parts that only some of them need are made when asked for."""
+
+    world: World
+    versions: Versions
+    meter: EmfMeter
+
+    @cached_property
+    def runner(self) -> Runner:
+        """Imports the modules of STEPLESS_MODULES first. Raises `ConfigError` naming one that cannot be imported."""
+        from stepless.nodes.function.registry import load_modules
+        from stepless.runtime.session.runner import Runner
+
+        load_modules()
+        return Runner(self.world, self.versions)
+
+    @cached_property
+    def service(self) -> Service:
+        """Reads the signing keys first. Raises `StoreUnusable` when there are none."""
+        from stepless.runtime.service import Service
+
+        return Service(self.world, self.versions, signer())
+
+    @property
+    def api_keys(self) -> Sequence[str] | None:
+        """Hashes of the API keys; None when the gateway has checked already who asks."""
+        if setting("STEPLESS_AUTH") != "api-key":
+            return None
+        return [key.strip() for key in os.environ.get("STEPLESS_API_KEYS", "").split(",") if key.strip()]
+
+
+@cache
+def signer() -> Signer:
+    """Signs links. Raises `StoreUnusable` when there are no keys."""
+    from stepless.runtime.access.tokens import Signer, parse_keys  # who invites nobody needs none of it
+
+    name = setting("STEPLESS_SIGNING_SECRET")
+    kept = AwsSecrets(client("secretsmanager"), prefix="", source="secretsmanager").get(name)
+    keys = parse_keys(kept or "")
+    if not keys:
+        raise StoreUnusable("there is no signing key", place=name, mend='store {"<key id>": "<secret>"} there')
+    return Signer(keys)
+
+
+def secrets() -> AwsSecrets:
+    """Those of workflows, from where the operator keeps them. Raises `ConfigError` for a place that is none."""
+    source, prefix = os.environ.get("STEPLESS_SECRETS_SOURCE", "ssm"), setting("STEPLESS_SECRETS_PREFIX")
+    match source:
+        case "ssm" | "secretsmanager":
+            return AwsSecrets(client(source), prefix=prefix, source=source)
+    mend = "set it to ssm or to secretsmanager"
+    raise ConfigError(f"secrets cannot be kept in {source!r}", place="STEPLESS_SECRETS_SOURCE", mend=mend)
+
+
+def aws() -> Cloud:
+    """The engine in a Lambda function. Raises `ConfigError` naming a setting that is missing."""
+    store = DynamoStore(client("dynamodb"), setting("STEPLESS_TABLE"))
+    queue = SqsQueue(client("sqs"), setting("STEPLESS_QUEUE_URL"))
+    timers = SchedulerTimers(
+        client("scheduler"),
+        queue,
+        group=setting("STEPLESS_SCHEDULE_GROUP"),
+        role_arn=setting("STEPLESS_SCHEDULE_ROLE_ARN"),
+        queue_arn=setting("STEPLESS_SCHEDULE_TARGET_ARN"),
+        dlq_arn=setting("STEPLESS_SCHEDULE_DEAD_LETTER_ARN"),
+    )
+    calls, invitations = LazyCalls(), Invitations(signer, os.environ.get("STEPLESS_BASE_URL", ""))
+    children: dict[str, Run] = {}
+    runs = runs_with(children, configured_runs(os.environ.get), aws_runs(calls, invitations.invite))
+    notices = Notices(invitations, calls, os.environ.get("STEPLESS_NOTIFY_FROM"))
+    moderator = configured_moderator(os.environ.get("STEPLESS_MODERATOR"))
+    meter = EmfMeter()
+    blobs = S3Blobs(client("s3"), setting("STEPLESS_BUCKET"))
+    memory_mb = int(os.environ.get("AWS_LAMBDA_FUNCTION_MEMORY_SIZE", "0"))
+    tallies = RequestTallies(memory_mb, *map(client, ("dynamodb", "sqs", "scheduler", "s3")))
+    kinds = aws_kinds(calls)
+    world = World(
+        store, queue, timers, blobs, SystemClock(), secrets(), kinds, runs, moderator, notices.send, meter, tallies,
+        LazyCalendar(),
+    )  # fmt: skip
+    versions = Versions(store, KINDS)
+    children["workflow"] = caller(world, versions)
+    return Cloud(world, versions, meter)
+
+
+class LazyCalendar:
+    """The calendar, made when something is published: only one of the functions needs it. It fires into the queue of the
+    function `trigger`."""
+
+    @cached_property
+    def _calendar(self) -> Calendar:
+        from stepless.adapters.aws.calendar import SchedulerCalendar
+
+        return SchedulerCalendar(
+            client("scheduler"),
+            group=setting("STEPLESS_CALENDAR_GROUP"),
+            role_arn=setting("STEPLESS_CALENDAR_ROLE_ARN"),
+            queue_arn=setting("STEPLESS_TRIGGER_QUEUE_ARN"),
+            dlq_arn=setting("STEPLESS_TRIGGER_DEAD_LETTER_ARN"),
+            field=FIRING,
+        )
+
+    def keep(self, workflow_id: str, rhythms: Sequence[Rhythm]) -> None:
+        """See `Calendar.keep`."""
+        self._calendar.keep(workflow_id, rhythms)
+
+
+def received(body: str) -> Message:
+    """The hint in the body of a message of the queue. Raises `InvalidRequest` (invalid_message) for what is none."""
+    return decode_message(body)
+
+
+def traced(handler: Handler) -> Handler:
+    """Shows the function's invocations to X-Ray with STEPLESS_TRACING=on. Otherwise nothing of it is imported: it takes a tenth
+    of a second."""
+    if os.environ.get("STEPLESS_TRACING") != "on":
+        return handler
+    from stepless.adapters.aws import tracing
+
+    return tracing.traced(handler)
+
+
+def setting(name: str) -> str:
+    """An environment variable that must be there."""
+    value = os.environ.get(name)
+    if not value:
+        raise ConfigError(f"{name} is not set", code="setting_missing", place=name, mend="deploy template.yaml, which sets it")
+    return value
