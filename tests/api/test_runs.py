@@ -259,7 +259,7 @@ async def test_a_run_that_does_not_know_its_version_tells_the_newest_with_its_co
     started = (await door.ask.post("/workflows/echo/runs", json={})).json()
     store = door.local.world.store
     head = store.get_run(started["run_id"])
-    store.create_run(head._replace(run_id="run_former", meta=b"{}"))
+    store.create_run(head._replace(run_id="run_former", meta=b"{}", status="created", sequence=0))
     assert (await door.ask.get("/runs/run_former")).json()["version"] == 1
     listed = {run["id"]: run["version"] for run in (await door.ask.get("/runs")).json()["runs"]}
     assert listed == {started["run_id"]: 1, "run_former": None}

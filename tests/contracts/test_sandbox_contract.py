@@ -371,7 +371,9 @@ stay = child._KEPT["posix"]
 taken = [value for name, value in vars(posix).items() if isinstance(value, type(len)) and name not in stay]
 kept = [gc.get_referrers]
 child.strip_modules()
-print(len(taken), sorted({{type(holder).__name__ for holder in kept[0](*taken) if holder is not taken}} - {{"frame"}}))
+def is_ours(holder):  # the list, and the tuple that it is handed over in
+    return isinstance(holder, (list, tuple)) and len(holder) == len(taken)
+print(len(taken), sorted({{type(holder).__name__ for holder in kept[0](*taken) if not is_ours(holder)}} - {{"frame"}}))
 """
 
 

@@ -135,7 +135,7 @@ RUNS: dict[str, dict[str, Any]] = {
     "variables": {"type": "set", "with": {"variables": {"x": ["${KEY}", "${TOKEN}"]}}},
     "a question": {"type": "approval", "with": {"message": "Use ${KEY}?", "approvers": "${TOKEN}"}},
     "a response": {"type": "respond", "with": {"body": "${KEY}", "headers": {"X-A": "${TOKEN}"}}},
-    "turns": {"type": "loop", "with": {"items": ["${KEY}"], "body": {"nodes": {"x": calls("secrets.raise", "<loop.item>")}}}},
+    "turns": {"type": "loop", "with": {"times": 2, "body": {"nodes": {"x": calls("secrets.raise", ["<loop.index>", "${KEY}"])}}}},
     "a broken contract": {**calls("secrets.say"), "output_contract": {"properties": {"echo": {"enum": ["nothing"]}}}},
 }
 
