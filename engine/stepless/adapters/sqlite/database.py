@@ -152,8 +152,11 @@ class Database:
                 raise
 
     def check(self) -> None:
-        """Raises `StoreUnavailable` (database_gone) when the path leads to no file, or to another one than was opened."""
-        if self._file is not None and (found := self._found()) != self._file:
+        """Raises `StoreUnavailable` (database_gone) when the path leads to no file, or to another one than was opened. Inside a
+        transaction that was asked before its first statement."""
+        if self._file is None or self._connection.in_transaction:
+            return
+        if (found := self._found()) != self._file:
             what = "deleted" if found is None else "replaced by another"
             message = f"the file was {what} while this process uses it: nothing is kept any more"
             mend = "put it back, or stop this process and start it again"

@@ -10,7 +10,7 @@ from aws_services import Service
 
 from stepless.adapters.aws.dynamo.table import create_table_arguments, time_to_live_arguments
 
-TEMPLATE = Path(__file__).resolve().parents[4] / "template.yaml"
+TEMPLATE = Path(__file__).resolve().parents[5] / "template.yaml"
 
 
 class Loader(yaml.SafeLoader):
