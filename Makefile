@@ -16,10 +16,10 @@ unexport VIRTUAL_ENV PYTHONHOME PYTHONPATH
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help setup demo test test-pythons lint simulate simulate-kills bench bench-peers cost docs clean build size check deploy deploy-local
+.PHONY: help setup demo test test-pythons lint simulate simulate-kills bench bench-evaluation bench-peers cost docs clean build size check deploy deploy-local
 
 help: ## list the targets
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-13s %s\n", $$1, $$2}' $(firstword $(MAKEFILE_LIST))
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-17s %s\n", $$1, $$2}' $(firstword $(MAKEFILE_LIST))
 
 setup: $(READY) ## install the locked dependencies into .venv
 
@@ -49,6 +49,9 @@ simulate-kills: $(READY) ## kill real processes with SIGKILL (KILLS=n)
 
 bench: $(READY) ## measure the engine against the floor, and write docs/benchmarks.md
 	@PYTHONPATH=engine:. $(BIN)/python -m benchmarks
+
+bench-evaluation: $(READY) ## search for the expression that holds the process longest, and hold it against the bar
+	@PYTHONPATH=engine:. $(BIN)/python -m benchmarks.evaluation
 
 bench-peers: $(READY) ## measure it beside other engines, each in an environment of its own
 	@PYTHONPATH=engine:. $(BIN)/python -m benchmarks peers

@@ -1,5 +1,5 @@
 """The worst that one node can be made to evaluate: every function and operator on the values that cost it most, as often as the
-steps of a node allow. `python -m benchmarks.evaluation` prints the slowest; a test holds the dearest of them against the bar.
+steps of a node allow. `make bench-evaluation` prints the slowest, and fails above the bar.
 """
 
 from __future__ import annotations

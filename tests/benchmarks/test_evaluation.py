@@ -1,35 +1,18 @@
-"""What one node may evaluate is bounded in sum, and the steps are weighed so that the worst is over in time."""
+"""What one node may evaluate is bounded in sum, by steps that are the same everywhere. What the worst of them take is measured by
+`make bench-evaluation`."""
 
 from __future__ import annotations
 
 import sys
 from pathlib import Path
-from time import process_time
 
 import pytest
 
 sys.path.append(str(Path(__file__).parents[2]))
 
-from benchmarks.evaluation import BAR_MS, DEAREST, EXPRESSIONS, evaluated, worst
+from benchmarks.evaluation import EXPRESSIONS, evaluated
 from stepless.expressions.functions import FUNCTIONS
 from stepless.limits import MAX_EVALUATION_STEPS
-
-LOOP_MS = 12  # what the loop below takes on the machine of docs/benchmarks.md
-
-
-def slowness() -> float:
-    """How many times slower this machine is than that of the benchmarks, and 1 when it is faster."""
-    began = process_time()
-    for _ in range(500_000):
-        pass
-    return max(1.0, (process_time() - began) * 1000 / LOOP_MS)
-
-
-def test_the_worst_expression_ends_within_the_bar() -> None:
-    bar = BAR_MS * slowness()
-    slow = [taken for taken in worst(DEAREST) if taken.ms > bar]
-    again = [min(evaluated(taken.expression, taken.times) for _ in range(3)) for taken in slow]  # the machine may have been busy
-    assert [taken for taken in again if taken.ms > bar] == []
 
 
 def test_the_search_knows_every_function() -> None:
