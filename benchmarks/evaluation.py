@@ -67,7 +67,6 @@ EXPRESSIONS: Final = (
     "query(<rows>, 'min_by(@, &to_string(@))')", "query(<prefixed>, 'sort_by(@, &@)|[0]')",
     "query(<rows>, '[?contains(b, `\"x\"`)]|[0]')", "'<numbers>'", "'<rows>'", "'<emoji>x'", "<x>", "[<x>, <x>]",
 )  # fmt: skip
- # fmt: skip
 
 
 class Taken(NamedTuple):
