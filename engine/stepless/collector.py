@@ -1,4 +1,4 @@
-"""Python's collector of garbage, asked to leave alone what is none.
+"""Python's garbage collector, told to skip the objects that live as long as the process.
 
 For processes of our own: the entry points of functions and the command. The rest of the library is a guest in the process of its
 caller, whose garbage is found by the same collector, and does not touch it.

@@ -45,7 +45,7 @@ class RunHead(NamedTuple):
     """A run's header. `inputs` and `meta` are encoded JSON. `sequence` is the last committed event that the writer told of
     (a hint, the log decides). `due_ms` is when somebody should look at the run next, None when nobody needs to.
     `epoch` counts lease takings; `owner` and `lease_until_ms` describe the present lease. `spent` is an encoded tally, empty
-    where nobody counts. `waits` are the words of `core.waits` for what the run waited for when it last came to rest, parted by
+    where nobody counts. `waits` are the words of `core.waits` for what the run waited for when it last came to rest, separated by
     blanks."""
 
     run_id: str

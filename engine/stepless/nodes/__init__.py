@@ -54,7 +54,7 @@ _KINDS: Final[Mapping[str, Kind]] = Lazily({name: attribute(module, "KIND") for 
 
 
 def _http() -> Run:
-    """With the client that it sends with: what loading that takes is nobody's time-out."""
+    """With the client that it sends with: loading it does not count against the time-out of an attempt."""
     attribute("http.transport", "tls")()()
     run: Run = attribute("http.kind", "run")()
     return run

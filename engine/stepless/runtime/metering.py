@@ -73,6 +73,6 @@ def _facts(head: RunHead, event: Event) -> Mapping[str, str | int]:
     if isinstance(code, str):
         facts["code"] = code
     exception = event.data.get("exception")
-    if isinstance(exception, Mapping):  # its message may be about people: whoever may read the run finds it there
+    if isinstance(exception, Mapping):  # its message may be about people: readers of the run find it there
         facts |= {name: exception[name] for name in ("type", "file", "line") if name in exception}
     return facts

@@ -10,7 +10,7 @@ _LOOKED_AT = 100  # workflows, by id
 
 def near_workflow(store: Store, workflow_id: str) -> str:
     """`Did you mean …?`, or nothing. Of more than a hundred workflows the first are looked at."""
-    from stepless.compile.suggest import did_you_mean  # whoever names what is there never needs it
+    from stepless.compile.suggest import did_you_mean  # only needed for a name that is not there
 
     known = [version.workflow_id for version in store.list_workflows(limit=_LOOKED_AT).items]
     return did_you_mean(workflow_id, [other for other in known if other != workflow_id])

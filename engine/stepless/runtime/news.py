@@ -40,7 +40,7 @@ class Follower:
 
 
 class News:
-    """Who follows which run. Telling of a run that nobody follows costs one look-up."""
+    """Which waiters follow which run. Telling of a run without followers costs one look-up."""
 
     def __init__(self) -> None:
         self._followers: dict[str, tuple[Follower, ...]] = {}
@@ -48,7 +48,7 @@ class News:
 
     @contextmanager
     def of(self, run_id: str, *, closely: bool = False) -> Iterator[Follower]:
-        """Inside the block nothing that is told of the run escapes the follower: whoever reads the run in it, and then waits,
+        """Inside the block nothing that is told of the run escapes the follower: a caller that reads the run in it, then waits,
         misses nothing."""
         follower = Follower(closely=closely)
         with self._lock:

@@ -113,7 +113,7 @@ class RunLog:
         return DamagedLog(why, sequence=event.sequence, run_id=self.run_id)
 
     def check_end(self, sequence: int, known: int) -> None:
-        """Raises `DamagedLog` for a log that ends at `sequence` although somebody has told of event `known`."""
+        """Raises `DamagedLog` for a log that ends at `sequence` although event `known` was reported."""
         if sequence < known:
             why = f"events {sequence + 1:,} to {known:,} are gone"
             raise DamagedLog(why, sequence=sequence + 1, run_id=self.run_id)

@@ -29,7 +29,7 @@ _MAX_NAME_CHARACTERS: Final = 253
 
 
 class HostRefused(ValueError):
-    """The host's name can be nobody's."""
+    """No host can have this name."""
 
 
 class AddressRefused(Exception):

@@ -54,7 +54,7 @@ def claim_of(workflow_id: str, key: str) -> str:
 
 
 def claim_key(world: World, claim: str, same: JSON, run_id: str) -> str:
-    """The run id that holds the key: `run_id` when nobody held it. Raises `Conflict` when it was used with other inputs."""
+    """The run id that holds the key: `run_id` when the key was free. Raises `Conflict` when it was used with other inputs."""
     now_ms = world.clock.now_ms()
     former = sha256(json.dumps(same, sort_keys=True).encode()).hexdigest()
     digest = sha256(canonical(same)).hexdigest()

@@ -29,7 +29,7 @@ from stepless.runtime.world import World
 
 @dataclass(frozen=True, slots=True)
 class OpenPause:
-    """A pause that somebody may answer. `token` is None for timers."""
+    """A pause that can be answered. `token` is None for timers."""
 
     pause: str
     node: str

@@ -90,7 +90,7 @@ def _check_node(graph: Graph, node: str) -> None:
     if "@" in node or any(_inside(n.container.body, node) for n in graph.root.nodes if n.container is not None):
         message = f"{node} is inside a container, and turns cannot be repeated one by one"
         raise InvalidRequest(message, code="inside_container", status=422, mend="rerun from the container itself")
-    from stepless.compile.suggest import did_you_mean  # whoever names what is there never needs it
+    from stepless.compile.suggest import did_you_mean  # only needed for a name that is not there
 
     mend = did_you_mean(node, graph.root.positions, what="nodes")
     raise NotFound(f"the workflow has no node {node}", code="unknown_node", mend=mend)

@@ -1,4 +1,4 @@
-"""Start: a run exists before anybody is told about it, and is found again whatever happens to the message."""
+"""Start: the header of a run is written before the message is sent, so the run is found again whatever happens to the message."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def start(
     what is compared instead of the inputs. A `signature` is spent by the run that is accepted with it, and answers it again.
     Raises `Refused` beyond the workflow's rate limit or concurrency, `NotFound` for an unknown workflow, `InvalidRequest` for
     an unknown entry, `Conflict` for a key that was used with other inputs, `LimitExceeded` for inputs that are too large, and
-    `StoreUnavailable` naming the run when it exists but nobody could be told: it starts all the same, a little later.
+    `StoreUnavailable` naming the run when it exists but the message could not be sent: it starts a little later.
     """
     version = latest(world, workflow_id)
     graph = versions.graph(workflow_id, version.hash, entry)
