@@ -6,6 +6,7 @@ files (`embedded`) every statement does, below those of SQLite.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -41,7 +42,7 @@ class Ports:
     commits: Commits = field(default_factory=Commits)
 
 
-class Ground:
+class Ground(ABC):
     """`truth` is the store as it stands, without any faults; `names` are those of the runs, in the story."""
 
     name = "memory"
@@ -54,8 +55,9 @@ class Ground:
         self.episode = episode
         self.names: dict[str, str] = {}
 
+    @abstractmethod
     def ports(self, actor: Actor, clock: Clock) -> Ports:
-        raise NotImplementedError
+        """What a process of this ground reaches, faults included."""
 
     def over(self, run_ids: Collection[str]) -> bool:
         """Whether all of these have ended, and nobody holds them."""
@@ -64,6 +66,7 @@ class Ground:
 
     def close(self) -> None:
         """Lets go of what lies outside of this process."""
+        return
 
     def named(self, run_id: str, workflow_id: str) -> None:
         self.names.setdefault(run_id, f"run {len(self.names)} ({workflow_id})")

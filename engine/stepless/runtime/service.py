@@ -125,9 +125,9 @@ class Service:
 
     # -- inspecting -------------------------------------------------------------------------------------------------
 
-    def run(self, run_id: str, *, called: range = range(0)) -> inspecting.RunView:
+    def run(self, run_id: str) -> inspecting.RunView:
         """See `inspecting.view`."""
-        return inspecting.view(self.world, self.versions, self.signer, run_id, called)
+        return inspecting.view(self.world, self.versions, self.signer, run_id)
 
     def glance(self, run_id: str) -> inspecting.RunView:
         """See `inspecting.glance`."""

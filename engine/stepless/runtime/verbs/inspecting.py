@@ -90,11 +90,10 @@ def graph_of(versions: Versions, head: RunHead) -> Graph:
     return versions.graph(head.workflow_id, head.version, entry)
 
 
-def view(world: World, versions: Versions, signer: Signer, run_id: str, called: range = range(0)) -> RunView:
-    """The whole run, with its nodes. Linear in its log. The records of the nodes at the places `called`, in the order of first
-    mention, tell what their attempts were called with. Raises `NotFound`, and `LogUnreadable`."""
+def view(world: World, versions: Versions, signer: Signer, run_id: str) -> RunView:
+    """The whole run, with its nodes. Linear in its log. Raises `NotFound`, and `LogUnreadable`."""
     head = head_of(world, run_id)
-    trace, ends = Trace(graph_of(versions, head), run_id, called), list[Event]()
+    trace, ends = Trace(graph_of(versions, head), run_id), list[Event]()
 
     def take(event: Event) -> None:
         trace.add(event)

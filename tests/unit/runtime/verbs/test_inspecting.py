@@ -11,6 +11,7 @@ import pytest
 
 from stepless.adapters.sqlite.blobs import SqliteBlobs
 from stepless.adapters.sqlite.store import SqliteStore
+from stepless.core.history.trace import Trace
 from stepless.core.stored.codec import decode_batch, encode_batch
 from stepless.core.stored.snapshot import encode_state
 from stepless.errors import NotFound
@@ -201,7 +202,9 @@ def test_pages_of_nodes_are_together_all_of_them(counted: Any, node: Node, limit
         assert len(records) == limit or not more
         pages += records
         after += len(records)
-    assert pages == list(counted.service.run(run_id, called=range(100)).nodes.values())
+    graph = counted.service.versions.graph("small", counted.store.get_run(run_id).version)
+    whole = Trace(graph, run_id, range(100)).extend(RunLog(counted.store, counted.world.blobs, run_id).read())
+    assert pages == list(whole.nodes.values())
     assert counted.service.nodes(run_id, after=10_000) == ([], False)
 
 
