@@ -20,7 +20,7 @@ from benchmarks.sample import Sample
 from benchmarks.workloads import Document
 from stepless.adapters.memory.clock import SettableClock
 from stepless.adapters.memory.secrets import MemorySecrets
-from stepless.nodes import KINDS, RUNS
+from stepless.nodes import KIND_CODE, KINDS
 from stepless.runtime.access.tokens import Key, Signer
 from stepless.runtime.billing import spending
 from stepless.runtime.service import Service
@@ -85,7 +85,7 @@ class Account:
         timers = SchedulerTimers(scheduler, queue, group=GROUP, clock=self.clock, **arns)
         tallies = RequestTallies(MEMORY_MB, dynamo, sqs, scheduler, s3)
         store, blobs = DynamoStore(dynamo, "costs"), S3Blobs(s3, "blobs")
-        self.world = World(store, queue, timers, blobs, self.clock, MemorySecrets(), KINDS, RUNS, tallies=tallies)
+        self.world = World(store, queue, timers, blobs, self.clock, MemorySecrets(), KINDS, KIND_CODE, tallies=tallies)
         self.versions = Versions(store, KINDS)
         self.service = Service(self.world, self.versions, Signer((Key("k", b"secret of the benchmark"),)))
         self._runner = Runner(self.world, self.versions)
@@ -121,7 +121,7 @@ class Account:
         self.work()
         if "ask" in document["nodes"]:
             self.pass_time(48 * HOUR_MS)
-            self.ask(lambda: self.service.decide(run_id, "ask", "approved", {}, "ada"))
+            self.ask(lambda: self.service.answer_pause(run_id, "ask", "approved", {}, "ada"))
             self.work()
             self.pass_time(HOUR_MS)
             self.work()

@@ -11,7 +11,7 @@ from typing import Literal
 from benchmarks.workloads import Document
 from stepless.ports import Message
 from stepless.runtime.session.budget import Budget
-from stepless.runtime.session.runner import Ending
+from stepless.runtime.session.runner import InvocationEnd
 from stepless.runtime.wiring.local import Local, local
 
 Synchronous = Literal["NORMAL", "FULL"]
@@ -43,7 +43,7 @@ class Engine:
 
     async def drive(self, message: Message, until: str = "completed") -> None:
         """As many invocations as the run needs."""
-        while await self.local.runner.run(message, Budget(BUDGET_MS)) is Ending.CONTINUED:
+        while await self.local.runner.run(message, Budget(BUDGET_MS)) is InvocationEnd.CONTINUED:
             message = Message(message.run_id, "continue")
         head = self.local.world.store.get_run(message.run_id)
         if head is None or head.status != until:
@@ -77,7 +77,7 @@ class Engine:
         return asyncio.run(resumed())
 
     async def decide(self, run_id: str, pause: str, until: str = "completed") -> None:
-        self.local.service.decide(run_id, pause, "approved", {}, "benchmark")
+        self.local.service.answer_pause(run_id, pause, "approved", {}, "benchmark")
         await self.drive(Message(run_id, "signal"), until)
 
     def close(self) -> None:

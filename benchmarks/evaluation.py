@@ -97,7 +97,7 @@ def evaluated(expression: str, times: int) -> Taken:
     try:
         template.render(scope)
     except ExpressionError as error:
-        ended = error.error_code
+        ended = error.code
     return Taken((process_time() - began) * 1000, expression, times, MAX_EVALUATION_STEPS - scope.left, ended)
 
 

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from stepless.nodes.function.call import FunctionCall
     from stepless.nodes.function.registry import function, node
     from stepless.runtime.verbs.inspecting import OpenPause
-    from stepless.runtime.wiring.inprocess import RunResult, arun, run
+    from stepless.runtime.wiring.single_run import RunResult, arun, run
 
 __all__ = [
     "Container", "Exit", "Finding", "FunctionCall", "NodeFailure", "NodeRecord", "OpenPause", "Ref", "RunResult", "Step",
@@ -41,13 +41,13 @@ _HOMES = {
     "NodeRecord": "stepless.core.history.trace",
     "OpenPause": "stepless.runtime.verbs.inspecting",
     "Ref": "stepless.builder",
-    "RunResult": "stepless.runtime.wiring.inprocess",
+    "RunResult": "stepless.runtime.wiring.single_run",
     "Step": "stepless.builder",
     "Workflow": "stepless.builder",
-    "arun": "stepless.runtime.wiring.inprocess",
+    "arun": "stepless.runtime.wiring.single_run",
     "function": "stepless.nodes.function.registry",
     "node": "stepless.nodes.function.registry",
-    "run": "stepless.runtime.wiring.inprocess",
+    "run": "stepless.runtime.wiring.single_run",
 }
 
 

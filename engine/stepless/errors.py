@@ -36,7 +36,7 @@ from typing import Any, ClassVar
 class SteplessError(Exception):
     """Base of all; `code` is stable, `place` says where, `mend` what to do about it."""
 
-    code: ClassVar[str] = "error"
+    code: str = "error"
     status: ClassVar[int] = 500
 
     def __init__(
@@ -52,7 +52,7 @@ class SteplessError(Exception):
         super().__init__(message)
         self.message = message
         self.http_status = status or self.status
-        self.error_code = code or self.code
+        self.code = code or self.code
         self.place = place
         self.mend = mend
         self.facts = facts

@@ -68,7 +68,7 @@ def _told(error: BaseException, most: int, sources: Mapping[str, str] | None) ->
         facts |= {"file": _shown(place.file), "line": place.line, "function": _cut(place.function)}
     for detail in _DETAILS:
         facts["message"] = _message(error, detail.message)
-        facts["traceback"] = "\n".join(_Teller(detail, sources).lines(error))
+        facts["traceback"] = "\n".join(_Describer(detail, sources).lines(error))
         if _size(facts) <= most:
             return facts
     return {name: value if isinstance(value, int) else value[: most // 40] for name, value in facts.items()}
@@ -96,7 +96,7 @@ def origin_of(failure: BaseException) -> Any:
 # -- the text ---------------------------------------------------------------------------------------------------------
 
 
-class _Teller:
+class _Describer:
     """Writes one traceback. `left` is how many exceptions there is still room for."""
 
     def __init__(self, detail: Detail, sources: Mapping[str, str] | None) -> None:

@@ -8,7 +8,7 @@ from stepless.adapters.memory.clock import SettableClock
 from stepless.adapters.memory.store import MemoryStore
 from stepless.errors import LimitExceeded
 from stepless.limits import KEY_GRACE_MS, KEYS_FRESH_MS, MAX_API_KEYS
-from stepless.runtime.access.apikeys import ApiKeys, hashed
+from stepless.runtime.access.api_keys import ApiKeys, hashed
 
 pytestmark = pytest.mark.anyio
 

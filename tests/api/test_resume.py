@@ -268,7 +268,7 @@ async def test_a_field_that_was_not_asked_for_is_refused_with_the_nearest_one(do
     by_link = await door.stranger.post(link, json={"decision": "approved", "answer": given})
     assert (by_link.status_code, by_link.json()["code"], by_link.json()["violations"]) == (422, "answer_invalid", [told])
     with pytest.raises(InvalidRequest) as trusted:
-        door.local.service.decide(run_id, "question", "approved", given)
+        door.local.service.answer_pause(run_id, "question", "approved", given)
     assert trusted.value.facts["violations"] == [told]
     form = {f"answer.{name}": "1" for name in given} | {"decision": "approved"}
     as_form = await door.stranger.post(link, data=form, headers=JSON)

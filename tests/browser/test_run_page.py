@@ -21,7 +21,7 @@ from stepless.runtime.wiring.local import local
 CHROMIUM = Path("/usr/bin/chromium")
 FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
          "--disable-component-update", "--disable-sync"]  # fmt: skip
-PATIENCE_MS = 30_000
+WAITING_LINE_DELAY_MS = 30_000
 KEY = "the-key-of-the-browser"
 STEPS = 60
 TICKS = {
@@ -107,7 +107,7 @@ def browser() -> Iterator[Any]:
 def page(browser: Any) -> Iterator[Any]:
     scope = browser.new_context(viewport={"width": 1280, "height": 900})
     opened = scope.new_page()
-    opened.set_default_timeout(PATIENCE_MS)
+    opened.set_default_timeout(WAITING_LINE_DELAY_MS)
     faults: list[str] = []
     opened.on("pageerror", lambda error: faults.append(str(error)))
     opened.on("console", lambda said: faults.append(said.text) if "Content Security Policy" in said.text else None)

@@ -102,7 +102,7 @@ def test_the_live_tree_is_never_taller_than_the_terminal(progress: Progress) -> 
     tree.see(())
     tree.close()
     screen.truncate(0)
-    tree.hold()
+    tree.yield_terminal()
     lines = screen.getvalue().strip("\x00\n").split("\n")
     assert len(lines) <= 12 and max(map(len, lines)) <= 80
     assert "Nested  completed" in lines[0]

@@ -89,12 +89,12 @@ def test_a_megabyte_is_refused_at_a_start_and_at_an_answer_with_the_bound(engine
     engine.publish({"ask": {"type": "approval", "with": {"message": "?", "fields": {"text": {"type": "string"}}}}})
     with pytest.raises(LimitExceeded, match=r"1,000,0.. bytes; 256,000 is the limit") as refused:
         engine.built.service.start("wf", {"text": MEGABYTE})
-    assert refused.value.error_code == "inputs_too_large"
+    assert refused.value.code == "inputs_too_large"
     run_id = engine.built.service.start("wf", {"text": MEGABYTE[:250_000]}).run_id
     assert engine.run(run_id).status == "paused"
     with pytest.raises(LimitExceeded, match=f"a signal of 1,000,0.. bytes is above {MAX_SIGNAL_BYTES:,}"):
-        engine.built.service.decide(run_id, "ask", "approved", {"text": MEGABYTE}, "Ada")
-    engine.built.service.decide(run_id, "ask", "approved", {"text": MEGABYTE[:30_000]}, "Ada")
+        engine.built.service.answer_pause(run_id, "ask", "approved", {"text": MEGABYTE}, "Ada")
+    engine.built.service.answer_pause(run_id, "ask", "approved", {"text": MEGABYTE[:30_000]}, "Ada")
     assert engine.run(run_id).status == "completed"
     assert max(engine.largest(run_id).values()) < ITEM_BYTES
 

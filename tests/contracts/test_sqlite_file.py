@@ -278,7 +278,7 @@ def test_a_number_that_sqlite_cannot_hold_is_refused(path: Path) -> None:
     for call in (lambda: store.get_version("wf", 2**63), lambda: store.list_runs(RunFilter(since_ms=10**30))):
         with pytest.raises(InvalidRequest) as refused:
             call()
-        assert refused.value.error_code == "invalid_number"
+        assert refused.value.code == "invalid_number"
     store.close()
 
 
@@ -439,7 +439,7 @@ def test_a_file_that_was_deleted_or_replaced_accepts_nothing(tmp_path: Path, los
     lose(path)
     with pytest.raises(StoreUnavailable) as refused:
         WRITES[verb](store)
-    assert refused.value.error_code == "database_gone" and refused.value.place == str(path)
+    assert refused.value.code == "database_gone" and refused.value.place == str(path)
     assert ("deleted" if lose is delete else "replaced") in refused.value.message
     store.close()
 

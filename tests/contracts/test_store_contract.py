@@ -193,7 +193,7 @@ def test_a_malformed_cursor_is_refused(store: Store, cursor: str) -> None:
     for listing in (lambda: store.list_runs(RunFilter(), cursor=cursor), lambda: store.list_workflows(cursor=cursor)):
         with pytest.raises(InvalidRequest) as refused:
             listing()
-        assert refused.value.error_code == "invalid_cursor"
+        assert refused.value.code == "invalid_cursor"
 
 
 def test_a_page_has_a_largest_and_a_smallest_size(store: Store) -> None:
@@ -340,4 +340,4 @@ def test_text_that_is_not_unicode_is_refused(store: Store) -> None:
     for call in calls:
         with pytest.raises(InvalidRequest) as refused:
             call()
-        assert refused.value.error_code == "invalid_text"
+        assert refused.value.code == "invalid_text"

@@ -176,7 +176,7 @@ def test_a_file_is_read_through_every_door_of_the_service(folder: Path, tmp_path
 def test_a_run_that_waits_in_a_file_goes_on(folder: Path, tmp_path: Path) -> None:
     run_id = run_id_of("open")
     with opened(folder, tmp_path) as built:
-        built.service.decide(run_id, "ask", "approved", {})
+        built.service.answer_pause(run_id, "ask", "approved", {})
         asyncio.run(built.runner.run(Message(run_id, "signal"), Budget(60_000)))
         view = built.service.run(run_id)
     assert (view.status, view.outputs) == ("completed", {"l": ["worked", "worked"]})

@@ -27,7 +27,7 @@ from stepless.model.graph import Graph
 from stepless.ports import Batch, Lease, Message, RunHead, Signal
 from stepless.runtime.runlog import RunLog
 from stepless.runtime.session.budget import Budget
-from stepless.runtime.session.runner import Ending, Runner, Session
+from stepless.runtime.session.runner import InvocationEnd, Runner, Session
 from stepless.runtime.session.signals import Signals
 
 
@@ -172,8 +172,8 @@ class DispatchesBeforeItCommits(Session):
         for dispatch in decision.dispatches:
             self._dispatch(dispatch)
         await asyncio.sleep(0)
-        await self._patiently(lambda: self._log.append(decision.events))
-        await self._take_told()
+        await self._with_retries(lambda: self._log.append(decision.events))
+        await self._mark_taken()
         return [*await self._claim_deadlines(decision), *self._signals.ripe(self._state)]
 
 
@@ -189,7 +189,7 @@ class TakesBeforeItCommits(Signals):
 class ForgetsTheLastLook(Session):
     """Nobody looks into the inbox after the lease is released, and a hint for a live lease is not sent again."""
 
-    async def _park(self, due_ms: int | None) -> Ending:
+    async def _park(self, due_ms: int | None) -> InvocationEnd:
         self._signals.look(self._state)
         return await super()._park(due_ms)
 
@@ -200,14 +200,14 @@ class DropsBusyHints(Runner):
     def _open(self, head: RunHead, lease: Lease, budget: Budget) -> Session:
         return ForgetsTheLastLook(self._world, self._versions, head, lease, budget)
 
-    def _turned_away(self, message: Message) -> Ending:
-        return Ending.BUSY
+    def _turned_away(self, message: Message) -> InvocationEnd:
+        return InvocationEnd.BUSY
 
 
 class ParksWithoutTimer(Session):
     """Neither a timer nor a due date for what waits."""
 
-    async def _park(self, due_ms: int | None) -> Ending:
+    async def _park(self, due_ms: int | None) -> InvocationEnd:
         return await super()._park(None)
 
 

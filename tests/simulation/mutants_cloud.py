@@ -16,7 +16,7 @@ from weathers import dead_letters, draw_cloud_weather
 from workers import Parcel
 
 from stepless.adapters.aws.blobs import S3Blobs
-from stepless.adapters.aws.dynamo import claims, heads, keys
+from stepless.adapters.aws.dynamo import claims, heads, item_keys
 from stepless.adapters.aws.dynamo.listings import Listings
 from stepless.adapters.aws.dynamo.store import DynamoStore
 from stepless.adapters.aws.dynamo.wire import PUT_AT_ONCE, Wire, Written
@@ -49,8 +49,8 @@ class HeaderBeforeItsInputs(DynamoStore):
                 return Written(True, None)
 
         given = heads.put_inputs(Later(None, ""), head)
-        item = heads.item_of(head, given, keys.shard(head.run_id, self._shards), b"nonce")
-        self._wire.put({"pk": keys.STARTED, "sk": head.workflow_id})
+        item = heads.item_of(head, given, item_keys.shard(head.run_id, self._shards), b"nonce")
+        self._wire.put({"pk": item_keys.STARTED, "sk": head.workflow_id})
         created = self._wire.put(item, "attribute_not_exists(pk)").done
         for beside in later:
             self._wire.put(beside)
@@ -144,14 +144,14 @@ class BelievesItsIndex(DynamoStore):
 
     def list_runs(self, filter: Any, **given: Any) -> Any:
         page = Listings.list_runs(self, filter._replace(status=None), **given)
-        rows = self._wire.query("g1 = :g", {"g": keys.by_workflow(filter.workflow_id or "", "0")}, index="runs-by-age")
+        rows = self._wire.query("g1 = :g", {"g": item_keys.by_workflow(filter.workflow_id or "", "0")}, index="runs-by-age")
         ended = {item["t1"]: item.get("e") for rows_of_page in rows for item in rows_of_page}
         kept = (head for head in page.items if _shown(head, ended) in (None, filter.status) or filter.status is None)
         return replace(page, items=tuple(kept))
 
 
 def _shown(head: RunHead, ended: Mapping[str, Any]) -> Any:
-    return ended.get(keys.age(head.created_ms, head.run_id))
+    return ended.get(item_keys.age(head.created_ms, head.run_id))
 
 
 # -- what expires -----------------------------------------------------------------------------------------------------
@@ -161,7 +161,7 @@ class ExpiresAtOnce(DynamoStore):
     """The attribute by which the table deletes claims says when they were made."""
 
     def claim(self, key: str, value: bytes, now_ms: int, expires_ms: int | None = None) -> bytes:
-        item: dict[str, Any] = {"pk": keys.claim(key), "sk": keys.ONLY, "v": value, **claims._expiry(expires_ms)}
+        item: dict[str, Any] = {"pk": item_keys.claim(key), "sk": item_keys.ONLY, "v": value, **claims._expiry(expires_ms)}
         item |= {"x": now_ms // 1000} if expires_ms is not None else {}
         written = self._wire.put(item, claims._FREE, {"now": now_ms})
         return value if written.done or written.item is None else claims._value(written.item)
@@ -171,7 +171,7 @@ class WaitsForTheTable(DynamoStore):
     """An expired claim stands until the table has deleted it."""
 
     def claim(self, key: str, value: bytes, now_ms: int, expires_ms: int | None = None) -> bytes:
-        item: dict[str, Any] = {"pk": keys.claim(key), "sk": keys.ONLY, "v": value, **claims._expiry(expires_ms)}
+        item: dict[str, Any] = {"pk": item_keys.claim(key), "sk": item_keys.ONLY, "v": value, **claims._expiry(expires_ms)}
         written = self._wire.put(item, "attribute_not_exists(pk)")
         return value if written.done or written.item is None else claims._value(written.item)
 
@@ -213,7 +213,7 @@ class FencesByTheClock(DynamoStore):
         lease = self.__dict__.get("_mine", {}).get(run_id)
         if lease is None or lease.epoch != batch.epoch:
             return super().append(run_id, batch)
-        key = {"pk": keys.run(run_id), "sk": keys.log(batch.first)}
+        key = {"pk": item_keys.run(run_id), "sk": item_keys.log(batch.first)}
         self._wire.put(key | {"l": batch.last, "n": batch.epoch, "b": batch.data})
         return None
 

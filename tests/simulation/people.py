@@ -141,7 +141,7 @@ def _canceller(episode: Episode, run_id: str) -> Callable[[Actor], None]:
         try:
             verbs.cancel(run_id, by="cem")
         except Conflict as error:
-            assert error.error_code == "run_ended"
+            assert error.code == "run_ended"
 
     def live(actor: Actor) -> None:
         stubbornly(episode, actor, attempt)
@@ -169,7 +169,7 @@ def _hold(episode: Episode, verbs: Service, run_id: str, wanted: bool, by: str) 
     try:
         (verbs.pause if wanted else verbs.unpause)(run_id, by=by)
     except Conflict as error:
-        assert error.error_code == "run_ended"
+        assert error.code == "run_ended"
     else:
         episode.journal.holds.append(Held(run_id, wanted, asked_ms))
 

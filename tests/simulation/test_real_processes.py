@@ -25,8 +25,7 @@ from stepless.adapters.system import EnvSecrets, SystemClock
 from stepless.core.events import NODE_ENDS, RUN_ENDS, Event, EventType
 from stepless.core.stored.codec import decode_batch
 from stepless.errors import StoreUnavailable
-from stepless.nodes import KINDS
-from stepless.nodes import RUNS as NODE_RUNS
+from stepless.nodes import KIND_CODE, KINDS
 from stepless.ports import RunFilter
 from stepless.runtime.access.tokens import Key, Signer
 from stepless.runtime.hosting.host import Host
@@ -156,7 +155,7 @@ class SteppedClock(SystemClock):
 def test_a_clock_that_is_set_back_costs_the_time_that_it_is_set_back_by_and_nothing_else(file: str) -> None:
     store, clock = SqliteStore(file), SteppedClock()
     queue, timers = MemoryQueue(clock, lambda: host.wake()), MemoryTimers()  # noqa: PLW0108
-    world = World(store, queue, timers, SqliteBlobs(store.database), clock, MemorySecrets(), KINDS, NODE_RUNS)
+    world = World(store, queue, timers, SqliteBlobs(store.database), clock, MemorySecrets(), KINDS, KIND_CODE)
     versions = Versions(store, KINDS)
     runner = Runner(world, versions)
     host = Host(world, runner, queue, timers, budget_ms=60_000)

@@ -15,12 +15,13 @@ from stepless.api import problems, reference, viewing
 from stepless.api.auth import guard
 from stepless.api.examples import add_examples
 from stepless.api.links import Links
-from stepless.api.models import Problem
-from stepless.api.routes import changing, costs, events, health, hooks, keys, listing, resume, runs, workflows
+from stepless.api.routes import changing, costs, events, health, hooks, listing, resume, runs, workflows
+from stepless.api.routes.api_keys import add_routes as add_key_routes
 from stepless.api.routes.development import add_routes as add_development_routes
+from stepless.api.schemas import Problem
 from stepless.errors import ConfigError
 from stepless.limits import HEARTBEAT_MS, MAX_LONG_POLL_MS
-from stepless.runtime.access.apikeys import ApiKeys
+from stepless.runtime.access.api_keys import ApiKeys
 from stepless.runtime.service import Service
 
 _ORIGIN: Final = re.compile(r"\*|https?://[A-Za-z0-9.:\[\]-]+")
@@ -61,7 +62,7 @@ def create_app(
     changing.add_routes(guarded, service, links)
     runs.add_routes(guarded, service, links)
     events.add_routes(guarded, service, stream_seconds, heartbeat_seconds)
-    keys.add_routes(guarded, kept)
+    add_key_routes(guarded, kept)
     if development:
         add_development_routes(guarded, service, links)
     viewing.add_routes(public)

@@ -12,7 +12,7 @@ from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer
 from starlette.concurrency import run_in_threadpool
 
 from stepless.errors import ConfigError, Forbidden
-from stepless.runtime.access.apikeys import ALL_ROLES, ApiKeys, Role, hashed
+from stepless.runtime.access.api_keys import ALL_ROLES, ApiKeys, Role, hashed
 
 __all__ = ["ROLES", "Guard", "guard", "hashed", "may", "wanted_role"]
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from stepless.api.links import Links
-from stepless.api.models import (
+from stepless.api.schemas import (
     BulkOut,
     CancelOut,
     DecisionOut,

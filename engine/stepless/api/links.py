@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from urllib.parse import quote
 
-from stepless.api.models import RunLinks, WorkflowLinks
+from stepless.api.schemas import RunLinks, WorkflowLinks
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,8 +18,8 @@ from starlette.responses import Response
 from starlette.routing import BaseRoute, Match
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from stepless.api.models import Problem
 from stepless.api.replies import decision_out, encode, finding_out
+from stepless.api.schemas import Problem
 from stepless.errors import (
     AuthorError,
     CallerError,
@@ -42,7 +42,7 @@ def problem_of(error: SteplessError) -> Problem:
     """The document of an error. One that is not the caller's concern becomes a report: logged, and named by its id."""
     if not isinstance(error, _OURS_TO_TELL):
         return report_of(error)
-    problem = _problem(error.http_status, error.error_code, error.message)
+    problem = _problem(error.http_status, error.code, error.message)
     if isinstance(error, DocumentRefused):
         problem["detail"] = f"the document was refused with {len(error.findings)} finding(s)"
         problem["findings"] = [finding_out(finding) for finding in error.findings]

@@ -9,7 +9,7 @@ from typing import Any, Final, TypeVar
 
 from starlette.responses import Response
 
-from stepless.api.models import DecisionOut, FindingOut
+from stepless.api.schemas import DecisionOut, FindingOut
 from stepless.core.decision import iso
 from stepless.errors import InvalidRequest
 from stepless.limits import MAX_PAGE_BYTES

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from stepless.builder.references import Ref
+from stepless.builder.ref import Ref
 from stepless.builder.steps import Exit, Step, Value, _Source
 from stepless.errors import InvalidRequest
 from stepless.limits import MAX_DOCUMENT_DEPTH

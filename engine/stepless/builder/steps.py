@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from enum import Enum
 from typing import Any, Final, TypeAlias
 
-from stepless.builder.references import Ref
+from stepless.builder.ref import Ref
 
 
 class Unset(Enum):

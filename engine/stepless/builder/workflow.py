@@ -8,10 +8,10 @@ from collections.abc import Mapping, Sequence
 from copy import deepcopy
 from typing import TYPE_CHECKING, Literal, Self
 
-from stepless.builder.kinds import Level
+from stepless.builder.kind_methods import Level
 from stepless.builder.nodes import given
 from stepless.builder.plain import plain
-from stepless.builder.references import Ref
+from stepless.builder.ref import Ref
 from stepless.builder.steps import UNSET, Unset, Value
 from stepless.errors import InvalidRequest
 from stepless.model.json import JSON
@@ -19,7 +19,7 @@ from stepless.model.json import JSON
 if TYPE_CHECKING:
     from stepless.model.findings import Finding
     from stepless.ports import Models
-    from stepless.runtime.wiring.inprocess import Approve, RunResult
+    from stepless.runtime.wiring.single_run import Approve, RunResult
 
 
 class Workflow(Level):
@@ -122,7 +122,7 @@ class Workflow(Level):
         models: Models | None = None,
     ) -> RunResult:
         """`stepless.run` of this workflow: to its end, in this process. From async code call `arun`."""
-        from stepless.runtime.wiring.inprocess import run
+        from stepless.runtime.wiring.single_run import run
 
         return run(self.document(), inputs, entry=entry, db=db, approve=approve, models=models)
 
@@ -136,7 +136,7 @@ class Workflow(Level):
         models: Models | None = None,
     ) -> RunResult:
         """`run`, in the caller's event loop."""
-        from stepless.runtime.wiring.inprocess import arun
+        from stepless.runtime.wiring.single_run import arun
 
         return await arun(self.document(), inputs, entry=entry, db=db, approve=approve, models=models)
 

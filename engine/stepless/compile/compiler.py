@@ -10,7 +10,7 @@ from stepless.compile.checks import arguments as argument_checks
 from stepless.compile.checks import edges as edge_checks
 from stepless.compile.checks import nodes as node_checks
 from stepless.compile.checks import tools as tool_checks
-from stepless.compile.checks.references import reference_findings, reserved_env
+from stepless.compile.checks.reference_scope import reference_findings, reserved_env
 from stepless.compile.checks.texts import doubtful_references
 from stepless.compile.draft import Draft, draft_of, readable
 from stepless.compile.fields import fill

@@ -133,7 +133,7 @@ class _Compiler:
             inside = error.place.removeprefix(within)
             where = f"{self.node.path}.{place}" + (f".{inside}" if inside else "")
             told, mend = f"`{place}`: {error.message}", error.mend or _SCHEMA
-            self.findings.append(Finding(error.error_code, where, told, mend, self.node.id))
+            self.findings.append(Finding(error.code, where, told, mend, self.node.id))
             return None
 
     def _answer_contract(self) -> Contract | None:
@@ -150,7 +150,7 @@ class _Compiler:
         message = f"{told}{error.message} (character {error.offset + 1}{source})"
         stop = "" if error.mend.endswith(("?", ".")) else "."
         mend = f"{error.mend[:1].upper()}{error.mend[1:]}{stop}" if error.mend else _LANGUAGE
-        return Finding(error.error_code, f"{self.node.path}.{place}", message, mend, self.node.id)
+        return Finding(error.code, f"{self.node.path}.{place}", message, mend, self.node.id)
 
 
 _PARTS: Final[Mapping[Part, Callable[[_Compiler, str, JSON], None]]] = {

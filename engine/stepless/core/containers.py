@@ -102,7 +102,7 @@ def _test(decision: Decision, instance: Instance, container: Container, turns: T
     try:
         return bool(amount(container, reading))
     except AuthorError as error:
-        fail(decision, instance, processing(error.error_code, with_nulls(f"{container.mode}: {error}", reading.nulls)))
+        fail(decision, instance, processing(error.code, with_nulls(f"{container.mode}: {error}", reading.nulls)))
         return False
     finally:
         decision.spent += reading.spent
@@ -136,7 +136,7 @@ def _conflict(decision: Decision, instance: Instance, turns: Turns) -> Failure |
     except VariableConflict as error:
         return processing("variable_conflict", f"branches disagree about the variable {error.name}")
     except SteplessError as error:
-        return processing(error.error_code, str(error))
+        return processing(error.code, str(error))
     return None
 
 

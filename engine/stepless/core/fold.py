@@ -18,7 +18,7 @@ from stepless.core.clocks import arm_run, enter
 from stepless.core.consequences import settled
 from stepless.core.events import NODE_FAILURES, Event, EventType
 from stepless.core.inputs import merged_inputs
-from stepless.core.notices import arm_notice, first_notice_ms, fold_log
+from stepless.core.notice_times import arm_notice, first_notice_ms, fold_log
 from stepless.core.reading import DECIDED, Merging, Reading
 from stepless.core.state import (
     OUTSIDE,
@@ -198,7 +198,7 @@ def _bring_variables(state: State, instance: Instance, event: Event) -> None:
         sources = instance.scope.instances
         views = [source.cells for branch in instance.node.branches if (source := sources[branch]) is not None]
         instance.cells = merge_cells(views, instance.scope, Join(need=1), custom)[0]
-        code = TOO_MUCH if isinstance(error, ExpressionError) and error.error_code == TOO_MUCH else "failed"
+        code = TOO_MUCH if isinstance(error, ExpressionError) and error.code == TOO_MUCH else "failed"
         state.notes.append((code, instance, error.name if isinstance(error, VariableConflict) else str(error)))
 
 

@@ -14,7 +14,7 @@ from stepless.core.decision import Decision, iso
 from stepless.core.events import EventType
 from stepless.core.facts import Answered, ChildChanged, Failure, HoldChanged, Noticed
 from stepless.core.inputs import merged_inputs
-from stepless.core.notices import NOT_NOTIFIED, NOTIFIED
+from stepless.core.notice_times import NOT_NOTIFIED, NOTIFIED
 from stepless.core.settle import complete, fail
 from stepless.core.start import begin
 from stepless.core.state import Instance, State, Status, Timer

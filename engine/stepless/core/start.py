@@ -82,7 +82,7 @@ def work(decision: Decision, instance: Instance) -> None:
             evaluate = node.kind.evaluate
             complete(decision, instance, evaluate(reading) if evaluate is not None else Outcome(passed_through(inputs)))
     except SteplessError as error:
-        fail(decision, instance, processing(error.error_code, with_nulls(str(error), reading.nulls)))
+        fail(decision, instance, processing(error.code, with_nulls(str(error), reading.nulls)))
     finally:
         decision.spent += reading.spent
 

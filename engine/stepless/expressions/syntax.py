@@ -172,7 +172,7 @@ def _both(builder: Builder, node: ast.BoolOp, depth: int) -> Evaluate:
     first, rest = operands[0], operands[1:]
     until = isinstance(node.op, ast.Or)
 
-    def decide(scope: Scope) -> JSON:
+    def evaluate(scope: Scope) -> JSON:
         value = first(scope)
         for operand in rest:
             if bool(value) is until:
@@ -180,7 +180,7 @@ def _both(builder: Builder, node: ast.BoolOp, depth: int) -> Evaluate:
             value = operand(scope)
         return value
 
-    return decide
+    return evaluate
 
 
 def _unary(builder: Builder, node: ast.UnaryOp, depth: int) -> Evaluate:

@@ -1,8 +1,8 @@
 """Node kinds: one file per kind, one table of all. The kinds do not know each other.
 
-`KINDS` is what documents may use, kinds of installed plug-ins included; `RUNS` holds the code of the effectful kinds that need
-nothing from outside, and `model_runs`, `sandbox_runs` and `aws_runs` bring that of the kinds that do. A kind without its run
-can be compiled and simulated, and not published. Every table loads a kind when it is first asked for.
+`KINDS` is what documents may use, kinds of installed plug-ins included. `KIND_CODE` holds the code of the effectful kinds that
+need nothing from outside; `model_kind_code`, `sandbox_kind_code` and `aws_kind_code` add that of the kinds that do. A kind
+without its code can be compiled and simulated, but not published. Every table loads a kind when it is first asked for.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Final, TypeAlias
 
-from stepless.nodes.lazily import Layers, Lazily, attribute
+from stepless.nodes.lazy_mapping import LayeredMapping, LazyMapping, attribute
 from stepless.nodes.plugins import WithPlugins
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from stepless.nodes.aws_lambda import Invite
     from stepless.ports import Aws, Call, Models, Sandbox
 
-Run: TypeAlias = "Callable[[Call], Awaitable[Result | Pause]]"
+KindCode: TypeAlias = "Callable[[Call], Awaitable[Result | Pause]]"
 """One attempt of an effectful node: its result, or what it has to wait for; raises `NodeFailure`."""
 
 _MODULES: Final[Mapping[str, str]] = MappingProxyType({
@@ -50,47 +50,47 @@ _MODULES: Final[Mapping[str, str]] = MappingProxyType({
 })
 """By the name of a kind, the module of this room that holds its `KIND`."""
 
-_KINDS: Final[Mapping[str, Kind]] = Lazily({name: attribute(module, "KIND") for name, module in _MODULES.items()})
+_KINDS: Final[Mapping[str, Kind]] = LazyMapping({name: attribute(module, "KIND") for name, module in _MODULES.items()})
 
 
-def _http() -> Run:
+def _http() -> KindCode:
     """With the client that it sends with: loading it does not count against the time-out of an attempt."""
     attribute("http.transport", "tls")()()
-    run: Run = attribute("http.kind", "run")()
+    run: KindCode = attribute("http.kind", "run")()
     return run
 
 
-_RUNS: Final[Mapping[str, Run]] = Lazily({"function": attribute("function.kind", "run"), "http": _http})
+_KIND_CODE: Final[Mapping[str, KindCode]] = LazyMapping({"function": attribute("function.kind", "run"), "http": _http})
 
 KINDS: Final[Mapping[str, Kind]] = WithPlugins(_KINDS, lambda plugin: plugin.KIND, _MODULES)
-RUNS: Final[Mapping[str, Run]] = WithPlugins(_RUNS, lambda plugin: getattr(plugin, "run", None), _MODULES)
+KIND_CODE: Final[Mapping[str, KindCode]] = WithPlugins(_KIND_CODE, lambda plugin: getattr(plugin, "run", None), _MODULES)
 
 
-def runs_with(*brought: Mapping[str, Run]) -> Mapping[str, Run]:
-    """`RUNS`, and the code of the kinds that somebody brings: the first who brings a kind is asked."""
-    return Layers(*brought, RUNS)
+def kind_code_with(*brought: Mapping[str, KindCode]) -> Mapping[str, KindCode]:
+    """`KIND_CODE`, and the code of the kinds that somebody brings: the first who brings a kind is asked."""
+    return LayeredMapping(*brought, KIND_CODE)
 
 
-def model_runs(models: Models) -> Mapping[str, Run]:
+def model_kind_code(models: Models) -> Mapping[str, KindCode]:
     """The code of the kinds that ask a model."""
 
-    def llm() -> Run:
+    def llm() -> KindCode:
         from stepless.nodes.function import describe, run
         from stepless.nodes.llm import caller
 
         return caller(models, run, describe)
 
-    return Lazily({"llm": llm, "router": lambda: attribute("router", "caller")()(models)})
+    return LazyMapping({"llm": llm, "router": lambda: attribute("router", "caller")()(models)})
 
 
-def sandbox_runs(sandbox: Sandbox) -> Mapping[str, Run]:
+def sandbox_kind_code(sandbox: Sandbox) -> Mapping[str, KindCode]:
     """The code of the kinds that run an author's own code."""
-    return Lazily({"code": lambda: attribute("code", "caller")()(sandbox)})
+    return LazyMapping({"code": lambda: attribute("code", "caller")()(sandbox)})
 
 
-def aws_runs(aws: Aws, invite: Invite) -> Mapping[str, Run]:
+def aws_kind_code(aws: Aws, invite: Invite) -> Mapping[str, KindCode]:
     """The code of the kinds that call AWS."""
-    return Lazily({
+    return LazyMapping({
         "aws": lambda: attribute("aws", "caller")()(aws),
         "lambda": lambda: attribute("aws_lambda", "caller")()(aws, invite),
     })
@@ -98,4 +98,4 @@ def aws_runs(aws: Aws, invite: Invite) -> Mapping[str, Run]:
 
 def aws_kinds(aws: Aws) -> Mapping[str, Kind]:
     """`KINDS`, where parameters can be held against the services' own models."""
-    return Layers(Lazily({"aws": lambda: attribute("aws", "checked")()(aws)}), KINDS)
+    return LayeredMapping(LazyMapping({"aws": lambda: attribute("aws", "checked")()(aws)}), KINDS)

@@ -59,7 +59,7 @@ def _holds(work: Work, case: Case) -> JSON:
         return work.evaluate(case.expression)
     except ExpressionError as error:
         told = f"case `{case.name}`: {error.message}"
-        raise ExpressionError(told, source=error.source, offset=error.offset, code=error.error_code) from error
+        raise ExpressionError(told, source=error.source, offset=error.offset, code=error.code) from error
 
 
 KIND = Kind(

@@ -64,7 +64,7 @@ def params_of(model: type[P], call: Call, *, check: Callable[[P, str], list[Find
         return rendered(model, call.params, call.literals, check=check)
     except ConfigError as error:
         told = f"{error.place}: {error.message}"
-        raise NodeFailure("config", error.error_code, told, retryable=False, mend=error.mend) from error
+        raise NodeFailure("config", error.code, told, retryable=False, mend=error.mend) from error
 
 
 def exactly_one(params: BaseModel, path: str, names: tuple[str, ...]) -> list[Finding]:

@@ -88,7 +88,7 @@ def is_worth_marking(told: Sequence[Signal]) -> bool:
     return len(told) > MAX_UNMARKED_SIGNALS or any(signal.kind == CHILD for signal in told)
 
 
-def stray_child(state: State, signal: Signal) -> str | None:
+def orphaned_child(state: State, signal: Signal) -> str | None:
     """The child run that a signal tells of, if it is at work and its caller has settled: a process that was frozen made it."""
     if signal.kind != CHILD:
         return None
@@ -106,7 +106,7 @@ def is_early(state: State, signal: Signal) -> bool:
     return signal.kind != CANCEL and pause not in state.waiting and not state.is_over(pause)
 
 
-def parted(state: State, signals: Iterable[Signal]) -> tuple[list[Signal], list[Signal]]:
+def split_by_timing(state: State, signals: Iterable[Signal]) -> tuple[list[Signal], list[Signal]]:
     """Those that are early, and the others, each in their order."""
     early: list[Signal] = []
     timely: list[Signal] = []

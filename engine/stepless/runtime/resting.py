@@ -24,10 +24,10 @@ def rest(world: World, head: RunHead, lease: Lease, error: LogUnreadable) -> Non
     now_ms = world.clock.now_ms()
     former_ms = (head.due_ms or 0) - head.updated_ms if head.status in UNREADABLE else 0
     rest_ms = min(max(2 * former_ms, UNREADABLE_REST_MS), MAX_UNREADABLE_REST_MS)
-    status = None if head.status in ENDED else error.error_code  # how it ended stays known
+    status = None if head.status in ENDED else error.code  # how it ended stays known
     world.store.update_run(lease, now_ms, status=status, due_ms=now_ms + rest_ms, release=True)
     facts: dict[str, str | int] = {"run": head.run_id, "workflow": head.workflow_id, "sequence": error.sequence}
-    world.meter.tell("run.unreadable", {**facts, "code": error.error_code})
+    world.meter.tell("run.unreadable", {**facts, "code": error.code})
 
 
 def reported(world: World, head: RunHead, error: LogUnreadable) -> LogUnreadable:

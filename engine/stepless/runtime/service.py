@@ -22,8 +22,8 @@ from stepless.runtime.verbs import (
     replaying,
     reruns,
     searching,
-    skipping,
     starting,
+    time_skip,
 )
 from stepless.runtime.versions import Versions
 from stepless.runtime.world import World
@@ -91,9 +91,9 @@ class Service:
         """See `redelivering.redeliver`."""
         return redelivering.redeliver(self.world, self.versions, run_id)
 
-    def skip(self, run_id: str) -> skipping.Skipped:
-        """See `skipping.skip`. Only where runs have a time of their own: in one process over one file."""
-        return skipping.skip(self.world, self.versions, run_id)
+    def skip(self, run_id: str) -> time_skip.TimeSkip:
+        """See `time_skip.skip_time`. Only where runs have a time of their own: in one process over one file."""
+        return time_skip.skip_time(self.world, self.versions, run_id)
 
     # -- people -----------------------------------------------------------------------------------------------------
 
@@ -105,7 +105,7 @@ class Service:
         """See `answering.answer`."""
         return answering.answer(self.world, self.versions, self.signer, token, handle, value, by)
 
-    def decide(self, run_id: str, pause: str, handle: str | None, value: JSON, by: str | None = None) -> Mapping[str, JSON]:
+    def answer_pause(self, run_id: str, pause: str, handle: str | None, value: JSON, by: str | None = None) -> Mapping[str, JSON]:
         """See `answering.decide_pause`."""
         return answering.decide_pause(self.world, self.versions, run_id, pause, handle, value, by)
 

@@ -8,14 +8,14 @@ from typing import TypeAlias
 
 from stepless.core.state import Instance, State, Wait
 from stepless.model.kind import Kinds
-from stepless.nodes import Run
+from stepless.nodes import KindCode
 from stepless.ports import Blobs, Calendar, Clock, Meter, Moderator, Queue, Secrets, Store, Tallies, Timers
 from stepless.runtime.commits import Commits
 from stepless.runtime.metering import Silent, Uncounted
 from stepless.runtime.news import News
 
 Notify: TypeAlias = Callable[[State, Instance, Wait, Mapping[str, str], int], Awaitable[None]]
-"""`notices.Notices.send`."""
+"""`notices.Notifier.send`."""
 
 
 def never_ahead(run_id: str) -> int:
@@ -35,7 +35,7 @@ class World:
     clock: Clock
     secrets: Secrets
     kinds: Kinds
-    runs: Mapping[str, Run]
+    kind_code: Mapping[str, KindCode]
     moderator: Moderator | None = None
     notify: Notify | None = None
     meter: Meter = field(default_factory=Silent)

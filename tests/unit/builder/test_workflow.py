@@ -15,7 +15,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from stepless import Container, Workflow, function
-from stepless.builder.kinds import Kinds
+from stepless.builder.kind_methods import KindMethods
 from stepless.builder.nodes import CONTAINERS
 from stepless.compile import check_document, parse
 from stepless.errors import ConfigError, InvalidRequest, NotFound
@@ -50,7 +50,7 @@ def rebuilt(document: Mapping[str, Any]) -> Workflow:
     return flow
 
 
-def _say(level: Kinds, said: Mapping[str, Any]) -> None:
+def _say(level: KindMethods, said: Mapping[str, Any]) -> None:
     for id, node in said["nodes"].items():
         kind, params = node["type"], dict(node.get("with", {}))
         body = params.pop("body", None) if kind in CONTAINERS else None
@@ -190,7 +190,7 @@ def test_an_id_is_given_once_per_level() -> None:
     flow.manual("start")
     with pytest.raises(InvalidRequest, match="there is a node 'start' already") as refused:
         flow.transform("start", value=1)
-    assert (refused.value.error_code, refused.value.place) == ("id_taken", "nodes.start")
+    assert (refused.value.code, refused.value.place) == ("id_taken", "nodes.start")
 
 
 @pytest.mark.parametrize(
@@ -200,7 +200,7 @@ def test_an_id_is_given_once_per_level() -> None:
 def test_what_no_document_can_hold_is_refused_with_its_place(value: Any, place: str) -> None:
     with pytest.raises(InvalidRequest) as refused:
         Workflow("w").transform("x", value=value)
-    assert (refused.value.error_code, refused.value.place) == ("not_json", place)
+    assert (refused.value.code, refused.value.place) == ("not_json", place)
 
 
 def test_an_exit_is_no_value() -> None:

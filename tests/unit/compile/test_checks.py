@@ -261,7 +261,7 @@ def test_registered_functions_are_known_when_they_are_given(judge: Any) -> None:
 def test_an_unknown_entry_is_the_callers_fault(link: Any) -> None:
     with pytest.raises(InvalidRequest) as caught:
         link({"alpha": {}}, entries=["alpa"])
-    assert caught.value.error_code == "unknown_entry" and "`alpha`" in str(caught.value)
+    assert caught.value.code == "unknown_entry" and "`alpha`" in str(caught.value)
 
 
 @pytest.mark.parametrize(("document", "told"), [

@@ -88,7 +88,7 @@ def hostile(values: Callable[..., Any]) -> Any:
 def test_a_hostile_source_is_refused_at_compile(source: str) -> None:
     with pytest.raises(ExpressionError) as caught:
         compile_expression(source, KNOWN)
-    assert caught.value.error_code in {
+    assert caught.value.code in {
         "expression_syntax", "expression_forbidden", "expression_too_large", "unknown_function", "unknown_reference",
     }  # fmt: skip
     assert 0 <= caught.value.offset <= len(caught.value.source) <= MAX_EXPRESSION_CHARACTERS

@@ -46,7 +46,7 @@ def test_at_most_twenty_violations_are_told_each_of_bounded_length() -> None:
 def test_what_is_no_schema_is_refused(schema: Any) -> None:
     with pytest.raises(AuthorError) as caught:
         compile_contract(schema)
-    assert caught.value.error_code == "invalid_schema"
+    assert caught.value.code == "invalid_schema"
 
 
 @pytest.mark.parametrize("uri",
@@ -55,7 +55,7 @@ def test_what_is_no_schema_is_refused(schema: Any) -> None:
 def test_another_document_is_never_read(uri: str, keyword: str) -> None:
     with pytest.raises(AuthorError) as caught:
         compile_contract({"properties": {"a": {"anyOf": [{keyword: uri}]}}})
-    assert caught.value.error_code == "invalid_schema"
+    assert caught.value.code == "invalid_schema"
 
 
 def test_the_standard_own_schema_may_be_referred_to() -> None:

@@ -78,14 +78,14 @@ def test_a_function_answers_this(source: str, value: object, evaluate: Callable[
 def test_a_function_refuses_what_it_cannot_take(source: str, evaluate: Callable[..., Any]) -> None:
     with pytest.raises(ExpressionError) as caught:
         evaluate(source, s=S)
-    assert caught.value.error_code == "expression_error"
+    assert caught.value.code == "expression_error"
 
 
 def test_a_literal_pattern_is_refused_at_publish_and_a_computed_one_when_it_runs(evaluate: Callable[..., Any]) -> None:
     for source, code in (("false and matches('a', '(?=a)')", "expression_syntax"), ("matches('a', <s>)", "expression_error")):
         with pytest.raises(ExpressionError, match="pattern") as caught:
             evaluate(source, s="(?=a)")
-        assert caught.value.error_code == code
+        assert caught.value.code == code
 
 
 def test_values_are_never_changed(evaluate: Callable[..., Any]) -> None:

@@ -81,7 +81,7 @@ def test_an_expression_has_this_value(source: str, value: object, evaluate: Eval
 def test_what_makes_no_sense_raises_at_its_position(source: str, offset: int, message: str, evaluate: Evaluate) -> None:
     with pytest.raises(ExpressionError, match=message) as caught:
         evaluate(source, s=S)
-    assert (caught.value.offset, caught.value.source, caught.value.error_code) == (offset, source, "expression_error")
+    assert (caught.value.offset, caught.value.source, caught.value.code) == (offset, source, "expression_error")
 
 
 @pytest.mark.parametrize(
@@ -105,7 +105,7 @@ def test_what_makes_no_sense_raises_at_its_position(source: str, offset: int, me
 def test_what_is_not_of_the_language_is_refused_at_its_position(source: str, code: str, offset: int) -> None:
     with pytest.raises(ExpressionError) as caught:
         compile_expression(source, {"s"}.__contains__)
-    assert (caught.value.error_code, caught.value.offset) == (code, offset)
+    assert (caught.value.code, caught.value.offset) == (code, offset)
 
 
 @pytest.mark.parametrize(

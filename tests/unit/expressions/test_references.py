@@ -51,7 +51,7 @@ def test_references_are_found_in_order_with_their_offsets() -> None:
 def test_a_path_under_an_unknown_name_is_an_error_that_names_it(text: str) -> None:
     with pytest.raises(ExpressionError, match="ghost") as caught:
         find_references(f"hi {text}", KNOWN)
-    assert (caught.value.error_code, caught.value.offset) == ("unknown_reference", 3)
+    assert (caught.value.code, caught.value.offset) == ("unknown_reference", 3)
 
 
 @pytest.mark.parametrize("slip", ["scor", "scoore", "scroe", "acore", "Score", "SCORE"])
@@ -72,4 +72,4 @@ def test_a_path_has_a_bounded_number_of_steps() -> None:
     assert len(find_references("<s" + ".a" * MAX_REFERENCE_STEPS + ">", KNOWN)[0].path) == MAX_REFERENCE_STEPS
     with pytest.raises(ExpressionError) as caught:
         find_references("<s" + ".a" * (MAX_REFERENCE_STEPS + 1) + ">", KNOWN)
-    assert caught.value.error_code == "expression_too_large"
+    assert caught.value.code == "expression_too_large"

@@ -70,7 +70,7 @@ def test_references_are_listed_in_order_expressions_included() -> None:
 def test_a_fault_is_refused_at_its_position_in_the_whole_text(text: str, code: str, offset: int) -> None:
     with pytest.raises(ExpressionError) as caught:
         compile_template({"deep": [text]}, KNOWN)
-    assert (caught.value.error_code, caught.value.offset, caught.value.source) == (code, offset, text)
+    assert (caught.value.code, caught.value.offset, caught.value.source) == (code, offset, text)
 
 
 def test_an_expression_that_raises_tells_its_position_in_the_text(render: Callable[..., Any]) -> None:
@@ -86,6 +86,6 @@ def test_nesting_and_length_are_bounded(render: Callable[..., Any]) -> None:
     render(nested, s=1)
     with pytest.raises(ExpressionError) as caught:
         render([nested], s=1)
-    assert caught.value.error_code == "expression_too_large"
+    assert caught.value.code == "expression_too_large"
     with pytest.raises(ExpressionError, match="characters"):
         render("<s><s>", s="x" * 600_000)

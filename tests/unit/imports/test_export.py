@@ -35,7 +35,7 @@ STATE = {"blocks": {"s": {"type": "starter", "name": "S"}}, "edges": []}
 def test_what_is_no_export_is_refused_with_what_was_expected(export: Any) -> None:
     with pytest.raises(InvalidRequest) as refused:
         convert(export)
-    assert refused.value.error_code == "no_sim_export"
+    assert refused.value.code == "no_sim_export"
     assert '"state"' in refused.value.mend
 
 
@@ -82,7 +82,7 @@ def test_a_field_that_nests_too_deeply_is_left_out_and_told() -> None:
 def test_an_export_that_is_too_large_is_refused() -> None:
     with pytest.raises(InvalidRequest, match="blocks") as refused:
         convert({"blocks": {str(number): {"type": "wait"} for number in range(2_001)}, "edges": []})
-    assert (refused.value.error_code, refused.value.http_status) == ("sim_export_too_large", 413)
+    assert (refused.value.code, refused.value.http_status) == ("sim_export_too_large", 413)
 
 
 def test_the_largest_export_that_is_read_takes_seconds_at_most() -> None:

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from stepless.imports.sim.javascript import Names, Untranslated, translate
-from stepless.imports.sim.references import Read, Unread
+from stepless.imports.sim.reference_translation import Read, Unread
 from stepless.testing import simulate
 
 

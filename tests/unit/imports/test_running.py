@@ -8,7 +8,7 @@ import pytest
 
 from stepless.model.conversation import ModelAnswer, Question
 from stepless.nodes.function import function
-from stepless.runtime.wiring.inprocess import RunResult, arun
+from stepless.runtime.wiring.single_run import RunResult, arun
 
 pytestmark = pytest.mark.anyio
 

@@ -288,4 +288,4 @@ def test_deep_nesting_is_refused_with_the_block(tried: Any) -> None:
     blocks = {**START, **{f"l{n}": ("loop", f"L{n}", {}) for n in range(18)}}
     with pytest.raises(InvalidRequest, match="containers") as refused:
         tried(blocks, [], inside={f"l{n + 1}": f"l{n}" for n in range(17)})
-    assert refused.value.error_code == "sim_export_too_large"
+    assert refused.value.code == "sim_export_too_large"

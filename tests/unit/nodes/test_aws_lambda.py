@@ -13,8 +13,8 @@ from stepless.adapters.memory.secrets import MemorySecrets
 from stepless.errors import DocumentRefused
 from stepless.model.work import NodeFailure
 from stepless.ports import Misfit
-from stepless.runtime.wiring.inprocess import serving
 from stepless.runtime.wiring.local import Local, local
+from stepless.runtime.wiring.single_run import serving
 
 
 class FakeAws:

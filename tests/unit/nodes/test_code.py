@@ -10,7 +10,7 @@ import pytest
 
 from stepless.model.program import Program, Ran
 from stepless.model.work import NodeFailure, Result
-from stepless.nodes import sandbox_runs
+from stepless.nodes import sandbox_kind_code
 from stepless.ports import Call
 
 MAIN = "def main(args):\n  return args"
@@ -30,7 +30,7 @@ class Echo:
 
 def ran(make: Callable[..., Call], sandbox: Echo, **more: Any) -> Result:
     call = make("code", {"args": {"n": 1}}, {"code": MAIN, "memory_mb": 99}, **more)
-    result = asyncio.run(sandbox_runs(sandbox)["code"](call))  # type: ignore[arg-type]  # a coroutine
+    result = asyncio.run(sandbox_kind_code(sandbox)["code"](call))  # type: ignore[arg-type]  # a coroutine
     assert isinstance(result, Result)
     return result
 

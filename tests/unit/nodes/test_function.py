@@ -306,7 +306,7 @@ def test_a_module_that_cannot_be_loaded_is_named_with_the_reason(tmp_path: Path,
     monkeypatch.syspath_prepend(tmp_path)
     with pytest.raises(ConfigError, match="broken_module cannot be imported: ZeroDivisionError") as refused:
         load_modules(["broken_module"])
-    assert refused.value.error_code == "module_not_loaded"
+    assert refused.value.code == "module_not_loaded"
     with pytest.raises(ConfigError, match="no_such_module_anywhere"):
         load_modules(["no_such_module_anywhere"])
 

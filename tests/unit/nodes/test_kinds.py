@@ -7,7 +7,7 @@ from pydantic import ValidationError
 from stepless.adapters.memory.models import ScriptedModels
 from stepless.adapters.process.sandbox import ProcessSandbox
 from stepless.model.kind import Kind, Nature
-from stepless.nodes import KINDS, RUNS, model_runs, sandbox_runs
+from stepless.nodes import KIND_CODE, KINDS, model_kind_code, sandbox_kind_code
 from stepless.nodes.params import Params
 
 LEAST = {
@@ -68,10 +68,10 @@ def test_every_kind_shows_editors_its_fields_as_documents_write_them(kind: Kind)
 
 def test_only_effectful_kinds_are_run_and_some_wait_for_what_they_need() -> None:
     effects = {name for name, kind in KINDS.items() if kind.nature is Nature.EFFECT}
-    brought = {*model_runs(ScriptedModels([])), *sandbox_runs(ProcessSandbox())}
+    brought = {*model_kind_code(ScriptedModels([])), *sandbox_kind_code(ProcessSandbox())}
     assert brought == {"llm", "router", "code"}
-    assert effects - set(RUNS) - brought == {"workflow", "lambda", "aws"}  # the store, and a port
-    assert set(RUNS) <= effects
+    assert effects - set(KIND_CODE) - brought == {"workflow", "lambda", "aws"}  # the store, and a port
+    assert set(KIND_CODE) <= effects
 
 
 @pytest.mark.parametrize(("kind", "written"), [

@@ -13,7 +13,7 @@ from stepless.adapters.memory.models import ScriptedModels
 from stepless.limits import MAX_MODEL_TURNS, MAX_TOOL_CALLS, MAX_TOOL_NAME_CHARACTERS
 from stepless.model.conversation import Question, ToolResult, Turn
 from stepless.model.work import NodeFailure, Result
-from stepless.nodes import model_runs
+from stepless.nodes import model_kind_code
 from stepless.nodes.function import FunctionCall, function
 from stepless.ports import Call
 
@@ -41,7 +41,7 @@ def asked(make: Make, answers: list[Any], params: dict[str, Any], **more: Any) -
     models = ScriptedModels(answers)
     literals = {name: params.pop(name) for name in ("response_schema",) if name in params}
     call = make("llm", params, literals, **more)
-    result = asyncio.run(model_runs(models)["llm"](call))  # type: ignore[arg-type]  # a coroutine
+    result = asyncio.run(model_kind_code(models)["llm"](call))  # type: ignore[arg-type]  # a coroutine
     assert isinstance(result, Result)
     return result, models
 

@@ -10,7 +10,7 @@ import pytest
 
 from stepless.adapters.memory.models import ScriptedModels
 from stepless.model.work import NodeFailure, Result
-from stepless.nodes import model_runs
+from stepless.nodes import model_kind_code
 from stepless.ports import Call
 
 ROUTES = {"refund": "wants money back", "repair": "wants it mended", "other": "anything else"}
@@ -19,7 +19,7 @@ ROUTES = {"refund": "wants money back", "repair": "wants it mended", "other": "a
 def routed(make: Callable[..., Call], answer: Any, **params: Any) -> tuple[Result, ScriptedModels]:
     models = ScriptedModels([answer])
     call = make("router", {"prompt": "It broke, mend it!", **params}, {"routes": ROUTES})
-    result = asyncio.run(model_runs(models)["router"](call))  # type: ignore[arg-type]  # a coroutine
+    result = asyncio.run(model_kind_code(models)["router"](call))  # type: ignore[arg-type]  # a coroutine
     assert isinstance(result, Result)
     return result, models
 

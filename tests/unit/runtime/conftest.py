@@ -27,7 +27,7 @@ from stepless.runtime.hosting.sweep import sweep
 from stepless.runtime.runlog import RunLog
 from stepless.runtime.service import Service
 from stepless.runtime.session.budget import Budget
-from stepless.runtime.session.runner import Ending, Runner
+from stepless.runtime.session.runner import InvocationEnd, Runner
 from stepless.runtime.verbs.inspecting import RunView
 from stepless.runtime.versions import Versions
 from stepless.runtime.wiring.local import local
@@ -89,7 +89,8 @@ class Machine:
         base = local(None).world
         self.world = replace(
             base, store=self.store, queue=self.queue, timers=self.timers, blobs=blobs or MemoryBlobs(), clock=self.clock,
-            secrets=MemorySecrets({"HOOK": "hook-secret", "KEY": "a-secret-key"}), runs={**base.runs, "function": self._work},
+            secrets=MemorySecrets({"HOOK": "hook-secret", "KEY": "a-secret-key"}),
+            kind_code={**base.kind_code, "function": self._work},
         )  # fmt: skip
         self.service = Service(self.world, Versions(self.store, base.kinds), Signer([Key("k1", b"one")]))
         self.runner = self.process()
@@ -131,7 +132,7 @@ class Machine:
         self.service.publish({"id": "small", **top, "nodes": nodes})
         return self.service.start("small", {} if inputs is None else inputs).run_id
 
-    def invoke(self, message: Message, budget: Budget | None = None) -> Ending:
+    def invoke(self, message: Message, budget: Budget | None = None) -> InvocationEnd:
         return asyncio.run(self.runner.run(message, budget or Budget(60_000)))
 
     def step(self, budget: Budget | None = None) -> bool:

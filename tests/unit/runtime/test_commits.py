@@ -19,7 +19,7 @@ from stepless.ports import Batch, Call, Message
 from stepless.runtime.commits import Commits
 from stepless.runtime.runlog import RunLog
 from stepless.runtime.session.budget import Budget
-from stepless.runtime.session.runner import Ending, Runner
+from stepless.runtime.session.runner import InvocationEnd, Runner
 from stepless.runtime.wiring.local import local
 
 Write = Callable[[], Any]
@@ -134,18 +134,18 @@ def test_runs_side_by_side_on_a_file_share_transactions_and_lose_nothing(tmp_pat
         with store.together():
             yield
 
-    world = replace(built.world, commits=Commits(counted), runs={"function": echo})
+    world = replace(built.world, commits=Commits(counted), kind_code={"function": echo})
     runner = Runner(world, built.service.versions)
     built.service.publish(chain(3))
 
-    async def one(run_id: str) -> Ending:
+    async def one(run_id: str) -> InvocationEnd:
         return await runner.run(Message(run_id, "start"), Budget(60_000))
 
-    async def scene(runs: list[str]) -> list[Ending]:
+    async def scene(runs: list[str]) -> list[InvocationEnd]:
         return await asyncio.gather(*map(one, runs))
 
     runs = [built.service.start("small", {}).run_id for _ in range(20)]
-    assert set(asyncio.run(scene(runs))) == {Ending.ENDED}
+    assert set(asyncio.run(scene(runs))) == {InvocationEnd.ENDED}
     for run_id in runs:
         batches += len(store.read_log(run_id))
         log = list(RunLog(store, world.blobs, run_id).read())

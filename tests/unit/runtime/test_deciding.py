@@ -11,7 +11,7 @@ def test_a_decision_is_of_when_the_person_decided_also_when_the_runner_came_late
     run_id = machine.start(ASK)
     machine.drain()
     machine.clock.advance(5_000)
-    decided = machine.service.decide(run_id, "ask", "approved", {}, "Ada")
+    decided = machine.service.answer_pause(run_id, "ask", "approved", {}, "Ada")
     machine.clock.advance(900_000)
     machine.drain()
     output = machine.view(run_id).outputs["ask"]

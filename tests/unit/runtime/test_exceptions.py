@@ -13,7 +13,7 @@ import pytest
 from stepless.adapters.memory.models import ScriptedModels
 from stepless.limits import MAX_EXCEPTION_BYTES
 from stepless.model.work import NodeFailure
-from stepless.nodes import RUNS, model_runs
+from stepless.nodes import KIND_CODE, model_kind_code
 from stepless.nodes.function import function
 from stepless.runtime.verbs.inspecting import exception_behind
 
@@ -73,7 +73,7 @@ def run(machine: Any) -> Callable[..., Any]:
     """A run of functions as they are, at rest."""
 
     def made(nodes: dict[str, Any], **top: Any) -> str:
-        machine.world.runs["function"] = RUNS["function"]
+        machine.world.kind_code["function"] = KIND_CODE["function"]
         run_id: str = machine.start(nodes, **top)
         machine.drain()
         return run_id
@@ -170,14 +170,14 @@ def test_a_kind_that_breaks_its_promise_is_told(machine: Any) -> None:
     async def out_of_time(call: Any) -> Any:
         raise TimeoutError("the queue is silent")
 
-    machine.world.runs.update(http=broken, event=out_of_time)
+    machine.world.kind_code.update(http=broken, event=out_of_time)
     nodes = {"a": {"type": "http", "with": {"url": "http://127.0.0.1:9/"}}}
     run_id = machine.start(nodes)
     machine.drain()
     record = machine.view(run_id).nodes["a"]
     assert (record.code, record.error["message"]) == ("kind_raised", "LookupError: nothing there")
     assert record.exception["function"] == "broken"
-    machine.world.runs.update(http=out_of_time)
+    machine.world.kind_code.update(http=out_of_time)
     run_id = machine.start(nodes)
     machine.drain()
     record = machine.view(run_id).nodes["a"]
@@ -200,7 +200,7 @@ def test_sandboxed_code_tells_its_lines(machine: Any) -> None:
 
 def test_a_tool_tells_its_exception_in_its_line(machine: Any) -> None:
     asked = {"calls": [{"call": "raising_price", "args": {"item": "carrot"}}, {"call": "lookup", "args": {}}]}
-    machine.world.runs.update(function=RUNS["function"], **model_runs(ScriptedModels([asked, "It has no price."])))
+    machine.world.kind_code.update(function=KIND_CODE["function"], **model_kind_code(ScriptedModels([asked, "It has no price."])))
     tools = [{"call": "raising.price"}, {"node": "lookup", "parameters": {"type": "object"}}]
     nodes = {"lookup": calling("raising.chained"), "ask": {"type": "llm", "with": {"prompt": "How much?", "tools": tools}}}
     run_id = machine.start(nodes)

@@ -53,7 +53,7 @@ def play(machine: Any, node: Node, on_death: Callable[[], None], nodes: dict[str
         if not went_on or (not answered and machine.store.get_run(run_id).status == "paused"):
             if answered or "w" not in (nodes or eventful(node)):
                 return run_id
-            machine.service.decide(run_id, "w", "approved", {})
+            machine.service.answer_pause(run_id, "w", "approved", {})
             answered = True
     raise AssertionError("it never comes to rest")
 

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from stepless.model.work import NodeFailure
-from stepless.nodes import RUNS
+from stepless.nodes import KIND_CODE
 from stepless.nodes.function import FunctionCall, function
 from stepless.runtime.session.budget import Budget
 
@@ -45,7 +45,7 @@ def at_work(machine: Any) -> Any:
     begun.clear()
     ended.clear()
     codes.clear()
-    machine.world.runs["function"] = RUNS["function"]
+    machine.world.kind_code["function"] = KIND_CODE["function"]
     return machine
 
 

@@ -12,7 +12,7 @@ from stepless.errors import Refused
 from stepless.limits import MAX_DURATION_MS, MAX_UNMARKED_SIGNALS
 from stepless.ports import Message
 from stepless.runtime.session.children import caller
-from stepless.runtime.session.runner import Ending
+from stepless.runtime.session.runner import InvocationEnd
 
 Node = Callable[..., dict[str, Any]]
 
@@ -30,14 +30,14 @@ def work_off(machine: Any) -> None:
 def test_a_few_answers_are_told_again_and_change_nothing(machine: Any, node: Node) -> None:
     run_id = machine.start({"w1": approval(), "a": node("w1.approved"), "w2": approval("a"), "b": node("w2.approved")})
     machine.drain()
-    machine.service.decide(run_id, "w1", "approved", {}, "Ada")
+    machine.service.answer_pause(run_id, "w1", "approved", {}, "Ada")
     machine.drain()
     batches = len(machine.store.read_log(run_id))
     for _ in range(3):
-        assert machine.invoke(Message(run_id, "sweep")) is Ending.PARKED
+        assert machine.invoke(Message(run_id, "sweep")) is InvocationEnd.PARKED
         assert machine.queue.receive(machine.clock.now_ms()) is None  # what is not marked is no news
     assert len(machine.store.read_log(run_id)) == batches
-    machine.service.decide(run_id, "w2", "approved", {}, "Ada")
+    machine.service.answer_pause(run_id, "w2", "approved", {}, "Ada")
     machine.drain()
     assert machine.view(run_id).status == "completed"
     assert machine.calls == {"a": 1, "b": 1}
@@ -51,14 +51,14 @@ def test_many_answers_are_marked_so_that_an_inbox_stays_small(machine: Any) -> N
     run_id = machine.start({f"w{i}": approval() for i in range(asked)})
     machine.drain()
     for i in range(asked):
-        machine.service.decide(run_id, f"w{i}", "approved", {})
+        machine.service.answer_pause(run_id, f"w{i}", "approved", {})
         machine.drain()
         assert len(machine.store.read_inbox(run_id)) == (i + 1) % (MAX_UNMARKED_SIGNALS + 1)
     assert machine.view(run_id).status == "completed"
 
 
 def test_news_of_a_child_are_told_once(machine: Any) -> None:
-    machine.world.runs["workflow"] = caller(machine.world, machine.service.versions)
+    machine.world.kind_code["workflow"] = caller(machine.world, machine.service.versions)
     machine.service.publish({"id": "child", "nodes": {"c": {"type": "transform", "with": {"value": 1}}}})
     run_id = machine.start({"call": {"type": "workflow", "with": {"workflow": "child"}}, "w": approval("call")})
     machine.drain()
@@ -74,7 +74,7 @@ def test_a_parked_run_counts_against_the_concurrency_of_its_workflow(machine: An
     assert (head.status, head.due_ms) == ("paused", machine.clock.now_ms() + MAX_DURATION_MS)
     with pytest.raises(Refused):
         machine.service.start("small", {})
-    machine.service.decide(run_id, "w", "approved", {})
+    machine.service.answer_pause(run_id, "w", "approved", {})
     work_off(machine)
     assert machine.view(run_id).status == "completed"
     assert machine.service.start("small", {}).run_id

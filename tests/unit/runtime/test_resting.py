@@ -20,7 +20,7 @@ from stepless.model.packing import dump, pack, unpack
 from stepless.ports import Message, RunFilter
 from stepless.runtime.inbox import answer_signal
 from stepless.runtime.runlog import RunLog
-from stepless.runtime.session.endings import Ending
+from stepless.runtime.session.invocation_end import InvocationEnd
 
 Node = Callable[..., dict[str, Any]]
 ASK = {"type": "approval", "after": "a", "with": {"message": "Go on?"}}
@@ -78,7 +78,7 @@ def test_a_damaged_log_is_told_with_run_and_place_by_every_reader(filed: Any, no
             continue  # a log that is merely short: only the header knows better
         with pytest.raises(DamagedLog) as told:
             read(run_id)
-        assert told.value.error_code == "damaged_log"
+        assert told.value.code == "damaged_log"
         assert told.value.place.startswith(f"{run_id}#")
         assert first <= told.value.sequence
         assert "restore" in told.value.mend
@@ -92,7 +92,7 @@ def test_the_runner_lets_it_rest_unchanged_and_looks_again_ever_more_seldom(file
     filed.service.cancel(run_id)
     filed.queue.receive(filed.clock.now_ms())
     for _ in range(9):
-        assert filed.invoke(Message(run_id, "sweep")) is Ending.RESTS
+        assert filed.invoke(Message(run_id, "sweep")) is InvocationEnd.RESTS
         head = filed.store.get_run(run_id)
         assert (head.status, head.owner, head.lease_until_ms) == ("damaged_log", None, 0)
         rests.append(head.due_ms - filed.clock.now_ms())
@@ -133,7 +133,7 @@ def test_once_mended_it_goes_on_where_it_stood(filed: Any, node: Node) -> None:
     damage(filed, run_id, "garbage")
     filed.invoke(Message(run_id, "sweep"))
     put(filed, run_id, first, data)
-    filed.service.decide(run_id, "w", "approved", {})
+    filed.service.answer_pause(run_id, "w", "approved", {})
     filed.drain()
     assert (filed.view(run_id).status, filed.store.get_run(run_id).status) == ("completed", "completed")
     assert filed.calls == {"a": 1, "b": 1}
@@ -160,7 +160,7 @@ def test_what_a_newer_release_wrote_rests_until_a_release_that_knows_it(filed: A
     assert filed.step()
     with pytest.raises(NewerLog) as told:
         filed.view(run_id)
-    assert (told.value.error_code, told.value.http_status, told.value.place) == ("newer_log", 503, f"{run_id}#{first}")
+    assert (told.value.code, told.value.http_status, told.value.place) == ("newer_log", 503, f"{run_id}#{first}")
     head = filed.store.get_run(run_id)
     assert (head.status, head.owner) == ("newer_log", None)
     assert head.due_ms == filed.clock.now_ms() + UNREADABLE_REST_MS
@@ -181,7 +181,7 @@ def test_others_go_on_beside_it(filed: Any, node: Node) -> None:
     filed.runner.on_unreadable = lambda run_id, error: told.append((run_id, error))
     while filed.store.get_run(good).status != "completed":
         assert filed.step()
-    assert [(run_id, error.error_code) for run_id, error in told] == [(bad, "damaged_log")]
+    assert [(run_id, error.code) for run_id, error in told] == [(bad, "damaged_log")]
     assert filed.view(good).status == "completed"
 
 
@@ -195,7 +195,7 @@ def test_a_large_value_that_is_gone_or_no_json_is_a_damaged_log(filed: Any, node
         filed.store.database.change(statement, ())
         with pytest.raises(DamagedLog, match="the blob"):
             filed.view(run_id)
-    assert filed.invoke(Message(run_id, "sweep")) is Ending.RESTS
+    assert filed.invoke(Message(run_id, "sweep")) is InvocationEnd.RESTS
 
 
 def test_a_damaged_snapshot_costs_time_and_nothing_else(filed: Any, node: Node) -> None:

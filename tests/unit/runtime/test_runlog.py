@@ -18,7 +18,7 @@ def test_a_snapshot_of_an_engine_with_another_format_is_left_aside(machine: Any,
     state = RunLog(machine.store, machine.world.blobs, run_id).load(machine.service.versions.graph("small", head.version))
     foreign = {**unpack(encode_state(state)), "format": 99, "run": {}}
     machine.store.put_snapshot(run_id, head.sequence, pack(dump(foreign)))
-    machine.service.decide(run_id, "w", "approved", {})
+    machine.service.answer_pause(run_id, "w", "approved", {})
     machine.runner = machine.process()
     machine.drain()
     assert machine.view(run_id).status == "completed"

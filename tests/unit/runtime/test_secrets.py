@@ -26,8 +26,8 @@ from stepless.api.app import create_app
 from stepless.limits import MAX_LOG_CHARACTERS
 from stepless.runtime.triggers.signatures import sign
 from stepless.runtime.triggers.webhooks import HookRequest
-from stepless.runtime.wiring.inprocess import serving
 from stepless.runtime.wiring.local import Local, local
+from stepless.runtime.wiring.single_run import serving
 
 SECRET = 'zq7-"p@ss/w+rd& ü-9X4'  # differs in JSON, in URLs, in Python's quotes
 PLAIN = "zq8-only-letters-digits-77"

@@ -14,8 +14,8 @@ import pytest
 from stepless import function
 from stepless.adapters.memory.secrets import MemorySecrets
 from stepless.runtime.verbs.inspecting import RunView
-from stepless.runtime.wiring.inprocess import follow, serving
 from stepless.runtime.wiring.local import Local, local
+from stepless.runtime.wiring.single_run import follow, serving
 
 
 @function("unset_env.say")

@@ -58,7 +58,7 @@ async def _exchange(script: Path, request: bytes) -> tuple[bytes, int]:
         reply = await _bounded(process)
         return reply, await process.wait()
     finally:
-        await _bury(process)
+        await _kill_and_reap(process)
 
 
 async def _bounded(process: Process) -> bytes:
@@ -71,7 +71,7 @@ async def _bounded(process: Process) -> bytes:
     return bytes(reply)
 
 
-async def _bury(process: Process) -> None:
+async def _kill_and_reap(process: Process) -> None:
     """Ends the process and all that it may have started, and lets go of its pipes."""
     if process.returncode is None:
         with suppress(ProcessLookupError):

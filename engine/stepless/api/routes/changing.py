@@ -14,15 +14,15 @@ from starlette.responses import Response
 from stepless.api.auth import may
 from stepless.api.bodies import documented_body, read_model
 from stepless.api.links import Links
-from stepless.api.models import BulkOut, CancelOut, HoldOut, StartedOut
 from stepless.api.problems import documented
 from stepless.api.replies import reply
 from stepless.api.requests import BulkBody, CancelBody, HoldBody, RerunBody
 from stepless.api.routes.listing import run_filter
 from stepless.api.routes.runs import reply_started
+from stepless.api.schemas import BulkOut, CancelOut, HoldOut, StartedOut
 from stepless.errors import InvalidRequest
 from stepless.ports import RunHead
-from stepless.runtime.access.apikeys import Role
+from stepless.runtime.access.api_keys import Role
 from stepless.runtime.service import Service
 
 Verb = Callable[[RunHead], str]

@@ -18,10 +18,10 @@ from starlette.concurrency import run_in_threadpool
 from starlette.responses import Response, StreamingResponse
 
 from stepless.api import requests
-from stepless.api.models import EventsOut
 from stepless.api.negotiation import preferred, wished_wait_s
 from stepless.api.problems import documented
 from stepless.api.replies import fitting, page
+from stepless.api.schemas import EventsOut
 from stepless.api.waiting import wait_for
 from stepless.errors import InvalidRequest
 from stepless.limits import MAX_LONG_POLL_MS, PAGE_EVENTS, STREAM_RETRY_MS

@@ -5,9 +5,9 @@ from __future__ import annotations
 from fastapi import APIRouter
 from starlette.responses import Response
 
-from stepless.api.models import HealthOut
 from stepless.api.problems import documented
 from stepless.api.replies import reply
+from stepless.api.schemas import HealthOut
 from stepless.runtime.service import Service
 
 

@@ -12,10 +12,10 @@ from starlette.responses import Response
 
 from stepless.api.bodies import read_body
 from stepless.api.links import Links
-from stepless.api.models import StartedOut
 from stepless.api.problems import documented
 from stepless.api.replies import encode
 from stepless.api.routes.runs import idempotency_key, reply_started
+from stepless.api.schemas import StartedOut
 from stepless.api.waiting import has_responded, watch
 from stepless.errors import AuthorError
 from stepless.limits import MAX_LONG_POLL_MS

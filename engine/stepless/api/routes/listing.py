@@ -9,10 +9,10 @@ from fastapi import APIRouter, Query
 from starlette.responses import Response
 
 from stepless.api.links import Links
-from stepless.api.models import RunHeadOut, RunsOut
 from stepless.api.problems import documented
 from stepless.api.replies import instant, reply
 from stepless.api.requests import RunsQuery
+from stepless.api.schemas import RunHeadOut, RunsOut
 from stepless.core.state import RunStatus
 from stepless.errors import InvalidRequest
 from stepless.ports import RunFilter, RunHead

@@ -14,11 +14,11 @@ from starlette.responses import Response
 from stepless.api import page
 from stepless.api.bodies import FORM, form_fields, is_json, media_type, read_body, unsupported, validated
 from stepless.api.forms import PREFIX, fields_of, parted, shown_answer, typed_answer
-from stepless.api.models import DecisionOut, QuestionOut
 from stepless.api.negotiation import preferred
 from stepless.api.problems import documented, respond
 from stepless.api.replies import decision_out, encode, instant, reply
 from stepless.api.requests import ResumeBody
+from stepless.api.schemas import DecisionOut, QuestionOut
 from stepless.compile.reading.strict_json import strict_json
 from stepless.errors import CallerError, Gone, InvalidRequest, LimitExceeded, SteplessError, TransientError
 from stepless.limits import MAX_ANSWER_BYTES
@@ -217,7 +217,7 @@ def _explained(
     service: Service, token: str, error: SteplessError, as_page: bool, typed: Mapping[str, str] | None = None
 ) -> Response:
     """A refusal: for people with the question that it is about, where the link is genuine."""
-    if as_page and error.error_code == "already_decided":
+    if as_page and error.code == "already_decided":
         return _late_page(service, token)
     if as_page and error.http_status == 410:
         return _closed_page(service, token)

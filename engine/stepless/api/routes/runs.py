@@ -15,7 +15,11 @@ from stepless.api.auth import may
 from stepless.api.bodies import documented_body, read_model
 from stepless.api.bounded import bounded
 from stepless.api.links import Links
-from stepless.api.models import (
+from stepless.api.negotiation import wished_wait_s
+from stepless.api.problems import documented
+from stepless.api.replies import fitting, instant, page, reply, value_reply
+from stepless.api.requests import NodesQuery, StartBody, StartQuery
+from stepless.api.schemas import (
     CallOut,
     ExceptionOut,
     HeldOut,
@@ -28,10 +32,6 @@ from stepless.api.models import (
     TagOut,
     TagsOut,
 )
-from stepless.api.negotiation import wished_wait_s
-from stepless.api.problems import documented
-from stepless.api.replies import fitting, instant, page, reply, value_reply
-from stepless.api.requests import NodesQuery, StartBody, StartQuery
 from stepless.api.waiting import Rest, watch
 from stepless.core.history.called import Called
 from stepless.core.history.tags import Tag
@@ -40,7 +40,7 @@ from stepless.errors import InvalidRequest
 from stepless.limits import MAX_DETAILS_BYTES, MAX_PAUSES_BYTES
 from stepless.model.json import JSON
 from stepless.ports import RunHead
-from stepless.runtime.access.apikeys import Role
+from stepless.runtime.access.api_keys import Role
 from stepless.runtime.headers import number_of, version_of
 from stepless.runtime.service import Service
 from stepless.runtime.verbs.inspecting import OpenPause, RunView

@@ -13,10 +13,10 @@ from starlette.responses import Response
 
 from stepless.api.bodies import is_json, media_type, read_body, unsupported
 from stepless.api.links import Links
-from stepless.api.models import DocumentOut, PublishedOut, VersionOut, WorkflowsOut
 from stepless.api.problems import documented
 from stepless.api.replies import finding_out, instant, reply
 from stepless.api.requests import ListQuery
+from stepless.api.schemas import DocumentOut, PublishedOut, VersionOut, WorkflowsOut
 from stepless.compile import parse
 from stepless.compile.reading.read import Syntax
 from stepless.errors import InvalidRequest

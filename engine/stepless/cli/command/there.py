@@ -222,19 +222,19 @@ For one's own machine: a wait, a retry, a deadline or a reminder. Other runs go 
     Verb("runs unpause", "stepless.cli.verbs.acting:release", "the former name of `runs release`", """\
   stepless runs unpause run_1a2b3c
 """, _one_run),
-    Verb("keys list", "stepless.cli.verbs.keys:list_", "list API keys", """\
+    Verb("keys list", "stepless.cli.verbs.api_keys:list_", "list API keys", """\
   stepless keys list
 """, add_where),
-    Verb("keys create", "stepless.cli.verbs.keys:create", "make an API key", """\
+    Verb("keys create", "stepless.cli.verbs.api_keys:create", "make an API key", """\
   stepless keys create shop --role run
   stepless keys create support --role run --role approve
 """, _keys_create),
-    Verb("keys rotate", "stepless.cli.verbs.keys:rotate", "give an API key a new secret, or the links a new signing key", """\
+    Verb("keys rotate", "stepless.cli.verbs.api_keys:rotate", "give an API key a new secret, or the links a new signing key", """\
   stepless keys rotate key_1a2b3c       # an API key: the old secret opens for 24 hours
   stepless keys rotate --signing        # the key that signs links, in the file
   stepless keys rotate --signing - < keys.json > new-keys.json     # of a deployment
 """, _keys_rotate),
-    Verb("keys revoke", "stepless.cli.verbs.keys:revoke", "let an API key open nothing any more", """\
+    Verb("keys revoke", "stepless.cli.verbs.api_keys:revoke", "let an API key open nothing any more", """\
   stepless keys revoke key_1a2b3c
 """, _keys_revoke),
 )  # fmt: skip

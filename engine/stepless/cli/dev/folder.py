@@ -11,7 +11,7 @@ from pathlib import Path
 
 from stepless.cli.dev.modules import Modules
 from stepless.cli.reach.files import DOCUMENT_SUFFIXES, documents_in, read_source, registers_functions
-from stepless.cli.terminal.complaints import summary, tell, tell_findings
+from stepless.cli.terminal.complaints import print_findings, summary, tell
 from stepless.compile import compile_document
 from stepless.errors import ConfigError, DocumentRefused, SteplessError
 from stepless.limits import MAX_WATCHED_FILES
@@ -167,7 +167,7 @@ class Folder:
         if only_news and self._news.get(path) == news:
             return
         self._news[path] = news
-        tell_findings(judged.findings, str(path), judged.text)
+        print_findings(judged.findings, str(path), judged.text)
         if judged.fault is not None:
             tell(judged.fault, str(path))
         if judged.served is None:

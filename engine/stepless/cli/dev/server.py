@@ -15,7 +15,7 @@ from stepless.api.app import create_app
 from stepless.cli.dev.folder import Folder
 from stepless.cli.dev.http import Server
 from stepless.cli.dev.modules import Modules
-from stepless.cli.dev.telling import Teller, announcement
+from stepless.cli.dev.run_lines import RunLines, announcement
 from stepless.errors import ConfigError, InvalidRequest
 from stepless.limits import LOCAL_BUDGET_MS, SETTLE_MS, WATCH_MS
 from stepless.nodes.function import names
@@ -83,8 +83,8 @@ async def _serve(built: Local, folder: Folder, listener: socket.socket, argument
 
     server = Server(app, announce)
     stop = _stop_signal()
-    teller = Teller(built.service, url)
-    built.host.on_beginning, built.host.on_ending = teller.begins, teller.rests
+    lines = RunLines(built.service, url)
+    built.host.on_beginning, built.host.on_ending = lines.begins, lines.rests
     runner = asyncio.create_task(built.host.serve())
     web = asyncio.create_task(server.serve([listener]))
     stopping = asyncio.create_task(stop.wait())

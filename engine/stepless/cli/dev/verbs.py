@@ -30,7 +30,7 @@ def _ask(gateway: Gateway, run_id: str, verb: str) -> dict[str, JSON]:
     try:
         done: dict[str, JSON] = gateway.ask("POST", "runs", run_id, verb)
     except InvalidRequest as error:
-        if error.error_code != "not_found":  # which says that there is no such route
+        if error.code != "not_found":  # which says that there is no such route
             raise
         message, mend = f"this server does not {verb}", "only `stepless dev`, and the file that it serves, do"
         raise InvalidRequest(message, code="not_found", place=gateway.where, mend=mend) from error

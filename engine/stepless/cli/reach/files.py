@@ -20,7 +20,7 @@ from stepless.errors import ConfigError, DocumentRefused
 from stepless.limits import MAX_DOCUMENT_BYTES, MAX_INPUT_BYTES
 from stepless.model.json import JSON
 from stepless.nodes.function import MODULES_VARIABLE, load_modules
-from stepless.runtime.wiring.inprocess import read_document
+from stepless.runtime.wiring.single_run import read_document
 
 DOCUMENT_SUFFIXES = (".yaml", ".yml", ".json")
 _NODES: Final = re.compile(rb"""(?:^|[{,])\s*["']?nodes["']?\s*:""", re.MULTILINE)

@@ -11,7 +11,7 @@ from urllib.parse import quote, urlsplit
 
 import httpx
 
-from stepless.cli.terminal.patience import patience
+from stepless.cli.terminal.waiting_line import waiting_line
 from stepless.errors import DocumentRefused, InvalidRequest, SteplessError
 from stepless.limits import CLIENT_TIMEOUT_MS, MAX_PAGE_ITEMS
 from stepless.model.findings import Finding, Severity
@@ -53,7 +53,7 @@ class Gateway:
         asked = {name: value for name, value in (query or {}).items() if value not in (None, [])}
         sent = {"json": body} if content is None and body is not None else {"content": content}
         try:
-            with patience(f"waiting for {self.where}", quietly):
+            with waiting_line(f"waiting for {self.where}", quietly):
                 answer = self._client.request(method, url, params=asked, headers=headers, **sent)
         except httpx.TimeoutException as error:
             raise self._unreachable("it took too long to answer", "try again") from error
@@ -115,10 +115,10 @@ def opened(arguments: argparse.Namespace, *, made: bool = False) -> Iterator[Gat
         with _client(url, arguments.key or os.environ.get(KEY_VARIABLE, "")) as client:
             yield Gateway(client, url)
         return
-    from stepless.cli.reach.inprocess import URL, FileTransport  # what answers in this process takes half a second to import
+    from stepless.cli.reach.file_transport import URL, FileTransport  # what answers in this process takes half a second to import
 
     file = arguments.db or DEFAULT_DB
-    with patience(f"opening {file}"):
+    with waiting_line(f"opening {file}"):
         transport = FileTransport(file, made=made)
     with httpx.Client(transport=transport, base_url=URL) as client:
         yield Gateway(client, file, file, transport.attached.holder)

@@ -16,9 +16,9 @@ from stepless.model.json import JSON
 def tell(error: SteplessError, file: str = "", text: str = "") -> None:
     """Writes an error to standard error; a refused document with all its findings, each at its line of `file`."""
     if isinstance(error, DocumentRefused):
-        tell_findings(error.findings, file, text)
+        print_findings(error.findings, file, text)
         return
-    sys.stderr.write(told(error.message, error.error_code, error.place or file, error.mend))
+    sys.stderr.write(told(error.message, error.code, error.place or file, error.mend))
 
 
 def told(message: str, code: str, place: str, mend: str) -> str:
@@ -27,7 +27,7 @@ def told(message: str, code: str, place: str, mend: str) -> str:
     return f"{where}error: {message} [{code}]\n{follows}"
 
 
-def tell_findings(findings: Iterable[Finding], file: str = "", text: str = "") -> None:
+def print_findings(findings: Iterable[Finding], file: str = "", text: str = "") -> None:
     """Writes findings to standard error, in their order: `file:line: severity: message [code]`, then place and mend."""
     lines = Lines(text)
     for finding in findings:
@@ -58,7 +58,7 @@ def _sentence(mend: str) -> str:
 
 def error_document(error: SteplessError, text: str = "") -> dict[str, JSON]:
     """An error as the API words it; findings with their lines of `text`."""
-    told: dict[str, JSON] = {"code": error.error_code, "message": error.message.partition("\n")[0]}
+    told: dict[str, JSON] = {"code": error.code, "message": error.message.partition("\n")[0]}
     if isinstance(error, DocumentRefused):
         told["findings"] = finding_documents(error.findings, text)
     facts = {name: value for name, value in error.facts.items() if isinstance(value, str | int | list | dict)}

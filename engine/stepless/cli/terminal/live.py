@@ -31,7 +31,7 @@ class Watcher(Protocol):
         """Events that were added to the progress; none when nothing happened since."""
         ...
 
-    def hold(self) -> None:
+    def yield_terminal(self) -> None:
         """Leaves the terminal to a prompt; `see` takes it back."""
         ...
 
@@ -44,7 +44,7 @@ class Silence:
     def see(self, events: Sequence[Envelope]) -> None:
         """Shows nothing."""
 
-    def hold(self) -> None:
+    def yield_terminal(self) -> None:
         """Has nothing to leave."""
 
     def close(self) -> None:
@@ -64,7 +64,7 @@ class PlainLines:
                 at = duration(instant_ms(event["timestamp"]) - self._progress.started_ms)
                 print(f"{at:>9}  {event['payload']['instance']:<20}  {text}", flush=True)
 
-    def hold(self) -> None:
+    def yield_terminal(self) -> None:
         sys.stdout.flush()
 
     def close(self) -> None:
@@ -131,7 +131,7 @@ class Tree:
         else:
             self._live.refresh()
 
-    def hold(self) -> None:
+    def yield_terminal(self) -> None:
         """Leaves the tree standing as it is, with the prompt below it."""
         self.close()
         self._console.print(self._drawn())

@@ -192,7 +192,7 @@ def _decided(gateway: Gateway, pause: Mapping[str, Any], arguments: argparse.Nam
             given: Mapping[str, Any] = gateway.ask("POST", "resume", token, body=body)
             return given
         except SteplessError as error:
-            if prompt is None or error.error_code != "answer_invalid" or arguments.answer is not None:
+            if prompt is None or error.code != "answer_invalid" or arguments.answer is not None:
                 raise
             sys.stderr.write(f"{error.message}\n")
 

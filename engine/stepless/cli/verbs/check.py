@@ -12,7 +12,7 @@ from typing import Final
 from stepless.cli.graph.drawing import dot, mermaid, nodes_and_edges
 from stepless.cli.graph.svg import svg
 from stepless.cli.reach.files import Refused, documents_among, load_functions, read_source
-from stepless.cli.terminal.complaints import error_document, finding_documents, summary, tell, tell_findings
+from stepless.cli.terminal.complaints import error_document, finding_documents, print_findings, summary, tell
 from stepless.cli.terminal.field_docs import described
 from stepless.cli.terminal.showing import put_json
 from stepless.compile import check_document, compile_document, json_schema
@@ -54,7 +54,7 @@ def _is_sound(file: str, arguments: argparse.Namespace) -> bool:
     if arguments.json:
         put_json({"file": file, "sound": sound, "findings": finding_documents(findings, text)})
     else:
-        tell_findings(findings, file, text)
+        print_findings(findings, file, text)
         print(f"{file}: {summary(findings) or 'fine'}")
     return sound
 

@@ -8,14 +8,14 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Final
 
-from stepless.cli.terminal.complaints import finding_documents, summary, tell_findings
+from stepless.cli.terminal.complaints import finding_documents, print_findings, summary
 from stepless.cli.terminal.showing import put_json
 from stepless.compile import parse
 from stepless.compile.reading.write_yaml import write_yaml
 from stepless.errors import DocumentRefused, InvalidRequest
 from stepless.imports import sim
 from stepless.model.json import JSON
-from stepless.runtime.wiring.inprocess import read_document
+from stepless.runtime.wiring.single_run import read_document
 
 _SHOWN_LINES_BYTES: Final = 500_000  # above this, looking lines up for findings takes longer than anybody waits
 
@@ -34,7 +34,7 @@ def import_(arguments: argparse.Namespace) -> int:
         return 0
     if arguments.out is None:
         sys.stdout.write(write_yaml(imported.document))
-    tell_findings(imported.findings, arguments.file, text)
+    print_findings(imported.findings, arguments.file, text)
     if imported.findings:
         sys.stderr.write(f"{arguments.file}: {summary(imported.findings)}\n")
     return 0

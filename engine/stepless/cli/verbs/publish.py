@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from stepless.cli.reach.files import documents_among, load_functions, read_source
 from stepless.cli.reach.gateway import Gateway, opened
-from stepless.cli.terminal.complaints import error_document, finding_documents, summary, tell, tell_findings
+from stepless.cli.terminal.complaints import error_document, finding_documents, print_findings, summary, tell
 from stepless.cli.terminal.showing import put_json, when
 from stepless.compile import check_document
 from stepless.compile.reading.write_yaml import write_yaml
@@ -48,7 +48,7 @@ def _publish(gateway: Gateway, file: str, arguments: argparse.Namespace) -> bool
         headers = {"content-type": kind}
         answer = gateway.answer("PUT", "workflows", str(source.document["id"]), content=text.encode(), headers=headers)
     except SteplessError as error:
-        if error.error_code in ("unreachable", "no_stepless", "unauthorized"):
+        if error.code in ("unreachable", "no_stepless", "unauthorized"):
             raise  # nor will the next file be
         _tell_refusal(error, file, getattr(error, "text", text), arguments)
         return False
@@ -58,7 +58,7 @@ def _publish(gateway: Gateway, file: str, arguments: argparse.Namespace) -> bool
         warnings = finding_documents(findings, text)
         put_json({**version, "file": file, "state": state, "warnings": warnings})
     else:
-        tell_findings(findings, file, text)
+        print_findings(findings, file, text)
         print(f"{version['id']}  version {version['version']}  {_short(version)}  {state}", flush=True)
     return True
 

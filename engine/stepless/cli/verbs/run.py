@@ -31,8 +31,8 @@ from stepless.nodes import KINDS
 from stepless.nodes.function import names, signatures
 from stepless.runtime.inbox import RESUME
 from stepless.runtime.verbs.inspecting import RunView, graph_of
-from stepless.runtime.wiring.inprocess import Asking, Question, follow, give_answer, open_questions, plain_answer, serving
 from stepless.runtime.wiring.local import Local, local
+from stepless.runtime.wiring.single_run import Asking, Question, follow, give_answer, open_questions, plain_answer, serving
 
 DONE, FAILED, INTERRUPTED = 0, 1, 130
 MAX_WIDTH = 100
@@ -79,7 +79,7 @@ def _publish_beside(built: Local, arguments: argparse.Namespace) -> None:
             if not path.samefile(file):
                 built.service.publish(read_source(path).document, functions=signatures())
         except SteplessError as error:
-            sys.stderr.write(f"{path}: not published: `stepless validate {path}` says why [{error.error_code}]\n")
+            sys.stderr.write(f"{path}: not published: `stepless validate {path}` says why [{error.code}]\n")
 
 
 def _found(built: Local, arguments: argparse.Namespace, inputs: JSON) -> str:
@@ -144,7 +144,7 @@ class _Attendant:
             answer = plain_answer(question.pause, self.approve == "yes")
             return answer is not None and give_answer(self.built, question, answer, _me())
         while self.prompt is not None:
-            self.watcher.hold()
+            self.watcher.yield_terminal()
             try:
                 return give_answer(self.built, question, await self.prompt.ask(question.pause), _me())
             except NoMoreAnswers:

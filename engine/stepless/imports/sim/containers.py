@@ -7,7 +7,7 @@ from typing import Final
 
 from stepless.errors import ExpressionError
 from stepless.expressions import compile_expression
-from stepless.imports.sim.references import SHAPE, Read
+from stepless.imports.sim.reference_translation import SHAPE, Read
 from stepless.imports.sim.site import Node, Site
 from stepless.imports.sim.values import Unreadable, read_json, whole_number
 from stepless.limits import DEFAULT_MAX_ITERATIONS, DEFAULT_WINDOW, MAX_ITERATIONS

@@ -13,7 +13,7 @@ from stepless.imports.sim.containers import container
 from stepless.imports.sim.export import CONTAINERS, NOTE, Block, Export, read_export
 from stepless.imports.sim.findings import Report
 from stepless.imports.sim.names import compared, slug, unique, word
-from stepless.imports.sim.references import References
+from stepless.imports.sim.reference_translation import References
 from stepless.imports.sim.site import Node, Site, call_name
 from stepless.imports.sim.wiring import wire
 from stepless.limits import MAX_ENV_NAMES, MAX_ID_CHARACTERS, MAX_IMPORT_FAULTS, MAX_MESSAGE_CHARACTERS

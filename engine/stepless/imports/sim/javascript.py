@@ -20,7 +20,7 @@ from dataclasses import dataclass
 from typing import Final, TypeAlias
 
 from stepless.imports.sim.names import ENV_NAME
-from stepless.imports.sim.references import SHAPE, Read, Unread, quoted
+from stepless.imports.sim.reference_translation import SHAPE, Read, Unread, quoted
 from stepless.limits import MAX_EXPRESSION_CHARACTERS, MAX_EXPRESSION_DEPTH
 
 _TERNARY, _OR, _AND, _NOT, _COMPARED, _SUM, _PRODUCT, _SIGNED, _ATOM = range(9)

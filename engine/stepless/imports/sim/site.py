@@ -13,7 +13,7 @@ from stepless.imports.sim.export import Block
 from stepless.imports.sim.findings import Report
 from stepless.imports.sim.javascript import Names, Untranslated, translate
 from stepless.imports.sim.names import word
-from stepless.imports.sim.references import Place, References, quoted
+from stepless.imports.sim.reference_translation import Place, References, quoted
 from stepless.limits import MAX_EXPRESSION_CHARACTERS, MAX_FUNCTION_NAME_CHARACTERS
 from stepless.model.json import JSON
 

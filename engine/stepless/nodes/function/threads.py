@@ -17,8 +17,8 @@ from typing import Any, TypeAlias
 from stepless.limits import IDLE_THREAD_S, MAX_FUNCTION_THREADS
 from stepless.model.work import NodeFailure
 
-Ending: TypeAlias = tuple[Any, BaseException | None]
-Job: TypeAlias = tuple[Callable[[], Any], "asyncio.Future[Ending]", asyncio.AbstractEventLoop]
+ThreadOutcome: TypeAlias = tuple[Any, BaseException | None]
+Job: TypeAlias = tuple[Callable[[], Any], "asyncio.Future[ThreadOutcome]", asyncio.AbstractEventLoop]
 
 
 class Threads:
@@ -31,11 +31,11 @@ class Threads:
         self._count = 0
         self._lock = threading.Lock()
 
-    async def run(self, work: Callable[[], Any]) -> Ending:
+    async def run(self, work: Callable[[], Any]) -> ThreadOutcome:
         """What `work` returned and None, or None and what it raised, whatever that is. It sees the caller's context
         variables. When the caller is cancelled the work goes on and its ending is dropped."""
         loop = asyncio.get_running_loop()
-        ending: asyncio.Future[Ending] = loop.create_future()
+        ending: asyncio.Future[ThreadOutcome] = loop.create_future()
         context = contextvars.copy_context()
         self._hand_out((lambda: context.run(work), ending, loop))
         return await ending
@@ -79,14 +79,14 @@ class Threads:
             return True
 
 
-def _attempt(work: Callable[[], Any]) -> Ending:
+def _attempt(work: Callable[[], Any]) -> ThreadOutcome:
     try:
         return work(), None
     except BaseException as error:  # also SystemExit: user code ends its attempt, never the thread
         return None, error
 
 
-def _tell(loop: asyncio.AbstractEventLoop, ending: asyncio.Future[Ending], outcome: Ending) -> None:
+def _tell(loop: asyncio.AbstractEventLoop, ending: asyncio.Future[ThreadOutcome], outcome: ThreadOutcome) -> None:
     def settle() -> None:
         if not ending.done():
             ending.set_result(outcome)

@@ -1,6 +1,6 @@
 """`http`: sends an HTTP request."""
 
+from stepless.nodes.http.client import close
 from stepless.nodes.http.kind import KIND, run
-from stepless.nodes.http.session import close
 
 __all__ = ["KIND", "close", "run"]

@@ -12,9 +12,9 @@ from stepless.limits import HTTP_CONNECT_S, MAX_REDIRECTS, MAX_RESULT_BYTES, PRE
 from stepless.model.kind import Kind, Nature
 from stepless.model.work import NodeFailure, Result
 from stepless.nodes.http.addresses import AddressRefused, HostRefused
+from stepless.nodes.http.client import client, silence
 from stepless.nodes.http.request import HttpParams, Prepared, prepare
 from stepless.nodes.http.response import TooLarge, failure_of, output_of, read_body
-from stepless.nodes.http.session import client, silence
 from stepless.nodes.params import rendered
 from stepless.ports import Call
 
@@ -40,7 +40,7 @@ async def run(call: Call) -> Result:
         http, prepared = client(), prepare(params, call.token)
     except ConfigError as error:
         told = f"{error.place}: {error.message}"
-        raise NodeFailure("config", error.error_code, told, retryable=False, mend=error.mend) from error
+        raise NodeFailure("config", error.code, told, retryable=False, mend=error.mend) from error
     remaining_s = max(call.deadline_ms - call.started_ms, 0) / 1_000
     what = f"{params.method} {_shown(params.url)}"
     try:

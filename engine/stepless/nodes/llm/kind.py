@@ -104,7 +104,7 @@ def _readable_schema(schema: dict[str, Any] | None, path: str, name: str) -> lis
         compile_contract(schema)
     except AuthorError as error:
         where = ".".join(part for part in (path, name, error.place) if part)
-        return [Finding(error.error_code, where, f"`{name}`: {error.message}", error.mend)]
+        return [Finding(error.code, where, f"`{name}`: {error.message}", error.mend)]
     return []
 
 

@@ -12,7 +12,7 @@ from stepless.limits import BUSY_DELAY_MS, LOCAL_SWEEP_MS, MAX_ACTIVE_RUNS, SHUT
 from stepless.ports import Clock, Message
 from stepless.runtime.hosting.sweep import sweep
 from stepless.runtime.session.budget import Budget
-from stepless.runtime.session.endings import Ending
+from stepless.runtime.session.invocation_end import InvocationEnd
 from stepless.runtime.session.runner import Runner
 from stepless.runtime.triggers.delivering import Schedules
 from stepless.runtime.world import World
@@ -109,7 +109,7 @@ class Host:
         reach comes again, one that met anything else is left to the sweep."""
         self.on_beginning(message.run_id)
         try:
-            if await self._runner.run(message, Budget(self._budget_ms)) is not Ending.RESTS:
+            if await self._runner.run(message, Budget(self._budget_ms)) is not InvocationEnd.RESTS:
                 self.faults.pop(message.run_id, None)
             self._delays.pop(message.run_id, None)
         except TransientError as error:

@@ -23,7 +23,7 @@ from stepless.model.graph import Graph
 from stepless.model.json import JSON
 from stepless.model.kind import Pause
 from stepless.model.work import NodeFailure, Result
-from stepless.nodes import Run
+from stepless.nodes import KindCode
 from stepless.ports import Call, Message
 from stepless.runtime import inbox
 from stepless.runtime.headers import create_run
@@ -38,7 +38,7 @@ def child_id(token: str) -> str:
     return f"run_{sha256(token.encode()).hexdigest()[:20]}"
 
 
-def caller(world: World, versions: Versions) -> Run:
+def caller(world: World, versions: Versions) -> KindCode:
     """The code of the `workflow` kind."""
 
     async def run(call: Call) -> Result | Pause:
@@ -53,7 +53,7 @@ def caller(world: World, versions: Versions) -> Run:
                 break
             except SteplessError as error:
                 if tries == COMMIT_TRIES or not isinstance(error, TransientError):
-                    raise NodeFailure("provider_error", error.error_code, str(error)) from error
+                    raise NodeFailure("provider_error", error.code, str(error)) from error
             await asyncio.sleep(TRANSIENT_BACKOFF_MS / 1000 * 2**tries)
         return Pause("subrun", exits=(), details={"workflow": target, "run": run_id})
 

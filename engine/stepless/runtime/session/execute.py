@@ -18,7 +18,7 @@ from stepless.model.json import JSON
 from stepless.model.kind import Outcome, Pause
 from stepless.model.media import Media, checked
 from stepless.model.work import NodeFailure, Result, added
-from stepless.nodes import Run
+from stepless.nodes import KindCode
 from stepless.ports import Call, RunHead
 from stepless.raised import message_of, origin_of, told
 from stepless.runtime.session.moderation import Gate
@@ -119,12 +119,12 @@ class Executor:
     else."""
 
     def __init__(
-        self, head: RunHead, runs: Mapping[str, Run], gate: Gate, tell: Tell, facts: Mapping[str, JSON], mask: Mask
+        self, head: RunHead, kind_code: Mapping[str, KindCode], gate: Gate, tell: Tell, facts: Mapping[str, JSON], mask: Mask
     ) -> None:
         self._run_id = head.run_id
         self._workflow_id = head.workflow_id
-        self._runs = runs
-        self._code: dict[str, Run] = {}  # of the kinds that the run has needed so far
+        self._kind_code = kind_code
+        self._code: dict[str, KindCode] = {}  # of the kinds that the run has needed so far
         self._gate = gate
         self._ear = Ear(tell, mask, asyncio.get_running_loop(), get_ident())
         self._facts = facts
@@ -134,7 +134,7 @@ class Executor:
         """Loads a kind's code before the clock of an attempt runs: a library may take longer than a short `timeout_ms`. Raises
         nothing."""
         if kind not in self._code:
-            self._code[kind] = _loaded(self._runs, kind)
+            self._code[kind] = _loaded(self._kind_code, kind)
 
     async def attempt(self, dispatch: Dispatch, now_ms: int) -> Completed | Failed | Suspended:
         """Does an attempt's work and answers what became of it. Raises only when it is cancelled: its deadline is kept by
@@ -161,7 +161,7 @@ class Executor:
             self._facts,
         )
         if dispatch.render is not None:
-            call.tools = tools_of(call, dispatch, self._runs, self._gate, self._mask)
+            call.tools = tools_of(call, dispatch, self._kind_code, self._gate, self._mask)
         result: Result | Pause | None = None
         try:
             if node.moderation in ("input", "both"):
@@ -189,14 +189,14 @@ class Executor:
         return Completed(instance, number, Outcome(result.value, result.handle, result.variables), _counts(result.usage))
 
 
-def _loaded(runs: Mapping[str, Run], kind: str) -> Run:
+def _loaded(kind_code: Mapping[str, KindCode], kind: str) -> KindCode:
     """The kind's code; where it cannot be loaded, code that tries again when it is called, and fails as that does."""
     try:
-        return runs[kind]
+        return kind_code[kind]
     except Exception:
 
         async def later(call: Call) -> Result | Pause:
-            return await runs[kind](call)
+            return await kind_code[kind](call)
 
         return later
 

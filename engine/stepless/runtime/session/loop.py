@@ -49,11 +49,11 @@ from stepless.runtime.session import children
 from stepless.runtime.session.arrivals import Arrivals
 from stepless.runtime.session.attempts import Attempt, Attempts
 from stepless.runtime.session.budget import Budget
-from stepless.runtime.session.endings import Ending as Ending
 from stepless.runtime.session.execute import Executor
+from stepless.runtime.session.invocation_end import InvocationEnd as InvocationEnd
 from stepless.runtime.session.moderation import Gate
+from stepless.runtime.session.notice_sender import NoticeSender
 from stepless.runtime.session.signals import Signals
-from stepless.runtime.session.telling import Telling
 from stepless.runtime.versions import Versions
 from stepless.runtime.world import World
 
@@ -82,13 +82,13 @@ class Session:
         self._arrivals = Arrivals(self._loop)
         self._attempts = Attempts(self._loop, self._arrivals.tell)
         known = {"depth": self._meta.get("depth", 0)}
-        self._executor = Executor(head, world.runs, Gate(world.moderator), self._arrivals.tell, known, self._mask)
+        self._executor = Executor(head, world.kind_code, Gate(world.moderator), self._arrivals.tell, known, self._mask)
         self._signals = Signals(world, versions, head.run_id)
         self._ahead_ms = 0  # of the clock: the run's own time, by which its events and timers go
         self._look_at = 0.0  # when the inbox is looked into next, in the loop's seconds
         self._renew_at = self._loop.time() + LEASE_MS / 3000
         self._calls_children = "workflow" in self._graph.kinds
-        self._telling = Telling(world, self._env, self._mask, self._arrivals.tell)
+        self._notice_sender = NoticeSender(world, self._env, self._mask, self._arrivals.tell)
         self._dispatched = 0
         self._stopping = False
         self._decided = True  # whether the last decision was over
@@ -113,11 +113,11 @@ class Session:
         """Lets go of what is still under way: nobody waits for it any more."""
         self._arrivals.close()
         self._attempts.close()
-        self._telling.close()
+        self._notice_sender.close()
 
     # -- the loop ---------------------------------------------------------------------------------------------------
 
-    async def go(self, message: Message) -> Ending:
+    async def go(self, message: Message) -> InvocationEnd:
         facts: list[Fact] = self._first_facts(message)
         if self._calls_children and self._head.owner is not None:  # the former holder died, perhaps before it told them
             await self._cancel_orphans(self._log.read(whole=False))
@@ -128,7 +128,7 @@ class Session:
             if facts:
                 continue
             leaving = self._decided or self._budget.over or self._stopping
-            if leaving and not self._attempts and not self._telling and (ending := await self._may_leave()) is not None:
+            if leaving and not self._attempts and not self._notice_sender and (ending := await self._may_leave()) is not None:
                 return ending
             facts = await self._collect()
 
@@ -169,41 +169,41 @@ class Session:
             steps=MAX_DECISION_STEPS,
         )
         self._decided = decision.over
-        await self._patiently(partial(self._log.write, self._log.encoded(decision.events)), together=True)
+        await self._with_retries(partial(self._log.write, self._log.encoded(decision.events)), together=True)
         metering.committed(self._world.meter, self._head, decision.events)
         if self._world.news is not None:
             self._world.news.tell(self._head.run_id, decision.events)
         for instance in decision.aborts:  # before anything that waits: what was cancelled must not begin meanwhile
             self._attempts.drop(instance)
         if inbox.is_worth_marking(self._signals.told):
-            await self._take_told()
+            await self._mark_taken()
         for dispatch in decision.dispatches:
             if dispatch.id not in decision.aborts:
                 self._dispatch(dispatch)
         for pause in decision.notices:
-            self._telling.begin(self._state, pause)
-        if self._calls_children or self._signals.strays:
+            self._notice_sender.begin(self._state, pause)
+        if self._calls_children or self._signals.orphans:
             await self._cancel_orphans(decision.events)
         won = await self._claim_deadlines(decision) if decision.expiries else []
-        return [*won, *self._signals.ripe(self._state)]
+        return [*won, *self._signals.no_longer_early(self._state)]
 
     async def _cancel_orphans(self, events: Iterable[Event]) -> None:
         """Children that nobody waits for any more, or that tell of themselves when nobody does."""
-        strays, self._signals.strays = self._signals.strays, []
-        for orphan in [*children.orphans(self._graph, self._head.run_id, events), *strays]:
-            await self._patiently(partial(children.cancel, self._world, orphan))
+        orphans, self._signals.orphans = self._signals.orphans, []
+        for orphan in [*children.orphans(self._graph, self._head.run_id, events), *orphans]:
+            await self._with_retries(partial(children.cancel, self._world, orphan))
 
-    async def _take_told(self) -> None:
+    async def _mark_taken(self) -> None:
         """What the core was told is committed: it need not be told again."""
         told = self._signals.told
         while told:
             some = told[:TAKEN_AT_ONCE]
-            await self._patiently(partial(self._world.store.take_signals, self._head.run_id, some), together=True)
+            await self._with_retries(partial(self._world.store.take_signals, self._head.run_id, some), together=True)
             del told[:TAKEN_AT_ONCE]
             if self._loop.time() >= self._renew_at:
-                await self._patiently(self._renew)
+                await self._with_retries(self._renew)
 
-    async def _patiently(self, call: Callable[[], T], *, together: bool = False) -> T:
+    async def _with_retries(self, call: Callable[[], T], *, together: bool = False) -> T:
         """A call that may be repeated: a store that is out of reach for a moment slows the run, and cuts off nothing that is
         under way. `together` says that it may wait for what other runs commit in the same moment."""
         tries = 1
@@ -241,7 +241,7 @@ class Session:
     async def _hold(self) -> int:
         """Whoever was frozen may have lost the lease: asked about right before anything takes effect. Answers the time."""
         while (now_ms := self._world.clock.now_ms()) >= self._lease.until_ms - LEASE_MARGIN_MS:
-            await self._patiently(self._renew)
+            await self._with_retries(self._renew)
         return now_ms
 
     async def _claim_deadlines(self, decision: Decision) -> list[Fact]:
@@ -250,7 +250,7 @@ class Session:
         facts: list[Fact] = []
         for instance in decision.expiries:
             signal = inbox.deadline_signal(instance, now_ms)
-            standing = await self._patiently(partial(self._world.store.put_signal, self._head.run_id, signal))
+            standing = await self._with_retries(partial(self._world.store.put_signal, self._head.run_id, signal))
             facts += self._signals.claimed(self._state, standing)
         return facts
 
@@ -266,11 +266,11 @@ class Session:
         facts = self._arrivals.take()
         now = self._loop.time()
         if now >= self._renew_at:
-            await self._patiently(self._renew)
+            await self._with_retries(self._renew)
         if due_ms is not None and due_ms <= self._now_ms() and not self._budget.over:
             facts.append(Tick())
         if now >= self._look_at:
-            facts = inbox.holds_first([*facts, *await self._patiently(self._look)])
+            facts = inbox.holds_first([*facts, *await self._with_retries(self._look)])
         return facts
 
     def _now_ms(self) -> int:
@@ -298,7 +298,7 @@ class Session:
 
     # -- leaving ----------------------------------------------------------------------------------------------------
 
-    async def _may_leave(self) -> Ending | None:
+    async def _may_leave(self) -> InvocationEnd | None:
         """Nothing is under way: stay for something that is due soon, hand over, or park."""
         if self._arrivals:
             return None
@@ -309,15 +309,15 @@ class Session:
             return await self._hand_over() if self._budget.over else None
         return await self._park(due_ms)
 
-    async def _hand_over(self) -> Ending:
+    async def _hand_over(self) -> InvocationEnd:
         now_ms = self._world.clock.now_ms()
         await self._leave(now_ms)
         self._world.meter.count(metering.HAND_OVERS)
         hops = self._state.continued + 1
         self._world.queue.send(Message(self._head.run_id, "continue", hops))
-        return Ending.CONTINUED
+        return InvocationEnd.CONTINUED
 
-    async def _park(self, due_ms: int | None) -> Ending:
+    async def _park(self, due_ms: int | None) -> InvocationEnd:
         children.tell_parent(self._world, self._meta, self._state)
         if due_ms is not None:
             due_ms -= self._ahead_ms
@@ -327,16 +327,16 @@ class Session:
         await self._leave(due_ms)
         if self._signals.unseen():
             self._world.queue.send(Message(self._head.run_id, "signal"))
-        return Ending.PARKED
+        return InvocationEnd.PARKED
 
-    async def _end(self) -> Ending:
+    async def _end(self) -> InvocationEnd:
         children.tell_parent(self._world, self._meta, self._state)
         await self._leave(None)
         self._world.timers.disarm(self._head.run_id)
-        return Ending.ENDED
+        return InvocationEnd.ENDED
 
     async def _leave(self, due_ms: int | None) -> None:
         if not self._state.ended:
             self._log.save_snapshot(self._state)
         release = partial(spending.release, self._world, self._head, self._lease, self._state, due_ms)
-        await self._patiently(release, together=True)
+        await self._with_retries(release, together=True)

@@ -10,7 +10,7 @@ from stepless.limits import BUSY_DELAY_MS, LEASE_MS
 from stepless.ports import Lease, Message, RunHead
 from stepless.runtime import inbox, metering
 from stepless.runtime.session.budget import Budget
-from stepless.runtime.session.endings import Ending as Ending
+from stepless.runtime.session.invocation_end import InvocationEnd as InvocationEnd
 from stepless.runtime.session.loop import Session as Session
 from stepless.runtime.versions import Versions
 from stepless.runtime.world import World
@@ -26,23 +26,23 @@ class Runner:
         self.sessions: dict[str, Session] = {}
         self.on_unreadable: Callable[[str, LogUnreadable], None] = lambda run_id, error: None
 
-    async def run(self, message: Message, budget: Budget) -> Ending:
+    async def run(self, message: Message, budget: Budget) -> InvocationEnd:
         """Takes a run as far as it goes within the budget. Raises `StoreUnavailable` when the store stays out of reach: the
         message must then come again."""
         with self._world.commits.writer():
             return await self._invoke(message, budget)
 
-    async def _invoke(self, message: Message, budget: Budget) -> Ending:
+    async def _invoke(self, message: Message, budget: Budget) -> InvocationEnd:
         world, run_id = self._world, message.run_id
         now_ms = world.clock.now_ms()
         if self._is_here(run_id):
-            return Ending.BUSY
+            return InvocationEnd.BUSY
         head = world.store.get_run(run_id)
         if head is None or (head.status in inbox.ENDED and head.owner is None and head.due_ms is None):
-            return Ending.GONE
+            return InvocationEnd.GONE
         lease = await world.commits.make(lambda: world.store.take_lease(run_id, token_hex(8), now_ms, now_ms + LEASE_MS))
         if lease is None:
-            return Ending.BUSY if self._is_here(run_id) else self._turned_away(message)
+            return InvocationEnd.BUSY if self._is_here(run_id) else self._turned_away(message)
         session = self._open(head, lease, budget.start())
         self.sessions[run_id] = session
         try:
@@ -50,11 +50,11 @@ class Runner:
         except Fenced:
             world.meter.count(metering.LEASE_CONFLICTS)
             world.queue.send(Message(run_id, "fenced"), BUSY_DELAY_MS)  # the other may have left before our last commit came
-            return Ending.FENCED
+            return InvocationEnd.FENCED
         except LogUnreadable as error:
             session.rest(error)
             self.on_unreadable(run_id, error)
-            return Ending.RESTS
+            return InvocationEnd.RESTS
         finally:
             session.close()
             del self.sessions[run_id]
@@ -69,7 +69,7 @@ class Runner:
     def _open(self, head: RunHead, lease: Lease, budget: Budget) -> Session:
         return Session(self._world, self._versions, head, lease, budget)
 
-    def _turned_away(self, message: Message) -> Ending:
+    def _turned_away(self, message: Message) -> InvocationEnd:
         self._world.meter.count(metering.LEASE_CONFLICTS)
         self._world.queue.send(message, BUSY_DELAY_MS)
-        return Ending.BUSY
+        return InvocationEnd.BUSY

@@ -15,9 +15,9 @@ from stepless.runtime.world import World
 
 
 class Signals:
-    """Each signal becomes a fact once in a session, in the order in which it was put; an early one when it is ripe.
+    """Each signal becomes a fact once in a session, in the order in which it was put; an early one when it is no_longer_early.
 
-    `told` are those that the core was told and that are not marked taken; `strays` the child runs that are at work although
+    `told` are those that the core was told and that are not marked taken; `orphans` the child runs that are at work although
     their caller has settled. Whoever deals with them takes them out.
     """
 
@@ -28,23 +28,23 @@ class Signals:
         self._seen: set[tuple[str, str]] = set()
         self._early: list[Signal] = []  # answers to pauses that are not recorded yet
         self.told: list[Signal] = []
-        self.strays: list[str] = []
+        self.orphans: list[str] = []
 
     def look(self, state: State) -> list[Fact]:
         """Reads the inbox: what came since the last look, less what is early."""
         new = self._unseen()
-        early, timely = inbox.parted(state, new)
+        early, timely = inbox.split_by_timing(state, new)
         facts = self._tell(state, timely)
         self._early += early
         self._seen.update((signal.kind, signal.identity) for signal in new)
         return facts
 
-    def ripe(self, state: State) -> list[Fact]:
+    def no_longer_early(self, state: State) -> list[Fact]:
         """Early answers whose pause has been recorded, or never will be."""
         if not self._early:
             return []
-        self._early, ripe = inbox.parted(state, self._early)
-        return self._tell(state, ripe)
+        self._early, no_longer_early = inbox.split_by_timing(state, self._early)
+        return self._tell(state, no_longer_early)
 
     def claimed(self, state: State, standing: Signal) -> list[Fact]:
         """What stands in the inbox after this session has put something there itself."""
@@ -63,7 +63,7 @@ class Signals:
         told = list(signals)
         facts = [inbox.fact_of(signal, self._outcome_of) for signal in told]
         self.told += told
-        self.strays += [run for signal in told if (run := inbox.stray_child(state, signal)) is not None]
+        self.orphans += [run for signal in told if (run := inbox.orphaned_child(state, signal)) is not None]
         return [fact for fact in facts if fact is not None]
 
     def _outcome_of(self, run_id: str) -> tuple[JSON, Mapping[str, JSON] | None]:

@@ -20,18 +20,20 @@ from stepless.model.json import JSON
 from stepless.model.kind import Pause
 from stepless.model.scope import Contract
 from stepless.model.work import NodeFailure, Result
-from stepless.nodes import Run
+from stepless.nodes import KindCode
 from stepless.ports import Call
 from stepless.raised import origin_of
 from stepless.runtime.runlog import may_be_large
 from stepless.runtime.session.moderation import Gate
 
 
-def tools_of(call: Call, dispatch: Dispatch, runs: Mapping[str, Run], gate: Gate, mask: Mask) -> Mapping[str, RunningTool]:
+def tools_of(
+    call: Call, dispatch: Dispatch, kind_code: Mapping[str, KindCode], gate: Gate, mask: Mask
+) -> Mapping[str, RunningTool]:
     """The tools of an attempt that begins now, by id."""
     began = asyncio.get_running_loop().time()
     tools = dispatch.instance.node.tools
-    return {name: RunningTool(tool, call, began, dispatch, runs, gate, mask) for name, tool in tools.items()}
+    return {name: RunningTool(tool, call, began, dispatch, kind_code, gate, mask) for name, tool in tools.items()}
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +45,7 @@ class RunningTool:
     call: Call
     began: float
     dispatch: Dispatch
-    runs: Mapping[str, Run]
+    kind_code: Mapping[str, KindCode]
     gate: Gate
     mask: Mask
 
@@ -55,7 +57,7 @@ class RunningTool:
         tool = self.tool
         try:
             _keeps(tool.input_contract, {"input": dict(arguments)}, "input_contract_violation")
-            code = self.runs[tool.kind.name]  # may have to be loaded, which is not the tool's time
+            code = self.kind_code[tool.kind.name]  # may have to be loaded, which is not the tool's time
             async with asyncio.timeout(tool.timeout_ms / 1000):
                 return self.mask.value(await self._work(code, self._own(arguments, token)))
         except NodeFailure as failure:
@@ -67,7 +69,7 @@ class RunningTool:
         except TimeoutError as error:
             raise NodeFailure("timeout", "timeout", f"no answer within {tool.timeout_ms} ms") from error
 
-    async def _work(self, code: Run, call: Call) -> JSON:
+    async def _work(self, code: KindCode, call: Call) -> JSON:
         tool = self.tool
         if tool.moderation in ("input", "both"):
             shown = {"inputs": dict(call.inputs), "params": self.mask.value(call.params)}
@@ -88,7 +90,7 @@ class RunningTool:
         try:
             params = render(tool, arguments) if render is not None else {}
         except SteplessError as error:
-            raise NodeFailure("config", error.error_code, str(error), retryable=False) from error
+            raise NodeFailure("config", error.code, str(error), retryable=False) from error
         return replace(
             self.call, node=tool.id, kind=tool.kind.name, params=params, literals=tool.config.literals,
             inputs={"input": dict(arguments)}, token=token, started_ms=now_ms, deadline_ms=now_ms + tool.timeout_ms,

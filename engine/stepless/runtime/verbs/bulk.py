@@ -53,4 +53,4 @@ def each_run(
 
 
 def _refusal(head: RunHead, error: SteplessError) -> Refusal:
-    return Refusal(head.run_id, error.error_code, error.message)
+    return Refusal(head.run_id, error.code, error.message)

@@ -133,7 +133,7 @@ def _paths_of(world: World, workflow_id: str, number: int) -> tuple[str, ...]:
 
 
 def _without_code(world: World, path: str, node: Node) -> Finding | None:
-    if node.kind.nature is not Nature.EFFECT or node.kind.name in world.runs:
+    if node.kind.nature is not Nature.EFFECT or node.kind.name in world.kind_code:
         return None
     message = f"the kind {node.kind.name} can be simulated but not run by this installation"
     mend = _NEEDS.get(node.kind.name, "Use another kind.")

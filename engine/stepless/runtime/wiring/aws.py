@@ -21,16 +21,16 @@ from stepless.adapters.aws.tallies import RequestTallies
 from stepless.adapters.aws.timers import SchedulerTimers
 from stepless.adapters.system import SystemClock
 from stepless.errors import ConfigError, StoreUnusable
-from stepless.nodes import KINDS, Run, aws_kinds, aws_runs, runs_with
+from stepless.nodes import KINDS, KindCode, aws_kind_code, aws_kinds, kind_code_with
 from stepless.ports import Calendar, Message, Rhythm
 from stepless.runtime.access.invitations import Invitations
-from stepless.runtime.access.notices import Notices
+from stepless.runtime.access.notifier import Notifier
 from stepless.runtime.session.children import caller
 from stepless.runtime.session.moderation import configured_moderator
 from stepless.runtime.triggers.payloads import FIRING
 from stepless.runtime.versions import Versions
-from stepless.runtime.wiring.calls import LazyCalls
-from stepless.runtime.wiring.models import configured_runs
+from stepless.runtime.wiring.aws_operations import LazyOperations
+from stepless.runtime.wiring.models import configured_kind_code
 from stepless.runtime.world import World
 
 if TYPE_CHECKING:
@@ -110,10 +110,10 @@ def aws() -> Cloud:
         queue_arn=setting("STEPLESS_SCHEDULE_TARGET_ARN"),
         dlq_arn=setting("STEPLESS_SCHEDULE_DEAD_LETTER_ARN"),
     )
-    calls, invitations = LazyCalls(), Invitations(signer, os.environ.get("STEPLESS_BASE_URL", ""))
-    children: dict[str, Run] = {}
-    runs = runs_with(children, configured_runs(os.environ.get), aws_runs(calls, invitations.invite))
-    notices = Notices(invitations, calls, os.environ.get("STEPLESS_NOTIFY_FROM"))
+    calls, invitations = LazyOperations(), Invitations(signer, os.environ.get("STEPLESS_BASE_URL", ""))
+    children: dict[str, KindCode] = {}
+    kind_code = kind_code_with(children, configured_kind_code(os.environ.get), aws_kind_code(calls, invitations.invite))
+    notices = Notifier(invitations, calls, os.environ.get("STEPLESS_NOTIFY_FROM"))
     moderator = configured_moderator(os.environ.get("STEPLESS_MODERATOR"))
     meter = EmfMeter()
     blobs = S3Blobs(client("s3"), setting("STEPLESS_BUCKET"))
@@ -121,7 +121,7 @@ def aws() -> Cloud:
     tallies = RequestTallies(memory_mb, *map(client, ("dynamodb", "sqs", "scheduler", "s3")))
     kinds = aws_kinds(calls)
     world = World(
-        store, queue, timers, blobs, SystemClock(), secrets(), kinds, runs, moderator, notices.send, meter, tallies,
+        store, queue, timers, blobs, SystemClock(), secrets(), kinds, kind_code, moderator, notices.send, meter, tallies,
         LazyCalendar(),
     )  # fmt: skip
     versions = Versions(store, KINDS)

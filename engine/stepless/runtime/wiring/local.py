@@ -13,17 +13,17 @@ from stepless.adapters.memory.queue import MemoryQueue
 from stepless.adapters.memory.store import MemoryStore
 from stepless.adapters.memory.timers import MemoryTimers
 from stepless.adapters.sqlite.blobs import SqliteBlobs
+from stepless.adapters.sqlite.file_lock import lock_file
 from stepless.adapters.sqlite.hints import DueQueue
-from stepless.adapters.sqlite.hold import hold
 from stepless.adapters.sqlite.store import SqliteStore
 from stepless.adapters.system import EnvSecrets, SteadyClock, SystemClock
 from stepless.errors import Conflict
 from stepless.limits import LOCAL_BUDGET_MS
-from stepless.nodes import KINDS, Run, aws_kinds, aws_runs, runs_with
+from stepless.nodes import KINDS, KindCode, aws_kind_code, aws_kinds, kind_code_with
 from stepless.ports import Aws, Blobs, Clock, Models, Secrets, Store
 from stepless.runtime.access.invitations import Invitations
-from stepless.runtime.access.notices import Notices
-from stepless.runtime.access.signingkeys import kept_keys
+from stepless.runtime.access.notifier import Notifier
+from stepless.runtime.access.signing_keys import kept_keys
 from stepless.runtime.access.tokens import Signer, parse_keys
 from stepless.runtime.commits import Commits
 from stepless.runtime.hosting.host import Host
@@ -34,10 +34,10 @@ from stepless.runtime.session.children import caller
 from stepless.runtime.session.moderation import configured_moderator
 from stepless.runtime.session.runner import Runner
 from stepless.runtime.triggers.delivering import Schedules
-from stepless.runtime.verbs.skipping import own_times
+from stepless.runtime.verbs.time_skip import own_times
 from stepless.runtime.versions import Versions
-from stepless.runtime.wiring.calls import configured_calls
-from stepless.runtime.wiring.models import configured_runs
+from stepless.runtime.wiring.aws_operations import configured_operations
+from stepless.runtime.wiring.models import configured_kind_code
 from stepless.runtime.world import World, never_ahead
 
 SIGNING_KEYS = "STEPLESS_SIGNING_KEYS"
@@ -81,7 +81,7 @@ def local(
     if path is None:
         return assemble(MemoryStore(), MemoryBlobs(), budget_ms, secrets or EnvSecrets(), models, aws, news=News())
     with ExitStack() as opened:
-        opened.enter_context(hold(path, clock.now_ms()))
+        opened.enter_context(lock_file(path, clock.now_ms()))
         store = opened.enter_context(closing(SqliteStore(path, synchronous=synchronous)))
         times = own_times(store, clock)
         built = assemble(store, SqliteBlobs(store.database), budget_ms, secrets or EnvSecrets(), models, aws, times, News())
@@ -107,9 +107,9 @@ def attached(path: str | os.PathLike[str]) -> Attached:
     """Looks at runs of a file and signals to them, whoever serves it. Raises `StoreUnusable` when it is no such file."""
     clock, holder = SystemClock(), ""
     try:
-        hold(path, clock.now_ms()).release()
+        lock_file(path, clock.now_ms()).release()
     except Conflict as error:
-        holder = error.message.removeprefix("already served by ")
+        holder = error.facts["holder"]
     store = SqliteStore(path)
     try:
         built = assemble(store, SqliteBlobs(store.database), LOCAL_BUDGET_MS, EnvSecrets())
@@ -128,15 +128,16 @@ def assemble(
     clock = SystemClock()
     steady = SteadyClock()
     queue, timers = MemoryQueue(steady, lambda: host.wake()), MemoryTimers()  # noqa: PLW0108 - the host comes later
-    aws = aws or configured_calls()
+    aws = aws or configured_operations()
     kinds = KINDS if aws is None else aws_kinds(aws)
     signer = _signer(store, secrets, clock)
     invitations = Invitations(lambda: signer, os.environ.get(BASE_URL, ""))
     moderator = configured_moderator(secrets.get(MODERATOR))
-    notices = Notices(invitations, aws, secrets.get(NOTIFY_FROM))
-    children: dict[str, Run] = {}
-    runs = runs_with(children, configured_runs(secrets.get, models), {} if aws is None else aws_runs(aws, invitations.invite))
-    world = World(store, queue, timers, blobs, clock, secrets, kinds, runs, moderator, notices.send, ahead_ms=ahead_ms,
+    notices = Notifier(invitations, aws, secrets.get(NOTIFY_FROM))
+    children: dict[str, KindCode] = {}
+    on_aws = {} if aws is None else aws_kind_code(aws, invitations.invite)
+    kind_code = kind_code_with(children, configured_kind_code(secrets.get, models), on_aws)
+    world = World(store, queue, timers, blobs, clock, secrets, kinds, kind_code, moderator, notices.send, ahead_ms=ahead_ms,
                   commits=Commits(store.together if isinstance(store, SqliteStore) else None), news=news)  # fmt: skip
     versions = Versions(store, KINDS)
     children["workflow"] = caller(world, versions)

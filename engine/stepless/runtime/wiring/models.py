@@ -10,8 +10,8 @@ from collections.abc import Callable, Mapping
 from typing import Final, TypeAlias
 
 from stepless.adapters.process import can_lock_up
-from stepless.nodes import Run, model_runs, sandbox_runs
-from stepless.nodes.lazily import Layers, Lazily
+from stepless.nodes import KindCode, model_kind_code, sandbox_kind_code
+from stepless.nodes.lazy_mapping import LayeredMapping, LazyMapping
 from stepless.ports import Models, Sandbox
 
 Setting: TypeAlias = Callable[[str], str | None]
@@ -27,12 +27,12 @@ SANDBOX_FUNCTION: Final = "STEPLESS_SANDBOX_FUNCTION"
 CODE_UNSAFE: Final = "STEPLESS_CODE_UNSAFE"
 
 
-def configured_runs(setting: Setting, models: Models | None = None) -> Mapping[str, Run]:
+def configured_kind_code(setting: Setting, models: Models | None = None) -> Mapping[str, KindCode]:
     """The code of `llm`, `router` and `code`, as far as there is something to run it with. `models` goes before what is
     configured. Raises `ConfigError` for a script of answers that cannot be read."""
     asked = models or configured_models(setting)
-    code: Mapping[str, Run] = Lazily({"code": lambda: sandbox_runs(_sandbox(setting))["code"]})
-    return Layers({} if asked is None else model_runs(asked), code if _has_sandbox(setting) else {})
+    code: Mapping[str, KindCode] = LazyMapping({"code": lambda: sandbox_kind_code(_sandbox(setting))["code"]})
+    return LayeredMapping({} if asked is None else model_kind_code(asked), code if _has_sandbox(setting) else {})
 
 
 def configured_models(setting: Setting) -> Models | None:

@@ -127,7 +127,7 @@ def test_a_rhythm_that_aws_refuses_names_its_node_and_the_others_are_kept(client
     rhythms = [Rhythm("odd", cron="0 9 L-9 * ? 2027"), Rhythm("fine", rate_ms=HOUR_MS)]
     with pytest.raises(ConfigError, match=r"node odd: .*cron\(0 9 L-9 \* \? 2027\).*not this one") as refused:
         calendar(Refusing(client, "create_schedule", "ValidationException")).keep("wf", rhythms)
-    assert refused.value.error_code == "schedule_refused"
+    assert refused.value.code == "schedule_refused"
     assert set(kept(client)) == {"wf: fine"}
 
 

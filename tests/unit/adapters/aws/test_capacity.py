@@ -89,7 +89,7 @@ def test_an_approval_with_its_pause_stays_below_its_write_units(engine: Local, m
     run_id = engine.service.start("approval", {"order": "o-1"}).run_id
     drive(engine, run_id)
     assert engine.service.run(run_id).status == "paused"
-    engine.service.decide(run_id, "ask", "approved", {}, "ada")
+    engine.service.answer_pause(run_id, "ask", "approved", {}, "ada")
     drive(engine, run_id)
     used = meter.taken()
     assert engine.service.run(run_id).status == "completed"

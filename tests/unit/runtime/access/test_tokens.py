@@ -26,7 +26,7 @@ def test_it_expires_at_its_instant() -> None:
     signer = Signer([NEW])
     with pytest.raises(Gone) as told:
         signer.verify(signer.sign(CLAIMS), 1_000)
-    assert told.value.error_code == "token_expired"
+    assert told.value.code == "token_expired"
 
 
 def test_no_single_character_may_be_changed_added_or_left_out() -> None:
@@ -44,7 +44,7 @@ def test_no_single_character_may_be_changed_added_or_left_out() -> None:
 def test_what_never_was_a_token_is_refused_without_a_hint(token: str) -> None:
     with pytest.raises(Forbidden) as told:
         Signer([NEW]).verify(token, 0)
-    assert told.value.facts == {} and told.value.error_code == "invalid_token"
+    assert told.value.facts == {} and told.value.code == "invalid_token"
 
 
 @pytest.mark.parametrize(
@@ -59,7 +59,7 @@ def test_a_genuine_signature_under_odd_claims_is_refused_like_a_forgery(changed:
     fields = {"k": "new", "r": "run_1", "p": "w", "x": 1_000, **changed}
     with pytest.raises(Forbidden) as told:
         Signer([NEW]).verify(signed(json.dumps(fields).encode()), 0)
-    assert told.value.error_code == "invalid_token"
+    assert told.value.code == "invalid_token"
 
 
 @pytest.mark.parametrize("body", [b"[]", b"null", b'"k"', b"7", b"{}", b"no JSON", b"\xff", b"[" * 100_000])

@@ -12,7 +12,7 @@ import pytest
 
 from stepless.ports import Call, Message
 from stepless.runtime.session.budget import Budget
-from stepless.runtime.session.runner import Ending
+from stepless.runtime.session.runner import InvocationEnd
 
 Node = Callable[..., dict[str, Any]]
 WAIT_S = 20.0
@@ -42,7 +42,7 @@ def test_code_that_swallows_its_cancellation_does_not_outlive_its_deadline(machi
         machine.behaviours["a"] = stubborn
         run_id: str = machine.start({"a": node(timeout_ms=10), "b": node("a.error"), "w": approval("b")})
         async with asyncio.timeout(WAIT_S):
-            assert await machine.runner.run(Message(run_id, "start"), Budget(60_000)) is Ending.PARKED
+            assert await machine.runner.run(Message(run_id, "start"), Budget(60_000)) is InvocationEnd.PARKED
             release.set()
             await over.wait()
         return run_id
@@ -116,7 +116,7 @@ class Slow(dict[str, Any]):
 
 
 def test_loading_a_kinds_code_is_no_part_of_its_time(machine: Any, node: Node) -> None:
-    machine.world = replace(machine.world, runs=Slow(machine.world.runs))
+    machine.world = replace(machine.world, kind_code=Slow(machine.world.kind_code))
     machine.runner = machine.process()
     run_id = machine.start({"a": node(timeout_ms=50), "b": node(timeout_ms=50)})
     machine.drain()
@@ -125,7 +125,7 @@ def test_loading_a_kinds_code_is_no_part_of_its_time(machine: Any, node: Node) -
 
 
 def test_code_that_cannot_be_loaded_fails_its_node(machine: Any, node: Node) -> None:
-    machine.world = replace(machine.world, runs={})
+    machine.world = replace(machine.world, kind_code={})
     machine.runner = machine.process()
     run_id = machine.start({"a": node()})
     machine.drain()

@@ -133,7 +133,7 @@ def slow_to_tell(machine: Any, before: bool = False) -> None:
         await asyncio.Event().wait()
         return paused
 
-    machine.world.runs["workflow"] = run
+    machine.world.kind_code["workflow"] = run
 
 
 CALLER = {"c": {"type": "workflow", "with": {"workflow": "child", "inputs": {"n": 1}}, "timeout_ms": 30}}
@@ -163,7 +163,7 @@ def test_a_caller_that_is_tried_again_finds_the_child_that_it_made(make_machine:
         if any(event.type == "node.retried" for event in machine.log(parent)):
             break
         machine.step()
-    machine.world.runs["workflow"] = caller(machine.world, machine.service.versions)
+    machine.world.kind_code["workflow"] = caller(machine.world, machine.service.versions)
     machine.drain()
     assert machine.view(parent).status == "paused"
     assert machine.view(child_id(f"{parent}:c")).status == "paused"

@@ -15,7 +15,7 @@ from stepless.errors import Conflict, Gone
 from stepless.limits import LEASE_MS, MAX_BATCH_BYTES
 from stepless.ports import Call, Message
 from stepless.runtime.session.budget import Budget
-from stepless.runtime.session.runner import Ending
+from stepless.runtime.session.runner import InvocationEnd
 
 Node = Callable[..., dict[str, Any]]
 Wide = Callable[[int], dict[str, Any]]
@@ -118,7 +118,7 @@ def test_a_hard_budget_begins_nothing_that_cannot_end_in_it(machine: Any, node: 
     machine.behaviours["a"] = machine.behaviours["b"] = slow
     run_id = machine.start({"a": node(), "b": node("a"), "c": node("b")})
     assert machine.invoke(machine.queue.receive(machine.clock.now_ms()), Budget(90_000, hard=True, clock=lambda: elapsed[0])) \
-        is Ending.CONTINUED  # fmt: skip
+        is InvocationEnd.CONTINUED  # fmt: skip
     assert machine.calls == {"a": 1}
     assert machine.view(run_id).nodes["b"].status == "queued"
     machine.drain(lambda: Budget(90_000, hard=True, clock=lambda: elapsed[0]))
@@ -127,7 +127,7 @@ def test_a_hard_budget_begins_nothing_that_cannot_end_in_it(machine: Any, node: 
 
 
 def test_stopping_drains_and_hands_over(machine: Any, node: Node) -> None:
-    async def scene() -> Ending:
+    async def scene() -> InvocationEnd:
         begun, release = asyncio.Event(), asyncio.Event()
 
         async def held(call: Call) -> str:
@@ -143,7 +143,7 @@ def test_stopping_drains_and_hands_over(machine: Any, node: Node) -> None:
         release.set()
         return await running
 
-    assert asyncio.run(scene()) is Ending.CONTINUED
+    assert asyncio.run(scene()) is InvocationEnd.CONTINUED
     assert machine.calls == {"a": 1}
     machine.drain()
     assert machine.calls == {"a": 1, "b": 1}
@@ -155,7 +155,7 @@ def test_stopping_drains_and_hands_over(machine: Any, node: Node) -> None:
 def test_a_process_that_lost_its_lease_leaves_without_a_trace(machine: Any, node: Node) -> None:
     """The first holder's work ends after another process has recovered and finished the run."""
 
-    async def scene() -> tuple[Ending, Ending, Ending]:
+    async def scene() -> tuple[InvocationEnd, InvocationEnd, InvocationEnd]:
         begun, release = asyncio.Event(), asyncio.Event()
 
         async def held(call: Call) -> str:
@@ -180,12 +180,12 @@ def test_a_process_that_lost_its_lease_leaves_without_a_trace(machine: Any, node
         assert machine.view(run_id).nodes["a"].output == "in time"
         return busy, second, ending
 
-    assert asyncio.run(scene()) == (Ending.BUSY, Ending.ENDED, Ending.FENCED)
+    assert asyncio.run(scene()) == (InvocationEnd.BUSY, InvocationEnd.ENDED, InvocationEnd.FENCED)
     assert machine.calls == {"a": 2, "b": 1}
 
 
 def test_two_messages_in_one_process_are_one_session(machine: Any, node: Node) -> None:
-    async def scene() -> list[Ending]:
+    async def scene() -> list[InvocationEnd]:
         message = Message(machine.start({"a": node(), "b": node("a")}), "start")
         return await asyncio.gather(*(machine.runner.run(message, Budget(60_000)) for _ in range(3)))
 
@@ -199,7 +199,7 @@ def test_hints_for_what_is_over_or_never_was_do_nothing(machine: Any, node: Node
     before = machine.log(run_id)
     for reason in ("start", "continue", "signal", "timer", "sweep"):
         machine.invoke(Message(run_id, reason))
-        assert machine.invoke(Message("run_nobody", reason)) is Ending.GONE
+        assert machine.invoke(Message("run_nobody", reason)) is InvocationEnd.GONE
     assert machine.log(run_id) == before
     assert machine.store.get_run(run_id).due_ms is None
 
@@ -214,7 +214,7 @@ def test_a_parked_run_wakes_at_its_instant_and_never_before(machine: Any, node: 
     assert machine.timers.next_ms() == began_ms + HOUR_MS
     for early_ms in (began_ms + HOUR_MS - 2_001, began_ms - 2 * HOUR_MS, began_ms):  # the clock is set back, too
         machine.clock.set(early_ms)
-        assert machine.invoke(Message(run_id, "timer")) is Ending.PARKED
+        assert machine.invoke(Message(run_id, "timer")) is InvocationEnd.PARKED
         assert machine.view(run_id).nodes["t"].status == "waiting"
     machine.drain()
     assert machine.view(run_id).nodes["t"].ended_ms >= began_ms + HOUR_MS
@@ -223,7 +223,7 @@ def test_a_parked_run_wakes_at_its_instant_and_never_before(machine: Any, node: 
 
 def test_an_answer_before_its_question_is_kept(machine: Any, node: Node) -> None:
     run_id = machine.start({"a": node(), "w": approval("a"), "y": node("w.approved"), "n": node("w.rejected")})
-    machine.service.decide(run_id, "w", "rejected", {}, "Ada")
+    machine.service.answer_pause(run_id, "w", "rejected", {}, "Ada")
     machine.drain()
     assert machine.view(run_id).status == "completed"
     assert machine.calls == {"a": 1, "n": 1}
@@ -234,10 +234,10 @@ def test_an_answer_for_a_turn_that_has_not_begun_is_kept(machine: Any, node: Nod
     body = {"nodes": {"w": approval(), "y": node("w.approved"), "n": node("w.rejected")}}
     run_id = machine.start({"l": {"type": "loop", "with": {"times": 2, "body": body}}})
     machine.drain()
-    machine.service.decide(run_id, "w@l[1]", "rejected", {})
+    machine.service.answer_pause(run_id, "w@l[1]", "rejected", {})
     machine.drain()
     assert machine.view(run_id).status == "paused"
-    machine.service.decide(run_id, "w@l[0]", "approved", {})
+    machine.service.answer_pause(run_id, "w@l[0]", "approved", {})
     machine.drain()
     assert machine.view(run_id).status == "completed"
     assert machine.calls == {"y@l[0]": 1, "n@l[1]": 1}
@@ -250,7 +250,7 @@ def test_an_answer_for_a_turn_that_is_gone_or_never_comes_is_refused(machine: An
     assert machine.view(run_id).status == "paused"
     for pause in ("w@l[0]", "w@l[1]"):
         with pytest.raises(Gone):
-            machine.service.decide(run_id, pause, "approved", {})
+            machine.service.answer_pause(run_id, pause, "approved", {})
 
 
 @pytest.mark.parametrize("answered_first", [True, False])
@@ -260,12 +260,12 @@ def test_an_answer_and_the_deadline_have_one_winner(machine: Any, node: Node, an
     machine.invoke(machine.queue.receive(machine.clock.now_ms()))
     machine.clock.advance(HOUR_MS)
     if answered_first:
-        machine.service.decide(run_id, "w", "approved", {}, "Ada")
+        machine.service.answer_pause(run_id, "w", "approved", {}, "Ada")
         machine.drain()
     else:
         machine.drain()
         with pytest.raises(Conflict) as told:
-            machine.service.decide(run_id, "w", "approved", {}, "Ada")
+            machine.service.answer_pause(run_id, "w", "approved", {}, "Ada")
         assert told.value.facts["first"]["decision"] == "timeout"
     assert machine.view(run_id).status == "completed"
     assert machine.calls == ({"y": 1} if answered_first else {"t": 1})
@@ -275,17 +275,17 @@ def test_an_answer_and_the_deadline_have_one_winner(machine: Any, node: Node, an
 def test_the_second_answer_is_told_the_first(machine: Any, node: Node) -> None:
     run_id = machine.start({"w": approval(), "y": node("w.approved")})
     machine.drain()
-    machine.service.decide(run_id, "w", "approved", {}, "Ada")
+    machine.service.answer_pause(run_id, "w", "approved", {}, "Ada")
     for _ in range(2):
         with pytest.raises(Conflict) as told:
-            machine.service.decide(run_id, "w", "rejected", {}, "Bob")
+            machine.service.answer_pause(run_id, "w", "rejected", {}, "Bob")
         assert told.value.facts["first"]["by"] == "Ada"
         machine.drain()
     assert machine.calls == {"y": 1}
 
 
 def test_a_cancel_reaches_work_under_way_and_discards_its_result(machine: Any, node: Node) -> None:
-    async def scene() -> Ending:
+    async def scene() -> InvocationEnd:
         begun, cancelled = asyncio.Event(), asyncio.Event()
 
         async def held(call: Call) -> str:
@@ -312,7 +312,7 @@ def test_a_cancel_reaches_work_under_way_and_discards_its_result(machine: Any, n
             machine.service.cancel(run_id)
         return ending
 
-    assert asyncio.run(scene()) is Ending.ENDED
+    assert asyncio.run(scene()) is InvocationEnd.ENDED
 
 
 # -- what is large ----------------------------------------------------------------------------------------------------
@@ -328,7 +328,7 @@ def test_large_values_are_kept_beside_the_log_and_come_back(machine: Any, node: 
     reader = {"type": "transform", "after": "a", "with": {"value": "{{ len(<a.text>) }}"}}
     run_id = machine.start({"a": node(), "w": approval("a"), "t": {**reader, "after": "w.approved"}}, {"big": large})
     machine.drain()
-    machine.service.decide(run_id, "w", "approved", {})
+    machine.service.answer_pause(run_id, "w", "approved", {})
     machine.runner = machine.process()
     machine.drain()
     view = machine.view(run_id)

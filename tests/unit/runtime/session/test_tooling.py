@@ -13,7 +13,7 @@ from stepless.adapters.memory.models import ScriptedModels
 from stepless.core.events import Event
 from stepless.limits import MAX_RESULT_BYTES, MODEL_MARGIN_MS
 from stepless.model.work import NodeFailure, Result
-from stepless.nodes import RUNS, model_runs
+from stepless.nodes import KIND_CODE, model_kind_code
 from stepless.nodes.function import FunctionCall, function
 
 seen: list[tuple[str, str, str, int]] = []
@@ -52,7 +52,7 @@ def run(machine: Any, answers: list[Any], nodes: dict[str, Any], **top: Any) -> 
     """A run that has come to rest, and what its model was asked."""
     seen.clear()
     models = ScriptedModels(answers)
-    machine.world.runs.update(function=RUNS["function"], **model_runs(models))
+    machine.world.kind_code.update(function=KIND_CODE["function"], **model_kind_code(models))
     run_id = machine.start({"start": {"type": "manual"}, **nodes}, {"region": "north"}, **top)
     machine.drain()
     return run_id, models
@@ -200,7 +200,7 @@ def test_whoever_calls_a_tool_learns_whether_it_may_be_tried_again(machine: Any,
             told.append(failure)
         return Result("asked")
 
-    machine.world.runs.update(function=RUNS["function"], llm=ask_tool)
+    machine.world.kind_code.update(function=KIND_CODE["function"], llm=ask_tool)
     nodes = {"start": {"type": "manual"}, "tool": {"type": "function", "with": {"call": "tooling.refuse", "args": {
         "id": "<input.id>", **({"key": "${KEY}"} if not tool else {})}}, **tool}}  # fmt: skip
     nodes["ask"] = {"type": "llm", "after": "start", "with": {"prompt": "Who?", "tools": [

@@ -102,7 +102,7 @@ def test_a_refusal_spends_no_signature() -> None:
     request = signed(built)
     with pytest.raises(SteplessError) as refused:
         built.service.trigger(request)
-    assert refused.value.error_code == "schema_violated"
+    assert refused.value.code == "schema_violated"
     built.service.publish(hooked("hmac"))
     assert not built.service.trigger(request).started.replay
 
@@ -118,7 +118,7 @@ def test_the_same_bytes_after_a_503_are_one_run(port: str, verb: str, made: bool
     service = Service(world, Versions(world.store, world.kinds), built.service.signer)
     with pytest.raises(StoreUnavailable) as told:
         service.trigger(request)
-    assert (told.value.error_code == "start_delayed") is made
+    assert (told.value.code == "start_delayed") is made
     assert len(built.service.runs(RunFilter()).items) == made
     broken.away = ()
     first = service.trigger(request).started
@@ -160,7 +160,7 @@ def test_a_forged_or_stale_request_is_refused(scheme: str, secret: str, tamper: 
     auth = Signed(scheme=scheme, secret=STANDARD[:-1] + "z" if tamper == "secret" else secret)  # type: ignore[arg-type]
     with pytest.raises(Forbidden) as refused:
         verify(auth, {} if tamper == "missing" else made, BODY + b" " if tamper == "body" else BODY, now_ms)
-    assert refused.value.error_code == ("stale_signature" if tamper == "old" else "bad_signature")
+    assert refused.value.code == ("stale_signature" if tamper == "old" else "bad_signature")
     assert refused.value.http_status == 401
 
 

@@ -41,7 +41,7 @@ def test_a_rate_limit_counts_within_its_window() -> None:
     clock.advance(60_000)
     with pytest.raises(Refused) as refused:
         made.start("limited", {})
-    assert refused.value.error_code == "rate_limited"
+    assert refused.value.code == "rate_limited"
     assert refused.value.facts["retry_after_ms"] == HOUR_MS - 60_000
     clock.advance(HOUR_MS)
     assert made.start("limited", {}).run_id
@@ -91,4 +91,4 @@ def test_no_more_runs_are_under_way_than_the_workflow_allows() -> None:
     made.start("limited", {})
     with pytest.raises(Refused) as refused:
         made.start("limited", {})
-    assert refused.value.error_code == "too_many_runs"
+    assert refused.value.code == "too_many_runs"

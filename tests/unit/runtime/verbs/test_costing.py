@@ -45,7 +45,7 @@ def ran(engine: Local) -> Callable[..., Bill]:
         run_id = engine.service.start("billed", inputs or {}).run_id
         work(engine)
         if answers:
-            engine.service.decide(run_id, answers, "approved", {}, "ada")
+            engine.service.answer_pause(run_id, answers, "approved", {}, "ada")
             work(engine)
         assert engine.service.run(run_id).status == "completed"
         return engine.service.cost(run_id)

@@ -112,7 +112,7 @@ def test_a_run_that_has_ended_is_not_paused(machine: Any, node: Node) -> None:
     for verb in (machine.service.pause, machine.service.unpause):
         with pytest.raises(Conflict) as refused:
             verb(run_id)
-        assert (refused.value.error_code, refused.value.facts["run_status"]) == ("run_ended", "completed")
+        assert (refused.value.code, refused.value.facts["run_status"]) == ("run_ended", "completed")
     with pytest.raises(NotFound):
         machine.service.pause("run_nobody")
 
@@ -126,11 +126,11 @@ def test_an_approval_is_answered_while_the_run_is_held_and_takes_effect_afterwar
     machine.drain()
     machine.service.pause(run_id)
     machine.drain()
-    machine.service.decide(run_id, "w", "approved", {}, "ann")
+    machine.service.answer_pause(run_id, "w", "approved", {}, "ann")
     machine.drain()
     assert (machine.view(run_id).status, machine.view(run_id).nodes["b"].status, machine.calls) == ("paused", "queued", {})
     with pytest.raises(Conflict):
-        machine.service.decide(run_id, "w", "rejected", {}, "bob")
+        machine.service.answer_pause(run_id, "w", "rejected", {}, "bob")
     machine.service.unpause(run_id)
     machine.drain()
     assert (machine.view(run_id).status, machine.calls) == ("completed", {"b": 1})
@@ -183,7 +183,7 @@ def _live(machine: Any) -> None:
 
 
 def test_a_held_parent_lets_its_child_go_on_and_takes_its_end(machine: Any, node: Node) -> None:
-    machine.world.runs["workflow"] = caller(machine.world, machine.service.versions)
+    machine.world.kind_code["workflow"] = caller(machine.world, machine.service.versions)
     machine.service.publish({"id": "inner", "nodes": {"x": node()}})
     run_id = machine.start({"c": {"type": "workflow", "with": {"workflow": "inner"}}, "z": node("c")})
 

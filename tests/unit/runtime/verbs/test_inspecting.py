@@ -116,7 +116,7 @@ def test_variables_and_usage_are_told_too(make_machine: Any) -> None:
     async def work(call: Any) -> Result:
         return await costs(call)
 
-    machine.world = replace(machine.world, runs={**local(None).world.runs, "function": work})
+    machine.world = replace(machine.world, kind_code={**local(None).world.kind_code, "function": work})
     machine.runner = machine.process()
     run_id = ended(machine, {"l": LONG, "f": {"type": "function", "after": "l", "with": {"call": "x"}}}, variables={"v": 0})
     glance = machine.service.glance(run_id)
@@ -182,7 +182,7 @@ def test_a_snapshot_of_a_former_release_does_not_say_what_was_used(counted: Any,
     del former["usage"]
     counted.store.put_snapshot(run_id, head.sequence, pack(dump(former)))
     assert counted.service.glance(run_id) == glanced(counted.service.run(run_id))
-    counted.service.decide(run_id, "w", "approved", {})
+    counted.service.answer_pause(run_id, "w", "approved", {})
     counted.runner = counted.process()
     counted.drain()
     assert "steps" not in end_of(counted, run_id).data
@@ -240,7 +240,7 @@ def test_a_value_is_found_by_its_hash_in_the_run_that_has_it_and_in_no_other(cou
     for run_id, wanted in ((other, kept), (one, "0" * 64), (one, "../x"), ("nobody", kept)):
         with pytest.raises(NotFound) as told:
             service.value(run_id, wanted)
-        assert told.value.error_code == ("unknown_run" if run_id == "nobody" else "unknown_value")
+        assert told.value.code == ("unknown_run" if run_id == "nobody" else "unknown_value")
 
 
 def test_a_text_that_looks_like_a_reference_to_another_runs_value_opens_nothing(counted: Any, node: Node) -> None:

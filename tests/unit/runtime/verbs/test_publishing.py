@@ -97,7 +97,7 @@ def test_an_unknown_workflow_is_told_with_the_nearest_id(machine: Any) -> None:
     for name, mend in (("helo", "Did you mean `hello`?"), ("payments", "publish it, or look at the list")):
         with pytest.raises(NotFound) as told:
             machine.service.start(name, {})
-        assert (told.value.error_code, told.value.mend) == ("unknown_workflow", mend)
+        assert (told.value.code, told.value.mend) == ("unknown_workflow", mend)
 @pytest.mark.parametrize("after", [False, True], ids=["before", "after"])
 def test_a_publication_that_dies_at_any_call_leaves_no_path_behind_once_it_is_repeated(machine: Any, after: bool) -> None:
     machine.faults.after = after

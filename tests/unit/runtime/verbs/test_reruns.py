@@ -98,7 +98,7 @@ def test_a_rerun_that_cannot_be_is_refused(engine: Local, name: str, error: type
     old = finish(engine, engine.service.start("rerun", {"n": 5}).run_id)
     with pytest.raises(error) as refused:
         engine.service.rerun(old.head.run_id, node=name)
-    assert refused.value.error_code == code
+    assert refused.value.code == code
 
 
 def test_an_unknown_node_is_told_with_the_nearest_one(engine: Local) -> None:

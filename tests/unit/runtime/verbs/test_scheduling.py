@@ -83,7 +83,7 @@ def test_who_is_overtaken_for_ever_gives_up_with_a_word() -> None:
     plans.before = overtaken
     with pytest.raises(StoreUnavailable, match="publish it again") as raised:
         publish(built, {"old": schedule(rate="1h")})
-    assert raised.value.error_code == "schedules_not_kept"
+    assert raised.value.code == "schedules_not_kept"
     assert next(numbers) == SCHEDULING_TRIES + 1
 
 
@@ -99,7 +99,7 @@ def test_a_calendar_that_fails_leaves_the_version_published_and_the_next_publica
     plans.before = failing(error)
     with pytest.raises(family) as raised:
         publish(built, {"a": schedule(rate="1h")})
-    assert (raised.value.error_code, raised.value.mend) == ("schedules_not_kept", mend)
+    assert (raised.value.code, raised.value.mend) == ("schedules_not_kept", mend)
     assert "version 1 is published" in raised.value.message
     plans.before = lambda: None
     assert publish(built, {"a": schedule(rate="1h")}) == 1

@@ -21,10 +21,10 @@ from stepless.model.work import NodeFailure
 from stepless.nodes.function import function
 from stepless.ports import Message, Models
 from stepless.runtime.session.budget import Budget
-from stepless.runtime.session.runner import Ending
+from stepless.runtime.session.runner import InvocationEnd
 from stepless.runtime.verbs.inspecting import RunView
 from stepless.runtime.wiring.local import Local, local
-from stepless.runtime.wiring.models import configured_models, configured_runs, configured_sandbox
+from stepless.runtime.wiring.models import configured_kind_code, configured_models, configured_sandbox
 
 NOTHING = MemorySecrets()
 LLM = {"type": "llm", "with": {"prompt": "Tea?"}}
@@ -45,7 +45,7 @@ def ran(models: Models, **nodes: Any) -> tuple[RunView, list[Any]]:
 
 
 async def finish(built: Local, run_id: str) -> None:
-    while await built.runner.run(Message(run_id, "start"), Budget(60_000)) is Ending.CONTINUED:
+    while await built.runner.run(Message(run_id, "start"), Budget(60_000)) is InvocationEnd.CONTINUED:
         continue
 
 
@@ -132,7 +132,7 @@ def test_every_provider_that_is_configured_is_asked_by_its_name_and_the_first_wi
 def test_nothing_configured_is_no_model_and_an_empty_setting_is_none() -> None:
     assert configured_models({}.get) is None
     assert configured_models({"STEPLESS_OPENAI_KEY": "", "STEPLESS_MODEL_SCRIPT": ""}.get) is None
-    assert set(configured_runs({}.get, Providers({"openai": OpenAIModels()}))) == {"llm", "router", "code"}
+    assert set(configured_kind_code({}.get, Providers({"openai": OpenAIModels()}))) == {"llm", "router", "code"}
 
 
 @pytest.mark.parametrize("content", ["{", "{}", "[5]", '[{"say": "hi"}]', None])
@@ -142,7 +142,7 @@ def test_a_script_that_cannot_be_read_is_told_at_once(tmp_path: Path, content: s
         script.write_text(content)
     with pytest.raises(ConfigError) as refused:
         configured_models({"STEPLESS_MODEL_SCRIPT": str(script)}.get)
-    assert refused.value.error_code == "invalid_script"
+    assert refused.value.code == "invalid_script"
 
 
 def test_a_sandbox_is_a_process_here_and_a_function_where_one_is_named(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Final
 
-from stepless.adapters.aws.dynamo import keys
-from stepless.adapters.aws.dynamo.part import Part
+from stepless.adapters.aws.dynamo import item_keys
 from stepless.adapters.aws.dynamo.table import EXPIRES
+from stepless.adapters.aws.dynamo.table_access import TableAccess
 from stepless.adapters.aws.dynamo.wire import Item, Value
 from stepless.adapters.bounds import check_text
 from stepless.errors import StoreUnavailable
@@ -15,34 +15,35 @@ _TRIES: Final = 20  # each lost one means that another caller got on
 _FREE: Final = "attribute_not_exists(pk) OR e <= :now"
 
 
-class Claims(Part):
+class Claims(TableAccess):
     """`v` is the value, `c` the count, `e` the expiry in milliseconds, which decides; the TTL attribute only cleans up."""
 
     def claim(self, key: str, value: bytes, now_ms: int, expires_ms: int | None = None) -> bytes:
         check_text(key)
-        item: dict[str, Value] = {"pk": keys.claim(key), "sk": keys.ONLY, "v": value, **_expiry(expires_ms)}
+        item: dict[str, Value] = {"pk": item_keys.claim(key), "sk": item_keys.ONLY, "v": value, **_expiry(expires_ms)}
         written = self._wire.put(item, _FREE, {"now": now_ms})
         return value if written.done or written.item is None else _value(written.item)
 
     def count(self, key: str, now_ms: int, expires_ms: int) -> int:
         check_text(key)
-        pk = keys.claim(key)
+        pk = item_keys.claim(key)
         begin = f"SET c = :one, e = :e, {EXPIRES} = :x REMOVE v"
         values = {"one": 1, "now": now_ms, "e": expires_ms, "x": _expiry(expires_ms)[EXPIRES]}
         for _ in range(_TRIES):
-            added = self._wire.update(pk, keys.ONLY, "SET c = c + :one", {"one": 1, "now": now_ms}, "e > :now", "UPDATED_NEW")
+            given = {"one": 1, "now": now_ms}
+            added = self._wire.update(pk, item_keys.ONLY, "SET c = c + :one", given, "e > :now", "UPDATED_NEW")
             if not added.done:
-                added = self._wire.update(pk, keys.ONLY, begin, values, _FREE, "UPDATED_NEW")
+                added = self._wire.update(pk, item_keys.ONLY, begin, values, _FREE, "UPDATED_NEW")
             if added.done and added.item is not None:
                 return int(added.item["c"])
         raise StoreUnavailable("the counter is busy", place=f"counter {key!r}", mend="try again")
 
     def get_claim(self, key: str, now_ms: int) -> bytes | None:
-        item = self._wire.get(keys.claim(key), keys.ONLY)
+        item = self._wire.get(item_keys.claim(key), item_keys.ONLY)
         return _value(item) if item is not None and ("e" not in item or item["e"] > now_ms) else None
 
     def release_claim(self, key: str, value: bytes) -> bool:
-        return self._wire.delete(keys.claim(key), keys.ONLY, "v = :v", {"v": value}).done
+        return self._wire.delete(item_keys.claim(key), item_keys.ONLY, "v = :v", {"v": value}).done
 
 
 def _value(item: Item) -> bytes:

@@ -21,7 +21,7 @@ from collections.abc import Mapping
 from hashlib import sha256
 from typing import Any, Final
 
-from stepless.adapters.aws.dynamo import keys
+from stepless.adapters.aws.dynamo import item_keys
 from stepless.adapters.aws.dynamo.wire import Item, Value, Wire
 from stepless.errors import LimitExceeded
 from stepless.limits import MAX_ITEM_BYTES
@@ -42,15 +42,15 @@ def put_inputs(wire: Wire, head: RunHead) -> dict[str, Value]:
     if len(packed) > MAX_ITEM_BYTES:
         raise LimitExceeded(f"the inputs take {len(packed):,} bytes", place=f"run {head.run_id!r}", mend="start it with less")
     digest = sha256(head.inputs).hexdigest()
-    wire.put({"pk": keys.run(head.run_id), "sk": keys.inputs(digest), "b": packed})
+    wire.put({"pk": item_keys.run(head.run_id), "sk": item_keys.inputs(digest), "b": packed})
     return {"r": digest}
 
 
 def item_of(head: RunHead, inputs: Mapping[str, Value], shard: str, nonce: bytes) -> dict[str, Value]:
     """A new header's item. Whatever is due is in the index of what somebody looks at."""
     item: dict[str, Value] = {
-        "pk": keys.run(head.run_id), "sk": keys.HEAD, "g1": keys.by_workflow(head.workflow_id, shard),
-        "t1": keys.age(head.created_ms, head.run_id), "st": head.status, "h": head.version, "u": head.updated_ms,
+        "pk": item_keys.run(head.run_id), "sk": item_keys.HEAD, "g1": item_keys.by_workflow(head.workflow_id, shard),
+        "t1": item_keys.age(head.created_ms, head.run_id), "st": head.status, "h": head.version, "u": head.updated_ms,
         "m": head.meta, "q": head.sequence, "n": head.epoch, "k": nonce, **inputs,
     }  # fmt: skip
     if head.owner is not None:
@@ -70,18 +70,18 @@ def item_of(head: RunHead, inputs: Mapping[str, Value], shard: str, nonce: bytes
 
 def heads_of(wire: Wire, items: list[Item]) -> list[RunHead]:
     """Headers in the order of their items; the inputs that stand beside them are fetched together."""
-    beside = {(item["pk"], keys.inputs(item["r"])) for item in items if "r" in item}
+    beside = {(item["pk"], item_keys.inputs(item["r"])) for item in items if "r" in item}
     kept = wire.get_many(sorted(beside)) if beside else {}
     return [_head(item, kept) for item in items]
 
 
 def _head(item: Item, beside: Mapping[tuple[str, str], Item]) -> RunHead:
     return RunHead(
-        run_id=keys.run_of(item["t1"]),
+        run_id=item_keys.run_of(item["t1"]),
         workflow_id=item["g1"].rpartition("#")[0],
         version=item["h"],
         status=item["st"],
-        created_ms=keys.created_of(item["t1"]),
+        created_ms=item_keys.created_of(item["t1"]),
         updated_ms=item["u"],
         inputs=_inputs(item, beside),
         meta=item["m"],
@@ -98,4 +98,4 @@ def _head(item: Item, beside: Mapping[tuple[str, str], Item]) -> RunHead:
 def _inputs(item: Item, beside: Mapping[tuple[str, str], Any]) -> bytes:
     if "i" in item:
         return bytes(item["i"])
-    return zlib.decompress(item["z"] if "z" in item else beside[item["pk"], keys.inputs(item["r"])]["b"])
+    return zlib.decompress(item["z"] if "z" in item else beside[item["pk"], item_keys.inputs(item["r"])]["b"])

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from threading import Lock
 from typing import Any
 
-from stepless.adapters.aws.dynamo import keys
-from stepless.adapters.aws.dynamo.part import Part
+from stepless.adapters.aws.dynamo import item_keys
+from stepless.adapters.aws.dynamo.table_access import TableAccess
 from stepless.adapters.aws.dynamo.wire import Item, each
 from stepless.adapters.bounds import check_signal, inbox_full
 from stepless.limits import MAX_INBOX_SIGNALS, MAX_KNOWN_ENDS
@@ -42,14 +42,14 @@ class Room:
                 self._left.popitem(last=False)
 
 
-class Inbox(Part):
+class Inbox(TableAccess):
     """A signal: `k` kind, `i` identity, `b` body, `c` created, `y` once it is taken."""
 
     _room: Room
 
     def put_signal(self, run_id: str, signal: Signal) -> Signal:
         check_signal(run_id, signal)
-        pk, sk = keys.run(run_id), keys.signal(signal.kind, signal.identity)
+        pk, sk = item_keys.run(run_id), item_keys.signal(signal.kind, signal.identity)
         if not self._room.take(run_id):
             waiting = sum(1 for _ in self._waiting(run_id))
             if waiting >= MAX_INBOX_SIGNALS:
@@ -64,7 +64,7 @@ class Inbox(Part):
         return signal if written.done or written.item is None else _signal(written.item)
 
     def get_signal(self, run_id: str, kind: str, identity: str) -> Signal | None:
-        item = self._wire.get(keys.run(run_id), keys.signal(kind, identity))
+        item = self._wire.get(item_keys.run(run_id), item_keys.signal(kind, identity))
         return _signal(item) if item is not None else None
 
     def read_inbox(self, run_id: str) -> Sequence[Signal]:
@@ -73,8 +73,8 @@ class Inbox(Part):
 
     def take_signals(self, run_id: str, signals: Sequence[Signal]) -> None:
         """Many are read and written with the mark, in few requests: one by one, thousands would outlast a lease."""
-        pk = keys.run(run_id)
-        names = dict.fromkeys(keys.signal(signal.kind, signal.identity) for signal in signals)
+        pk = item_keys.run(run_id)
+        names = dict.fromkeys(item_keys.signal(signal.kind, signal.identity) for signal in signals)
         if len(names) > _FEW:
             kept = self._wire.get_many([(pk, sk) for sk in names])
             self._wire.put_many([{**item, "y": 1} for item in kept.values()])
@@ -83,7 +83,7 @@ class Inbox(Part):
             self._wire.update(pk, sk, "SET y = :y", {"y": 1}, "attribute_exists(pk)")
 
     def _waiting(self, run_id: str) -> Sequence[Item]:
-        values = {"pk": keys.run(run_id), "v": "IN#"}
+        values = {"pk": item_keys.run(run_id), "v": "IN#"}
         return [*each(self._wire.query(_WAITING, values, filter=_NOT_TAKEN))]
 
 

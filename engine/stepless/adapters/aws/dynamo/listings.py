@@ -14,10 +14,10 @@ from heapq import merge
 from itertools import chain, islice
 from typing import Final, TypeVar
 
-from stepless.adapters.aws.dynamo import keys
+from stepless.adapters.aws.dynamo import item_keys
 from stepless.adapters.aws.dynamo.heads import ENDED, heads_of
-from stepless.adapters.aws.dynamo.part import Part
 from stepless.adapters.aws.dynamo.table import BY_AGE, BY_DUE
+from stepless.adapters.aws.dynamo.table_access import TableAccess
 from stepless.adapters.aws.dynamo.wire import GET_AT_ONCE, Item, Value, each
 from stepless.adapters.bounds import page_size
 from stepless.adapters.cursors import decode_cursor, encode_cursor
@@ -28,13 +28,13 @@ T = TypeVar("T")
 _FILTERED_PAGE: Final = 1_000  # index rows that a filter looks at per request: rows take some 200 bytes
 
 
-class Listings(Part):
+class Listings(TableAccess):
     """Newest first, or longest overdue first."""
 
     def list_runs(self, filter: RunFilter, *, limit: int = 100, cursor: str | None = None) -> Page[RunHead]:
         limit, found = page_size(limit), list[RunHead]()
-        end = keys.age(*decode_cursor(cursor, int, str)) if cursor is not None else keys.LAST
-        start = keys.age(max(0, filter.since_ms or 0))
+        end = item_keys.age(*decode_cursor(cursor, int, str)) if cursor is not None else item_keys.LAST
+        start = item_keys.age(max(0, filter.since_ms or 0))
         ages = self._with_due(filter, start, end) if filter.due else self._aged(filter, start, end, limit)
         for heads in self._heads(ages, limit + 1):
             found += (head for head in heads if _fits(head, filter))
@@ -60,7 +60,7 @@ class Listings(Part):
 
     def _aged(self, filter: RunFilter, start: str, end: str, limit: int) -> Iterator[str]:
         workflows = [filter.workflow_id] if filter.workflow_id is not None else self._with_runs()
-        partitions = [keys.by_workflow(name, str(shard)) for name in workflows for shard in range(self._shards)]
+        partitions = [item_keys.by_workflow(name, str(shard)) for name in workflows for shard in range(self._shards)]
         page = _FILTERED_PAGE if filter.status or filter.waiting else max(4, 2 * limit // max(1, len(partitions)))
         condition, values = "g1 = :g AND t1 BETWEEN :start AND :end", {"start": start, "end": end}
         wanted = "attribute_not_exists(e)" if filter.status is not None or filter.waiting is not None else None
@@ -82,7 +82,7 @@ class Listings(Part):
         def ages(shard: str) -> list[str]:
             values: dict[str, Value] = {"g2": shard, "start": start, "end": end}
             if filter.workflow_id is not None:
-                values |= {"g1": keys.by_workflow(filter.workflow_id, shard)}
+                values |= {"g1": item_keys.by_workflow(filter.workflow_id, shard)}
             if filter.status is not None:
                 values |= {"st": filter.status}
             return [item["t1"] for item in each(self._wire.query("g2 = :g2", values, index=BY_DUE, filter=condition))]
@@ -95,7 +95,7 @@ class Listings(Part):
         return _begun(each(self._wire.query("g2 = :g AND d2 <= :now", values, index=BY_DUE, page=limit)))
 
     def _with_runs(self) -> list[str]:
-        return [item["sk"] for item in each(self._wire.query("pk = :pk", {"pk": keys.STARTED}))]
+        return [item["sk"] for item in each(self._wire.query("pk = :pk", {"pk": item_keys.STARTED}))]
 
     # -- the headers ----------------------------------------------------------------------------------------------
 
@@ -103,11 +103,11 @@ class Listings(Part):
         """Headers in the order of `ages`: `first` of them, then in small lots."""
         size = first
         while lot := list(islice(ages, size)):
-            yield self._read([keys.run(keys.run_of(age)) for age in lot])
+            yield self._read([item_keys.run(item_keys.run_of(age)) for age in lot])
             size = min(first, GET_AT_ONCE)
 
     def _read(self, partitions: list[str]) -> list[RunHead]:
-        wanted = [(partition, keys.HEAD) for partition in dict.fromkeys(partitions)]
+        wanted = [(partition, item_keys.HEAD) for partition in dict.fromkeys(partitions)]
         kept = self._wire.get_many(wanted)
         return heads_of(self._wire, [kept[key] for key in wanted if key in kept])
 

@@ -13,8 +13,8 @@ from hashlib import sha256
 from threading import Lock
 from typing import Any, Final
 
-from stepless.adapters.aws.dynamo import keys
-from stepless.adapters.aws.dynamo.part import Part
+from stepless.adapters.aws.dynamo import item_keys
+from stepless.adapters.aws.dynamo.table_access import TableAccess
 from stepless.adapters.aws.dynamo.wire import Item, each
 from stepless.adapters.bounds import check_batch, check_text
 from stepless.errors import AppendConflict
@@ -43,7 +43,7 @@ class Ends:
             return last == 0 or self._lasts.get(run_id) == last
 
 
-class Logs(Part):
+class Logs(TableAccess):
     """A batch: `l` its last event, `n` the writer's epoch, `b` its bytes. A snapshot: `q` its sequence, `b` its bytes, or `p`
     the number of its pieces and `r` their hash."""
 
@@ -54,14 +54,14 @@ class Logs(Part):
         check_batch(run_id, batch)
         if not self._ends.known(run_id, batch.first - 1) and self._end_before(run_id, batch.first) != batch.first - 1:
             raise AppendConflict(f"the log does not end at {batch.first - 1}", place=f"run {run_id!r}")
-        key = {"pk": keys.run(run_id), "sk": keys.log(batch.first)}
+        key = {"pk": item_keys.run(run_id), "sk": item_keys.log(batch.first)}
         if not self._wire.put(key | {"l": batch.last, "n": batch.epoch, "b": batch.data}, "attribute_not_exists(pk)").done:
             raise AppendConflict(f"a batch starts at {batch.first} already", place=f"run {run_id!r}")
         self._ends.learn(run_id, batch.last)
 
     def read_log(self, run_id: str, after: int = 0, *, limit_bytes: int = 4_000_000) -> Sequence[Batch]:
         found, total = list[Batch](), 0
-        values = {"pk": keys.run(run_id), "from": keys.log(after + 1), "to": "LOG$"}
+        values = {"pk": item_keys.run(run_id), "from": item_keys.log(after + 1), "to": "LOG$"}
         page = None if limit_bytes > MAX_BATCH_BYTES else 1  # for whoever wants one batch
         for item in each(self._wire.query("pk = :pk AND sk BETWEEN :from AND :to", values, page=page)):
             if not found:
@@ -91,7 +91,7 @@ class Logs(Part):
         return former["l"] if former else 0
 
     def _last_before(self, run_id: str, first: int) -> Item | None:
-        values = {"pk": keys.run(run_id), "log": "LOG#", "first": keys.log(first - 1)}
+        values = {"pk": item_keys.run(run_id), "log": "LOG#", "first": item_keys.log(first - 1)}
         return next(each(self._wire.query(_BEFORE, values, ascending=False, page=1)), None)
 
     # -- snapshots ------------------------------------------------------------------------------------------------
@@ -100,30 +100,30 @@ class Logs(Part):
         """One item; above its size the pieces first, under their hash, then the item that names them: whoever dies in between
         leaves the former snapshot standing."""
         check_text(run_id)
-        pk = keys.run(run_id)
-        item: dict[str, Any] = {"pk": pk, "sk": keys.SNAPSHOT, "q": sequence}
+        pk = item_keys.run(run_id)
+        item: dict[str, Any] = {"pk": pk, "sk": item_keys.SNAPSHOT, "q": sequence}
         if len(data) <= MAX_ITEM_BYTES:
             item |= {"b": data}
         else:
             digest = sha256(data).hexdigest()[:16]
             parts = range(0, len(data), MAX_ITEM_BYTES)
             for number, start in enumerate(parts):
-                key = {"pk": pk, "sk": keys.snapshot_part(sequence, digest, number)}
+                key = {"pk": pk, "sk": item_keys.snapshot_part(sequence, digest, number)}
                 self._wire.put(key | {"b": data[start : start + MAX_ITEM_BYTES]})
             item |= {"p": len(parts), "r": digest}
         written = self._wire.put(item, "attribute_not_exists(pk) OR q <= :q", {"q": sequence}, returns="ALL_OLD")
         forgotten, kept = (written.item, item) if written.done else (item, written.item)
         if forgotten and kept and forgotten.get("r") != kept.get("r"):
             for number in range(forgotten.get("p", 0)):
-                self._wire.delete(pk, keys.snapshot_part(forgotten["q"], forgotten["r"], number))
+                self._wire.delete(pk, item_keys.snapshot_part(forgotten["q"], forgotten["r"], number))
 
     def get_snapshot(self, run_id: str) -> tuple[int, bytes] | None:
-        pk = keys.run(run_id)
+        pk = item_keys.run(run_id)
         for _ in range(_TRIES):
-            item = self._wire.get(pk, keys.SNAPSHOT)
+            item = self._wire.get(pk, item_keys.SNAPSHOT)
             if item is None or "b" in item:
                 return (item["q"], item["b"]) if item is not None else None
-            values = {"pk": pk, "v": keys.snapshot_part(item["q"], item["r"], 0)[:-4]}
+            values = {"pk": pk, "v": item_keys.snapshot_part(item["q"], item["r"], 0)[:-4]}
             parts = [part["b"] for part in each(self._wire.query("pk = :pk AND begins_with(sk, :v)", values))]
             if len(parts) == item["p"]:
                 return item["q"], b"".join(parts)

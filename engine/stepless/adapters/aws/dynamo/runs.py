@@ -11,9 +11,9 @@ from __future__ import annotations
 from secrets import token_bytes
 from typing import Final
 
-from stepless.adapters.aws.dynamo import keys
+from stepless.adapters.aws.dynamo import item_keys
 from stepless.adapters.aws.dynamo.heads import ENDED, heads_of, item_of, put_inputs
-from stepless.adapters.aws.dynamo.part import Part
+from stepless.adapters.aws.dynamo.table_access import TableAccess
 from stepless.adapters.aws.dynamo.wire import Value
 from stepless.adapters.bounds import check_text
 from stepless.errors import LeaseLost, StoreUnavailable
@@ -39,37 +39,37 @@ _TOUCH: Final = {
 }
 
 
-class Runs(Part):
+class Runs(TableAccess):
     """`create_run` knows its own write again by a word in it."""
 
     _started: set[str]
 
     def create_run(self, head: RunHead) -> bool:
         check_text(head.run_id, head.workflow_id, head.version, head.status)
-        keys.check_length(head.run_id, head.workflow_id)
+        item_keys.check_length(head.run_id, head.workflow_id)
         if head.workflow_id not in self._started:  # once per process and workflow: listings find the workflow by it
-            self._wire.put({"pk": keys.STARTED, "sk": head.workflow_id})
+            self._wire.put({"pk": item_keys.STARTED, "sk": head.workflow_id})
             self._started.add(head.workflow_id)
         nonce = token_bytes(9)
-        item = item_of(head, put_inputs(self._wire, head), keys.shard(head.run_id, self._shards), nonce)
+        item = item_of(head, put_inputs(self._wire, head), item_keys.shard(head.run_id, self._shards), nonce)
         written = self._wire.put(item, "attribute_not_exists(pk)")
         return written.done or (written.item is not None and written.item["k"] == nonce)
 
     def get_run(self, run_id: str) -> RunHead | None:
-        item = self._wire.get(keys.run(run_id), keys.HEAD)
+        item = self._wire.get(item_keys.run(run_id), item_keys.HEAD)
         return heads_of(self._wire, [item])[0] if item is not None else None
 
     def take_lease(self, run_id: str, owner: str, now_ms: int, until_ms: int) -> Lease | None:
         check_text(owner)
-        pk = keys.run(run_id)
-        shard = keys.shard(run_id, self._shards)
+        pk = item_keys.run(run_id)
+        shard = item_keys.shard(run_id, self._shards)
         values: dict[str, Value] = {"o": owner, "now": now_ms, "until": until_ms, "one": 1, "g": shard}
-        taken = self._wire.update(pk, keys.HEAD, _TAKE + _ENTER + _UNTOUCHED, values, f"{_FREE} AND {_ENTERED}", "ALL_NEW")
+        taken = self._wire.update(pk, item_keys.HEAD, _TAKE + _ENTER + _UNTOUCHED, values, f"{_FREE} AND {_ENTERED}", "ALL_NEW")
         if not taken.done:
             standing = taken.item
             if standing is None or (standing.get("o", owner) != owner and standing["l"] > now_ms):
                 return None
-            taken = self._wire.update(pk, keys.HEAD, _TAKE + _INDEX + _UNTOUCHED, values, _FREE, "ALL_NEW")
+            taken = self._wire.update(pk, item_keys.HEAD, _TAKE + _INDEX + _UNTOUCHED, values, _FREE, "ALL_NEW")
         if not taken.done or taken.item is None:
             return None
         return Lease(run_id, owner, taken.item["n"], until_ms, taken.item.get("w", b""))
@@ -98,11 +98,11 @@ class Runs(Part):
         else:
             change, condition = f"{change}, l = :until, d = :until", f"{_HELD} AND {_INDEXED}"
             values |= {"until": until_ms}
-        pk, gone = keys.run(lease.run_id), " REMOVE a" * (waits == "")
-        written = self._wire.update(pk, keys.HEAD, change + gone, values, condition, "ALL_NEW")
+        pk, gone = item_keys.run(lease.run_id), " REMOVE a" * (waits == "")
+        written = self._wire.update(pk, item_keys.HEAD, change + gone, values, condition, "ALL_NEW")
         if condition.endswith(_INDEXED) and not written.done and written.item and written.item["n"] == lease.epoch:
-            values |= {"g": keys.shard(lease.run_id, self._shards)}
-            written = self._wire.update(pk, keys.HEAD, f"{change}, {_INDEX}{gone}", values, _HELD, "ALL_NEW")
+            values |= {"g": item_keys.shard(lease.run_id, self._shards)}
+            written = self._wire.update(pk, item_keys.HEAD, f"{change}, {_INDEX}{gone}", values, _HELD, "ALL_NEW")
         if not written.done or written.item is None:
             raise _lost(lease)
         return lease._replace(until_ms=written.item["d"])
@@ -110,11 +110,12 @@ class Runs(Part):
     def _release(self, lease: Lease, change: str, values: dict[str, Value], due_ms: int | None, gone: str) -> None:
         """Only if nobody touched the run to be looked at earlier; else again, due as it was touched. `gone` are attributes to be
         removed besides the lease's."""
-        pk = keys.run(lease.run_id)
+        pk = item_keys.run(lease.run_id)
         for _ in range(_TOUCHES):
             freed, given = self._freed(lease, change, values, due_ms)
-            given |= {"y": keys.NEVER_DUE if due_ms is None else due_ms}
-            written = self._wire.update(pk, keys.HEAD, freed + gone, given, "n = :n AND (attribute_not_exists(y) OR y >= :y)")
+            given |= {"y": item_keys.NEVER_DUE if due_ms is None else due_ms}
+            unmoved = "n = :n AND (attribute_not_exists(y) OR y >= :y)"
+            written = self._wire.update(pk, item_keys.HEAD, freed + gone, given, unmoved)
             standing = written.item
             if not written.done and (standing is None or standing["n"] != lease.epoch):
                 raise _lost(lease)
@@ -128,22 +129,22 @@ class Runs(Part):
     ) -> tuple[str, dict[str, Value]]:
         if due_ms is None:
             return f"{change} REMOVE o, l, y, d, g2, d2", dict(values)
-        shard = keys.shard(lease.run_id, self._shards)
+        shard = item_keys.shard(lease.run_id, self._shards)
         return f"{change}, g2 = :g, d = :d2, d2 = :d2 REMOVE o, l, y", values | {"g": shard, "d2": due_ms}
 
     def touch_run(self, run_id: str, due_ms: int) -> bool:
         """One write as a rule; under a lease that outlasts an earlier touch, a second one for what there is still to change."""
-        pk, shard = keys.run(run_id), keys.shard(run_id, self._shards)
+        pk, shard = item_keys.run(run_id), item_keys.shard(run_id, self._shards)
         later = unknown = True
         for _ in range(_TOUCHES):
             change, condition = _TOUCH[later, unknown]
             values: dict[str, Value] = {"d": due_ms, **({"g": shard} if later else {})}
-            written = self._wire.update(pk, keys.HEAD, change, values, condition)
+            written = self._wire.update(pk, item_keys.HEAD, change, values, condition)
             standing = written.item
             if written.done or standing is None:
                 return written.done
-            later = standing.get("d", keys.NEVER_DUE) > due_ms
-            unknown = "o" in standing and standing.get("y", keys.NEVER_DUE) > due_ms
+            later = standing.get("d", item_keys.NEVER_DUE) > due_ms
+            unknown = "o" in standing and standing.get("y", item_keys.NEVER_DUE) > due_ms
             if not later and not unknown:
                 return True
         raise _busy(run_id)

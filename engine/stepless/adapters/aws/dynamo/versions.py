@@ -7,8 +7,8 @@ from collections.abc import Callable, Collection
 from hashlib import sha256
 from typing import Final, TypeVar
 
-from stepless.adapters.aws.dynamo import keys
-from stepless.adapters.aws.dynamo.part import Part
+from stepless.adapters.aws.dynamo import item_keys
+from stepless.adapters.aws.dynamo.table_access import TableAccess
 from stepless.adapters.aws.dynamo.wire import Item, each
 from stepless.adapters.bounds import check_text, page_size
 from stepless.adapters.cursors import decode_cursor, encode_cursor
@@ -21,7 +21,7 @@ _TRIES: Final = 100  # of a number that others keep taking
 _ROWS: Final = "pk = :pk AND begins_with(sk, :v)"
 
 
-class Versions(Part):
+class Versions(TableAccess):
     """The document first, then its row, whose number is taken by a conditional put: whoever dies in between leaves a document
     that the next publication finds."""
 
@@ -29,27 +29,27 @@ class Versions(Part):
         self, workflow_id: str, hash: str, document: bytes, now_ms: int, entries: Collection[str] = ()
     ) -> StoredVersion:
         check_text(workflow_id, hash)
-        keys.check_length(workflow_id)
+        item_keys.check_length(workflow_id)
         for kind in entries:
-            self._wire.put({"pk": keys.with_entry(kind), "sk": workflow_id})
-        pk, stored, listed = keys.workflow(workflow_id), "", False
+            self._wire.put({"pk": item_keys.with_entry(kind), "sk": workflow_id})
+        pk, stored, listed = item_keys.workflow(workflow_id), "", False
         for _ in range(_TRIES):
             newest = self._row(workflow_id)
             if newest is not None and newest["h"] == hash:
                 return self._version(workflow_id, newest)
             stored = stored or self._put_document(document)
             if not listed:
-                self._wire.put({"pk": keys.PUBLISHED, "sk": workflow_id})
+                self._wire.put({"pk": item_keys.PUBLISHED, "sk": workflow_id})
                 listed = True
             number = newest["n"] + 1 if newest else 1
-            row = {"pk": pk, "sk": keys.version(number), "n": number, "h": hash, "c": now_ms, "r": stored}
+            row = {"pk": pk, "sk": item_keys.version(number), "n": number, "h": hash, "c": now_ms, "r": stored}
             if self._wire.put(row, "attribute_not_exists(pk)").done:
                 return StoredVersion(workflow_id, number, hash, document, now_ms)
         raise StoreUnavailable("others publish all the time", place=f"workflow {workflow_id!r}", mend="publish again")
 
     def get_version(self, workflow_id: str, number: int | None = None, *, hash: str | None = None) -> StoredVersion | None:
         if number is not None:
-            row = self._wire.get(keys.workflow(workflow_id), keys.version(number))
+            row = self._wire.get(item_keys.workflow(workflow_id), item_keys.version(number))
         else:
             row = self._row(workflow_id, hash)
         return self._version(workflow_id, row) if row is not None and hash in (None, row["h"]) else None
@@ -59,10 +59,10 @@ class Versions(Part):
         return Version(workflow_id, row["n"], row["h"]) if row is not None else None
 
     def list_workflows(self, *, limit: int = 100, cursor: str | None = None) -> Page[StoredVersion]:
-        return self._each_of(keys.PUBLISHED, self.get_version, limit, cursor)
+        return self._each_of(item_keys.PUBLISHED, self.get_version, limit, cursor)
 
     def list_entries(self, kind: str, *, limit: int = 100, cursor: str | None = None) -> Page[Version]:
-        return self._each_of(keys.with_entry(kind), self.newest_version, limit, cursor)
+        return self._each_of(item_keys.with_entry(kind), self.newest_version, limit, cursor)
 
     def _each_of(self, pk: str, read: Callable[[str], V | None], limit: int, cursor: str | None) -> Page[V]:
         """What `read` answers for each of the workflows that a partition names."""
@@ -80,7 +80,7 @@ class Versions(Part):
 
     def _row(self, workflow_id: str, hash: str | None = None) -> Item | None:
         """The newest row, or the newest with a hash."""
-        values = {"pk": keys.workflow(workflow_id), "v": "V#"}
+        values = {"pk": item_keys.workflow(workflow_id), "v": "V#"}
         if hash is None:
             pages = self._wire.query(_ROWS, values, ascending=False, page=1)
         else:
@@ -97,11 +97,11 @@ class Versions(Part):
         digest, packed = sha256(document).hexdigest(), zlib.compress(document)
         pieces = [packed[start : start + MAX_ITEM_BYTES] for start in range(0, len(packed), MAX_ITEM_BYTES)]
         for number, piece in reversed([*enumerate(pieces)]):
-            self._wire.put({"pk": keys.document(digest), "sk": f"{number:04d}", "b": piece})
+            self._wire.put({"pk": item_keys.document(digest), "sk": f"{number:04d}", "b": piece})
         return digest
 
     def _document(self, digest: str) -> bytes:
-        pieces = [item["b"] for item in each(self._wire.query("pk = :pk", {"pk": keys.document(digest)}))]
+        pieces = [item["b"] for item in each(self._wire.query("pk = :pk", {"pk": item_keys.document(digest)}))]
         if not pieces:
             raise EngineBug("the document of a version is gone", place=f"table {self._wire.table!r}, {digest}")
         return zlib.decompress(b"".join(pieces))

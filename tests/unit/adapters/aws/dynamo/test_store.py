@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from botocore.exceptions import ReadTimeoutError
 
-from stepless.adapters.aws.dynamo import keys
+from stepless.adapters.aws.dynamo import item_keys
 from stepless.adapters.aws.dynamo.store import DynamoStore
 from stepless.adapters.memory.blobs import MemoryBlobs
 from stepless.core.events import Event, EventType
@@ -268,7 +268,7 @@ def test_inputs_come_back_whatever_their_size(store: DynamoStore) -> None:
 
 def test_texts_that_are_too_long_for_a_key_are_told_apart(store: DynamoStore) -> None:
     long = ["a" * 3_000, "a" * 3_001, "日" * 400]
-    hashed = [keys.fitting(text) for text in long]
+    hashed = [item_keys.fitting(text) for text in long]
     for identity in (*long, *hashed):
         signal = Signal("resume", identity, identity.encode(), 1)
         assert store.put_signal("r", signal) == signal == store.get_signal("r", "resume", identity)

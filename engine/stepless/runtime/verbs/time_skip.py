@@ -24,7 +24,7 @@ from stepless.runtime.world import World
 
 
 @dataclass(frozen=True, slots=True)
-class Skipped:
+class TimeSkip:
     """`run_id` is the run that waited: the one asked about, or one that it has called, directly or not. `skipped_ms` is by how
     much its time has moved on now."""
 
@@ -37,7 +37,7 @@ def own_times(store: Store, clock: Clock) -> Callable[[str], int]:
     return partial(_ahead_ms, store, clock)
 
 
-def skip(world: World, versions: Versions, run_id: str) -> Skipped:
+def skip_time(world: World, versions: Versions, run_id: str) -> TimeSkip:
     """Moves the time of a run, or of the run that it waits for, on to whatever is due first among them.
 
     Raises `NotFound`; `Conflict`: run_ended, and nothing_due when nothing but an answer or the end of work under way changes
@@ -51,7 +51,7 @@ def skip(world: World, versions: Versions, run_id: str) -> Skipped:
     wait_ms, waiting = min(waits)
     _move_on(world, waiting, wait_ms)
     world.queue.send(spending.hint(world, waiting, "timer"))
-    return Skipped(waiting, wait_ms)
+    return TimeSkip(waiting, wait_ms)
 
 
 def _family(world: World, versions: Versions, run_id: str) -> Iterator[State]:

@@ -13,8 +13,8 @@ from stepless.model.work import NodeFailure
 from stepless.ports import Call, Message
 from stepless.runtime.service import Service
 from stepless.runtime.session.children import caller
-from stepless.runtime.session.runner import Ending, Runner
-from stepless.runtime.verbs.skipping import own_times
+from stepless.runtime.session.runner import InvocationEnd, Runner
+from stepless.runtime.verbs.time_skip import own_times
 from stepless.runtime.versions import Versions
 
 DAY_MS = 24 * 3_600_000
@@ -35,8 +35,8 @@ async def told(*notice: Any) -> None:
 @pytest.fixture
 def machine(machine: Any) -> Any:
     """One on which runs have a time of their own, and call each other."""
-    runs = dict(machine.world.runs)
-    machine.world = replace(machine.world, ahead_ms=own_times(machine.store, machine.clock), runs=runs, notify=told)
+    runs = dict(machine.world.kind_code)
+    machine.world = replace(machine.world, ahead_ms=own_times(machine.store, machine.clock), kind_code=runs, notify=told)
     runs["workflow"] = caller(machine.world, machine.service.versions)
     machine.service = Service(machine.world, Versions(machine.store, machine.world.kinds), machine.service.signer)
     machine.runner = Runner(machine.world, machine.service.versions)
@@ -103,7 +103,7 @@ def test_every_instant_that_changes_something_is_a_stop(machine: Any) -> None:
 def test_a_timer_whose_wait_is_over_is_no_stop(machine: Any) -> None:
     run_id = machine.start({**ASK, "nap": {**NAP["nap"], "after": "boss.approved", "with": {"for": "9d"}}})
     rest(machine)
-    machine.service.decide(run_id, "boss", "approved", {})
+    machine.service.answer_pause(run_id, "boss", "approved", {})
     rest(machine)
     assert machine.service.skip(run_id).skipped_ms == 9 * DAY_MS
     rest(machine)
@@ -142,7 +142,7 @@ def test_another_process_goes_on_with_the_time_that_the_run_has(machine: Any) ->
     machine.clock.advance(STAY_MS)
     again = Runner(machine.world, Versions(machine.store, machine.world.kinds))
     machine.runner = again
-    assert machine.invoke(Message(run_id, "sweep")) is Ending.ENDED
+    assert machine.invoke(Message(run_id, "sweep")) is InvocationEnd.ENDED
     assert machine.view(run_id).status == "completed"
 
 
@@ -151,7 +151,7 @@ def test_a_run_that_waits_for_people_alone_has_nothing_to_skip(machine: Any) -> 
     rest(machine)
     with pytest.raises(Conflict, match="waits for no instant") as refused:
         machine.service.skip(run_id)
-    assert refused.value.error_code == "nothing_due"
+    assert refused.value.code == "nothing_due"
 
 
 def test_a_run_that_is_over_or_unknown_is_refused(machine: Any, node: Any) -> None:

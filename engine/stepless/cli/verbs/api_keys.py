@@ -12,7 +12,7 @@ from stepless.cli.reach.gateway import opened
 from stepless.cli.terminal.showing import Column, fields, put_json, say, table, when
 from stepless.errors import InvalidRequest
 from stepless.limits import MAX_SIGNING_KEYS, MAX_SIGNING_TEXT_BYTES
-from stepless.runtime.access.signingkeys import rotate_kept, rotated
+from stepless.runtime.access.signing_keys import rotate_kept, rotated
 from stepless.runtime.access.tokens import Key, parse_keys
 from stepless.runtime.wiring.local import attached
 

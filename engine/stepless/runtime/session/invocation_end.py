@@ -5,7 +5,7 @@ from __future__ import annotations
 from enum import Enum
 
 
-class Ending(Enum):
+class InvocationEnd(Enum):
     """How an invocation left its run."""
 
     ENDED = "ended"

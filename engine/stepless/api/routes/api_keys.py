@@ -10,11 +10,11 @@ from starlette.concurrency import run_in_threadpool
 from starlette.responses import Response
 
 from stepless.api.bodies import documented_body, read_model
-from stepless.api.models import KeyOut, KeysOut, NewKeyOut
 from stepless.api.problems import documented
 from stepless.api.replies import instant, reply
 from stepless.api.requests import KeyBody
-from stepless.runtime.access.apikeys import ApiKey, ApiKeys
+from stepless.api.schemas import KeyOut, KeysOut, NewKeyOut
+from stepless.runtime.access.api_keys import ApiKey, ApiKeys
 
 _TAGS: Final[list[str | Enum]] = ["keys"]
 

@@ -10,19 +10,19 @@ from stepless.model.json import JSON
 from stepless.ports import Aws, Misfit
 
 
-def configured_calls() -> Aws | None:
+def configured_operations() -> Aws | None:
     """The port over boto3, where boto3 is installed."""
-    return LazyCalls() if find_spec("boto3") is not None else None
+    return LazyOperations() if find_spec("boto3") is not None else None
 
 
-class LazyCalls:
+class LazyOperations:
     """The port `Aws`, made when it is first used."""
 
     @cached_property
     def _calls(self) -> Aws:
-        from stepless.adapters.aws.calls import BotoCalls
+        from stepless.adapters.aws.operations import BotoOperations
 
-        return BotoCalls()
+        return BotoOperations()
 
     def check(self, service: str, action: str, params: Mapping[str, JSON]) -> Sequence[Misfit]:
         """See `Aws.check`."""

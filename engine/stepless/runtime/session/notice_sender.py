@@ -13,7 +13,7 @@ from stepless.model.work import NodeFailure
 from stepless.runtime.world import World
 
 
-class Telling:
+class NoticeSender:
     """Sends notices beside the session's work; `arrive` is given what became of each. True while any is under way."""
 
     def __init__(self, world: World, env: Mapping[str, str], mask: Mask, arrive: Callable[[Noticed], None]) -> None:

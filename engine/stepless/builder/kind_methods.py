@@ -7,15 +7,15 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Self, Unpack
 
 from stepless.builder.nodes import NodeOptions, Nodes, given
-from stepless.builder.references import Ref
+from stepless.builder.ref import Ref
 from stepless.builder.steps import UNSET, Step, Value
 from stepless.compile.suggest import did_you_mean
 from stepless.errors import NotFound
 
-Call = str | Callable[..., Any]
+FunctionName = str | Callable[..., Any]
 
 
-class Kinds(Nodes):
+class KindMethods(Nodes):
     """A level to which nodes are added by kind. Every method answers the node, to be named in the `after` of others."""
 
     # -- entries ------------------------------------------------------------------------------------------------------
@@ -39,7 +39,7 @@ class Kinds(Nodes):
 
     # -- work ---------------------------------------------------------------------------------------------------------
 
-    def function(self, id: str, *, call: Call, args: Value = UNSET, **options: Unpack[NodeOptions]) -> Step:
+    def function(self, id: str, *, call: FunctionName, args: Value = UNSET, **options: Unpack[NodeOptions]) -> Step:
         """`call` is a registered name, or the registered callable itself."""
         return self._add(id, "function", given(call=_name(call), args=args), options)
 
@@ -168,7 +168,7 @@ class Kinds(Nodes):
         return Container(id, body, place)
 
 
-class Container(Step, Kinds):
+class Container(Step, KindMethods):
     """A `loop` or a `parallel`: a node to all others, and the body that its methods add nodes to.
 
         with flow.loop("each", items=order.ref.lines, after=order) as each:
@@ -180,7 +180,7 @@ class Container(Step, Kinds):
 
     def __init__(self, id: str, body: dict[str, Any], place: str) -> None:
         Step.__init__(self, id)
-        Kinds.__init__(self, body, place)
+        KindMethods.__init__(self, body, place)
 
     @property
     def body(self) -> Level:
@@ -209,7 +209,7 @@ class Container(Step, Kinds):
         return None
 
 
-class Level(Kinds):
+class Level(KindMethods):
     """A workflow, or what is inside a container: `level["id"]` is the node of that id, iterating gives the ids in order."""
 
     def __getitem__(self, id: str) -> Step:
@@ -224,7 +224,7 @@ class Level(Kinds):
         return iter(self._level["nodes"])
 
 
-def _name(call: Call) -> str:
+def _name(call: FunctionName) -> str:
     if isinstance(call, str):
         return call
     from stepless.nodes.function import name_of

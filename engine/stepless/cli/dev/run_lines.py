@@ -20,7 +20,7 @@ from stepless.runtime.verbs.inspecting import RunView
 WIDTH = 80
 
 
-class Teller:
+class RunLines:
     """One line when a run begins, with its page; one when it comes to wait for somebody or for a time, one when it ends."""
 
     def __init__(self, service: Service, url: str) -> None:

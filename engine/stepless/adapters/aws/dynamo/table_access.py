@@ -12,7 +12,7 @@ A = TypeVar("A")
 B = TypeVar("B")
 
 
-class Part:
+class TableAccess:
     """`shards` spread an index over so many partitions. It may grow and must never shrink. `at_once` requests of one listing are
     sent side by side."""
 

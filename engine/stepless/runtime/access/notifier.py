@@ -1,4 +1,4 @@
-"""Notices: people are told that a run waits for them, with the links by which they can answer.
+"""Notifier: people are told that a run waits for them, with the links by which they can answer.
 
 `notify` says where: a URL is posted to, `arn:aws:sns:…` is a topic, `mailto:…` a mailbox (SES). At least once: the same notice
 may come again after a crash, under the same idempotency key.
@@ -24,7 +24,7 @@ _TOPIC, _MAIL = "arn:", "mailto:"
 _SUBJECT_CHARACTERS = 100  # SNS takes no more
 
 
-class Notices:
+class Notifier:
     """Sends notices. `sender` is the address that mail comes from; without `aws` only URLs can be told."""
 
     def __init__(self, invitations: Invitations, aws: Aws | None, sender: str | None) -> None:

@@ -9,18 +9,18 @@ from pathlib import Path
 
 import pytest
 
-from stepless.nodes import KINDS, RUNS, aws_kinds, runs_with
-from stepless.nodes.lazily import Layers, Lazily
+from stepless.nodes import KIND_CODE, KINDS, aws_kinds, kind_code_with
+from stepless.nodes.lazy_mapping import LayeredMapping, LazyMapping
 
 ENVIRONMENT = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[3] / "engine")}
 
 
-def table(made: list[str], *names: str) -> Lazily[str]:
+def table(made: list[str], *names: str) -> LazyMapping[str]:
     def maker(name: str) -> str:
         made.append(name)
         return name.upper()
 
-    return Lazily({name: lambda name=name: maker(name) for name in names})  # type: ignore[misc]  # binds early
+    return LazyMapping({name: lambda name=name: maker(name) for name in names})  # type: ignore[misc]  # binds early
 
 
 def test_an_entry_is_made_when_it_is_first_asked_for_and_once() -> None:
@@ -41,7 +41,7 @@ def test_what_cannot_be_made_is_tried_again() -> None:
             raise answer
         return answer
 
-    known = Lazily({"a": make})
+    known = LazyMapping({"a": make})
     with pytest.raises(ImportError):
         known["a"]
     assert known["a"] == "there"
@@ -49,7 +49,7 @@ def test_what_cannot_be_made_is_tried_again() -> None:
 
 def test_of_several_tables_the_first_that_has_a_name_answers_and_the_others_make_nothing() -> None:
     made: list[str] = []
-    layers = Layers({"a": "mine"}, table(made, "a", "b"), table(made, "b", "c"))
+    layers = LayeredMapping({"a": "mine"}, table(made, "a", "b"), table(made, "b", "c"))
     assert layers["a"] == "mine" and layers["b"] == "B"
     assert made == ["b"]
     assert list(layers) == ["a", "b", "c"] and len(layers) == 3 and "c" in layers and "d" not in layers
@@ -59,7 +59,7 @@ def test_of_several_tables_the_first_that_has_a_name_answers_and_the_others_make
 
 def test_what_is_brought_later_into_a_table_is_found() -> None:
     later: dict[str, str] = {}
-    layers = Layers(later, {"a": "old"})
+    layers = LayeredMapping(later, {"a": "old"})
     later["a"] = "new"
     assert layers["a"] == "new"
 
@@ -72,8 +72,8 @@ def test_code_that_somebody_brings_goes_before_code_that_is_there() -> None:
     async def mine(call: object) -> None:
         return None
 
-    runs = runs_with({"http": mine})  # type: ignore[dict-item]  # never called
-    assert runs["http"] is mine and runs["function"] is RUNS["function"]
+    runs = kind_code_with({"http": mine})  # type: ignore[dict-item]  # never called
+    assert runs["http"] is mine and runs["function"] is KIND_CODE["function"]
 
 
 def test_kinds_that_are_held_against_aws_are_the_others_themselves() -> None:
@@ -84,9 +84,9 @@ def test_kinds_that_are_held_against_aws_are_the_others_themselves() -> None:
 
 LOADED = """
 import sys
-from stepless.nodes import RUNS
+from stepless.nodes import KIND_CODE
 before = "httpx" in sys.modules
-RUNS["http"]
+KIND_CODE["http"]
 from stepless.nodes.http import transport
 print(before, "httpx" in sys.modules, transport._tls.cache_info().currsize)
 """

@@ -33,7 +33,7 @@ _CONFIG: Final = frozenset({
 })  # fmt: skip
 
 
-class BotoCalls:
+class BotoOperations:
     """The port `Aws` over boto3. `endpoint_url` is for tests. Region and credentials come from the environment."""
 
     def __init__(self, endpoint_url: str | None = None) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from stepless.adapters.memory.store import MemoryStore
 from stepless.adapters.system import SystemClock
 from stepless.limits import MAX_SIGNING_KEYS
-from stepless.runtime.access.signingkeys import kept_keys, rotate_kept, written
+from stepless.runtime.access.signing_keys import kept_keys, rotate_kept, written
 from stepless.runtime.access.tokens import parse_keys
 
 CLOCK = SystemClock()

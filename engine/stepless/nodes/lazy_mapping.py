@@ -14,7 +14,7 @@ def attribute(module: str, name: str) -> Callable[[], Any]:
     return lambda: getattr(import_module(f"stepless.nodes.{module}"), name)
 
 
-class Lazily(Mapping[str, T]):
+class LazyMapping(Mapping[str, T]):
     """By name what `make` makes of it, once. Names are known, counted and told without making anything."""
 
     def __init__(self, make: Mapping[str, Callable[[], T]]) -> None:
@@ -36,7 +36,7 @@ class Lazily(Mapping[str, T]):
         return len(self._make)
 
 
-class Layers(Mapping[str, T]):
+class LayeredMapping(Mapping[str, T]):
     """Several tables as one: the first that has a name answers."""
 
     def __init__(self, *tables: Mapping[str, T]) -> None:

@@ -11,7 +11,7 @@ from types import TracebackType
 from stepless.errors import Conflict, StoreUnusable
 
 
-class Hold:
+class FileLock:
     """The right to serve a file, until `release`, the end of the `with` block or the end of the process."""
 
     def __init__(self, descriptor: int) -> None:
@@ -23,14 +23,14 @@ class Hold:
         if descriptor is not None:
             os.close(descriptor)
 
-    def __enter__(self) -> Hold:
+    def __enter__(self) -> FileLock:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
         self.release()
 
 
-def hold(path: str | os.PathLike[str], now_ms: int) -> Hold:
+def lock_file(path: str | os.PathLike[str], now_ms: int) -> FileLock:
     """Takes the lock file `path` + `.lock` without waiting. Raises `Conflict` with the code `file_held`, and the facts `pid`
     and `since_ms` of the holder, while another server has it. The lock file stays: removing it would let two hold it."""
     path = os.fspath(path)
@@ -50,7 +50,7 @@ def hold(path: str | os.PathLike[str], now_ms: int) -> Hold:
     except OSError as error:
         os.close(descriptor)
         raise StoreUnusable(str(error), place=path, mend="use a file on a disk of this machine") from error
-    return Hold(descriptor)
+    return FileLock(descriptor)
 
 
 def _held(path: str, note: bytes) -> Conflict:
@@ -61,5 +61,6 @@ def _held(path: str, note: bytes) -> Conflict:
     except (ValueError, KeyError, TypeError):  # read in the instant before the holder has written its note
         facts, holder = {}, "another process"
     return Conflict(
-        f"already served by {holder}", code="file_held", place=path, mend="stop that server, or serve another file", **facts
+        f"already served by {holder}", code="file_held", place=path, mend="stop that server, or serve another file",
+        holder=holder, **facts,
     )

@@ -146,9 +146,9 @@ def give_answer(built: Local, question: Question, answer: Answer, by: str | None
     """Decides a pause. An answer that was given before stands. Raises `InvalidRequest` when it does not fit: the pause stays
     open."""
     try:
-        built.service.decide(question.run_id, question.pause.pause, answer[0], answer[1], by)
+        built.service.answer_pause(question.run_id, question.pause.pause, answer[0], answer[1], by)
     except Conflict as error:
-        if error.error_code != "already_decided":
+        if error.code != "already_decided":
             raise
     return True
 

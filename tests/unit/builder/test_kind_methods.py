@@ -8,13 +8,13 @@ from keyword import iskeyword
 import pytest
 
 from stepless import Container, Workflow
-from stepless.builder.kinds import Kinds
+from stepless.builder.kind_methods import KindMethods
 from stepless.builder.nodes import CONTAINERS, NodeOptions, Nodes
 from stepless.builder.steps import Step
 from stepless.model.document import AfterDocument, Document, DocumentPart, EdgeDocument, NodeDocument
 from stepless.model.kind import Nature
 from stepless.nodes import KINDS
-from stepless.runtime.wiring.inprocess import arun, run
+from stepless.runtime.wiring.single_run import arun, run
 
 OPTION = inspect.Parameter.VAR_KEYWORD
 
@@ -33,7 +33,7 @@ def given(call: object, *but: str) -> set[str]:
 
 
 def test_every_kind_has_its_method_and_every_method_its_kind() -> None:
-    methods = {name for name in vars(Kinds) if not name.startswith("_")}
+    methods = {name for name in vars(KindMethods) if not name.startswith("_")}
     assert methods == {python(kind) for kind in KINDS}
 
 
@@ -41,7 +41,7 @@ def test_every_kind_has_its_method_and_every_method_its_kind() -> None:
 def test_a_method_takes_the_parameters_of_its_kind(kind: str) -> None:
     params = KINDS[kind].params.model_fields
     required = {field.alias or name for name, field in params.items() if field.is_required()}
-    taken = inspect.signature(getattr(Kinds, python(kind))).parameters
+    taken = inspect.signature(getattr(KindMethods, python(kind))).parameters
     own = {name: parameter for name, parameter in taken.items() if name not in ("self", "id") and parameter.kind is not OPTION}
     assert {name.removesuffix("_") for name in own} == {field.alias or name for name, field in params.items()} - {"body"} | (
         {"body"} if kind in ("http", "respond") else set()

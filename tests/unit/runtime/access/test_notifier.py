@@ -18,9 +18,9 @@ from stepless.limits import MAX_NOTICE_TRIES
 from stepless.model.work import NodeFailure
 from stepless.ports import Message
 from stepless.runtime.access.invitations import Invitations
-from stepless.runtime.access.notices import Notices
+from stepless.runtime.access.notifier import Notifier
 from stepless.runtime.session.budget import Budget
-from stepless.runtime.session.runner import Ending, Runner
+from stepless.runtime.session.runner import InvocationEnd, Runner
 from stepless.runtime.wiring.local import Local, local
 
 
@@ -61,7 +61,7 @@ def asking(post: Post, **params: Any) -> tuple[Local, Clock, str]:
     return built, clock, run_id
 
 
-def go(built: Local, run_id: str) -> Ending:
+def go(built: Local, run_id: str) -> InvocationEnd:
     return asyncio.run(Runner(built.world, built.service.versions).run(Message(run_id, "sweep"), Budget(60_000)))
 
 
@@ -72,7 +72,7 @@ def notes(built: Local, run_id: str) -> list[str]:
 def test_people_are_told_once_after_the_pause_is_in_the_log() -> None:
     post = Post()
     built, clock, run_id = asking(post)
-    assert go(built, run_id) is Ending.PARKED
+    assert go(built, run_id) is InvocationEnd.PARKED
     assert post.got == [0]
     assert "node.waiting" in post.seen[0]
     assert notes(built, run_id) == ["notified"]
@@ -100,7 +100,7 @@ def test_whoever_cannot_be_told_is_given_up_and_may_still_answer() -> None:
         go(built, run_id)
         clock.now += 3_600_001
     assert notes(built, run_id) == ["not_notified"] * MAX_NOTICE_TRIES
-    built.service.decide(run_id, "q", "approved", {})
+    built.service.answer_pause(run_id, "q", "approved", {})
     go(built, run_id)
     assert built.service.run(run_id).status == "completed"
 
@@ -116,7 +116,7 @@ def test_a_reminder_comes_when_it_is_due_and_none_after_the_answer() -> None:
         clock.now += 3_600_001
         go(built, run_id)
     assert post.got == [0, 1, 2]
-    built.service.decide(run_id, "q", "approved", {})
+    built.service.answer_pause(run_id, "q", "approved", {})
     clock.now += 9 * 3_600_000
     go(built, run_id)
     assert post.got == [0, 1, 2]
@@ -167,7 +167,7 @@ def test_a_url_is_posted_to_with_a_link_for_every_approver_and_exit(monkeypatch:
     thread = threading.Thread(target=server.serve_forever, args=(0.01,))
     thread.start()
     signer = built.service.signer
-    notices = Notices(Invitations(lambda: signer, "https://flows.example"), None, None)
+    notices = Notifier(Invitations(lambda: signer, "https://flows.example"), None, None)
     target = MemorySecrets({"HOOK": f"http://127.0.0.1:{server.server_port}/zq7-secret-path"})
     built.world = replace(built.world, notify=notices.send, secrets=target)
     go(built, run_id)
@@ -198,7 +198,7 @@ def test_a_topic_and_a_mailbox_are_told_with_links_that_hold(target: str, servic
     aws: Any = FakeAws()
     built, clock, run_id = asking(Post())
     signer = built.service.signer
-    notices = Notices(Invitations(lambda: signer, "https://flows.example/"), aws, "flows@example.com")
+    notices = Notifier(Invitations(lambda: signer, "https://flows.example/"), aws, "flows@example.com")
     built.world = replace(built.world, notify=notices.send, secrets=MemorySecrets({"HOOK": target}))
     go(built, run_id)
     [(asked, _, params)] = aws.asked

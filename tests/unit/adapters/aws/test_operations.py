@@ -14,30 +14,30 @@ import pytest
 from botocore.response import StreamingBody
 from moto import mock_aws
 
-from stepless.adapters.aws.calls import BotoCalls
 from stepless.adapters.aws.dynamo.shapes import json_of, stable_uuid
+from stepless.adapters.aws.operations import BotoOperations
 from stepless.model.work import NodeFailure
 
 
 @pytest.fixture
-def calls(monkeypatch: pytest.MonkeyPatch) -> Iterator[BotoCalls]:
+def calls(monkeypatch: pytest.MonkeyPatch) -> Iterator[BotoOperations]:
     for name, value in {"AWS_ACCESS_KEY_ID": "x", "AWS_SECRET_ACCESS_KEY": "x", "AWS_DEFAULT_REGION": "eu-central-1"}.items():
         monkeypatch.setenv(name, value)
     with mock_aws():
-        yield BotoCalls()
+        yield BotoOperations()
 
 
-def done(calls: BotoCalls, service: str, action: str, **params: Any) -> Any:
+def done(calls: BotoOperations, service: str, action: str, **params: Any) -> Any:
     return asyncio.run(calls.call(service, action, params, token="r:n", timeout_ms=20_000))
 
 
-def refused(calls: BotoCalls, service: str, action: str, **params: Any) -> NodeFailure:
+def refused(calls: BotoOperations, service: str, action: str, **params: Any) -> NodeFailure:
     with pytest.raises(NodeFailure) as failed:
         done(calls, service, action, **params)
     return failed.value
 
 
-def test_what_is_put_is_got_and_metadata_stays_away(calls: BotoCalls) -> None:
+def test_what_is_put_is_got_and_metadata_stays_away(calls: BotoOperations) -> None:
     boto3.client("s3").create_bucket(Bucket="bucket", CreateBucketConfiguration={"LocationConstraint": "eu-central-1"})
     done(calls, "s3", "PutObject", Bucket="bucket", Key="text", Body="hello")
     done(calls, "s3", "put_object", Bucket="bucket", Key="bytes", Body={"base64": "/w=="})
@@ -61,12 +61,12 @@ def test_what_is_put_is_got_and_metadata_stays_away(calls: BotoCalls) -> None:
     ("ec2", "StartInstances", {"InstanceIds": ["i-1", 2]}, ["params.InstanceIds.1"]),
 ])
 def test_parameters_are_held_against_the_services_own_model(
-    calls: BotoCalls, service: str, action: str, params: dict[str, Any], found: list[str]
+    calls: BotoOperations, service: str, action: str, params: dict[str, Any], found: list[str]
 ) -> None:
     assert [misfit.path for misfit in calls.check(service, action, params)] == found
 
 
-def test_an_unknown_action_is_told_the_nearest(calls: BotoCalls) -> None:
+def test_an_unknown_action_is_told_the_nearest(calls: BotoOperations) -> None:
     assert "`SendMessage`" in calls.check("sqs", "SendMesage", {})[0].message
 
 
@@ -78,7 +78,7 @@ def test_an_unknown_action_is_told_the_nearest(calls: BotoCalls) -> None:
     ("s3", "PutObject", {"Bucket": "bucket", "Key": "k", "Body": {"base64": "?"}}, "config", "invalid_config", False),
 ])
 def test_a_refusal_is_a_failure_with_its_cause(
-    calls: BotoCalls, service: str, action: str, params: dict[str, Any], cause: str, code: str, retryable: bool
+    calls: BotoOperations, service: str, action: str, params: dict[str, Any], cause: str, code: str, retryable: bool
 ) -> None:
     failed = refused(calls, service, action, **params)
     assert (failed.cause, failed.retryable) == (cause, retryable)
@@ -106,7 +106,7 @@ def test_throttling_and_breakage_are_told_apart_and_nothing_is_tried_twice(monke
 
     async def ask() -> list[str]:
         server = await asyncio.start_server(Throttling(), "127.0.0.1", 0)
-        calls, causes = BotoCalls(f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}"), []
+        calls, causes = BotoOperations(f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}"), []
         async with server:
             for _ in range(2):
                 try:
@@ -118,7 +118,7 @@ def test_throttling_and_breakage_are_told_apart_and_nothing_is_tried_twice(monke
     assert asyncio.run(ask()) == ["rate_limit", "provider_error"]
 
 
-def test_an_operation_that_knows_repetitions_is_told_the_same_token_each_time(calls: BotoCalls) -> None:
+def test_an_operation_that_knows_repetitions_is_told_the_same_token_each_time(calls: BotoOperations) -> None:
     ami = boto3.client("ec2").describe_images()["Images"][0]["ImageId"]
     for _ in range(2):
         [instance] = done(calls, "ec2", "RunInstances", ImageId=ami, MinCount=1, MaxCount=1)["Instances"]
