@@ -82,19 +82,23 @@ def _times(own: Sequence[Sample], case: str, variant: str, floor: str, limit: fl
 
 
 def _growth(own: Sequence[Sample]) -> Iterator[Bar]:
+    """One bar per case: the largest exponent of three."""
     for case in CASES_THAT_GROW:
         sizes = [found for nodes in NODES if (found := find(own, f"growth {case}", NORMAL, nodes)) is not None]
+        title = f"{case}, growth of time, CPU time and bytes from {NODES[0]:,} to {NODES[-1]:,} nodes: largest exponent"
+        if len(sizes) < 2 or sizes[-1].n < NODES[-1]:
+            yield Bar(title, 1.05, None, unit="")
+            continue
+        exponents, notes = [], []
         for what, values in (
             ("time", [(sample.n, sample.median) for sample in sizes]),
             ("CPU time", [(sample.n, median(sample.cpu)) for sample in sizes]),
-            ("bytes stored", [(sample.n, sample.facts["file_bytes"]) for sample in sizes]),
+            ("bytes", [(sample.n, sample.facts["file_bytes"]) for sample in sizes]),
         ):
-            title = f"{case}, growth of {what} from {NODES[0]:,} to {NODES[-1]:,} nodes: exponent"
-            if len(sizes) < 2 or sizes[-1].n < NODES[-1]:
-                yield Bar(title, 1.05, None, unit="")
-                continue
+            exponents.append(exponent(values[0], values[-1]))
             steps = [f"{exponent(a, b):.2f}" for a, b in pairwise(values)]
-            yield Bar(title, 1.05, exponent(values[0], values[-1]), f"by decade {', '.join(steps)}", unit="")
+            notes.append(f"{what} {exponents[-1]:.2f} (by decade {', '.join(steps)})")
+        yield Bar(title, 1.05, max(exponents), ", ".join(notes), unit="")
 
 
 def exponent(smaller: tuple[int, float], larger: tuple[int, float]) -> float:

@@ -14,17 +14,15 @@ TITLES: Mapping[str, str] = {
     "approval and wait": "an approval, answered after two days, and a wait of an hour",
     "approval, wait and node": "the same, and a node behind the wait",
 }
-NOTE = """Made by `make cost` too, which needs no quiet machine: counts do not spread. Every node answers 0.5 KB. Requests are
-counted at the clients of emulated services, as the API and the runner send them when they are functions; the emulator of the
-table tells units as AWS documents them. Lambda's time is this machine's against the emulators, at 512 MB: it
-stands for the size of that line, not for its last digit. The second figure of write units is what `stepless runs cost`
-estimates for the same run in a local file, from its log alone.
+NOTE = """Made by `make cost` too. Requests are counted at the clients of emulated services, as the API and the runner send them
+when they are functions; every node answers 0.5 KB. Units of the table are those that its emulator reports. Lambda's time is this
+machine's at 512 MB: it shows the size of that line, not its last digit. The second figure of write units is the estimate of
+`stepless runs cost` from the log of the same run in a local file.
 
-Step Functions Standard bills each transition: one for the start, one per attempt of a node, pure ones included. Lambda durable
-functions bill each durable operation: one for the execution, one per attempt of a step, one per wait or callback; and the bytes
-that are stored. Pure nodes are plain code there, and free. Lambda's own lines are added to theirs, since they run the same code
-in the same functions. Left out, in their favour: the HTTP requests that start them and bring answers, and the functions that
-Step Functions would call."""
+Step Functions Standard bills each transition: one for the start, one per attempt of a node. Lambda durable functions bill each
+durable operation (the execution, each attempt of a step, each wait or callback) and the bytes that are stored; pure nodes are
+plain code there. Lambda's own lines are added to theirs. Left out, in their favour: HTTP requests, and the functions that Step
+Functions would call."""
 _PER = {1_000_000: " per million", 1_000_000_000: " per GB"}
 
 
@@ -43,14 +41,19 @@ def section(samples: Sequence[Sample]) -> Iterator[str]:
         own, beside = facts["counted"]["usd_per_million_runs"], facts["counted"]["beside"]
         others = " | ".join(f"{other['usd_per_million_runs']:,.2f} ({other['times']:.1f}x)" for other in beside)
         yield f"| {TITLES[name]} | {units[0]:g}, {units[1]:g} | **{own:,.2f}** | {others} |"
-    for name, facts in bills.items():
-        yield from _arithmetic(name, facts["counted"])
+    yield "\nThe arithmetic: what one run uses, and at what price.\n"
+    yield from _arithmetic({name: facts["counted"] for name, facts in bills.items()})
 
 
-def _arithmetic(name: str, report: Mapping[str, Any]) -> Iterator[str]:
-    yield f"\n### The bill of {name}\n\n| what | of one run | at | USD per million runs | |\n|---|---|---|---|---|"
-    for sheet in (report, *report["beside"]):
-        for line in sheet["lines"]:
-            price = f"${line['usd']:.10g}{_PER[line['per']]}"
-            yield f"| {line['what']} | {line['count']:,.6g} | {price} | {line['usd_per_million_runs']:,.2f} | {line['note']} |"
-        yield f"| **{sheet['name']}** | | | **{sheet['usd_per_million_runs']:,.2f}** | |"
+def _arithmetic(reports: Mapping[str, Mapping[str, Any]]) -> Iterator[str]:
+    """One column per bill; every sheet line by line, then its sum."""
+    yield f"| of one run | at | {' | '.join(TITLES[name] for name in reports)} |\n|---|---|{'---|' * len(reports)}"
+    sheets = [[report, *report["beside"]] for report in reports.values()]
+    for same in zip(*sheets, strict=True):
+        lines = [{line["what"]: line for line in sheet["lines"]} for sheet in same]
+        for what in dict.fromkeys(what for found in lines for what in found):
+            line = next(found[what] for found in lines if what in found)
+            counts = (f"{found[what]['count']:,.6g}" if what in found else "–" for found in lines)
+            yield f"| {what} | ${line['usd']:.10g}{_PER[line['per']]} | {' | '.join(counts)} |"
+        sums = (f"**{sheet['usd_per_million_runs']:,.2f}**" for sheet in same)
+        yield f"| **{same[0]['name']}**, USD per million runs | | {' | '.join(sums)} |"

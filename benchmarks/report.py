@@ -7,8 +7,9 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks import bars, bills, svg
+from benchmarks.answers import answers, figure
 from benchmarks.growth import CASES_THAT_GROW, NODES
-from benchmarks.sample import Sample, find
+from benchmarks.sample import Sample, find, ratio
 from benchmarks.svg import number_text
 
 DOCS = Path(__file__).parents[1] / "docs"
@@ -21,16 +22,14 @@ WORKLOADS: Mapping[str, tuple[str, str]] = {
     "W6 latency": ("W6, one run of three nodes", "µs per node"),
     "W6 throughput": ("W6, runs of three nodes, 50 at once", "µs per run"),
     "W7": ("W7, from the decision of a pause to the end", "µs"),
-    "W8": ("W8, real scientific workflows", "µs per node"),
 }
+REAL = ("W8, real scientific workflows", "µs per node")
 INTRO = """# Benchmarks
 
-Made by `make bench` and `make bench-peers`; do not edit. What is measured is the engine: every task is trivial. Figures of one
-machine mean little, ratios within one run carry over. A *floor* is the same work without an engine, in plain asyncio with one
-task per node; with SQLite it also commits each node's result before those that follow it (WAL, synchronous NORMAL or FULL).
-Our own variants of a workload and the floors take turns, so that a busy moment hits all of them. Figures are medians; the
-spread is the fastest and the slowest repetition over the median. CPU is that of the measuring process: wall time far above it
-means that the machine was busy, or the disk slow.
+Made by `make bench` and `make bench-peers`; do not edit. Every task is trivial, so the engine is what is measured. Figures of one
+machine mean little, ratios within one run carry over. A *floor* is the same work without an engine: plain asyncio with one task
+per node, on SQLite with a commit per node (WAL, synchronous NORMAL or FULL). Variants and floors take turns. Figures are medians;
+the spread is the fastest and the slowest repetition over the median. CPU is that of the measuring process.
 """
 GROWTH_NOTE = "Each size in a process of its own, by itself. `load` is reading and compiling the workflow again."
 REPLAY_NOTE = "W9: a run that another process left paused, read back from its snapshot and the tail of its log, then answered."
@@ -38,19 +37,24 @@ REPLAY_NOTE = "W9: a run that another process left paused, read back from its sn
 
 def write(own: Mapping[str, Any], peers: Mapping[str, Any] | None, folder: Path = DOCS) -> None:
     """Both are what `store` in `__main__` kept: when, where, and samples."""
+    found = bars.bars(own["samples"], peers["samples"] if peers else [])
+    pictures = folder / "benchmarks"
+    pictures.mkdir(parents=True, exist_ok=True)
+    (folder / "benchmarks.md").write_text(page(own, peers, found, pictures), encoding="utf-8")
+
+
+def page(own: Mapping[str, Any], peers: Mapping[str, Any] | None, found: Sequence[bars.Bar], pictures: Path) -> str:
+    """The text; its pictures are written to a folder."""
     mine: list[Sample] = own["samples"]
     theirs: list[Sample] = peers["samples"] if peers else []
     text = [INTRO, _where("`make bench`", own)]
     text += [_where("`make bench-peers`", peers)] if peers else []
-    text += ["\n## What must be reached\n", *_bars(bars.bars(mine, theirs)), "\n## Workloads"]
-    pictures = folder / "benchmarks"
-    pictures.mkdir(parents=True, exist_ok=True)
-    for case in WORKLOADS:
-        text += _workload(case, mine, theirs, pictures)
+    text += ["\n## Answers\n", *answers(mine, theirs, found), "\n## What must be reached\n", *_bars(found)]
+    text += ["\n## Workloads\n", *_workloads(mine, theirs, pictures), f"\n### {REAL[0]}\n", *_real(mine, pictures)]
     text += ["\n## Growth\n", GROWTH_NOTE, "", *_growth(mine, pictures), "\n## Reload and replay\n", REPLAY_NOTE, ""]
     text += [*_reload(mine, pictures), "\n## What it costs\n", *bills.section(mine)]
     text += ["\n## Cold start and size\n", *_cold(mine), *_sizes(mine), *_failures([*mine, *theirs])]
-    (folder / "benchmarks.md").write_text("\n".join(text).rstrip() + "\n", encoding="utf-8")
+    return "\n".join(text).rstrip() + "\n"
 
 
 def _where(command: str, run: Mapping[str, Any]) -> str:
@@ -62,46 +66,66 @@ def _bars(found: Sequence[bars.Bar]) -> Iterator[str]:
     yield "| what | wanted | measured | | against |\n|---|---|---|---|---|"
     for bar in found:
         wanted = f"{'≥' if bar.at_least else '≤'} {bar.limit:g}{bar.unit}"
-        measured = f"{bar.measured:,.2f}{bar.unit}" if bar.measured is not None else "–"
-        if bar.measured is not None and bar.unit == "" and bar.limit >= 10:
-            measured = f"{bar.measured:,.0f}"
         verdict = {True: "met", False: "**missed**", None: "not measured"}[bar.met]
         if bar.met is False and bar.measured is not None:
             verdict += f" ({bar.measured / bar.limit:.2f} of the bar)"
-        yield f"| {bar.what} | {wanted} | {measured} | {verdict} | {bar.note} |"
+        yield f"| {bar.what} | {wanted} | {figure(bar)} | {verdict} | {bar.note} |"
 
 
-def _workload(case: str, mine: Sequence[Sample], theirs: Sequence[Sample], pictures: Path) -> list[str]:
-    samples = [sample for sample in mine if sample.case == case and sample.wall]
-    samples += [sample for sample in theirs if sample.case == case and sample.wall and kind(sample) == "peer"]
-    title, unit = WORKLOADS[case]
+def _workloads(mine: Sequence[Sample], theirs: Sequence[Sample], pictures: Path) -> Iterator[str]:
+    """One table of all, a row per variant, and a picture for each workload."""
+    measured: dict[str, dict[str, Sample]] = {}
+    for case, (title, unit) in WORKLOADS.items():
+        samples = [sample for sample in mine if sample.case == case and sample.wall]
+        samples += [sample for sample in theirs if sample.case == case and sample.wall and kind(sample) == "peer"]
+        if samples:
+            measured[case] = {sample.variant: sample for sample in samples}
+            drawn = [_drawn(sample.variant, sample) for sample in samples]
+            (pictures / f"{case.replace(' ', '-')}.svg").write_text(svg.chart(title, unit, drawn), encoding="utf-8")
+    if not measured:
+        yield "not measured"
+        return
+    yield "Medians, with the spread in brackets.\n"
+    units = (f"{': '.join(WORKLOADS[case])}, n = {next(iter(found.values())).n:,}" for case, found in measured.items())
+    yield f"| | {' | '.join(units)} |"
+    yield "|---|" + "---|" * len(measured)
+    for variant in dict.fromkeys(variant for found in measured.values() for variant in found):
+        yield f"| {variant} | {' | '.join(_cell(found.get(variant)) for found in measured.values())} |"
+    many = measured.get("W6 throughput", {}).items()
+    rates = "; ".join(f"{variant} {1e6 / sample.unit_us:,.0f}" for variant, sample in many if kind(sample) != "peer")
+    yield f"\nRuns per second, 50 at once: {rates}.\n" if rates else ""
+    yield from (f"![{WORKLOADS[case][0]}](benchmarks/{case.replace(' ', '-')}.svg)" for case in measured)
+
+
+def _cell(sample: Sample | None) -> str:
+    if sample is None:
+        return "–"
+    low, high = sample.spread
+    return f"{number_text(sample.unit_us)} ({low:.2f}–{high:.2f})"
+
+
+def _real(mine: Sequence[Sample], pictures: Path) -> Iterator[str]:
+    """Each workflow on the floor and on our engine."""
+    samples = [sample for sample in mine if sample.case == "W8" and sample.wall]
     if not samples:
-        return [f"\n### {title}\n", "not measured"]
-    name = case.replace(" ", "-")
-    shown = [(_label(case, sample), sample) for sample in samples]
-    drawn = [_drawn(label, sample) for label, sample in shown]
-    (pictures / f"{name}.svg").write_text(svg.chart(title, unit, drawn), encoding="utf-8")
-    rows = [f"\n### {title}\n", f"![{title}](benchmarks/{name}.svg)\n"]
-    rows.append(f"| | n | {unit} | spread | CPU | repetitions |\n|---|---|---|---|---|---|")
-    for label, sample in shown:
-        low, high = sample.spread
-        cpu = sorted(sample.cpu)[len(sample.cpu) // 2] / sample.units * 1e6 if sample.cpu else None
-        shown_cpu = number_text(cpu) if cpu is not None else "–"
-        figures = f"{number_text(sample.unit_us)} | {low:.2f} to {high:.2f} | {shown_cpu} | {len(sample.wall)}"
-        rows.append(f"| {label} | {sample.n:,} | {figures} |")
-    if case == "W6 throughput":
-        rates = "; ".join(f"{label} {1e6 / sample.unit_us:,.0f}" for label, sample in shown)
-        rows.append(f"\nRuns per second: {rates}.")
-    return rows
+        yield "not measured"
+        return
+    drawn = [_drawn(f"{sample.variant}, {sample.n:,} tasks", sample) for sample in samples]
+    (pictures / "W8.svg").write_text(svg.chart(*REAL, drawn), encoding="utf-8")
+    pairs: dict[str, dict[str, Sample]] = {}
+    for sample in samples:
+        pairs.setdefault(sample.variant.rpartition(", ")[2], {})[kind(sample)] = sample
+    yield "| workflow | tasks | floor, SQLite NORMAL, µs per node | SQLite NORMAL | times |\n|---|---|---|---|---|"
+    for name, pair in pairs.items():
+        if "floor" in pair and "ours" in pair:
+            figures = [number_text(pair[one].unit_us) for one in ("floor", "ours")]
+            yield f"| {name} | {pair['ours'].n:,} | {' | '.join(figures)} | {ratio(pair['ours'], pair['floor']):.1f}x |"
+    yield f"\n![{REAL[0]}](benchmarks/W8.svg)"
 
 
 def _drawn(label: str, sample: Sample) -> svg.Bar:
     low, high = sample.spread
     return svg.Bar(label, kind(sample), sample.unit_us, sample.unit_us * low, sample.unit_us * high)
-
-
-def _label(case: str, sample: Sample) -> str:
-    return f"{sample.variant}, {sample.n:,} tasks" if case == "W8" else sample.variant
 
 
 def kind(sample: Sample) -> str:
@@ -177,7 +201,11 @@ def _sizes(mine: Sequence[Sample]) -> Iterator[str]:
 
 
 def _failures(samples: Sequence[Sample]) -> Iterator[str]:
-    failed = [sample for sample in samples if sample.error]
+    """What each error kept from running."""
+    failed: dict[str, list[str]] = {}
+    for sample in samples:
+        if sample.error:
+            failed.setdefault(sample.error, []).append(f"{sample.case}, {sample.variant}, n = {sample.n:,}")
     if failed:
         yield "\n## What did not run\n"
-        yield from (f"* {sample.case}, {sample.variant}, n = {sample.n:,}: {sample.error}" for sample in failed)
+        yield from (f"* {error}: {'; '.join(places)}" for error, places in failed.items())

@@ -13,9 +13,10 @@ import pytest
 
 sys.path.append(str(Path(__file__).parents[2]))
 
-from benchmarks import bars, cases, floor, footprint, growth, reload, report, shapes, svg
+from benchmarks import answers, bars, cases, floor, footprint, growth, reload, report, shapes, svg
 from benchmarks.engine import Engine
 from benchmarks.floor import Journal
+from benchmarks.peers.environments import PEERS
 from benchmarks.sample import Sample, ratio, read
 from stepless.core.events import EventType
 from stepless.runtime.runlog import RunLog
@@ -124,8 +125,23 @@ def test_a_report_names_what_was_missed_and_what_did_not_run(tmp_path: Path) -> 
     report.write(facts, None, tmp_path)
     text = (tmp_path / "benchmarks.md").read_text(encoding="utf-8")
     assert "**missed** (2.25 of the bar)" in text
-    assert "W2, SQLite NORMAL, n = 1: took more than 90 s" in text
+    assert "| Bars that were missed | 1 of 1: W1, SQLite NORMAL, n = 1,000: times the floor, SQLite NORMAL (9.00x) |" in text
+    assert "* took more than 90 s: W2, SQLite NORMAL, n = 1" in text
     assert (tmp_path / "benchmarks" / "W1.svg").read_text(encoding="utf-8").startswith("<svg")
+
+
+def test_the_first_screen_compares_with_every_peer_that_was_measured() -> None:
+    peers = [sample("W1", "SQLite NORMAL", 100.0), sample("W1", "dbos", 3_000.0), sample("W1", "pydantic-graph", 50.0)]
+    text = list(answers.answers((), peers, bars.bars((), peers)))
+    assert "| dbos | every step, SQLite | 30x | – | – | – | – |" in text
+    assert "| pydantic-graph | nothing | 0.5x | – | – | – | – |" in text
+    assert not any(line.startswith("| langgraph") for line in text)
+    assert "| Bars that were missed | 0 of 1 |" in text and "| A million runs of ten nodes on AWS | not measured |" in text
+
+
+def test_every_peer_has_what_it_keeps() -> None:
+    labels = {peer.label(variant) for peer in PEERS for variant in peer.variants}
+    assert labels == answers.KEEPS.keys() and set(bars.DURABLE) == {name for name in labels if "every" in answers.KEEPS[name]}
 
 
 def test_a_picture_escapes_its_labels() -> None:

@@ -91,8 +91,8 @@ def test_bills_are_told_as_tables(there: Account) -> None:
     sample = cost.bill(there, "approval, wait and node", FLOWS["approval, wait and node"])
     text = "\n".join(bills.section([sample, Sample("cost", "chain of 10", 1, 1, error="no emulator")]))
     assert "| the same, and a node behind the wait |" in text
-    assert "| state transitions | 4 | $25 per million | 100.00 | the start, 3 nodes |" in text
-    assert "| Scheduler schedules | 1 | $1 per million | 1.00 | billed when they fire |" in text
+    assert "| state transitions | $25 per million | 4 |" in text and "| **100.00** |" in text
+    assert "| Scheduler schedules | $1 per million | 1 |" in text
 
 
 def test_without_an_emulator_nothing_is_told() -> None:

@@ -1,0 +1,95 @@
+"""The first screen of docs/benchmarks.md: against whom, how much, and what was missed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from benchmarks.bars import NORMAL, Bar
+from benchmarks.sample import Sample, find, ratio
+
+COMPARED: Mapping[str, str] = {
+    "W1": "W1, chain of 1,000",
+    "W2": "W2, fan-out of 1,000",
+    "W4": "W4, layered graph of 1,000",
+    "W6 throughput": "W6, runs of three nodes, 50 at once",
+    "W7": "W7, decision of a pause to the end",
+}
+KEEPS: Mapping[str, str] = {
+    "langgraph, sync": "every step, SQLite",
+    "langgraph, async": "every step, SQLite",
+    "langgraph, exit": "only the end, SQLite",
+    "dbos": "every step, SQLite",
+    "aws-durable, sqlite": "every step, SQLite",
+    "aws-durable, memory": "in memory",
+    "pydantic-graph": "nothing",
+    "graphon": "nothing",
+    "graphon, 50 workers": "nothing",
+}
+PEERS = """How many times as long as Stepless other engines take, measured in one run on one machine; below 1 they are faster.
+Stepless keeps every step in SQLite; the second column says what the other engine keeps. aws-durable is the SDK of Lambda durable
+functions with its local runner; the service itself was not measured.
+"""
+NOT_MEASURED = "a real AWS account: figures of AWS are requests counted at emulators, times list prices"
+
+
+def answers(own: Sequence[Sample], peers: Sequence[Sample], bars: Sequence[Bar]) -> Iterator[str]:
+    floor, growth = _measured(bars, "times the floor, SQLite NORMAL"), _measured(bars, "largest exponent")
+    yield "| question | answer |\n|---|---|"
+    for question, answer in (
+        ("Time per node, over plain asyncio that commits each node to SQLite", floor),
+        ("Time per node in memory, over plain asyncio that keeps nothing", _measured(bars, "times the floor")),
+        ("Growth of time, CPU time and bytes from 100 to 100,000 nodes, as an exponent (1 is linear)", growth),
+        ("Memory per node of a graph of 100,000 nodes, in bytes", _measured(bars, "above the interpreter", named=False)),
+        ("A million runs of ten nodes on AWS", _price(own)),
+        ("Import of the runner's function, over that of boto3", _measured(bars, "over boto3 and its clients", named=False)),
+        ("Bars that were missed", _missed(bars)),
+        ("Not measured", NOT_MEASURED),
+    ):
+        yield f"| {question} | {answer} |"
+    yield ""
+    yield from _beside(peers)
+
+
+def _measured(bars: Sequence[Bar], end: str, *, named: bool = True) -> str:
+    """The figures of all bars whose title ends so."""
+    found = [bar for bar in bars if bar.what.endswith(end) and bar.measured is not None]
+    return ", ".join(f"{bar.what.partition(',')[0]} {figure(bar)}" if named else figure(bar) for bar in found) or "not measured"
+
+
+def figure(bar: Bar) -> str:
+    """What was measured, as the tables show it."""
+    if bar.measured is None:
+        return "–"
+    return f"{bar.measured:,.0f}" if bar.unit == "" and bar.limit >= 10 else f"{bar.measured:,.2f}{bar.unit}"
+
+
+def _price(own: Sequence[Sample]) -> str:
+    bill = next((sample.facts["counted"] for sample in own if sample.variant == "chain of 10" and not sample.error), None)
+    if bill is None:
+        return "not measured"
+    others = ", ".join(f"{other['name']} {other['times']:.1f} times as much" for other in bill["beside"])
+    return f"${bill['usd_per_million_runs']:,.2f}; {others}"
+
+
+def _missed(bars: Sequence[Bar]) -> str:
+    missed = [f"{bar.what} ({figure(bar)})" for bar in bars if bar.met is False]
+    return f"{len(missed)} of {sum(bar.met is not None for bar in bars)}" + (f": {'; '.join(missed)}" if missed else "")
+
+
+def _beside(peers: Sequence[Sample]) -> Iterator[str]:
+    """One row per peer. `peers` holds our own samples of the same run."""
+    ours = {case: found for case in COMPARED if (found := find(peers, case, NORMAL)) is not None}
+    if not ours:
+        yield "Other engines: not measured; `make bench-peers` does."
+        return
+    yield PEERS
+    yield f"| | keeps | {' | '.join(COMPARED.values())} |\n|---|---|{'---|' * len(COMPARED)}"
+    for variant, keeps in KEEPS.items():
+        found = [(find(peers, case, variant), ours.get(case)) for case in COMPARED]
+        cells = [times(ratio(theirs, mine)) if theirs and mine else "–" for theirs, mine in found]
+        if any(cell != "–" for cell in cells):
+            yield f"| {variant} | {keeps} | {' | '.join(cells)} |"
+
+
+def times(value: float) -> str:
+    return f"{value:,.0f}x" if value >= 10 else f"{value:.1f}x"
