@@ -126,7 +126,7 @@ def _answerer(episode: Episode, run_id: str, pause: str, handle: str, by: str) -
 def _answer(episode: Episode, verbs: Service, run_id: str, pause: str, handle: str, by: str) -> None:
     asked_ms = episode.schedule.now_ms
     try:
-        verbs.decide(run_id, pause, handle, {}, by)
+        verbs.answer_pause(run_id, pause, handle, {}, by)
     except Conflict as error:
         first = error.facts["first"]
         if (first["decision"], first["by"]) != (handle, by):
