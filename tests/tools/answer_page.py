@@ -38,4 +38,3 @@ async def link_for(door: Any, run_id: str, **claims: Any) -> str:
     return "/resume/" + door.local.service.signer.sign(
         Claims(run_id, **{"pause": "question", "expires_ms": now_ms + DAY_MS, **claims})
     )
-
