@@ -16,6 +16,8 @@ import yaml
 from stepless.adapters.aws.dynamo.table import create_table_arguments, time_to_live_arguments
 from stepless.limits import BUDGET_MARGIN_MS, LEASE_MS
 
+pytestmark = pytest.mark.long
+
 ROOT = Path(__file__).resolve().parents[2]
 FUNCTIONS = ("Api", "Runner", "Sweeper", "Deadletter", "Trigger", "Sandbox")
 KNOWS_NO_RESOURCES = {"scheduler:ListSchedules", "xray:PutTraceSegments", "xray:PutTelemetryRecords"}

@@ -6,6 +6,8 @@ import pytest
 from episode import Episode, Failed
 from mutants import MUTANTS
 
+pytestmark = pytest.mark.long
+
 SEEDS = 300
 
 

@@ -1,5 +1,4 @@
-"""Exports of Sim that others wrote, from the folder that STEPLESS_SIM_EXPORTS names: nothing of them gets lost, and what they become
-runs."""
+"""Exports of Sim that others wrote, in the folder that STEPLESS_SIM_EXPORTS names: nothing is lost, and what they become runs."""
 
 from __future__ import annotations
 
