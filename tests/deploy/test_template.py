@@ -194,6 +194,7 @@ def test_the_linters_of_the_template_find_nothing() -> None:
         ["make", "-s", "-C", str(ROOT), ".tools/sam/bin/sam"], capture_output=True, text=True, check=False
     )
     if installed.returncode != 0:
-        pytest.skip(f"SAM cannot be installed here: {installed.stderr.strip()[-200:]}")
+        said = installed.stderr.strip()[-200:]
+        pytest.skip(f"AWS SAM is not here, and cannot be installed from the package registry: {said}")
     done = subprocess.run(["make", "-s", "-C", str(ROOT), "check"], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout + done.stderr

@@ -10,7 +10,7 @@ import ast
 import re
 import sys
 import tomllib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
 import pytest
@@ -48,6 +48,7 @@ GONE = {  # by the last release that has it without complaint: names that raise 
     ),
 }  # fmt: skip
 SINCE = {name: release for release, names in GONE.items() for name in names}
+ENDS = {name.rpartition(".")[2] for name in SINCE}
 GONE_MODULES = {"asynchat", "asyncore", "cgi", "cgitb", "crypt", "distutils", "imghdr", "imp", "nturl2path", "pipes", "smtpd",
                 "sndhdr", "spwd", "sre_compile", "sre_constants", "sre_parse", "telnetlib", "uu", "xdrlib"}  # fmt: skip
 
@@ -88,13 +89,20 @@ def names_nothing_that_goes(tree: ast.AST) -> Iterator[str]:
     """Names and modules that a later release has removed, or warns of."""
     known = dict(imported(tree))
     for node in ast.walk(tree):
-        if isinstance(node, ast.Attribute | ast.Name):
+        if last_word(node, known) in ENDS:
             root, *rest = ast.unparse(node).split(".")
             name = ".".join([known.get(root, root), *rest])
             if name in SINCE and root in known:
                 yield f"line {node.lineno}: {name} goes after {SINCE[name]}"
     for module in {name.split(".")[0] for name in known.values()} & GONE_MODULES:
         yield f"the module {module} goes"
+
+
+def last_word(node: ast.AST, known: Mapping[str, str]) -> str | None:
+    """Of a dotted name, cheaply: few of them have to be read to their root."""
+    if isinstance(node, ast.Attribute):
+        return node.attr
+    return known.get(node.id, node.id).rpartition(".")[2] if isinstance(node, ast.Name) else None
 
 
 def imported(tree: ast.AST) -> Iterator[tuple[str, str]]:
