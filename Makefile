@@ -9,10 +9,11 @@ BIN := $(VENV)/bin
 UV := .tools/bin/uv
 READY := $(VENV)/.ready
 
-# The interpreter is the machine's, and the environment this folder's, whatever is active around.
+# The interpreter is the machine's, and the environment this folder's, whatever is active around. Bytecode is kept: the tests start
+# hundreds of processes, and each would compile all that it imports.
 export UV_PROJECT_ENVIRONMENT := $(VENV)
 export UV_PYTHON_DOWNLOADS := never
-unexport VIRTUAL_ENV PYTHONHOME PYTHONPATH
+unexport VIRTUAL_ENV PYTHONHOME PYTHONPATH PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
@@ -26,11 +27,14 @@ setup: $(READY) ## install the locked dependencies into .venv
 demo: $(READY) ## run the refund example, from the webhook to the approval
 	@$(BIN)/python examples/demo.py
 
-test: $(READY) ## run the tests on two processes (WORKERS=n)
-	$(BIN)/pytest -n $(WORKERS) --dist loadfile
+# In the order of the shuffle, a file at a time: pytest-xdist would begin the files with many tests first, and end with the longest tests.
+SPREAD = -n $(WORKERS) --dist loadfile --no-loadscope-reorder
+
+test: $(READY) ## run the tests in random order, on two processes (WORKERS=n)
+	$(BIN)/pytest $(SPREAD)
 
 test-pythons: $(READY) ## run the tests on every Python from 3.11 on that this machine has
-	@$(BIN)/python tests/tools/interpreters.py $(UV) -n $(WORKERS) --dist loadfile
+	@$(BIN)/python tests/tools/interpreters.py $(UV) $(SPREAD)
 
 lint: $(READY) ## check style, types and directions
 	$(BIN)/ruff check

@@ -1,4 +1,4 @@
-"""What holds for every test: how Hypothesis searches, and that whoever opens a SQLite file closes it."""
+"""What holds for every test: the order, how Hypothesis searches, and that each SQLite connection is closed."""
 
 from __future__ import annotations
 
@@ -13,6 +13,36 @@ from hypothesis import HealthCheck, settings
 # A machine that is busy with something else is no reason to fail, and what failed once fails again everywhere.
 settings.register_profile("stepless", deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("stepless")
+
+
+# -- the order --------------------------------------------------------------------------------------------------------
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """After the shuffle: what takes long begins first, so that at the end no process waits for another."""
+    items.sort(key=lambda item: item.get_closest_marker("long") is None)
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_sessionstart(session: pytest.Session) -> None:
+    """The plug-in's own header is silenced by `-q`; a run that is killed must have said its seed too."""
+    reporter = session.config.pluginmanager.get_plugin("terminalreporter")
+    if reporter is not None and reporter.verbosity < 0 and (seed := seed_of(session.config)) is not None:
+        reporter.write_line(f"random order: --randomly-seed={seed}")
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, exitstatus: int, config: pytest.Config) -> None:
+    if exitstatus == pytest.ExitCode.TESTS_FAILED and (seed := seed_of(config)) is not None:
+        terminalreporter.write_line(f"in the same order again: --randomly-seed={seed}")
+
+
+def seed_of(config: pytest.Config) -> int | None:
+    """None without pytest-randomly, and in a process of pytest-xdist, which prints nothing."""
+    shuffles = config.pluginmanager.has_plugin("randomly") and not hasattr(config, "workerinput")
+    return config.getoption("randomly_seed") if shuffles else None
+
+
+# -- SQLite -----------------------------------------------------------------------------------------------------------
 
 
 class Connections:

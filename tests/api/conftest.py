@@ -18,6 +18,8 @@ import httpx
 import jsonschema_rs
 import pytest
 from fastapi import FastAPI
+from fastapi._compat import v2 as fields
+from pydantic import TypeAdapter
 
 from stepless.adapters.memory.secrets import MemorySecrets
 from stepless.api.app import create_app
@@ -59,6 +61,20 @@ ASK = {
 }
 
 
+_adapters: dict[tuple[str, str], TypeAdapter[Any]] = {}
+
+
+def adapter(annotated: Any, *, config: Any = None) -> TypeAdapter[Any]:
+    """Made once for all apps: FastAPI makes each anew, twice per route, which took two thirds of these tests' time."""
+    key = (repr(annotated), repr(config))
+    if key not in _adapters:
+        _adapters[key] = TypeAdapter(annotated, config=config)
+    return _adapters[key]
+
+
+fields.TypeAdapter = adapter  # type: ignore[assignment,misc]
+
+
 @pytest.fixture
 def anyio_backend() -> str:
     return "asyncio"
@@ -82,13 +98,13 @@ class Troubled:
 class Keeper:
     """Holds answers against what is documented."""
 
-    def __init__(self, app: FastAPI) -> None:
-        document = app.openapi()
+    def __init__(self, document: Mapping[str, Any]) -> None:
         self._components = document["components"]
         for schema in self._components["schemas"].values():
             if "properties" in schema:
                 schema["additionalProperties"] = False
         self._paths = [(_pattern(path), operations) for path, operations in document["paths"].items()]
+        self._validators: dict[str, Any] = {}
 
     async def check(self, response: httpx.Response) -> None:
         kind = response.headers.get("content-type", "").partition(";")[0]
@@ -111,7 +127,21 @@ class Keeper:
         return schema
 
     def _validate(self, schema: Mapping[str, Any], value: Any) -> None:
-        jsonschema_rs.validator_for({**schema, "components": self._components}).validate(value)
+        known = json.dumps(schema, sort_keys=True)
+        if known not in self._validators:
+            self._validators[known] = jsonschema_rs.validator_for({**schema, "components": self._components})
+        self._validators[known].validate(value)
+
+
+_keepers: dict[str, Keeper] = {}
+
+
+def keeper(app: FastAPI, options: Mapping[str, Any]) -> Keeper:
+    """One for all apps of the same options: reading their document takes longer than most tests."""
+    key = repr(sorted(options.items()))
+    if key not in _keepers:
+        _keepers[key] = Keeper(app.openapi())
+    return _keepers[key]
 
 
 # -- streams ----------------------------------------------------------------------------------------------------------
@@ -273,7 +303,7 @@ async def opened(**options: Any) -> AsyncIterator[Door]:
     store = Troubled(engine.world.store)
     service = Service(replace(engine.world, store=store), engine.service.versions, engine.service.signer)  # type: ignore[arg-type]
     app = create_app(service, **{"api_keys": [KEY], **options})
-    transport, hooks = httpx.ASGITransport(app), {"response": [Keeper(app).check]}
+    transport, hooks = httpx.ASGITransport(app), {"response": [keeper(app, options).check]}
     base = {"transport": transport, "base_url": "http://test", "event_hooks": hooks, "timeout": PATIENCE_S}
     async with (
         httpx.AsyncClient(**base, headers={"authorization": f"Bearer {KEY}"}) as ask,

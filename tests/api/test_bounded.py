@@ -33,7 +33,7 @@ def test_what_fits_is_the_answer_itself() -> None:
 
 
 @pytest.mark.parametrize("outputs", [
-    {"a": "x" * 5_000_000, "b": 1}, {f"n{i}": "é" * 500_000 for i in range(9)}, {f"n{i}": i for i in range(500_000)},
+    {"a": "x" * 5_000_000, "b": 1}, {f"n{i}": "é" * 500_000 for i in range(9)}, {f"number {i:09}": i for i in range(180_000)},
     ["x" * 100] * 50_000, "x" * 9_000_000, {"a": {"b": "\ud83d" * 2_000_000}},
 ], ids=["one", "several", "many small", "a list", "a text", "halves"])  # fmt: skip
 def test_the_largest_make_way_and_say_what_they_are(outputs: Any) -> None:

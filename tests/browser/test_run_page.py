@@ -41,6 +41,7 @@ TICKS = {
 }
 
 pytestmark = [
+    pytest.mark.long,
     pytest.mark.skipif(not CHROMIUM.exists(), reason="there is no /usr/bin/chromium: install Debian's package chromium"),
     pytest.mark.filterwarnings("ignore::ResourceWarning"),  # the browser's own pipes, at its end
 ]

@@ -178,7 +178,7 @@ def test_a_database_that_goes_away_under_the_server_is_told_and_accepts_no_start
 def test_an_idle_server_takes_next_to_nothing_of_a_processor(serve: Serve, write: Write) -> None:
     """Ten workflows, twenty runs that wait. The quietest of three looks counts: the machine has other work too."""
     if not Path("/proc/self/schedstat").exists():
-        pytest.skip("this system does not tell how long a process has run, to the microsecond")
+        pytest.skip("/proc/self/schedstat is not here: a Linux kernel with CONFIG_SCHED_INFO has it")
     for number in range(10):
         write(f"nap{number}.yaml", NAP.replace("id: nap", f"id: nap{number}"))
     dev = serve()

@@ -77,7 +77,7 @@ def test_a_shell_is_told_every_verb(shell: str, tmp_path: Path, capsys: pytest.C
         subprocess.run([program, "-n", str(file)], check=True, timeout=60)
 
 
-@pytest.mark.skipif(shutil.which("bash") is None, reason="there is no bash here")
+@pytest.mark.skipif(shutil.which("bash") is None, reason="bash is not here: install it")
 def test_bash_completes_verbs_and_options(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["completion", "bash"]) == 0
     script = tmp_path / "stepless.bash"

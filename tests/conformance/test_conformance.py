@@ -54,7 +54,7 @@ def test_no_status_depends_on_who_finishes_first() -> None:
     assert not {identity: found for identity, found in problems.items() if found}
 
 
-@pytest.mark.skipif(not UPSTREAM.is_dir(), reason="the folder that the cases come from is not beside this checkout")
+@pytest.mark.skipif(not UPSTREAM.is_dir(), reason="beside this checkout is no ../shared/conformance, where the cases come from")
 def test_the_cases_and_their_runner_are_those_that_they_come_from() -> None:
     def contents(folder: Path) -> dict[str, bytes]:
         return {file.name: file.read_bytes() for file in [folder / "run.py", *(folder / "cases").glob("*.json")]}

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 import sqlite3
 from collections.abc import Callable
 from pathlib import Path
@@ -11,18 +10,12 @@ from typing import Any
 
 import pytest
 
-from stepless.adapters.sqlite import statements
 from stepless.adapters.sqlite.blobs import SqliteBlobs
 from stepless.adapters.sqlite.database import Database
 from stepless.adapters.sqlite.schema import MIGRATIONS
 from stepless.adapters.sqlite.store import SqliteStore
-from stepless.errors import AppendConflict, EngineBug, InvalidRequest, LimitExceeded, StoreUnavailable, StoreUnusable
-from stepless.limits import MAX_INBOX_SIGNALS
-from stepless.ports import Batch, RunFilter, RunHead, Signal
-
-STATEMENTS = {name: text for name, text in vars(statements).items() if name[0].isalpha() and isinstance(text, str)} | {
-    f"LIST_RUNS {key}": text for key, text in statements.LIST_RUNS.items()
-}
+from stepless.errors import StoreUnavailable, StoreUnusable
+from stepless.ports import Batch, RunHead, Signal
 
 APPENDER = """
 import os, sys
@@ -62,11 +55,6 @@ for number in range(100):
     SqliteStore(f"{sys.argv[1]}/{number}.db").close()
     print("opened", flush=True)
 """
-
-
-@pytest.fixture
-def path(tmp_path: Path) -> Path:
-    return tmp_path / "store.db"
 
 
 def test_every_acknowledged_append_outlives_a_sigkill(path: Path, spawn: Callable[..., Any]) -> None:
@@ -214,183 +202,11 @@ def test_a_full_disk_is_unavailable_and_leaves_nothing_half_written(path: Path) 
     store.close()
 
 
-# -- together ---------------------------------------------------------------------------------------------------------
-
-
-def test_changes_made_together_are_seen_together_and_a_refused_one_leaves_the_others(path: Path) -> None:
-    store, other = SqliteStore(path), SqliteStore(path)
-    with store.together():
-        store.append("r", Batch(1, 1, b"a"))
-        with pytest.raises(AppendConflict):
-            store.append("r", Batch(5, 5, b"gap"))
-        assert store.put_signal("r", Signal("resume", "w", b"{}", 0)).body == b"{}"
-        store.take_signals("r", [Signal("resume", "w", b"{}", 0)])
-        assert [*other.read_log("r"), other.get_signal("r", "resume", "w")] == [None]
-    assert [batch.data for batch in other.read_log("r")] == [b"a"]
-    signal = other.get_signal("r", "resume", "w")
-    assert signal is not None and signal.taken
-    other.close()
-    store.close()
-
-
-def test_of_changes_that_were_to_be_made_together_none_is_made_after_a_fault(path: Path) -> None:
-    store = SqliteStore(path)
-    with pytest.raises(ZeroDivisionError), store.together():
-        store.append("r", Batch(1, 1, b"a"))
-        store.claim("k", b"v", 0)
-        raise ZeroDivisionError
-    assert ([*store.read_log("r")], store.get_claim("k", 0)) == ([], None)
-    store.append("r", Batch(1, 1, b"b"))
-    store.close()
-
-
-def test_a_verb_that_undoes_itself_undoes_nothing_else(path: Path) -> None:
-    store = SqliteStore(path)
-    store.database.change_each(
-        statements.PUT_SIGNAL, [("r", "resume", f"w{number}", b"", 0, 0) for number in range(MAX_INBOX_SIGNALS)]
-    )
-    with store.together():
-        store.append("r", Batch(1, 1, b"a"))
-        with pytest.raises(LimitExceeded):
-            store.put_signal("r", Signal("resume", "one too many", b"", 0))
-        store.append("r", Batch(2, 2, b"b"))
-    assert [batch.data for batch in store.read_log("r")] == [b"a", b"b"]
-    assert store.get_signal("r", "resume", "one too many") is None
-    store.close()
-
-
-def test_a_full_disk_undoes_all_that_was_to_be_made_together(path: Path) -> None:
-    store = SqliteStore(path)
-    store.append("r", Batch(1, 1, b"small"))
-    (pages,) = store.database.row("PRAGMA page_count")
-    store.database.rows(f"PRAGMA max_page_count = {pages}")
-    with pytest.raises(StoreUnavailable, match="free some space"), store.together():
-        store.append("r", Batch(2, 2, b"too"))
-        store.append("r", Batch(3, 3, b"x" * 100_000))
-    store.database.rows("PRAGMA max_page_count = 1000000")
-    assert [batch.data for batch in store.read_log("r")] == [b"small"]
-    store.append("r", Batch(2, 2, b"y"))
-    store.close()
-
-
-def test_a_number_that_sqlite_cannot_hold_is_refused(path: Path) -> None:
-    store = SqliteStore(path)
-    for call in (lambda: store.get_version("wf", 2**63), lambda: store.list_runs(RunFilter(since_ms=10**30))):
-        with pytest.raises(InvalidRequest) as refused:
-            call()
-        assert refused.value.code == "invalid_number"
-    store.close()
-
-
 def test_a_closed_store_is_unavailable(path: Path) -> None:
     store = SqliteStore(path)
     store.close()
     with pytest.raises(StoreUnavailable, match="closed"):
         store.get_run("r")
-
-
-# -- the schema -------------------------------------------------------------------------------------------------------
-
-
-def test_an_older_file_is_brought_to_the_newest_schema_with_its_data(path: Path) -> None:
-    store = SqliteStore(path)
-    store.claim("k", b"v", 0)
-    store.close()
-    newer = (*MIGRATIONS, ("ALTER TABLE claim ADD COLUMN note TEXT", "UPDATE claim SET note = 'moved'"))
-    for _ in range(2):
-        database = Database(path, migrations=newer)
-        assert database.rows("SELECT key, note FROM claim") == [("k", "moved")]
-        assert database.row("PRAGMA user_version") == (len(newer),)
-        database.close()
-
-
-def test_runs_of_an_older_file_have_spent_nothing_and_go_on(path: Path) -> None:
-    old = Database(path, migrations=MIGRATIONS[:1])
-    columns = "run_id, workflow_id, version, status, created_ms, updated_ms, inputs, meta, sequence, epoch, lease_until_ms"
-    old.change(f"INSERT INTO run ({columns}) VALUES ('r', 'wf', 'h', 'paused', 1, 1, x'7b7d', x'7b7d', 3, 1, 0)")
-    old.close()
-    store = SqliteStore(path)
-    lease = store.take_lease("r", "me", 2, 3)
-    assert lease and (lease.epoch, lease.spent) == (2, b"")
-    store.update_run(lease, 2, release=True, spent=b"[1]")
-    kept = store.get_run("r")
-    assert kept and (kept.status, kept.sequence, kept.spent) == ("paused", 3, b"[1]")
-    store.close()
-
-
-def test_a_column_that_was_added_leaves_the_file_to_the_release_before(path: Path) -> None:
-    """The file keeps its schema version, and that release's own statements, which do not name the column, go on working."""
-    SqliteStore(path).close()
-    former = sqlite3.connect(path)
-    assert former.execute("PRAGMA user_version").fetchone() == (3,) == (len(MIGRATIONS),)
-    columns = "run_id, workflow_id, version, status, created_ms, updated_ms, inputs, meta, sequence, epoch, lease_until_ms"
-    former.execute(f"INSERT INTO run ({columns}) VALUES ('r', 'wf', 'h', 'paused', 1, 1, x'7b7d', x'7b7d', 3, 1, 0)")
-    former.commit()
-    former.execute("DROP INDEX run_by_waits")
-    former.execute("ALTER TABLE run DROP COLUMN waits")
-    former.commit()
-    former.close()
-    store = SqliteStore(path)
-    kept = store.get_run("r")
-    assert kept and (kept.status, kept.waits) == ("paused", "")
-    assert store.database.row("PRAGMA user_version") == (3,)
-    store.close()
-
-
-def test_schedules_and_events_of_an_older_file_are_still_found(path: Path) -> None:
-    old = Database(path, migrations=MIGRATIONS[:2])
-    for name, document in (("a", b'{"type":"schedule"}'), ("b", b'{"type":"event"}'), ("c", b'{"type":"manual"}')):
-        old.change(statements.INSERT_VERSION, (name, 1, "h", document, 1))
-        old.change(statements.POINT_TO_NEWEST, (name, 1))
-    old.close()
-    store = SqliteStore(path)
-    found = {kind: [version.workflow_id for version in store.list_entries(kind).items] for kind in ("schedule", "event")}
-    assert found == {"schedule": ["a"], "event": ["b"]}
-    store.close()
-
-
-def test_a_migration_that_fails_changes_nothing(path: Path) -> None:
-    Database(path).close()
-    with pytest.raises(EngineBug):
-        Database(path, migrations=(*MIGRATIONS, ("ALTER TABLE claim ADD COLUMN note TEXT", "UPDATE nowhere SET x = 1")))
-    database = Database(path)
-    assert "note" not in [column[1] for column in database.rows("PRAGMA table_info(claim)")]
-    database.close()
-
-
-@pytest.mark.parametrize("name", STATEMENTS)
-def test_no_statement_scans_or_sorts_a_table(path: Path, name: str) -> None:
-    text = STATEMENTS[name]
-    names = re.findall(r":([a-z_]+)", text)
-    given: Any = dict.fromkeys(names) if names else [None] * text.count("?")
-    database = Database(path)
-    plan = [detail for *_, detail in database.rows(f"EXPLAIN QUERY PLAN {text}", given)]
-    database.close()
-    assert not [detail for detail in plan if detail.startswith(("SCAN", "USE TEMP B-TREE"))], plan
-
-
-@pytest.mark.parametrize("name", STATEMENTS)
-def test_a_placeholder_is_positional_or_has_a_name(name: str) -> None:
-    """A numbered one is a named one for Python, which is given a mapping for those alone from 3.14 on."""
-    text = STATEMENTS[name]
-    assert not re.search(r"\?\d|[@$]\w", text)
-    assert not (re.search(r"\?", text) and re.search(r":\w", text))
-
-
-def test_listing_stays_on_its_index_after_the_planner_has_statistics(path: Path) -> None:
-    store = SqliteStore(path)
-    for i in range(300):
-        store.create_run(RunHead(f"r{i}", f"w{i % 3}", "h", ("running", "completed")[i % 50 > 0], i, i, b"{}"))
-    store.database.rows("ANALYZE")
-    store.close()
-    store = SqliteStore(path)
-    given = {"workflow_id": "w1", "status": "running", "waiting": "answer", "since_ms": 0, "created_ms": 999, "run_id": "",
-             "limit": 9, "due": False}  # fmt: skip
-    for text in statements.LIST_RUNS.values():
-        plan = [detail for *_, detail in store.database.rows(f"EXPLAIN QUERY PLAN {text}", given)]
-        assert not [detail for detail in plan if detail.startswith(("SCAN", "USE TEMP B-TREE"))], plan
-    assert len(store.list_runs(RunFilter(status="running")).items) == 6
-    store.close()
 
 
 def test_the_wal_does_not_grow_without_end(path: Path) -> None:

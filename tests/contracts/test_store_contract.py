@@ -12,6 +12,8 @@ from stepless.errors import AppendConflict, EngineBug, InvalidRequest, LimitExce
 from stepless.limits import MAX_BATCH_BYTES, MAX_PAGE_ITEMS
 from stepless.ports import Batch, RunFilter, RunHead, Signal, Store
 
+pytestmark = pytest.mark.long
+
 ODD_IDS = [
     "x@l[2]@m[0]", "ünï-🧨", "e\u0301", "é", "A", "a", "it's \"quoted\" 100%_", "RUN#r/LOG#1", "a\u0000b", "a", " a", "日本" * 20,
 ]

@@ -20,6 +20,8 @@ from local_cloud import Cloud, deployed
 from stepless.adapters.system import SystemClock
 from stepless.runtime.triggers.signatures import sign
 
+pytestmark = pytest.mark.long
+
 HERE = Path(__file__).resolve().parent
 API_KEY = "try-it"
 PATIENCE_S = 60  # schedules of the emulator fire every ten seconds, the sweeper every minute

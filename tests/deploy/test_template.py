@@ -16,6 +16,8 @@ import yaml
 from stepless.adapters.aws.dynamo.table import create_table_arguments, time_to_live_arguments
 from stepless.limits import BUDGET_MARGIN_MS, LEASE_MS
 
+pytestmark = pytest.mark.long
+
 ROOT = Path(__file__).resolve().parents[2]
 FUNCTIONS = ("Api", "Runner", "Sweeper", "Deadletter", "Trigger", "Sandbox")
 KNOWS_NO_RESOURCES = {"scheduler:ListSchedules", "xray:PutTraceSegments", "xray:PutTelemetryRecords"}
@@ -192,6 +194,7 @@ def test_the_linters_of_the_template_find_nothing() -> None:
         ["make", "-s", "-C", str(ROOT), ".tools/sam/bin/sam"], capture_output=True, text=True, check=False
     )
     if installed.returncode != 0:
-        pytest.skip(f"SAM cannot be installed here: {installed.stderr.strip()[-200:]}")
+        said = installed.stderr.strip()[-200:]
+        pytest.skip(f"AWS SAM is not here, and cannot be installed from the package registry: {said}")
     done = subprocess.run(["make", "-s", "-C", str(ROOT), "check"], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout + done.stderr

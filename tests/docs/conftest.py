@@ -14,7 +14,7 @@ from reader import Reader
 def reader(tmp_path: Path) -> Iterator[Reader]:
     for program in ("bash", "curl"):
         if shutil.which(program) is None:
-            pytest.skip(f"pages are read in a terminal with {program}")
+            pytest.skip(f"the commands of a page need {program}, which is not here: install it")
     (tmp_path / "here").mkdir()
     made = Reader(tmp_path / "here", tmp_path / "state")
     yield made

@@ -10,6 +10,8 @@ import pytest
 from pages import ROOT, anchors, blocks, links, name_of, pages
 from reader import Reader
 
+pytestmark = pytest.mark.long
+
 OWN_TEST: Mapping[str, str] = {  # pages that are run, or made, by a test of their own
     "docs/benchmarks.md": "tests/benchmarks",
     "docs/cli.md": "tests/cli/test_manual.py",

@@ -89,7 +89,7 @@ def test_whoever_uses_it_is_understood_by_a_strict_type_checker(tmp_path: Path) 
     """One line of the sample is wrong on purpose: a checker that sees nothing would find nothing."""
     sample = tmp_path / "sample.py"
     sample.write_text(USER)
-    strictly = ["-m", "mypy", "--strict", "--config-file", str(ROOT / "pyproject.toml"), "--no-incremental"]
+    strictly = ["-m", "mypy", "--strict", "--config-file", str(ROOT / "pyproject.toml")]
     checked = subprocess.run(
         [sys.executable, *strictly, str(sample)],
         cwd=ROOT, capture_output=True, text=True, check=False, timeout=300,

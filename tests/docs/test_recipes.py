@@ -8,6 +8,8 @@ import pytest
 from pages import ROOT, blocks, name_of
 from reader import Reader
 
+pytestmark = pytest.mark.long
+
 RECIPES = [page for page in sorted((ROOT / "docs" / "recipes").glob("*.md")) if page.name != "README.md"]
 
 

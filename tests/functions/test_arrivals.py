@@ -22,10 +22,11 @@ def entry(kind: str, **given: Any) -> dict[str, Any]:
     return {"got": {"type": kind, "with": given}, "mark": {"type": "transform", "after": "got", "with": {"value": "<got>"}}}
 
 
-def schedules(stack: Stack) -> list[Any]:
+def schedules(stack: Stack, workflow_id: str) -> list[Any]:
     scheduler = stack.service("scheduler")
     listed = scheduler.list_schedules(GroupName="schedules")["Schedules"]
-    return [scheduler.get_schedule(GroupName="schedules", Name=one["Name"]) for one in listed]
+    found = [scheduler.get_schedule(GroupName="schedules", Name=one["Name"]) for one in listed]
+    return [one for one in found if json.loads(one["Target"]["Input"])["stepless.schedule"]["workflow"] == workflow_id]
 
 
 def started(stack: Stack) -> list[str]:
@@ -41,15 +42,15 @@ def inputs(stack: Stack, api: Ask, run_id: str) -> Any:
 
 def test_a_schedule_is_made_at_publication_changed_and_removed(stack: Stack, api: Ask) -> None:
     assert publish(api, "hourly", {"tick": {"type": "schedule", "with": {"rate": "1h", "timezone": "Europe/Berlin"}}})[0] == 201
-    [made] = schedules(stack)
+    [made] = schedules(stack, "hourly")
     assert (made["ScheduleExpression"], made["ScheduleExpressionTimezone"]) == ("rate(1 hour)", "Europe/Berlin")
     assert made["Target"]["Arn"] == TRIGGER_QUEUE
     firing = {"workflow": "hourly", "node": "tick", "at": "<aws.scheduler.scheduled-time>"}
     assert json.loads(made["Target"]["Input"]) == {"stepless.schedule": firing}
     publish(api, "hourly", {"tick": {"type": "schedule", "with": {"cron": "30 9 * * 1-5"}}})
-    assert [one["ScheduleExpression"] for one in schedules(stack)] == ["cron(30 9 ? * 2-6 *)"]
+    assert [one["ScheduleExpression"] for one in schedules(stack, "hourly")] == ["cron(30 9 ? * 2-6 *)"]
     publish(api, "hourly", {"tick": {"type": "manual"}})
-    assert schedules(stack) == []
+    assert schedules(stack, "hourly") == []
 
 
 def test_the_firings_of_the_sample_start_one_run(stack: Stack, api: Ask) -> None:

@@ -14,10 +14,20 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="session")
-def bare(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Environment:
+def bare_environment(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Environment:
     return install(wheel, tmp_path_factory.mktemp("bare"))
 
 
 @pytest.fixture(scope="session")
-def dev(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Environment:
+def dev_environment(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Environment:
     return install(wheel, tmp_path_factory.mktemp("dev"), "dev")
+
+
+@pytest.fixture
+def bare(bare_environment: Environment, tmp_path: Path) -> Environment:
+    return bare_environment.within(tmp_path / "work")
+
+
+@pytest.fixture
+def dev(dev_environment: Environment, tmp_path: Path) -> Environment:
+    return dev_environment.within(tmp_path / "work")

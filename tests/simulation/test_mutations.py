@@ -6,12 +6,21 @@ import pytest
 from episode import Episode, Failed
 from mutants import MUTANTS
 
+pytestmark = pytest.mark.long
+
 SEEDS = 300
+TRIED_FIRST = {  # seeds that found a bug once, where looking for one takes seconds
+    "a header before its inputs": 33,
+    "a deadline claims nothing": 145,
+    "a shared transaction is answered too soon": 20,
+    "a full disk is one write's own affair": 20,
+    "children of the dead are orphans": 92,
+}
 
 
 @pytest.mark.parametrize("bug", MUTANTS)
 def test_simulation_finds_a_planted_bug(bug: str) -> None:
-    for number in range(SEEDS):
+    for number in (TRIED_FIRST.get(bug, 0), *range(SEEDS)):
         try:
             Episode(number, MUTANTS[bug]).go()
         except Failed as found:
@@ -19,3 +28,7 @@ def test_simulation_finds_a_planted_bug(bug: str) -> None:
             assert f"make simulate SEEDS=1 FROM={number} GROUND={MUTANTS[bug].ground.name}" in str(found)
             return
     pytest.fail(f"{SEEDS} seeds did not find: {bug}")
+
+
+def test_every_bug_that_is_tried_at_a_seed_first_is_planted() -> None:
+    assert TRIED_FIRST.keys() <= MUTANTS.keys()

@@ -65,12 +65,12 @@ def _installed(name: str, lock: Path) -> Path:
 def _install_dynoxide(folder: Path) -> None:
     npm = shutil.which("npm")
     if npm is None:
-        raise Missing("dynoxide is installed by npm, which is not here")
+        raise Missing("dynoxide, an emulator of DynamoDB, is installed by npm, which is not here: install Node.js")
     for name in ("package.json", "package-lock.json"):
         shutil.copy(HERE / name, folder / name)
     _run([npm, "ci", "--no-audit", "--no-fund", "--prefix", str(folder)])
     if not (folder / _PROGRAM["dynoxide"]).exists():
-        raise Missing("dynoxide has no build for this machine")
+        raise Missing("dynoxide, an emulator of DynamoDB, has no build for this machine: Linux on x86-64 has one")
 
 
 def _install_ministack(folder: Path) -> None:
@@ -85,9 +85,10 @@ def _run(command: list[str]) -> None:
     try:
         done = subprocess.run(command, capture_output=True, text=True, timeout=INSTALL_SECONDS, check=False)
     except (OSError, subprocess.TimeoutExpired) as error:
-        raise Missing(f"{command[0]} did not get through: {error}") from error
+        raise Missing(f"an emulator cannot be installed, it needs {command[0]} and a package registry: {error}") from error
     if done.returncode != 0:
-        raise Missing(f"{' '.join(command[:3])} failed: {done.stderr.strip()[-300:]}")
+        said = done.stderr.strip()[-300:]
+        raise Missing(f"an emulator cannot be installed, it needs a package registry; {' '.join(command[:3])} says: {said}")
 
 
 _INSTALL = {"dynoxide": _install_dynoxide, "ministack": _install_ministack}
@@ -124,7 +125,7 @@ def _wait_for(server: subprocess.Popen[bytes], port: int) -> None:
             return
         except OSError:
             pause.wait(0.05)
-    raise Missing(f"{server.args} did not start")
+    raise Missing(f"an emulator did not start within {START_SECONDS} s: {server.args}")
 
 
 def _free_port() -> int:

@@ -6,7 +6,7 @@ import os
 import shutil
 import subprocess
 import sys
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import pytest
@@ -47,11 +47,16 @@ def build_wheel(folder: Path) -> Path:
 
 @dataclass(frozen=True)
 class Environment:
-    """An environment with the wheel, its extras and what the lock names for them. Commands run in an empty folder."""
+    """An environment with the wheel, its extras and what the lock names for them. Commands run in `folder`."""
 
     programs: Path
     folder: Path
     wheel: Path
+
+    def within(self, folder: Path) -> Environment:
+        """The same, with a new folder for the commands of one test."""
+        folder.mkdir()
+        return replace(self, folder=folder)
 
     def say(self, program: str, *arguments: str, where: str = ".") -> subprocess.CompletedProcess[str]:
         return say(self.programs / program, *arguments, folder=self.folder / where)
@@ -69,6 +74,4 @@ def install(wheel: Path, folder: Path, *extras: str) -> Environment:
     programs = empty(folder / "env")
     what = f"{wheel}[{','.join(extras)}]" if extras else str(wheel)
     must(uv(), "pip", "install", "--quiet", "--python", programs / "python", "-c", "lock.txt", what, folder=folder)
-    work = folder / "work"
-    work.mkdir()
-    return Environment(programs, work, wheel)
+    return Environment(programs, folder, wheel)

@@ -159,8 +159,9 @@ def _run(command: list[str], variables: Mapping[str, str]) -> None:
             command, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=TOOL_SECONDS, check=False
         )
     except (OSError, subprocess.TimeoutExpired) as error:
-        raise Missing(f"{command[0]} did not get through: {error}") from error
+        raise Missing(f"a tool cannot be run, {command[0]}: {error}") from error
     if done.returncode != 0:
         if command[0] == "make":
-            raise Missing(f"{command[-1]} cannot be installed here: {done.stderr.strip()[-300:]}")
+            said = done.stderr.strip()[-300:]
+            raise Missing(f"{command[-1]} is not here, and cannot be installed from the package registry: {said}")
         raise RuntimeError(f"{' '.join(command[:2])} failed:\n{done.stdout[-2000:]}\n{done.stderr[-2000:]}")

@@ -14,7 +14,7 @@ import pytest
 
 from stepless.adapters.memory.secrets import MemorySecrets
 from stepless.core.state import Instance, State, Wait
-from stepless.limits import MAX_NOTICE_TRIES
+from stepless.limits import MAX_NOTICE_TRIES, NOTICE_BACKOFF_MS
 from stepless.model.work import NodeFailure
 from stepless.ports import Message
 from stepless.runtime.access.invitations import Invitations
@@ -29,9 +29,10 @@ class Clock:
     """Goes on a little at every look: a run that stays for what is due soon need not wait."""
 
     now: int = 1_800_000_000_000
+    step_ms: int = 50  # of a look; as long as the first wait between two tries, and nothing is waited for
 
     def now_ms(self) -> int:
-        self.now += 50
+        self.now += self.step_ms
         return self.now
 
 
@@ -85,6 +86,7 @@ def test_a_notice_that_does_not_arrive_is_tried_again_and_the_pause_stands() -> 
     unreachable = OSError("POST https://hooks.example/zq7-secret-path is unreachable")
     post = Post([NodeFailure("provider_error", "http_500", "no"), unreachable])
     built, clock, run_id = asking(post)
+    clock.step_ms = NOTICE_BACKOFF_MS
     for _ in range(4):
         go(built, run_id)
         assert built.service.run(run_id).status == "paused"
@@ -96,6 +98,7 @@ def test_a_notice_that_does_not_arrive_is_tried_again_and_the_pause_stands() -> 
 def test_whoever_cannot_be_told_is_given_up_and_may_still_answer() -> None:
     post = Post([RuntimeError("never")] * 100)
     built, clock, run_id = asking(post)
+    clock.step_ms = NOTICE_BACKOFF_MS
     for _ in range(MAX_NOTICE_TRIES + 5):
         go(built, run_id)
         clock.now += 3_600_001

@@ -1,0 +1,122 @@
+"""The schema of a file: older files are brought to it, and each statement finds its rows by an index."""
+
+from __future__ import annotations
+
+import re
+import sqlite3
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from stepless.adapters.sqlite import statements
+from stepless.adapters.sqlite.database import Database
+from stepless.adapters.sqlite.schema import MIGRATIONS
+from stepless.adapters.sqlite.store import SqliteStore
+from stepless.errors import EngineBug
+from stepless.ports import RunFilter, RunHead
+
+STATEMENTS = {name: text for name, text in vars(statements).items() if name[0].isalpha() and isinstance(text, str)} | {
+    f"LIST_RUNS {key}": text for key, text in statements.LIST_RUNS.items()
+}
+
+
+def test_an_older_file_is_brought_to_the_newest_schema_with_its_data(path: Path) -> None:
+    store = SqliteStore(path)
+    store.claim("k", b"v", 0)
+    store.close()
+    newer = (*MIGRATIONS, ("ALTER TABLE claim ADD COLUMN note TEXT", "UPDATE claim SET note = 'moved'"))
+    for _ in range(2):
+        database = Database(path, migrations=newer)
+        assert database.rows("SELECT key, note FROM claim") == [("k", "moved")]
+        assert database.row("PRAGMA user_version") == (len(newer),)
+        database.close()
+
+
+def test_runs_of_an_older_file_have_spent_nothing_and_go_on(path: Path) -> None:
+    old = Database(path, migrations=MIGRATIONS[:1])
+    columns = "run_id, workflow_id, version, status, created_ms, updated_ms, inputs, meta, sequence, epoch, lease_until_ms"
+    old.change(f"INSERT INTO run ({columns}) VALUES ('r', 'wf', 'h', 'paused', 1, 1, x'7b7d', x'7b7d', 3, 1, 0)")
+    old.close()
+    store = SqliteStore(path)
+    lease = store.take_lease("r", "me", 2, 3)
+    assert lease and (lease.epoch, lease.spent) == (2, b"")
+    store.update_run(lease, 2, release=True, spent=b"[1]")
+    kept = store.get_run("r")
+    assert kept and (kept.status, kept.sequence, kept.spent) == ("paused", 3, b"[1]")
+    store.close()
+
+
+def test_a_column_that_was_added_leaves_the_file_to_the_release_before(path: Path) -> None:
+    """The file keeps its schema version, and that release's own statements, which do not name the column, go on working."""
+    SqliteStore(path).close()
+    former = sqlite3.connect(path)
+    assert former.execute("PRAGMA user_version").fetchone() == (3,) == (len(MIGRATIONS),)
+    columns = "run_id, workflow_id, version, status, created_ms, updated_ms, inputs, meta, sequence, epoch, lease_until_ms"
+    former.execute(f"INSERT INTO run ({columns}) VALUES ('r', 'wf', 'h', 'paused', 1, 1, x'7b7d', x'7b7d', 3, 1, 0)")
+    former.commit()
+    former.execute("DROP INDEX run_by_waits")
+    former.execute("ALTER TABLE run DROP COLUMN waits")
+    former.commit()
+    former.close()
+    store = SqliteStore(path)
+    kept = store.get_run("r")
+    assert kept and (kept.status, kept.waits) == ("paused", "")
+    assert store.database.row("PRAGMA user_version") == (3,)
+    store.close()
+
+
+def test_schedules_and_events_of_an_older_file_are_still_found(path: Path) -> None:
+    old = Database(path, migrations=MIGRATIONS[:2])
+    for name, document in (("a", b'{"type":"schedule"}'), ("b", b'{"type":"event"}'), ("c", b'{"type":"manual"}')):
+        old.change(statements.INSERT_VERSION, (name, 1, "h", document, 1))
+        old.change(statements.POINT_TO_NEWEST, (name, 1))
+    old.close()
+    store = SqliteStore(path)
+    found = {kind: [version.workflow_id for version in store.list_entries(kind).items] for kind in ("schedule", "event")}
+    assert found == {"schedule": ["a"], "event": ["b"]}
+    store.close()
+
+
+def test_a_migration_that_fails_changes_nothing(path: Path) -> None:
+    Database(path).close()
+    with pytest.raises(EngineBug):
+        Database(path, migrations=(*MIGRATIONS, ("ALTER TABLE claim ADD COLUMN note TEXT", "UPDATE nowhere SET x = 1")))
+    database = Database(path)
+    assert "note" not in [column[1] for column in database.rows("PRAGMA table_info(claim)")]
+    database.close()
+
+
+@pytest.mark.parametrize("name", STATEMENTS)
+def test_no_statement_scans_or_sorts_a_table(path: Path, name: str) -> None:
+    text = STATEMENTS[name]
+    names = re.findall(r":([a-z_]+)", text)
+    given: Any = dict.fromkeys(names) if names else [None] * text.count("?")
+    database = Database(path)
+    plan = [detail for *_, detail in database.rows(f"EXPLAIN QUERY PLAN {text}", given)]
+    database.close()
+    assert not [detail for detail in plan if detail.startswith(("SCAN", "USE TEMP B-TREE"))], plan
+
+
+@pytest.mark.parametrize("name", STATEMENTS)
+def test_a_placeholder_is_positional_or_has_a_name(name: str) -> None:
+    """A numbered one is a named one for Python, which is given a mapping for those alone from 3.14 on."""
+    text = STATEMENTS[name]
+    assert not re.search(r"\?\d|[@$]\w", text)
+    assert not (re.search(r"\?", text) and re.search(r":\w", text))
+
+
+def test_listing_stays_on_its_index_after_the_planner_has_statistics(path: Path) -> None:
+    store = SqliteStore(path)
+    for i in range(300):
+        store.create_run(RunHead(f"r{i}", f"w{i % 3}", "h", ("running", "completed")[i % 50 > 0], i, i, b"{}"))
+    store.database.rows("ANALYZE")
+    store.close()
+    store = SqliteStore(path)
+    given = {"workflow_id": "w1", "status": "running", "waiting": "answer", "since_ms": 0, "created_ms": 999, "run_id": "",
+             "limit": 9, "due": False}  # fmt: skip
+    for text in statements.LIST_RUNS.values():
+        plan = [detail for *_, detail in store.database.rows(f"EXPLAIN QUERY PLAN {text}", given)]
+        assert not [detail for detail in plan if detail.startswith(("SCAN", "USE TEMP B-TREE"))], plan
+    assert len(store.list_runs(RunFilter(status="running")).items) == 6
+    store.close()
