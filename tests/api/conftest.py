@@ -18,8 +18,6 @@ import httpx
 import jsonschema_rs
 import pytest
 from fastapi import FastAPI
-from fastapi._compat import v2 as fields
-from pydantic import TypeAdapter
 
 from stepless.adapters.memory.secrets import MemorySecrets
 from stepless.api.app import create_app
@@ -59,20 +57,6 @@ ASK = {
         "deny": {"type": "transform", "after": "question.rejected", "with": {"value": "<question>"}},
     },
 }
-
-
-_adapters: dict[tuple[str, str], TypeAdapter[Any]] = {}
-
-
-def adapter(annotated: Any, *, config: Any = None) -> TypeAdapter[Any]:
-    """Made once for all apps: FastAPI makes each anew, twice per route, which took two thirds of these tests' time."""
-    key = (repr(annotated), repr(config))
-    if key not in _adapters:
-        _adapters[key] = TypeAdapter(annotated, config=config)
-    return _adapters[key]
-
-
-fields.TypeAdapter = adapter  # type: ignore[assignment,misc]
 
 
 @pytest.fixture
