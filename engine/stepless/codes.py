@@ -70,6 +70,10 @@ FINDINGS: Final[Table] = {
     "secret_out_of_reach": Code("`${NAME}` where a value is worked out again from the log", "Read it in a node before."),
     "secret_in_inputs": Code("a secret would be kept among a child run's inputs", "Let the child read it from its own `env`."),
     "shadowed_id": Code("an inner node has the id of an outer one", "Rename one of them."),
+    "timeout_too_long": Code(
+        "an attempt of the node does not fit into an invocation (a warning where nothing is deployed)",
+        "Lower `timeout_ms`, or deploy with a longer `RunnerTimeout`.",
+    ),
     "too_many_losers": Code("too many nodes would be cancelled by joins", "Use `losers: continue`."),
     "too_many_schedules": Code("more schedules than one workflow may have", "Let one fire more often, or split the workflow."),
     "unknown_callable": Code("a function of that name is not registered", "See the nearest name, or load its module."),
@@ -96,6 +100,10 @@ NODES: Final[Table] = {
     "code_raised": Code("the author's code raised, or ended its process", "See the line of the code."),
     "code_timeout": Code("the code has not ended in time", "Raise `timeout_ms`, or do less."),
     "connection_failed": Code("the other side could not be reached", "It is retried if listed; check the host."),
+    "crashed": Code(
+        "the process ended during every attempt of the node",
+        "Look at the log of the runner: out of memory, or killed at its timeout?",
+    ),
     "input_contract_violation": Code("the merged input breaks `input_contract`", "See the violation; nothing ran."),
     "invalid_arguments": Code("the arguments do not fit the function", "See which one."),
     "invalid_config": Code("parameters do not fit once references are filled in", "See the field."),
@@ -118,6 +126,10 @@ NODES: Final[Table] = {
     "moderation_flagged": Code("the input or the output was flagged", "See the reason."),
     "moderation_unavailable": Code("nobody could moderate, so nothing passed", "Configure a moderator, or allow it."),
     "not_a_collection": Code("`items` is neither a list nor an object", "Check what the reference reads."),
+    "no_progress": Code(
+        "invocations handed the run over to each other, and none of them got anything done",
+        "Compare the timeout of the node that the message names with `RunnerTimeout`.",
+    ),
     "nothing_asked": Code("a model would be asked nothing", "Give a prompt, messages or an input."),
     "notice_without_aws": Code("people cannot be told by SNS or mail here (in the history)", "Install the extra `aws`."),
     "notice_without_means": Code("this installation tells nobody of pauses (in the history)", "Look at its configuration."),

@@ -140,6 +140,10 @@ SNAPSHOT_TAIL_BYTES: Final = 16_000  # below this, reading the log is as cheap a
 
 # -- invocations -----------------------------------------------------------------------------------------------------
 BUDGET_MARGIN_MS: Final = 5_000  # of a hard budget: final commit, snapshot, effects
+LOADING_MARGIN_MS: Final = 3_000  # of an invocation, for loading the run before its first attempt begins
+MAX_RECOVERIES: Final = 3  # of one instance whose attempts are cut off; as many as it may have attempts, if these are more
+MAX_IDLE_HOPS: Final = 8  # hand-overs in a row without an attempt that ended or an instance that settled
+DEFAULT_TARGET_TIMEOUT_S: Final = 120  # the runner timeout that documents are judged by before they are deployed
 INBOX_LOOK_MS: Final = 1_000  # while active, the inbox is looked into at most this often
 STAY_MS: Final = 2_000  # a timer due sooner than this is waited for; later ones are armed
 BUSY_DELAY_MS: Final = 1_000  # a hint that finds a live lease comes back after this

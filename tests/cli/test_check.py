@@ -242,3 +242,15 @@ def test_a_workflow_with_faults_is_not_taken_for_something_else(text: str, write
 
 def test_a_file_that_is_named_is_always_judged(write: Write) -> None:
     assert main(["validate", write("docker-compose.yml", COMPOSE)]) == 2
+
+
+def test_a_node_that_would_not_fit_into_an_invocation_is_a_warning_before_it_is_deployed(
+    write: Write, capsys: pytest.CaptureFixture[str]
+) -> None:
+    write("cli_check_slow.py", "from stepless import function\n@function('cli_check.slow')\ndef slow() -> None: ...\n")
+    file = write("slow.yaml", "id: slow\nnodes:\n  a: {type: function, timeout_ms: 200000, with: {call: cli_check.slow}}\n")
+    assert main(["validate", file]) == 0
+    said = capsys.readouterr().err
+    assert f"{file}:3: warning: an attempt may take 200000 ms" in said and "[timeout_too_long]" in said
+    assert main(["validate", file, "--target-timeout", "208"]) == 0
+    assert capsys.readouterr().err == ""

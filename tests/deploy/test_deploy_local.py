@@ -33,7 +33,7 @@ def cloud(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cloud]:
     parameters = {
         "ApiKeyHashes": f"sha256:{sha256(API_KEY.encode()).hexdigest()}",
         "FunctionModules": "deploy_steps",
-        "RunnerTimeout": "10",  # with five seconds of margin: every longer run hands over
+        "RunnerTimeout": "12",  # of which eight are margins: every longer run hands over
         "QueueVisibility": "35",
         "EventSources": "shop.orders",
     }

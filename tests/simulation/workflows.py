@@ -95,12 +95,12 @@ def halting(random: Random) -> Nodes:
 
 
 def parent(random: Random) -> Nodes:
-    child = {"type": "workflow", "with": {"workflow": "child", "inputs": {"n": 1}}, "after": "a"}
+    child = {"type": "workflow", "with": {"workflow": "child", "inputs": {"n": 1}}, "after": "a", "timeout_ms": 30_000}
     return {"a": call(), "k": child, "m": dict(child), "z": call(["k", "m"], join={"errors": "best-effort"})}
 
 
 def losing_child(random: Random) -> Nodes:
-    child = {"type": "workflow", "with": {"workflow": "child", "inputs": {"n": 1}}, "after": "a"}
+    child = {"type": "workflow", "with": {"workflow": "child", "inputs": {"n": 1}}, "after": "a", "timeout_ms": 30_000}
     join = {"mode": "any", "losers": "cancel"}
     return {"a": call(), "k": child, "b": call("a"), "z": call(["k", "b"], join=join), "end": ask("z")}
 
@@ -164,7 +164,8 @@ def _join(random: Random, branches: int) -> dict[str, Any]:
 def _node(random: Random, depth: int, name: str) -> tuple[dict[str, Any], tuple[str, ...]]:
     match random.choice(["call", "call", "call", "router", "ask", "pure", "wait", *(["loop", "parallel"] if depth < 2 else [])]):
         case "router":
-            return {"type": "router", "with": {"routes": dict.fromkeys(ROUTES, "one of them")}}, (*ROUTES, "error")
+            routes = dict.fromkeys(ROUTES, "one of them")
+            return {"type": "router", "with": {"routes": routes}, "timeout_ms": 30_000}, (*ROUTES, "error")
         case "ask":
             return ask(), ("approved", "rejected", "error")
         case "pure":

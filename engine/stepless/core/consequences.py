@@ -21,6 +21,9 @@ def settled(state: State, instance: Instance, event: Event) -> None:
     instance.wait = None
     instance.answer = None
     state.children.pop(event.instance, None)
+    state.idle_hops = 0
+    if state.recoveries:
+        state.recoveries.pop(event.instance, None)
     for live in (state.running, state.waiting, state.backing_off):
         if event.instance in live:
             del live[event.instance]

@@ -15,7 +15,7 @@ from stepless.core.branches import Verdict, verdict
 from stepless.core.causes import causes_behind
 from stepless.core.containers import advance_container
 from stepless.core.decision import Decision
-from stepless.core.ending import conclude, halt, request_cancel, sweep_losers, sweep_run
+from stepless.core.ending import conclude, fail_without_progress, halt, request_cancel, sweep_losers, sweep_run
 from stepless.core.events import EventType
 from stepless.core.facts import (
     Answered,
@@ -40,6 +40,7 @@ from stepless.core.pauses import answer_pause, child_changed, expire_pause, go_o
 from stepless.core.settle import attempt_failed, complete, fail
 from stepless.core.start import begin, wait, work
 from stepless.core.state import Instance, State, Status, is_effect, scopes
+from stepless.limits import MAX_IDLE_HOPS, MAX_RECOVERIES
 from stepless.model.kind import Nature
 
 _NO_ENV: Mapping[str, str] = {}
@@ -197,7 +198,8 @@ def _expired(decision: Decision, fact: Expired) -> None:
 
 
 def _recovered(decision: Decision, fact: Recovered) -> None:
-    """Started and not settled: runs again with the same token, or fails where running twice is worse than not knowing."""
+    """Started and not settled: runs again with the same token, or fails where running twice is worse than not knowing. An
+    instance that is cut off again and again fails too: its next attempt would end as the former ones did."""
     state = decision.state
     cut_off = list(state.running.values())
     decision.emit_run(EventType.RUN_RECOVERED, {"instances": [instance.id for instance in cut_off]})
@@ -205,6 +207,9 @@ def _recovered(decision: Decision, fact: Recovered) -> None:
         if instance.node.at_most_once:
             failure = Failure("outcome_unknown", "outcome_unknown", "the attempt was cut off; whether it took effect is unknown")
             attempt_failed(decision, instance, failure, 1.0)
+        elif state.recoveries[instance.id] > (most := max(instance.node.retry.attempts, MAX_RECOVERIES)):
+            message = f"the process ended during an attempt, and again during each of {most} repetitions of it"
+            attempt_failed(decision, instance, Failure("crashed", "crashed", message), 1.0)
         else:
             work(decision, instance)
     for instance in _cut_between(state):
@@ -231,6 +236,8 @@ def _cut_between(state: State) -> list[Instance]:
 
 def _continued(decision: Decision, fact: Continued) -> None:
     decision.emit_run(EventType.RUN_CONTINUED, {"hops": fact.hops})
+    if decision.state.idle_hops > MAX_IDLE_HOPS:
+        fail_without_progress(decision)
 
 
 def _logged(decision: Decision, fact: Logged) -> None:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from stepless.core.branches import SATISFIED, UNSATISFIED
 from stepless.core.decision import Decision
 from stepless.core.events import EventType
-from stepless.core.state import Instance, RunStatus, Scope, State, Status
+from stepless.core.state import Instance, RunStatus, Scope, State, Status, is_effect
 from stepless.core.variables import outgoing_cells
 from stepless.limits import SUMMARY_EVENTS
 from stepless.model.graph import OnFailure
@@ -88,8 +88,7 @@ def conclude(decision: Decision) -> None:
         _end_run(decision)
         return
     if not (state.running or state.waiting or state.backing_off or state.ready or state.held is not None):
-        error = {"code": "stalled", "class": "execution", "message": "nothing is left that could go on; please report this"}
-        decision.emit_run(EventType.RUN_STATUS_CHANGED, {"status": "ending", "reason": "run_failed", "error": error})
+        _fail_run(decision, "stalled", "nothing is left that could go on; please report this")
         sweep_run(decision)
         _end_run(decision)
         return
@@ -101,6 +100,20 @@ def conclude(decision: Decision) -> None:
         decision.emit_run(EventType.RUN_STATUS_CHANGED, {"status": "paused"})
     elif not paused and state.status is RunStatus.PAUSED:
         decision.emit_run(EventType.RUN_STATUS_CHANGED, {"status": "running"})
+
+
+def fail_without_progress(decision: Decision) -> None:
+    """Fails a run that invocations hand over to each other without any of them getting anything done."""
+    message = f"{decision.state.idle_hops} hand-overs in a row in which no attempt ended and no node settled"
+    queued = next((instance for instance in decision.state.ready if is_effect(instance)), None)
+    if queued is not None:
+        message += f"; {queued.id} is next, and its timeout of {queued.node.timeout_ms} ms may not fit into an invocation"
+    _fail_run(decision, "no_progress", message)
+
+
+def _fail_run(decision: Decision, code: str, message: str) -> None:
+    error = {"code": code, "class": "execution", "message": message}
+    decision.emit_run(EventType.RUN_STATUS_CHANGED, {"status": "ending", "reason": "run_failed", "error": error})
 
 
 _ENDS = {

@@ -130,12 +130,14 @@ def _run_ended(status: RunStatus) -> Callable[[State, Event], None]:
 
 
 def _run_recovered(state: State, event: Event) -> None:
-    for instance in state.running.values():
+    for name, instance in state.running.items():
         instance.since_ms = event.at_ms
+        state.recoveries[name] = state.recoveries.get(name, 0) + 1
 
 
 def _run_continued(state: State, event: Event) -> None:
     state.continued += 1
+    state.idle_hops += 1
 
 
 # -- nodes ------------------------------------------------------------------------------------------------------------
@@ -210,6 +212,7 @@ def _streamed(state: State, instance: Instance, event: Event) -> None:
 def _waiting(state: State, instance: Instance, event: Event) -> None:
     data = event.data
     state.running.pop(event.instance, None)
+    state.idle_hops = 0
     instance.status = Status.WAITING
     instance.wait = Wait(
         data["reason"],
@@ -254,6 +257,7 @@ def _retried(state: State, instance: Instance, event: Event) -> None:
     if "usage" in event.data:
         _spend(state, event)
     state.running.pop(event.instance, None)
+    state.idle_hops = 0
     instance.status = Status.WAITING
     instance.wait = Wait("retry_backoff", event.at_ms, resume_at_ms, None, "source", (), {})
     instance.last_sequence = event.sequence
@@ -271,8 +275,7 @@ def _completed(state: State, instance: Instance, event: Event) -> None:
         _leave_container(state, instance, turns, event)
     else:
         instance.value = data.get("output")
-    variables = data.get("variables")
-    if variables:
+    if variables := data.get("variables"):
         instance.cells = written(instance.cells, variables, instance.node.position, event.sequence)
         instance.scope.wrote = True
     if "response" in data and state.response is None:

@@ -222,7 +222,7 @@ class State:
         "graph", "run_id", "inputs", "root", "status", "sequence", "steps", "failures", "agenda", "ready", "running",
         "waiting", "backing_off", "children", "reused",
         "timers", "sweeps", "ending", "ending_error", "halting", "response", "started_ms", "ended_ms", "paused_since_ms",
-        "paused_ms", "continued", "meta", "notes", "held", "holds", "usage",
+        "paused_ms", "continued", "idle_hops", "recoveries", "meta", "notes", "held", "holds", "usage",
     )  # fmt: skip
 
     def __init__(self, graph: Graph, run_id: str) -> None:
@@ -254,6 +254,8 @@ class State:
         self.paused_since_ms: int | None = None
         self.paused_ms = 0
         self.continued = 0  # hand-overs so far
+        self.idle_hops = 0  # of them, those in a row since an attempt last ended or an instance settled
+        self.recoveries: dict[str, int] = {}  # how often each unsettled instance was recovered after it was cut off
         self.held: Mapping[str, JSON] | None = None  # {by, reason, at} while somebody has paused the run: nothing new starts
         self.holds = 0  # how often it was held or released so far
         self.usage: Mapping[str, int] | None = {}  # of all attempts; None where a snapshot of a former release does not say

@@ -26,7 +26,8 @@ def never_ahead(run_id: str) -> int:
 @dataclass(frozen=True, slots=True)
 class World:
     """Filled in by `bootstrap` and nowhere else. `runs` holds the code of the effectful kinds by name. `calendar` is None
-    where the process fires schedules itself. `news` is None unless this process runs every run of the store."""
+    where the process fires schedules itself. `news` is None unless this process runs every run of the store. `runner_timeout_s` is
+    how long an invocation of the deployment lasts before it is killed; None where none is."""
 
     store: Store
     queue: Queue
@@ -44,3 +45,4 @@ class World:
     ahead_ms: Callable[[str], int] = never_ahead
     commits: Commits = field(default_factory=Commits)
     news: News | None = None
+    runner_timeout_s: int | None = None

@@ -12,6 +12,7 @@ from stepless.core.facts import (
     Answered,
     CancelRequested,
     Completed,
+    Continued,
     Expired,
     Failed,
     Failure,
@@ -153,6 +154,62 @@ def test_at_most_once_is_tried_again_where_the_author_says_so(play: Make, node: 
     run.state = run.folded()
     run.tell(Recovered(), at=9_000)
     assert ids(run.tell(Tick(), at=9_000)) == ["a"]
+
+
+def cut_off(run: Any) -> Any:
+    """The process ended in the middle of an attempt, and another one takes the run up from its log."""
+    run.state = run.folded()
+    return run.tell(*([Recovered()] if is_cut_off(run.state) else []), Tick())
+
+
+@pytest.mark.parametrize(("attempts", "most"), [(1, 3), (5, 5)])
+def test_an_instance_that_is_cut_off_again_and_again_fails_and_its_error_edge_decides(
+    play: Make, node: Node, attempts: int, most: int
+) -> None:
+    retry = {"retry": {"attempts": attempts}} if attempts > 1 else {}
+    run = play({"a": node(**retry), "b": node(), "h": node("a.error")})
+    run.begin()
+    run.complete("b")
+    for _ in range(most):
+        assert ids(cut_off(run)) == ["a"]
+    assert ids(cut_off(run)) == ["h"]
+    assert run.trace.nodes["a"].code == "crashed"
+    assert str(most) in run.state.get("a").error["message"]
+
+
+def test_what_settles_or_is_read_from_a_snapshot_keeps_the_count_of_what_is_still_cut_off(play: Make, node: Node) -> None:
+    run = play({"a": node(), "b": node(), "c": node("b")})
+    run.begin()
+    cut_off(run)
+    cut_off(run)
+    run.complete("b")
+    assert run.state.recoveries == {"a": 2}
+    run.state = decode_state(encode_state(run.state), run.graph, "run")
+    assert run.state.recoveries == {"a": 2}
+    run.tell(Recovered())
+    assert ids(run.tell(Recovered())) == ["c"], "a was cut off four times, c twice"
+    assert run.trace.nodes["a"].code == "crashed"
+
+
+def test_hand_overs_that_get_nothing_done_are_bounded(play: Make, node: Node) -> None:
+    run = play({"a": node(timeout_ms=70_000), "b": node("a")})
+    run.begin(room_ms=60_000)
+    for hop in range(1, 9):
+        assert ids(run.tell(Continued(hop), room_ms=60_000)) == [] and not run.state.ended
+    run.tell(Continued(9), room_ms=60_000)
+    assert run.state.status == "failed"
+    error = run.events[-1].data["error"]
+    assert error["code"] == "no_progress" and "a is next" in error["message"] and "70000" in error["message"]
+
+
+def test_a_hand_over_after_anything_got_done_counts_from_the_beginning(play: Make, node: Node) -> None:
+    run = play({"a": node(), "b": node(), "c": node(timeout_ms=70_000)})
+    run.begin(room_ms=60_000)
+    for name in ("a", "b"):
+        for hop in range(8):
+            run.tell(Continued(hop), room_ms=60_000)
+        run.complete(name, room_ms=60_000)
+    assert run.state.status == "running" and run.state.idle_hops == 0
 
 
 def test_a_log_that_was_cut_between_any_two_events_goes_on_to_the_same_end(play: Make, node: Node) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from stepless.cli.command.verb import Verb, add_engine, add_json, add_modules, of_paths, port
+from stepless.cli.command.verb import Verb, add_engine, add_json, add_modules, add_target, of_paths, port
 
 
 def _dev(command: argparse.ArgumentParser) -> None:
@@ -16,6 +16,7 @@ def _dev(command: argparse.ArgumentParser) -> None:
     command.add_argument("--port", type=port, default=8400, help="port to listen on, 0 for a free one (default: %(default)s)")
     of_paths(command.add_argument("--port-file", metavar="FILE", help="write the URL there once it listens"))
     command.add_argument("--open", action="store_true", help="open the browser")
+    add_target(command)
     add_engine(command)
 
 
@@ -34,6 +35,7 @@ def _run(command: argparse.ArgumentParser) -> None:
 def _validate(command: argparse.ArgumentParser) -> None:
     of_paths(command.add_argument("files", nargs="+", metavar="FILE", help="workflows, or folders of them"))
     add_modules(command)
+    add_target(command)
     add_json(command, "print one JSON document per file")
 
 

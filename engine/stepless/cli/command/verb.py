@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from stepless.core.state import RunStatus
 from stepless.errors import DamagedLog, NewerLog
+from stepless.limits import DEFAULT_TARGET_TIMEOUT_S
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +51,11 @@ def add_waiting(command: argparse.ArgumentParser, wished: str = "completed") -> 
 
 def add_modules(command: argparse.ArgumentParser) -> None:
     command.add_argument("--modules", metavar="A,B", help="Python modules that register functions")
+
+
+def add_target(command: argparse.ArgumentParser) -> None:
+    said = "warn of nodes that do not fit into a runner's invocation of this many seconds (default: %(default)s)"
+    command.add_argument("--target-timeout", type=positive, default=DEFAULT_TARGET_TIMEOUT_S, metavar="S", help=said)
 
 
 def add_engine(command: argparse.ArgumentParser) -> None:

@@ -15,11 +15,12 @@ from stepless.cli.terminal.complaints import print_findings, summary, tell
 from stepless.compile import compile_document
 from stepless.errors import ConfigError, DocumentRefused, SteplessError
 from stepless.limits import MAX_WATCHED_FILES
-from stepless.model.findings import Finding
+from stepless.model.findings import Finding, Severity
 from stepless.model.json import JSON
 from stepless.nodes import KINDS
 from stepless.nodes.function import signatures
 from stepless.runtime.service import Service
+from stepless.runtime.verbs.fitting import too_long
 
 Look = Mapping[str, tuple[int, int]]
 """The paths of the files that count, each with what tells its states apart: time and size."""
@@ -49,10 +50,11 @@ class Folder:
     """Publishes what can be, and tells what is wrong with the rest as `validate` does. A version that was published stays until
     a better one comes; functions that were loaded stay until the module loads again."""
 
-    def __init__(self, path: Path, modules: Modules, service: Service) -> None:
+    def __init__(self, path: Path, modules: Modules, service: Service, target_timeout_s: int) -> None:
         self._path = path
         self._modules = modules
         self._service = service
+        self._target_timeout_s = target_timeout_s
         self._served: dict[Path, Served] = {}
         self._news: dict[Path, object] = {}  # what was told of each file last
         self._broken = False  # modules could not be loaded: whatever is saved next may have been the reason
@@ -195,7 +197,8 @@ class Folder:
         graph = compile_document(source.document, KINDS)
         hooks = [source.document["nodes"][node.id]["with"] for node in graph.root.nodes if node.kind is KINDS["webhook"]]
         version = published.version
-        return Judged(text, published.warnings, None, Served(path.name, version.workflow_id, version.number, hooks))
+        warnings = (*published.warnings, *too_long(graph, self._target_timeout_s, Severity.WARNING))
+        return Judged(text, warnings, None, Served(path.name, version.workflow_id, version.number, hooks))
 
     def _tell_rivals(self, path: Path, served: Served) -> None:
         for other, also in self._served.items():

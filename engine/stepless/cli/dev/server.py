@@ -38,7 +38,7 @@ def dev(arguments: argparse.Namespace) -> int:
         modules.load_named()
         built = local(_made(arguments.db), budget_ms=arguments.budget_ms or LOCAL_BUDGET_MS)
         try:
-            watched = Folder(folder, modules, built.service)
+            watched = Folder(folder, modules, built.service, arguments.target_timeout)
             watched.publish_all()
             return asyncio.run(_serve(built, watched, listener, arguments))
         finally:

@@ -22,6 +22,7 @@ from stepless.model.graph import Graph
 from stepless.nodes import KINDS
 from stepless.nodes.function import signatures
 from stepless.runtime.verbs.environment import unset_names
+from stepless.runtime.verbs.fitting import too_long
 
 _DRAWN: Final[Mapping[str, Callable[[Graph], str]]] = {"mermaid": mermaid, "dot": dot, "svg": svg}
 
@@ -42,6 +43,8 @@ def _is_sound(file: str, arguments: argparse.Namespace) -> bool:
         text, findings = source.text, check_document(source.document, KINDS, functions=functions)
         if _has_no_error(findings):
             findings += unset_names(source.document, os.environ.get)
+            compiled = compile_document(source.document, KINDS)
+            findings += (*too_long(compiled, arguments.target_timeout, Severity.WARNING),)
     except Refused as error:
         text, findings = error.text, error.findings
     except SteplessError as error:

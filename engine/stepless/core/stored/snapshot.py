@@ -55,6 +55,7 @@ def encode_state(state: State) -> bytes:
         "root": root,
         "views": views.rows,
         "usage": state.usage,
+        "cut_off": [state.idle_hops, state.recoveries],
     }
     return pack(dump(document))
 
@@ -155,7 +156,8 @@ def _decode(document: Mapping[str, Any], graph: Graph, run_id: str) -> State:
     for name, value in document["run"].items():
         setattr(state, name, value)
     state.status = RunStatus(document["status"])
-    state.usage = document.get("usage")  # which former releases neither write nor look for
+    state.usage = document.get("usage")  # which former releases neither write nor look for, nor the next
+    state.idle_hops, state.recoveries = document.get("cut_off", [0, {}])
     views = [_cells(row) for row in document["views"]]
     _decode_scope(state, state.root, document["root"], views)
     state.sweeps = [state.get(join) for join in document["sweeps"]]

@@ -158,14 +158,14 @@ class Session:
         """Decides, commits, does what follows; answers facts that are known at once."""
         if not facts and self._decided:
             return []
-        exhausted = self._stopping or (self._budget.over and self._dispatched > 0)
+        exhausted = self._stopping or (self._budget.over and (self._budget.hard or self._dispatched > 0))
         decision = decide(
             self._state,
             facts,
             self._now_ms(),
             env=self._env,
             capacity=0 if exhausted else MAX_IN_FLIGHT,
-            room_ms=self._budget.room_ms if self._dispatched else None,
+            room_ms=self._budget.room_ms,
             steps=MAX_DECISION_STEPS,
         )
         self._decided = decision.over

@@ -57,7 +57,8 @@ class Runner:
             return InvocationEnd.RESTS
         finally:
             session.close()
-            del self.sessions[run_id]
+            if self.sessions.get(run_id) is session:  # else the lease ran out, and another message took the run up here
+                del self.sessions[run_id]
 
     def _is_here(self, run_id: str) -> bool:
         """Whether this process has the run in hand: then it is told of the hint."""

@@ -17,6 +17,7 @@ from stepless.model.kind import Nature
 from stepless.ports import StoredVersion, Version
 from stepless.runtime.origin import command
 from stepless.runtime.verbs.environment import unset_names
+from stepless.runtime.verbs.fitting import too_long
 from stepless.runtime.verbs.scheduling import keep_schedules, rhythms_of
 from stepless.runtime.world import World
 
@@ -54,6 +55,8 @@ def publish(world: World, document: Mapping[str, JSON], *, functions: Callables 
     placed = dict(placed_nodes(graph.root))
     missing = [finding for path, node in placed.items() if (finding := _without_code(world, path, node)) is not None]
     missing += _too_many_schedules(graph)
+    if world.runner_timeout_s is not None:
+        missing += too_long(graph, world.runner_timeout_s)
     if missing:
         raise DocumentRefused(missing)
     now_ms = world.clock.now_ms()

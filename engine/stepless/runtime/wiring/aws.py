@@ -122,7 +122,7 @@ def aws() -> Cloud:
     kinds = aws_kinds(calls)
     world = World(
         store, queue, timers, blobs, SystemClock(), secrets(), kinds, kind_code, moderator, notices.send, meter, tallies,
-        LazyCalendar(),
+        LazyCalendar(), runner_timeout_s=int(os.environ.get("STEPLESS_RUNNER_TIMEOUT", "0")) or None,
     )  # fmt: skip
     versions = Versions(store, KINDS)
     children["workflow"] = caller(world, versions)

@@ -6,6 +6,8 @@ from __future__ import annotations
 import asyncio
 from collections import Counter
 from collections.abc import Callable
+from contextlib import nullcontext
+from dataclasses import replace
 from random import Random
 from typing import Any
 
@@ -14,8 +16,9 @@ import pytest
 from stepless.errors import Conflict, Gone
 from stepless.limits import LEASE_MS, MAX_BATCH_BYTES
 from stepless.ports import Call, Message
+from stepless.runtime.commits import Commits
 from stepless.runtime.session.budget import Budget
-from stepless.runtime.session.runner import InvocationEnd
+from stepless.runtime.session.runner import InvocationEnd, Runner
 
 Node = Callable[..., dict[str, Any]]
 Wide = Callable[[int], dict[str, Any]]
@@ -126,6 +129,16 @@ def test_a_hard_budget_begins_nothing_that_cannot_end_in_it(machine: Any, node: 
     assert machine.calls == {"a": 1, "b": 1, "c": 1}
 
 
+def test_an_attempt_that_no_invocation_has_room_for_never_begins_and_the_run_says_so(machine: Any, node: Node) -> None:
+    """The first of an invocation included: its effect would take place again and again, cut off every time."""
+    run_id = machine.start({"a": node(timeout_ms=70_000)})
+    machine.drain(lambda: Budget(60_000, hard=True, clock=lambda: 0.0))
+    assert machine.calls == Counter()
+    view = machine.view(run_id)
+    assert (view.status, view.error["code"]) == ("failed", "no_progress")
+    assert sum(type == "run.continued" for type in machine.types(run_id)) == 9
+
+
 def test_stopping_drains_and_hands_over(machine: Any, node: Node) -> None:
     async def scene() -> InvocationEnd:
         begun, release = asyncio.Event(), asyncio.Event()
@@ -191,6 +204,25 @@ def test_two_messages_in_one_process_are_one_session(machine: Any, node: Node) -
 
     assert sorted(ending.value for ending in asyncio.run(scene())) == ["busy", "busy", "ended"]
     assert machine.calls == {"a": 1, "b": 1}
+
+
+def test_a_session_that_was_overtaken_in_its_own_process_leaves_the_other_in_place(machine: Any, node: Node) -> None:
+    """The process was frozen between two messages for one run: the second takes the lease after it expired for the first."""
+
+    async def scene() -> list[InvocationEnd]:
+        message = Message(machine.start({"a": node(), "b": node("a")}), "start")
+        runner = Runner(replace(machine.world, commits=Commits(nullcontext)), machine.service.versions)
+        with runner._world.commits.writer():
+            first = asyncio.create_task(runner.run(message, Budget(60_000)))
+            await asyncio.sleep(0)
+            machine.clock.advance(LEASE_MS + 1)
+            second = asyncio.create_task(runner.run(message, Budget(60_000)))
+            ends = await asyncio.gather(first, second)
+        assert runner.sessions == {}
+        return ends
+
+    assert asyncio.run(scene()) == [InvocationEnd.FENCED, InvocationEnd.ENDED]
+    assert machine.calls["b"] == 1
 
 
 def test_hints_for_what_is_over_or_never_was_do_nothing(machine: Any, node: Node) -> None:

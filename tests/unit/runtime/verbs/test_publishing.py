@@ -136,3 +136,24 @@ def test_a_path_that_another_publication_brings_back_meanwhile_is_not_taken_from
     publish(replace(machine.world, store=Overtaken()), second)
     assert overtook == [3]
     assert (listens(machine, "/a"), listens(machine, "/b")) == ("one", None)
+
+
+def test_a_deployment_refuses_every_node_whose_attempt_does_not_fit_into_its_invocations(machine: Any) -> None:
+    """Wherever it is nested; what is disabled or pauses takes no time of an invocation."""
+    call = {"type": "function", "with": {"call": "test.echo"}}
+    inner = {"nodes": {"deep": {**call, "timeout_ms": 112_001}}}
+    document = {"id": "long", "nodes": {
+        "fits": {**call, "timeout_ms": 112_000},
+        "long": {**call, "timeout_ms": 300_000},
+        "off": {**call, "timeout_ms": 300_000, "enabled": False},
+        "ask": {"type": "approval", "with": {"message": "?", "timeout": "3d"}},
+        "turns": {"type": "loop", "with": {"times": 2, "body": inner}},
+    }}  # fmt: skip
+    with pytest.raises(DocumentRefused) as refused:
+        publish(replace(machine.world, runner_timeout_s=120), document)
+    found = [(finding.code, finding.path) for finding in refused.value.findings]
+    assert found == [
+        ("timeout_too_long", "nodes.long.timeout_ms"), ("timeout_too_long", "nodes.turns.with.body.nodes.deep.timeout_ms"),
+    ]  # fmt: skip
+    assert publish(replace(machine.world, runner_timeout_s=320), document).new
+    assert publish(machine.world, {**document, "id": "local"}).new, "no invocation of a process of its own is killed"
