@@ -1,4 +1,5 @@
-"""One example for every field that a document may have: a value other than its default, where it is in force.
+"""An example for every field that a document may have, one for each form of it: a value other than its default, where it is in
+force.
 
 `tests/unit/compile/test_every_field.py` walks the JSON Schema and looks each field up here.
 """
@@ -113,7 +114,7 @@ _CONTAINER: Final = {
     "items": Example([2], before=[1]),
 }
 
-EXAMPLES: Final[Mapping[str, Mapping[str, Example]]] = {
+EXAMPLES: Final[Mapping[str, Mapping[str, Example | list[Example]]]] = {
     "Document": {
         "id": Example("other"), "name": Example("N"), "variables": Example({"v": 0, "u": 1}), "env": Example(["KEY"]),
         "nodes": Example({"a": CALL}), "edges": Example([{"source": "a", "target": "b"}]), "on_failure": Example("halt"),
@@ -121,7 +122,7 @@ EXAMPLES: Final[Mapping[str, Mapping[str, Example]]] = {
         "rate_limit": Example({"max": 1, "per": "1m"}),
     },
     "NodeDocument": {
-        "type": Example("end"), "label": Example("L"), "after": Example(["a"]),
+        "type": Example("end"), "label": Example("L"), "after": [Example(["a"]), Example("a"), Example({"from": "a"})],
         "with": Example({"call": "f.h"}, {"type": "function"}, {"call": "f.g"}), "enabled": Example(False),
         "retry": Example({"attempts": 2}), "timeout_ms": Example(5), "delivery": Example("at_most_once"),
         "join": Example({"mode": "any"}), "merge": Example("array"), "on_parent_failure": Example("propagate"),
@@ -137,7 +138,8 @@ EXAMPLES: Final[Mapping[str, Mapping[str, Example]]] = {
         "mode": Example("any", script=WRITES), "count": Example(1, {"mode": "count"}, 2, WRITES),
         "timeout_ms": Example(10, script=WRITES), "on_timeout": Example("proceed", {"timeout_ms": 10}, script=WRITES),
         "errors": Example("collect-all", script=FAILS), "min_success": Example(2, {"errors": "best-effort"}, script=FAILS),
-        "losers": Example("cancel", {"mode": "any"}, script=WRITES), "vars": Example("first-write", script=WRITES),
+        "losers": Example("cancel", {"mode": "any"}, script=WRITES),
+        "vars": [Example("first-write", script=WRITES), Example({"custom": "<input>"}, script=WRITES)],
         "on_conflict": Example("first", script=WRITES),
     },
     "CustomMerge": {"custom": Example("<input>[1]", before="<input>[0]", script=WRITES)},
@@ -218,6 +220,12 @@ EXAMPLES: Final[Mapping[str, Mapping[str, Example]]] = {
     },
     "workflow.with": {"workflow": Example("another"), "inputs": Example({"n": 1})},
 }  # fmt: skip
+
+
+def examples_of(part: str, field: str) -> list[Example]:
+    found = EXAMPLES.get(part, {}).get(field, [])
+    return [found] if isinstance(found, Example) else found
+
 
 CHANGES_NOTHING: Final[Mapping[str, str]] = {
     "Document.description": "it is for people",

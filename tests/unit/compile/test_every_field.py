@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from field_examples import CHANGES_NOTHING, EXAMPLES, PARTS
+from field_examples import CHANGES_NOTHING, EXAMPLES, PARTS, examples_of
 from plain_graph import plain
 
 from stepless.compile import compile_document, json_schema
@@ -30,15 +30,25 @@ COMPILER_READS = {
 }
 
 
-def fields_of(schema: dict[str, Any]) -> Iterator[tuple[str, str]]:
-    """Every field of the document, by the definition that has it."""
+JSON_TYPES = {bool: "boolean", int: "integer", float: "number", str: "string", list: "array", dict: "object"}
+
+
+def fields_of(schema: dict[str, Any]) -> Iterator[tuple[tuple[str, str], Any]]:
+    """Every field of the document, by the definition that has it, with its own schema."""
     for name, part in {"Document": schema, **schema["$defs"]}.items():
         forms = [part, *part.get("anyOf", ())]
-        for field in next((form["properties"] for form in forms if "properties" in form), ()):
-            yield name, field
+        for field, about in next((form["properties"] for form in forms if "properties" in form), {}).items():
+            yield (name, field), about
 
 
-FIELDS = list(fields_of(json_schema(KINDS)))
+def forms_of(about: dict[str, Any]) -> set[str]:
+    """The JSON types that a field may have."""
+    options = [*about.get("anyOf", ()), *about.get("oneOf", ())]
+    own = {"object"} if "$ref" in about else {about["type"]} if "type" in about else set()
+    return own.union(*map(forms_of, options)) - {"null"}
+
+
+FIELDS = dict(fields_of(json_schema(KINDS)))
 TRIED = [(part, field) for part, field in FIELDS if f"{part}.{field}" not in CHANGES_NOTHING]
 
 
@@ -55,16 +65,24 @@ def course(document: dict[str, Any], script: Any) -> Any:
 
 @pytest.mark.parametrize(("part", "field"), TRIED, ids=lambda name: name)
 def test_a_field_changes_the_graph_or_the_run(part: str, field: str) -> None:
-    example = EXAMPLES.get(part, {}).get(field)
     assert part in PARTS, f"`{part}` is new. Add to PARTS in tests/tools/field_examples.py where a document has one."
     script = ", and a `script` for a run that goes another way because of it" if part in SETTINGS else ""
-    assert example is not None, MISSING.format(part, field, script)
-    without, with_ = example.documents(PARTS[part], field)
-    assert compiled(without) != compiled(with_), f"`{part}.{field}` is accepted, and the compiled graph ignores it"
-    if part in SETTINGS:
-        assert example.script is not None, MISSING.format(part, field, script)
-        ignored = f"`{part}.{field}` is in the graph, and a run goes the same way with {example.value!r}: `core` ignores it"
-        assert course(without, example.script) != course(with_, example.script), ignored
+    examples = examples_of(part, field)
+    assert examples, MISSING.format(part, field, script)
+    for example in examples:
+        without, with_ = example.documents(PARTS[part], field)
+        assert compiled(without) != compiled(with_), f"`{part}.{field}` is accepted, and the compiled graph ignores it"
+        if part in SETTINGS:
+            assert example.script is not None, MISSING.format(part, field, script)
+            ignored = f"`{part}.{field}` is in the graph, and a run goes the same way with {example.value!r}: `core` ignores it"
+            assert course(without, example.script) != course(with_, example.script), ignored
+
+
+@pytest.mark.parametrize(("part", "field"), [(part, field) for part, field in TRIED if "." not in part], ids=lambda name: name)
+def test_a_field_of_several_forms_has_an_example_of_each(part: str, field: str) -> None:
+    tried = {JSON_TYPES[type(example.value)] for example in examples_of(part, field)}
+    wanted = forms_of(FIELDS[part, field])
+    assert len(wanted) < 2 or wanted <= tried, f"add to EXAMPLES[{part!r}][{field!r}] an example of type {wanted - tried}"
 
 
 @pytest.mark.parametrize("name", CHANGES_NOTHING)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from field_examples import EXAMPLES, examples_of
 from pydantic import BaseModel
 
 from stepless.model import document, policies, validation
@@ -20,29 +21,7 @@ PARTS: list[tuple[type[validation.DocumentPart], dict[str, Any]]] = [
     (validation.BodyDocument, {"nodes": {}}),
     (validation.Document, {"id": "w", "nodes": {}}),
 ]
-FULL: dict[str, dict[str, Any]] = {
-    "AfterDocument": {"param": "p", "key": "a[0].b", "condition": {"equals": None}, "merge": "json_object"},
-    "EdgeDocument": {"handle": "error", "param": "p", "key": "a", "condition": {"truthy": True}, "merge": "concat"},
-    "JoinDocument": {
-        "mode": "count", "count": 2, "timeout_ms": 9, "on_timeout": "proceed", "errors": "best-effort", "min_success": 2,
-        "losers": "cancel", "vars": "first-write", "on_conflict": "error",
-    },
-    "RetryDocument": {"attempts": 3, "backoff_ms": 1, "max_backoff_ms": 2, "retry_on": ["timeout"]},
-    "NodeDocument": {
-        "label": "L", "after": ["x", {"from": "y"}], "with": {"a": 1}, "enabled": False, "retry": {"attempts": 2},
-        "timeout_ms": 5, "delivery": "at_most_once", "join": {"mode": "any"}, "merge": "last_write_wins",
-        "on_parent_failure": "propagate", "default": 0, "input_contract": {"type": "object"}, "output_contract": {},
-        "moderation": "both", "moderation_on_error": "allow",
-    },
-    "RateLimitDocument": {"by": "user.id"},
-    "BodyDocument": {"edges": [{"source": "a", "target": "b"}]},
-    "Document": {
-        "name": "N", "description": "D", "variables": {"v": [1]}, "env": ["KEY"], "on_failure": "halt", "max_steps": 7,
-        "numbered": True, "edges": [{"source": "a", "target": "b"}], "timeout": "PT2H", "concurrency": 2,
-        "rate_limit": {"max": 1, "per": "2s"},
-    },
-}  # fmt: skip
-AS_WRITTEN = {"after", "edges", "condition", "vars"}  # a reader finds these as they were written
+AS_WRITTEN = {"after", "nodes", "edges", "condition", "vars"}  # a reader finds these as they were written
 
 
 def fields(model: type[BaseModel]) -> dict[str, str]:
@@ -78,11 +57,18 @@ def test_what_is_not_written_has_the_default_of_the_model(model: type[validation
 
 @pytest.mark.parametrize(("model", "least"), PARTS, ids=lambda given: getattr(given, "__name__", ""))
 def test_what_is_written_is_read_as_the_model_reads_it(model: type[validation.DocumentPart], least: dict[str, Any]) -> None:
-    raw = {**least, **FULL[model.__name__]}
-    assert set(raw) == set(fields(model)), "every field is tried"
-    judged = model.model_validate(raw)
-    for name in set(model.model_fields) - AS_WRITTEN:
-        assert plain(getattr(read(model, raw), name)) == plain(getattr(judged, name)), name
+    for written in EXAMPLES[model.__name__]:
+        for example in examples_of(model.__name__, written):
+            raw = {**least, **example.beside, written: example.value}
+            judged = model.model_validate(raw)
+            for name in set(model.model_fields) - AS_WRITTEN:
+                assert plain(getattr(read(model, raw), name)) == plain(getattr(judged, name)), name
+
+
+@pytest.mark.parametrize("alias", document.MERGE_ALIASES)
+def test_a_merge_has_its_other_names_in_views_too(alias: str) -> None:
+    for view in (document.NodeView, document.EdgeView, document.AfterView):
+        assert view({"merge": alias}).merge == document.MERGE_ALIASES[alias]
 
 
 @pytest.mark.parametrize(("model", "least"), PARTS, ids=lambda given: getattr(given, "__name__", ""))
