@@ -35,8 +35,7 @@ class _Field:
 
 
 def field(default: object = _REQUIRED, name: str = "", read: Callable[[Any], Any] | None = None) -> Any:
-    """A field that is written under another `name`, or read into something else than the JSON that is written. Without a
-    default it is required."""
+    """A field that is written under another `name`, or that `read` converts. Without a default it is required."""
     return _Field(default, name, read)
 
 
