@@ -66,11 +66,12 @@ def _merge(name: str) -> Merge:
 
 
 def _retry(raw: Mapping[str, JSON]) -> Retry:
-    return Retry(**raw)
+    """Like a view, it ignores fields that only a later version of the engine knows."""
+    return Retry(**{name: raw[name] for name in Retry._fields if name in raw})
 
 
 def _join(raw: Mapping[str, JSON]) -> JoinRule:
-    return JoinRule(**raw)
+    return JoinRule(**{name: raw[name] for name in JoinRule._fields if name in raw})
 
 
 class ConditionView(View):

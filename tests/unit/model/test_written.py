@@ -65,6 +65,11 @@ def test_what_is_written_is_read_as_the_model_reads_it(model: type[validation.Do
                 assert plain(getattr(read(model, raw), name)) == plain(getattr(judged, name)), name
 
 
+def test_a_field_that_only_a_later_engine_knows_is_not_read() -> None:
+    node = document.NodeView({"type": "join", "retry": {"attempts": 2, "later": 1}, "join": {"mode": "any", "later": 1}})
+    assert (node.retry, node.join) == (policies.Retry(attempts=2), policies.JoinRule(mode="any"))
+
+
 @pytest.mark.parametrize("alias", document.MERGE_ALIASES)
 def test_a_merge_has_its_other_names_in_views_too(alias: str) -> None:
     for view in (document.NodeView, document.EdgeView, document.AfterView):
