@@ -22,7 +22,7 @@ from reference_examples import EXAMPLES
 from reference_language import LANGUAGE
 
 from stepless.cli.terminal.field_docs import field_docs
-from stepless.model import document
+from stepless.model import validation
 from stepless.model.durations import DURATION_SCHEMA
 from stepless.model.kind import Kind, Nature, Part
 from stepless.model.work import CAUSES
@@ -86,21 +86,21 @@ def render() -> str:
 
 
 def _document() -> Iterator[str]:
-    yield from _part("## The workflow", document.Document)
-    yield from _part("### The field `rate_limit`", document.RateLimitDocument)
-    yield from _part("## Nodes", document.NodeDocument)
-    yield from _part("### The field `retry`", document.RetryDocument)
+    yield from _part("## The workflow", validation.Document)
+    yield from _part("### The field `rate_limit`", validation.RateLimitDocument)
+    yield from _part("## Nodes", validation.NodeDocument)
+    yield from _part("### The field `retry`", validation.RetryDocument)
     yield "Causes of failure:\n"
     yield from _table(("cause", "means"), [(f"`{cause}`", meaning) for cause, meaning in CAUSES.items()])
-    yield from _part("### The field `join`", document.JoinDocument)
-    yield from _part("#### Its field `vars` as an expression", document.CustomMerge)
+    yield from _part("### The field `join`", validation.JoinDocument)
+    yield from _part("#### Its field `vars` as an expression", validation.CustomMerge)
     yield "## Edges\n"
     yield "An edge is written at its target, in `after`: `score`, `triage.review`, `[pay, deny.error]`, or as an object. The list"
     yield "`edges` says the same from the outside. The order of edges is that of the document: `after` in the order of the nodes,"
     yield "then `edges`.\n"
-    yield from _part("### In `after`", document.AfterDocument)
-    yield from _part("### In `edges`", document.EdgeDocument)
-    yield from _part("### `condition` of an edge", document.ConditionDocument)
+    yield from _part("### In `after`", validation.AfterDocument)
+    yield from _part("### In `edges`", validation.EdgeDocument)
+    yield from _part("### `condition` of an edge", validation.ConditionDocument)
 
 
 def _kinds() -> Iterator[str]:

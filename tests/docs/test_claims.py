@@ -16,8 +16,7 @@ from pages import ROOT, blocks, prose
 from stepless import NodeFailure, function, limits
 from stepless.adapters.openai.models import PUBLIC, OpenAIModels
 from stepless.core.settle import backoff_ms
-from stepless.model.graph import Retry
-from stepless.model.written import RETRIED
+from stepless.model.policies import RETRIED, Retry
 from stepless.nodes.function import registered_anew, run
 from stepless.nodes.http.addresses import ALLOW_VARIABLE
 from stepless.nodes.webhook import Hmac
@@ -137,7 +136,7 @@ def test_the_roles_are_as_the_table_says() -> None:
 
 def test_what_is_waited_between_tries_is_what_the_reference_says() -> None:
     assert "is drawn between half of that and all of it" in " ".join(REFERENCE.read_text().split())
-    retry = Retry(3, 400, 700, ())
+    retry = Retry(attempts=3, backoff_ms=400, max_backoff_ms=700)
     assert [backoff_ms(retry, attempt, chance) for attempt in (1, 2) for chance in (0.0, 1.0)] == [200, 400, 350, 700]
 
 

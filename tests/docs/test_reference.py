@@ -12,13 +12,13 @@ from pydantic import BaseModel
 
 from stepless.cli.terminal.field_docs import described, field_docs
 from stepless.compile import json_schema
-from stepless.model import document
+from stepless.model import validation
 from stepless.nodes import KINDS
 from stepless.nodes.container import ContainerParams
 from stepless.nodes.loop import LoopParams
 
 PAGE = (ROOT / "docs" / "reference.md").read_text("utf-8")
-MODELS = [model for model in vars(document).values() if isinstance(model, type) and issubclass(model, document.DocumentPart)]
+MODELS = [model for model in vars(validation).values() if isinstance(model, type) and issubclass(model, validation.DocumentPart)]
 
 
 @pytest.fixture(scope="module")
@@ -58,7 +58,7 @@ def test_what_a_field_means_stands_below_it_in_its_source_or_in_that_of_a_base()
 
 def test_editors_are_told_what_a_field_means() -> None:
     schema = described(json_schema(KINDS))
-    assert schema["properties"]["timeout"]["description"] == field_docs(document.Document)["timeout_ms"]
+    assert schema["properties"]["timeout"]["description"] == field_docs(validation.Document)["timeout_ms"]
     parts = {name: part["properties"] for name, part in schema["$defs"].items() if part.get("properties")}
     assert parts["http.with"]["url"]["description"].startswith("Where to.")
     signed = schema["$defs"]["webhook.Signed"]["anyOf"][0]["properties"]

@@ -256,7 +256,7 @@ class Journal:
 
 def at_most_once(graph: Graph, instance: str) -> bool:
     name = instance.partition("@")[0]
-    return any(node.id == name and node.at_most_once for node in graph.root.nodes)
+    return any(node.id == name and node.delivery == "at_most_once" for node in graph.root.nodes)
 
 
 def show(events: list[Event], names: Mapping[str, str]) -> str:

@@ -52,7 +52,7 @@ BODY_CHECKS: Final = (
     tool_checks.wired_tools,
     tool_checks.idle_tool_settings,
 )
-"""Asked of every body, each for one fault. What concerns one value alone is judged by `model.document`."""
+"""Asked of every body, each for one fault. What concerns one value alone is judged by `model.validation`."""
 
 
 def compile_document(

@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from stepless.compile.order import Links
 from stepless.limits import MAX_NESTED_CONTAINERS
+from stepless.model.document import AfterView, BodyView, DocumentView, EdgeView, NodeView
 from stepless.model.findings import Finding
 from stepless.model.graph import Config
 from stepless.model.json import JSON
 from stepless.model.kind import ERROR, SOURCE, Kind, Kinds, Nature, nothing
 from stepless.model.scope import Contract, Expression, Reference, Template
-from stepless.model.written import AfterView, BodyView, DocumentView, EdgeView, NodeView
 
 if TYPE_CHECKING:
     from pydantic import BaseModel
@@ -117,7 +117,8 @@ class DraftEdge:
 
     @property
     def condition(self) -> Mapping[str, JSON] | None:
-        return self.written.condition if self.written is not None else None
+        condition = self.written.condition if self.written is not None else None
+        return condition.raw if condition is not None else None
 
 
 @dataclass(slots=True, eq=False)

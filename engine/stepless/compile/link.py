@@ -15,30 +15,25 @@ from stepless.compile.draft import Draft, DraftBody, DraftEdge, DraftNode, Field
 from stepless.compile.order import Links, longest_paths, reachable, topological_order
 from stepless.errors import EngineBug, InvalidRequest
 from stepless.limits import DEFAULT_MAX_ITERATIONS
+from stepless.model.document import RateLimitView
 from stepless.model.findings import Finding
 from stepless.model.graph import (
     Body,
     Condition,
     Container,
     Edge,
-    Errors,
     Graph,
     Join,
-    Merge,
     Node,
     OnError,
-    OnFailure,
-    OnParentFailure,
     Param,
     RateLimit,
-    Retry,
     all_nodes,
 )
 from stepless.model.json import parse_path
 from stepless.model.kind import Part
-from stepless.model.written import DEFAULT_JOIN, DEFAULT_RETRY, JoinView, RateLimitView, RetryView
+from stepless.model.policies import DEFAULT_JOIN, JoinRule, Merge
 
-_SHARED_RETRY: Final = Retry()
 _NEEDS: Final[Mapping[str, Callable[[int, int], int]]] = {  # of the branches there are, and `count`
     "all": lambda branches, count: branches,
     "timeout": lambda branches, count: branches,
@@ -62,7 +57,7 @@ def link(draft: Draft, version: str, entries: Sequence[str] | None, warnings: tu
         root=body,
         variables=document.variables,
         env=tuple(document.env),
-        on_failure=OnFailure(document.on_failure),
+        on_failure=document.on_failure,
         max_steps=document.max_steps,
         timeout_ms=document.timeout_ms,
         kinds=frozenset(node.kind.name for node in all_nodes(body)),
@@ -107,7 +102,7 @@ class _Layout:
     nodes: list[DraftNode]
     incoming: list[tuple[Edge, ...]]
     outgoing: list[tuple[Edge, ...]]
-    merges: Mapping[tuple[int, str], str]
+    merges: Mapping[tuple[int, str], Merge]
     branches: list[tuple[int, ...]]
     targets: list[tuple[int, ...]]
     dominators: list[int | None]
@@ -181,12 +176,12 @@ def _clocks(nodes: list[DraftNode], branches: list[tuple[int, ...]], dominators:
 
 def _edges(
     body: DraftBody, nodes: list[DraftNode],
-) -> tuple[list[tuple[Edge, ...]], list[tuple[Edge, ...]], dict[tuple[int, str], str]]:
+) -> tuple[list[tuple[Edge, ...]], list[tuple[Edge, ...]], dict[tuple[int, str], Merge]]:
     """Edges of the chosen nodes: incoming and outgoing by node, and the merges that they state, by node and param."""
     position = {node.id: place for place, node in enumerate(nodes)}
     incoming: list[list[Edge]] = [[] for _ in nodes]
     outgoing: list[list[Edge]] = [[] for _ in nodes]
-    merges: dict[tuple[int, str], str] = {}
+    merges: dict[tuple[int, str], Merge] = {}
     order = 0
     for draft in body.edges:
         source, target = position.get(draft.source), position.get(draft.target)
@@ -207,7 +202,7 @@ def _link_edge(draft: DraftEdge, order: int, source: int, target: int) -> Edge:
         return Edge(order, source, target, draft.handle, "input", (), None)
     condition = None
     if written.condition is not None:
-        ((test, operand),) = written.condition.items()
+        ((test, operand),) = written.condition.raw.items()
         condition = Condition(test, operand)
     return Edge(order, source, target, draft.handle, written.param, parse_path(written.key), condition)
 
@@ -235,16 +230,16 @@ def _link_node(layout: _Layout, draft: DraftNode, position: int) -> Node:
         handles=_handles(frozenset([edge.handle for edge in outgoing])),
         exits=draft.exits or (),
         join=_link_join(document.join, fields, len(layout.branches[position])),
-        retry=_link_retry(document.retry),
+        retry=document.retry,
         timeout_ms=document.timeout_ms,
-        at_most_once=document.delivery == "at_most_once",
-        on_parent_failure=OnParentFailure(document.on_parent_failure),
+        delivery=document.delivery,
+        on_parent_failure=document.on_parent_failure,
         default=document.default,
         input_contract=fields.input_contract,
         output_contract=fields.output_contract,
         answer_contract=fields.answer_contract,
         moderation=document.moderation,
-        moderation_blocks_on_error=document.moderation_on_error == "block",
+        moderation_on_error=document.moderation_on_error,
         container=_link_container(draft, fields, layout.waves[position], layout.depths[position]),
         wave=layout.waves[position],
         depth=layout.depths[position],
@@ -269,10 +264,10 @@ def _tools_of(body: DraftBody) -> Mapping[str, Sequence[DraftNode]]:
     return tools
 
 
-def _link_params(layout: _Layout, merge: str, position: int, incoming: tuple[Edge, ...]) -> tuple[Param, ...]:
+def _link_params(layout: _Layout, merge: Merge, position: int, incoming: tuple[Edge, ...]) -> tuple[Param, ...]:
     names = dict.fromkeys([edge.param for edge in incoming])
     fed = {name: incoming if len(names) == 1 else tuple([edge for edge in incoming if edge.param == name]) for name in names}
-    return tuple([Param(name, Merge(layout.merges.get((position, name), merge)), edges) for name, edges in fed.items()])
+    return tuple([Param(name, layout.merges.get((position, name), merge), edges) for name, edges in fed.items()])
 
 
 @lru_cache(maxsize=256)
@@ -281,32 +276,16 @@ def _handles(handles: frozenset[str]) -> frozenset[str]:
     return handles
 
 
-def _link_join(join: JoinView, fields: Fields, branches: int) -> Join:
-    need = _NEEDS[join.mode](branches, join.count or 1)
-    if join is DEFAULT_JOIN:
+def _link_join(rule: JoinRule, fields: Fields, branches: int) -> Join:
+    need = _NEEDS[rule.mode](branches, rule.count or 1)
+    if rule is DEFAULT_JOIN:
         return _default_join(need)
-    return Join(
-        need=need,
-        errors=Errors(join.errors),
-        min_success=min(join.min_success, max(1, branches)),
-        timeout_ms=join.timeout_ms,
-        proceed_on_timeout=join.mode == "timeout" or join.on_timeout == "proceed",
-        cancel_losers=join.losers == "cancel",
-        vars=join.vars if isinstance(join.vars, str) else "custom",
-        on_conflict=join.on_conflict,
-        custom=fields.custom,
-    )
+    return Join(need, rule._replace(min_success=min(rule.min_success, max(1, branches))), fields.custom)
 
 
 @lru_cache(maxsize=64)
 def _default_join(need: int) -> Join:
     return Join(need)
-
-
-def _link_retry(retry: RetryView) -> Retry:
-    if retry is DEFAULT_RETRY:
-        return _SHARED_RETRY
-    return Retry(retry.attempts, retry.backoff_ms, retry.max_backoff_ms, frozenset(retry.retry_on))
 
 
 def _link_container(draft: DraftNode, fields: Fields, wave: int, depth: int) -> Container | None:

@@ -46,8 +46,9 @@ from enum import Enum
 from typing import Final
 
 from stepless.core.state import Instance, Status
-from stepless.model.graph import Edge, Errors, OnParentFailure
+from stepless.model.graph import Edge
 from stepless.model.json import JSON, equal, read_path
+from stepless.model.policies import OnParentFailure
 
 SATISFIED: Final = "join_satisfied"
 UNSATISFIED: Final = "join_unsatisfied"
@@ -90,9 +91,9 @@ def verdict(instance: Instance) -> Verdict:
     if taken >= required and taken >= 1:
         return Verdict.RUN
     left = n - taken - pruned - instance.dead
-    if left == 0 and join.errors is Errors.BEST_EFFORT and taken >= max(1, min(join.min_success, n - pruned)):
+    if left == 0 and join.rule.errors == "best-effort" and taken >= max(1, min(join.rule.min_success, n - pruned)):
         return Verdict.RUN
-    certain = left == 0 or (join.errors is Errors.FAIL_FAST and taken + left < required)
+    certain = left == 0 or (join.rule.errors == "fail-fast" and taken + left < required)
     if not certain or (left and node.on_parent_failure is OnParentFailure.SUBSTITUTE):
         return Verdict.WAIT
     return _UNSATISFIED[node.on_parent_failure]

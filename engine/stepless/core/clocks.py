@@ -15,7 +15,7 @@ def enter(state: State, scope: Scope) -> None:
 
 
 def start_clock(state: State, join: Instance, since_ms: int) -> None:
-    timeout_ms = join.node.join.timeout_ms
+    timeout_ms = join.node.join.rule.timeout_ms
     if timeout_ms is not None:
         heappush(state.timers, Timer(since_ms + timeout_ms, 0, "join", join.id))
 

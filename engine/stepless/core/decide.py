@@ -204,7 +204,7 @@ def _recovered(decision: Decision, fact: Recovered) -> None:
     cut_off = list(state.running.values())
     decision.emit_run(EventType.RUN_RECOVERED, {"instances": [instance.id for instance in cut_off]})
     for instance in cut_off:
-        if instance.node.at_most_once:
+        if instance.node.delivery == "at_most_once":
             failure = Failure("outcome_unknown", "outcome_unknown", "the attempt was cut off; whether it took effect is unknown")
             attempt_failed(decision, instance, failure, 1.0)
         elif state.recoveries[instance.id] > (most := max(instance.node.retry.attempts, MAX_RECOVERIES)):

@@ -182,7 +182,7 @@ def _first_start(state: State, instance: Instance, event: Event) -> None:
         sources, settled = instance.scope.instances, (Status.COMPLETED, Status.FAILED)
         branches = instance.node.branches
         instance.arrived = tuple(b for b in branches if (source := sources[b]) is not None and source.status in settled)
-    if instance.node.join.cancel_losers:
+    if instance.node.join.rule.losers == "cancel":
         state.sweeps.append(instance)
     if instance.scope.wrote:
         _bring_variables(state, instance, event)
@@ -332,7 +332,7 @@ def _skipped(state: State, instance: Instance, event: Event) -> None:
 
 def _let_losers_go(state: State, instance: Instance) -> None:
     """A join that settles without having started needs none of its branches any more."""
-    if instance.node.join.cancel_losers and not instance.index:
+    if instance.node.join.rule.losers == "cancel" and not instance.index:
         state.sweeps.append(instance)
 
 

@@ -164,11 +164,11 @@ def _due_join(decision: Decision, timer: Timer) -> None:
     instance = decision.state.find(timer.instance)
     if instance is None or instance.status is not Status.PENDING or decision.state.halting:
         return
-    join = instance.node.join
-    if join.proceed_on_timeout and instance.taken >= max(1, join.min_success):
+    rule = instance.node.join.rule
+    if rule.proceeds and instance.taken >= max(1, rule.min_success):
         begin(decision, instance)
     else:
-        message = f"{instance.taken} of {len(instance.node.branches)} branches had arrived after {join.timeout_ms} ms"
+        message = f"{instance.taken} of {len(instance.node.branches)} branches had arrived after {rule.timeout_ms} ms"
         fail(decision, instance, Failure(TIMEOUT, "join_timeout", message, "timeout"))
 
 

@@ -15,7 +15,6 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from stepless.core.branches import carries
 from stepless.core.state import OUTSIDE, Cell, Cells, Instance, Scope, Status
-from stepless.errors import ExpressionError
 from stepless.model.graph import Body, Join
 from stepless.model.json import JSON, equal
 from stepless.model.scope import Expression
@@ -106,19 +105,17 @@ def settle(name: str, cells: list[Cell], join: Join, custom: Custom) -> tuple[Ce
     """One of several unrelated writes, in edge or branch order, and whether that deserves a warning."""
     if len(cells) == 1 or all(equal(cell.value, cells[0].value) for cell in cells[1:]):
         return cells[-1], False
-    match join.vars:
-        case "last-write":
-            return max(cells, key=lambda cell: cell.sequence), False
-        case "first-write":
-            return min(cells, key=lambda cell: cell.sequence), False
-        case "custom":
-            if join.custom is None:
-                raise ExpressionError(f"no expression says how to merge the variable {name}")
-            value = custom(join.custom, [cell.value for cell in cells])
-            return cells[-1]._replace(value=value), False
-    if join.on_conflict == "error":
+    if join.custom is not None:
+        value = custom(join.custom, [cell.value for cell in cells])
+        return cells[-1]._replace(value=value), False
+    rule = join.rule
+    if rule.vars == "last-write":
+        return max(cells, key=lambda cell: cell.sequence), False
+    if rule.vars == "first-write":
+        return min(cells, key=lambda cell: cell.sequence), False
+    if rule.on_conflict == "error":
         raise VariableConflict(name)
-    return (cells[0], False) if join.on_conflict == "first" else (cells[-1], True)
+    return (cells[0], False) if rule.on_conflict == "first" else (cells[-1], True)
 
 
 def written(cells: Cells, values: Mapping[str, JSON], writer: int, sequence: int) -> Cells:

@@ -15,6 +15,17 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from stepless.model.json import JSON, Path
 from stepless.model.kind import Case, Kind
+from stepless.model.policies import (
+    DEFAULT_JOIN,
+    Delivery,
+    JoinRule,
+    Merge,
+    Moderation,
+    OnFailure,
+    OnModerationError,
+    OnParentFailure,
+    Retry,
+)
 from stepless.model.scope import Contract, Expression, Template
 
 if TYPE_CHECKING:
@@ -22,33 +33,6 @@ if TYPE_CHECKING:
 
 
 _NOTHING: Final[Mapping[str, Any]] = MappingProxyType({})
-
-
-class Merge(StrEnum):
-    LAST = "last"
-    CONCAT = "concat"
-    ARRAY = "array"
-    OBJECT = "object"
-
-
-class OnParentFailure(StrEnum):
-    SKIP = "skip"
-    PROPAGATE = "propagate"
-    SUBSTITUTE = "substitute_default"
-
-
-class OnFailure(StrEnum):
-    """What the first bad leaf of the document does to the run."""
-
-    ISOLATE = "isolate"
-    HALT = "halt"
-    CANCEL = "cancel"
-
-
-class Errors(StrEnum):
-    FAIL_FAST = "fail-fast"
-    COLLECT_ALL = "collect-all"
-    BEST_EFFORT = "best-effort"
 
 
 class OnError(StrEnum):
@@ -86,26 +70,12 @@ class Param(NamedTuple):
 
 
 class Join(NamedTuple):
-    """`need` is the number of branches wanted: N for all, 1 for any, k for count. Absent limits are None."""
+    """`need` is the number of branches wanted: N for all, 1 for any, k for count. `custom` is the expression of `rule.vars`.
+    `rule.min_success` is no more than the number of branches."""
 
     need: int
-    errors: Errors = Errors.FAIL_FAST
-    min_success: int = 1
-    timeout_ms: int | None = None
-    proceed_on_timeout: bool = False
-    cancel_losers: bool = False
-    vars: str = "merge-all"  # merge-all, last-write, first-write, custom
-    on_conflict: str = "warn"  # warn, error, first
+    rule: JoinRule = DEFAULT_JOIN
     custom: Expression | None = None
-
-
-class Retry(NamedTuple):
-    """`attempts` counts the first try. Causes outside `retry_on` fail at once."""
-
-    attempts: int = 1
-    backoff_ms: int = 500
-    max_backoff_ms: int = 8_000
-    retry_on: frozenset[str] = frozenset({"timeout", "provider_error", "rate_limit"})
 
 
 class Config(NamedTuple):
@@ -162,14 +132,14 @@ class Node:
     join: Join
     retry: Retry
     timeout_ms: int
-    at_most_once: bool
+    delivery: Delivery
     on_parent_failure: OnParentFailure
     default: JSON
     input_contract: Contract | None
     output_contract: Contract | None
     answer_contract: Contract | None  # of an approval's or callback's answer
-    moderation: str  # off, input, output, both
-    moderation_blocks_on_error: bool
+    moderation: Moderation
+    moderation_on_error: OnModerationError
     container: Container | None
     wave: int
     depth: int
@@ -218,7 +188,7 @@ class RateLimit(NamedTuple):
 
     max: int
     per_ms: int
-    by: Path = ()
+    by: Path
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -235,7 +205,7 @@ class Graph:
     max_steps: int
     timeout_ms: int | None
     kinds: frozenset[str]  # names of the kinds that its nodes and their tools are of
-    warnings: tuple[Finding, ...] = ()
-    concurrency: int | None = None
-    rate_limit: RateLimit | None = None
-    numbered: bool = False  # whether its runs are counted
+    warnings: tuple[Finding, ...]
+    concurrency: int | None
+    rate_limit: RateLimit | None
+    numbered: bool  # whether its runs are counted

@@ -4,7 +4,8 @@ from typing import Any
 
 import pytest
 
-from stepless.model.graph import Body, Condition, Errors, Graph, Merge, Node, OnError, OnParentFailure, Retry
+from stepless.model.graph import Body, Condition, Graph, Node, OnError
+from stepless.model.policies import JoinRule, Merge, OnParentFailure, Retry
 
 DIAMOND: dict[str, Any] = {"a": {}, "b": "a", "c": "a", "j": ["b", "c"]}
 
@@ -48,7 +49,7 @@ def test_edges_into_one_param_merge_by_the_first_override(link: Any) -> None:
 def test_a_join_needs_as_many_branches_as_its_mode_says(link: Any, join: Any, need: int) -> None:
     j = node(link({"a": {}, "b": {}, "c": {}, "j": {"after": ["a", "b", "c", "c.error"], "join": join}}), "j")
     assert (j.join.need, len(j.branches)) == (need, 3)
-    assert j.join.proceed_on_timeout == (join.get("mode") == "timeout")
+    assert j.join.rule.proceeds == (join.get("mode") == "timeout")
 
 
 def test_settings_reach_the_node(link: Any) -> None:
@@ -59,11 +60,11 @@ def test_settings_reach_the_node(link: Any) -> None:
         "retry": {"attempts": 4, "retry_on": ["rate_limit"]},
         "join": {"errors": "best-effort", "vars": {"custom": "<input>[0]"}, "on_conflict": "error"},
     }}), "a")
-    assert (a.label, a.enabled, a.timeout_ms, a.at_most_once) == ("Alpha", False, 7, True)
+    assert (a.label, a.enabled, a.timeout_ms, a.delivery) == ("Alpha", False, 7, "at_most_once")
     assert (a.on_parent_failure, a.default) == (OnParentFailure.SUBSTITUTE, [0])
-    assert (a.moderation, a.moderation_blocks_on_error) == ("both", False)
-    assert a.retry == Retry(4, 500, 8_000, frozenset({"rate_limit"}))
-    assert (a.join.errors, a.join.vars, a.join.on_conflict) == (Errors.BEST_EFFORT, "custom", "error")
+    assert (a.moderation, a.moderation_on_error) == ("both", "allow")
+    assert a.retry == Retry(attempts=4, retry_on=["rate_limit"])
+    assert a.join.rule == JoinRule(errors="best-effort", vars={"custom": "<input>[0]"}, on_conflict="error")
     assert a.join.custom is not None and a.join.custom.source == "<input>[0]"
     assert a.input_contract is not None and a.input_contract.violations([]) and a.output_contract is None
 

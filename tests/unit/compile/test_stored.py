@@ -5,42 +5,21 @@ from __future__ import annotations
 import gc
 import json
 from collections.abc import Mapping
-from dataclasses import fields, is_dataclass
-from enum import Enum
 from pathlib import Path
 from typing import Any
 
 import pytest
+from plain_graph import plain
 
 from stepless.compile import compile_document, compile_stored, parse
 from stepless.compile.draft import DraftBody, DraftEdge, DraftNode
 from stepless.errors import EngineBug
 from stepless.model.graph import Graph
-from stepless.model.kind import Kind
 from stepless.nodes import KINDS
 
 ROOT = Path(__file__).parents[3]
 EXAMPLES = [path for path in sorted((ROOT / "examples").rglob("*.yaml")) if "plugin" not in path.parent.name]
 CASES = [path for path in sorted((ROOT / "tests/conformance/cases").glob("*.json")) if not path.stem.startswith("publish-")]
-
-
-def plain(value: Any) -> Any:
-    """All of a graph but its closures and warnings."""
-    if isinstance(value, Kind):
-        return value.name
-    if hasattr(value, "evaluate") or hasattr(value, "render"):
-        return [getattr(value, "source", None), getattr(value, "value", None), plain(value.references)]
-    if hasattr(value, "violations"):
-        return value.schema
-    if is_dataclass(value):
-        return {field.name: plain(getattr(value, field.name)) for field in fields(value) if field.name != "warnings"}
-    if isinstance(value, Enum):
-        return value.value
-    if isinstance(value, Mapping):
-        return {name: plain(item) for name, item in value.items()}
-    if isinstance(value, list | tuple):
-        return [plain(item) for item in value]
-    return sorted(value) if isinstance(value, frozenset) else value
 
 
 def both(document: Mapping[str, Any], entries: list[str] | None = None) -> tuple[Graph, Graph]:

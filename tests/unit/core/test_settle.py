@@ -6,11 +6,11 @@ import pytest
 
 from stepless.core.facts import Failed, Failure, Tick
 from stepless.core.settle import backoff_ms
-from stepless.model.graph import Retry
+from stepless.model.policies import Retry
 
 
 def retry(backoff: int = 500, most: int = 8_000, attempts: int = 9) -> Retry:
-    return Retry(attempts=attempts, backoff_ms=backoff, max_backoff_ms=most, retry_on=frozenset({"timeout"}))
+    return Retry(attempts=attempts, backoff_ms=backoff, max_backoff_ms=most, retry_on=("timeout",))
 
 
 @pytest.mark.parametrize(("attempt", "chance", "delay_ms"), [

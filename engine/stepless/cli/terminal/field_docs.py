@@ -19,7 +19,7 @@ from typing import Any
 
 from pydantic import BaseModel
 
-from stepless.model import document
+from stepless.model import validation
 from stepless.nodes import KINDS
 
 
@@ -27,6 +27,8 @@ def field_docs(model: type[BaseModel]) -> Mapping[str, str]:
     """The meaning of each field that has one, by the field's name in Python; those of the bases are included. Empty where the
     source is not at hand."""
     found: dict[str, str] = {}
+    if issubclass(model, validation.DocumentPart):
+        return _told(model.declaration)
     for part in reversed(model.__mro__):
         if issubclass(part, BaseModel) and part is not BaseModel:
             found |= _told(part)
@@ -35,7 +37,7 @@ def field_docs(model: type[BaseModel]) -> Mapping[str, str]:
 
 def described(schema: dict[str, Any]) -> dict[str, Any]:
     """The JSON Schema of a document, every field with its meaning: editors show it where the mouse rests."""
-    for name, part in [(document.Document.__name__, schema), *schema["$defs"].items()]:
+    for name, part in [(validation.Document.__name__, schema), *schema["$defs"].items()]:
         model = _model(name)
         if model is not None:
             fields = part["properties"] if "properties" in part else part["anyOf"][0]["properties"]  # or a text with a reference
@@ -48,14 +50,14 @@ def _model(name: str) -> type[BaseModel] | None:
     """The model of a definition: `JoinDocument`, `http.with`, `webhook.Hmac`."""
     kind, _, part = name.partition(".")
     if not part:
-        found = getattr(document, kind, None)
+        found = getattr(validation, kind, None)
     else:
         params = KINDS[kind].params
         found = params if part == "with" else getattr(sys.modules[params.__module__], part, None)
     return found if isinstance(found, type) and issubclass(found, BaseModel) else None
 
 
-def _told(model: type[BaseModel]) -> dict[str, str]:
+def _told(model: type) -> dict[str, str]:
     body = _bodies(model.__module__).get(model.__name__, [])
     told = {}
     for field, below in pairwise(body):

@@ -8,9 +8,9 @@ from stepless.compile.draft import Draft, DraftBody, DraftEdge, DraftNode
 from stepless.compile.order import cycles
 from stepless.compile.suggest import did_you_mean, listed
 from stepless.limits import MAX_SHOWN_IDS
+from stepless.model.document import ConditionView
 from stepless.model.findings import Finding, Severity
 from stepless.model.kind import ERROR, Nature
-from stepless.model.written import TESTS
 
 
 def unknown_ends(draft: Draft, body: DraftBody) -> Iterator[Finding]:
@@ -61,7 +61,7 @@ def conditions(draft: Draft, body: DraftBody) -> Iterator[Finding]:
     for edge in body.edges:
         condition = edge.condition
         if condition is not None and len(condition) != 1:
-            known = listed(TESTS)
+            known = listed(ConditionView.fields)
             yield _finding("bad_condition", edge, f"a condition has exactly one of {known}", "Keep the one that you mean.")
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from typing import Final
 
 from stepless.compile.dominators import dominator_tree
@@ -79,7 +79,7 @@ def join_timeouts(draft: Draft, body: DraftBody) -> Iterator[Finding]:
         path = f"{node.path}.join"
         if join.mode == "timeout" and join.timeout_ms is None:
             yield Finding("missing_timeout", path, "`mode: timeout` needs `timeout_ms`", "Add `timeout_ms`.", node.id)
-        if join.mode == "timeout" and join.on_timeout == "fail" and "on_timeout" in join.given:
+        if join.mode == "timeout" and join.on_timeout == "fail" and "on_timeout" in _given(node):
             told = "`mode: timeout` proceeds when the time is over, and `on_timeout: fail` says the contrary"
             yield Finding("contradiction", f"{path}.on_timeout", told, "Use `mode: all`, or leave `on_timeout` out.", node.id)
 
@@ -103,7 +103,7 @@ def idle_settings(draft: Draft, body: DraftBody) -> Iterator[Finding]:
     """Settings that change nothing where they stand."""
     for node in body.order:
         document, join = node.document, node.document.join
-        given = join.given
+        given = _given(node)
         if not given and "default" not in document.given:
             continue
         idle = {
@@ -118,6 +118,12 @@ def idle_settings(draft: Draft, body: DraftBody) -> Iterator[Finding]:
             if reason:
                 told = f"`{place.rpartition('.')[2]}` changes nothing: {reason}"
                 yield Finding("idle_setting", f"{node.path}.{place}", told, "Leave it out.", node.id, severity=Severity.WARNING)
+
+
+def _given(node: DraftNode) -> Collection[str]:
+    """The settings of its `join` that the author wrote."""
+    join: Collection[str] = node.document.raw.get("join", ())
+    return join
 
 
 def unwired_exits(draft: Draft, body: DraftBody) -> Iterator[Finding]:

@@ -220,7 +220,7 @@ class Trace:
         """What was cut off has been called again, at this instant."""
         for name in event.data.get("instances", ()):
             instance = self.state.running.get(name)
-            if name in self._shown and instance is not None and not instance.node.at_most_once:
+            if name in self._shown and instance is not None and instance.node.delivery != "at_most_once":
                 self._note_call(event, instance, self.nodes[name])
 
     def _note_end(self, event: Event, instance: Instance, record: NodeRecord) -> None:

@@ -232,12 +232,13 @@ def _restore_queues(state: State) -> None:
 
 
 def _restore_clock(state: State, join: Instance) -> None:
-    if join.status is not Status.PENDING or join.node.join.timeout_ms is None:
+    timeout_ms = join.node.join.rule.timeout_ms
+    if join.status is not Status.PENDING or timeout_ms is None:
         return
     dominator = join.node.dominator
     fork = join.scope.instances[dominator] if dominator is not None else None
     since_ms = fork.since_ms if fork is not None else join.scope.started_ms
-    state.timers.append(Timer(since_ms + join.node.join.timeout_ms, 0, "join", join.id))
+    state.timers.append(Timer(since_ms + timeout_ms, 0, "join", join.id))
 
 
 def _restore_instance(state: State, instance: Instance) -> None:

@@ -49,7 +49,7 @@ class Gate:
                 raise SteplessError("no moderator is configured", mend="configure one, or set moderation: off")
             reason = await asyncio.to_thread(self._moderator.review, phase, value)
         except SteplessError as error:
-            if node.moderation_blocks_on_error:
+            if node.moderation_on_error == "block":
                 message = f"the {phase} could not be moderated: {error}"
                 raise NodeFailure("moderation", "moderation_unavailable", message, retryable=False, phase=phase) from error
             return

@@ -1,0 +1,65 @@
+"""What one field of a document may hold: bounds, patterns, and forms that are normalized. Nothing is coerced: `"3"` is no
+number and `yes` no boolean.
+
+`model.document` and `model.policies` name these types for their fields; only the type checker imports them there, so that a run
+does without pydantic. `model.validation` looks them up here.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Final
+
+from pydantic import AfterValidator, BeforeValidator, Field, StringConstraints, WithJsonSchema
+from pydantic_core import PydanticCustomError
+
+from stepless.limits import (
+    MAX_DURATION_MS,
+    MAX_ENV_NAMES,
+    MAX_EXPRESSION_CHARACTERS,
+    MAX_ID_CHARACTERS,
+    MAX_MESSAGE_CHARACTERS,
+    MAX_RETRY_ATTEMPTS,
+    MAX_STEPS,
+    MAX_VARIABLES,
+)
+from stepless.model.durations import DURATION_SCHEMA
+from stepless.model.json import JSON, Path, parse_path
+from stepless.model.misfits import read_duration_ms
+
+_NAME: Final = rf"^[A-Za-z_][A-Za-z0-9_-]{{0,{MAX_ID_CHARACTERS - 1}}}$"
+_SLUG: Final = rf"^[a-z0-9][a-z0-9-]{{0,{MAX_ID_CHARACTERS - 1}}}$"
+
+
+def _path_steps(path: str) -> str:
+    parse_key(path)
+    return path
+
+
+def parse_key(key: str) -> Path:
+    """The steps of an edge's `key`. Raises `PydanticCustomError`."""
+    try:
+        return parse_path(key)
+    except ValueError as error:
+        raise PydanticCustomError("bad_key", "{told}", {"told": str(error)}) from None
+
+
+Slug = Annotated[str, StringConstraints(pattern=_SLUG)]
+NodeId = Annotated[str, StringConstraints(pattern=_NAME)]
+VariableName = Annotated[str, StringConstraints(pattern=_NAME)]
+EnvName = Annotated[str, StringConstraints(pattern=r"^[A-Za-z_][A-Za-z0-9_]{0,127}$")]
+Text = Annotated[str, StringConstraints(max_length=MAX_MESSAGE_CHARACTERS)]
+Word = Annotated[str, StringConstraints(min_length=1, max_length=200)]
+Key = Annotated[str, StringConstraints(max_length=1_000), AfterValidator(_path_steps)]
+Formula = Annotated[str, StringConstraints(min_length=1, max_length=MAX_EXPRESSION_CHARACTERS)]
+
+Count = Annotated[int, Field(ge=1)]
+Attempts = Annotated[int, Field(ge=1, le=MAX_RETRY_ATTEMPTS)]
+Steps = Annotated[int, Field(ge=1, le=MAX_STEPS)]
+Milliseconds = Annotated[int, Field(ge=0, le=MAX_DURATION_MS)]
+PositiveMilliseconds = Annotated[int, Field(ge=1, le=MAX_DURATION_MS)]
+Duration = Annotated[int, BeforeValidator(read_duration_ms), WithJsonSchema(dict(DURATION_SCHEMA))]  # milliseconds, of a text
+
+Schema = dict[str, Any]
+Params = dict[str, Any]
+Variables = Annotated[dict[VariableName, JSON], Field(max_length=MAX_VARIABLES)]
+Env = Annotated[list[EnvName], Field(max_length=MAX_ENV_NAMES)]

@@ -1,0 +1,90 @@
+"""The settings of a document that a compiled graph has as they are written. The rest of the document is declared in
+`model.document`, which says how these declarations are used.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from enum import StrEnum
+from typing import TYPE_CHECKING, Final, Literal, NamedTuple, TypeAlias
+
+if TYPE_CHECKING:  # pydantic's: a run needs no more than the names
+    from stepless.model.field_types import Attempts, Count, Milliseconds, PositiveMilliseconds
+
+RETRIED: Final = ("timeout", "provider_error", "rate_limit")
+
+Delivery: TypeAlias = Literal["at_least_once", "at_most_once"]
+Moderation: TypeAlias = Literal["off", "input", "output", "both"]
+OnModerationError: TypeAlias = Literal["block", "allow"]
+Causes: TypeAlias = Sequence[str]
+VariableMerge: TypeAlias = str | Mapping[str, str]  # merge-all, last-write, first-write, or an expression under `custom`
+
+
+class Merge(StrEnum):
+    LAST = "last"
+    CONCAT = "concat"
+    ARRAY = "array"
+    OBJECT = "object"
+
+
+class OnParentFailure(StrEnum):
+    SKIP = "skip"
+    PROPAGATE = "propagate"
+    SUBSTITUTE = "substitute_default"
+
+
+class OnFailure(StrEnum):
+    """What the first bad leaf of the document does to the run."""
+
+    ISOLATE = "isolate"
+    HALT = "halt"
+    CANCEL = "cancel"
+
+
+class JoinRule(NamedTuple):
+    """When a node with several branches runs."""
+
+    mode: Literal["all", "any", "count", "timeout"] = "all"
+    """How many branches must arrive: `all`, `any` (one), `count`. `timeout` is short for `all` with `on_timeout: proceed`."""
+    count: Count | None = None  # type: ignore[assignment]  # hides the method of tuples
+    """With `mode: count`: how many."""
+    timeout_ms: PositiveMilliseconds | None = None
+    """How long to wait for the branches, counted from the fork that they come from, or from the run's start."""
+    on_timeout: Literal["fail", "proceed"] = "fail"
+    """After that: `fail` with `join_timeout`, or `proceed` with what has arrived if it is at least `min_success`."""
+    errors: Literal["fail-fast", "collect-all", "best-effort"] = "fail-fast"
+    """When failed branches make the join impossible: `fail-fast` as soon as that is certain, `collect-all` once all branches have
+    settled, `best-effort` then too, but runs if `min_success` arrived."""
+    min_success: Count = 1
+    """How many branches must have arrived for `best-effort` and for `proceed`."""
+    losers: Literal["continue", "cancel"] = "continue"
+    """What becomes of nodes that only lead to this join once it runs, or can no longer run: they `continue`, or are ended
+    (`cancel`, with the reason `join_satisfied` or `join_unsatisfied`)."""
+    vars: VariableMerge = "merge-all"
+    """How variables that branches wrote differently become one: `merge-all` with `on_conflict`, `last-write`, `first-write`, or
+    an expression."""
+    on_conflict: Literal["warn", "error", "first"] = "warn"
+    """With `merge-all`: `warn` takes the last in edge order and logs it, `first` takes the first, `error` fails the node."""
+
+    @property
+    def proceeds(self) -> bool:
+        """Whether the join may run with what has arrived when its time is over."""
+        return self.mode == "timeout" or self.on_timeout == "proceed"
+
+
+class Retry(NamedTuple):
+    """How often a failed node is tried again, and when."""
+
+    attempts: Attempts = 1
+    """How many tries there are, the first one counted."""
+    backoff_ms: Milliseconds = 500
+    """The delay before the second try. It doubles with every further try, up to `max_backoff_ms`; what is waited is drawn between
+    half of that and all of it."""
+    max_backoff_ms: Milliseconds = 8_000
+    """No delay is longer, unless the other side asked for more after a `rate_limit`."""
+    retry_on: Causes = RETRIED
+    """Causes of failure after which there is another try; any other failure is final."""
+
+
+DEFAULT_JOIN: Final = JoinRule()  # shared: most nodes have no settings of their own
+DEFAULT_RETRY: Final = Retry()

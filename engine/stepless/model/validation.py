@@ -1,0 +1,163 @@
+"""The models that judge a document and make its JSON Schema: pydantic's, made of the declarations in `model.document` and
+`model.policies`. Everything here is about one value at a time; what concerns several is judged by `compile`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from enum import StrEnum
+from types import GenericAlias
+from typing import Annotated, Any, ClassVar, Final, Literal, NamedTuple, get_type_hints
+
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Discriminator,
+    Field,
+    Tag,
+    WithJsonSchema,
+    create_model,
+)
+from pydantic_core import PydanticCustomError
+
+from stepless.model import document, field_types, policies
+from stepless.model.document import MERGE_ALIASES
+from stepless.model.field_types import NodeId, Word
+from stepless.model.work import CAUSES
+from stepless.model.written import View
+
+RETRY_CAUSES: Final = (*CAUSES, "outcome_unknown")
+
+
+class DocumentPart(BaseModel):
+    """Base of the models: unknown fields are refused, no type is taken for another, nothing changes afterwards."""
+
+    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
+    declaration: ClassVar[type]
+    """What the model was made of."""
+
+
+class Declared(NamedTuple):
+    """A field as its part declares it: the attribute's name, and the name that authors write."""
+
+    attribute: str
+    name: str
+    required: bool
+    default: Any
+
+
+def declared_fields(part: type) -> Iterator[Declared]:
+    """The fields of a view or of a policy, in the order of their declaration."""
+    if issubclass(part, View):
+        for attribute, field in part.fields.items():
+            yield Declared(attribute, field.name, field.required, field.default)
+    else:
+        defaults = getattr(part, "_field_defaults", {})
+        for attribute in part.__annotations__:
+            yield Declared(attribute, attribute, attribute not in defaults, defaults.get(attribute))
+
+
+# -- types that readers see in another form than authors write them -----------------------------------------------------
+
+
+def _tag(value: object) -> str | None:
+    """Which of the forms of a field a value is, by its JSON type: so that a fault is told once, not once per form."""
+    if isinstance(value, str):
+        return "text"
+    if isinstance(value, list | tuple):
+        return "list"
+    return "object" if isinstance(value, Mapping | BaseModel) else None
+
+
+def _merge_alias(value: object) -> object:
+    return MERGE_ALIASES.get(value, value) if isinstance(value, str) else value
+
+
+def _known_cause(cause: str) -> str:
+    if cause not in RETRY_CAUSES:
+        facts = {"cause": cause, "known": ", ".join(RETRY_CAUSES)}
+        raise PydanticCustomError("unknown_cause", "retry_on knows no cause `{cause}`; it knows {known}", facts)
+    return cause
+
+
+def _one_of(words: Iterable[StrEnum]) -> Any:
+    return Literal.__getitem__(tuple(word.value for word in words))
+
+
+_Cause = Annotated[str, AfterValidator(_known_cause), WithJsonSchema({"enum": list(RETRY_CAUSES)})]
+_types: dict[str, Any] = {
+    **vars(field_types),
+    **vars(policies),
+    "Literal": Literal,
+    "Causes": Annotated[list[_Cause], Field(max_length=len(RETRY_CAUSES))],
+    "Merge": Annotated[
+        _one_of(policies.Merge),
+        BeforeValidator(_merge_alias),
+        WithJsonSchema({"enum": [*(word.value for word in policies.Merge), *MERGE_ALIASES]}),
+    ],
+    "OnParentFailure": _one_of(policies.OnParentFailure),
+    "OnFailure": _one_of(policies.OnFailure),
+}
+"""By name: what a field may hold. A part that has a model stands for that model."""
+
+
+# -- the models ---------------------------------------------------------------------------------------------------------
+
+
+def _model(name: str, part: type) -> Any:
+    """The model of a part, which later parts name by the part."""
+    hints = get_type_hints(part, globalns=_types, include_extras=True)
+    fields: dict[str, Any] = {field.attribute: (hints[field.attribute], _info(field)) for field in declared_fields(part)}
+    made = create_model(name, __base__=DocumentPart, __module__=__name__, __doc__=part.__doc__, **fields)
+    made.declaration = part
+    _types[part.__name__] = made
+    return made
+
+
+def _info(field: Declared) -> Any:
+    about: dict[str, Any] = {} if field.name == field.attribute else {"alias": field.name}
+    if field.required:
+        return Field(**about)
+    make = _maker(field.default)
+    return Field(default_factory=make, **about) if make is not None else Field(default=_plain(field.default), **about)
+
+
+def _maker(default: Any) -> Callable[[], Any] | None:
+    """What makes a default that is no scalar."""
+    if hasattr(default, "_fields"):  # of a policy; shared, for most nodes have no settings of their own
+        shared = _types[type(default).__name__]()
+        return lambda: shared
+    if isinstance(default, Mapping):
+        return lambda: dict(default)
+    return (lambda: list(default)) if isinstance(default, tuple) else None
+
+
+def _plain(default: Any) -> Any:
+    return default.value if isinstance(default, StrEnum) else default
+
+
+ConditionDocument: Final = _model("ConditionDocument", document.ConditionView)
+AfterDocument: Final = _model("AfterDocument", document.AfterView)
+EdgeDocument: Final = _model("EdgeDocument", document.EdgeView)
+CustomMerge: Final = _model("CustomMerge", document.CustomMergeView)
+
+_AfterEntry: Final = Annotated[Annotated[Word, Tag("text")] | Annotated[AfterDocument, Tag("object")], Discriminator(_tag)]
+_AfterList: Final = Annotated[GenericAlias(list, (_AfterEntry,)), Tag("list")]
+_types["After"] = Annotated[
+    Annotated[Word, Tag("text")] | Annotated[AfterDocument, Tag("object")] | _AfterList, Discriminator(_tag)
+]
+_types["VariableMerge"] = Annotated[
+    Annotated[Literal["merge-all", "last-write", "first-write"], Tag("text")] | Annotated[CustomMerge, Tag("object")],
+    Discriminator(_tag),
+]
+JoinDocument: Final = _model("JoinDocument", policies.JoinRule)
+RetryDocument: Final = _model("RetryDocument", policies.Retry)
+NodeDocument: Final = _model("NodeDocument", document.NodeView)
+
+_types["Nodes"] = GenericAlias(dict, (NodeId, NodeDocument))
+_types["Edges"] = GenericAlias(list, (EdgeDocument,))
+BodyDocument: Final = _model("BodyDocument", document.BodyView)
+RateLimitDocument: Final = _model("RateLimitDocument", document.RateLimitView)
+Document: Final = _model("Document", document.DocumentView)
