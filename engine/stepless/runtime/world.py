@@ -25,9 +25,9 @@ def never_ahead(run_id: str) -> int:
 
 @dataclass(frozen=True, slots=True)
 class World:
-    """Filled in by `bootstrap` and nowhere else. `runs` holds the code of the effectful kinds by name. `calendar` is None
-    where the process fires schedules itself. `news` is None unless this process runs every run of the store. `runner_timeout_s` is
-    how long an invocation of the deployment lasts before it is killed; None where none is."""
+    """The adapters and settings of one process; the composition roots make it. `kind_code` holds the code of the effectful kinds
+    by name. `calendar` is None where the process fires schedules itself. `news` is None unless this process serves every run of
+    the store. `runner_timeout_s` is the time after which the deployment kills an invocation; None where nothing does."""
 
     store: Store
     queue: Queue
