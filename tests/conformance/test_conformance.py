@@ -2,31 +2,17 @@
 
 from __future__ import annotations
 
-import importlib.util
 from functools import partial
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 import pytest
+from shared_cases import CASES, FOLDER, RUNNER
 
 from stepless.testing import simulate
 
-FOLDER = Path(__file__).parent / "shared"
 UPSTREAM = Path(__file__).resolve().parents[3] / "shared" / "conformance"  # where the cases come from, beside some checkouts
 SEEDS = 3
-
-
-def load_runner() -> ModuleType:
-    spec = importlib.util.spec_from_file_location("conformance_runner", FOLDER / "run.py")
-    assert spec is not None and spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
-RUNNER = load_runner()
-CASES: list[dict[str, Any]] = RUNNER.load([FOLDER / "cases"])
 
 
 def by_id(cases: list[dict[str, Any]]) -> list[Any]:
