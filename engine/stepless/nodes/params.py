@@ -1,5 +1,4 @@
-"""Shared parts of the kinds' parameters: strict validation, durations, common checks, and validation after references are filled
-in."""
+"""Shared parts of the kinds' parameters: strict validation at publishing and after references are filled in, common checks."""
 
 from __future__ import annotations
 

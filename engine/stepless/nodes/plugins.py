@@ -1,5 +1,5 @@
-"""Loads kinds from other packages: entry points of the group `stepless.kinds`, each an object (usually a module) with `KIND` and,
-for an effectful kind, `run`.
+"""Loads kinds from other packages. Each is an entry point of the group `stepless.kinds`: an object, usually a module, with `KIND`
+and, for an effectful kind, `run`.
 
 They are loaded when a caller first requests a kind that is not built in, or lists all kinds. Using only built-in kinds loads
 none of them.

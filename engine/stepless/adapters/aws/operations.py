@@ -1,4 +1,4 @@
-"""Calls any operation of any AWS service by name. botocore's models describe the operations; no service has code of its own here.
+"""Calls any operation of any AWS service by name. All operations come from botocore's models; no service has its own code here.
 
 Some values have no JSON type. In both directions, instants are ISO 8601 texts, and bytes are text if they are UTF-8, else
 `{"base64": …}`.

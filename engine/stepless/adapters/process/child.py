@@ -1,5 +1,5 @@
-"""Runs author code inside the local sandbox: a script that needs only the standard library, run by `python -I -S` with an empty
-environment.
+"""Runs author code inside the local sandbox. The script needs only the standard library, and is started as `python -I -S` with an
+empty environment.
 
 It reads one request from its standard input, imports the modules that the author's code may use, permanently gives up all other
 permissions, and only then reads the code. What it gives up, and what enforces it:

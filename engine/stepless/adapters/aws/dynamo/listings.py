@@ -101,7 +101,7 @@ class Listings(TableAccess):
     # -- the headers ----------------------------------------------------------------------------------------------
 
     def _heads(self, ages: Iterator[str], first: int) -> Iterator[list[RunHead]]:
-        """Headers in the order of `ages`: first `first` of them, then in small batches."""
+        """Headers in the order of `ages`: a batch of `first` headers, then smaller batches."""
         size = first
         while some := list(islice(ages, size)):
             yield self._read([item_keys.run(item_keys.run_of(age)) for age in some])

@@ -108,8 +108,8 @@ class Runs(TableAccess):
         return lease._replace(until_ms=written.item["d"])
 
     def _release(self, lease: Lease, change: str, values: dict[str, Value], due_ms: int | None, gone: str) -> None:
-        """Releases the lease, unless another process has made the run due earlier; then tries again with that instant. `gone`
-        are attributes to remove besides the lease's."""
+        """Releases the lease. If another process has made the run due earlier in the meantime, releases it with that instant.
+        `gone` are attributes to remove besides the lease's."""
         pk = item_keys.run(lease.run_id)
         for _ in range(_TOUCHES):
             freed, arguments = self._freed(lease, change, values, due_ms)
