@@ -40,8 +40,8 @@ def test_the_header_tells_every_unit_that_the_table_was_asked_for(there: Account
     meter = CapacityMeter()
     meter.watch(there.dynamo)
     run_id = there.run(FLOWS[name])
-    used = meter.taken().tally
-    meter.forget(there.dynamo)
+    used = meter.take().tally
+    meter.unwatch(there.dynamo)
     head = there.world.store.get_run(run_id)
     assert head is not None
     told = decode_tally(head.spent)
@@ -58,8 +58,8 @@ def test_hand_overs_and_a_cancel_are_told_as_well(there: Account) -> None:
     there.work()
     there.ask(lambda: there.service.cancel(cancelled, by="ada"))
     there.work()
-    used = meter.taken().tally
-    meter.forget(there.dynamo)
+    used = meter.take().tally
+    meter.unwatch(there.dynamo)
     heads = [head for run_id in (handed, cancelled) if (head := there.world.store.get_run(run_id)) is not None]
     told = decode_tally(heads[0].spent) + decode_tally(heads[1].spent)
     assert (heads[0].status, heads[1].status) == ("completed", "cancelled")

@@ -73,7 +73,7 @@ def test_what_is_no_export_is_bad_input(text: str, tmp_path: Path, capsys: pytes
     told = capsys.readouterr()
     assert told.out == ""
     assert "no_sim_export" in told.err
-    assert "Expected is" in told.err
+    assert "that Sim writes as" in told.err
 
 
 def test_files_that_cannot_be_read_or_written_are_bad_input(

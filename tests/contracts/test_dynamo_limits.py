@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from aws_services import Service
 
-from stepless.adapters.aws.dynamo.inbox import Room
+from stepless.adapters.aws.dynamo.inbox import Allowance
 from stepless.adapters.aws.dynamo.store import DynamoStore
 from stepless.adapters.aws.dynamo.table import create_table_arguments
 from stepless.adapters.memory.blobs import MemoryBlobs
@@ -94,7 +94,7 @@ def test_a_megabyte_is_refused_at_a_start_and_at_an_answer_with_the_bound(engine
     assert refused.value.code == "inputs_too_large"
     run_id = engine.built.service.start("wf", {"text": MEGABYTE[:250_000]}).run_id
     assert engine.run(run_id).status == "paused"
-    with pytest.raises(LimitExceeded, match=f"a signal of 1,000,0.. bytes is above {MAX_SIGNAL_BYTES:,}"):
+    with pytest.raises(LimitExceeded, match=f"the signal has 1,000,0.. bytes; the limit is {MAX_SIGNAL_BYTES:,}"):
         engine.built.service.answer_pause(run_id, "ask", "approved", {"text": MEGABYTE}, "Ada")
     engine.built.service.answer_pause(run_id, "ask", "approved", {"text": MEGABYTE[:30_000]}, "Ada")
     assert engine.run(run_id).status == "completed"
@@ -134,7 +134,7 @@ def test_five_thousand_answers_in_an_inbox_are_taken_in_one_invocation_and_no_mo
     store, now_ms = engine.built.world.store, engine.built.world.clock.now_ms()
     store.put_signal(run_id, answer_signal("ask@all[0]", "approved", None, None, now_ms))
     engine.repeat(run_id, "ask@all[0]", [f"ask@all[{number}]" for number in numbers[1:]])
-    store._room = Room()  # another process counts anew
+    store._allowance = Allowance()  # another process counts again
     with pytest.raises(LimitExceeded, match="5,000 signals wait already"):
         store.put_signal(run_id, answer_signal("one-too-many", "approved", None, None, now_ms))
     view = engine.run(run_id)

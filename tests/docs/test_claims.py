@@ -17,7 +17,7 @@ from stepless import NodeFailure, function, limits
 from stepless.adapters.openai.models import PUBLIC, OpenAIModels
 from stepless.core.settle import backoff_ms
 from stepless.model.policies import RETRIED, Retry
-from stepless.nodes.function import registered_anew, run
+from stepless.nodes.function import replacing_registrations, run
 from stepless.nodes.http.addresses import ALLOW_VARIABLE
 from stepless.nodes.webhook import Hmac
 from stepless.ports import Call
@@ -168,7 +168,7 @@ def test_an_exception_has_the_cause_that_the_reference_says(raised: Exception, c
         raise raised
 
     call = Call("r", "w", "n", "n", "function", 1, {}, {"call": "docs_claims.fail"}, {}, "t", 9_000, 0, print, print)
-    with registered_anew([]), pytest.raises(NodeFailure) as failed:
+    with replacing_registrations([]), pytest.raises(NodeFailure) as failed:
         function("docs_claims.fail")(fail)
         asyncio.run(run(call))
     assert (failed.value.cause, failed.value.code) == (cause, code)

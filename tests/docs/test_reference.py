@@ -62,6 +62,6 @@ def test_editors_are_told_what_a_field_means() -> None:
     parts = {name: part["properties"] for name, part in schema["$defs"].items() if part.get("properties")}
     assert parts["http.with"]["url"]["description"].startswith("Where to.")
     signed = schema["$defs"]["webhook.Signed"]["anyOf"][0]["properties"]
-    assert signed["scheme"]["description"].startswith("How the sender signs")
+    assert signed["scheme"]["description"].startswith("The sender's scheme")
     silent = [f"{name}.{field}" for name, fields in parts.items() for field, told in fields.items() if "description" not in told]
     assert silent == []

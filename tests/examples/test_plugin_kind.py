@@ -52,8 +52,8 @@ def test_without_it_the_kind_is_unknown(tmp_path: Path) -> None:
 @pytest.mark.parametrize(("points", "code"), [
     ({"checksum": "nowhere_to_be_found"}, "cannot be imported"),
     ({"checksum": "json"}, "has no `KIND`"),
-    ({"one": "stepless_checksum", "two": "stepless_checksum"}, "exists already"),
-    ({"http": "stepless.nodes.http"}, "exists already"),
+    ({"one": "stepless_checksum", "two": "stepless_checksum"}, "already exists"),
+    ({"http": "stepless.nodes.http"}, "already exists"),
 ])
 def test_a_plug_in_that_is_none_is_told_by_name(points: dict[str, str], code: str, tmp_path: Path) -> None:
     install(tmp_path, points)

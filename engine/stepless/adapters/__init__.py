@@ -1,1 +1,1 @@
-"""The ports fulfilled, a folder per medium. Nothing about a run is decided here; foreign errors end at this edge."""
+"""Implementations of the ports, one folder per medium. Adapters decide nothing about a run, and translate foreign errors."""

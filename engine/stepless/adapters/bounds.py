@@ -1,4 +1,4 @@
-"""What every adapter checks alike before it touches its medium, so that all of them refuse the same things."""
+"""Checks that every store applies before it writes, so that all of them refuse the same values."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ def check_batch(run_id: str, batch: Batch) -> None:
         raise EngineBug(f"a batch from {batch.first} to {batch.last} cannot be written", place=f"log of run {run_id!r}")
     if len(batch.data) > MAX_BATCH_BYTES:
         raise LimitExceeded(
-            f"a batch of {len(batch.data):,} bytes is above {MAX_BATCH_BYTES:,}",
+            f"the batch has {len(batch.data):,} bytes; the limit is {MAX_BATCH_BYTES:,}",
             place=f"log of run {run_id!r}", mend="split the events over several batches",
         )
 
@@ -23,21 +23,21 @@ def check_signal(run_id: str, signal: Signal) -> None:
     check_text(run_id, signal.kind, signal.identity)
     if len(signal.body) > MAX_SIGNAL_BYTES:
         raise LimitExceeded(
-            f"a signal of {len(signal.body):,} bytes is above {MAX_SIGNAL_BYTES:,}",
-            place=f"inbox of run {run_id!r}", mend="send less, or a reference to it",
+            f"the signal has {len(signal.body):,} bytes; the limit is {MAX_SIGNAL_BYTES:,}",
+            place=f"inbox of run {run_id!r}", mend="send less data, or a reference to it",
         )
 
 
 def inbox_full(run_id: str) -> LimitExceeded:
-    """The error for a signal that would be one too many."""
+    """The error for a signal to an inbox that is full."""
     return LimitExceeded(
         f"{MAX_INBOX_SIGNALS:,} signals wait already",
-        place=f"inbox of run {run_id!r}", mend="send again once the run has taken some",
+        place=f"inbox of run {run_id!r}", mend="send it again after the run has taken some",
     )
 
 
 def check_text(*texts: str) -> None:
-    """Every text that becomes a key can be written as UTF-8: half a surrogate pair, as in the JSON "\\ud800", cannot."""
+    """Checks texts that become keys: they must be valid UTF-8. Half a surrogate pair, as in the JSON "\\ud800", is not."""
     for text in texts:
         if not text.isascii():
             try:
@@ -55,5 +55,5 @@ def invalid_text(error: UnicodeEncodeError) -> InvalidRequest:
 
 
 def page_size(limit: int) -> int:
-    """How many items a page holds when `limit` are asked for: 1 to MAX_PAGE_ITEMS."""
+    """The requested number of items of a page, limited to 1 to MAX_PAGE_ITEMS."""
     return max(1, min(limit, MAX_PAGE_ITEMS))

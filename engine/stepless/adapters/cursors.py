@@ -1,4 +1,4 @@
-"""Cursors of paged listings: the last key that was listed, as opaque text that is safe in a URL."""
+"""Encodes and decodes cursors of paged listings: the last listed key, as opaque text that is safe in a URL."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ def encode_cursor(*key: str | int) -> str:
 
 
 def decode_cursor(cursor: str, *shape: type[str] | type[int]) -> tuple[Any, ...]:
-    """The key inside, its parts of the types in `shape`. Accepts only what `encode_cursor` wrote; raises `InvalidRequest`
-    with the code `invalid_cursor` for everything else."""
+    """The key in a cursor; `shape` has the types of its parts. Accepts only what `encode_cursor` wrote; raises `InvalidRequest`
+    with the code `invalid_cursor` for any other text."""
     try:
         if len(cursor) > MAX_CURSOR_CHARACTERS:
             raise ValueError("too long")

@@ -1,4 +1,4 @@
-"""A program on its way into a sandbox and what comes back, as JSON: the same for the local process and for a Lambda function."""
+"""Converts programs and their results to and from JSON, in one format for the local sandbox and the Lambda function."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from stepless.model.work import NodeFailure
 
 _CAUSES: Final[Mapping[str, str]] = {"code_timeout": "timeout", "sandbox_unavailable": "config"}
 _MENDS: Final[Mapping[str, str]] = {
-    "code_timeout": "raise `timeout_ms`, or let it do less",
-    "code_memory": "raise `memory_mb`, or let it hold less at a time",
-    "code_output_too_large": "return less, or put it into a file elsewhere and return where it is",
+    "code_timeout": "raise `timeout_ms`, or make the code do less",
+    "code_memory": "raise `memory_mb`, or make the code hold less data at a time",
+    "code_output_too_large": "return less, or store the data elsewhere and return a reference to it",
     "code_raised": "",
     "result_not_json": "return text, numbers, lists and objects",
-    "sandbox_unavailable": "run where the isolation can be had; STEPLESS_CODE_UNSAFE=1 runs the code without it",
+    "sandbox_unavailable": "use a machine that supports the isolation; STEPLESS_CODE_UNSAFE=1 runs the code without it",
 }
 _EXCEPTION: Final[Mapping[str, type]] = {
     "type": str, "message": str, "file": str, "line": int, "function": str, "traceback": str,
@@ -40,31 +40,32 @@ def request_of(program: Program, *, unsafe: bool = False) -> dict[str, JSON]:
 
 
 def ran_of(reply: JSON) -> Ran:
-    """What the sandbox answered. Raises `NodeFailure` when that is a failure, or no answer at all: the author's code can write
-    there too, so nothing in it is taken on trust."""
+    """The result in the sandbox's reply. Raises `NodeFailure` if the reply is a failure or not a valid reply. The author's code
+    can write to the same stream, so no part of the reply is trusted."""
     reply = reply if isinstance(reply, dict) else {}
     printed = reply.get("printed")
     error = reply.get("error")
     if isinstance(error, dict):
         raise failure(str(error.get("code")), str(error.get("message")), error.get("line"), _exception(error.get("exception")))
     if "value" not in reply:
-        raise failure("code_raised", "the code ended its process without an answer")
+        raise failure("code_raised", "the code ended its process without returning a result")
     return Ran(reply["value"], printed[:MAX_CODE_PRINT_CHARACTERS] if isinstance(printed, str) else "")
 
 
 def failure(code: str, message: str, line: JSON = None, exception: Mapping[str, JSON] | None = None) -> NodeFailure:
-    """One of the codes that `Sandbox.run` promises; any other is the author's own words and counts as `code_raised`. `exception`
-    is what the sandbox tells of the one that was raised."""
+    """A failure with one of the codes that `Sandbox.run` promises; any other code came from the author's code and becomes
+    `code_raised`. `exception` has the details of the exception that the code raised."""
     code = code if code in _MENDS else "code_raised"
-    told = f"line {line}: {message}" if isinstance(line, int) else message
+    text = f"line {line}: {message}" if isinstance(line, int) else message
     retryable = code in ("code_raised", "code_timeout")
-    return NodeFailure(_CAUSES.get(code, "execution"), code, told, retryable=retryable, mend=_MENDS[code], origin=exception)
+    return NodeFailure(_CAUSES.get(code, "execution"), code, text, retryable=retryable, mend=_MENDS[code], origin=exception)
 
 
-def _exception(said: JSON) -> Mapping[str, JSON] | None:
-    """What the sandbox told of an exception, as far as it has the shape and the size that `raised.told` promises."""
-    if not isinstance(said, dict):
+def _exception(details: JSON) -> Mapping[str, JSON] | None:
+    """The fields of an exception's details that have the types that `raised.told` promises; None if there are none, or if they
+    are too large."""
+    if not isinstance(details, dict):
         return None
-    kept = {name: said[name] for name, kind in _EXCEPTION.items() if type(said.get(name)) is kind}
+    kept = {name: details[name] for name, kind in _EXCEPTION.items() if type(details.get(name)) is kind}
     size = len(json.dumps(kept, ensure_ascii=False).encode("utf-8", "surrogatepass"))
     return kept if kept and size <= MAX_EXCEPTION_BYTES else None

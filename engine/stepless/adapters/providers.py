@@ -1,4 +1,4 @@
-"""Several providers of models under their names."""
+"""Selects one of several model providers by name."""
 
 from __future__ import annotations
 
@@ -10,17 +10,17 @@ from stepless.ports import Models
 
 
 class Providers:
-    """Asks the provider that the question names, else the first of them. There is at least one."""
+    """Passes a question to the provider that it names, else to the first one. There is at least one provider."""
 
     def __init__(self, providers: Mapping[str, Models]) -> None:
         self._providers = dict(providers)
 
     async def ask(self, question: Question, delta: Callable[[str], None] | None = None) -> ModelAnswer:
-        """See `Models.ask`. Raises `NodeFailure` (config, unknown_provider) naming those that there are."""
+        """See `Models.ask`. Raises `NodeFailure` (config, unknown_provider) with the configured names."""
         name = next(iter(self._providers)) if question.provider is None else question.provider
         models = self._providers.get(name)
         if models is None:
             known = ", ".join(self._providers)
             raise NodeFailure("config", "unknown_provider", f"no provider is configured as {name!r:.100}", retryable=False,
-                              mend=f"there are: {known}")
+                              mend=f"use one of: {known}")
         return await models.ask(question, delta)

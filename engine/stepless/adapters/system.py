@@ -1,4 +1,4 @@
-"""The machine's own clock and environment."""
+"""Reads the machine's clocks and environment variables."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ class SystemClock:
 
 
 class SteadyClock:
-    """Counts on whatever happens to the system's clock, from an instant of its own: for delays within this process."""
+    """A monotonic clock with an arbitrary start, unaffected by changes to the system's clock. For delays within this process."""
 
     def now_ms(self) -> int:
         return time.monotonic_ns() // 1_000_000
 
 
 class EnvSecrets:
-    """Environment variables, read anew at each call. A variable that is set to nothing is the empty text."""
+    """Environment variables, read at each call. An empty variable is the empty text."""
 
     def get(self, name: str) -> str | None:
         return os.environ.get(name)

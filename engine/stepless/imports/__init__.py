@@ -1,4 +1,5 @@
-"""Workflows of other tools, read into documents. Pure: an export in, a document and what could not be carried over out.
+"""Converts workflows of other tools to documents. Pure: takes an export, returns a document and findings for what was not
+converted.
 
     sim    the exports of Sim (`stepless import sim`)
 """

@@ -1,8 +1,8 @@
-"""Node kinds: one file per kind, one table of all. The kinds do not know each other.
+"""Node kinds: one module per kind, and tables of all kinds. Kinds do not depend on each other.
 
-`KINDS` is what documents may use, kinds of installed plug-ins included. `KIND_CODE` holds the code of the effectful kinds that
-need nothing from outside; `model_kind_code`, `sandbox_kind_code` and `aws_kind_code` add that of the kinds that do. A kind
-without its code can be compiled and simulated, but not published. Every table loads a kind when it is first asked for.
+`KINDS` holds the kinds that documents may use, including those of installed plug-ins. `KIND_CODE` holds the code of the effectful
+kinds that need no port; `model_kind_code`, `sandbox_kind_code` and `aws_kind_code` add the code of those that do. A kind without
+code can be compiled and simulated, but not published. Every table loads a kind on its first use.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from stepless.ports import Aws, Call, Models, Sandbox
 
 KindCode: TypeAlias = "Callable[[Call], Awaitable[Result | Pause]]"
-"""One attempt of an effectful node: its result, or what it has to wait for; raises `NodeFailure`."""
+"""Runs one attempt of an effectful node. Returns its result, or the pause that it waits in; raises `NodeFailure`."""
 
 _MODULES: Final[Mapping[str, str]] = MappingProxyType({
     "manual": "manual",
@@ -48,13 +48,13 @@ _MODULES: Final[Mapping[str, str]] = MappingProxyType({
     "respond": "respond",
     "end": "end",
 })
-"""By the name of a kind, the module of this room that holds its `KIND`."""
+"""Name of a kind → the module of this package that holds its `KIND`."""
 
 _KINDS: Final[Mapping[str, Kind]] = LazyMapping({name: attribute(module, "KIND") for name, module in _MODULES.items()})
 
 
 def _http() -> KindCode:
-    """With the client that it sends with: loading it does not count against the time-out of an attempt."""
+    """Also loads the HTTP client, so that the first attempt's timeout does not include loading it."""
     attribute("http.transport", "tls")()()
     run: KindCode = attribute("http.kind", "run")()
     return run
@@ -66,13 +66,13 @@ KINDS: Final[Mapping[str, Kind]] = WithPlugins(_KINDS, lambda plugin: plugin.KIN
 KIND_CODE: Final[Mapping[str, KindCode]] = WithPlugins(_KIND_CODE, lambda plugin: getattr(plugin, "run", None), _MODULES)
 
 
-def kind_code_with(*brought: Mapping[str, KindCode]) -> Mapping[str, KindCode]:
-    """`KIND_CODE`, and the code of the kinds that somebody brings: the first who brings a kind is asked."""
-    return LayeredMapping(*brought, KIND_CODE)
+def kind_code_with(*tables: Mapping[str, KindCode]) -> Mapping[str, KindCode]:
+    """`KIND_CODE` combined with `tables`: the first table that has a kind provides its code."""
+    return LayeredMapping(*tables, KIND_CODE)
 
 
 def model_kind_code(models: Models) -> Mapping[str, KindCode]:
-    """The code of the kinds that ask a model."""
+    """The code of the kinds that call a model."""
 
     def llm() -> KindCode:
         from stepless.nodes.function import describe, run
@@ -84,7 +84,7 @@ def model_kind_code(models: Models) -> Mapping[str, KindCode]:
 
 
 def sandbox_kind_code(sandbox: Sandbox) -> Mapping[str, KindCode]:
-    """The code of the kinds that run an author's own code."""
+    """The code of the kinds that run author code in a sandbox."""
     return LazyMapping({"code": lambda: attribute("code", "caller")()(sandbox)})
 
 
@@ -97,5 +97,5 @@ def aws_kind_code(aws: Aws, invite: Invite) -> Mapping[str, KindCode]:
 
 
 def aws_kinds(aws: Aws) -> Mapping[str, Kind]:
-    """`KINDS`, where parameters can be held against the services' own models."""
+    """`KINDS`, with `aws` nodes checked against the service models of AWS."""
     return LayeredMapping(LazyMapping({"aws": lambda: attribute("aws", "checked")()(aws)}), KINDS)

@@ -1,4 +1,4 @@
-"""`approval`: asks a human, and goes on by the answer."""
+"""The kind `approval`: asks a person, and continues with their answer."""
 
 from __future__ import annotations
 
@@ -18,20 +18,20 @@ _OWN_OUTPUT = ("decision", "by", "at")
 
 
 class ApprovalParams(Params):
-    """What people are asked, who they are, and how long they have."""
+    """The question, the approvers, and how long they have."""
 
     message: str = Field(max_length=MAX_MESSAGE_CHARACTERS)
-    """What people are asked."""
+    """The question for the approvers."""
     fields: dict[Name, dict[str, Any] | bool] = Field(default_factory=dict, max_length=MAX_ANSWER_FIELDS)
-    """The answer's fields, each with its JSON Schema: the page behind the link makes a form of them."""
+    """The answer's fields, each with its JSON Schema. The approval page shows them as a form."""
     approvers: str | Annotated[list[str], Field(max_length=MAX_APPROVERS)] | None = None
-    """Who is asked. Each gets a link of their own, and the answer says by whose it came."""
+    """The approvers. Each gets their own link, and the answer records whose link was used."""
     notify: str | None = Field(None, min_length=1)
-    """Who is sent the links: a URL, the ARN of an SNS topic, or `mailto:` and an address."""
+    """Where the links are sent: a URL, the ARN of an SNS topic, or `mailto:` and an address."""
     timeout: Duration | None = None
-    """How long to wait before the exit `timeout` is taken, or, where nothing is wired to it, the node fails."""
+    """How long to wait. Then the node leaves by its exit `timeout`, or fails if no edge starts there."""
     reminders: list[Duration] = Field(default_factory=list, max_length=MAX_REMINDERS)
-    """When `notify` is told again, counted from the question on."""
+    """When `notify` is sent the links again, counted from the question."""
 
 
 def exits(params: ApprovalParams) -> tuple[str, ...]:
@@ -40,13 +40,13 @@ def exits(params: ApprovalParams) -> tuple[str, ...]:
 
 def check(params: ApprovalParams, path: str) -> list[Finding]:
     return notify_target(params.notify, path) + [
-        Finding("reserved_field", f"{path}.fields.{name}", f"every approval puts out its own `{name}`", "Choose another name.")
+        Finding("reserved_field", f"{path}.fields.{name}", f"an approval's output has its own `{name}`", "Choose another name.")
         for name in params.fields if name in _OWN_OUTPUT
     ]
 
 
 def suspend(work: Work) -> Pause:
-    """Waits for an answer; with `timeout` not longer than that."""
+    """Waits for an answer, for at most `timeout`."""
     params = rendered(ApprovalParams, work.params, work.literals)
     approvers = [params.approvers] if isinstance(params.approvers, str) else params.approvers or []
     details: dict[str, JSON] = {"message": params.message, "fields": params.fields, "approvers": approvers}
@@ -59,6 +59,6 @@ def suspend(work: Work) -> Pause:
 
 
 KIND = Kind(
-    "approval", Nature.PAUSE, ApprovalParams, "asks a human, and goes on by the answer",
+    "approval", Nature.PAUSE, ApprovalParams, "asks a person, and continues with their answer",
     exits=exits, parts={"fields": Part.LITERAL}, suspend=suspend, check=check,
 )

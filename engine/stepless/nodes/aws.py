@@ -1,4 +1,4 @@
-"""`aws`: calls any operation of any AWS service."""
+"""The kind `aws`: calls any operation of any AWS service."""
 
 from __future__ import annotations
 
@@ -20,30 +20,30 @@ ACTION: Final = r"^[A-Za-z][A-Za-z0-9_]{0,99}$"
 
 
 class AwsParams(Params):
-    """Which operation is called, and with what."""
+    """The operation and its parameters."""
 
     service: str = Field(pattern=SERVICE)
-    """The service by boto3's name, like `dynamodb`."""
+    """The service's name in boto3, such as `dynamodb`."""
     action: str = Field(pattern=ACTION)
-    """The operation, like `put_item` or `PutItem`."""
+    """The operation, such as `put_item` or `PutItem`."""
     params: dict[str, JSON] = Field(default_factory=dict)
-    """The operation's own parameters. Where boto3 is installed they are checked at publish."""
+    """The operation's parameters. Publishing checks them if boto3 is installed."""
 
 
 KIND = Kind(
-    "aws", Nature.EFFECT, AwsParams, "calls any operation of any AWS service; puts out its answer",
+    "aws", Nature.EFFECT, AwsParams, "calls any operation of any AWS service; puts out its response",
     parts={"service": Part.LITERAL, "action": Part.LITERAL}, is_tool=True,
 )
 
 
 def checked(aws: Aws) -> Kind:
-    """The kind, where publishing also holds the parameters against the service's own model."""
+    """The kind, with parameters checked against the service's model."""
 
     def check(params: AwsParams, path: str) -> list[Finding]:
-        given: object = params.params  # a text where a run fills all of it in
+        value: object = params.params  # text if a reference stands for all of it
         return [
             Finding("aws_params", f"{path}.{misfit.path}", misfit.message, "See the operation in the documentation of boto3.")
-            for misfit in (aws.check(params.service, params.action, given) if isinstance(given, dict) else ())
+            for misfit in (aws.check(params.service, params.action, value) if isinstance(value, dict) else ())
         ]
 
     return replace(KIND, check=check)
@@ -53,8 +53,8 @@ def caller(aws: Aws) -> Callable[[Call], Awaitable[Result]]:
     """The code of the `aws` kind."""
 
     async def run(call: Call) -> Result:
-        """Puts out the answer without the metadata of its transport. Raises `NodeFailure` as `Aws.call` does, and config for
-        parameters that do not fit."""
+        """Puts out the response without its metadata. Raises `NodeFailure` as `Aws.call` does, and config for invalid
+        parameters."""
         params = params_of(AwsParams, call)
         timeout_ms = call.deadline_ms - call.started_ms
         return Result(await aws.call(params.service, params.action, params.params, token=call.token, timeout_ms=timeout_ms))

@@ -1,4 +1,4 @@
-"""`lambda`: invokes a Lambda function, and waits for its answer, or until it calls back."""
+"""The kind `lambda`: invokes a Lambda function, and waits for its response or for its callback."""
 
 from __future__ import annotations
 
@@ -19,21 +19,21 @@ from stepless.nodes.params import Duration, Params, params_of
 from stepless.ports import Aws, Call
 
 Invite: TypeAlias = Callable[[str, str, int], Mapping[str, str]]
-"""From run, pause and the instant at which it expires to {token, url}: what entitles to answer that pause."""
+"""Creates {token, url}, which authorize an answer to a pause, from the run, the pause and the instant at which they expire."""
 
 
 class LambdaParams(Params):
-    """Which function is invoked, and whether it is waited for."""
+    """The function, its payload, and how to wait for its result."""
 
     function: str = Field(min_length=1, max_length=MAX_FUNCTION_NAME_CHARACTERS)
     """The function's name or ARN."""
     payload: JSON = None
-    """What it is given."""
+    """The function's input."""
     mode: Literal["sync", "callback"] = "sync"
-    """`sync` waits for its answer. `callback` gives it {input, resume: {token, url}} and goes on with what is posted to the
-    url."""
+    """`sync` waits for the function's response. `callback` passes it {input, resume: {token, url}} and continues with what is
+    posted to the url."""
     timeout: Duration | None = None
-    """With `mode: callback`: how long to wait for that."""
+    """With `mode: callback`: how long to wait for the callback."""
 
 
 def exits(params: LambdaParams) -> tuple[str, ...]:
@@ -43,12 +43,12 @@ def exits(params: LambdaParams) -> tuple[str, ...]:
 def check(params: LambdaParams, path: str) -> list[Finding]:
     if params.timeout is None or params.mode == "callback":
         return []
-    return [Finding("contradiction", f"{path}.timeout", "it bounds the wait for a callback, and the mode is `sync`",
+    return [Finding("contradiction", f"{path}.timeout", "`timeout` limits the wait for a callback, but the mode is `sync`",
                     "Use the node's `timeout_ms`, or `mode: callback`.")]
 
 
 KIND = Kind(
-    "lambda", Nature.EFFECT, LambdaParams, "invokes a Lambda function; puts out its answer, or what it calls back with",
+    "lambda", Nature.EFFECT, LambdaParams, "invokes a Lambda function; puts out its response, or the body of its callback",
     exits=exits, parts={"mode": Part.LITERAL, "timeout": Part.LITERAL}, check=check, is_tool=True,
 )
 
@@ -57,20 +57,20 @@ def caller(aws: Aws, invite: Invite) -> Callable[[Call], Awaitable[Result | Paus
     """The code of the `lambda` kind."""
 
     async def run(call: Call) -> Result | Pause:
-        """Puts out the function's answer, or suspends the instance until the function calls back. The function may be invoked
-        again after a crash, with the same token. Raises `NodeFailure` as `Aws.call` does; provider_error (`lambda_failed`)
-        for a function that failed."""
+        """Puts out the function's response, or suspends the instance until the function calls back. After a crash, the function
+        may be invoked again with the same token. Raises `NodeFailure` as `Aws.call` does, and provider_error (`lambda_failed`)
+        if the function fails."""
         params = params_of(LambdaParams, call, check=check)
         timeout_ms = call.deadline_ms - call.started_ms
         if params.mode == "sync":
-            given = {"FunctionName": params.function, "Payload": _encoded(params.payload)}
-            response = await aws.call("lambda", "Invoke", given, token=call.token, timeout_ms=timeout_ms)
+            request = {"FunctionName": params.function, "Payload": _encoded(params.payload)}
+            response = await aws.call("lambda", "Invoke", request, token=call.token, timeout_ms=timeout_ms)
             return Result(_answer(params.function, response))
         wait_ms = LINK_LIFE_MS if params.timeout is None else parse_duration_ms(params.timeout)
         until_ms = call.started_ms + wait_ms
         event = {"input": params.payload, "resume": dict(invite(call.run_id, call.instance, until_ms))}
-        given = {"FunctionName": params.function, "InvocationType": "Event", "Payload": _encoded(event)}
-        await aws.call("lambda", "Invoke", given, token=call.token, timeout_ms=timeout_ms)
+        request = {"FunctionName": params.function, "InvocationType": "Event", "Payload": _encoded(event)}
+        await aws.call("lambda", "Invoke", request, token=call.token, timeout_ms=timeout_ms)
         deadline_ms = until_ms if params.timeout is not None else None
         return Pause("callback", deadline_ms=deadline_ms, details={"function": params.function})
 
@@ -86,9 +86,9 @@ def _answer(function: str, response: JSON) -> JSON:
     try:
         answer = json.loads(payload)
     except (ValueError, TypeError, RecursionError) as error:
-        raise NodeFailure("execution", "result_not_json", f"{function} answered what is not JSON", retryable=False) from error
+        raise NodeFailure("execution", "result_not_json", f"the response of {function} is not JSON", retryable=False) from error
     if response.get("FunctionError"):
-        told = answer if isinstance(answer, dict) else {}
-        message = f"{function}: {told.get('errorType', response['FunctionError'])}: {as_text(told.get('errorMessage', answer))}"
+        fault = answer if isinstance(answer, dict) else {}
+        message = f"{function}: {fault.get('errorType', response['FunctionError'])}: {as_text(fault.get('errorMessage', answer))}"
         raise NodeFailure("provider_error", "lambda_failed", message[:MAX_ERROR_CHARACTERS])
     return answer

@@ -1,4 +1,4 @@
-"""`callback`: waits until another system answers."""
+"""The kind `callback`: waits until another system answers."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ from stepless.nodes.params import Duration, Name, Params, notify_target, rendere
 
 
 class CallbackParams(Params):
-    """What is waited for, and how long."""
+    """What the node waits for, and for how long."""
 
     message: str | None = Field(None, max_length=MAX_MESSAGE_CHARACTERS)
-    """What is waited for, in words."""
+    """A description of what the node waits for."""
     fields: dict[Name, dict[str, Any] | bool] | None = Field(None, max_length=MAX_ANSWER_FIELDS)
-    """The answer's fields, each with its JSON Schema. Without it any answer will do."""
+    """The answer's fields, each with its JSON Schema. Without `fields`, any answer is accepted."""
     notify: str | None = Field(None, min_length=1)
-    """Who is sent the link: a URL, the ARN of an SNS topic, or `mailto:` and an address."""
+    """Where the link is sent: a URL, the ARN of an SNS topic, or `mailto:` and an address."""
     timeout: Duration | None = None
-    """How long to wait before the exit `timeout` is taken, or, where nothing is wired to it, the node fails."""
+    """How long to wait. Then the node leaves by its exit `timeout`, or fails if no edge starts there."""
 
 
 def exits(params: CallbackParams) -> tuple[str, ...]:
@@ -36,7 +36,7 @@ def check(params: CallbackParams, path: str) -> list[Finding]:
 
 
 def suspend(work: Work) -> Pause:
-    """Waits for `POST /resume/{token}`; with `timeout` not longer than that."""
+    """Waits for `POST /resume/{token}`, for at most `timeout`."""
     params = rendered(CallbackParams, work.params, work.literals)
     details: dict[str, JSON] = {} if params.message is None else {"message": params.message}
     if params.notify is not None:

@@ -1,4 +1,4 @@
-"""`code`: runs Python that stands in the document itself, in a sandbox."""
+"""The kind `code`: runs Python code of the document in a sandbox."""
 
 from __future__ import annotations
 
@@ -22,16 +22,16 @@ MAIN = "main"
 
 
 class CodeParams(Params):
-    """The program, what it is given, and what it may use."""
+    """The program, its arguments and its memory limit."""
 
     language: Literal["python"] = "python"
     """The language of `code`."""
     code: str = Field(min_length=1, max_length=MAX_CODE_CHARACTERS)
-    """Source that defines `def main(args)`. A value never becomes code."""
+    """Source code that defines `def main(args)`. References in it are not filled in."""
     args: dict[Name, JSON] = Field(default_factory=dict)
-    """What `main` is given."""
+    """The value that is passed to `main`."""
     memory_mb: int = Field(DEFAULT_CODE_MEMORY_MB, ge=MIN_CODE_MEMORY_MB, le=MAX_CODE_MEMORY_MB)
-    """How much memory it may use, the interpreter included."""
+    """How much memory the process may use, including the interpreter."""
 
 
 def check(params: CodeParams, path: str) -> list[Finding]:
@@ -40,12 +40,13 @@ def check(params: CodeParams, path: str) -> list[Finding]:
         tree = ast.parse(params.code)
     except SyntaxError as error:
         line = params.code.split("\n")[error.lineno - 1].strip()[:60] if error.lineno else ""
-        told = f"line {error.lineno} is no Python: {error.msg} ({line})"
-        return [Finding("code_syntax", place, told, "Mend it; the block starts at line 1.")]
+        message = f"line {error.lineno} is not valid Python: {error.msg} ({line})"
+        return [Finding("code_syntax", place, message, "Correct it; lines are counted from the start of the code.")]
     except (ValueError, RecursionError, MemoryError) as error:
-        return [Finding("code_syntax", place, f"it cannot be read: {type(error).__name__}: {error}", "Make it simpler.")]
+        return [Finding("code_syntax", place, f"the code cannot be read: {type(error).__name__}: {error}", "Simplify the code.")]
     if not any(isinstance(node, ast.FunctionDef) and node.name == MAIN for node in tree.body):
-        return [Finding("code_without_main", place, "nothing defines `def main(args)`", "Define it; what it returns is put out.")]
+        return [Finding("code_without_main", place, "the code does not define `def main(args)`",
+                        "Define it; its return value is the node's output.")]
     return []
 
 
@@ -59,8 +60,8 @@ def caller(sandbox: Sandbox) -> Callable[[Call], Awaitable[Result]]:
     """The code of the `code` kind."""
 
     async def run(call: Call) -> Result:
-        """Puts out what `main` returned; what the code prints becomes a line of the run's history. Raises `NodeFailure` as
-        `Sandbox.run` does, and config for parameters that do not fit."""
+        """Puts out what `main` returns. What the code prints becomes a line of the run's history. Raises `NodeFailure` as
+        `Sandbox.run` does, and config for invalid parameters."""
         params = params_of(CodeParams, call)
         timeout_ms = call.deadline_ms - call.started_ms
         timeout_ms -= min(timeout_ms // 10, CODE_MARGIN_MS)
@@ -70,7 +71,7 @@ def caller(sandbox: Sandbox) -> Callable[[Call], Awaitable[Result]]:
         try:
             return Result(to_json(ran.value))
         except NotJson as found:
-            raise NodeFailure("execution", "result_not_json", f"main returned what is not JSON: {found}",
+            raise NodeFailure("execution", "result_not_json", f"main returned a value that is not JSON: {found}",
                               retryable=False, mend=found.mend) from found
 
     return run

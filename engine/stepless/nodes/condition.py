@@ -1,4 +1,4 @@
-"""`condition`: takes the exit of the first case that holds."""
+"""The kind `condition`: takes the exit of the first case that is true."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class ConditionParams(Params):
     """The cases; each is an exit."""
 
     cases: dict[Name, Test] = Field(min_length=1, max_length=MAX_CASES)
-    """Exits with their expressions, tried in order. The text `else` always holds."""
+    """Exits and their expressions, evaluated in order. The text `else` is always true."""
 
 
 def exits(params: ConditionParams) -> tuple[str, ...]:
@@ -35,34 +35,34 @@ def check(params: ConditionParams, path: str) -> list[Finding]:
     refused = reserved_exits(params.cases, f"{path}.cases")
     misspelt = any(test.strip().isalpha() for test in params.cases.values())  # a word alone is `else` or an error
     if fallback == len(names) and not refused and not misspelt:
-        return [warning("no_else", f"{path}.cases", "no case has `else`, so nothing follows when none of them holds",
-                        "Add a case like `otherwise: else`, also when nothing is to follow it.")]
+        return [warning("no_else", f"{path}.cases", "there is no `else` case: if no case is true, no edge is taken",
+                        "Add a case such as `otherwise: else`, even if no edge starts there.")]
     return refused + [
         warning("unreachable_case", f"{path}.cases.{name}",
-                f"`{name}` is never tried: `{names[fallback]}` before it holds always", "Put the case with `else` last.")
+                f"`{name}` is never reached: `{names[fallback]}` before it is always true", "Put the case with `else` last.")
         for name in names[fallback + 1:]
     ]
 
 
 def evaluate(work: Work) -> Outcome:
-    """Puts out what came in. Cases after the first that holds are not evaluated; when none holds no exit fires."""
+    """Puts out its input. Cases after the first true one are not evaluated; if none is true, no exit fires."""
     value = passed_through(work.inputs)
     for case in work.cases:
-        if case.expression is None or _holds(work, case):
+        if case.expression is None or _is_true(work, case):
             return Outcome(value, handle=case.name)
     return Outcome(value, handle=None)
 
 
-def _holds(work: Work, case: Case) -> JSON:
+def _is_true(work: Work, case: Case) -> JSON:
     assert case.expression is not None
     try:
         return work.evaluate(case.expression)
     except ExpressionError as error:
-        told = f"case `{case.name}`: {error.message}"
-        raise ExpressionError(told, source=error.source, offset=error.offset, code=error.code) from error
+        message = f"case `{case.name}`: {error.message}"
+        raise ExpressionError(message, source=error.source, offset=error.offset, code=error.code) from error
 
 
 KIND = Kind(
-    "condition", Nature.PURE, ConditionParams, "takes the exit of the first case that holds",
+    "condition", Nature.PURE, ConditionParams, "takes the exit of the first case that is true",
     exits=exits, parts={"cases": Part.CASES}, evaluate=evaluate, check=check,
 )

@@ -1,4 +1,4 @@
-"""`end`: ends a path, the run, or the enclosing loop."""
+"""The kind `end`: ends a path, the run, or the enclosing loop."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from stepless.nodes.params import Params, rendered
 
 
 class EndParams(Params):
-    """What is ended besides the path."""
+    """What the node ends besides its path."""
 
     halt: bool = False
-    """Ends the run now: work under way is finished, everything else is skipped."""
+    """Ends the run now: running nodes finish, all others are skipped."""
     break_: bool = Field(False, alias="break")
     """Ends the enclosing loop after this turn."""
 

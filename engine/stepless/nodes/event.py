@@ -1,4 +1,4 @@
-"""`event`: a run that an event on EventBridge starts."""
+"""The kind `event`: starts a run for an event on EventBridge."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from stepless.nodes.params import Params
 
 
 class EventParams(Params):
-    """Which events. See `model.event_pattern` for the part of the language of patterns that there is."""
+    """The events that start a run. `model.event_pattern` says which parts of EventBridge's pattern language are supported."""
 
     pattern: dict[str, Any] = Field(min_length=1)
     """An EventBridge event pattern."""
@@ -21,8 +21,8 @@ class EventParams(Params):
 
 def check(params: EventParams, path: str) -> list[Finding]:
     return [
-        Finding("invalid_pattern", f"{path}.pattern.{where}".rstrip("."), told, "See the language of event patterns.")
-        for where, told in faults(params.pattern)
+        Finding("invalid_pattern", f"{path}.pattern.{where}".rstrip("."), fault, "See the syntax of EventBridge event patterns.")
+        for where, fault in faults(params.pattern)
     ]
 
 

@@ -1,4 +1,4 @@
-"""`join`: a place where branches meet."""
+"""The kind `join`: a place where branches meet."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from stepless.nodes.params import Params
 
 
 class JoinParams(Params):
-    """Nothing to set: how branches join and merge is set on the node, as for every kind."""
+    """No parameters: the node itself says how its branches join and merge, as for every kind."""
 
 
 def evaluate(work: Work) -> Outcome:
     return Outcome(passed_through(work.inputs))
 
 
-KIND = Kind("join", Nature.PURE, JoinParams, "a place where branches meet; puts out what came in", evaluate=evaluate)
+KIND = Kind("join", Nature.PURE, JoinParams, "a place where branches meet; puts out its input", evaluate=evaluate)

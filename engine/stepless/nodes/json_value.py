@@ -1,4 +1,4 @@
-"""From what Python code returns to JSON values, or to the place where that is not possible."""
+"""Converts the values that Python code returns to JSON, and reports the path of a value that cannot be converted."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from stepless.model.json import JSON
 
 
 class NotJson(Exception):
-    """A value that JSON has no word for. `path` is where it lies (`$.items[3].when`), `mend` what to return instead."""
+    """A value that JSON cannot represent. `path` is its place (`$.items[3].when`), `mend` says what to return instead."""
 
     def __init__(self, what: str, mend: str = "") -> None:
         super().__init__(what)
@@ -37,9 +37,9 @@ class NotJson(Exception):
 
 
 def to_json(value: object) -> JSON:
-    """A JSON value that shares no list or object with `value`. Tuples become lists; pydantic models, dataclasses, enums
-    and mappings become what they hold. Raises `NotJson` for everything else, also for NaN and lone surrogates, and for
-    values nested deeper than MAX_DOCUMENT_DEPTH, as circular ones are."""
+    """A JSON value that shares no list or object with `value`. Tuples become lists; pydantic models, dataclasses and mappings
+    become objects; enums become their values. Raises `NotJson` for other types, NaN, lone surrogates, and values nested deeper
+    than MAX_DOCUMENT_DEPTH, as circular ones are."""
     return _convert(value, MAX_DOCUMENT_DEPTH)
 
 
@@ -52,7 +52,7 @@ def copied(value: JSON) -> JSON:
 
 
 def as_text(value: JSON) -> str:
-    """Text as it is, nothing as nothing, any other value as JSON."""
+    """Text unchanged, null as the empty text, any other value as JSON."""
     if isinstance(value, str):
         return value
     return "" if value is None else json.dumps(value, ensure_ascii=False, separators=(",", ":"))
@@ -84,7 +84,7 @@ def _integer(value: int, depth: int) -> JSON:
 
 def _number(value: float, depth: int) -> JSON:
     if not isfinite(value):
-        raise NotJson(f"the number {value}, which JSON does not know", "return None or text")
+        raise NotJson(f"the number {value}, which JSON does not have", "return None or text")
     return value
 
 
@@ -104,7 +104,7 @@ def _object(value: Mapping[Any, Any], depth: int) -> JSON:
     fields = {}
     for name, item in value.items():
         if not isinstance(name, str):
-            raise NotJson(f"the key {name!r:.60} is no text but {type(name).__name__}", "use text keys")
+            raise NotJson(f"the key {name!r:.60} is {type(name).__name__}, not text", "use text keys")
         try:
             fields[_text(str(name), 0)] = _convert(item, depth - 1)
         except NotJson as found:
@@ -114,7 +114,7 @@ def _object(value: Mapping[Any, Any], depth: int) -> JSON:
 
 def _not_too_deep(depth: int) -> None:
     if depth <= 0:
-        raise NotJson(f"nested deeper than {MAX_DOCUMENT_DEPTH} levels, or in a circle")
+        raise NotJson(f"nested deeper than {MAX_DOCUMENT_DEPTH} levels, or circular")
 
 
 _RULES: Final[Mapping[type, Callable[[Any, int], JSON]]] = {
@@ -131,7 +131,7 @@ _MENDS: Final[Mapping[str, str]] = {
 
 
 def _foreign(value: Any, depth: int) -> JSON:
-    """Values of other types than JSON's own: what they hold, if that is clear."""
+    """Converts values of types other than JSON's own, if their contents are unambiguous."""
     if isinstance(value, Enum):
         return _convert(value.value, depth)
     if isinstance(value, BaseModel):
@@ -151,5 +151,5 @@ def _foreign(value: Any, depth: int) -> JSON:
 def _dumped(model: BaseModel) -> JSON:
     try:
         return model.model_dump(mode="json")
-    except (ValueError, TypeError) as error:  # also pydantic's own serialization error
+    except (ValueError, TypeError) as error:  # includes pydantic's serialization error
         raise NotJson(f"{type(model).__name__} cannot be written as JSON: {error}") from error

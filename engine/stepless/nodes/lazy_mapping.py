@@ -1,4 +1,4 @@
-"""Tables whose entries are loaded when they are first asked for: a run needs few of the kinds, and no library of the others."""
+"""Mappings that load an entry on its first use: a run needs few kinds, and should not import the libraries of the others."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ T = TypeVar("T")
 
 
 def attribute(module: str, name: str) -> Callable[[], Any]:
-    """What loads that name of `stepless.nodes.<module>`."""
+    """A function that loads an attribute of `stepless.nodes.<module>`."""
     return lambda: getattr(import_module(f"stepless.nodes.{module}"), name)
 
 
 class LazyMapping(Mapping[str, T]):
-    """By name what `make` makes of it, once. Names are known, counted and told without making anything."""
+    """Creates each value once, on first use, with the function that `make` has for its name. Listing names creates no value."""
 
     def __init__(self, make: Mapping[str, Callable[[], T]]) -> None:
         self._make = make
@@ -37,7 +37,7 @@ class LazyMapping(Mapping[str, T]):
 
 
 class LayeredMapping(Mapping[str, T]):
-    """Several tables as one: the first that has a name answers."""
+    """Combines several mappings: the first one that has a name provides its value."""
 
     def __init__(self, *tables: Mapping[str, T]) -> None:
         self._tables = tables

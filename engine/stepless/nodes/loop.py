@@ -1,4 +1,4 @@
-"""`loop`: runs its body turn after turn."""
+"""The kind `loop`: runs its body turn after turn."""
 
 from __future__ import annotations
 
@@ -14,22 +14,22 @@ MODES: Final = ("times", "items", "while", "do_while")
 
 
 class LoopParams(ContainerParams):
-    """Exactly one of `times`, `items`, `while` and `do_while` says how many turns there are."""
+    """Exactly one of `times`, `items`, `while` and `do_while` sets the number of turns."""
 
     times: str | int | None = None
-    """So many turns."""
+    """The number of turns."""
     items: str | list[Any] | dict[str, Any] | None = None
-    """A turn for each item of a list, or for each [key, value] of an object."""
+    """One turn for each item of a list, or for each [key, value] of an object."""
     while_: str | bool | None = Field(None, alias="while")
-    """Turns as long as this holds, tested before each."""
+    """Runs turns while this is true; tested before each turn."""
     do_while: str | bool | None = None
-    """Turns as long as this holds, tested after each: at least one."""
+    """Runs turns while this is true; tested after each turn, so there is at least one."""
 
 
 def check(params: LoopParams, path: str) -> list[Finding]:
     findings = check_container(params, path, MODES)
     if isinstance(params.times, int) and params.times < 0:
-        findings.append(Finding("out_of_range", f"{path}.times", f"{params.times} turns cannot be run", "Use 0 or more."))
+        findings.append(Finding("out_of_range", f"{path}.times", f"there cannot be {params.times} turns", "Use 0 or more."))
     return findings
 
 

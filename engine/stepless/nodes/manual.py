@@ -1,4 +1,4 @@
-"""`manual`: a run that somebody starts by hand or by API."""
+"""The kind `manual`: starts a run by hand or by the API."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from stepless.nodes.params import Params
 
 
 class ManualParams(Params):
-    """Nothing to set."""
+    """No parameters."""
 
 
 def evaluate(work: Work) -> Outcome:

@@ -1,4 +1,4 @@
-"""`parallel`: runs its body for several branches at once."""
+"""The kind `parallel`: runs its body for several branches at once."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ MODES: Final = ("branches", "items")
 
 
 class ParallelParams(ContainerParams):
-    """Exactly one of `branches` and `items` says how many turns there are."""
+    """Exactly one of `branches` and `items` sets the number of turns."""
 
     branches: str | int | None = None
-    """So many turns."""
+    """The number of turns."""
     items: str | list[Any] | dict[str, Any] | None = None
-    """A turn for each item of a list, or for each [key, value] of an object."""
+    """One turn for each item of a list, or for each [key, value] of an object."""
     window: int = Field(DEFAULT_WINDOW, ge=1, le=MAX_IN_FLIGHT)
     """How many turns run at once."""
 
@@ -28,8 +28,8 @@ class ParallelParams(ContainerParams):
 def check(params: ParallelParams, path: str) -> list[Finding]:
     findings = check_container(params, path, MODES)
     if isinstance(params.branches, int) and params.branches < 0:
-        told = f"{params.branches} branches cannot be run"
-        findings.append(Finding("out_of_range", f"{path}.branches", told, "Use 0 or more."))
+        message = f"there cannot be {params.branches} branches"
+        findings.append(Finding("out_of_range", f"{path}.branches", message, "Use 0 or more."))
     return findings
 
 

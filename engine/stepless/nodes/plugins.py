@@ -1,8 +1,8 @@
-"""Kinds from other packages: entry points of the group `stepless.kinds`, each an object (a module, as a rule) with `KIND` and,
-for an effectful kind, `run`.
+"""Loads kinds from other packages. Each is an entry point of the group `stepless.kinds`: an object, usually a module, with `KIND`
+and, for an effectful kind, `run`.
 
-They are loaded when somebody first asks for a kind that is not built in, or for all kinds: whoever uses built-in ones alone pays
-nothing for looking.
+They are loaded when a caller first requests a kind that is not built in, or lists all kinds. Using only built-in kinds loads
+none of them.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ T = TypeVar("T")
 
 @cache
 def plugins() -> Mapping[str, Any]:
-    """Every announced object by the name of its kind. Raises `ConfigError`: module_not_loaded, invalid_plugin, and kind_taken for
-    a name that two packages announce."""
-    from importlib.metadata import entry_points  # the e-mail parser comes with it
+    """The objects of all entry points, by the names of their kinds. Raises `ConfigError`: module_not_loaded, invalid_plugin, and
+    kind_taken for a name that two packages use."""
+    from importlib.metadata import entry_points  # imports the e-mail parser, which is slow
 
     found: dict[str, Any] = {}
     for point in sorted(entry_points(group=ENTRY_POINTS), key=lambda point: (point.name, point.value)):
@@ -31,7 +31,7 @@ def plugins() -> Mapping[str, Any]:
             plugin = point.load()
         except Exception as error:
             message = f"{point.value} cannot be imported: {type(error).__name__}: {error}"
-            raise ConfigError(message, code="module_not_loaded", place=place, mend="mend the package, or remove it") from error
+            raise ConfigError(message, code="module_not_loaded", place=place, mend="fix the package, or remove it") from error
         kind = getattr(plugin, "KIND", None)
         if not isinstance(kind, Kind) or not kind.name:
             message = f"{point.value} has no `KIND`"
@@ -43,11 +43,11 @@ def plugins() -> Mapping[str, Any]:
 
 
 def _taken(name: str, place: str) -> ConfigError:
-    return ConfigError(f"the kind {name} exists already", code="kind_taken", place=place, mend="give it another name")
+    return ConfigError(f"the kind {name} already exists", code="kind_taken", place=place, mend="give the kind another name")
 
 
 class WithPlugins(Mapping[str, T]):
-    """`own`, and what `pick` takes from every plug-in (None: nothing)."""
+    """`own`, extended by the value that `pick` returns for each plug-in (None: no entry)."""
 
     def __init__(self, own: Mapping[str, T], pick: Callable[[Any], T | None], reserved: Collection[str]) -> None:
         self._own = own

@@ -1,4 +1,4 @@
-"""`respond`: answers the caller of a webhook who waits."""
+"""The kind `respond`: answers the waiting caller of a webhook."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from stepless.nodes.params import Name, Params, Scalar, rendered
 
 
 class RespondParams(Params):
-    """The answer. Header values that are no text are written as JSON."""
+    """The HTTP response. Header values that are not text are written as JSON."""
 
     status: int = Field(200, ge=200, le=599)
     """The HTTP status."""
     headers: dict[Name, Scalar] = Field(default_factory=dict, max_length=MAX_HEADERS)
     """Header fields."""
     body: JSON = None
-    """The body, which is the run's output too."""
+    """The body, which is also the run's output."""
 
 
 def no_exits(params: RespondParams) -> tuple[str, ...]:
@@ -26,7 +26,7 @@ def no_exits(params: RespondParams) -> tuple[str, ...]:
 
 
 def evaluate(work: Work) -> Outcome:
-    """Puts out the body, which becomes the run's output. The first answer of a run wins."""
+    """Puts out the body, which becomes the run's output. Only the first response of a run counts."""
     params = rendered(RespondParams, work.params)
     answer = {"status": params.status, "headers": dict(params.headers), "body": params.body}
     return Outcome(params.body, handle=None, respond=answer)

@@ -1,4 +1,4 @@
-"""`router`: lets a model choose the exit."""
+"""The kind `router`: lets a model choose the exit."""
 
 from __future__ import annotations
 
@@ -22,18 +22,18 @@ Description = Annotated[str, StringConstraints(max_length=MAX_MESSAGE_CHARACTERS
 
 
 class RouterParams(Params):
-    """The routes, and what the model is asked about."""
+    """The routes, and the message that the model chooses a route for."""
 
     routes: dict[Name, Description] = Field(min_length=1, max_length=MAX_CASES)
-    """Exits with the descriptions that the model chooses by."""
+    """Exits, each with a description for the model."""
     provider: str | None = Field(None, min_length=1)
-    """Who is asked. The installation's default when left out."""
+    """The model provider. Default: the installation's."""
     model: str | None = Field(None, min_length=1)
-    """Which model. The installation's default when left out."""
+    """The model. Default: the installation's."""
     system: str | None = None
-    """What the model is told before its task."""
+    """A system prompt, placed before the task."""
     prompt: str | None = None
-    """What it is asked about. The merged input when left out."""
+    """The message to choose a route for. Default: the merged input."""
 
 
 def exits(params: RouterParams) -> tuple[str, ...]:
@@ -55,16 +55,16 @@ def caller(models: Models) -> Callable[[Call], Awaitable[Result]]:
 
     async def run(call: Call) -> Result:
         """Leaves by the route that the model names and puts out {route, reasoning, alternatives}: the alternatives are the other
-        routes, in document order. Raises `NodeFailure`: what the model's provider fails with; contract_violated
-        (`unknown_route`) for an answer that names none of the routes; config for parameters that do not fit."""
+        routes, in document order. Raises `NodeFailure`: the failures of the model's provider; contract_violated
+        (`unknown_route`) for an answer that names no route of the node; config for invalid parameters."""
         params = params_of(RouterParams, call, check=check)
         answer = await models.ask(_question(params, call))
         usage = {"input_tokens": answer.input_tokens, "output_tokens": answer.output_tokens}
         route, reasoning = _choice(answer.text)
         if route not in params.routes:
             known = ", ".join(list(params.routes)[:MAX_SHOWN_IDS])
-            told = f"the model chose {route!r:.100}, which is no route of this node"
-            raise NodeFailure("contract_violated", "unknown_route", told, mend=f"the routes are: {known}", usage=usage)
+            message = f"the model chose {route!r:.100}, which is not a route of this node"
+            raise NodeFailure("contract_violated", "unknown_route", message, mend=f"the routes are: {known}", usage=usage)
         alternatives = [name for name in params.routes if name != route]
         return Result({"route": route, "reasoning": reasoning, "alternatives": alternatives}, handle=route, usage=usage)
 
@@ -74,8 +74,8 @@ def caller(models: Models) -> Callable[[Call], Awaitable[Result]]:
 def _question(params: RouterParams, call: Call) -> Question:
     prompt = params.prompt if params.prompt is not None else as_text(passed_through(call.inputs))
     if not prompt.strip():
-        raise NodeFailure("config", "nothing_asked", "there is nothing to choose a route by: no prompt and no input",
-                          retryable=False, mend="give `prompt`, or an edge that brings the input")
+        raise NodeFailure("config", "nothing_asked", "there is no message to choose a route for: no prompt and no input",
+                          retryable=False, mend="give `prompt`, or add an edge with the input")
     routes = "\n".join(f"- {name}: {description}" for name, description in params.routes.items())
     task = (
         "Choose the one route that fits the message of the user best. "
@@ -95,7 +95,7 @@ def _question(params: RouterParams, call: Call) -> Question:
 
 
 def _choice(text: str) -> tuple[Any, str]:
-    """Route and reasoning. A model that answers no JSON may still have answered a name."""
+    """Route and reasoning. An answer that is not JSON may still be the name of a route."""
     start, end = text.find("{"), text.rfind("}")
     if start < 0 or end < start:
         return text.strip(), ""

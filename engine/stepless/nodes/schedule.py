@@ -1,4 +1,4 @@
-"""`schedule`: a run that the clock starts."""
+"""The kind `schedule`: starts runs at scheduled times."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _MINUTE_MS = 60_000
 def _whole_minutes(text: str) -> str:
     rate_ms = parse_duration_ms(text)
     if rate_ms == 0 or rate_ms % _MINUTE_MS:
-        raise ValueError(f"{text!r} is no whole number of minutes; schedules tick once a minute at most")
+        raise ValueError(f"{text!r} is not a whole number of minutes; a schedule fires at most once a minute")
     return text
 
 
@@ -29,23 +29,23 @@ def _readable_cron(text: str) -> str:
 
 
 class ScheduleParams(Params):
-    """Exactly one of `cron` and `rate` says when."""
+    """Exactly one of `cron` and `rate` sets the rhythm."""
 
     cron: Annotated[str, AfterValidator(_readable_cron)] | None = Field(
         None, max_length=100, pattern=r"^[0-9A-Za-z*/,?#-]+( +[0-9A-Za-z*/,?#-]+)*$",
     )
-    """Minute, hour, day of the month, month and day of the week in Unix's dialect, or those and the year in that of AWS."""
+    """A cron expression: Unix syntax with five fields, or AWS syntax with six (the sixth is the year)."""
     rate: Annotated[Duration, AfterValidator(_whole_minutes)] | None = None
-    """Every so often, in whole minutes."""
+    """The interval, in whole minutes."""
     timezone: str = Field("UTC", pattern=r"^[A-Za-z0-9_+-]+(/[A-Za-z0-9_+-]+)*$", max_length=64)
-    """The IANA name of the time zone that `cron` is read in."""
+    """The IANA name of the time zone of `cron`."""
 
 
 def check(params: ScheduleParams, path: str) -> list[Finding]:
     findings = exactly_one(params, path, ("cron", "rate"))
     if not _known_zone(params.timezone):
         findings.append(Finding("unknown_timezone", f"{path}.timezone", f"there is no time zone `{params.timezone}`",
-                                "Use a name of the IANA database such as `Europe/Berlin`."))
+                                "Use a name from the IANA database, such as `Europe/Berlin`."))
     return findings
 
 
@@ -56,7 +56,7 @@ def _known_zone(name: str) -> bool:
         except (ZoneInfoNotFoundError, OSError):
             continue
         return zone == name
-    return True  # no database on this machine: nothing can be said against the name
+    return True  # this machine has no time zone database, so the name cannot be checked
 
 
 def evaluate(work: Work) -> Outcome:
@@ -64,6 +64,6 @@ def evaluate(work: Work) -> Outcome:
 
 
 KIND = Kind(
-    "schedule", Nature.ENTRY, ScheduleParams, "starts a run when the clock says so",
+    "schedule", Nature.ENTRY, ScheduleParams, "starts runs at scheduled times",
     parts={"cron": Part.LITERAL, "rate": Part.LITERAL, "timezone": Part.LITERAL}, evaluate=evaluate, check=check,
 )

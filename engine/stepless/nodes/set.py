@@ -1,4 +1,4 @@
-"""`set`: writes run variables."""
+"""The kind `set`: writes run variables."""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ from stepless.nodes.params import Name, Params, rendered
 
 
 class SetParams(Params):
-    """What is written."""
+    """The variables to write."""
 
     variables: dict[Name, JSON] = Field(min_length=1)
-    """Names with their new values."""
+    """Names and their new values."""
 
 
 def evaluate(work: Work) -> Outcome:
-    """Puts out the mapping that it writes."""
+    """Puts out the variables that it writes."""
     variables = rendered(SetParams, work.params).variables
     return Outcome(variables, variables=variables)
 
 
-KIND = Kind("set", Nature.PURE, SetParams, "writes run variables; puts out what it wrote", evaluate=evaluate)
+KIND = Kind("set", Nature.PURE, SetParams, "writes run variables; puts them out", evaluate=evaluate)

@@ -1,4 +1,4 @@
-"""`transform`: builds a value out of references and expressions."""
+"""The kind `transform`: builds a value from references and expressions."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from stepless.nodes.params import Params
 
 
 class TransformParams(Params):
-    """What is put out."""
+    """The output."""
 
     value: JSON
-    """Any JSON with references and expressions."""
+    """The output: any JSON, with references and expressions."""
 
 
 def evaluate(work: Work) -> Outcome:
     return Outcome(work.params["value"])
 
 
-KIND = Kind("transform", Nature.PURE, TransformParams, "builds a value out of references and expressions", evaluate=evaluate)
+KIND = Kind("transform", Nature.PURE, TransformParams, "builds a value from references and expressions", evaluate=evaluate)

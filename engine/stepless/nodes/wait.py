@@ -1,4 +1,4 @@
-"""`wait`: lets time pass, for free."""
+"""The kind `wait`: waits for a time or until an instant, at no cost."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 class WaitParams(Params):
-    """Exactly one of `for` and `until` says how long."""
+    """Exactly one of `for` and `until` sets the end of the wait."""
 
     for_: Duration | None = Field(None, alias="for")
-    """For so long."""
+    """How long to wait."""
     until: str | int | None = None
-    """Until an instant: ISO-8601 text with an offset, or milliseconds since 1970 UTC. One that has passed waits for nothing."""
+    """The instant: ISO 8601 text with an offset, or milliseconds since 1970 UTC. A past instant ends the wait at once."""
 
 
 def check(params: WaitParams, path: str) -> list[Finding]:
@@ -31,7 +31,7 @@ def check(params: WaitParams, path: str) -> list[Finding]:
 
 
 def suspend(work: Work) -> Pause | Outcome:
-    """Completes by itself at the instant, with what came in as its output; at once when that has passed."""
+    """Completes at the instant, or at once if it has passed, and puts out its input."""
     params = rendered(WaitParams, work.params, check=check)
     if params.for_ is not None:
         resume_at_ms = work.now_ms + parse_duration_ms(params.for_)
@@ -42,7 +42,7 @@ def suspend(work: Work) -> Pause | Outcome:
         return Outcome(passed_through(work.inputs))
     if resume_at_ms - work.now_ms > MAX_DURATION_MS:
         raise ConfigError(f"{params.until!r} is more than {MAX_DURATION_MS // 86_400_000} days away", place="with.until",
-                          mend="wait for less; an instant as a number is in milliseconds")
+                          mend="use an earlier instant; a number is in milliseconds")
     return Pause("timer", resume_at_ms=resume_at_ms, exits=())
 
 
@@ -50,12 +50,13 @@ def _instant_ms(text: str) -> int:
     try:
         instant = datetime.fromisoformat(text)
     except ValueError:
-        raise ConfigError(f"{text[:60]!r} is no instant", place="with.until", mend="write it like 2030-01-31T09:00:00Z") from None
+        message, mend = f"{text[:60]!r} is not a valid instant", "use a form such as 2030-01-31T09:00:00Z"
+        raise ConfigError(message, place="with.until", mend=mend) from None
     if instant.tzinfo is None:
-        raise ConfigError(f"{text!r} has no offset, so it means another instant in every time zone", place="with.until",
+        raise ConfigError(f"{text!r} has no offset, so its instant depends on the time zone", place="with.until",
                           mend="end it with Z or an offset such as +02:00")
     since = instant - _EPOCH
-    return since.days * 86_400_000 + since.seconds * 1_000 + -(-since.microseconds // 1_000)  # up: never early
+    return since.days * 86_400_000 + since.seconds * 1_000 + -(-since.microseconds // 1_000)  # rounded up: never early
 
 
-KIND = Kind("wait", Nature.PAUSE, WaitParams, "lets time pass, then puts out what came in", suspend=suspend, check=check)
+KIND = Kind("wait", Nature.PAUSE, WaitParams, "lets time pass, then puts out its input", suspend=suspend, check=check)

@@ -1,4 +1,4 @@
-"""`webhook`: a run that an HTTP request starts. The request is judged by the API before there is a run."""
+"""The kind `webhook`: starts a run for an HTTP request. The API validates the request before it creates the run."""
 
 from __future__ import annotations
 
@@ -20,45 +20,45 @@ PATH: Final = r"^(/[A-Za-z0-9_-]+)+$"
 
 
 class Hmac(Params):
-    """HMAC-SHA256 over the raw body and an instant."""
+    """An HMAC-SHA256 signature over the raw body and a timestamp."""
 
     hmac: str = Field(min_length=1)
     """The shared key: `t=<unix seconds>,v1=<hex HMAC-SHA256 of "t.body">`."""
     header: HeaderName = "X-Signature"
     """The header field that carries the signature."""
     tolerance_s: int = Field(300, ge=0, le=MAX_TOLERANCE_S)
-    """How many seconds old, or ahead, a signature may be."""
+    """How many seconds the timestamp of a signature may be in the past or the future."""
 
 
 class Bearer(Params):
     bearer: str = Field(min_length=1)
-    """The token that must come in `Authorization: Bearer`."""
+    """The token that `Authorization: Bearer` must contain."""
 
 
 class Signed(Params):
-    """A signature by one of the schemes that are in use."""
+    """A signature by one of the supported schemes."""
 
     scheme: Literal["hmac", "github", "stripe", "standard"]
-    """How the sender signs: `github`, `stripe`, `standard` (Standard Webhooks), or `hmac`, which `{hmac: …}` is short for."""
+    """The sender's scheme: `github`, `stripe`, `standard` (Standard Webhooks), or `hmac`, whose short form is `{hmac: …}`."""
     secret: str = Field(min_length=1)
-    """What is shared with the sender."""
+    """The secret that is shared with the sender."""
     header: HeaderName | None = None
     """With `hmac`: the header field that carries the signature."""
     tolerance_s: int = Field(300, ge=0, le=MAX_TOLERANCE_S)
-    """How many seconds old, or ahead, a signature may be. `github` signs no time."""
+    """How many seconds the timestamp of a signature may be in the past or the future. `github` has no timestamp."""
 
 
 class WebhookParams(Params):
     path: str = Field(pattern=PATH, max_length=MAX_PATH_CHARACTERS)
     """The path below `/hooks`."""
     method: Method | Annotated[list[Method], Field(min_length=1, max_length=5)] = "POST"
-    """The method, or several."""
+    """One or several HTTP methods."""
     auth: Literal["none"] | Hmac | Bearer | Signed = "none"
-    """How the caller proves itself: a signature (`hmac`, or a `scheme`), a `bearer` token, or `none`."""
+    """How the caller authenticates: a signature (`hmac`, or a `scheme`), a `bearer` token, or `none`."""
     schema_: dict[str, Any] | None = Field(None, alias="schema")
-    """JSON Schema of the body: what breaks it is refused with 422 before there is a run."""
+    """JSON Schema of the body. The API refuses any other body with 422, without a run."""
     response: Literal["async", "wait"] = "async"
-    """`async` answers 202 at once; `wait` waits for a `respond`, or for the run's end."""
+    """`async` answers 202 at once; `wait` waits for a `respond` node, or for the run's end."""
 
 
 def check(params: WebhookParams, path: str) -> list[Finding]:
@@ -67,11 +67,11 @@ def check(params: WebhookParams, path: str) -> list[Finding]:
                         "Set `auth: {hmac: \"${NAME}\"}` or `{bearer: \"${NAME}\"}`, or say `auth: none`.")]
     match params.auth:
         case Hmac(hmac=secret) | Bearer(bearer=secret) | Signed(secret=secret) if "${" not in secret:
-            return [warning("secret_in_document", f"{path}.auth", "the secret stands in the document itself",
+            return [warning("secret_in_document", f"{path}.auth", "the document itself contains the secret",
                             "Keep it in the environment or the secret store and write `${NAME}`.")]
         case Signed(scheme=scheme, header=str()) if scheme != "hmac":
-            told = f"the scheme `{scheme}` names its own header"
-            return [warning("unused_parameter", f"{path}.auth.header", told, "Leave it out.")]
+            message = f"the scheme `{scheme}` has its own header"
+            return [warning("unused_parameter", f"{path}.auth.header", message, "Leave it out.")]
     return []
 
 

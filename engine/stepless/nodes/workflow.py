@@ -1,4 +1,4 @@
-"""`workflow`: runs another workflow as a child run and waits for it. Its code needs the store, so the runtime brings it."""
+"""The kind `workflow`: runs another workflow as a child run and waits for it. Its code needs the store, so the runtime has it."""
 
 from __future__ import annotations
 
@@ -15,20 +15,20 @@ ID: Final = r"^[a-z0-9][a-z0-9-]{0,63}$"
 
 
 class WorkflowParams(Params):
-    """Which workflow is run, and with what."""
+    """The workflow and its inputs."""
 
     workflow: str = Field(pattern=ID)
-    """The id of a published workflow. Its newest version is run."""
+    """The id of a published workflow. The child run uses its newest version."""
     inputs: Any = None
     """The child run's inputs."""
 
 
 def check(params: WorkflowParams, path: str) -> list[Finding]:
-    """Inputs are kept, and only a run's own secrets are masked in what is kept of it."""
+    """A finding if the inputs contain a secret: they are stored, and a run masks only its own secrets in what it stores."""
     if "${" not in json.dumps(params.inputs, ensure_ascii=False, default=str):
         return []
-    return [Finding("secret_in_inputs", f"{path}.inputs", "a secret would be kept among the inputs of the child run",
-                    "List the name in the `env` of the other workflow and read it there.")]
+    return [Finding("secret_in_inputs", f"{path}.inputs", "the secret would be stored in the inputs of the child run",
+                    "List the name in the `env` of the other workflow, and read it there.")]
 
 
 KIND = Kind("workflow", Nature.EFFECT, WorkflowParams, "runs another workflow as a child run; puts out its output", check=check)

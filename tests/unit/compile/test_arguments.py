@@ -12,7 +12,7 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 from stepless.compile import check_document
 from stepless.model.findings import Finding, Severity
 from stepless.nodes import KINDS
-from stepless.nodes.function import FunctionCall, function, registered_anew, signatures
+from stepless.nodes.function import FunctionCall, function, replacing_registrations, signatures
 
 
 class Item(BaseModel):
@@ -51,7 +51,7 @@ def noted(at: Annotated[str | None, Field(max_length=3)] = None) -> None: ...
 
 @pytest.fixture(autouse=True)
 def registered() -> Iterator[None]:
-    with registered_anew([]):
+    with replacing_registrations([]):
         for name, callable in {"refund": refund, "charge": charge, "loose": loose, "spans": spans, "nothing": nothing,
                                "by_place": by_place, "noted": noted}.items():
             function(name)(callable)
@@ -135,8 +135,8 @@ def test_what_does_not_fit_is_told_with_the_parameters(call: str, args: Any, exp
 def test_a_function_that_no_node_can_call_is_a_finding_of_its_own() -> None:
     (finding,) = judged("by_place", {"a": 1})
     assert (finding.code, finding.path) == ("invalid_function", "nodes.x.with.call")
-    assert "`a` cannot be given by name" in finding.message
-    assert finding.mend == "Take out the `/`, or wrap it."
+    assert "`a` cannot be passed by name" in finding.message
+    assert finding.mend == "Remove the `/`, or wrap it."
 
 
 def test_names_alone_say_nothing_of_arguments() -> None:

@@ -117,7 +117,7 @@ def test_arguments_that_do_not_fit_are_named(callable: Any, args: Any, told: str
 
 
 @pytest.mark.parametrize(("callable", "told"), [
-    (unreadable, "Decimal"), (unfit, "`engine`"), (by_place, "`a` cannot be given by name"),
+    (unreadable, "Decimal"), (unfit, "`engine`"), (by_place, "`a` cannot be passed by name"),
 ])
 def test_a_function_that_cannot_be_called_by_name_says_why(callable: Any, told: str, invoke: Any) -> None:
     failed = failure(lambda: invoke(callable, {"price": 1, "engine": 1, "a": 1}))
@@ -279,7 +279,7 @@ def test_a_name_belongs_to_one_callable() -> None:
 
 @pytest.mark.parametrize("name", ["", "a b", ".a", "a.", "a..b", "1a", "a" * 201, "os;system"])
 def test_a_malformed_name_is_refused(name: str) -> None:
-    with pytest.raises(ConfigError, match="no name for a function"):
+    with pytest.raises(ConfigError, match="not a valid name for a function"):
         function(name)
 
 

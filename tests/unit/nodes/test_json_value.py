@@ -69,7 +69,7 @@ def test_what_json_has_no_word_for_is_named_with_its_place(value: object, path: 
 def test_a_circle_is_found_and_not_followed() -> None:
     circle: list[Any] = []
     circle.append({"again": circle})
-    with pytest.raises(NotJson, match="circle"):
+    with pytest.raises(NotJson, match="circular"):
         to_json(circle)
 
 

@@ -115,7 +115,7 @@ def test_a_container_with_two_modes_is_told_which(findings: Any) -> None:
     loop = KINDS["loop"]
     [finding] = loop.check(loop.params.model_validate({"times": 2, "while": "1", "body": {}}), "nodes.l.with")
     assert "exactly one of `times`, `items`, `while`, `do_while`" in finding.message
-    assert finding.message.endswith("given are `times`, `while`")
+    assert finding.message.endswith("found `times`, `while`")
 
 
 @pytest.mark.parametrize("params", [

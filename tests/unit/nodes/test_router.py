@@ -57,5 +57,5 @@ def test_an_unknown_route_fails_the_node_and_names_the_known_ones(call: Callable
 
 
 def test_there_must_be_something_to_choose_by(call: Callable[..., Call]) -> None:
-    with pytest.raises(NodeFailure, match="nothing to choose"):
+    with pytest.raises(NodeFailure, match="no message to choose"):
         routed(call, "other", prompt=" ")

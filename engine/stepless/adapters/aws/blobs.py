@@ -1,4 +1,4 @@
-"""Large values in one S3 bucket, by content."""
+"""Stores large values in one S3 bucket, keyed by content hash."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from botocore.exceptions import ClientError
 
 from stepless.adapters.aws.errors import LOST, MISSING, code_of, translated
 
-_KNOWN: Final = 1_000  # values that this process stored or saw: they need not be sent again
+_KNOWN: Final = 1_000  # values that this process has already stored and does not send again
 
 
 class S3Blobs:
-    """Objects `{prefix}{SHA-256}`; nothing here ever changes or deletes one. The role needs GetObject, PutObject, and ListBucket:
-    without the last one S3 calls a missing object forbidden."""
+    """Objects are named `{prefix}{SHA-256}`, and are never changed or deleted. The role needs GetObject, PutObject and
+    ListBucket: without ListBucket, S3 answers 403 instead of 404 for a missing object."""
 
     def __init__(self, client: Any, bucket: str, *, prefix: str = "blobs/") -> None:
         self._client = client

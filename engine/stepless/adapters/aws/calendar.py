@@ -1,10 +1,10 @@
-"""The calendar: schedules of EventBridge Scheduler, made when a workflow is published.
+"""The calendar on AWS: EventBridge Scheduler schedules, created when a workflow is published.
 
-A schedule's name says everything about it: the workflow, then the node, its rhythm and where it sends to, hashed. So to make one
-twice is to make it once, nothing is ever changed, only added and removed, and no schedule need be read. New ones are added
+A schedule's name is a hash of the workflow, followed by a hash of the node, its rhythm and its target. Creating the same schedule
+twice therefore has no effect, schedules are only added and removed, and their contents are never read. New schedules are added
 before old ones are removed: for a moment both may fire, and an instant that fires twice starts one run.
 
-They all lie in one group, apart from the runs' timers, which goes with the stack and takes them along.
+All of them are in one schedule group, separate from the runs' timers. Deleting the stack deletes the group and its schedules.
 """
 
 from __future__ import annotations
@@ -23,16 +23,16 @@ from stepless.ports import Rhythm
 if TYPE_CHECKING:
     from stepless.model.cron import Cron
 
-_LATE_S: Final = 24 * 3_600  # how long a firing that the queue refuses is tried again: as long as a start is known again
+_LATE_S: Final = 24 * 3_600  # how long Scheduler retries a message that the queue refuses: as long as starts are deduplicated
 _GONE: Final = frozenset({"ResourceNotFoundException"})
 _REFUSED: Final = frozenset({"ValidationException"})
-_SCHEDULED_TIME: Final = "<aws.scheduler.scheduled-time>"  # Scheduler puts the instant there, in ISO 8601
+_SCHEDULED_TIME: Final = "<aws.scheduler.scheduled-time>"  # Scheduler replaces this with the instant, in ISO 8601
 _UNITS: Final = ((86_400_000, "day"), (3_600_000, "hour"), (60_000, "minute"))
 
 
 class SchedulerCalendar:
-    """`group` holds the schedules; `role_arn` may send to `queue_arn`, and to `dlq_arn` what cannot be delivered there. A message
-    is {`field`: {workflow, node, at}}."""
+    """`group` holds the schedules. `role_arn` may send to `queue_arn`, and to `dlq_arn`, which gets undeliverable messages. A
+    message is {`field`: {workflow, node, at}}."""
 
     def __init__(self, client: Any, *, group: str, role_arn: str, queue_arn: str, dlq_arn: str, field: str) -> None:
         self._client = client
@@ -57,16 +57,16 @@ class SchedulerCalendar:
             raise refused[0]
 
     def _names(self, workflow_id: str) -> Iterator[str]:
-        given: dict[str, Any] = {"GroupName": self._group, "NamePrefix": _prefix(workflow_id), "MaxResults": 100}
+        request: dict[str, Any] = {"GroupName": self._group, "NamePrefix": _prefix(workflow_id), "MaxResults": 100}
         while True:
-            page = self._client.list_schedules(**given)
+            page = self._client.list_schedules(**request)
             yield from (schedule["Name"] for schedule in page["Schedules"])
             if not page.get("NextToken"):
                 return
-            given["NextToken"] = page["NextToken"]
+            request["NextToken"] = page["NextToken"]
 
     def _add(self, name: str, workflow_id: str, rhythm: Rhythm, text: str) -> list[ConfigError]:
-        """Why it was refused, if it was."""
+        """Creates a schedule. Returns an error if AWS refuses its expression, else an empty list."""
         try:
             self._client.create_schedule(
                 Name=name,
@@ -79,9 +79,9 @@ class SchedulerCalendar:
             )
         except ClientError as error:
             if code_of(error) in _REFUSED:
-                said = error.response.get("Error", {}).get("Message", "")
-                message = f"the version is published, but AWS refuses `{text}`: {said}"
-                mend = "mend the rhythm and publish the workflow again"
+                detail = error.response.get("Error", {}).get("Message", "")
+                message = f"the version is published, but AWS refuses `{text}`: {detail}"
+                mend = "correct the rhythm and publish the workflow again"
                 return [ConfigError(message, code="schedule_refused", place=f"node {rhythm.node}", mend=mend)]
             if code_of(error) not in LOST:
                 raise
@@ -105,20 +105,21 @@ class SchedulerCalendar:
                 raise
 
     def _name(self, workflow_id: str, rhythm: Rhythm, text: str) -> str:
-        """Names have at most 64 characters, of few kinds."""
-        told = json.dumps([rhythm.node, text, rhythm.timezone, self._role_arn, self._queue_arn, self._dlq_arn, self._field])
-        return f"{_prefix(workflow_id)}{sha256(told.encode()).hexdigest()[:24]}"
+        """Scheduler allows names of up to 64 letters, digits, hyphens, underscores and periods."""
+        hashed = json.dumps([rhythm.node, text, rhythm.timezone, self._role_arn, self._queue_arn, self._dlq_arn, self._field])
+        return f"{_prefix(workflow_id)}{sha256(hashed.encode()).hexdigest()[:24]}"
 
 
 def _prefix(workflow_id: str) -> str:
     return f"{sha256(workflow_id.encode()).hexdigest()[:32]}-"
 
 
-# -- the dialect ------------------------------------------------------------------------------------------------------
+# -- schedule expressions ---------------------------------------------------------------------------------------------
 
 
 def expressions(rhythm: Rhythm) -> Sequence[str]:
-    """A rhythm in AWS's words: `rate(…)` or `cron(…)`. Unix's "on the 13th or on Fridays" takes two."""
+    """A rhythm in AWS syntax: `rate(…)` or `cron(…)`. A Unix cron expression with both days, "on the 13th or on Fridays", takes
+    two."""
     if rhythm.rate_ms is not None:
         unit_ms, unit = next((size, name) for size, name in _UNITS if rhythm.rate_ms % size == 0)
         number = rhythm.rate_ms // unit_ms
@@ -126,13 +127,13 @@ def expressions(rhythm: Rhythm) -> Sequence[str]:
     text = " ".join((rhythm.cron or "").upper().split())
     if len(text.split()) == 6:
         return [f"cron({text})"]
-    from stepless.model.cron import parse_cron  # with time zones: nothing that a runner needs
+    from stepless.model.cron import parse_cron  # imports time zones, which a runner does not need
 
     return [f"cron({fields})" for fields in _from_unix(parse_cron(text))]
 
 
 def _from_unix(cron: Cron) -> Iterator[str]:
-    """Every field as the numbers that it stands for: AWS counts weekdays from 1, and wants `?` for one of the two days."""
+    """Writes every field as numbers. AWS counts weekdays from 1, and requires `?` for one of the two day fields."""
     time, months = f"{_field(cron.minutes, 0, 59)} {_field(cron.hours, 0, 23)}", _field(cron.months, 1, 12)
     month_days, weekdays = cron.days.month_days, cron.days.weekdays
     if month_days is not None or weekdays is None:
@@ -142,13 +143,13 @@ def _from_unix(cron: Cron) -> Iterator[str]:
 
 
 def _field(numbers: Sequence[int] | frozenset[int] | None, low: int, high: int) -> str:
-    """`*` for all of them, else runs of numbers."""
+    """`*` for all numbers, else comma-separated numbers and ranges."""
     if numbers is None or len(numbers) == high - low + 1:
         return "*"
-    runs: list[list[int]] = []
+    ranges: list[list[int]] = []
     for number in sorted(numbers):
-        if runs and runs[-1][-1] == number - 1:
-            runs[-1].append(number)
+        if ranges and ranges[-1][-1] == number - 1:
+            ranges[-1].append(number)
         else:
-            runs.append([number])
-    return ",".join(str(run[0]) if len(run) == 1 else f"{run[0]}-{run[-1]}" for run in runs)
+            ranges.append([number])
+    return ",".join(str(one[0]) if len(one) == 1 else f"{one[0]}-{one[-1]}" for one in ranges)

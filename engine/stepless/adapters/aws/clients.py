@@ -1,4 +1,4 @@
-"""Clients of the services: one of each per process, made when it is first asked for, all with the same stated behaviour."""
+"""Creates boto3 clients: one per service and process, on first use, all with the same configuration."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from typing import Any, Final
 import boto3
 from botocore.config import Config
 
-# standard, not adaptive: adaptive slows every run of a process down because one partition is throttled. Three tries; above
-# them the runner has its own, and a message that comes again. A read that takes 5 s is lost: a request takes 10 ms. Connections
-# are kept for as many threads as a listing uses.
+# `standard`, not `adaptive`: `adaptive` slows down every run of a process because one partition is throttled. botocore tries
+# three times; beyond that the runner retries, and the queue redelivers its message. A request takes about 10 ms: a response that
+# takes more than 5 s is considered lost. The pool holds a connection for each thread that a listing uses.
 CONFIG: Final = Config(
     retries={"mode": "standard", "total_max_attempts": 3},
     connect_timeout=2,
@@ -22,8 +22,8 @@ CONFIG: Final = Config(
 
 @cache
 def client(service: str) -> Any:
-    """The client of `dynamodb`, `sqs`, `scheduler`, `s3`, `ssm`, `secretsmanager`… Region, credentials and endpoint come from
-    the environment, as boto3 finds them. Safe to use from several threads."""
+    """The client of `dynamodb`, `sqs`, `scheduler`, `s3`, `ssm`, `secretsmanager`… boto3 takes region, credentials and endpoint
+    from the environment. Safe to use from several threads."""
     return _session().client(service, config=CONFIG)
 
 

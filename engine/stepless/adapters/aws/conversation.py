@@ -1,7 +1,7 @@
-"""Bedrock's Converse, written and read: from a question to the request, from the response, whole or in pieces, to the answer.
+"""Bedrock's Converse operation: builds its requests from questions, and reads answers from whole or streamed responses.
 
-An answer that must keep a schema is asked for as a call of one more tool, ANSWER: every model that knows tools at all understands
-that, and it goes together with tools of the author's.
+To get an answer that follows a schema, the request offers one more tool, ANSWER, and the model gives its answer by calling it.
+Every model that supports tools supports this, and it works together with the author's own tools.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ def _message(turn: Turn) -> dict[str, Any]:
 
 
 def answer_of(response: Mapping[str, Any]) -> ModelAnswer:
-    """A whole response. Raises `NodeFailure` (moderation) when the model or a guardrail declined."""
+    """Reads a whole response. Raises `NodeFailure` (moderation) when the model or a guardrail declined."""
     blocks = response.get("output", {}).get("message", {}).get("content", [])
     texts = [block["text"] for block in blocks if "text" in block]
     uses = [block["toolUse"] for block in blocks if "toolUse" in block]
@@ -65,10 +65,11 @@ def answer_of(response: Mapping[str, Any]) -> ModelAnswer:
 
 
 class Assembly:
-    """An answer as its pieces arrive; `told` hears the text, which is the ANSWER's JSON where there is a schema."""
+    """Assembles an answer from the pieces of a stream. `on_text` is called with each piece of text; with a schema, the text is
+    the JSON of the ANSWER call."""
 
-    def __init__(self, told: Callable[[str], None]) -> None:
-        self._told = told
+    def __init__(self, on_text: Callable[[str], None]) -> None:
+        self._on_text = on_text
         self._texts: list[str] = []
         self._uses: dict[int, dict[str, str]] = {}
         self._stop = ""
@@ -92,15 +93,15 @@ class Assembly:
         use = self._uses.get(block)
         if "text" in delta:
             self._texts.append(delta["text"])
-            self._told(delta["text"])
+            self._on_text(delta["text"])
         elif use is not None and "toolUse" in delta:
             use["input"] += delta["toolUse"].get("input", "")
             if use["name"] == ANSWER:
-                self._told(delta["toolUse"].get("input", ""))
+                self._on_text(delta["toolUse"].get("input", ""))
 
     def answer(self) -> ModelAnswer:
         if not self._stop:
-            raise NodeFailure("provider_error", "model_unavailable", "the model's answer ended in the middle")
+            raise NodeFailure("provider_error", "model_unavailable", "the stream ended before the model's answer was complete")
         calls = [ToolCall(use["id"], use["name"], _parsed(use["input"])) for _, use in sorted(self._uses.items())]
         return _answer(self._texts, calls, self._stop, self._usage)
 
@@ -109,14 +110,14 @@ def _answer(texts: list[str], calls: list[ToolCall], stop: str, usage: Mapping[s
     text = "".join(texts)
     tokens = (int(usage.get("inputTokens", 0)), int(usage.get("outputTokens", 0)))
     if stop in _DECLINED:
-        told = f"the model or a guardrail declined to answer: {text[:PREVIEW_CHARACTERS] or stop}"
+        message = f"the model or a guardrail declined to answer: {text[:PREVIEW_CHARACTERS] or stop}"
         spent = dict(zip(("input_tokens", "output_tokens"), tokens, strict=True))
-        raise NodeFailure("moderation", "model_declined", told, usage=spent, phase="output")
+        raise NodeFailure("moderation", "model_declined", message, usage=spent, phase="output")
     finish = "length" if stop in _CUT_OFF else "stop"
     final = next((call for call in calls if call.name == ANSWER), None)
     if final is not None:
-        given = "" if final.arguments is None else json.dumps(dict(final.arguments), ensure_ascii=False)
-        return ModelAnswer(given, (), finish, *tokens)
+        answer = "" if final.arguments is None else json.dumps(dict(final.arguments), ensure_ascii=False)
+        return ModelAnswer(answer, (), finish, *tokens)
     return ModelAnswer(text, tuple(calls), "tools" if calls else finish, *tokens)
 
 

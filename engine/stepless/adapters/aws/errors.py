@@ -1,8 +1,8 @@
-"""Errors of botocore, classified in one table: what heals by itself, what never does, and what means "somebody else was first".
+"""Classifies botocore's errors: temporary, permanent, or a condition that failed because another caller was first.
 
-A call whose answer never came may have been carried out: such a `StoreUnavailable` has the fact `unsure`. botocore itself
-repeats a call then, and the repetition of a conditional write may collide with its own first try. So every verb that writes
-conditionally knows its own write again, or may be repeated without harm.
+A call without a response may have been carried out: its `StoreUnavailable` has the fact `unsure`. botocore itself repeats such a
+call, and the repetition of a conditional write may collide with its own first try. So every verb that writes conditionally
+recognizes its own write, or may be repeated without harm.
 """
 
 from __future__ import annotations
@@ -15,33 +15,33 @@ from botocore import exceptions as boto
 
 from stepless.errors import EngineBug, SteplessError, StoreUnavailable, StoreUnusable
 
-# Somebody else was first: never an error by itself, the verb decides what it means.
+# Another caller was first. Not an error by itself: the verb decides what it means.
 LOST: Final = frozenset({
     "ConditionalCheckFailedException",  # DynamoDB: a condition did not hold
     "ConflictException",  # Scheduler: a schedule of this name exists
     "PreconditionFailed",  # S3: an object of this key exists
 })  # fmt: skip
 
-# It is not there, which the verb may have expected.
+# The object does not exist, which the verb may have expected.
 MISSING: Final = frozenset({"NoSuchKey", "404", "ParameterNotFound"})
 
-# Refused before anything was done: try again, slower.
+# Refused before any change: retry, more slowly.
 THROTTLED: Final = frozenset({
     "ProvisionedThroughputExceededException", "ThrottlingException", "Throttling", "RequestLimitExceeded",
     "TooManyRequestsException", "RequestThrottled", "OverLimit", "KmsThrottled", "SlowDown", "LimitExceededException",
-    "ConditionalRequestConflict",  # S3: somebody is just writing it, and may yet fail
+    "ConditionalRequestConflict",  # S3: another caller is writing the object, and may still fail
 })  # fmt: skip
 
-# The service failed, before or after it did what it was asked to.
+# The service failed, before or after it carried out the call.
 FAILED: Final = frozenset({
     "InternalServerError", "InternalServerException", "InternalFailure", "InternalError", "InternalServiceError",
     "ServiceUnavailable", "ServiceUnavailableException", "ServiceFailure", "RequestTimeout", "RequestTimeoutException",
     "500", "502", "503", "504",
 })  # fmt: skip
 
-# Trying again is no use; what the operator can do about it.
+# Retrying does not help: code → what the operator can do.
 _ROLE: Final = "give the function's role this permission"
-_LOGIN: Final = "give valid credentials"
+_LOGIN: Final = "configure valid credentials"
 _MISSING: Final = "deploy the stack, or correct the name and the region"
 NEVER: Final = {
     "ResourceNotFoundException": _MISSING,
@@ -63,7 +63,7 @@ NEVER: Final = {
     "ServiceQuotaExceededException": "ask for a higher quota",
 }
 
-# Errors of the client, before or instead of an answer: whether the call may have been carried out.
+# Errors of the client without a response from the service: whether the call may have been carried out.
 UNREACHED: Final[dict[type[Exception], bool]] = {
     boto.EndpointConnectionError: False,
     boto.ConnectTimeoutError: False,
@@ -85,22 +85,22 @@ UNUSABLE: Final[dict[type[Exception], str]] = {
 
 
 def code_of(error: boto.ClientError) -> str:
-    """The service's own word for it."""
+    """The service's error code; empty if the response has none."""
     return str(error.response.get("Error", {}).get("Code", ""))
 
 
 def translate(error: Exception, place: str) -> SteplessError:
-    """Which of our errors it is. `place` is the table, queue or bucket."""
+    """The Stepless error for an error of boto3. `place` is the table, queue or bucket."""
     if isinstance(error, boto.ClientError):
-        code, said = code_of(error), f"{code_of(error)} at {error.operation_name}"
+        code, message = code_of(error), f"{code_of(error)} at {error.operation_name}"
         status = int(error.response.get("ResponseMetadata", {}).get("HTTPStatusCode", 0))
         if code in THROTTLED:
-            return StoreUnavailable(said, place=place, mend="try again later", unsure=False)
+            return StoreUnavailable(message, place=place, mend="try again later", unsure=False)
         if code in NEVER:
-            return StoreUnusable(said, place=place, mend=NEVER[code])
+            return StoreUnusable(message, place=place, mend=NEVER[code])
         if code in FAILED or status >= 500:
-            return StoreUnavailable(said, place=place, mend="try again", unsure=True)
-        return EngineBug(f"{said}: {error.response.get('Error', {}).get('Message', '')}", place=place)
+            return StoreUnavailable(message, place=place, mend="try again", unsure=True)
+        return EngineBug(f"{message}: {error.response.get('Error', {}).get('Message', '')}", place=place)
     for kind, mend in UNUSABLE.items():
         if isinstance(error, kind):
             return StoreUnusable(str(error), place=place, mend=mend)
@@ -112,7 +112,7 @@ def translate(error: Exception, place: str) -> SteplessError:
 
 @contextmanager
 def translated(place: str) -> Iterator[None]:
-    """Lets no foreign error out. What was LOST or MISSING must be caught inside, by `ClientError`."""
+    """Translates every boto3 error that leaves the block. The block itself must catch LOST and MISSING, as `ClientError`."""
     try:
         yield
     except (boto.ClientError, boto.BotoCoreError) as error:

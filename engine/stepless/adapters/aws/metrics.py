@@ -1,4 +1,4 @@
-"""The port `Meter` on Lambda: metrics in CloudWatch's embedded format, one line of JSON for whatever is told.
+"""The port `Meter` on Lambda: metrics in CloudWatch's embedded metric format, and one line of JSON for each report.
 
 Wired by runtime/wiring/aws.py, flushed by every function of functions/.
 """
@@ -12,8 +12,8 @@ from aws_lambda_powertools.metrics import MetricUnit
 
 
 class EmfMeter:
-    """Collects until `flush`, which prints. Namespace, service and level come from the environment, as Powertools reads them.
-    Values are dimensioned by the service alone: what names a run or an instance is told, not measured."""
+    """Collects metrics until `flush`, which prints them. Powertools reads namespace, service and log level from the environment.
+    The only dimension of a metric is the service: ids of runs and instances go into the log line."""
 
     def __init__(self) -> None:
         self._metrics = Metrics()
@@ -29,6 +29,6 @@ class EmfMeter:
         self._logger.info(what, extra=dict(facts))
 
     def flush(self) -> None:
-        """Prints what was measured since the last time, if anything was."""
+        """Prints the metrics that were collected since the last call, if there are any."""
         if self._metrics.provider.metric_set:
             self._metrics.flush_metrics()

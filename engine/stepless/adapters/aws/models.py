@@ -1,4 +1,4 @@
-"""Models on Bedrock, by its Converse operation: one request for the models of all makers."""
+"""Models on Bedrock, called by its Converse operation, which has one request format for the models of all providers."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from stepless.limits import MAX_MODEL_CALLS, MODEL_CONNECT_S, MODEL_READ_S, PREV
 from stepless.model.conversation import ModelAnswer, Question
 from stepless.model.work import NodeFailure
 
-# One try: whether and when there is another is the node's to say.
+# One try: the node's retry policy decides about further ones.
 CONFIG: Final = Config(
     retries={"mode": "standard", "total_max_attempts": 1},
     connect_timeout=MODEL_CONNECT_S,
@@ -39,9 +39,9 @@ _BROKE: Final = frozenset({
 
 
 class BedrockModels:
-    """Asks in `region`, by default for `model` (a model's or an inference profile's id). boto3 blocks, so each question has a
-    thread, MAX_MODEL_CALLS at once; a question that nobody waits for any more keeps its thread until the next piece of its answer
-    or MODEL_READ_S."""
+    """Asks models in `region`. `model`, the id of a model or an inference profile, is the default. boto3 blocks, so each question
+    has a thread, MAX_MODEL_CALLS at once. An abandoned question keeps its thread until the next piece of its answer, or for
+    MODEL_READ_S."""
 
     def __init__(self, region: str | None = None, model: str | None = None, client: Any = None) -> None:
         self._model = model
@@ -52,7 +52,7 @@ class BedrockModels:
         """See `Models.ask`."""
         model = question.model or self._model
         if model is None:
-            raise NodeFailure("config", "model_missing", "no model is named", retryable=False,
+            raise NodeFailure("config", "model_missing", "no model is configured", retryable=False,
                               mend="give `model`, or set STEPLESS_BEDROCK_MODEL")
         request, over = request_of(question, model), Event()
         answer = asyncio.get_running_loop().run_in_executor(self._threads, self._ask, request, delta, over)
@@ -69,7 +69,7 @@ class BedrockModels:
             if delta is None:
                 return answer_of(self._client.converse(**request))
             return _read(self._client.converse_stream(**request)["stream"], delta, over)
-        except boto.ClientError as error:  # also what breaks off in the middle of a stream
+        except boto.ClientError as error:  # includes errors in the middle of a stream
             raise failure_of(error) from error
         except (boto.ReadTimeoutError, boto.ConnectTimeoutError) as error:
             raise NodeFailure("timeout", "timeout", "Bedrock did not answer in time") from error
@@ -77,7 +77,7 @@ class BedrockModels:
             raise NodeFailure("http_error", "model_request_refused", str(error)[:PREVIEW_CHARACTERS], retryable=False,
                               mend="check credentials, region and parameters") from error
         except boto.BotoCoreError as error:
-            raise NodeFailure("provider_error", "model_unavailable", f"Bedrock is out of reach: {error}") from error
+            raise NodeFailure("provider_error", "model_unavailable", f"Bedrock cannot be reached: {error}") from error
 
 
 @cache
@@ -98,20 +98,20 @@ def _read(stream: Any, delta: Callable[[str], None], over: Event) -> ModelAnswer
 
 
 def failure_of(error: boto.ClientError) -> NodeFailure:
-    """What a refusal of the service means."""
+    """The node failure for an error that the service returned."""
     code = str(error.response.get("Error", {}).get("Code", ""))
     status = int(error.response.get("ResponseMetadata", {}).get("HTTPStatusCode", 0))
-    said = f"{code}: {error.response.get('Error', {}).get('Message', '')}"[:PREVIEW_CHARACTERS]
+    message = f"{code}: {error.response.get('Error', {}).get('Message', '')}"[:PREVIEW_CHARACTERS]
     if code in _RATE or status == 429:
-        return NodeFailure("rate_limit", "model_rate_limited", said, retry_after_ms=_retry_after_ms(error))
+        return NodeFailure("rate_limit", "model_rate_limited", message, retry_after_ms=_retry_after_ms(error))
     if code in _LATE:
-        return NodeFailure("timeout", "timeout", said)
+        return NodeFailure("timeout", "timeout", message)
     if code in _BROKE or status >= 500:
-        return NodeFailure("provider_error", "model_unavailable", said)
-    return NodeFailure("http_error", "model_request_refused", said, retryable=False,
+        return NodeFailure("provider_error", "model_unavailable", message)
+    return NodeFailure("http_error", "model_request_refused", message, retryable=False,
                        mend="check the model's id, the region, access to the model and the role's permission")
 
 
 def _retry_after_ms(error: boto.ClientError) -> int | None:
-    said = error.response.get("ResponseMetadata", {}).get("HTTPHeaders", {}).get("retry-after", "")
-    return int(said) * 1000 if str(said).isdecimal() and len(str(said)) < 8 else None
+    seconds = str(error.response.get("ResponseMetadata", {}).get("HTTPHeaders", {}).get("retry-after", ""))
+    return int(seconds) * 1000 if seconds.isdecimal() and len(seconds) < 8 else None

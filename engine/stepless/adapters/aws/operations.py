@@ -1,7 +1,7 @@
-"""Any operation of any service, by name. botocore's own models say what an operation takes; nothing here knows a service.
+"""Calls any operation of any AWS service by name. All operations come from botocore's models; no service has its own code here.
 
-JSON has no words for some values: instants are ISO 8601 texts, and bytes are text where they are UTF-8, else `{"base64": …}`,
-both ways.
+Some values have no JSON type. In both directions, instants are ISO 8601 texts, and bytes are text if they are UTF-8, else
+`{"base64": …}`.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from stepless.model.json import JSON
 from stepless.model.work import NodeFailure
 from stepless.ports import Misfit
 
-_READ_S: Final = (10, 60, 300, 900)  # a client for each: the one that outlasts the attempt by the least is used
+_READ_S: Final = (10, 60, 300, 900)  # a client for each read timeout; a call uses the shortest one that covers its attempt
 _CONFIG: Final = frozenset({
     "ParamValidationError", "UnknownServiceError", "NoCredentialsError", "PartialCredentialsError", "NoRegionError",
     "InvalidRegionError", "UnknownRegionError",
@@ -34,7 +34,7 @@ _CONFIG: Final = frozenset({
 
 
 class BotoOperations:
-    """The port `Aws` over boto3. `endpoint_url` is for tests. Region and credentials come from the environment."""
+    """The port `Aws` with boto3. `endpoint_url` is for tests. Region and credentials come from the environment."""
 
     def __init__(self, endpoint_url: str | None = None) -> None:
         self._endpoint_url = endpoint_url
@@ -49,7 +49,7 @@ class BotoOperations:
         return misfits(model, params)
 
     async def call(self, service: str, action: str, params: Mapping[str, JSON], *, token: str, timeout_ms: int) -> JSON:
-        """See `Aws.call`. A call that nobody waits for any more goes on in its thread until the client gives it up."""
+        """See `Aws.call`. An abandoned call continues in its thread until the client's timeout."""
         answer = asyncio.get_running_loop().run_in_executor(self._threads, self._call, service, action, params, token, timeout_ms)
         return await answer
 
@@ -57,12 +57,12 @@ class BotoOperations:
         what = f"{service}.{action}"
         try:
             model = _operation(service, action)
-            given = given_of(model.input_shape, dict(params))
+            arguments = given_of(model.input_shape, dict(params))
             for name in model.idempotent_members:
-                given.setdefault(name, stable_uuid(f"{token}:{what}"))
+                arguments.setdefault(name, stable_uuid(f"{token}:{what}"))
             read_s = next((seconds for seconds in _READ_S if seconds * 1000 >= timeout_ms), _READ_S[-1])
             client = _client(service, read_s, self._endpoint_url)
-            return json_of(getattr(client, xform_name(model.name))(**given))
+            return json_of(getattr(client, xform_name(model.name))(**arguments))
         except KeyError as error:
             raise NodeFailure("config", "unknown_operation", f"{what}: there is no such operation", retryable=False) from error
         except (boto.ClientError, boto.BotoCoreError) as error:
@@ -71,7 +71,7 @@ class BotoOperations:
 
 @cache
 def _client(service: str, read_s: int, endpoint_url: str | None) -> Any:
-    """Tried once: trying again is the node's."""
+    """A client that tries once: the node's retry policy decides about further tries."""
     config = Config(
         retries={"mode": "standard", "total_max_attempts": 1},
         connect_timeout=AWS_CONNECT_S,
@@ -89,7 +89,7 @@ def _models() -> Any:
 
 @cache
 def _operation(service: str, action: str) -> OperationModel:
-    """By the name of the API (`PutItem`) or of boto3 (`put_item`). Raises `KeyError` (the field, what it may be)."""
+    """Finds an operation by its API name (`PutItem`) or boto3 name (`put_item`). Raises `KeyError` (the field, the message)."""
     try:
         model = _models().get_service_model(service)
     except (boto.UnknownServiceError, boto.DataNotFoundError):
@@ -117,9 +117,9 @@ def _failure(error: Exception, what: str) -> NodeFailure:
         if code in FAILED or status >= 500:
             return NodeFailure("provider_error", f"aws_{xform_name(code)}", message)
         return NodeFailure("http_error", f"aws_{xform_name(code)}", message, retryable=False)
-    told = f"{what}: {error}"[:MAX_ERROR_CHARACTERS]
+    message = f"{what}: {error}"[:MAX_ERROR_CHARACTERS]
     if isinstance(error, boto.ReadTimeoutError | boto.ConnectTimeoutError):
-        return NodeFailure("timeout", "timeout", told)
+        return NodeFailure("timeout", "timeout", message)
     if type(error).__name__ in _CONFIG:
-        return NodeFailure("config", "invalid_config", told, retryable=False, mend="see region, credentials and parameters")
-    return NodeFailure("provider_error", "connection_failed", told)
+        return NodeFailure("config", "invalid_config", message, retryable=False, mend="check region, credentials and parameters")
+    return NodeFailure("provider_error", "connection_failed", message)

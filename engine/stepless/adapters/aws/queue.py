@@ -1,4 +1,4 @@
-"""Hints through SQS."""
+"""Sends and decodes hints in SQS messages."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from stepless.adapters.aws.errors import translated
 from stepless.errors import InvalidRequest
 from stepless.ports import Message
 
-MAX_DELAY_MS: Final = 900_000  # SQS holds a message back no longer
+MAX_DELAY_MS: Final = 900_000  # the longest delay that SQS supports
 
 
 class SqsQueue:
-    """A standard queue: a FIFO one has no delay per message, and a failing message would block its run. A delay above 15
-    minutes is cut: a hint that comes early is harmless."""
+    """Sends to a standard queue: a FIFO queue has no delay per message, and a failing message would block its run. Delays are
+    capped at 15 minutes: a hint that arrives early is harmless."""
 
     def __init__(self, client: Any, url: str) -> None:
         self._client = client
@@ -27,7 +27,7 @@ class SqsQueue:
 
 
 def encode_message(message: Message) -> str:
-    """The body of a message, the same from the queue and from a schedule."""
+    """The body of a message; messages from the queue and from schedules have the same format."""
     body = {"run": message.run_id, "reason": message.reason, "hops": message.hops}
     if message.spent:
         body["spent"] = message.spent.decode()
@@ -35,12 +35,12 @@ def encode_message(message: Message) -> str:
 
 
 def decode_message(body: str) -> Message:
-    """The hint in a message's body. Raises `InvalidRequest` for what is none."""
+    """The hint in a message's body. Raises `InvalidRequest` for any other body."""
     try:
-        given = json.loads(body)
-        run_id, reason, hops, spent = given["run"], given["reason"], given.get("hops", 0), given.get("spent", "")
+        fields = json.loads(body)
+        run_id, reason, hops, spent = fields["run"], fields["reason"], fields.get("hops", 0), fields.get("spent", "")
         if not (isinstance(run_id, str) and isinstance(reason, str) and type(hops) is int and isinstance(spent, str)):
-            raise TypeError("of another shape")
+            raise TypeError("a field has the wrong type")
     except (ValueError, TypeError, LookupError, AttributeError) as error:
         raise InvalidRequest(f"not a message of this queue: {body[:100]!r}", place="queue") from error
     return Message(run_id, reason, hops, spent.encode("utf-8", "replace"))

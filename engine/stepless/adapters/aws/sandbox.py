@@ -1,8 +1,7 @@
-"""The sandbox as a Lambda function of its own, with a role that permits nothing.
+"""The sandbox as a separate Lambda function, whose role grants no permissions.
 
 The function answers `request_of`'s object with {value, printed} or {error: {code, message, line, exception}}, as
-`adapters/process` does; it should run each program in a process of its own, so that nothing is left over for the next one in a
-warm environment.
+`adapters/process` does. It should run each program in its own process, so that a program leaves no state in a warm environment.
 """
 
 from __future__ import annotations
@@ -22,7 +21,7 @@ from stepless.limits import MAX_CODE_OUTPUT_BYTES, MAX_MODEL_CALLS, MODEL_CONNEC
 from stepless.model.program import Program, Ran
 from stepless.model.work import NodeFailure
 
-_LONGEST_S: Final = 900  # of a Lambda function
+_LONGEST_S: Final = 900  # the longest timeout of a Lambda function
 CONFIG: Final = Config(
     retries={"mode": "standard", "total_max_attempts": 1},
     connect_timeout=MODEL_CONNECT_S,
@@ -35,7 +34,7 @@ _OVER: Final = (("Task timed out", "code_timeout"), ("Runtime.OutOfMemory", "cod
 
 
 class LambdaSandbox:
-    """Invokes `function` and waits for it. A program that nobody waits for any more runs until the function's own time-out."""
+    """Invokes `function` and waits for it. An abandoned program runs until the function's own timeout."""
 
     def __init__(self, function: str, client: Any = None) -> None:
         self._function = function
@@ -43,14 +42,14 @@ class LambdaSandbox:
         self._threads = ThreadPoolExecutor(MAX_MODEL_CALLS, thread_name_prefix="stepless-sandbox")
 
     async def run(self, program: Program) -> Ran:
-        """See `Sandbox.run`. Also raises `NodeFailure` with cause rate_limit or provider_error when the function is busy or out
-        of reach."""
+        """See `Sandbox.run`. Also raises `NodeFailure` with cause rate_limit if the function is throttled, and provider_error if
+        it cannot be reached."""
         answer = asyncio.get_running_loop().run_in_executor(self._threads, self._invoke, program)
         try:
             async with asyncio.timeout(program.timeout_ms / 1000):
                 return await answer
         except TimeoutError as error:
-            raise failure("code_timeout", f"the code has not ended within {program.timeout_ms} ms") from error
+            raise failure("code_timeout", f"the code did not end within {program.timeout_ms} ms") from error
 
     def _invoke(self, program: Program) -> Ran:
         try:
@@ -59,7 +58,7 @@ class LambdaSandbox:
         except boto.ClientError as error:
             raise _refused(error) from error
         except boto.BotoCoreError as error:
-            raise NodeFailure("provider_error", "sandbox_unavailable", f"the sandbox is out of reach: {error}") from error
+            raise NodeFailure("provider_error", "sandbox_unavailable", f"the sandbox cannot be reached: {error}") from error
         try:
             reply = json.loads(data)
         except (ValueError, RecursionError):
@@ -74,20 +73,20 @@ def _client() -> Any:
     return boto3.session.Session().client("lambda", config=CONFIG)
 
 
-def _broken(said: str) -> NodeFailure:
-    """The function itself ended badly: by its own time-out or memory, or by a fault in it."""
+def _broken(message: str) -> NodeFailure:
+    """The failure if the function itself failed: by its timeout, its memory limit or an exception."""
     for words, code in _OVER:
-        if words in said:
-            return failure(code, said[:PREVIEW_CHARACTERS])
-    return NodeFailure("provider_error", "sandbox_unavailable", f"the sandbox failed: {said[:PREVIEW_CHARACTERS]}")
+        if words in message:
+            return failure(code, message[:PREVIEW_CHARACTERS])
+    return NodeFailure("provider_error", "sandbox_unavailable", f"the sandbox failed: {message[:PREVIEW_CHARACTERS]}")
 
 
 def _refused(error: boto.ClientError) -> NodeFailure:
     details = error.response.get("Error", {})
-    said = f"{details.get('Code', '')}: {details.get('Message', '')}"[:PREVIEW_CHARACTERS]
+    message = f"{details.get('Code', '')}: {details.get('Message', '')}"[:PREVIEW_CHARACTERS]
     if details.get("Code") in _BUSY:
-        return NodeFailure("rate_limit", "sandbox_unavailable", said)
+        return NodeFailure("rate_limit", "sandbox_unavailable", message)
     if int(error.response.get("ResponseMetadata", {}).get("HTTPStatusCode", 0)) >= 500:
-        return NodeFailure("provider_error", "sandbox_unavailable", said)
-    return NodeFailure("config", "sandbox_unavailable", said, retryable=False,
+        return NodeFailure("provider_error", "sandbox_unavailable", message)
+    return NodeFailure("config", "sandbox_unavailable", message, retryable=False,
                        mend="check the function's name and the permission to invoke it")

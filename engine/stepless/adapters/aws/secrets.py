@@ -1,4 +1,4 @@
-"""Secrets: the environment first, then Parameter Store or Secrets Manager."""
+"""Reads secrets from the environment, then from Parameter Store or Secrets Manager."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ from botocore.exceptions import BotoCoreError, ClientError
 from stepless.adapters.aws.errors import code_of, translate
 from stepless.errors import EngineBug
 
-MAX_AGE_S: Final = 300  # a rotated secret is read anew after this
+MAX_AGE_S: Final = 300  # how long a value is cached: a rotated secret takes effect within this time
 _ABSENT: Final = frozenset({"ParameterNotFound", "ResourceNotFoundException"})
 
 
 class AwsSecrets:
-    """`${name}` is the environment variable of that name unless it is empty, else what is kept under `prefix` + name,
-    for MAX_AGE_S in memory.
+    """`${name}` is the environment variable of that name unless it is empty, else the secret `prefix` + name, cached in memory
+    for MAX_AGE_S.
 
-    `client` is an `ssm` client (Parameter Store, the default: encrypted parameters cost nothing) or a `secretsmanager` one.
-    A value is never part of a representation or an error. Raises `StoreUnavailable` and `StoreUnusable` as the store does.
+    `client` is an `ssm` client (Parameter Store, the default: encrypted parameters cost nothing) or a `secretsmanager` client.
+    Representations and errors never contain a value. Raises `StoreUnavailable` and `StoreUnusable` as the store does.
     """
 
     def __init__(
@@ -33,16 +33,16 @@ class AwsSecrets:
         self._max_age_s = max_age_s
 
     def get(self, name: str) -> str | None:
-        return os.environ.get(name) or self._kept(name)
+        return os.environ.get(name) or self._fetch(name)
 
     @cached_property
     def _provider(self) -> Any:
-        """Imported with the first secret that the environment does not have: most runs read none."""
+        """Imported for the first secret that is not in the environment: most runs need none."""
         from aws_lambda_powertools.utilities.parameters import SecretsProvider, SSMProvider
 
         return (SSMProvider if self._source == "ssm" else SecretsProvider)(boto3_client=self._client)
 
-    def _kept(self, name: str) -> str | None:
+    def _fetch(self, name: str) -> str | None:
         from aws_lambda_powertools.utilities.parameters.exceptions import GetParameterError, TransformParameterError
 
         try:

@@ -1,4 +1,4 @@
-"""What one task has used: the port `Tallies` over watched clients."""
+"""Counts what one task has used: the port `Tallies`, for watched boto3 clients."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from stepless.model.tally import Tally
 
 
 class _Open:
-    """A tally that is being counted. Threads that a task starts count into the same one."""
+    """A task's current tally. Threads that the task starts add to the same one."""
 
     __slots__ = ("lock", "since", "tally")
 
@@ -36,15 +36,15 @@ class _Open:
 
 
 class RequestTallies:
-    """Listens to clients for as long as they live. `memory_mb` is the function's. Time is counted from the opening to the last
-    `take`: what Lambda bills besides (starting the process, and what follows) is not in it. Tasks that run side by side
-    each count the whole time."""
+    """Watches clients for as long as they live. `memory_mb` is the function's. Time is counted from `open` to the last `take`; it
+    does not include what Lambda bills before and after, such as starting the process. Concurrent tasks each count the whole
+    time."""
 
     def __init__(self, memory_mb: int, *clients: Any) -> None:
         self._memory_mb = memory_mb
         self._present: ContextVar[_Open | None] = ContextVar("tally", default=None)
         for client in clients:
-            watch(client, self._heard, self)
+            watch(client, self._add, self)
 
     @contextmanager
     def open(self, begun: Tally) -> Iterator[None]:
@@ -58,7 +58,7 @@ class RequestTallies:
         present = self._present.get()
         return present.take(self._memory_mb) if present is not None else None
 
-    def _heard(self, name: str, used: Tally) -> None:
+    def _add(self, name: str, used: Tally) -> None:
         present = self._present.get()
         if present is not None:
             present.add(used)

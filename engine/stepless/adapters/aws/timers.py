@@ -1,4 +1,4 @@
-"""Timers: a delayed message up to 15 minutes, a one-time schedule beyond."""
+"""Timers on AWS: a delayed SQS message for up to 15 minutes, a one-time EventBridge schedule for longer."""
 
 from __future__ import annotations
 
@@ -16,16 +16,17 @@ from stepless.errors import SteplessError
 from stepless.ports import Clock, Message, Queue
 
 _log = logging.getLogger(__name__)
-_LATE_S: Final = 3_600  # how long a firing that the queue refuses is tried again; then the sweeper finds the run
-_DISARMED_AT_ONCE: Final = 100  # schedules of one run
+_LATE_S: Final = 3_600  # how long Scheduler retries a message that the queue refuses; after that, the sweep finds the run
+_DISARMED_AT_ONCE: Final = 100  # schedules that one `disarm` deletes
 
 
 class SchedulerTimers:
-    """A schedule's name is made of the run and the second: arming twice is arming once. It deletes itself when it has fired; one
-    that fires for a run that is over is a hint like any other. A message under way cannot be called back, and need not.
+    """A schedule's name is derived from the run and the second, so that arming the same timer twice has no effect. A schedule
+    deletes itself after it fires. A schedule that fires for an ended run is a harmless hint. A message that was sent cannot be
+    cancelled, and need not be.
 
-    `group` holds the schedules; `role_arn` may send to `queue_arn`, where `queue` leads as well; what cannot be delivered goes
-    to `dlq_arn`.
+    `group` holds the schedules. `role_arn` may send to `queue_arn`, which is the ARN of `queue`, and to `dlq_arn`, which gets
+    undeliverable messages.
     """
 
     def __init__(
@@ -68,7 +69,7 @@ class SchedulerTimers:
                     raise
 
     def disarm(self, run_id: str) -> None:
-        """Deletes a run's schedules. Best effort: what is left fires into a run that is over."""
+        """Deletes a run's schedules. Best effort: a schedule that is left fires for an ended run, which is harmless."""
         try:
             with translated(self._group):
                 listed = self._client.list_schedules(
@@ -81,5 +82,5 @@ class SchedulerTimers:
 
 
 def _prefix(run_id: str) -> str:
-    """Names have at most 64 characters, of few kinds."""
+    """Scheduler allows names of up to 64 letters, digits, hyphens, underscores and periods."""
     return f"{sha256(run_id.encode()).hexdigest()[:40]}-"

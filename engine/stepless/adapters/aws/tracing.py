@@ -1,4 +1,4 @@
-"""X-Ray: what an invocation asked of AWS, and for how long. Imported only where it is switched on."""
+"""Traces an invocation's AWS requests with X-Ray. Imported only if tracing is enabled."""
 
 from __future__ import annotations
 
@@ -11,6 +11,6 @@ H = TypeVar("H", bound=Callable[..., Any])
 
 
 def traced(handler: H) -> H:
-    """The handler of a Lambda function, seen by X-Ray with every request to AWS in it; never with what is in them."""
+    """Wraps a Lambda handler so that X-Ray records it and its AWS requests, without their contents."""
     tracer = Tracer(patch_modules=["botocore"])
     return cast(H, tracer.capture_lambda_handler(handler, capture_response=False, capture_error=False))

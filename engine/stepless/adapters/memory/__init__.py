@@ -1,1 +1,1 @@
-"""Every port in the memory of one process: for tests, simulation and runs that need not outlive it."""
+"""The ports in the memory of one process, for tests, simulation and runs that need not outlive the process."""

@@ -1,4 +1,4 @@
-"""Large values in memory."""
+"""Stores large values in memory."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import hashlib
 
 
 class MemoryBlobs:
-    """Values by the SHA-256 of their bytes, in hexadecimal."""
+    """Values are keyed by the SHA-256 of their bytes, in hexadecimal."""
 
     def __init__(self) -> None:
         self._values: dict[str, bytes] = {}

@@ -1,4 +1,4 @@
-"""A clock that stands until it is told to move."""
+"""A clock that changes only when its owner sets or advances it."""
 
 from __future__ import annotations
 
@@ -16,6 +16,6 @@ class SettableClock:
         self._now_ms = now_ms
 
     def advance(self, by_ms: int) -> int:
-        """Moves on by `by_ms` and answers the new time."""
+        """Moves the clock forward by `by_ms` and returns the new time."""
         self._now_ms += by_ms
         return self._now_ms

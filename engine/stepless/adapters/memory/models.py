@@ -1,4 +1,4 @@
-"""A model that answers from a list: for tests and for examples that run offline."""
+"""A model that answers from a list, for tests and for examples that run offline."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ _FIELDS: Final = frozenset({"text", "object", "calls", "finish", "input_tokens",
 
 
 class ScriptedModels:
-    """Gives the answers in the order in which it is asked, whatever it is asked; `asked` keeps the questions.
+    """Gives the answers in order, regardless of the questions; `asked` keeps the questions.
 
-    An answer is a text, or an object: {text} or {object} (any JSON, told as text), `calls` ([{call, args}]), `finish`,
+    An answer is a text, or an object: {text} or {object} (any JSON, returned as text), `calls` ([{call, args}]), `finish`,
     `input_tokens`, `output_tokens` (10 and 5 when left out); or {fail: {cause, code, message, retry_after_ms}}, with tokens if
-    it cost any. Streamed text comes word by word. Raises `ConfigError` for an answer that is none of these.
+    the failed call used any. Streamed text comes word by word. Raises `ConfigError` for an answer of any other form.
     """
 
     def __init__(self, answers: Iterable[JSON]) -> None:
@@ -31,21 +31,21 @@ class ScriptedModels:
 
     @classmethod
     def read(cls, path: str | Path) -> ScriptedModels:
-        """From a JSON file that holds the list. Raises `ConfigError` when it does not."""
+        """Reads the list from a JSON file. Raises `ConfigError` if the file cannot be read or holds no list."""
         try:
             answers = json.loads(Path(path).read_bytes())
         except (OSError, ValueError) as error:
             raise ConfigError(f"the answers cannot be read: {error}", code="invalid_script", place=str(path)) from error
         if not isinstance(answers, list):
-            raise ConfigError("the answers are no list", code="invalid_script", place=str(path), mend="write a JSON list")
+            raise ConfigError("the answers are not a list", code="invalid_script", place=str(path), mend="write a JSON list")
         return cls(answers)
 
     async def ask(self, question: Question, delta: Callable[[str], None] | None = None) -> ModelAnswer:
-        """The next answer. Raises `NodeFailure` as it says, or config when there are no more."""
+        """The next answer. Raises its `NodeFailure` if it is a failure, and one with cause config if no answer is left."""
         self.asked.append(question)
         if not self._answers:
-            told = f"the script has {len(self.asked) - 1} answers, and one more is asked for"
-            raise NodeFailure("config", "script_exhausted", told, retryable=False, mend="add an answer to the script")
+            message = f"the script has only {len(self.asked) - 1} answers, and the workflow asks for one more"
+            raise NodeFailure("config", "script_exhausted", message, retryable=False, mend="add an answer to the script")
         scripted = self._answers.popleft()
         if "fail" in scripted:
             raise _failure(scripted)
@@ -68,7 +68,7 @@ def _checked(number: int, answer: JSON) -> Mapping[str, Any]:
         return {"text": answer}
     if isinstance(answer, dict) and answer and answer.keys() <= _FIELDS:
         return answer
-    raise ConfigError("an answer is a text or an object", code="invalid_script", place=f"answer {number}",
+    raise ConfigError("an answer must be a text or an object", code="invalid_script", place=f"answer {number}",
                       mend=f"an object's fields are {', '.join(sorted(_FIELDS))}")
 
 
@@ -76,5 +76,5 @@ def _failure(scripted: Mapping[str, Any]) -> NodeFailure:
     fail = scripted["fail"]
     cause = fail.get("cause", "provider_error")
     usage = {name: scripted[name] for name in ("input_tokens", "output_tokens") if name in scripted}
-    said = fail.get("message", "scripted")
-    return NodeFailure(cause, fail.get("code", cause), said, retry_after_ms=fail.get("retry_after_ms"), usage=usage)
+    message = fail.get("message", "scripted")
+    return NodeFailure(cause, fail.get("code", cause), message, retry_after_ms=fail.get("retry_after_ms"), usage=usage)

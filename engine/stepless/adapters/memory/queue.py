@@ -12,10 +12,10 @@ from stepless.ports import Clock, Message
 
 
 class MemoryQueue:
-    """Messages in the order in which they become visible, equal instants in the order of sending.
+    """Orders messages by the instant at which they become visible, then by the order of sending.
 
-    `clock` tells from when a delay counts. `on_send` is called after each send, in the sender's thread: a loop that waits
-    for work wakes up by it. A received message is gone: whoever needs redelivery sends it again, or leaves it to the sweep.
+    `clock` gives the instant from which a delay counts. `on_send` is called after each send, in the sender's thread, and wakes a
+    loop that waits for work. `receive` removes a message: for redelivery, send it again, or rely on the sweep.
     """
 
     def __init__(self, clock: Clock, on_send: Callable[[], None] | None = None) -> None:
@@ -36,14 +36,14 @@ class MemoryQueue:
             self._on_send()
 
     def receive(self, now_ms: int) -> Message | None:
-        """The next message that is visible at `now_ms`; None if there is none."""
+        """Removes and returns the next message that is visible at `now_ms`; None if there is none."""
         with self._lock:
             if not self._heap or self._heap[0][0] > now_ms:
                 return None
             return heapq.heappop(self._heap)[2]
 
     def next_ms(self) -> int | None:
-        """When the next message becomes visible, perhaps in the past; None when the queue is empty."""
+        """The instant at which the next message becomes visible, which may be past; None if the queue is empty."""
         with self._lock:
             return self._heap[0][0] if self._heap else None
 

@@ -1,4 +1,4 @@
-"""Secrets from a mapping."""
+"""Reads secrets from a mapping."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 
 class MemorySecrets:
-    """Answers from a copy of `values`. Its representation names the secrets, never their values."""
+    """Reads from a copy of `values`. Its representation contains the names of the secrets, never their values."""
 
     def __init__(self, values: Mapping[str, str] | None = None) -> None:
         self._values = dict(values or {})

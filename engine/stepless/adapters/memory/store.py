@@ -1,4 +1,4 @@
-"""The store in memory, as strict as the real ones: it keeps encoded bytes, refuses what they refuse and orders as they order."""
+"""The store in memory, as strict as the durable stores: it keeps encoded bytes, refuses the same values, orders the same way."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from stepless.ports import Batch, Lease, Page, RunFilter, RunHead, Signal, Store
 
 @dataclass(slots=True)
 class _Records:
-    """What belongs to one run besides its header."""
+    """The data of one run besides its header."""
 
     log: list[Batch] = field(default_factory=list)
     snapshot: tuple[int, bytes] | None = None
@@ -26,7 +26,7 @@ class _Records:
 
 
 class MemoryStore:
-    """One lock, plain dictionaries, immutable values: nothing that goes in or comes out is copied or shared with a writer."""
+    """Plain dictionaries under one lock. Values are immutable, so callers and the store share them without copying."""
 
     def __init__(self) -> None:
         self._lock = Lock()
@@ -38,7 +38,7 @@ class MemoryStore:
         self._records: dict[str, _Records] = {}
 
     def check(self) -> None:
-        """Memory always answers."""
+        """Does nothing: memory is always available."""
 
     # -- versions -------------------------------------------------------------------------------------------------
 
@@ -81,17 +81,17 @@ class MemoryStore:
     def claim(self, key: str, value: bytes, now_ms: int, expires_ms: int | None = None) -> bytes:
         check_text(key)
         with self._lock:
-            standing = self._claim_at(key, now_ms)
-            if standing is None:
+            existing = self._claim_at(key, now_ms)
+            if existing is None:
                 self._claims[key] = (value, expires_ms)
-            return value if standing is None else standing
+            return value if existing is None else existing
 
     def count(self, key: str, now_ms: int, expires_ms: int) -> int:
         check_text(key)
         with self._lock:
-            standing = self._claim_at(key, now_ms)
-            number = 1 if standing is None else int(standing) + 1
-            self._claims[key] = (str(number).encode(), expires_ms if standing is None else self._claims[key][1])
+            existing = self._claim_at(key, now_ms)
+            number = 1 if existing is None else int(existing) + 1
+            self._claims[key] = (str(number).encode(), expires_ms if existing is None else self._claims[key][1])
             return number
 
     def get_claim(self, key: str, now_ms: int) -> bytes | None:
@@ -267,12 +267,12 @@ class MemoryStore:
         return records
 
     def _kept(self, run_id: str) -> _Records:
-        """The records to read; asking for a run that nobody wrote to leaves nothing behind."""
+        """The records to read. Does not create records for an unknown run."""
         return self._records.get(run_id) or _Records()
 
 
 def _page_of(names: Iterable[str], limit: int, cursor: str | None) -> tuple[Sequence[str], str | None]:
-    """The names after a cursor, in order, and the cursor of those that follow."""
+    """The names after a cursor, in order, and the cursor of the next page."""
     limit, known = page_size(limit), sorted(names)
     start = bisect_right(known, decode_cursor(cursor, str)[0]) if cursor is not None else 0
     some = known[start : start + limit]

@@ -1,4 +1,4 @@
-"""Timers in memory. They die with the process; the sweep finds what they would have woken."""
+"""Timers in memory. They are lost when the process ends; the sweep then finds the runs that they would have woken."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from stepless.limits import MAX_QUEUED_HINTS
 
 
 class MemoryTimers:
-    """A heap of instants and, by run, the instants that are armed: what was disarmed stays in the heap until it surfaces or
-    until such entries are the greater part of it."""
+    """A heap of instants, and the armed instants of each run. A disarmed instant stays in the heap until it reaches the top, or
+    until most of the heap is disarmed."""
 
     def __init__(self) -> None:
         self._lock = Lock()
@@ -38,7 +38,7 @@ class MemoryTimers:
                 heapq.heapify(self._heap)
 
     def due(self, now_ms: int) -> tuple[str, ...]:
-        """Takes out what is due at `now_ms`: each run once, in order of instant, then run id."""
+        """Removes the timers that are due at `now_ms` and returns their runs: each once, ordered by instant, then run id."""
         with self._lock:
             runs: dict[str, None] = {}
             while (at_ms := self._next_ms()) is not None and at_ms <= now_ms:
@@ -51,7 +51,7 @@ class MemoryTimers:
             return tuple(runs)
 
     def next_ms(self) -> int | None:
-        """The earliest instant that is armed, perhaps in the past; None when nothing is."""
+        """The earliest armed instant, which may be past; None if no timer is armed."""
         with self._lock:
             return self._next_ms()
 

@@ -1,1 +1,1 @@
-"""Language models over the HTTP interface that OpenAI published and many servers speak: chat completions."""
+"""Language models behind the chat completions HTTP API, which OpenAI published and many other servers implement."""

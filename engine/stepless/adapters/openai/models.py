@@ -22,8 +22,8 @@ _NO_MONEY: Final = "insufficient_quota"
 
 
 class OpenAIModels:
-    """Asks `url` + /chat/completions, by default for `model`. The key is sent to that URL and nowhere else: redirects are not
-    followed. httpx is imported with the first question."""
+    """Sends requests to `url` + /chat/completions; `model` is the default. The key is sent to that URL only: redirects are not
+    followed. httpx is imported for the first question."""
 
     def __init__(self, url: str = PUBLIC, key: str | None = None, model: str | None = None) -> None:
         self._url = f"{url.rstrip('/')}/chat/completions"
@@ -41,7 +41,7 @@ class OpenAIModels:
 
         model = question.model or self._model
         if model is None:
-            raise NodeFailure("config", "model_missing", "no model is named", retryable=False,
+            raise NodeFailure("config", "model_missing", "no model is configured", retryable=False,
                               mend="give `model`, or set STEPLESS_OPENAI_MODEL")
         body = body_of(question, model, streamed=delta is not None, tokens_field=self._tokens_field)
         try:
@@ -50,11 +50,11 @@ class OpenAIModels:
         except (TimeoutError, httpx.TimeoutException) as error:
             raise NodeFailure("timeout", "timeout", "the model did not answer in time") from error
         except httpx.HTTPError as error:
-            told = f"the model's provider is out of reach: {str(error) or type(error).__name__}"
-            raise NodeFailure("provider_error", "model_unavailable", told) from error
+            message = f"the model's provider cannot be reached: {str(error) or type(error).__name__}"
+            raise NodeFailure("provider_error", "model_unavailable", message) from error
         except ValueError as error:
-            told = f"the provider's answer cannot be read: {error}"
-            raise NodeFailure("provider_error", "model_unavailable", told[:PREVIEW_CHARACTERS]) from error
+            message = f"the provider's answer cannot be read: {error}"
+            raise NodeFailure("provider_error", "model_unavailable", message[:PREVIEW_CHARACTERS]) from error
 
     async def _exchange(self, body: dict[str, object], delta: Callable[[str], None] | None) -> ModelAnswer:
         client = self._client()
@@ -109,7 +109,7 @@ async def _beginning(response: httpx.Response) -> bytes:
 
 
 async def _events(response: httpx.Response) -> AsyncIterator[str]:
-    """The data of server-sent events up to the one that ends the answer. Other fields and comments do not matter here."""
+    """The data of server-sent events, up to the event that ends the answer. Ignores other fields and comments."""
     size = 0
     async for line in response.aiter_lines():
         size += len(line)
@@ -125,30 +125,30 @@ async def _events(response: httpx.Response) -> AsyncIterator[str]:
 def _piece(data: str) -> object:
     piece = json.loads(data)
     if isinstance(piece, dict) and piece.get("error"):
-        told = f"the provider broke off: {_said(data.encode())}"
-        raise NodeFailure("provider_error", "model_unavailable", told)
+        message = f"the provider stopped in the middle of the answer: {_message_of(data.encode())}"
+        raise NodeFailure("provider_error", "model_unavailable", message)
     return piece
 
 
 def failure_of(response: httpx.Response, body: bytes) -> NodeFailure:
-    """What a status other than 200 means."""
-    status, said = response.status_code, _said(body)
+    """The node failure for a status other than 200."""
+    status, text = response.status_code, _message_of(body)
     after_ms = retry_after_ms(response.headers)
-    if status == 429 and _NO_MONEY not in said:
-        return NodeFailure("rate_limit", "model_rate_limited", f"the provider asks to wait: {said}", retry_after_ms=after_ms)
+    if status == 429 and _NO_MONEY not in text:
+        return NodeFailure("rate_limit", "model_rate_limited", f"the provider limits requests: {text}", retry_after_ms=after_ms)
     if status == 503 and after_ms is not None:
-        return NodeFailure("rate_limit", "model_rate_limited", f"the provider is overloaded: {said}", retry_after_ms=after_ms)
+        return NodeFailure("rate_limit", "model_rate_limited", f"the provider is overloaded: {text}", retry_after_ms=after_ms)
     if status in (408, 504):
-        return NodeFailure("timeout", "timeout", f"the provider gave up ({status}): {said}")
+        return NodeFailure("timeout", "timeout", f"the provider timed out ({status}): {text}")
     if status >= 500:
-        return NodeFailure("provider_error", "model_unavailable", f"the provider failed ({status}): {said}")
+        return NodeFailure("provider_error", "model_unavailable", f"the provider failed ({status}): {text}")
     mend = "check the key and the account" if status in (401, 403, 429) else "check the model's name and the parameters"
-    return NodeFailure("http_error", "model_request_refused", f"the provider refuses the request ({status}): {said}",
+    return NodeFailure("http_error", "model_request_refused", f"the provider refuses the request ({status}): {text}",
                        retryable=False, mend=mend)
 
 
 def retry_after_ms(headers: httpx.Headers) -> int | None:
-    """Milliseconds from `Retry-After-Ms`, or from `Retry-After` in seconds; a date there is not looked at."""
+    """Milliseconds from `Retry-After-Ms`, or from `Retry-After` in seconds. A date in `Retry-After` is ignored."""
     for name, factor in (("retry-after-ms", 1), ("retry-after", 1000)):
         try:
             value = float(headers.get(name, ""))
@@ -159,11 +159,11 @@ def retry_after_ms(headers: httpx.Headers) -> int | None:
     return None
 
 
-def _said(body: bytes) -> str:
-    """The provider's own words, with the word it has for the error."""
+def _message_of(body: bytes) -> str:
+    """The provider's error message, with its error code; the body itself if it has neither."""
     try:
         error = json.loads(body)["error"]
-        told = f"{error['message']} [{error.get('code') or error.get('type')}]" if isinstance(error, dict) else str(error)
+        text = f"{error['message']} [{error.get('code') or error.get('type')}]" if isinstance(error, dict) else str(error)
     except (ValueError, KeyError, TypeError, RecursionError):
-        told = body.decode("utf-8", "replace")
-    return told[:PREVIEW_CHARACTERS]
+        text = body.decode("utf-8", "replace")
+    return text[:PREVIEW_CHARACTERS]

@@ -1,5 +1,5 @@
-"""Chat completions, written and read: from a question to the request's body, and from the response's body, whole or in
-pieces, to the answer. What cannot be read raises `ValueError`."""
+"""The chat completions format: builds request bodies from questions, and reads answers from whole or streamed response bodies.
+Raises `ValueError` for a response that cannot be read."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ _FINISH: Final = {"length": "length", "tool_calls": "tools", "function_call": "t
 
 
 def body_of(question: Question, model: str, *, streamed: bool, tokens_field: str) -> dict[str, Any]:
-    """`tokens_field` is what the server calls its bound on tokens: it was renamed, and few others followed."""
+    """`tokens_field` is the server's name for the limit on tokens: OpenAI renamed it, and few other servers did."""
     body: dict[str, Any] = {"model": model, "messages": _messages(question)}
     if question.temperature is not None:
         body["temperature"] = question.temperature
     if question.max_tokens is not None:
         body[tokens_field] = question.max_tokens
-    if question.schema is not None:  # not strict: that takes a part of JSON Schema only
+    if question.schema is not None:  # not strict: strict mode supports only a part of JSON Schema
         shape = {"name": "answer", "schema": dict(question.schema), "strict": False}
         body["response_format"] = {"type": "json_schema", "json_schema": shape}
     if question.tools:
@@ -61,17 +61,17 @@ def _assistant(turn: Turn) -> dict[str, Any]:
 
 
 def answer_of(body: object) -> ModelAnswer:
-    """A whole response. Raises `NodeFailure` (moderation) when the model declined."""
+    """Reads a whole response. Raises `NodeFailure` (moderation) when the model declined."""
     assembly = Assembly()
     assembly.take(body, part="message")
     return assembly.answer()
 
 
 class Assembly:
-    """An answer as its pieces arrive; `told` hears the text."""
+    """Assembles an answer from the pieces of a stream. `on_text` is called with each piece of text."""
 
-    def __init__(self, told: Callable[[str], None] | None = None) -> None:
-        self._told = told
+    def __init__(self, on_text: Callable[[str], None] | None = None) -> None:
+        self._on_text = on_text
         self._text: list[str] = []
         self._refusal: list[str] = []
         self._calls: dict[int, dict[str, str]] = {}
@@ -79,30 +79,30 @@ class Assembly:
         self._usage: Mapping[str, Any] = {}
 
     def take(self, body: object, *, part: str = "delta") -> None:
-        """One piece: the body of a server-sent event."""
+        """Adds one piece: the body of a server-sent event."""
         if not isinstance(body, dict):
-            raise ValueError("a piece of the answer is no object")
+            raise ValueError("a piece of the answer is not an object")
         self._usage = body.get("usage") or self._usage
         choice = _first_choice(body)
         if choice is None:
             return
         self._finish = choice.get("finish_reason") or self._finish
-        said = choice.get(part)
-        if not isinstance(said, dict):
+        piece = choice.get(part)
+        if not isinstance(piece, dict):
             return
-        self._refusal.append(_text(said.get("refusal")))
-        text = _text(said.get("content"))
+        self._refusal.append(_text(piece.get("refusal")))
+        text = _text(piece.get("content"))
         if text:
             self._text.append(text)
-            if self._told is not None:
-                self._told(text)
-        for place, call in enumerate(said.get("tool_calls") or ()):
+            if self._on_text is not None:
+                self._on_text(text)
+        for place, call in enumerate(piece.get("tool_calls") or ()):
             self._add_call(place, call)
 
     def _add_call(self, place: int, call: Mapping[str, Any]) -> None:
         number = call.get("index", place)
         if not isinstance(number, int) or (number not in self._calls and len(self._calls) > MAX_TOOL_CALLS):
-            raise ValueError("a tool call has no number, or there are too many")
+            raise ValueError("a tool call has no index, or there are too many tool calls")
         known = self._calls.setdefault(number, {"id": "", "name": "", "arguments": ""})
         function = call.get("function") or {}
         known["id"] = _text(call.get("id")) or known["id"]
@@ -111,13 +111,13 @@ class Assembly:
 
     def answer(self) -> ModelAnswer:
         if not self._finish:
-            raise ValueError("the answer ended in the middle")
+            raise ValueError("it ended before it was complete")
         refusal = "".join(self._refusal)
         spent, written = (_count(self._usage.get(name)) for name in ("prompt_tokens", "completion_tokens"))
         if refusal or self._finish == "content_filter":
-            told = f"the model declined to answer: {refusal[:PREVIEW_CHARACTERS] or 'content filter'}"
+            message = f"the model declined to answer: {refusal[:PREVIEW_CHARACTERS] or 'content filter'}"
             usage = {"input_tokens": spent, "output_tokens": written}
-            raise NodeFailure("moderation", "model_declined", told, usage=usage, phase="output")
+            raise NodeFailure("moderation", "model_declined", message, usage=usage, phase="output")
         calls = tuple(
             ToolCall(call["id"] or f"call_{number}", call["name"], _object(call["arguments"]))
             for number, call in sorted(self._calls.items())

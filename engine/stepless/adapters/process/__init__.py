@@ -1,4 +1,4 @@
-"""Author code in a process of its own on this machine. `child.py` is what runs there; it imports nothing of the engine."""
+"""Runs author code in a separate process on this machine. That process runs `child.py`, which imports nothing of the engine."""
 
 from __future__ import annotations
 
@@ -7,5 +7,5 @@ import sys
 
 
 def can_lock_up() -> bool:
-    """Whether `child.py` has a filter for this machine; its kernel may still refuse it, which `ProcessSandbox.run` then says."""
+    """Whether `child.py` has a filter for this machine. The kernel may still refuse it; `ProcessSandbox.run` then raises."""
     return sys.platform == "linux" and platform.machine() in ("x86_64", "aarch64")

@@ -1,19 +1,21 @@
-"""The inside of the local sandbox: a script of the standard library alone, run by `python -I -S` with an empty environment.
+"""Runs author code inside the local sandbox. The script needs only the standard library, and is started as `python -I -S` with an
+empty environment.
 
-It reads one request from its standard input, loads what the author's code may import, takes everything else away from itself for
-good, and only then looks at the code. What is taken away, and who sees to it:
+It reads one request from its standard input, imports the modules that the author's code may use, permanently gives up all other
+permissions, and only then reads the code. What it gives up, and what enforces it:
 
-    new files, sockets, pipes   RLIMIT_NOFILE 0: there is no number left that one could have
+    new files, sockets, pipes   RLIMIT_NOFILE 0: no file descriptor is available
     processes, threads          RLIMIT_NPROC 0
-    memory, processor time      RLIMIT_AS, RLIMIT_CPU; wall time is the parent's to watch
-    everything else             a seccomp filter: the kernel answers EPERM to each system call that is not in `_CALLS`, so
-                                nothing can be deleted, renamed, signalled, traced, executed or mounted either, and machine code
-                                cannot get around it any more than Python can
+    memory, processor time      RLIMIT_AS, RLIMIT_CPU; the parent enforces the wall-clock time
+    everything else             a seccomp filter: the kernel answers EPERM to each system call that is not in `_CALLS`, so that
+                                the code cannot delete, rename, signal, trace, execute or mount anything; the filter applies to
+                                machine code as it does to Python
 
-Where the filter cannot be had the script says so and does not run the code, unless the request is marked `unsafe`. Then it runs
-the code in one more process, which never loads what calls machine code (`ctypes`) and takes away from its interpreter what the
-filter would have refused: the functions of the operating system but for `_KEPT`, and whatever could make them anew. That holds
-against Python, not against a fault of the interpreter itself. This process waits for the other one, and so is its parent.
+If the kernel has no filter, the script reports that and does not run the code, unless the request is marked `unsafe`. Then it
+runs the code in a second process, which never loads a module that calls machine code (`ctypes`) and removes from its interpreter
+what the filter would refuse: all operating system functions except `_KEPT`, and everything that could create them again. This
+protects against Python code, not against a fault of the interpreter itself. The first process is the parent of the second one,
+and waits for it.
 """
 
 from __future__ import annotations
@@ -39,8 +41,8 @@ OFFERED = (
 )  # fmt: skip
 _NEEDED = ("_strptime", "encodings.ascii", "encodings.latin_1", "encodings.cp1252", "encodings.utf_16", "encodings.idna")
 _TAKEN = ("ctypes", "_ctypes", "importlib", "resource", "platform")  # loaded for this script only
-_STRIPPED = "stripped"  # the word on the command line of the process that runs code without the filter
-# Without the filter: the functions that stay, of modules of which all others are taken away, and those that are taken of others.
+_STRIPPED = "stripped"  # the command-line argument of the process that runs code without the filter
+# Without the filter: `_KEPT` are the only functions that stay in these modules; `_DROPPED` are removed from these other modules.
 _KEPT = {
     "posix": ("_exit", "_path_normpath", "_path_splitroot", "_path_splitroot_ex", "cpu_count", "fspath", "fstat", "getpid",
               "getrandom", "isatty", "lseek", "read", "strerror", "times", "urandom", "write"),
@@ -53,10 +55,10 @@ _DROPPED = {
 }
 _FILE = "<code>"
 _MESSAGE_CHARACTERS = 2_000
-_EXCEPTION_BYTES = 4_000  # where the caller, of a release before, does not say
+_EXCEPTION_BYTES = 4_000  # if the caller, of an earlier release, does not send a limit
 _NOBODY = 65_534
 
-# Computing, memory, the three streams that are open, clocks, chance, the end: system call numbers by machine.
+# The allowed system calls, by machine: computation, memory, the three open streams, clocks, random numbers, exit.
 _CALLS = {
     "x86_64": (0xC000003E, (
         0, 1, 3, 5, 8, 9, 10, 11, 12, 13, 14, 15, 24, 25, 28, 35, 39, 60, 96, 98, 100, 131, 186, 202, 219, 228, 229, 230, 231,
@@ -73,11 +75,11 @@ _CALLS = {
 
 _SET_NO_NEW_PRIVILEGES, _SET_SECCOMP, _FILTER = 38, 22, 2
 _LOAD, _JUMP_EQUAL, _RETURN = 0x20, 0x15, 0x06
-_KILL, _REFUSE, _ALLOW = 0x80000000, 0x00050001, 0x7FFF0000  # the process; EPERM; go on
+_KILL, _REFUSE, _ALLOW = 0x80000000, 0x00050001, 0x7FFF0000  # kill the process; return EPERM; allow the call
 
 
 class Unavailable(Exception):
-    """The kernel does not give the filter."""
+    """The kernel does not provide the filter."""
 
 
 def main() -> None:
@@ -88,21 +90,21 @@ def main() -> None:
         run_stripped(data)
     for name in (*OFFERED, *_NEEDED):
         importlib.import_module(name)
-    tell_of = load_raised().told
+    describe = load_raised().told
     prints = Prints(request["max_print_characters"])
     try:
         (strip if stripped else lock_up)(request)
     except Unavailable as error:
         answer = failed("sandbox_unavailable", str(error))
     else:
-        sys.stdout = sys.stderr = prints  # author code may print wherever it likes
+        sys.stdout = sys.stderr = prints  # captures both streams of the author's code
         code, most = request["code"], request.get("max_exception_bytes", _EXCEPTION_BYTES)
-        answer = run(code, request["args"], lambda error: tell_of(error, most, {_FILE: code}))
-    tell(answer, prints, request["max_output_bytes"])
+        answer = run(code, request["args"], lambda error: describe(error, most, {_FILE: code}))
+    write_answer(answer, prints, request["max_output_bytes"])
 
 
 def load_raised() -> Any:
-    """`raised.py`, which needs the standard library alone, by its path: this process knows no package."""
+    """Loads `raised.py`, which needs only the standard library, by its path: no package is importable in this process."""
     file = os.path.join(os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))), "raised.py")
     spec = importlib.util.spec_from_file_location("raised", file)
     assert spec is not None and spec.loader is not None
@@ -112,9 +114,9 @@ def load_raised() -> Any:
 
 
 def lock_up(request: dict[str, Any]) -> None:
-    """Takes away everything but computing. Raises `Unavailable` when the kernel's filter cannot be had."""
-    if told := why_no_filter():
-        raise Unavailable(told)
+    """Removes all permissions but computation. Raises `Unavailable` if the kernel does not provide the filter."""
+    if reason := why_no_filter():
+        raise Unavailable(reason)
     prctl = kernel_prctl()
     restrict(request)
     install_filter(prctl)
@@ -122,18 +124,18 @@ def lock_up(request: dict[str, Any]) -> None:
 
 
 def strip(request: dict[str, Any]) -> None:
-    """As far as that goes without the filter. Nothing that could call machine code was ever loaded here, and with no file
-    descriptor nothing can be."""
+    """Removes what can be removed without the filter. This process has never loaded a module that calls machine code, and without
+    a file descriptor it cannot load one."""
     restrict(request)
     strip_modules()
     forget()
 
 
 def restrict(request: dict[str, Any]) -> None:
-    """What needs no filter: limits, another user, no further imports."""
+    """Applies the restrictions that need no filter: limits, another user, no further imports."""
     sys.meta_path[:] = [Offer()]
     if os.geteuid() == 0:
-        with contextlib.suppress(OSError):  # a container may have no such user; the filter holds for root too
+        with contextlib.suppress(OSError):  # a container may have no such user; the filter applies to root too
             os.setgroups([])
             os.setresgid(_NOBODY, _NOBODY, _NOBODY)
             os.setresuid(_NOBODY, _NOBODY, _NOBODY)
@@ -144,15 +146,15 @@ def restrict(request: dict[str, Any]) -> None:
 
 
 def forget() -> None:
-    """Leaves no way from the code to what this script has loaded for itself: neither by name nor by its own globals."""
+    """Removes the modules that this script loaded for itself, so that the code finds them neither by name nor in its globals."""
     for name in _TAKEN:
         sys.modules.pop(name, None)
         globals().pop(name, None)
 
 
 def strip_modules() -> None:
-    """Puts `refuse` in place of every function of the operating system that is not kept, and of what makes modules anew: in its
-    own module and wherever another one has taken it over."""
+    """Replaces with `refuse` every operating system function that is not kept, and every function that creates modules: in their
+    own modules and in every module that imported them."""
     taken = {
         id(value)
         for module, stay in _KEPT.items() if module in sys.modules
@@ -166,7 +168,7 @@ def strip_modules() -> None:
             if id(value) in taken:
                 setattr(module, name, refuse)
             elif isinstance(value, set) and any(id(held) in taken for held in value):
-                value.clear()  # `os.supports_dir_fd` and its like hold them as well
+                value.clear()  # sets such as `os.supports_dir_fd` hold these functions as well
 
 
 def refuse(*_: object, **__: object) -> NoReturn:
@@ -174,7 +176,7 @@ def refuse(*_: object, **__: object) -> NoReturn:
 
 
 def run_stripped(data: bytes) -> NoReturn:
-    """Runs the request in a process that has loaded less, and ends as it ends."""
+    """Runs the request in a process that has loaded fewer modules, and exits as that process does."""
     reading, writing = os.pipe()
     number = os.fork()
     if number == 0:
@@ -195,7 +197,7 @@ def limit(name: str, value: int) -> None:
     if number is not None:
         _, hard = resource.getrlimit(number)
         most = value if hard == resource.RLIM_INFINITY else min(value, hard)
-        with contextlib.suppress(ValueError, OSError):  # some systems know a limit by name only
+        with contextlib.suppress(ValueError, OSError):  # some systems define a limit but do not support it
             resource.setrlimit(number, (most, most))
 
 
@@ -206,8 +208,8 @@ def kernel_prctl() -> Any:
 
 
 def why_no_filter() -> str:
-    """Why the kernel does not give the filter; empty when it does. Asks for one that is nowhere: EFAULT says that it would read
-    it."""
+    """Why the kernel does not provide the filter; empty if it does. Passes a null pointer: EFAULT means that the kernel tried to
+    read a filter there, and so supports filters."""
     machine = os.uname().machine
     if sys.platform != "linux" or machine not in _CALLS:
         return f"there is no system call filter for {sys.platform} on {machine}"
@@ -237,7 +239,7 @@ def install_filter(prctl: Any) -> None:
 
 
 class Offer:
-    """The last word on imports: what is not loaded yet is not to be had."""
+    """Refuses the import of every module that is not loaded yet."""
 
     def find_spec(self, name: str, path: object = None, target: object = None) -> None:
         raise ModuleNotFoundError(f"there is no module {name!r} in the sandbox; there are {', '.join(OFFERED)}", name=name)
@@ -261,18 +263,18 @@ class Prints:
         """There is nothing to flush."""
 
 
-def run(code: str, args: dict[str, Any], tell_of: Callable[[BaseException], dict[str, Any]]) -> dict[str, Any]:
-    """{value} or {error}, with what `tell_of` says of the exception."""
+def run(code: str, args: dict[str, Any], describe: Callable[[BaseException], dict[str, Any]]) -> dict[str, Any]:
+    """{value} or {error}; `describe` gives the details of the exception."""
     module = types.ModuleType("author")
     try:
         exec(compile(code, _FILE, "exec", dont_inherit=True), module.__dict__)
         value = module.__dict__["main"](args)
     except MemoryError:
-        return failed("code_memory", "the code takes more memory than it may")
+        return failed("code_memory", "the code needs more memory than its limit")
     except SyntaxError as error:
-        return failed("code_raised", f"SyntaxError: {error.msg}", error.lineno, tell_of(error))
-    except BaseException as error:  # also SystemExit: whatever it is, it is told
-        return failed("code_raised", sentence(error), line_of(error), tell_of(error))
+        return failed("code_raised", f"SyntaxError: {error.msg}", error.lineno, describe(error))
+    except BaseException as error:  # every exception is reported, SystemExit too
+        return failed("code_raised", sentence(error), line_of(error), describe(error))
     return {"value": value}
 
 
@@ -284,12 +286,12 @@ def sentence(error: BaseException) -> str:
     name = type(error).__name__
     try:
         return f"{name}: {error}".encode("utf-8", "replace").decode()
-    except BaseException:  # its own __str__ is author code too
+    except BaseException:  # the exception's __str__ may be author code, and raise
         return name
 
 
 def line_of(error: BaseException) -> int | None:
-    """The line of the author's code that was being run, the innermost one."""
+    """The innermost line of the author's code that was running."""
     line, trace = None, error.__traceback__
     while trace is not None:
         if trace.tb_frame.f_code.co_filename == _FILE:
@@ -298,8 +300,8 @@ def line_of(error: BaseException) -> int | None:
     return line
 
 
-def tell(answer: dict[str, Any], prints: Prints, most: int) -> None:
-    """Writes the answer, or why there is none."""
+def write_answer(answer: dict[str, Any], prints: Prints, most: int) -> None:
+    """Writes the answer to the standard output, or an error if the answer cannot be written."""
     printed = prints.text.encode("utf-8", "replace").decode()
     try:
         data = json.dumps({**answer, "printed": printed}, allow_nan=False).encode()
@@ -307,14 +309,14 @@ def tell(answer: dict[str, Any], prints: Prints, most: int) -> None:
         answer = failed("result_not_json", f"main returned what is not JSON: {sentence(error)}")
         data = json.dumps({**answer, "printed": printed}).encode()
     except MemoryError:
-        data = json.dumps(failed("code_memory", "the result takes more memory than the code may have")).encode()
+        data = json.dumps(failed("code_memory", "the result needs more memory than the code's limit")).encode()
     if len(data) > most:
-        told = f"the result and what is printed take {len(data):,} bytes; {most:,} is the limit"
-        data = json.dumps(failed("code_output_too_large", told)).encode()
+        message = f"the result and the printed text have {len(data):,} bytes; the limit is {most:,}"
+        data = json.dumps(failed("code_output_too_large", message)).encode()
     while data:
         data = data[os.write(1, data) :]
 
 
 if __name__ == "__main__":
     main()
-    os._exit(0)  # nothing that the code left behind runs any more
+    os._exit(0)  # skips exit handlers and finalizers of the author's code

@@ -1,4 +1,4 @@
-"""The sandbox of one machine: a process per program, locked up by the kernel before it looks at the code."""
+"""The local sandbox: runs each program in its own process, which the kernel restricts before the process reads the code."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ _PIECE_BYTES: Final = 65_536
 
 
 class ProcessSandbox:
-    """At most MAX_SANDBOXES processes at once per event loop. With `unsafe` code also runs where the kernel has no system call
-    filter: then it can still open no file, socket or process, and Python has no function left that deletes, renames or signals;
-    but a fault of the interpreter would let it do what this user may. `script` is what the process runs."""
+    """Runs at most MAX_SANDBOXES processes at once per event loop. With `unsafe`, code also runs if the kernel has no system call
+    filter. Then it still cannot open a file, socket or process, and Python has no function left that deletes, renames or signals;
+    but a fault of the interpreter would give it this user's permissions. `script` is what the process runs."""
 
     def __init__(self, *, unsafe: bool = False, script: Path = CHILD) -> None:
         self._unsafe = unsafe
@@ -32,26 +32,26 @@ class ProcessSandbox:
         self._slots: WeakKeyDictionary[asyncio.AbstractEventLoop, asyncio.Semaphore] = WeakKeyDictionary()
 
     async def run(self, program: Program) -> Ran:
-        """See `Sandbox.run`. The time for a free slot and for the interpreter's start, some 50 ms, counts."""
+        """See `Sandbox.run`. The timeout includes the wait for a free slot and the start of the interpreter, about 50 ms."""
         request = json.dumps(request_of(program, unsafe=self._unsafe)).encode()
         slots = self._slots.setdefault(asyncio.get_running_loop(), asyncio.Semaphore(MAX_SANDBOXES))
         try:
             async with asyncio.timeout(program.timeout_ms / 1000), slots:
                 reply, status = await _exchange(self._script, request)
         except TimeoutError as error:
-            raise failure("code_timeout", f"the code has not ended within {program.timeout_ms} ms") from error
+            raise failure("code_timeout", f"the code did not end within {program.timeout_ms} ms") from error
         return ran_of(_read(reply, status))
 
 
 async def _exchange(script: Path, request: bytes) -> tuple[bytes, int]:
-    """What the process wrote, and how it ended: an exit status, or a signal as a negative number."""
+    """What the process wrote, and its exit status; a negative status is the signal that killed it."""
     process = await asyncio.create_subprocess_exec(
         sys.executable, "-I", "-S", "-B", str(script),
         stdin=PIPE, stdout=PIPE, stderr=DEVNULL, env={}, cwd="/", start_new_session=True,
     )  # fmt: skip
     try:
         assert process.stdin is not None
-        with suppress(BrokenPipeError, ConnectionResetError):  # it died: its status tells why
+        with suppress(BrokenPipeError, ConnectionResetError):  # the process died; its status gives the reason
             process.stdin.write(request)
             await process.stdin.drain()
             process.stdin.close()
@@ -72,7 +72,7 @@ async def _bounded(process: Process) -> bytes:
 
 
 async def _kill_and_reap(process: Process) -> None:
-    """Ends the process and all that it may have started, and lets go of its pipes."""
+    """Kills the process and its children, and closes its pipes."""
     if process.returncode is None:
         with suppress(ProcessLookupError):
             os.killpg(process.pid, signal.SIGKILL)
@@ -83,12 +83,12 @@ async def _kill_and_reap(process: Process) -> None:
 
 
 def _read(reply: bytes, status: int) -> object:
-    if status == -signal.SIGKILL:  # not by us: the machine itself ran short
-        raise failure("code_memory", "the process was killed, as a rule because the machine ran out of memory")
+    if status == -signal.SIGKILL:  # not by this process: the machine ran out of memory
+        raise failure("code_memory", "the process was killed, usually because the machine ran out of memory")
     if status == -signal.SIGXCPU:
         raise failure("code_timeout", "the code used up its processor time")
     if status < 0:
-        raise failure("code_raised", f"the interpreter died of {signal.Signals(-status).name}")
+        raise failure("code_raised", f"the interpreter was killed by {signal.Signals(-status).name}")
     try:
         return json.loads(reply)
     except (ValueError, RecursionError):

@@ -11,7 +11,7 @@ from types import ModuleType
 from typing import Final
 
 from stepless.cli.reach.files import load_functions
-from stepless.nodes.function import MODULES_VARIABLE, registered_anew
+from stepless.nodes.function import MODULES_VARIABLE, replacing_registrations
 
 _FOREIGN: Final = ("site-packages", "dist-packages")
 
@@ -44,7 +44,7 @@ class Modules:
             del sys.modules[name]
         importlib.invalidate_caches()
         try:
-            with registered_anew(before):
+            with replacing_registrations(before):
                 self.load()
         except BaseException:
             for name in self._own():

@@ -1,4 +1,4 @@
-"""Block types to kinds: the table, and what every node takes over from its block."""
+"""Maps block types to converters, and converts what all blocks have in common: label, edges, retries."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ ENTRIES: Final[Mapping[str, Converter]] = MappingProxyType({
     "webhook": triggers.webhook,
     "generic_webhook": triggers.webhook,
 })
-"""Triggers; every other one is `triggers.foreign`."""
+"""Triggers; `triggers.foreign` converts all others."""
 
 BLOCKS: Final[Mapping[str, Converter]] = MappingProxyType({
     "agent": agent,
@@ -43,13 +43,13 @@ BLOCKS: Final[Mapping[str, Converter]] = MappingProxyType({
     "workflow": actions.child,
     "workflow_input": actions.child,
 })
-"""All other blocks but containers, conditions and routers; every other one is `actions.foreign`."""
+"""Blocks except triggers, containers, conditions and routers; `actions.foreign` converts all others."""
 
 _NOT_RETRIED: Final = frozenset({"condition", "transform", "set", "wait", "approval", "loop", "parallel", "respond", "join"})
 
 
 def convert_block(site: Site, wiring: Wiring, body: Node | None) -> Node:
-    """The node of a block. `body` is the inside of a container."""
+    """The node for a block. `body` is a container's body."""
     node = _converted(site, wiring.choices[site.block.key], wiring.parents[site.block.key] is not None, body)
     made: Node = {"type": node["type"]}
     if site.block.name != site.id:
@@ -60,7 +60,7 @@ def convert_block(site: Site, wiring: Wiring, body: Node | None) -> Node:
     made.update((key, value) for key, value in node.items() if key != "type")
     if not site.block.enabled:
         made["enabled"] = False
-        site.tell("sim_disabled_block", node=site.id)
+        site.warn("sim_disabled_block", node=site.id)
     if site.block.retry and node["type"] not in _NOT_RETRIED:
         made["retry"] = _retry(site)
     return made
@@ -76,8 +76,8 @@ def _converted(site: Site, choices: tuple[Choice, ...], inside: bool, body: Node
     if body is not None:
         return container(site, body)
     if block.is_trigger and inside:
-        site.tell("sim_trigger_in_container", node=site.id)
-        site.leave("join")
+        site.warn("sim_trigger_in_container", node=site.id)
+        site.warn_unused("join")
         return {"type": "join"}
     if block.is_trigger:
         return ENTRIES.get(block.type, triggers.foreign)(site)
@@ -89,7 +89,7 @@ def _converted(site: Site, choices: tuple[Choice, ...], inside: bool, body: Node
 
 
 def _retry(site: Site) -> dict[str, int]:
-    """There the wait between tries is always the same."""
+    """The retry policy. In Sim, the wait between attempts is constant."""
     attempts, wait_ms = whole_number(site.block.retry.get("maxAttempts")), whole_number(site.block.retry.get("waitMs"))
     wait_ms = min(wait_ms or 0, MAX_DURATION_MS) if "waitMs" in site.block.retry else 1_000
     return {"attempts": min(attempts or 3, MAX_RETRY_ATTEMPTS), "backoff_ms": wait_ms, "max_backoff_ms": wait_ms}

@@ -1,4 +1,4 @@
-"""The exits of conditions and routers, and by which exit of a node an edge of the export leaves."""
+"""Finds the exits of conditions and routers, and the exit by which each edge of the export leaves its node."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ CONDITION: Final = "condition"
 ROUTERS: Final = ("router", "router_v2")
 APPROVAL: Final = "human_in_the_loop"
 RESPONSE: Final = "response"
-START: Final = "start"  # from a container to what its turns begin with: no edge of the document, but an entry of the body
+START: Final = "start"  # from a container to the first nodes of its body: not an edge of the document, but an entry of the body
 
 _PLAIN_HANDLES: Final = (None, "", "source", "default")
 _SUCCESSES: Final = ("source", "default")
@@ -27,7 +27,7 @@ _CONTAINER_STARTS: Final = ("loop-start-source", "parallel-start-source")
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """One case or route: the `handle` by which edges name it there, its `exit` here, its `title` and what it says."""
+    """One case or route: the `handle` by which edges name it in Sim, its `exit` in the document, its title and its text."""
 
     handle: str
     exit: str
@@ -36,7 +36,8 @@ class Choice:
 
 
 def choices_of(block: Block, edges: Sequence[Edge], blocks: Mapping[str, Block], ids: Mapping[str, str]) -> tuple[Choice, ...]:
-    """The cases of a condition or the routes of a router, in order; none for any other block. `edges` are those that leave it."""
+    """The cases of a condition or the routes of a router, in order; none for other blocks. `edges` are the block's outgoing
+    edges."""
     if block.role == CONDITION:
         return _listed(block.fields.get("conditions"), "condition-")
     if block.role in ROUTERS and "routes" in block.fields:
@@ -61,7 +62,8 @@ def _listed(value: JSON, prefix: str) -> tuple[Choice, ...]:
 
 
 def exits_of(block: Block, edge: Edge, edges: Sequence[Edge], choices: Sequence[Choice]) -> tuple[str, ...]:
-    """The exits by which an edge leaves its block, or START; none when the block has no such exit. `edges` are all that leave."""
+    """The exits by which an edge leaves its block, or START; none if the block has no such exit. `edges` are all outgoing edges
+    of the block."""
     if edge.handle == ERROR:
         return (ERROR,)
     if block.is_container:
@@ -69,10 +71,10 @@ def exits_of(block: Block, edge: Edge, edges: Sequence[Edge], choices: Sequence[
     if block.role == CONDITION or block.role in ROUTERS:
         return _of_choice(block, edge, edges, choices)
     if edge.handle is not None and edge.handle.startswith(_OF_CHOICES):
-        return ()  # there it is the exit of a case or a route, which this block never chooses
+        return ()  # in Sim, the exit of a case or a route, which this block never chooses
     success = "approved" if block.role == APPROVAL else SOURCE
     if edge.handle not in _SUCCESSES and any(other.handle == ERROR for other in edges):
-        return (success, ERROR)  # an edge without a handle that is known there is taken after a handled failure too
+        return (success, ERROR)  # in Sim, an edge with an unknown handle is also taken after a handled failure
     return (success,)
 
 
@@ -90,5 +92,5 @@ def _of_choice(block: Block, edge: Edge, edges: Sequence[Edge], choices: Sequenc
             return (choices[place].exit,) if place < len(choices) else ()
         handle = f"router-{edge.target}"
     if not handle.startswith(_OF_CHOICES):
-        return tuple(dict.fromkeys(choice.exit for choice in choices))  # not one of them by name: taken whatever is chosen
+        return tuple(dict.fromkeys(choice.exit for choice in choices))  # it names no choice: taken after every choice
     return tuple(choice.exit for choice in choices if choice.handle == handle)[:1]

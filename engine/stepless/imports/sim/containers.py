@@ -1,4 +1,5 @@
-"""Loops and parallels: how often a body runs. The export says it up to three times; the executor's own map counts first."""
+"""Converts loops and parallels: how often a body runs. The export has these settings in up to three places; the executor's map
+has priority."""
 
 from __future__ import annotations
 
@@ -13,25 +14,25 @@ from stepless.imports.sim.values import Unreadable, read_json, whole_number
 from stepless.limits import DEFAULT_MAX_ITERATIONS, DEFAULT_WINDOW, MAX_ITERATIONS
 from stepless.model.json import JSON
 
-_SETTINGS: Final = (  # everything that a container's field, map or data may say, with the names that mean the same
+_SETTINGS: Final = (  # all settings of a container's fields, map or data; names with the same meaning are grouped
     ("loopType", "type"), ("iterations", "count"), ("forEachItems", "collection"), ("whileCondition",), ("doWhileCondition",),
     ("parallelType",), ("distribution", "collection"), ("batchSize",),
 )  # fmt: skip
-_UNSET_LOOP: Final = 1_000  # turns of a loop whose number cannot be read, in the executor
+_UNSET_LOOP: Final = 1_000  # how many turns Sim's executor runs if the number of a loop cannot be read
 _UNSET_PARALLEL: Final = 1
 
 
 def container(site: Site, body: Node) -> Node:
-    """A loop or parallel around `body`, which may still grow."""
-    said = _Settings(site)
-    mode = _loop_mode(site, said) if site.block.type == "loop" else _parallel_mode(site, said)
-    said.tell_stale()
-    site.leave(site.block.type)
+    """A loop or parallel around `body`, to which the caller may still add nodes."""
+    settings = _Settings(site)
+    mode = _loop_mode(site, settings) if site.block.type == "loop" else _parallel_mode(site, settings)
+    settings.report_stale()
+    site.warn_unused(site.block.type)
     return {"type": site.block.type, "with": {**mode, "body": body}}
 
 
 class _Settings:
-    """The settings of one container: the map's, else those beside the block, else its fields."""
+    """The settings of one container: from the executor's map, else from the block's data, else from its fields."""
 
     def __init__(self, site: Site) -> None:
         self._site = site
@@ -47,24 +48,24 @@ class _Settings:
                     return source[name]
         return None
 
-    def tell_stale(self) -> None:
-        """Fields of the block that say something else than what counts."""
+    def report_stale(self) -> None:
+        """Reports the fields of the block that differ from the settings in use."""
         for names in _SETTINGS:
             for name in names:
                 value = self._site.take(name)
                 if value is not None and str(self._used.get(name, value)) != str(value):
-                    self._site.ignored(name, self._site.block.type, f"{value}, where {self._used[name]} counts")
+                    self._site.warn_ignored(name, self._site.block.type, f"{value}, where {self._used[name]} is used")
 
 
-def _loop_mode(site: Site, said: _Settings) -> dict[str, JSON]:
-    match said.get("loopType"):
+def _loop_mode(site: Site, settings: _Settings) -> dict[str, JSON]:
+    match settings.get("loopType"):
         case "forEach":
-            return {"items": _items(site, said.get("forEachItems", "collection"))}
+            return {"items": _items(site, settings.get("forEachItems", "collection"))}
         case "while":
-            return {"while": site.test(said.get("whileCondition"), "whileCondition", "while", between_turns=True)}
-        case "doWhile" if said.get("doWhileCondition") is not None:
-            return {"do_while": site.test(said.get("doWhileCondition"), "doWhileCondition", "doWhile", between_turns=True)}
-    return _times(site, said.get("iterations", "count"))
+            return {"while": site.test(settings.get("whileCondition"), "whileCondition", "while", between_turns=True)}
+        case "doWhile" if settings.get("doWhileCondition") is not None:
+            return {"do_while": site.test(settings.get("doWhileCondition"), "doWhileCondition", "doWhile", between_turns=True)}
+    return _times(site, settings.get("iterations", "count"))
 
 
 def _times(site: Site, given: JSON) -> dict[str, JSON]:
@@ -74,13 +75,13 @@ def _times(site: Site, given: JSON) -> dict[str, JSON]:
     return {"times": times}
 
 
-def _parallel_mode(site: Site, said: _Settings) -> dict[str, JSON]:
-    sort = said.get("parallelType")
-    if sort == "collection" or (sort is None and said.get("distribution") is not None):
-        mode: dict[str, JSON] = {"items": _items(site, said.get("distribution", "collection"))}
+def _parallel_mode(site: Site, settings: _Settings) -> dict[str, JSON]:
+    sort = settings.get("parallelType")
+    if sort == "collection" or (sort is None and settings.get("distribution") is not None):
+        mode: dict[str, JSON] = {"items": _items(site, settings.get("distribution", "collection"))}
     else:
-        mode = {"branches": _branches(site, said.get("count"))}
-    window = whole_number(said.get("batchSize"))
+        mode = {"branches": _branches(site, settings.get("count"))}
+    window = whole_number(settings.get("batchSize"))
     return {**mode, "window": window} if window is not None and window < DEFAULT_WINDOW else mode
 
 
@@ -89,19 +90,19 @@ def _branches(site: Site, given: JSON) -> JSON:
 
 
 def _count(site: Site, given: JSON, unset: int) -> JSON:
-    """A number, or the expression that a reference comes to."""
+    """A number, or the expression for a reference."""
     number = whole_number(given)
     if number is not None:
         return number
     if isinstance(given, str) and (expression := _reference(site, given)) is not None:
         return f"int({expression})"
-    site.tell("sim_loop_count", node=site.id, told="it is missing" if given is None else repr(given), used=unset)
+    site.warn("sim_loop_count", node=site.id, detail="it is missing" if given is None else repr(given), used=unset)
     return unset
 
 
 def _items(site: Site, given: JSON) -> JSON:
-    """A list or object with references in it, or an expression."""
-    told = "nothing is given"
+    """A list or object, which may contain references, or an expression."""
+    detail = "it is not set"
     if isinstance(given, str) and given.strip():
         expression = _reference(site, given.strip())
         if expression is not None:
@@ -113,16 +114,16 @@ def _items(site: Site, given: JSON) -> JSON:
             literal = _literal(given)
             if literal is not None:
                 return literal
-            items, told = None, f"{given!r}: {error}"
+            items, detail = None, f"{given!r}: {error}"
         if isinstance(items, list | dict):
             return site.value(items)
-        told = told if items is None else f"{items!r} is neither a list nor an object"
-    site.tell("sim_items_missing", node=site.id, told=told)
+        detail = detail if items is None else f"{items!r} is neither a list nor an object"
+    site.warn("sim_items_missing", node=site.id, detail=detail)
     return []
 
 
 def _reference(site: Site, text: str) -> str | None:
-    """The expression for a text that is one reference; `[]` for one that reads as empty, None for any other text."""
+    """The expression for a text that is one reference; `null` for a reference that reads as empty, None for any other text."""
     match = SHAPE.fullmatch(text.strip())
     if match is None:
         return None
@@ -133,7 +134,7 @@ def _reference(site: Site, text: str) -> str | None:
 
 
 def _literal(text: str) -> str | None:
-    """A list in single quotes, which is no JSON, but is read there, and is an expression here."""
+    """A list or object with single quotes: not JSON, but Sim reads it, and it is a valid expression."""
     try:
         compile_expression(text.strip(), lambda name: False)
     except ExpressionError:

@@ -1,4 +1,4 @@
-"""An export in, a document and its findings out."""
+"""Converts an export to a document with findings."""
 
 from __future__ import annotations
 
@@ -25,20 +25,20 @@ Document = dict[str, Any]
 _TOO_LARGE: Final = ("nested_too_deep", "too_many_nodes", "too_many_edges")
 _REFUSED: Final = "refused"
 _REPORT: Final = "please report it, with the export"
-_IDLE: Final = "nothing"  # what an empty container runs
+_IDLE: Final = "nothing"  # the node in an empty container
 
 
 @dataclass(frozen=True, slots=True)
 class Imported:
-    """`document` compiles with KINDS. `findings`, all warnings, tell everything that it does not take over as it was; their
-    paths lead into the export."""
+    """`document` compiles with KINDS. `findings`, all warnings, report everything that was not converted unchanged; their paths
+    are paths in the export."""
 
     document: Document
     findings: tuple[Finding, ...]
 
 
 def convert(export: Mapping[str, JSON]) -> Imported:
-    """A Sim export as a document. Raises `InvalidRequest` when it is none, or too large."""
+    """Converts a Sim export to a document. Raises `InvalidRequest` if it is not an export, or too large."""
     report = Report()
     read = read_export(export, report)
     wiring = wire(read, report)
@@ -58,9 +58,9 @@ def convert(export: Mapping[str, JSON]) -> Imported:
     if references.env:
         document["env"] = sorted(references.env)
     if len(references.env) > MAX_ENV_NAMES:
-        told = f"it reads {len(references.env)} names of the environment, at most {MAX_ENV_NAMES} can be listed"
-        raise InvalidRequest(told, code="sim_export_too_large", mend="split the workflow", status=413)
-    document |= {"on_failure": "halt", "nodes": nodes}  # there the first unhandled failure stops everything, too
+        message = f"the workflow reads {len(references.env)} environment variables; the limit is {MAX_ENV_NAMES}"
+        raise InvalidRequest(message, code="sim_export_too_large", mend="split the workflow", status=413)
+    document |= {"on_failure": "halt", "nodes": nodes}  # as in Sim, the first unhandled failure stops the run
     _accepted(document, references)
     return Imported(document, report.findings)
 
@@ -73,15 +73,15 @@ def _variable_names(export: Export) -> dict[str, str]:
 
 
 def _description(export: Export, report: Report) -> str:
-    """What the workflow says of itself, and its notes."""
+    """The workflow's description, followed by its notes."""
     pieces = [export.description] if export.description else []
     for block in export.blocks.values():
         if block.type == NOTE:
-            report.tell("sim_note", block.path, name=block.name)
+            report.add("sim_note", block.path, name=block.name)
             pieces.append(f"{block.name}: {str(block.fields.get('content', '')).strip()}")
     description = "\n\n".join(pieces)
     if len(description) > MAX_MESSAGE_CHARACTERS:
-        report.tell("sim_description_cut", "", limit=MAX_MESSAGE_CHARACTERS)
+        report.add("sim_description_cut", "", limit=MAX_MESSAGE_CHARACTERS)
     return description[:MAX_MESSAGE_CHARACTERS]
 
 
@@ -89,14 +89,15 @@ def _description(export: Export, report: Report) -> str:
 
 
 def _keep(references: References) -> None:
-    """Finds out which outputs loops' tests read from inside before anything else is read: those are put out by other nodes."""
+    """Finds the outputs inside loops that the loops' tests read. This comes before the conversion of the bodies, which adds nodes
+    that keep these outputs in variables."""
     for owner in references.wiring.bodies:
         if owner is not None:
             container(Site(references.export.blocks[owner], references.wiring.ids[owner], references, references.report), {})
 
 
 def _body(owner: str | None, references: References) -> Node:
-    """The graph inside a container, or of the workflow itself, with a node for each output that is kept for a loop's test."""
+    """The graph of a container or of the workflow itself, with a node for each output that is kept for a loop's test."""
     wiring, nodes = references.wiring, dict[str, Node]()
     for key in wiring.bodies[owner]:
         block = references.export.blocks[key]
@@ -114,16 +115,16 @@ def _body(owner: str | None, references: References) -> Node:
         nodes[unique(_IDLE, wiring.ids.values())] = {"type": "join"}
         if owner is not None:
             block = references.export.blocks[owner]
-            references.report.tell("sim_empty_container", block.path, at=wiring.ids[owner], node=wiring.ids[owner])
+            references.report.add("sim_empty_container", block.path, at=wiring.ids[owner], node=wiring.ids[owner])
     return {"nodes": nodes}
 
 
-# -- the last word of the compiler ------------------------------------------------------------------------------------
+# -- the compiler's check ---------------------------------------------------------------------------------------------
 
 
 def _accepted(document: Document, references: References) -> None:
-    """Turns every node whose parameters the compiler refuses into a function with those parameters as they were in the
-    export: values that only the kind can judge (a URL, a header's name) are judged by the kind."""
+    """Replaces every node whose parameters the compiler refuses by a function with the parameters of the export. Thus only the
+    kinds check values such as URLs and header names."""
     for _ in range(MAX_IMPORT_FAULTS):
         errors = [finding for finding in check_document(document, KINDS) if finding.severity is Severity.ERROR]
         if not errors:
@@ -140,12 +141,12 @@ def _accepted(document: Document, references: References) -> None:
 
 
 def _replaced(document: Document, node: str, block: Block, finding: Finding, references: References) -> bool:
-    """Puts a function in the place of a node; False when there is one already."""
+    """Replaces a node by a function; returns False if it was replaced before."""
     home = _home(document["nodes"], node)
     if home is None or _REFUSED in home[node].get("with", {}).get("args", {}):
         return False
     call = call_name(block.type)
-    references.report.tell("sim_block_refused", block.path, at=node, node=node, type=block.type, told=finding.message, call=call)
+    references.report.add("sim_block_refused", block.path, at=node, node=node, type=block.type, detail=finding.message, call=call)
     refused = references.untouched(dict(block.fields))
     home[node] = {
         **{key: value for key, value in home[node].items() if key in ("label", "after", "enabled")},
@@ -157,7 +158,7 @@ def _replaced(document: Document, node: str, block: Block, finding: Finding, ref
 
 
 def _home(nodes: dict[str, Node], node: str) -> dict[str, Node] | None:
-    """The body in which a node stands."""
+    """The body that contains a node."""
     bodies = [nodes]
     for body in bodies:
         if node in body:
@@ -167,7 +168,7 @@ def _home(nodes: dict[str, Node], node: str) -> dict[str, Node] | None:
 
 
 def _leave_by_source(node: Node, source: str) -> None:
-    """Edges from `source` leave by its only exit from now on, or by `error`."""
+    """Moves a node's incoming edges from `source` to that node's only exit; edges from `error` stay."""
     after = [node["after"]] if isinstance(node.get("after"), str) else node.get("after", [])
     moved = [source if entry.startswith(f"{source}.") and entry != f"{source}.error" else entry for entry in after]
     if moved:

@@ -1,4 +1,4 @@
-"""Conditions and routers: which way a run takes."""
+"""Converts conditions and routers."""
 
 from __future__ import annotations
 
@@ -14,25 +14,25 @@ _ELSE = "else"
 
 
 def condition(site: Site, choices: Sequence[Choice]) -> Node:
-    """Ordered cases; the one with the title `else` holds always."""
+    """Ordered cases; the case with the title `else` is always true."""
     site.take("conditions")
     cases: dict[str, JSON] = {}
     for choice in choices:
         always = choice.title.strip().lower() == _ELSE
         cases[choice.exit] = _ELSE if always else site.test(choice.text, "conditions", choice.title)
     if not cases:
-        site.tell("sim_no_cases", node=site.id, what="cases")
+        site.warn("sim_no_cases", node=site.id, what="cases")
         cases = {_ELSE: _ELSE}
-    site.leave("condition")
+    site.warn_unused("condition")
     return {"type": "condition", "with": {"cases": cases}}
 
 
 def router(site: Site, choices: Sequence[Choice]) -> Node:
-    """Routes with what the model chooses by: their descriptions, or the names of the blocks that they lead to."""
+    """Routes, each with a text for the model: its description, or the name of its target block."""
     site.take("routes")
     routes = {choice.exit: (choice.text or choice.title)[:MAX_MESSAGE_CHARACTERS] for choice in choices}
     if not routes:
-        site.tell("sim_no_cases", node=site.id, what="routes")
+        site.warn("sim_no_cases", node=site.id, what="routes")
         routes = {"none": "nothing fits"}
     params: dict[str, JSON] = {"routes": routes, **model_of(site)}
     prompt = site.take("prompt", "context")
@@ -41,5 +41,5 @@ def router(site: Site, choices: Sequence[Choice]) -> Node:
     system = site.take("systemPrompt")
     if system is not None:
         params["system"] = site.text(system, "systemPrompt")
-    site.leave("router")
+    site.warn_unused("router")
     return {"type": "router", "with": {name: value for name, value in params.items() if value is not None}}

@@ -1,4 +1,4 @@
-"""The shape of an export: blocks, edges, containers' settings and variables, whatever the release that wrote it.
+"""Reads the blocks, edges, container settings and variables of an export, from every known release of Sim.
 
 Known forms: `{version, state: {blocks, edges, loops, parallels, metadata, variables}}`, the state alone, and either of them under
 `data`.
@@ -47,8 +47,8 @@ _STATE_KEYS: Final = frozenset({
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """`fields` are the values of its sub-blocks that say something, without secrets; `settings` what the editor keeps beside
-    them (of containers above all); `path` is where it stands in the export."""
+    """`fields` are the non-empty values of its sub-blocks, without secrets; `settings` is the other data of the editor, mostly of
+    containers; `path` is its place in the export."""
 
     key: str
     type: str
@@ -67,7 +67,7 @@ class Block:
 
     @property
     def role(self) -> str:
-        """What a block is there: a trigger whatever its type, except for containers."""
+        """TRIGGER for every trigger that is not a container, else the block's type."""
         return TRIGGER if self.is_trigger and not self.is_container else self.type
 
     @property
@@ -93,7 +93,7 @@ class Variable:
 
 @dataclass(frozen=True, slots=True)
 class Export:
-    """`blocks` by key, in their order; `subflows` are the settings of containers by block key."""
+    """`blocks` by key, in the order of the export; `subflows` are the settings of containers by block key."""
 
     name: str
     description: str
@@ -104,30 +104,30 @@ class Export:
 
 
 def read_export(export: JSON, report: Report) -> Export:
-    """The export, without secrets. Raises `InvalidRequest` when it is none, is no JSON or holds more than is read."""
+    """Reads an export and removes its secrets. Raises `InvalidRequest` if it is not an export, not JSON, or too large."""
     if next(iter(json_findings(export)), None) is not None:
-        raise _no_export("it is no JSON, or nested too deeply")
+        raise _no_export("it is not JSON, or nested too deeply")
     state, prefix = _state(export)
     if len(state["blocks"]) > MAX_IMPORT_BLOCKS or len(state["edges"]) > MAX_IMPORT_EDGES:
-        told = f"it has {len(state['blocks'])} blocks and {len(state['edges'])} edges"
-        mend = f"at most {MAX_IMPORT_BLOCKS} and {MAX_IMPORT_EDGES} are read: split the workflow"
-        raise InvalidRequest(told, code="sim_export_too_large", mend=mend, status=413)
+        message = f"the export has {len(state['blocks'])} blocks and {len(state['edges'])} edges"
+        mend = f"split the workflow: the limits are {MAX_IMPORT_BLOCKS} blocks and {MAX_IMPORT_EDGES} edges"
+        raise InvalidRequest(message, code="sim_export_too_large", mend=mend, status=413)
     secrets = Secrets(report)
     for key in state.keys() - _STATE_KEYS:
         if state[key]:
-            report.tell("sim_field_ignored", f"{prefix}{key}", field=key, kind="a workflow", told=type(state[key]).__name__)
+            report.add("sim_field_ignored", f"{prefix}{key}", field=key, kind="a workflow", detail=type(state[key]).__name__)
     blocks = {block.key: block for block in _blocks(state, f"{prefix}blocks", report, secrets)}
     subflows = dict(_subflows(state, prefix, blocks, report, secrets))
-    described = str(secrets.hidden(_said("description", state, export), f"{prefix}metadata", "workflow", "description"))
+    description = str(secrets.hidden(_metadata("description", state, export), f"{prefix}metadata", "workflow", "description"))
     return Export(
-        _said("name", state, export), described, blocks,
+        _metadata("name", state, export), description, blocks,
         tuple(_edges(state["edges"], f"{prefix}edges", report)), subflows,
         tuple(_variables(state.get("variables") or export.get("variables"), f"{prefix}variables", report, secrets)),
     )  # fmt: skip
 
 
 def _state(export: JSON) -> tuple[Mapping[str, JSON], str]:
-    """Where blocks and edges are, and the path to there."""
+    """The object that holds blocks and edges, and the path to it."""
     prefix = ""
     for _ in range(_ENVELOPE_DEPTH):
         if not isinstance(export, dict):
@@ -138,11 +138,11 @@ def _state(export: JSON) -> tuple[Mapping[str, JSON], str]:
         if inner is None:
             break
         export, prefix = export[inner], f"{prefix}{inner}."
-    raise _no_export("there are no blocks and edges in it")
+    raise _no_export("it has no blocks and edges")
 
 
-def _said(field: str, state: Mapping[str, JSON], export: Mapping[str, JSON]) -> str:
-    """A text about the workflow, wherever a release kept it."""
+def _metadata(field: str, state: Mapping[str, JSON], export: Mapping[str, JSON]) -> str:
+    """A text about the workflow, from any of the places where releases of Sim store it."""
     for place in (state.get("metadata"), state.get("workflow"), export.get("workflow"), state):
         text = place.get(field) if isinstance(place, dict) else None
         if isinstance(text, str) and text.strip():
@@ -150,10 +150,10 @@ def _said(field: str, state: Mapping[str, JSON], export: Mapping[str, JSON]) -> 
     return ""
 
 
-def _no_export(told: str) -> InvalidRequest:
+def _no_export(reason: str) -> InvalidRequest:
     return InvalidRequest(
-        f"this is no export of Sim: {told}", code="no_sim_export",
-        mend='expected is what Sim writes as "Export": {"version": "1.0", "state": {"blocks": {…}, "edges": […], …}}',
+        f"this is not an export of Sim: {reason}", code="no_sim_export",
+        mend='use the file that Sim writes as "Export": {"version": "1.0", "state": {"blocks": {…}, "edges": […], …}}',
     )  # fmt: skip
 
 
@@ -162,13 +162,13 @@ def _blocks(state: Mapping[str, JSON], place: str, report: Report, secrets: Secr
     for key, raw in state["blocks"].items():
         path = f"{place}.{key}"
         if not isinstance(raw, dict) or not isinstance(raw.get("type"), str) or not raw["type"]:
-            report.tell("sim_block_unreadable", path, told=f"{type(raw).__name__} {raw!s}")
+            report.add("sim_block_unreadable", path, detail=f"{type(raw).__name__} {raw!s}")
             continue
         data = raw["data"] if isinstance(raw.get("data"), dict) else {}
         name = raw["name"] if isinstance(raw.get("name"), str) and raw["name"].strip() else raw["type"]
         for extra in raw.keys() - _NO_BEHAVIOUR:
             if raw[extra]:
-                report.tell("sim_field_ignored", f"{path}.{extra}", field=extra, kind=raw["type"], told=raw[extra])
+                report.add("sim_field_ignored", f"{path}.{extra}", field=extra, kind=raw["type"], detail=raw[extra])
         parent = data.get("parentId") or raw.get("parentId") or listed.get(key)
         yield Block(
             key, raw["type"], name.strip(), path, raw.get("enabled") is not False, raw.get("triggerMode") is True,
@@ -180,7 +180,7 @@ def _blocks(state: Mapping[str, JSON], place: str, report: Report, secrets: Secr
 
 
 def _listed_parents(state: Mapping[str, JSON]) -> dict[str, str]:
-    """Block key to container, as the containers list their blocks."""
+    """Block key → container, from the containers' own lists of blocks."""
     parents: dict[str, str] = {}
     for group in ("loops", "parallels"):
         settings = state.get(group)
@@ -196,7 +196,7 @@ def _fields(raw: JSON, place: str, owner: str, report: Report, secrets: Secrets)
         if value is None or value in ("", [], {}):
             continue
         if deeper_than(value, MAX_IMPORT_FIELD_DEPTH):
-            report.tell("sim_field_unreadable", f"{place}.{name}", field=name, told="it is nested too deeply")
+            report.add("sim_field_unreadable", f"{place}.{name}", field=name, detail="it is nested too deeply")
             continue
         sort = field.get("type") if isinstance(field, dict) else ""
         yield name, secrets.hidden(value, f"{place}.{name}", owner, name, sort if isinstance(sort, str) else "")
@@ -206,7 +206,7 @@ def _edges(raw: list[JSON], place: str, report: Report) -> Iterator[Edge]:
     for number, edge in enumerate(raw):
         path = f"{place}.{number}"
         if not isinstance(edge, dict) or not isinstance(edge.get("source"), str) or not isinstance(edge.get("target"), str):
-            report.tell("sim_edge_unreadable", path, edge=str(edge.get("id")) if isinstance(edge, dict) else None)
+            report.add("sim_edge_unreadable", path, edge=str(edge.get("id")) if isinstance(edge, dict) else None)
             continue
         handle = edge.get("sourceHandle")
         name, named = str(edge.get("id") or number), handle if isinstance(handle, str) else None
@@ -220,7 +220,7 @@ def _subflows(
         settings = state.get(group)
         for key, setting in settings.items() if isinstance(settings, dict) else ():
             if key not in blocks or not isinstance(setting, dict):
-                report.tell("sim_unknown_subflow", f"{prefix}{group}.{key}")
+                report.add("sim_unknown_subflow", f"{prefix}{group}.{key}")
             else:
                 yield key, dict(_settings(setting, f"{prefix}{group}.{key}", blocks[key].type, report, secrets))
 
@@ -228,15 +228,15 @@ def _subflows(
 def _settings(
     raw: Mapping[str, JSON], place: str, sort: str, report: Report, secrets: Secrets,
 ) -> Iterator[tuple[str, JSON]]:
-    """What is kept beside a container's fields, without secrets; whatever else means something is told."""
+    """The known settings of a container, without secrets. Every other setting with a value becomes a finding."""
     for name, value in raw.items():
         if value is None or value is False or value in ("", [], {}) or name in _EDITOR_SETTINGS:
             continue
         if sort not in CONTAINERS or name not in SETTINGS:
-            told = secrets.hidden(value, place, sort, name)
-            report.tell("sim_field_ignored", f"{place}.{name}", field=name, kind=sort, told=told)
+            shown = secrets.hidden(value, place, sort, name)
+            report.add("sim_field_ignored", f"{place}.{name}", field=name, kind=sort, detail=shown)
         elif deeper_than(value, MAX_IMPORT_FIELD_DEPTH):
-            report.tell("sim_field_unreadable", f"{place}.{name}", field=name, told="it is nested too deeply")
+            report.add("sim_field_unreadable", f"{place}.{name}", field=name, detail="it is nested too deeply")
         else:
             yield name, secrets.hidden(value, f"{place}.{name}", sort, name)
 
@@ -247,12 +247,12 @@ def _variables(raw: JSON, place: str, report: Report, secrets: Secrets) -> Itera
         path = f"{place}.{key}"
         name = entry.get("name") if isinstance(entry, dict) else None
         if not isinstance(entry, dict) or not isinstance(name, str) or not name.strip() or number >= MAX_VARIABLES:
-            told = "it has no name, or is one too many"
-            report.tell("sim_variable_unreadable", path, name=name or key, type="a variable", told=told)
+            detail = "it has no name, or there are too many variables"
+            report.add("sim_variable_unreadable", path, name=name or key, type="a variable", detail=detail)
             continue
         sort = str(entry.get("type") or "string")
-        value, told = typed(secrets.hidden(entry.get("value"), path, "variable", name), sort)
-        if told or deeper_than(value, MAX_IMPORT_FIELD_DEPTH):
-            report.tell("sim_variable_unreadable", path, name=name, type=sort, told=told or "it is nested too deeply")
+        value, detail = typed(secrets.hidden(entry.get("value"), path, "variable", name), sort)
+        if detail or deeper_than(value, MAX_IMPORT_FIELD_DEPTH):
+            report.add("sim_variable_unreadable", path, name=name, type=sort, detail=detail or "it is nested too deeply")
             value = None
         yield Variable(str(entry.get("id") or key), name.strip(), value)

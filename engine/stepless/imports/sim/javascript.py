@@ -1,9 +1,9 @@
-"""JavaScript tests as expressions of documents: the part of the language in which people write conditions.
+"""Translates JavaScript conditions to expressions of documents. Supports the part of JavaScript that is common in conditions.
 
-A Pratt parser (V. Pratt, "Top down operator precedence", 1973) over one line of tokens. Each piece is kept as text with its own
-precedence in the language of documents, so that parentheses stand exactly where they are needed.
+A Pratt parser (V. Pratt, "Top down operator precedence", 1973) over one line of tokens. Each piece is text with its precedence in
+the language of expressions, so that parentheses are written only where they are needed.
 
-    ===  !==  ==  !=  <  <=  >  >=          the same, == for === (types must match: `loose` says that == or != was used)
+    ===  !==  ==  !=  <  <=  >  >=          the same, == for === (types must match: `loose` is set if == or != was used)
     && || ! ?? c ? a : b                    and, or, not, default(a, b), a if c else b
     + - * / %                               the same
     .length .includes(x) .startsWith(x) …   len(a), contains(a, x), startswith(a, x) …
@@ -37,7 +37,7 @@ _TOKEN: Final = re.compile(
     )""",
     re.VERBOSE,
 )
-_BINARY: Final[Mapping[str, tuple[int, int, str]]] = {  # how tightly it binds there, its precedence here, how it is written
+_BINARY: Final[Mapping[str, tuple[int, int, str]]] = {  # binding power in JavaScript, precedence here, operator here
     "??": (1, _ATOM, "default"), "||": (1, _OR, "or"), "&&": (2, _AND, "and"),
     "===": (3, _COMPARED, "=="), "!==": (3, _COMPARED, "!="), "==": (3, _COMPARED, "=="), "!=": (3, _COMPARED, "!="),
     "<": (4, _COMPARED, "<"), "<=": (4, _COMPARED, "<="), ">": (4, _COMPARED, ">"), ">=": (4, _COMPARED, ">="),
@@ -57,12 +57,12 @@ _ESCAPES: Final[Mapping[str, str]] = {"n": "\n", "r": "\r", "t": "\t", "\\": "\\
 
 
 class Untranslated(ValueError):
-    """What this part of the language does not hold; the message names it."""
+    """The test contains unsupported JavaScript; the message names it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Translation:
-    """An expression; `loose` when == or != compared something other than null."""
+    """An expression; `loose` if == or != compares with anything but null."""
 
     text: str
     loose: bool
@@ -70,14 +70,14 @@ class Translation:
 
 @dataclass(frozen=True, slots=True)
 class Names:
-    """What the test may read: references (matches of SHAPE), names of the environment, and texts with either inside quotes."""
+    """Resolves what the test reads: `found` a reference (a match of SHAPE), `variable` a name of the environment."""
 
     found: Callable[[re.Match[str]], Read | Unread]
     variable: Callable[[str], str]
 
 
 def translate(source: str, names: Names) -> Translation:
-    """The test as an expression. Raises `Untranslated` at what has no counterpart."""
+    """Translates a test to an expression. Raises `Untranslated` for anything without an equivalent."""
     if not source.strip():
         raise Untranslated("it is empty")
     if len(source) > MAX_EXPRESSION_CHARACTERS:
@@ -100,7 +100,7 @@ class _Parser:
     # -- tokens -------------------------------------------------------------------------------------------------------
 
     def step(self) -> None:
-        """Reads the next token. A `<` begins a reference only where a value may stand."""
+        """Reads the next token. A `<` starts a reference only where a value is expected."""
         space = re.compile(r"\s*").match(self.source, self.at)
         start = space.end() if space else self.at
         reference = SHAPE.match(self.source, start) if self._wants_value() else None
@@ -109,7 +109,7 @@ class _Parser:
             return
         token = _TOKEN.match(self.source, self.at)
         if token is None or token.lastgroup is None:
-            raise Untranslated(f"{self.source[start : start + 12]!r} has no counterpart")
+            raise Untranslated(f"{self.source[start : start + 12]!r} has no equivalent")
         self.sort, self.token, self.at = token.lastgroup, token[token.lastgroup], token.end()
 
     def _wants_value(self) -> bool:
@@ -127,7 +127,7 @@ class _Parser:
 
     def expect_end(self) -> None:
         if self.sort != "end":
-            raise Untranslated(f"{self.token[:20]!r} follows a whole expression")
+            raise Untranslated(f"{self.token[:20]!r} follows a complete expression")
 
     # -- expressions --------------------------------------------------------------------------------------------------
 
@@ -154,7 +154,7 @@ class _Parser:
             if sign == "??":
                 left = f"default({left[0]}, {right[0]})", _ATOM
             else:
-                inner = precedence + (precedence == _COMPARED)  # comparisons in a row mean something else here
+                inner = precedence + (precedence == _COMPARED)  # chained comparisons have another meaning here
                 left = f"{_at(inner, left)} {written} {_at(precedence + 1, right)}", precedence
         return left
 
@@ -180,7 +180,7 @@ class _Parser:
         if self.takes("["):
             return f"[{', '.join(self.arguments(']', depth))}]", _ATOM
         if sort not in ("number", "text", "env", "word", "reference"):
-            raise Untranslated("it ends too early" if sort == "end" else f"{token!r} stands where a value should")
+            raise Untranslated("it ends too early" if sort == "end" else f"expected a value instead of {token!r}")
         self.step()
         if sort == "reference":
             assert match is not None
@@ -197,7 +197,7 @@ class _Parser:
             name += f".{self.token}"
             self.step()
         if name not in _FUNCTIONS or not self.takes("("):
-            raise Untranslated(f"`{name}` is not known")
+            raise Untranslated(f"`{name}` is not supported")
         arguments = self.arguments(")", depth)
         return f"{_FUNCTIONS[name]}({', '.join(arguments[:1] if name == 'parseInt' else arguments)})", _ATOM
 
@@ -227,13 +227,13 @@ class _Parser:
     def member(self, piece: Piece, depth: int) -> Piece:
         name = self.token
         if self.sort != "word":
-            raise Untranslated(f"{name!r} is no name of a member")
+            raise Untranslated(f"{name!r} is not the name of a member")
         self.step()
         if self.takes("("):
             arguments = self.arguments(")", depth)
             written, arity = _METHODS.get(name, ("", -1))
             if len(arguments) != arity:
-                raise Untranslated(f"`.{name}()` has no counterpart")
+                raise Untranslated(f"`.{name}()` has no equivalent")
             return f"{written}({', '.join([piece[0], *arguments])})", _ATOM
         if name == "length":
             return f"len({piece[0]})", _ATOM
@@ -246,17 +246,17 @@ class _Parser:
         if isinstance(read, Read):
             return read.expression()
         if read.literal:
-            raise Untranslated(f"`{match[0]}` is not known")
+            raise Untranslated(f"`{match[0]}` is unknown")
         return "null"
 
     def variable(self, token: str) -> str:
         name = token.strip("{} \t\n")
         if not ENV_NAME.fullmatch(name):
-            raise Untranslated(f"{token} is no name of the environment")
+            raise Untranslated(f"{token} is not a valid environment variable")
         return self.names.variable(name)
 
     def quoted(self, token: str) -> str:
-        """A text; what it reads inside the quotes is filled in as text, as there."""
+        """A quoted text. As in Sim, references inside the quotes are filled in as text."""
         pieces: list[str] = []
         inner, at = token[1:-1], 0
         for found in re.finditer(rf"{SHAPE.pattern}|\{{\{{\s*([^{{}}\s]+)\s*\}}\}}", inner):
@@ -265,7 +265,7 @@ class _Parser:
                 continue
             pieces.append(_plain(inner[at : found.start()]))
             if isinstance(read, Read) and not read.plain:
-                raise Untranslated(f"`{found[0]}` stands inside quotes")
+                raise Untranslated(f"`{found[0]}` is inside quotes")
             pieces.append("" if isinstance(read, Unread) else read.expression() if isinstance(read, Read) else read)
             at = found.end()
         return f'"{"".join([*pieces, _plain(inner[at:])])}"'
@@ -278,7 +278,7 @@ def _number(token: str) -> str:
 
 
 def _plain(raw: str) -> str:
-    """The inside of a quoted text, with the escapes of documents."""
+    """The content of a quoted text, with the escapes of expressions."""
     text = re.sub(r"\\(?:x([0-9a-fA-F]{2})|u([0-9a-fA-F]{4})|(.))", _escaped, raw, flags=re.DOTALL)
     return quoted(text)[1:-1]
 
@@ -289,5 +289,5 @@ def _escaped(match: re.Match[str]) -> str:
 
 
 def _at(precedence: int, piece: Piece) -> str:
-    """The piece, in parentheses where it binds less tightly than is needed."""
+    """The piece, in parentheses if its precedence is lower than `precedence`."""
     return piece[0] if piece[1] >= precedence else f"({piece[0]})"

@@ -1,4 +1,4 @@
-"""Names that people gave to blocks, as ids of documents."""
+"""Converts the names of blocks to ids of documents."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def compared(name: str) -> str:
 
 
 def word(name: str, fallback: str = "block") -> str:
-    """`name` in the letters that ids may have; `fallback` when none is left."""
+    """`name` with only the characters that ids may have; `fallback` if none is left."""
     ascii_name = unicodedata.normalize("NFKD", name).encode("ascii", "ignore").decode()
     plain = re.sub(r"[^A-Za-z0-9_-]+", "_", ascii_name).strip("_-")[: MAX_ID_CHARACTERS - _ROOM_FOR_NUMBER]
     if not plain:
@@ -40,7 +40,7 @@ def screaming(*parts: str) -> str:
 
 
 def unique(name: str, taken: Collection[str]) -> str:
-    """`name`, with a number behind it when it is taken."""
+    """`name`, followed by a number if it is taken."""
     candidate, number = name, 1
     while candidate in taken:
         number += 1
@@ -49,7 +49,7 @@ def unique(name: str, taken: Collection[str]) -> str:
 
 
 def ids_for(names: Mapping[str, str]) -> dict[str, str]:
-    """Block key to node id, for block keys with their names; no two the same."""
+    """Block key → unique node id, from block keys and their names."""
     ids: dict[str, str] = {}
     taken = set(RESERVED_IDS)
     for key, name in names.items():

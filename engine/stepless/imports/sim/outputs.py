@@ -1,4 +1,4 @@
-"""Where the parts of a block's output are found in the output of the node that it becomes: one row per block type."""
+"""Maps the parts of a block's output to the output of its node: one row per block type."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ _ERROR: Final[Path] = ("error",)
 
 @dataclass(frozen=True, slots=True)
 class Shape:
-    """`parts` maps the beginning of a path there to its place here (None: it is not put out); the longest beginning counts.
-    `rest` is what stands before any other path here, None when there is no other part."""
+    """`parts` maps the beginning of a path in Sim to the path in the node's output (None: not in the output); the longest match
+    applies. `rest` is put before all other paths; None if the output has no other part."""
 
     parts: Mapping[Path, Path | None]
     rest: Path | None = ()
 
     def place(self, steps: Path) -> Path | None:
-        """The path here; None when this part is not put out."""
+        """The path in the node's output; None if it has no such part."""
         for size in range(len(steps), 0, -1):
             if steps[:size] in self.parts:
                 found = self.parts[steps[:size]]
@@ -66,7 +66,7 @@ _INPUT_INSIDE: Final = ("starter", "api_trigger", "input_trigger")  # they repea
 
 
 def place_of(block: Block, steps: Path, *, inside: bool) -> Path | None:
-    """Where `<block.steps>` is found below its node; None when it is not put out. `inside`: the block is in a container."""
+    """The path of `<block.steps>` in the node's output; None if it has no such part. `inside`: the block is in a container."""
     if steps[:1] == _ERROR:
         return ("error", "message", *steps[1:])
     return shape_of(block, inside=inside).place(steps)
@@ -84,7 +84,7 @@ def shape_of(block: Block, *, inside: bool) -> Shape:
 
 
 def _of_agent(block: Block) -> Shape:
-    """Text has a place of its own; the fields of a structured answer stand at the top there, and in `object` here."""
+    """The output of an agent. Sim has the fields of a structured answer at the top level; here they are in `object`."""
     schema = response_schema(block.fields.get("responseFormat"))
     if schema is None:
         return _TEXT
@@ -101,8 +101,8 @@ def _declares_inputs(block: Block) -> bool:
 
 
 def response_schema(value: JSON) -> dict[str, JSON] | None:
-    """The JSON Schema inside a response format, in whichever wrapping, with the format's name as its title; None when there
-    is none that can be read."""
+    """The JSON Schema of a response format in any known wrapping, with the format's name as its title; None if it cannot be
+    read."""
     try:
         read = read_json(value)
     except Unreadable:

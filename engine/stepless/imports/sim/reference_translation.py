@@ -1,8 +1,8 @@
-"""`<block.path>`, `<variable.name>`, `<loop.currentItem>` and `{{NAME}}`, as references of documents.
+"""Translates `<block.path>`, `<variable.name>`, `<loop.currentItem>` and `{{NAME}}` to references of documents.
 
-What a reference finds is looked for as there, by compared names. What it would not find there stays text; what there has no
-value yet reads as empty. Both are told. Text that only looks like a reference here (`{{`, `${x}`, `<x.y>`) is written so that
-it stays text.
+References are resolved as in Sim, by normalized names. A reference that Sim would not resolve stays text; a reference to a value
+that does not exist yet reads as empty. Both become findings. Text that only looks like a reference of a document (`{{`, `${x}`,
+`<x.y>`) is escaped so that it stays text.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ _ESCAPES: Final[Mapping[str, str]] = {
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where a text stands: in which block, at which path of the export; `between_turns`: in the test of a loop itself."""
+    """The place of a text: its block and its path in the export. `between_turns`: the text is the test of a loop."""
 
     block: Block
     path: str
@@ -50,7 +50,7 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class Read:
-    """What a reference reads here."""
+    """The translation of a reference."""
 
     root: str
     steps: Path
@@ -61,7 +61,7 @@ class Read:
         return len(self.steps) <= MAX_REFERENCE_STEPS and all(isinstance(s, int) or _WRITABLE.fullmatch(s) for s in self.steps)
 
     def expression(self) -> str:
-        """In an expression: what cannot stand between `<` and `>` follows in brackets."""
+        """The reference in an expression. Steps that cannot be written between `<` and `>` follow in brackets."""
         room = next((place for place, s in enumerate(self.steps) if isinstance(s, str) and not _WRITABLE.fullmatch(s)), None)
         room = min(len(self.steps) if room is None else room, MAX_REFERENCE_STEPS)
         inner = "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in self.steps[:room])
@@ -74,7 +74,7 @@ class Read:
 
 @dataclass(frozen=True, slots=True)
 class Unread:
-    """What a reference does not read, by the code of the finding. `literal`: it stays text; otherwise it reads as empty."""
+    """A reference that reads no value; `code` is the finding's. `literal`: it stays text; otherwise it reads as empty."""
 
     code: str
     literal: bool = False
@@ -87,12 +87,12 @@ _EMPTY: Final = frozenset(Unread(code) for code in (
 
 @dataclass(slots=True)
 class References:
-    """Rewrites the texts of one export. `env` collects the names that are read, `kept` maps the inner blocks that a loop's
-    test reads to the variables that keep their outputs."""
+    """Rewrites the texts of one export. `env` collects the environment variables that are read. `kept` maps blocks in a loop that
+    the loop's test reads to the variables that keep their outputs."""
 
     export: Export
     wiring: Wiring
-    variables: Mapping[str, str]  # compared name → name here
+    variables: Mapping[str, str]  # normalized name → name in the document
     report: Report
     env: set[str] = field(default_factory=set)
     kept: dict[str, str] = field(default_factory=dict)
@@ -105,13 +105,13 @@ class References:
             self._blocks.setdefault(compared(self.export.blocks[key].name), self.export.blocks[key])
 
     def known(self, name: str) -> bool:
-        """Whether the compiler would take `<name>` for a reference."""
+        """Whether the compiler would read `<name>` as a reference."""
         return name in self._known
 
     # -- texts --------------------------------------------------------------------------------------------------------
 
     def value(self, place: Place, value: JSON) -> JSON:
-        """Any JSON, with every text in it rewritten."""
+        """Any JSON value, with all its texts rewritten."""
         if isinstance(value, str):
             return self.text(place, value)
         if isinstance(value, list):
@@ -119,14 +119,14 @@ class References:
         return {key: self.value(place, item) for key, item in value.items()} if isinstance(value, dict) else value
 
     def text(self, place: Place, text: str) -> JSON:
-        """A text as a template; None when it is one reference that reads as empty."""
+        """A text as a template; None if the text is one reference that reads as empty."""
         whole = SHAPE.fullmatch(text.strip())
         if whole is not None and self.found(place, whole) in _EMPTY:
             return None
         return self._rewritten(text, lambda start: self._piece(place, text, start))
 
     def as_text(self, place: Place, text: str) -> str:
-        """A text as a template that comes to text whatever it reads: JSON for what is none."""
+        """A text as a template whose result is always text; values that are not text become JSON."""
         whole = SHAPE.fullmatch(text.strip())
         if whole is None:
             written = self.text(place, text)
@@ -137,11 +137,11 @@ class References:
         return self._untouched(text, text.index("<"))[0] if read.literal else ""
 
     def as_it_is(self, text: str) -> str:
-        """A text that is only carried along: nothing in it is read."""
+        """A text without references: everything in it that looks like one is escaped."""
         return self._rewritten(text, lambda start: self._untouched(text, start))
 
     def untouched(self, value: JSON) -> JSON:
-        """Any JSON, only carried along."""
+        """Any JSON value, with all its texts escaped."""
         if isinstance(value, str):
             return self.as_it_is(value)
         if isinstance(value, list):
@@ -158,7 +158,7 @@ class References:
         return "".join([*pieces, text[at:]])
 
     def _piece(self, place: Place, text: str, start: int) -> tuple[str, int]:
-        """What stands for the mark at `start`, and where the text goes on."""
+        """The translation of the mark at `start`, and the position after it."""
         found = SHAPE.match(text, start)
         if found is not None:
             read = self.found(place, found)
@@ -171,23 +171,23 @@ class References:
         return self._untouched(text, start)
 
     def _untouched(self, text: str, start: int) -> tuple[str, int]:
-        """The mark at `start` as text, with what follows it where the compiler would read both."""
+        """The mark at `start`, escaped if the compiler would read it, and the position after it."""
         if text.startswith("{{", start):
             return "{{ '{{' }}", start + 2
         if text.startswith("${", start):
             return ("{{ '$' }}{" if _ENV_HERE.match(text, start) else "${"), start + 2
-        here = _READ_HERE.match(text, start)
-        if here is not None and (here["path"] or self.known(here["root"])):
-            return f"{{{{ '<' }}}}{here[0][1:]}", here.end()
-        return (here[0], here.end()) if here is not None else ("<", start + 1)
+        read = _READ_HERE.match(text, start)
+        if read is not None and (read["path"] or self.known(read["root"])):
+            return f"{{{{ '<' }}}}{read[0][1:]}", read.end()
+        return (read[0], read.end()) if read is not None else ("<", start + 1)
 
     def variable(self, name: str) -> str:
-        """`${NAME}`, which is listed from now on."""
+        """`${NAME}`; adds the name to `env`."""
         self.env.add(name)
         return f"${{{name}}}"
 
     def mentions(self, text: str) -> Iterator[str]:
-        """The references and names of the environment in a text, as they are written."""
+        """The references and environment variables in a text, as they are written in it."""
         for found in re.finditer(rf"{SHAPE.pattern}|{_ENV.pattern}", text):
             if self._knows(found["root"]) if found["root"] is not None else ENV_NAME.fullmatch(found[3]):
                 yield found[0]
@@ -195,17 +195,17 @@ class References:
     def _knows(self, root: str) -> bool:
         return compared(root) in self._blocks or compared(root) in ("variable", "loop", "parallel")
 
-    # -- what a reference reads ---------------------------------------------------------------------------------------
+    # -- resolving references -----------------------------------------------------------------------------------------
 
     def found(self, place: Place, match: re.Match[str]) -> Read | Unread:
-        """What a match of SHAPE reads; what it does not is told."""
+        """Resolves a match of SHAPE. Reports a finding if it reads no value, or a value of another shape."""
         steps = tuple(int(index) if index else name for name, index in _STEPS.findall(match["path"]))
         read = self.read(place, match["root"], steps)
         if isinstance(read, Unread) and (steps or not read.literal):
-            self.report.tell(read.code, place.path, at=self.wiring.ids.get(place.block.key), text=match[0])
+            self.report.add(read.code, place.path, at=self.wiring.ids.get(place.block.key), text=match[0])
         named = self._blocks.get(compared(match["root"]))
         if isinstance(read, Read) and steps[:1] == ("results",) and named is not None and named.is_container:
-            self.report.tell("sim_results_reshaped", place.path, at=self.wiring.ids.get(place.block.key), text=match[0])
+            self.report.add("sim_results_reshaped", place.path, at=self.wiring.ids.get(place.block.key), text=match[0])
         return read
 
     def read(self, place: Place, root: str, steps: Path) -> Read | Unread:
@@ -250,8 +250,8 @@ class References:
         return self._visible(place.block, block, inner)
 
     def _passed(self, block: Block, steps: Path) -> Block:
-        """The block whose output a condition repeats: the source of its first edge, through conditions in a row. The
-        condition itself for what is its own."""
+        """The block whose output a condition passes on: the source of its first edge, through a chain of conditions. The
+        condition itself for its own output."""
         while block.role == CONDITION and place_of(block, steps, inside=False) is not None and steps[:1] != ("error",):
             wires = self.wiring.into[block.key]
             if not wires:
@@ -265,19 +265,19 @@ class References:
             name = unique(f"{word(block.name)}_kept", {*self.variables.values(), *self.kept.values()})
             self.kept[block.key] = name
             owner = self.wiring.ids[place.block.key]
-            self.report.tell("sim_turn_value_kept", place.path, at=owner, node=owner, name=block.name, variable=name)
+            self.report.add("sim_turn_value_kept", place.path, at=owner, node=owner, name=block.name, variable=name)
         return self.kept[block.key]
 
     def _visible(self, reader: Block, block: Block, steps: Path) -> Read | Unread:
-        """Looks from the reader outwards for the block, or for a container that it is in."""
+        """Searches from the reader outwards for the block, or for a container of the block."""
         if not self.wiring.runs(block.key) or not self.wiring.runs(reader.key):
             return Unread("sim_reference_not_upstream")
         inside = {self.wiring.parents[key]: key for key in [block.key, *(owner.key for owner in self._around(block))]}
-        standing = reader.key
-        while (owner := self.wiring.parents[standing]) not in inside:
-            standing = owner or standing
+        current = reader.key
+        while (owner := self.wiring.parents[current]) not in inside:
+            current = owner or current
         seen = inside[owner]
-        if seen == standing or not self.wiring.is_upstream(seen, standing):
+        if seen == current or not self.wiring.is_upstream(seen, current):
             return Unread("sim_reference_not_upstream")
         turns: Path = ()
         while seen != block.key:
@@ -286,12 +286,12 @@ class References:
             kept = [self.kept[key] for key in self.wiring.bodies[self.wiring.parents[seen]] if key in self.kept]
             if not self.wiring.is_only_leaf(seen) or kept not in ([], [self.kept.get(seen)]):
                 return Unread("sim_inner_block_read")
-            turns = (*turns, *kept)  # what a turn puts out is then what the variable was set to
+            turns = (*turns, *kept)  # the turn's output is then the output of the `set` node, an object with this variable
         return Read(self.wiring.ids[inside[owner]], (*turns, *steps))
 
 
 def quoted(text: str) -> str:
-    """A text in an expression. Nothing in it is read as a reference."""
+    """A text as a literal of an expression, without references."""
     return '"' + "".join(_escape(character) for character in text) + '"'
 
 

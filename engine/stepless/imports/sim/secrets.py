@@ -1,8 +1,8 @@
-"""Secrets that were typed into an export. Each is replaced by `{{NAME}}`, Sim's own way to read the environment, before
-anything else looks at the value.
+"""Replaces secrets in an export by `{{NAME}}`, Sim's syntax for environment variables, before any other module reads the values.
 
-Two signs: the name of a field (`apiKey`, `credential`, `Authorization`), and the looks of a text (keys of well-known services,
-private keys, passwords in URLs and assignments). What already reads from somewhere (`{{NAME}}`, `<block.path>`) is no secret.
+A value is recognized as a secret by the name of its field (`apiKey`, `credential`, `Authorization`), or by its format (keys of
+well-known services, private keys, passwords in URLs and assignments). A value that contains a reference (`{{NAME}}`,
+`<block.path>`) is not a secret.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _SENSITIVE_NAME: Final = re.compile(
     r"credential_?id|authorization|cookie|connection_?string|(?:^|access|auth|bearer|bot|refresh|session|api|user|app|id|webhook|"
     r"client|personal|secret|x|_)_?token|webhook_?url)$"
 )
-_LOOKS: Final = (
+_FORMATS: Final = (
     re.compile(r"-----BEGIN [A-Z ]*PRIVATE KEY-----.*?(?:-----END [A-Z ]*PRIVATE KEY-----|\Z)", re.DOTALL),
     re.compile(r"\b(?:sk|pk|rk)[-_](?:[A-Za-z0-9]{1,20}[-_]){0,4}[A-Za-z0-9_-]{16,500}"),
     re.compile(r"\b(?:gh[pousr]_[A-Za-z0-9]{20,}|github_pat_\w{20,}|glpat-[\w-]{16,}|xox[abeprs]-[\w-]{10,}|xai-\w{20,})"),
@@ -36,24 +36,24 @@ _ASSIGNED: Final = re.compile(
     r"|([?&](?:api[_-]?key|access_token|token|secret|password|sig(?:nature)?|key)=)([^&\s\"'<>{}]{8,500})"
 )
 _READS: Final = re.compile(r"\{\{[^{}]*\}\}|<[^<>\n]+>")
-_CREDENTIAL_FIELD: Final = "oauth-input"  # the sub-block type in which Sim keeps the id of an account
+_CREDENTIAL_FIELD: Final = "oauth-input"  # the sub-block type that holds the id of an account
 
 
 class Secrets:
-    """Finds and replaces; the same value always gets the same name."""
+    """Finds and replaces secrets. The same secret always gets the same name."""
 
     def __init__(self, report: Report) -> None:
         self._report = report
         self._names: dict[str, str] = {}
 
     def hidden(self, value: JSON, path: str, owner: str, field: str, sort: str = "") -> JSON:
-        """`value` without its secrets. `owner` and `field` give the names, `sort` is the type of the field there."""
+        """`value` without its secrets. Their names are derived from `owner` and `field`; `sort` is the field's type in Sim."""
 
-        def replace(secret: str, told: str, where: str) -> str:
+        def replace(secret: str, detail: str, where: str) -> str:
             name = self._names.get(secret)
             if name is None:
                 name = self._names[secret] = unique(screaming(owner, where), self._names.values())
-            self._report.tell("sim_secret", path, told=told, name=name)
+            self._report.add("sim_secret", path, detail=detail, name=name)
             return f"{{{{{name}}}}}"
 
         return _hidden(value, field, sort == _CREDENTIAL_FIELD or _sensitive(field), replace)
@@ -66,7 +66,7 @@ def _hidden(value: JSON, field: str, sensitive: bool, replace: Replace) -> JSON:
     if isinstance(value, str):
         if sensitive and len(value) > 1 and not _READS.search(value):
             return replace(value, f"the value of `{field}`", field)
-        return _without_looks(value, field, replace)
+        return _without_secret_formats(value, field, replace)
     if isinstance(value, list):
         return [_hidden(item, field, sensitive, replace) for item in value]
     if not isinstance(value, dict):
@@ -82,8 +82,8 @@ def _sensitive(field: str) -> bool:
     return _SENSITIVE_NAME.search(name) is not None
 
 
-def _without_looks(text: str, field: str, replace: Replace) -> str:
-    for look in _LOOKS:
-        text = look.sub(lambda found: replace(found[0], f"what looks like a secret in `{field}`", f"{field}_secret"), text)
+def _without_secret_formats(text: str, field: str, replace: Replace) -> str:
+    for pattern in _FORMATS:
+        text = pattern.sub(lambda found: replace(found[0], f"what looks like a secret in `{field}`", f"{field}_secret"), text)
     return _ASSIGNED.sub(lambda found: (found[1] or found[3]) + replace(
-        found[2] or found[4], f"what is assigned like a secret in `{field}`", f"{field}_secret"), text)
+        found[2] or found[4], f"the value of an assignment in `{field}`", f"{field}_secret"), text)

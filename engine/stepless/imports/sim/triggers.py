@@ -1,4 +1,4 @@
-"""Triggers as entry kinds."""
+"""Converts triggers to entry kinds."""
 
 from __future__ import annotations
 
@@ -18,35 +18,35 @@ _DAYS: Final = 31
 
 
 def start(site: Site) -> Node:
-    """Whatever starts a run by hand, by API or by chat: its inputs are the run's."""
-    _tell_inputs(site)
-    site.leave("manual")
+    """A trigger that starts runs by hand, by API or by chat. Its inputs are the run's inputs."""
+    _report_inputs(site)
+    site.warn_unused("manual")
     return {"type": "manual"}
 
 
 def foreign(site: Site) -> Node:
-    """A trigger of some service: nothing listens for it here."""
-    site.tell("sim_trigger_without_equivalent", node=site.id, type=site.block.type)
+    """A trigger of another service, for which Stepless has no entry kind."""
+    site.warn("sim_trigger_without_equivalent", node=site.id, type=site.block.type)
     return start(site)
 
 
 def webhook(site: Site) -> Node:
-    """A path of its own. The caller shows a bearer token where one was asked for."""
+    """A webhook with its own path. Callers need a bearer token if Sim's trigger requires one."""
     token, asked = site.take("token"), site.take("requireAuth")
     auth: JSON = "none"
     if asked is not False and isinstance(token, str):
         auth = {"bearer": site.text(token, "token")}
     else:
-        site.tell("sim_open_webhook", node=site.id)
-    _tell_inputs(site)
-    site.leave("webhook")
+        site.warn("sim_open_webhook", node=site.id)
+    _report_inputs(site)
+    site.warn_unused("webhook")
     name = slug(site.references.export.name)
     return {"type": "webhook", "with": {"path": f"/{name}/{site.id}", "method": "POST", "auth": auth}}
 
 
 def schedule(site: Site) -> Node:
-    """A cron expression, or a start by hand when the settings make none."""
-    _tell_inputs(site)
+    """A schedule with a cron expression, or a manual start if the settings give no valid expression."""
+    _report_inputs(site)
     sort = site.take("scheduleType") or "daily"
     settings = {name: site.take(name) for name in _SCHEDULE_FIELDS}
     timezone = site.take("timezone")
@@ -54,10 +54,10 @@ def schedule(site: Site) -> Node:
     params: dict[str, JSON] = {"cron": _cron(str(sort), given)}
     if timezone is not None:
         params["timezone"] = timezone
-    site.leave("schedule")
-    told = _refused(params)
-    if told:
-        site.tell("sim_schedule_unreadable", told=f"{sort}: {told}", node=site.id)
+    site.warn_unused("schedule")
+    detail = _refused(params)
+    if detail:
+        site.warn("sim_schedule_unreadable", detail=f"{sort}: {detail}", node=site.id)
         return {"type": "manual"}
     return {"type": "schedule", "with": params}
 
@@ -68,7 +68,7 @@ _SCHEDULE_FIELDS: Final = (
 
 
 def _cron(sort: str, given: dict[str, str]) -> str:
-    """The five fields that the settings come to; empty when something is missing."""
+    """The cron expression for the settings; empty if a setting is missing or invalid."""
     match sort:
         case "custom":
             return " ".join(given.get("cronExpression", "").split())
@@ -95,10 +95,10 @@ def _at(time: str | None, days: str) -> str:
 
 
 def _refused(params: dict[str, JSON]) -> str:
-    """Why the kind refuses these parameters; empty when it takes them."""
+    """Why the kind refuses these parameters; empty if it accepts them."""
     kind = KINDS["schedule"]
     if not params["cron"]:
-        return "a setting is missing"
+        return "a setting is missing or invalid"
     try:
         model = kind.params.model_validate(params)
     except ValueError:
@@ -106,15 +106,15 @@ def _refused(params: dict[str, JSON]) -> str:
     return "; ".join(finding.message for finding in kind.check(model, ""))
 
 
-def _tell_inputs(site: Site) -> None:
-    """Tells of the inputs that a trigger declares."""
+def _report_inputs(site: Site) -> None:
+    """Reports the inputs that a trigger declares."""
     declared = site.take("inputFormat")
     if declared is None:
         return
     try:
         fields = [f"{field['name']}: {field.get('type') or 'string'}" for field in named_fields(declared)]
     except Unreadable as error:
-        site.tell("sim_field_unreadable", "inputFormat", field="inputFormat", told=error)
+        site.warn("sim_field_unreadable", "inputFormat", field="inputFormat", detail=error)
         return
     if fields:
-        site.tell("sim_input_format", "inputFormat", node=site.id, told=", ".join(fields))
+        site.warn("sim_input_format", "inputFormat", node=site.id, detail=", ".join(fields))

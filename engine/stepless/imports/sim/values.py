@@ -1,4 +1,4 @@
-"""Values as Sim keeps them: JSON as text with references in it, typed text, tables of rows, lists of fields."""
+"""Reads values in Sim's formats: JSON text with references, typed text, tables of rows, lists of fields."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ JSON_TYPES: Final[Mapping[str, JSON]] = {
 
 
 class Unreadable(ValueError):
-    """A text that is not what its field holds; the message says why."""
+    """A value that does not have the format of its field; the message says why."""
 
 
 def deeper_than(value: JSON, levels: int) -> bool:
@@ -36,29 +36,29 @@ def deeper_than(value: JSON, levels: int) -> bool:
 
 
 def read_json(value: JSON) -> JSON:
-    """A value that may have been written as JSON text; a reference may stand in it wherever a value may. Raises `Unreadable`."""
+    """A value that may be given as JSON text, in which a reference may be used for any value. Raises `Unreadable`."""
     if not isinstance(value, str):
         return value
     quoted = _JSON_PIECE.sub(lambda piece: piece[0] if piece[0].startswith('"') else json.dumps(piece[0]), value)
     try:
         read = json.loads(quoted, parse_constant=_no_constant)
     except (ValueError, RecursionError) as error:
-        raise Unreadable(f"it is no JSON: {error}") from None
+        raise Unreadable(f"it is not JSON: {error}") from None
     if deeper_than(read, MAX_IMPORT_FIELD_DEPTH) or next(iter(json_findings(read)), None) is not None:
-        raise Unreadable("it is nested too deeply, or holds what is no JSON")
+        raise Unreadable("it is nested too deeply, or contains a value that is not JSON")
     return read
 
 
 def read_list(value: JSON) -> list[Mapping[str, JSON]]:
-    """A list of objects, maybe as JSON text. Raises `Unreadable`."""
+    """A list of objects, which may be given as JSON text. Raises `Unreadable`."""
     read = read_json(value)
     if not isinstance(read, list) or not all(isinstance(item, dict) for item in read):
-        raise Unreadable("it is no list of objects")
+        raise Unreadable("it is not a list of objects")
     return read
 
 
 def rows(value: JSON) -> dict[str, JSON]:
-    """A table with the columns Key and Value, or an object, as an object. Raises `Unreadable`."""
+    """Converts a table with the columns Key and Value to an object; returns an object unchanged. Raises `Unreadable`."""
     read = read_json(value)
     if isinstance(read, dict):
         return read
@@ -72,7 +72,7 @@ def rows(value: JSON) -> dict[str, JSON]:
 
 
 def built(value: JSON) -> dict[str, JSON]:
-    """What a response builder describes: fields with name, type and value, objects inside each other. Raises `Unreadable`."""
+    """The object of a response builder's fields, which have name, type and value and may be nested. Raises `Unreadable`."""
     made: dict[str, JSON] = {}
     for field in read_list(value):
         name, inner = field.get("name"), field.get("value")
@@ -93,7 +93,7 @@ def named_fields(value: JSON) -> Iterator[Mapping[str, JSON]]:
 
 
 def typed(value: JSON, sort: str) -> tuple[JSON, str]:
-    """A value as its declared type, and what is wrong with it. A text that reads from somewhere is kept."""
+    """A value as its declared type, and an error text (empty: none). A text that contains a reference is not changed."""
     if not isinstance(value, str) or sort in ("string", "plain"):
         return value, ""
     if sort in ("number", "boolean") and ("<" in value or "{{" in value):
@@ -107,7 +107,7 @@ def _as_it_is(text: str) -> tuple[JSON, str]:
 
 def _as_number(text: str) -> tuple[JSON, str]:
     if not _NUMBER.fullmatch(text):
-        return text, "" if not text else f"{text!r} is no number"
+        return text, "" if not text else f"{text!r} is not a number"
     return (float(text) if "." in text else int(text)), ""
 
 
@@ -131,11 +131,11 @@ _TYPED: Final[Mapping[str, Callable[[str], tuple[JSON, str]]]] = {
 
 
 def whole_number(value: JSON) -> int | None:
-    """An integer of at least 1, maybe as text; None for anything else."""
+    """An integer of at least 1, which may be given as text; None for any other value."""
     if isinstance(value, str) and value.strip().isascii() and value.strip().isdecimal() and len(value.strip()) < 10:
         value = int(value.strip())
     return value if isinstance(value, int) and not isinstance(value, bool) and value >= 1 else None
 
 
 def _no_constant(name: str) -> JSON:
-    raise ValueError(f"{name} is no number")
+    raise ValueError(f"{name} is not a number in JSON")

@@ -1,4 +1,4 @@
-"""Who is inside whom, which edges there are, what never runs, and what is upstream of what."""
+"""Computes the graph of an export: containers and their bodies, edges, blocks that never run, and upstream blocks."""
 
 from __future__ import annotations
 
@@ -31,10 +31,10 @@ class Wire:
 
 @dataclass(frozen=True, slots=True)
 class Wiring:
-    """What the document's graph is made of, by block keys; only what can run is in it.
+    """The document's graph, by block keys. It contains only blocks that can run.
 
-    `ids` has every block that is no note. `bodies` maps a container (None: the workflow itself) to its blocks in their order;
-    `into` maps a block to its incoming wires in the order of edges; `choices` are the exits of conditions and routers.
+    `ids` has every block that is not a note. `bodies` maps a container (None: the workflow itself) to its blocks, in order.
+    `into` maps a block to its incoming wires, in the order of edges. `choices` are the exits of conditions and routers.
     """
 
     ids: Mapping[str, str]
@@ -42,7 +42,7 @@ class Wiring:
     bodies: Mapping[str | None, tuple[str, ...]]
     into: Mapping[str, tuple[Wire, ...]]
     choices: Mapping[str, tuple[Choice, ...]]
-    above: Mapping[str, int]  # bits of the blocks upstream in the same body
+    above: Mapping[str, int]  # bits of all upstream blocks in the same body
     bits: Mapping[str, int]
 
     def runs(self, key: str) -> bool:
@@ -53,18 +53,18 @@ class Wiring:
         return bool(self.above[of] & self.bits[key])
 
     def is_only_leaf(self, key: str) -> bool:
-        """Whether a block is the one block of its body that nothing follows: then each turn puts out its output."""
+        """Whether a block is the only one of its body without outgoing edges. If so, its output is the output of each turn."""
         body = self.bodies[self.parents[key]]
         followed = {wire.source for inner in body for wire in self.into[inner]}
         return [inner for inner in body if inner not in followed] == [key]
 
 
 def wire(export: Export, report: Report) -> Wiring:
-    """The graph of an export; what is left out of it is told."""
+    """The graph of an export. Reports a finding for everything that is left out of it."""
     blocks = {key: block for key, block in export.blocks.items() if block.type != NOTE}
     parents = _parents(blocks, report)
     ids = ids_for({key: block.name for key, block in blocks.items()})
-    _tell_twins(blocks.values(), report)
+    _report_duplicate_names(blocks.values(), report)
     leaving: dict[str, list[Edge]] = defaultdict(list)
     for edge in export.edges:
         leaving[edge.source].append(edge)
@@ -79,12 +79,12 @@ def wire(export: Export, report: Report) -> Wiring:
         elif not fault and (exits == (START,)) != (parents[edge.target] == edge.source):
             fault = "sim_edge_crosses_container"
         if fault:
-            report.tell(fault, edge.path, edge=edge.id, **facts)
+            report.add(fault, edge.path, edge=edge.id, **facts)
         elif exits == (START,):
             starts[edge.source].add(edge.target)
         else:
             wires += [Wire(edge.source, exit, edge.target, edge) for exit in exits]
-    wires = _without_circles(wires, report)
+    wires = _without_cycles(wires, report)
     bodies = _bodies(blocks, parents, wires, starts, ids, report)
     return _linked(ids, parents, bodies, wires, choices)
 
@@ -94,37 +94,37 @@ def _parents(blocks: Mapping[str, Block], report: Report) -> Parents:
     for key, block in blocks.items():
         inside = blocks.get(block.parent) if block.parent is not None else None
         if block.parent is not None and (inside is None or not inside.is_container):
-            report.tell("sim_unknown_parent", block.path, name=block.name)
+            report.add("sim_unknown_parent", block.path, name=block.name)
             inside = None
         parents[key] = inside.key if inside is not None else None
     for key in blocks:
-        chain, standing = [key], parents[key]
-        while standing is not None and standing not in chain:
-            chain.append(standing)
-            standing = parents[standing]
-            if standing is not None and len(chain) > MAX_NESTED_CONTAINERS:
+        chain, parent = [key], parents[key]
+        while parent is not None and parent not in chain:
+            chain.append(parent)
+            parent = parents[parent]
+            if parent is not None and len(chain) > MAX_NESTED_CONTAINERS:
                 raise _too_deep(blocks[key])
-        if standing is not None:
-            report.tell("sim_cyclic_parents", blocks[key].path, name=blocks[key].name)
+        if parent is not None:
+            report.add("sim_cyclic_parents", blocks[key].path, name=blocks[key].name)
             parents[key] = None
     return parents
 
 
 def _too_deep(block: Block) -> InvalidRequest:
-    told = f"`{block.name}` stands in more than {MAX_NESTED_CONTAINERS} containers"
-    return InvalidRequest(told, code="sim_export_too_large", place=block.path, mend="nest them less deeply", status=413)
+    message = f"`{block.name}` is inside more than {MAX_NESTED_CONTAINERS} containers"
+    return InvalidRequest(message, code="sim_export_too_large", place=block.path, mend="nest them less deeply", status=413)
 
 
-def _tell_twins(blocks: Iterable[Block], report: Report) -> None:
+def _report_duplicate_names(blocks: Iterable[Block], report: Report) -> None:
     seen: set[str] = set()
     for block in blocks:
         if compared(block.name) in seen:
-            report.tell("sim_name_twice", block.path, name=block.name)
+            report.add("sim_name_twice", block.path, name=block.name)
         seen.add(compared(block.name))
 
 
 def _fault(edge: Edge, export: Export, parents: Parents) -> tuple[str, dict[str, Any]]:
-    """Why an edge cannot be drawn, and the facts to tell with it; the exit is looked at elsewhere."""
+    """The code and facts of the finding for an edge that cannot be converted; the code is empty if it can. Ignores the exit."""
     for end in (edge.source, edge.target):
         if end not in parents:
             return "sim_edge_end_unknown", {"name": export.blocks[end].name if end in export.blocks else end}
@@ -140,8 +140,8 @@ def _fault(edge: Edge, export: Export, parents: Parents) -> tuple[str, dict[str,
     return "", {}
 
 
-def _without_circles(wires: Sequence[Wire], report: Report) -> list[Wire]:
-    """The wires but those that lead back to a block on the way to them (depth first, in the order of edges)."""
+def _without_cycles(wires: Sequence[Wire], report: Report) -> list[Wire]:
+    """The wires without those that close a cycle (found depth first, in the order of edges)."""
     leaving: dict[str, list[Wire]] = defaultdict(list)
     for wire in wires:
         leaving[wire.source].append(wire)
@@ -160,7 +160,7 @@ def _without_circles(wires: Sequence[Wire], report: Report) -> list[Wire]:
                 stack.pop()
             elif colour[way.target] == _GREY:
                 closing.add(id(way))
-                report.tell("sim_edge_in_circle", way.edge.path, edge=way.edge.id)
+                report.add("sim_edge_in_circle", way.edge.path, edge=way.edge.id)
             elif colour[way.target] == _WHITE:
                 colour[way.target] = _GREY
                 stack.append((way.target, iter(leaving[way.target])))
@@ -171,7 +171,7 @@ def _bodies(
     blocks: Mapping[str, Block], parents: Parents, wires: Sequence[Wire], starts: Mapping[str, set[str]], ids: Mapping[str, str],
     report: Report,
 ) -> dict[str | None, tuple[str, ...]]:
-    """Of every container that runs, the blocks that can be reached from its start; of the workflow, from its triggers."""
+    """The reachable blocks of every body: from the start of each container that runs, and from the triggers of the workflow."""
     inner: dict[str | None, list[str]] = defaultdict(list)
     for key, owner in parents.items():
         inner[owner].append(key)
@@ -186,16 +186,16 @@ def _bodies(
         if not roots and inner[owner]:
             roots = [key for key in inner[owner] if key not in entered]
             if owner is None:
-                report.tell("sim_no_trigger", "")
+                report.add("sim_no_trigger", "")
             else:
-                report.tell("sim_container_start", blocks[owner].path, at=ids[owner], node=ids[owner])
+                report.add("sim_container_start", blocks[owner].path, at=ids[owner], node=ids[owner])
         reached = _reached(roots, targets)
         bodies[owner] = tuple(key for key in inner[owner] if key in reached)
         owners += [key for key in bodies[owner] if blocks[key].is_container]
     running = {key for body in bodies.values() for key in body}
     for key, block in blocks.items():
         if key not in running:
-            report.tell("sim_block_unreachable", block.path, name=block.name, type=block.type)
+            report.add("sim_block_unreachable", block.path, name=block.name, type=block.type)
     return bodies
 
 

@@ -1,5 +1,5 @@
-"""`function`: calls registered Python code. Each name is imported when it is first used: whoever registers a function does not
-pay for what calls it."""
+"""The kind `function`: calls registered Python code. Each name is imported on its first use, so that registering a function does
+not import the code that calls it."""
 
 from __future__ import annotations
 
@@ -17,19 +17,19 @@ if TYPE_CHECKING:
         name_of,
         names,
         node,
-        registered_anew,
+        replacing_registrations,
         signatures,
     )
 
 __all__ = [
     "KIND", "MODULES_VARIABLE", "FunctionCall", "describe", "function", "load_modules", "name_of", "names", "node",
-    "registered_anew", "run", "signatures",
+    "replacing_registrations", "run", "signatures",
 ]  # fmt: skip
 
 _HOMES: Final = {
     "FunctionCall": "call", "KIND": "kind", "MODULES_VARIABLE": "registry", "describe": "described", "function": "registry",
     "load_modules": "registry", "name_of": "registry", "names": "registry", "node": "registry",
-    "registered_anew": "registry", "run": "kind", "signatures": "registry",
+    "replacing_registrations": "registry", "run": "kind", "signatures": "registry",
 }  # fmt: skip
 
 

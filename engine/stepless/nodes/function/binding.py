@@ -1,4 +1,4 @@
-"""From a node's `args` to the parameters of a Python callable."""
+"""Binds a node's `args` to the parameters of a Python callable, and validates them."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _UNCHECKED: Final = (inspect.Parameter.empty, Any, object)
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """Validates one argument. A value of exactly the type `plain` is left alone: most are, and that is fast."""
+    """Validates one argument. A value whose type is exactly `plain` needs no validation; most values have it, which is fast."""
 
     plain: type | None
     adapter: TypeAdapter[Any]
@@ -35,8 +35,8 @@ class Check:
 
 @dataclass(frozen=True, slots=True)
 class Binding:
-    """The parameters of one callable, those that can be given by name in its own order. `checks` holds those whose type hints ask
-    for validation."""
+    """The parameters of one callable. `parameters` are those that can be passed by name, in the callable's order; `checks` are
+    those whose type hints require validation."""
 
     name: str
     parameters: tuple[str, ...]
@@ -47,8 +47,8 @@ class Binding:
     call_parameter: str | None
 
     def bind(self, args: Mapping[str, JSON], call: Call) -> dict[str, Any]:
-        """Keyword arguments; the function may change them as it likes. Raises `NodeFailure` (config, `invalid_arguments`)
-        naming what is missing, unexpected or of the wrong type."""
+        """The keyword arguments of a call; the function may change their values. Raises `NodeFailure` (config,
+        `invalid_arguments`) that names the arguments that are missing, unexpected or of the wrong type."""
         names = args.keys()
         if names != self.accepted:
             self._refuse_unfit(names)
@@ -66,10 +66,10 @@ class Binding:
     def _refuse_unfit(self, names: typing.AbstractSet[str]) -> None:
         missing = sorted(self.required - names)
         unexpected = [] if self.takes_any else sorted(names - self.accepted)
-        told = [f"{word} {', '.join(f'`{name}`' for name in some)}"
-                for word, some in (("missing", missing), ("unexpected", unexpected)) if some]
-        if told or self.call_parameter in names:
-            raise self._invalid("; ".join(told) or f"`{self.call_parameter}` is filled in by the engine")
+        faults = [f"{word} {', '.join(f'`{name}`' for name in some)}"
+                  for word, some in (("missing", missing), ("unexpected", unexpected)) if some]
+        if faults or self.call_parameter in names:
+            raise self._invalid("; ".join(faults) or f"`{self.call_parameter}` is filled in by the engine")
 
     def _validated(self, name: str, value: JSON, check: Check) -> Any:
         try:
@@ -84,7 +84,7 @@ class Binding:
         return Signature(self.parameters, self.required, self.takes_any, self.call_parameter, self._misfits)
 
     def _misfits(self, name: str, value: JSON) -> Sequence[Misfit]:
-        """What a call with this value for a parameter would find. A check of the author's own that breaks has no verdict."""
+        """The faults that a call with this value for a parameter would find; none if a validator of the author's raises."""
         check = self.checks.get(name)
         if check is None or type(value) is check.plain:
             return ()
@@ -92,17 +92,18 @@ class Binding:
             check.adapter.validate_python(copied(value))
         except ValidationError as refused:
             return misfits(refused.errors(include_url=False), value)
-        except Exception:  # the author's own validator; the call would tell
+        except Exception:  # raised by a validator of the author's: the call itself reports it
             return ()
         return ()
 
-    def _invalid(self, told: str) -> NodeFailure:
+    def _invalid(self, message: str) -> NodeFailure:
         takes = ", ".join(self.parameters) or "no arguments"
-        return NodeFailure("config", "invalid_arguments", f"{self.name}: {told}", retryable=False, mend=f"it takes {takes}")
+        return NodeFailure("config", "invalid_arguments", f"{self.name}: {message}", retryable=False, mend=f"it takes {takes}")
 
 
 def bind_parameters(name: str, callable: Callable[..., Any]) -> Binding:
-    """Reads the callable's signature. Raises `NodeFailure` (config, `invalid_function`) when it cannot be called by name."""
+    """Reads the callable's signature. Raises `NodeFailure` (config, `invalid_function`) if it cannot be called with named
+    arguments."""
     accepted: list[str] = []
     required: set[str] = set()
     checks: dict[str, Check] = {}
@@ -113,7 +114,7 @@ def bind_parameters(name: str, callable: Callable[..., Any]) -> Binding:
         if parameter.kind is _VAR_KEYWORD:
             takes_any = True
         elif parameter.kind is _POSITIONAL_ONLY:
-            raise _unfit(name, f"its parameter `{parameter.name}` cannot be given by name", "take out the `/`, or wrap it")
+            raise _unfit(name, f"its parameter `{parameter.name}` cannot be passed by name", "remove the `/`, or wrap it")
         elif hint is FunctionCall:
             call_parameter = parameter.name
         elif parameter.kind is not _VAR_POSITIONAL:
@@ -134,7 +135,7 @@ def _check(name: str, parameter: str, hint: Any) -> Check:
         return Check(plain, TypeAdapter(hint))
     except (PydanticUserError, NameError) as error:
         raise _unfit(name, f"JSON cannot become the type of `{parameter}`, {hint!r:.100}", "annotate it with a type that "
-                     "pydantic validates, or leave the annotation out") from error
+                     "pydantic validates, or remove the annotation") from error
 
 
 def _hints(name: str, callable: Callable[..., Any]) -> dict[str, Any]:
@@ -146,15 +147,15 @@ def _hints(name: str, callable: Callable[..., Any]) -> dict[str, Any]:
     try:
         return typing.get_type_hints(target, include_extras=True)
     except (NameError, TypeError, AttributeError) as error:
-        raise _unfit(name, f"its type hints cannot be read: {error}", "import the types that it names at run time too") from error
+        raise _unfit(name, f"its type hints cannot be read: {error}", "import the types of its hints at run time too") from error
 
 
 def _signature(name: str, callable: Callable[..., Any]) -> inspect.Signature:
     try:
         return inspect.signature(callable)
     except (ValueError, TypeError) as error:
-        raise _unfit(name, f"its parameters are not known: {error}", "wrap it in a function of your own") from error
+        raise _unfit(name, f"its parameters cannot be read: {error}", "wrap it in a function of your own") from error
 
 
-def _unfit(name: str, told: str, mend: str) -> NodeFailure:
-    return NodeFailure("config", "invalid_function", f"{name}: {told}", retryable=False, mend=mend)
+def _unfit(name: str, message: str, mend: str) -> NodeFailure:
+    return NodeFailure("config", "invalid_function", f"{name}: {message}", retryable=False, mend=mend)

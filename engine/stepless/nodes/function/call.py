@@ -1,4 +1,4 @@
-"""What a registered function is told about the attempt that it is."""
+"""Defines `FunctionCall`, which gives a registered function the facts of its attempt."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from stepless.model.media import Media
 
 @dataclass(slots=True)
 class FunctionCall:
-    """What a function may know about the attempt it is: annotate a parameter with it to be given it. Each attempt has its own.
+    """One attempt of a function. To receive it, annotate a parameter of the function with this type. Each attempt has its own.
 
-    `token` is the same in every attempt and redelivery: send it along as an idempotency key. `deadline_ms` (since 1970 UTC)
-    is when the engine gives up. `log` writes a line to the run's history, `delta` streams text, or media {type, url, mime}, to
-    those who watch, `heartbeat` raises `NodeFailure` (attempt_over) once nobody waits for the function any more: the run was
-    cancelled, or time is up. Nothing else stops a thread, so long work asks now and then. All three may be called from any thread
-    until the function returns.
+    `token` is the same in every attempt and redelivery: send it along as an idempotency key. `deadline_ms` (since 1970 UTC) is
+    the instant of the attempt's timeout. `log` writes a line to the run's history. `delta` streams text, or media {type, url,
+    mime}, to clients that follow the run. `heartbeat` raises `NodeFailure` (attempt_over) after the run was cancelled or the
+    attempt timed out. The engine cannot stop a thread, so long work should call `heartbeat` regularly. All three may be called
+    from any thread until the function returns.
     """
 
     run_id: str

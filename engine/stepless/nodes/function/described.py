@@ -1,4 +1,4 @@
-"""What a registered function does and takes, for those who must choose its arguments without reading its code."""
+"""Describes a registered function and its arguments, for a model that chooses the arguments."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from stepless.nodes.function.registry import find
 
 
 def describe(name: str) -> tuple[str, Mapping[str, JSON]]:
-    """The first paragraph of its docstring, and the JSON Schema of its arguments; what the engine fills in is left out. Raises
-    `NodeFailure` (config) when nothing of that name is registered or it cannot be called by name."""
+    """The first paragraph of its docstring, and the JSON Schema of its arguments without those that the engine fills in. Raises
+    `NodeFailure` (config) if no function of that name is registered, or if it cannot be called with named arguments."""
     entry = find(name)
     binding = entry.binding
     properties: dict[str, JSON] = {}
@@ -24,7 +24,7 @@ def describe(name: str) -> tuple[str, Mapping[str, JSON]]:
         schema = _schema(binding.checks.get(parameter))
         own = schema.pop("$defs", {})
         if any(definitions.get(word, rule) != rule for word, rule in own.items()):
-            schema = {}  # two types of one name: this one is told by its failures
+            schema = {}  # two types with one name: the call itself reports invalid values of this one
         else:
             definitions |= own
         properties[parameter] = schema
@@ -40,4 +40,4 @@ def _schema(check: Check | None) -> dict[str, Any]:
     try:
         return dict(check.adapter.json_schema())
     except PydanticUserError:
-        return {}  # a type that JSON Schema has no word for
+        return {}  # JSON Schema cannot describe the type

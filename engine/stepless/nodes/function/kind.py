@@ -1,4 +1,4 @@
-"""The kind `function`: its parameters, and its run."""
+"""The kind `function`: its parameters, and the code that calls the registered function."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ from stepless.raised import message_of
 
 
 class FunctionParams(Params):
-    """What is called, and with what."""
+    """The function and its arguments."""
 
     call: str = Field(pattern=NAME, max_length=MAX_FUNCTION_NAME_CHARACTERS)
-    """The name that the callable was registered under."""
+    """The name of a registered function."""
     args: dict[Name, JSON] = Field(default_factory=dict)
-    """Its arguments by name, validated against its type hints."""
+    """The function's arguments by name, validated against its type hints."""
 
 
 def _named(written: Mapping[str, JSON]) -> Mapping[str, str]:
@@ -46,19 +46,19 @@ _THREADS: Final = Threads()
 async def run(call: Call) -> Result:
     """Calls the function and puts out its result as JSON.
 
-    Raises `NodeFailure`: config for arguments that do not fit, timeout for a TimeoutError, execution for a result that is
-    not JSON, provider_error for any other exception, with the exception's name as its code.
+    Raises `NodeFailure`: config for invalid arguments, timeout for a TimeoutError, execution for a result that is not JSON,
+    provider_error for any other exception, with the exception's name as its code.
     """
     function = find(call.literals.get("call"))
     args = call.params.get("args", {})
     if not isinstance(args, Mapping):
         raise NodeFailure("config", "invalid_arguments", f"{function.name}: `args` is {type(args).__name__}, not an object",
-                          retryable=False, mend="give the arguments by name")
+                          retryable=False, mend="pass the arguments by name")
     value = await _invoke(function, function.binding.bind(args, call))
     try:
         return Result(to_json(value))
     except NotJson as found:
-        raise NodeFailure("execution", "result_not_json", f"{function.name} returned what is not JSON: {found}",
+        raise NodeFailure("execution", "result_not_json", f"{function.name} returned a value that is not JSON: {found}",
                           retryable=False, mend=found.mend) from found
 
 
@@ -77,7 +77,7 @@ async def _invoke(function: Function, arguments: Mapping[str, Any]) -> Any:
     except asyncio.CancelledError as error:
         task = asyncio.current_task()
         if task is not None and task.cancelling():
-            raise  # the engine gave up, not the function
+            raise  # the engine cancelled the attempt; the function did not raise this itself
         raise _failure(error) from error
     except Exception as error:
         raise _failure(error) from error

@@ -1,4 +1,4 @@
-"""The Python callables that workflows may call, by name."""
+"""Registers the Python callables that workflows may call, by name."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 @dataclass(frozen=True, eq=False)
 class Function:
-    """A callable under its name. Its parameters are looked at when it is first called: that may import a lot."""
+    """A registered callable. Its parameters are read at its first call, because that may import many modules."""
 
     name: str
     callable: Callable[..., Any]
@@ -44,7 +44,7 @@ class Function:
         return bind_parameters(self.name, self.callable)
 
     def signature(self) -> Signature:
-        """What it takes by name. Raises `NodeFailure` (config, `invalid_function`) when it cannot be called that way."""
+        """Its parameters. Raises `NodeFailure` (config, `invalid_function`) if it cannot be called with named arguments."""
         return self.binding.signature
 
     @property
@@ -56,14 +56,15 @@ _FUNCTIONS: dict[str, Function] = {}
 
 
 def function(name: str) -> Callable[[F], F]:
-    """Registers a sync or async callable, so that `call: name` runs it; the callable itself stays as it is.
+    """Registers a sync or async callable, so that `call: name` runs it. The callable itself does not change.
 
-    Its parameters are filled by name from the node's `args` and validated against their type hints; one that is annotated
-    `FunctionCall` is given the call itself. Sync callables run in a thread. What it returns must be JSON, pydantic models or
+    Its parameters are filled by name from the node's `args` and validated against their type hints. A parameter that is annotated
+    `FunctionCall` receives the call itself. Sync callables run in a thread. The callable must return JSON, pydantic models or
     dataclasses. Raises `ConfigError` for a name that is malformed or taken by another callable.
     """
     if len(name) > MAX_FUNCTION_NAME_CHARACTERS or not re.match(NAME, name):
-        raise ConfigError(f"{name!r:.100} is no name for a function", mend="use words parted by dots, like payments.refund")
+        raise ConfigError(f"{name!r:.100} is not a valid name for a function",
+                          mend="use dot-separated words, such as payments.refund")
 
     def register(callable: F) -> F:
         entry = Function(name, callable)
@@ -77,11 +78,11 @@ def function(name: str) -> Callable[[F], F]:
 
 
 node: Final = function
-"""Another name of `function`, which is the one to prefer: the kind of node that calls it has that name."""
+"""An alias of `function`. Prefer `function`, which is also the name of the kind that calls it."""
 
 
 def find(name: object) -> Function:
-    """The function of that name. Raises `NodeFailure` (config) when nothing of that name is registered here."""
+    """The function of that name. Raises `NodeFailure` (config) if none is registered in this process."""
     entry = _FUNCTIONS.get(name) if isinstance(name, str) else None
     if entry is None:
         raise NodeFailure(
@@ -92,9 +93,9 @@ def find(name: object) -> Function:
 
 
 @contextmanager
-def registered_anew(modules: Collection[str]) -> Iterator[None]:
-    """Forgets what these modules have registered, for the block to import them again; if it raises, everything is as before.
-    Calls that are under way keep the callables that they have."""
+def replacing_registrations(modules: Collection[str]) -> Iterator[None]:
+    """Removes the functions that these modules registered, so that the block can import the modules again. If the block raises,
+    restores all functions. Calls in progress keep their callables."""
     before = dict(_FUNCTIONS)
     _FUNCTIONS.clear()
     try:
@@ -109,35 +110,36 @@ def registered_anew(modules: Collection[str]) -> Iterator[None]:
 
 
 def name_of(callable: Callable[..., Any]) -> str:
-    """The name under which a callable is registered. Raises `ConfigError` (unknown_callable) for one that is not."""
+    """The name of a registered callable. Raises `ConfigError` (unknown_callable) for a callable that is not registered."""
     for entry in _FUNCTIONS.values():
         if entry.callable is callable:
             return entry.name
     place = getattr(callable, "__qualname__", repr(callable)[:100])
-    raise ConfigError("this is not registered", code="unknown_callable", place=place, mend="put @function(…) above it")
+    message, mend = "the callable is not registered", "decorate it with @function(…)"
+    raise ConfigError(message, code="unknown_callable", place=place, mend=mend)
 
 
 def names() -> frozenset[str]:
-    """The name of every function that is registered."""
+    """The names of all registered functions."""
     return frozenset(_FUNCTIONS)
 
 
 def signatures() -> Mapping[str, ReadSignature]:
-    """Every function that is registered, by name, with what reads its signature."""
+    """All registered functions by name, each with the callable that reads its signature."""
     return {name: entry.signature for name, entry in _FUNCTIONS.items()}
 
 
 def load_modules(names: Iterable[str] | None = None) -> None:
-    """Imports the modules that register functions: `names`, or those of STEPLESS_MODULES (parted by commas) when left out,
-    and those that installed packages announce as entry points of `stepless.functions`.
+    """Imports the modules that register functions: `names`, by default those of STEPLESS_MODULES (comma-separated), and the
+    `stepless.functions` entry points of installed packages.
 
-    Raises `ConfigError` naming the module that cannot be imported and why.
+    Raises `ConfigError` with the name of a module that cannot be imported, and the reason.
     """
     if names is None:
         names = os.environ.get(MODULES_VARIABLE, "").split(",")
     for name in filter(None, map(str.strip, names)):
         _load(name, MODULES_VARIABLE, lambda name=name: importlib.import_module(name))  # type: ignore[misc]  # binds early
-    from importlib.metadata import entry_points  # the e-mail parser comes with it
+    from importlib.metadata import entry_points  # imports the e-mail parser, which is slow
 
     for point in entry_points(group=ENTRY_POINTS):
         _load(point.value, f"entry point `{point.name}` of {ENTRY_POINTS}", point.load)
@@ -149,5 +151,5 @@ def _load(name: str, place: str, load: Callable[[], object]) -> None:
     except Exception as error:
         raise ConfigError(
             f"{name} cannot be imported: {type(error).__name__}: {error}", code="module_not_loaded", place=place,
-            mend="mend the module, or check the name and that it is installed",
+            mend="correct the module, or check its name and that it is installed",
         ) from error

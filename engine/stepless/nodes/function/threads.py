@@ -1,8 +1,8 @@
-"""Threads for sync functions: kept for reuse, and never waited for.
+"""Runs sync functions in threads, which are reused and never joined.
 
-The executor of the standard library has a fixed number of workers and joins them all when the process ends. A function that
-never returns would take one of them for good, and hold up the end of the process. Here a call that was given up on keeps its
-thread to itself; other calls get new ones up to a bound, and all of them are daemons.
+The standard library's executor has a fixed number of workers and joins all of them when the process ends. A function that never
+returns would occupy one of them for good, and delay the end of the process. Here, an abandoned call keeps its thread; other calls
+get new threads up to a limit, and all threads are daemons.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ Job: TypeAlias = tuple[Callable[[], Any], "asyncio.Future[ThreadOutcome]", async
 
 
 class Threads:
-    """At most `most` threads; a call that finds all of them busy fails with `too_many_threads` and may be tried again."""
+    """Runs at most `most` threads. A call that finds all of them busy fails with `too_many_threads`, and may be retried."""
 
     def __init__(self, most: int = MAX_FUNCTION_THREADS, idle_s: float = IDLE_THREAD_S) -> None:
         self._most = most
@@ -32,15 +32,15 @@ class Threads:
         self._lock = threading.Lock()
 
     async def run(self, work: Callable[[], Any]) -> ThreadOutcome:
-        """What `work` returned and None, or None and what it raised, whatever that is. It sees the caller's context
-        variables. When the caller is cancelled the work goes on and its ending is dropped."""
+        """Returns what `work` returned and None, or None and the exception that it raised. `work` runs with the caller's context
+        variables. If the caller is cancelled, the work continues and its outcome is discarded."""
         loop = asyncio.get_running_loop()
-        ending: asyncio.Future[ThreadOutcome] = loop.create_future()
+        future: asyncio.Future[ThreadOutcome] = loop.create_future()
         context = contextvars.copy_context()
-        self._hand_out((lambda: context.run(work), ending, loop))
-        return await ending
+        self._dispatch((lambda: context.run(work), future, loop))
+        return await future
 
-    def _hand_out(self, job: Job) -> None:
+    def _dispatch(self, job: Job) -> None:
         with self._lock:
             if self._idle:
                 self._idle.pop().put(job)
@@ -48,7 +48,7 @@ class Threads:
             if self._count >= self._most:
                 raise NodeFailure(
                     "rate_limit", "too_many_threads", f"all {self._most} threads for functions are busy",
-                    mend="make the functions async, or let them give up in time",
+                    mend="make the functions async, or give their work a timeout",
                 )
             self._count += 1
         jobs: SimpleQueue[Job] = SimpleQueue()
@@ -58,7 +58,7 @@ class Threads:
     def _serve(self, jobs: SimpleQueue[Job]) -> None:
         while True:
             try:
-                work, ending, loop = jobs.get(timeout=self._idle_s)
+                work, future, loop = jobs.get(timeout=self._idle_s)
             except Empty:
                 if self._retire(jobs):
                     return
@@ -66,11 +66,11 @@ class Threads:
             outcome = _attempt(work)
             with self._lock:
                 self._idle.append(jobs)
-            _tell(loop, ending, outcome)
-            del work, ending, loop, outcome  # an idle thread keeps nothing alive
+            _report(loop, future, outcome)
+            del work, future, loop, outcome  # an idle thread keeps no objects alive
 
     def _retire(self, jobs: SimpleQueue[Job]) -> bool:
-        """False when a job was handed out in the same instant."""
+        """Removes an idle thread; returns False if it was given a job at the same moment."""
         with self._lock:
             if jobs not in self._idle:
                 return False
@@ -82,17 +82,17 @@ class Threads:
 def _attempt(work: Callable[[], Any]) -> ThreadOutcome:
     try:
         return work(), None
-    except BaseException as error:  # also SystemExit: user code ends its attempt, never the thread
+    except BaseException as error:  # includes SystemExit: author code ends its attempt, never the thread
         return None, error
 
 
-def _tell(loop: asyncio.AbstractEventLoop, ending: asyncio.Future[ThreadOutcome], outcome: ThreadOutcome) -> None:
+def _report(loop: asyncio.AbstractEventLoop, future: asyncio.Future[ThreadOutcome], outcome: ThreadOutcome) -> None:
     def settle() -> None:
-        if not ending.done():
-            ending.set_result(outcome)
+        if not future.done():
+            future.set_result(outcome)
 
     if not loop.is_closed():
         try:
             loop.call_soon_threadsafe(settle)
         except RuntimeError:
-            return  # closed since: nobody waits for it any more
+            return  # the loop was closed in the meantime, so no caller waits for the outcome

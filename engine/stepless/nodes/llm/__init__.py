@@ -1,4 +1,4 @@
-"""`llm`: asks a language model."""
+"""The kind `llm`: asks a language model."""
 
 from stepless.nodes.llm.attempt import caller
 from stepless.nodes.llm.kind import KIND

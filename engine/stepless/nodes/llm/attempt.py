@@ -1,4 +1,4 @@
-"""One attempt of `llm`: a conversation with a model until it answers without asking for tools."""
+"""Runs one attempt of `llm`: a conversation with a model until it answers without calling a tool."""
 
 from __future__ import annotations
 
@@ -21,21 +21,21 @@ from stepless.ports import Call, Models
 
 
 def caller(models: Models, function: Act, describe: Describe) -> Act:
-    """The code of the `llm` kind. Its tools are nodes that the call brings along, and registered functions, run by `function`,
-    the code of that kind; `describe` tells what a function takes where the author does not."""
+    """The code of the `llm` kind. Its tools are the nodes in `Call.tools`, and registered functions. `function` is the code of
+    the kind `function`, which runs the latter; `describe` describes a function's arguments if the author does not."""
 
     async def run(call: Call) -> Result:
-        """Puts out {text, finish, usage}, or {object, finish, usage} when there is a response_schema.
+        """Puts out {text, finish, usage}, or {object, finish, usage} if there is a response_schema.
 
-        Raises `NodeFailure`: what the model's provider fails with; contract_violated for an answer that breaks the schema;
-        execution for a conversation that does not end; timeout a moment before the engine would give up, and with it whatever the
-        tokens of the conversation so far are, as with every failure; config for parameters that do not fit.
+        Raises `NodeFailure`: the failures of the model's provider; contract_violated for an answer that breaks the schema;
+        execution for a conversation that does not end; timeout a moment before the attempt's own timeout; config for invalid
+        parameters. Every failure carries the tokens that the conversation has used so far.
         """
         params = params_of(LlmParams, call, check=check)
         tools = Toolbox(params.tools, call, function, describe)
         usage = {"input_tokens": 0, "output_tokens": 0}
-        room_ms = call.deadline_ms - call.started_ms
-        wait_ms = max(room_ms // 2, room_ms - MODEL_MARGIN_MS)
+        left_ms = call.deadline_ms - call.started_ms
+        wait_ms = max(left_ms // 2, left_ms - MODEL_MARGIN_MS)
         try:
             async with asyncio.timeout(wait_ms / 1000):
                 answer = await _converse(models, _question(params, call, tools), tools, call, usage, streamed=params.stream)
@@ -63,8 +63,8 @@ def _question(params: LlmParams, call: Call, tools: Toolbox) -> Question:
         prompt = params.prompt if params.prompt is not None else as_text(passed_through(call.inputs))
         turns.append(Turn("user", prompt))
     if not any(turn.text.strip() for turn in turns):
-        raise NodeFailure("config", "nothing_asked", "the model is asked nothing: there is no prompt, no message and no input",
-                          retryable=False, mend="give `prompt` or `messages`, or an edge that brings the input")
+        raise NodeFailure("config", "nothing_asked", "there is no question for the model: no prompt, no message and no input",
+                          retryable=False, mend="give `prompt` or `messages`, or add an edge with the input")
     return Question(
         tuple(turns),
         timeout_ms=call.deadline_ms - call.started_ms,
@@ -81,7 +81,7 @@ def _question(params: LlmParams, call: Call, tools: Toolbox) -> Question:
 async def _converse(
     models: Models, question: Question, tools: Toolbox, call: Call, usage: dict[str, int], *, streamed: bool
 ) -> ModelAnswer:
-    """The last answer. The tokens of all are added to `usage` as they are spent."""
+    """Returns the last answer. Adds the tokens of each answer to `usage` at once."""
     clock = asyncio.get_running_loop().time
     end_s = clock() + question.timeout_ms / 1000
     for number in range(1, MAX_MODEL_TURNS + 1):
@@ -91,14 +91,14 @@ async def _converse(
         if not answer.calls:
             return answer
         results = await tools.use(answer.calls, number)
-        said = (Turn("assistant", answer.text, answer.calls), Turn("user", results=results))
-        question = replace(question, turns=question.turns + said, timeout_ms=max(1, int((end_s - clock()) * 1000)))
-    raise NodeFailure("execution", "too_many_turns", f"the model still asks for tools after {MAX_MODEL_TURNS} answers",
-                      retryable=False, mend="tell it in `system` when to stop, or give it fewer tools")
+        turns = (Turn("assistant", answer.text, answer.calls), Turn("user", results=results))
+        question = replace(question, turns=question.turns + turns, timeout_ms=max(1, int((end_s - clock()) * 1000)))
+    raise NodeFailure("execution", "too_many_turns", f"the model still calls tools after {MAX_MODEL_TURNS} answers",
+                      retryable=False, mend="say in `system` when to stop, or offer fewer tools")
 
 
 def _kept(answer: ModelAnswer, schema: Mapping[str, Any]) -> JSON:
-    """The answer as JSON that keeps the schema. A fence around it, as models like to put there, is left out."""
+    """The answer as JSON that follows the schema. Removes the Markdown fence that many models put around it."""
     try:
         value = to_json(json.loads(_unfenced(answer.text)))
     except (ValueError, RecursionError, NotJson) as error:
@@ -116,9 +116,9 @@ def _unfenced(text: str) -> str:
     return text
 
 
-def _violates(answer: ModelAnswer, told: str, error: BaseException | None) -> NoReturn:
+def _violates(answer: ModelAnswer, reason: str, error: BaseException | None) -> NoReturn:
     mend = "list contract_violated under `retry.retry_on` to ask again"
     if answer.finish == "length":
         mend = "the answer was cut off: raise `max_tokens`"
-    message = f"the answer breaks `response_schema`: {told}"
+    message = f"the answer breaks `response_schema`: {reason}"
     raise NodeFailure("contract_violated", "response_schema_violation", message, mend=mend) from error

@@ -1,4 +1,4 @@
-"""The kind `llm`: its parameters, and what is wrong with them."""
+"""The kind `llm`: its parameters and their checks."""
 
 from __future__ import annotations
 
@@ -15,76 +15,76 @@ from stepless.model.json import JSON
 from stepless.model.kind import Kind, Nature, Part
 from stepless.nodes.params import Name, Params, exactly_one
 
-_CALL = r"^[A-Za-z_][A-Za-z0-9_-]*(\.[A-Za-z_][A-Za-z0-9_-]*)*$"  # as `function` knows them
+_CALL = r"^[A-Za-z_][A-Za-z0-9_-]*(\.[A-Za-z_][A-Za-z0-9_-]*)*$"  # the same as `NAME` of the kind `function`
 
 
 class Message(Params):
-    """One turn of the conversation."""
+    """One message of the conversation."""
 
     role: Literal["system", "user", "assistant"]
-    """Who says it."""
+    """The author of the message."""
     content: JSON
-    """Text; any other value is shown to the model as JSON."""
+    """The text of the message. Any other value is sent as JSON."""
 
 
 class ToolParams(Params):
-    """What the model may call: a registered callable, or a node beside this one that is only a tool."""
+    """A tool that the model may call: a registered callable, or a node without edges in the same graph."""
 
     call: str | None = Field(None, pattern=_CALL, max_length=MAX_FUNCTION_NAME_CHARACTERS)
-    """The name that the callable was registered under."""
+    """The name of a registered callable."""
     node: str | None = Field(None, min_length=1, max_length=MAX_ID_CHARACTERS)
-    """The id of a node without edges. It finds the arguments under `<input>`, and reads what this node can read."""
+    """The id of a node without edges. Its `<input>` holds the arguments, and it can read what this node can read."""
     description: str | None = None
-    """What the model is told about it. The first paragraph of the callable's docstring, or the node's label, when left out."""
+    """The tool's description for the model. Default: the first paragraph of the callable's docstring, or the node's label."""
     parameters: dict[str, Any] | None = None
-    """JSON Schema of what the model chooses. Made from a callable's type hints when left out."""
+    """JSON Schema of the arguments that the model chooses. Default for a callable: derived from its type hints."""
     args: dict[Name, JSON] = Field(default_factory=dict)
     """Arguments that the model neither sees nor chooses."""
 
 
 class LlmParams(Params):
-    """What the model is asked: `messages`, or `prompt` after `system`; the merged input when neither is given."""
+    """The question for the model: `messages`, or `prompt` after `system`. Default: the merged input."""
 
     provider: str | None = Field(None, min_length=1)
-    """Who is asked. The installation's default when left out."""
+    """The model provider. Default: the installation's."""
     model: str | None = Field(None, min_length=1)
-    """Which model. The installation's default when left out."""
+    """The model. Default: the installation's."""
     system: str | None = None
-    """What the model is told about its task."""
+    """The system prompt."""
     prompt: str | None = None
-    """What it is asked."""
+    """The user's message."""
     messages: Annotated[list[Message], Field(min_length=1, max_length=MAX_MESSAGES)] | None = None
-    """A whole conversation instead of `prompt`."""
+    """A whole conversation, in place of `prompt`."""
     response_schema: dict[str, Any] | None = None
-    """JSON Schema of the answer, which is an object then."""
+    """JSON Schema of the answer, which is then an object."""
     tools: list[ToolParams] = Field(default_factory=list, max_length=MAX_TOOLS)
-    """What the model may call."""
+    """The tools that the model may call."""
     temperature: float | None = Field(None, ge=0, le=2)
-    """How freely it chooses words."""
+    """The sampling temperature: higher values give more varied answers."""
     max_tokens: int | None = Field(None, ge=1, le=MAX_OUTPUT_TOKENS)
-    """How long the answer may be."""
+    """The longest answer, in tokens."""
     stream: bool = False
-    """The text is sent along in events while it comes in."""
+    """Sends the text in events while the model generates it."""
 
 
 def check(params: LlmParams, path: str) -> list[Finding]:
     found = [*_one_conversation(params, path), *_readable_schema(params.response_schema, path, "response_schema")]
     for place, tool in enumerate(params.tools):
-        if isinstance(tool, ToolParams):  # else only a run can fill it in
+        if isinstance(tool, ToolParams):  # else it is a reference, which a run fills in
             where = f"{path}.tools.{place}"
             found += [*exactly_one(tool, where, ("call", "node")), *_readable_schema(tool.parameters, where, "parameters")]
     return found
 
 
 def _named(field: str) -> Callable[[Mapping[str, JSON]], Mapping[str, str]]:
-    """What the tools of a `with` name in that field, by place."""
+    """Returns a function from a node's `with` to the values of that field in its tools, by place."""
 
     def named(written: Mapping[str, JSON]) -> Mapping[str, str]:
         tools = written.get("tools")
-        given = enumerate(tools) if isinstance(tools, list) else ()
         return {
             f"tools.{place}.{field}": tool[field]
-            for place, tool in given if isinstance(tool, dict) and isinstance(tool.get(field), str)
+            for place, tool in enumerate(tools if isinstance(tools, list) else ())
+            if isinstance(tool, dict) and isinstance(tool.get(field), str)
         }
 
     return named
@@ -93,8 +93,8 @@ def _named(field: str) -> Callable[[Mapping[str, JSON]], Mapping[str, str]]:
 def _one_conversation(params: LlmParams, path: str) -> list[Finding]:
     if params.messages is None or params.prompt is None:
         return []
-    told = "`messages` and `prompt` both say what the model is asked"
-    return [Finding("contradiction", f"{path}.prompt", told, "Keep one of them; `messages` can end with a user's message.")]
+    message = "`messages` and `prompt` exclude each other"
+    return [Finding("contradiction", f"{path}.prompt", message, "Keep one of them; `messages` can end with a user's message.")]
 
 
 def _readable_schema(schema: dict[str, Any] | None, path: str, name: str) -> list[Finding]:
@@ -109,6 +109,6 @@ def _readable_schema(schema: dict[str, Any] | None, path: str, name: str) -> lis
 
 
 KIND = Kind(
-    "llm", Nature.EFFECT, LlmParams, "asks a language model; puts out text, or object when there is a response_schema, and usage",
+    "llm", Nature.EFFECT, LlmParams, "asks a language model; puts out text, or object if there is a response_schema, and usage",
     parts={"response_schema": Part.LITERAL}, check=check, functions=_named("call"), tools=_named("node"),
 )

@@ -1,7 +1,7 @@
-"""The tools of one attempt: what a model is offered, and what becomes of its calls.
+"""Offers tools to a model, and runs the tools that it calls in one attempt.
 
-A tool that fails does not fail the node: the model is told why and may do better, as long as it has turns. Each call is one line
-of the run's history.
+A tool that fails does not fail the node: the model receives the error, and may try again while it has turns left. Each call is
+one line of the run's history.
 """
 
 from __future__ import annotations
@@ -36,11 +36,11 @@ from stepless.raised import origin_of, told
 _ANYTHING: Final[Mapping[str, JSON]] = {}
 Act: TypeAlias = Callable[[Call], Awaitable[Result | Pause]]
 Describe: TypeAlias = Callable[[str], tuple[str, Mapping[str, JSON]]]
-"""From a function's name to what it does, and the JSON Schema of its arguments. Raises `NodeFailure` when there is none."""
+"""From a function's name to its description and the JSON Schema of its arguments. Raises `NodeFailure` for an unknown name."""
 
 
 class Toolbox:
-    """`offered` is what the model is shown."""
+    """`offered` are the tools as the model receives them."""
 
     def __init__(self, tools: Sequence[ToolParams], call: Call, function: Act, describe: Describe) -> None:
         self._call = call
@@ -51,16 +51,16 @@ class Toolbox:
         self._asked: Counter[str] = Counter()
 
     async def use(self, calls: Sequence[ToolCall], turn: int) -> tuple[ToolResult, ...]:
-        """Runs all calls of one answer side by side; their results in the order of the calls."""
+        """Runs all calls of one answer concurrently; returns their results in the order of the calls."""
         if self._asked.total() + len(calls) > MAX_TOOL_CALLS:
-            raise NodeFailure("execution", "too_many_tool_calls", f"the model asks for more than {MAX_TOOL_CALLS} tool calls",
-                              retryable=False, mend="tell it in `system` when to stop, or give it tools that do more at once")
-        tokens = [self._token(call) for call in calls]  # numbered before any of them runs: the order does not depend on time
+            raise NodeFailure("execution", "too_many_tool_calls", f"the model makes more than {MAX_TOOL_CALLS} tool calls",
+                              retryable=False, mend="say in `system` when to stop, or offer tools that do more per call")
+        tokens = [self._token(call) for call in calls]  # numbered before any call runs, so that timing cannot change the order
         return tuple(await asyncio.gather(*(self._use(call, token, turn) for call, token in zip(calls, tokens, strict=True))))
 
     def _token(self, call: ToolCall) -> str:
-        """The same for the same request in every attempt, so that what it does is done once; another one for every other
-        request, and for the same one made again."""
+        """An idempotency token. The same call has the same token in every attempt; a different call, and a repetition of the same
+        call within one attempt, have different tokens."""
         asked = sha256(f"{call.name}{json.dumps(call.arguments, sort_keys=True)}".encode("utf-8", "replace")).hexdigest()[:16]
         self._asked[asked] += 1
         return f"{self._call.token}:{asked}:{self._asked[asked]}"
@@ -89,14 +89,14 @@ class Toolbox:
             known = ", ".join(self._tools) or "none"
             raise NodeFailure("config", "unknown_tool", f"there is no tool {call.name!r:.100}", mend=f"the tools are: {known}")
         if call.arguments is None:
-            raise NodeFailure("config", "invalid_arguments", "the arguments are no JSON object")
+            raise NodeFailure("config", "invalid_arguments", "the arguments are not a JSON object")
         violations = self._contracts[call.name].violations(dict(call.arguments))
         if violations:
             raise NodeFailure("config", "invalid_arguments", "; ".join(violations))
         text = as_text(await self._value(tool, {**call.arguments, **tool.args}, token))
         if len(text) > MAX_TOOL_RESULT_CHARACTERS:
-            raise NodeFailure("execution", "result_too_large", f"the result has {len(text):,} characters, "
-                              f"{MAX_TOOL_RESULT_CHARACTERS:,} can be shown", mend="ask for less")
+            raise NodeFailure("execution", "result_too_large", f"the result has {len(text):,} characters; "
+                              f"the limit is {MAX_TOOL_RESULT_CHARACTERS:,}", mend="ask for less")
         return text
 
     async def _value(self, tool: ToolParams, arguments: Mapping[str, JSON], token: str) -> JSON:
@@ -104,26 +104,26 @@ class Toolbox:
             return await self._call.tools[tool.node].run(arguments, token)
         result = await self._function(replace(
             self._call, kind="function", literals={"call": tool.call}, params={"args": arguments}, inputs={}, token=token,
-            delta=_unheard, tools={},
+            delta=_discard, tools={},
         ))  # fmt: skip
         return result.value if isinstance(result, Result) else None
 
     def _offer(self, name: str, tool: ToolParams, describe: Describe) -> Tool:
-        """What the model is shown: what the author says, else what the tool says of itself."""
-        said, taken = "", _ANYTHING
+        """The tool as the model receives it: with the author's description and schema, else with its own."""
+        description, schema = "", _ANYTHING
         if tool.node is not None:
             if tool.node not in self._call.tools:
-                mend = "name it where it stands in the document, not by a reference"
+                mend = "write the node's id in the document, not a reference"
                 raise NodeFailure("config", "unknown_tool", f"there is no tool {tool.node!r:.100}", retryable=False, mend=mend)
-            said = self._call.tools[tool.node].label
+            description = self._call.tools[tool.node].label
         elif tool.call is not None and (tool.description is None or tool.parameters is None):
-            said, taken = describe(tool.call)
-        parameters: Mapping[str, Any] = tool.parameters if tool.parameters is not None else taken
-        return Tool(name, tool.description if tool.description is not None else said, _without(parameters, tool.args))
+            description, schema = describe(tool.call)
+        parameters: Mapping[str, Any] = tool.parameters if tool.parameters is not None else schema
+        return Tool(name, description if tool.description is None else tool.description, _without(parameters, tool.args))
 
 
 def _line(facts: Mapping[str, JSON], origin: BaseException | Mapping[str, JSON] | None) -> str:
-    """A line of the history, with the exception behind a call that failed where it has room for it."""
+    """A line of the history, with the exception of a failed call if it fits."""
     plain = json.dumps(facts, ensure_ascii=False)
     if origin is None:
         return plain
@@ -136,12 +136,12 @@ def _name_of(tool: ToolParams) -> str:
     return tool.call or tool.node or ""
 
 
-def _unheard(piece: object) -> None:
-    """What a tool streams is not what the model says."""
+def _discard(piece: object) -> None:
+    """Discards what a tool streams: it is not part of the model's answer."""
 
 
 def _wire_names(calls: Sequence[str]) -> list[str]:
-    """Names of tools as providers take them: no dots, MAX_TOOL_NAME_CHARACTERS at most, no two alike."""
+    """Names of tools as providers accept them: without dots, at most MAX_TOOL_NAME_CHARACTERS long, unique."""
     names: list[str] = []
     for call in calls:
         plain = re.sub(r"[^A-Za-z0-9_-]", "_", call)[:MAX_TOOL_NAME_CHARACTERS]
@@ -154,7 +154,7 @@ def _wire_names(calls: Sequence[str]) -> list[str]:
 
 
 def _without(schema: Mapping[str, Any], args: Mapping[str, JSON]) -> dict[str, JSON]:
-    """The schema without the arguments that are the author's."""
+    """The schema without the arguments that the author sets."""
     shown = {"type": "object", **schema}
     if args:
         shown["properties"] = {name: rule for name, rule in (schema.get("properties") or {}).items() if name not in args}

@@ -54,7 +54,7 @@ def meter(dynamo: Any) -> Iterator[CapacityMeter]:
     meter = CapacityMeter()
     meter.watch(dynamo)
     yield meter
-    meter.forget(dynamo)
+    meter.unwatch(dynamo)
 
 
 @pytest.fixture
@@ -76,22 +76,22 @@ def drive(engine: Local, run_id: str) -> None:
 
 @pytest.mark.parametrize(("workflow", "most"), [("chain", 18), ("fan-out", 45)])
 def test_a_run_stays_below_its_write_units(engine: Local, meter: CapacityMeter, workflow: str, most: int) -> None:
-    meter.taken()
+    meter.take()
     run_id = engine.service.start(workflow, {"order": "o-1", "amount": 12}).run_id
     drive(engine, run_id)
-    used = meter.taken()
+    used = meter.take()
     assert engine.service.run(run_id).status == "completed"
     assert 12 < used.tally.write_units <= most, used
 
 
 def test_an_approval_with_its_pause_stays_below_its_write_units(engine: Local, meter: CapacityMeter) -> None:
-    meter.taken()
+    meter.take()
     run_id = engine.service.start("approval", {"order": "o-1"}).run_id
     drive(engine, run_id)
     assert engine.service.run(run_id).status == "paused"
     engine.service.answer_pause(run_id, "ask", "approved", {}, "ada")
     drive(engine, run_id)
-    used = meter.taken()
+    used = meter.take()
     assert engine.service.run(run_id).status == "completed"
     assert 12 < used.tally.write_units <= 20, used
 
@@ -100,18 +100,18 @@ def test_what_is_counted(dynamo: Any, table: str, meter: CapacityMeter) -> None:
     store = DynamoStore(dynamo, table)
     run = RunHead("r", "wf", "h", "created", 1, 1, b"{}", due_ms=10)
     store.create_run(run)
-    meter.taken()
+    meter.take()
     store.create_run(RunHead("r2", "wf", "h", "created", 1, 1, b"{}", due_ms=10))
-    created = meter.taken()
+    created = meter.take()
     assert (created.tally.write_units, created.tally.index_units, created.requests) == (3, 2, {"dynamodb.PutItem": 1})
     store.create_run(run)
-    assert meter.taken().tally.write_units == 1  # refused, and billed
+    assert meter.take().tally.write_units == 1  # refused, and billed
     lease = store.take_lease("r", "me", 2, 30_000)
     assert lease
     store.update_run(lease, 3, until_ms=60_000)
-    assert (meter.taken().tally.write_units, store.get_run("r").due_ms) == (2, 60_000)  # type: ignore[union-attr]
+    assert (meter.take().tally.write_units, store.get_run("r").due_ms) == (2, 60_000)  # type: ignore[union-attr]
     store.get_run("r")
-    read = meter.taken()
+    read = meter.take()
     assert (read.tally.write_units, read.tally.read_units) == (0, 2)
 
 
@@ -122,13 +122,13 @@ def test_a_run_that_nobody_needs_to_look_at_costs_one_unit_to_forget_and_one_to_
     store.create_run(RunHead("r", "wf", "h", "created", 1, 1, b"{}", due_ms=10))
 
     def units() -> tuple[float, float]:
-        used = meter.taken().tally
+        used = meter.take().tally
         return used.write_units, used.index_units
 
     def parked(status: str, until_ms: int) -> None:
         lease = store.take_lease("r", "me", 2, until_ms)
         assert lease
-        meter.taken()
+        meter.take()
         store.update_run(lease, 3, status=status, release=True)
 
     parked("paused", 100)
@@ -136,7 +136,7 @@ def test_a_run_that_nobody_needs_to_look_at_costs_one_unit_to_forget_and_one_to_
     store.touch_run("r", 50)
     assert units() == (2, 1)
     parked("paused", 100)
-    meter.taken()
+    meter.take()
     assert store.take_lease("r", "me", 4, 100)  # by a hint that nobody announced: not refused first, nor left out of the index
     assert units() == (2, 1)
     assert [run.run_id for run in store.list_due(100)] == ["r"]
@@ -148,8 +148,8 @@ def test_large_inputs_are_paid_for_once(dynamo: Any, table: str, meter: Capacity
     store, inputs = DynamoStore(dynamo, table), CHANCE.randbytes(200_000)
     run = RunHead("r", "wf", "h", "created", 1, 1, inputs, due_ms=10)
     store.create_run(run)
-    assert 190 < meter.taken().tally.write_units < 210
+    assert 190 < meter.take().tally.write_units < 210
     lease = store.take_lease("r", "me", 2, 30_000)
     assert lease
-    assert meter.taken().tally.write_units == 1
+    assert meter.take().tally.write_units == 1
     assert store.get_run("r").inputs == inputs  # type: ignore[union-attr]

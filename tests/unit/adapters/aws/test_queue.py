@@ -1,4 +1,4 @@
-"""Hints through SQS."""
+"""Hints in SQS messages."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""The store over one DynamoDB table: one module for each part of the port, over one wire of requests."""
+"""The store in one DynamoDB table: one module for each part of the port, and one module (`wire`) that sends the requests."""

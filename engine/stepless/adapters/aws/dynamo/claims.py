@@ -1,4 +1,4 @@
-"""Claims and counters: one item each, forgotten by the table some time after it has expired."""
+"""Claims and counters in DynamoDB: one item each, which the table's TTL deletes some time after it expires."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from stepless.adapters.aws.dynamo.wire import Item, Value
 from stepless.adapters.bounds import check_text
 from stepless.errors import StoreUnavailable
 
-_TRIES: Final = 20  # each lost one means that another caller got on
+_TRIES: Final = 20  # a try fails only because another caller's write succeeded
 _FREE: Final = "attribute_not_exists(pk) OR e <= :now"
 
 
 class Claims(TableAccess):
-    """`v` is the value, `c` the count, `e` the expiry in milliseconds, which decides; the TTL attribute only cleans up."""
+    """`v` is the value, `c` the count, `e` the expiry in milliseconds. `e` alone decides; the TTL attribute only cleans up."""
 
     def claim(self, key: str, value: bytes, now_ms: int, expires_ms: int | None = None) -> bytes:
         check_text(key)
@@ -30,13 +30,14 @@ class Claims(TableAccess):
         begin = f"SET c = :one, e = :e, {EXPIRES} = :x REMOVE v"
         values = {"one": 1, "now": now_ms, "e": expires_ms, "x": _expiry(expires_ms)[EXPIRES]}
         for _ in range(_TRIES):
-            given = {"one": 1, "now": now_ms}
-            added = self._wire.update(pk, item_keys.ONLY, "SET c = c + :one", given, "e > :now", "UPDATED_NEW")
+            added = self._wire.update(
+                pk, item_keys.ONLY, "SET c = c + :one", {"one": 1, "now": now_ms}, "e > :now", "UPDATED_NEW"
+            )
             if not added.done:
                 added = self._wire.update(pk, item_keys.ONLY, begin, values, _FREE, "UPDATED_NEW")
             if added.done and added.item is not None:
                 return int(added.item["c"])
-        raise StoreUnavailable("the counter is busy", place=f"counter {key!r}", mend="try again")
+        raise StoreUnavailable("other callers keep changing the counter", place=f"counter {key!r}", mend="try again")
 
     def get_claim(self, key: str, now_ms: int) -> bytes | None:
         item = self._wire.get(item_keys.claim(key), item_keys.ONLY)
@@ -51,5 +52,5 @@ def _value(item: Item) -> bytes:
 
 
 def _expiry(expires_ms: int | None) -> dict[str, Value]:
-    """A claim is kept a while longer than it counts: clocks differ, and the table cleans up by its own."""
+    """The TTL is one hour after the expiry: clocks differ, and DynamoDB uses its own."""
     return {} if expires_ms is None else {"e": expires_ms, EXPIRES: expires_ms // 1000 + 3_600}

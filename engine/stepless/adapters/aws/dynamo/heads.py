@@ -1,17 +1,18 @@
-"""A run's header as an item.
+"""Reads and writes a run's header as a DynamoDB item.
 
 | attribute | what | | attribute | what |
 |---|---|---|---|---|
 | g1 | workflow and shard | | u | updated, ms |
 | t1 | created, ms, and run id | | q | sequence |
-| st, e | status; the same once it is an end, else absent | | d | due, ms; absent: nobody needs to look |
+| st, e | status; the same once it is an end, else absent | | d | due, ms; absent: the sweep skips the run |
 | g2 | shard; absent like `d` | | d2 | never later than `d` |
 | h | version | | n, o, l | lease: epoch, owner, until |
-| i, z, r | inputs: plain, compressed, or the hash of an item beside | | m | meta |
-| k | a word that only its creator knows | | w | spent; absent: nothing is counted |
-| y | the earliest touch since the lease was taken | | a | waits; absent: for nothing |
+| i, z, r | inputs: plain, compressed, or the hash of a separate item | | m | meta |
+| k | random bytes by which the creator recognizes its write | | w | spent; absent: nothing is counted |
+| y | the earliest touch since the lease was taken | | a | waits; absent: waits for nothing |
 
-A header is written at least three times and costs by its size each time: inputs that would take it above 1 KB stand beside it.
+A header is written at least three times, and each write is billed by its size. Inputs that would take the header above 1 KB are
+stored in a separate item.
 """
 
 from __future__ import annotations
@@ -28,26 +29,27 @@ from stepless.limits import MAX_ITEM_BYTES
 from stepless.ports import RunHead
 
 ENDED: Final = frozenset({"completed", "failed", "cancelled", "timed_out"})
-_INLINE_BYTES: Final = 512  # of inputs; the rest of a header takes some 400
+_INLINE_BYTES: Final = 512  # for inputs; the rest of a header takes about 400
 
 
 def put_inputs(wire: Wire, head: RunHead) -> dict[str, Value]:
-    """The attributes for a header's inputs; large ones are stored first, under their hash, where they harm nobody if the
-    header is never written."""
+    """The attributes for a header's inputs. Large inputs are stored first, under their hash: an item without a header is
+    harmless."""
     if len(head.inputs) <= _INLINE_BYTES:
         return {"i": head.inputs}
     packed = zlib.compress(head.inputs)
     if len(packed) <= _INLINE_BYTES:
         return {"z": packed}
     if len(packed) > MAX_ITEM_BYTES:
-        raise LimitExceeded(f"the inputs take {len(packed):,} bytes", place=f"run {head.run_id!r}", mend="start it with less")
+        message = f"the inputs take {len(packed):,} bytes compressed; at most {MAX_ITEM_BYTES:,} fit into an item"
+        raise LimitExceeded(message, place=f"run {head.run_id!r}", mend="start the run with smaller inputs")
     digest = sha256(head.inputs).hexdigest()
     wire.put({"pk": item_keys.run(head.run_id), "sk": item_keys.inputs(digest), "b": packed})
     return {"r": digest}
 
 
 def item_of(head: RunHead, inputs: Mapping[str, Value], shard: str, nonce: bytes) -> dict[str, Value]:
-    """A new header's item. Whatever is due is in the index of what somebody looks at."""
+    """A new header's item. A run with a due instant is in GSI 2, which the sweep reads."""
     item: dict[str, Value] = {
         "pk": item_keys.run(head.run_id), "sk": item_keys.HEAD, "g1": item_keys.by_workflow(head.workflow_id, shard),
         "t1": item_keys.age(head.created_ms, head.run_id), "st": head.status, "h": head.version, "u": head.updated_ms,
@@ -69,13 +71,13 @@ def item_of(head: RunHead, inputs: Mapping[str, Value], shard: str, nonce: bytes
 
 
 def heads_of(wire: Wire, items: list[Item]) -> list[RunHead]:
-    """Headers in the order of their items; the inputs that stand beside them are fetched together."""
-    beside = {(item["pk"], item_keys.inputs(item["r"])) for item in items if "r" in item}
-    kept = wire.get_many(sorted(beside)) if beside else {}
-    return [_head(item, kept) for item in items]
+    """Headers in the order of their items. Inputs in separate items are fetched together."""
+    separate = {(item["pk"], item_keys.inputs(item["r"])) for item in items if "r" in item}
+    fetched = wire.get_many(sorted(separate)) if separate else {}
+    return [_head(item, fetched) for item in items]
 
 
-def _head(item: Item, beside: Mapping[tuple[str, str], Item]) -> RunHead:
+def _head(item: Item, fetched: Mapping[tuple[str, str], Item]) -> RunHead:
     return RunHead(
         run_id=item_keys.run_of(item["t1"]),
         workflow_id=item["g1"].rpartition("#")[0],
@@ -83,7 +85,7 @@ def _head(item: Item, beside: Mapping[tuple[str, str], Item]) -> RunHead:
         status=item["st"],
         created_ms=item_keys.created_of(item["t1"]),
         updated_ms=item["u"],
-        inputs=_inputs(item, beside),
+        inputs=_inputs(item, fetched),
         meta=item["m"],
         sequence=item["q"],
         due_ms=item.get("d"),
@@ -95,7 +97,7 @@ def _head(item: Item, beside: Mapping[tuple[str, str], Item]) -> RunHead:
     )
 
 
-def _inputs(item: Item, beside: Mapping[tuple[str, str], Any]) -> bytes:
+def _inputs(item: Item, fetched: Mapping[tuple[str, str], Any]) -> bytes:
     if "i" in item:
         return bytes(item["i"])
-    return zlib.decompress(item["z"] if "z" in item else beside[item["pk"], item_keys.inputs(item["r"])]["b"])
+    return zlib.decompress(item["z"] if "z" in item else fetched[item["pk"], item_keys.inputs(item["r"])]["b"])

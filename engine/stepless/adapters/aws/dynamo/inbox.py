@@ -1,4 +1,4 @@
-"""The inbox: a signal is put once, and that is the whole single-use rule."""
+"""A run's inbox in DynamoDB. A conditional put stores each signal once; single use needs no other rule."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from stepless.ports import Signal
 
 _WAITING = "pk = :pk AND begins_with(sk, :v)"
 _NOT_TAKEN = "attribute_not_exists(y)"
-_FEW = 10  # signals that are marked one by one: it costs no reading
+_FEW = 10  # up to this many signals are marked one by one, which needs no read
 
 
-class Room:
-    """How many signals this process may put into an inbox before somebody counts again: half of what was free then. So
-    a count is rare, and an inbox grows above its bound by no more than its writers' halves when several fill it at once."""
+class Allowance:
+    """How many signals this process may put into an inbox before it counts the inbox again: half of what was free at the last
+    count. Counts are therefore rare. When several processes fill one inbox, it exceeds its limit by at most their halves."""
 
     def __init__(self) -> None:
         self._left: OrderedDict[str, int] = OrderedDict()
@@ -45,19 +45,19 @@ class Room:
 class Inbox(TableAccess):
     """A signal: `k` kind, `i` identity, `b` body, `c` created, `y` once it is taken."""
 
-    _room: Room
+    _allowance: Allowance
 
     def put_signal(self, run_id: str, signal: Signal) -> Signal:
         check_signal(run_id, signal)
         pk, sk = item_keys.run(run_id), item_keys.signal(signal.kind, signal.identity)
-        if not self._room.take(run_id):
+        if not self._allowance.take(run_id):
             waiting = sum(1 for _ in self._waiting(run_id))
             if waiting >= MAX_INBOX_SIGNALS:
-                standing = self._wire.get(pk, sk)
-                if standing is None:
+                existing = self._wire.get(pk, sk)
+                if existing is None:
                     raise inbox_full(run_id)
-                return _signal(standing)
-            self._room.counted(run_id, waiting)
+                return _signal(existing)
+            self._allowance.counted(run_id, waiting)
         item: dict[str, Any] = {"k": signal.kind, "i": signal.identity, "b": signal.body, "c": signal.created_ms}
         item |= {"pk": pk, "sk": sk} | ({"y": 1} if signal.taken else {})
         written = self._wire.put(item, "attribute_not_exists(pk)")
@@ -72,12 +72,12 @@ class Inbox(TableAccess):
         return sorted(waiting, key=lambda signal: (signal.created_ms, signal.kind, signal.identity))
 
     def take_signals(self, run_id: str, signals: Sequence[Signal]) -> None:
-        """Many are read and written with the mark, in few requests: one by one, thousands would outlast a lease."""
+        """Many signals are read and written back with the mark, in batches: one by one, thousands would outlast a lease."""
         pk = item_keys.run(run_id)
         names = dict.fromkeys(item_keys.signal(signal.kind, signal.identity) for signal in signals)
         if len(names) > _FEW:
-            kept = self._wire.get_many([(pk, sk) for sk in names])
-            self._wire.put_many([{**item, "y": 1} for item in kept.values()])
+            items = self._wire.get_many([(pk, sk) for sk in names])
+            self._wire.put_many([{**item, "y": 1} for item in items.values()])
             return
         for sk in names:
             self._wire.update(pk, sk, "SET y = :y", {"y": 1}, "attribute_exists(pk)")

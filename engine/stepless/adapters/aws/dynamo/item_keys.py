@@ -1,4 +1,4 @@
-"""Keys of the table's items, as drawn in `store`."""
+"""Builds and reads the keys of the table's items; the table in `store` lists them."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ SNAPSHOT: Final = "SNAP"
 ONLY: Final = "-"  # the sort key where a partition has one item
 PUBLISHED: Final = "PUBLISHED"  # the partition that names every published workflow
 STARTED: Final = "STARTED"  # the partition that names every workflow with a run
-NEVER_DUE: Final = 10**18  # later than every instant: nobody needs to look
-LAST: Final = "~"  # behind every age
+NEVER_DUE: Final = 10**18  # later than every instant: the sweep skips the run
+LAST: Final = "~"  # sorts after every age
 _DIGITS: Final = 15  # of an instant in milliseconds: until the year 33658
 _LONGEST: Final = 900  # bytes of a text inside a key; DynamoDB's limit is 1,024 for a sort key
 
@@ -83,15 +83,16 @@ def by_workflow(workflow_id: str, shard: str) -> str:
 
 
 def check_length(*texts: str) -> None:
-    """What a listing sorts by stands in its keys as it is. Raises `LimitExceeded` above what a key holds."""
+    """Keys hold ids unhashed where listings sort by them. Raises `LimitExceeded` for an id that is too long for a key."""
     for text in texts:
         if len(text.encode()) > _LONGEST:
-            raise LimitExceeded(f"an id of more than {_LONGEST} bytes", place=ascii(text[:100]), mend="use a shorter one")
+            message = f"the id is longer than {_LONGEST} bytes"
+            raise LimitExceeded(message, place=ascii(text[:100]), mend="use a shorter id")
 
 
 def fitting(text: str) -> str:
-    """The text, or its hash where it is too long for a key. What looks like such a hash is hashed as well, so nobody can
-    choose a text that is taken for another one."""
+    """The text, or its hash if it is too long for a key. A text that looks like such a hash is hashed as well, so that no text
+    can collide with the hash of another."""
     if len(text) <= _LONGEST // 4 and not text.startswith("~"):
         return text
     encoded = text.encode()

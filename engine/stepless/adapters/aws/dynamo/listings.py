@@ -1,10 +1,10 @@
-"""Listings: keys from an index, merged over its partitions, then the headers themselves, which decide.
+"""Lists runs: reads keys from an index, merges its partitions, then reads and filters the headers themselves.
 
-GSI 1 holds every run for ever, under its workflow: a listing reads the partitions of one workflow, or of all that ever had a
-run. It knows how a run ended and no other status, so that a pause costs nothing there: a listing by a status that is no end, or
-by what runs wait for, looks at the headers of all that goes on. What is due is few, and all in GSI 2: a listing of it reads that
-index instead, whole.
-Indexes follow the table within a moment: a run that was created or moved an instant ago may be told a listing later.
+GSI 1 holds every run for ever, under its workflow: a listing reads the partitions of one workflow, or of all workflows that ever
+had a run. The index holds the status of ended runs only, so that a pause writes nothing to it. A listing by any other status, or
+by what runs wait for, reads the headers of all runs that have not ended. Due runs are few, and all in GSI 2: a listing of due
+runs reads that whole index instead.
+Indexes lag behind the table by a moment: a listing may miss a run that was just created or changed.
 """
 
 from __future__ import annotations
@@ -25,11 +25,11 @@ from stepless.ports import Page, RunFilter, RunHead
 
 T = TypeVar("T")
 
-_FILTERED_PAGE: Final = 1_000  # index rows that a filter looks at per request: rows take some 200 bytes
+_FILTERED_PAGE: Final = 1_000  # index rows that a filter examines per request; a row takes about 200 bytes
 
 
 class Listings(TableAccess):
-    """Newest first, or longest overdue first."""
+    """Lists runs newest first, or longest overdue first."""
 
     def list_runs(self, filter: RunFilter, *, limit: int = 100, cursor: str | None = None) -> Page[RunHead]:
         limit, found = page_size(limit), list[RunHead]()
@@ -44,13 +44,14 @@ class Listings(TableAccess):
         return Page(items, encode_cursor(items[-1].created_ms, items[-1].run_id) if len(found) > limit else None)
 
     def list_due(self, now_ms: int, *, limit: int = 100, after: tuple[int, str] | None = None) -> Sequence[RunHead]:
-        """Reads on until nothing can be longer overdue than what was found: no run is due earlier than its index key."""
+        """Reads until no unread run can be longer overdue than those found: no run is due earlier than its index key."""
         limit, due = page_size(limit), list[RunHead]()
-        rows = merge(*self._together(lambda shard: self._overdue(shard, now_ms, limit), map(str, range(self._shards))), key=_due)
+        shards = map(str, range(self._shards))
+        rows = merge(*self._in_parallel(lambda shard: self._overdue(shard, now_ms, limit), shards), key=_due)
         while chunk := list(islice(rows, GET_AT_ONCE)):
             heads = self._read([row["pk"] for row in chunk])
-            late = (head for head in heads if head.due_ms is not None and head.due_ms <= now_ms)
-            due += (head for head in late if after is None or (head.due_ms or 0, head.run_id) > after)
+            overdue = (head for head in heads if head.due_ms is not None and head.due_ms <= now_ms)
+            due += (head for head in overdue if after is None or (head.due_ms or 0, head.run_id) > after)
             due = sorted(due, key=lambda head: (head.due_ms, head.run_id))[:limit]
             if len(due) == limit and (due[-1].due_ms or 0) <= _due(chunk[-1]):
                 break
@@ -73,7 +74,7 @@ class Listings(TableAccess):
             )
             return (item["t1"] for item in each(pages) if item["t1"] < end)
 
-        return merge(*self._together(lambda partition: _begun(ages(partition)), partitions), reverse=True)
+        return merge(*self._in_parallel(lambda partition: _first_fetched(ages(partition)), partitions), reverse=True)
 
     def _with_due(self, filter: RunFilter, start: str, end: str) -> Iterator[str]:
         by_workflow, by_status = filter.workflow_id is not None, filter.status is not None
@@ -87,12 +88,12 @@ class Listings(TableAccess):
                 values |= {"st": filter.status}
             return [item["t1"] for item in each(self._wire.query("g2 = :g2", values, index=BY_DUE, filter=condition))]
 
-        found = self._together(ages, map(str, range(self._shards)))
+        found = self._in_parallel(ages, map(str, range(self._shards)))
         return iter(sorted({age for some in found for age in some}, reverse=True))
 
     def _overdue(self, shard: str, now_ms: int, limit: int) -> Iterator[Item]:
         values: dict[str, Value] = {"g": shard, "now": now_ms}
-        return _begun(each(self._wire.query("g2 = :g AND d2 <= :now", values, index=BY_DUE, page=limit)))
+        return _first_fetched(each(self._wire.query("g2 = :g AND d2 <= :now", values, index=BY_DUE, page=limit)))
 
     def _with_runs(self) -> list[str]:
         return [item["sk"] for item in each(self._wire.query("pk = :pk", {"pk": item_keys.STARTED}))]
@@ -100,20 +101,20 @@ class Listings(TableAccess):
     # -- the headers ----------------------------------------------------------------------------------------------
 
     def _heads(self, ages: Iterator[str], first: int) -> Iterator[list[RunHead]]:
-        """Headers in the order of `ages`: `first` of them, then in small lots."""
+        """Headers in the order of `ages`: a batch of `first` headers, then smaller batches."""
         size = first
-        while lot := list(islice(ages, size)):
-            yield self._read([item_keys.run(item_keys.run_of(age)) for age in lot])
+        while some := list(islice(ages, size)):
+            yield self._read([item_keys.run(item_keys.run_of(age)) for age in some])
             size = min(first, GET_AT_ONCE)
 
     def _read(self, partitions: list[str]) -> list[RunHead]:
         wanted = [(partition, item_keys.HEAD) for partition in dict.fromkeys(partitions)]
-        kept = self._wire.get_many(wanted)
-        return heads_of(self._wire, [kept[key] for key in wanted if key in kept])
+        items = self._wire.get_many(wanted)
+        return heads_of(self._wire, [items[key] for key in wanted if key in items])
 
 
 def _fits(head: RunHead, filter: RunFilter) -> bool:
-    """What an index may tell otherwise for a moment, or does not know."""
+    """Whether a header passes the filters that an index does not hold, or may hold with old values."""
     waits = filter.waiting is None or filter.waiting in head.waits.split()
     return waits and filter.status in (None, head.status) and not (filter.due and head.due_ms is None)
 
@@ -122,6 +123,6 @@ def _due(row: Item) -> int:
     return int(row["d2"])
 
 
-def _begun(rows: Iterator[T]) -> Iterator[T]:
-    """The same rows, the first of them asked for already."""
+def _first_fetched(rows: Iterator[T]) -> Iterator[T]:
+    """The same rows, with the first one fetched now."""
     return chain(list(islice(rows, 1)), rows)

@@ -1,8 +1,8 @@
-"""Logs and snapshots.
+"""Logs and snapshots in DynamoDB.
 
-An append is one conditional put: nobody has a batch that starts here. That decides races, but a put alone does not see whether
-the log ends just before it. A store that has read or written the batch before knows so, for ever, since logs only grow; the
-first append to a run that it knows nothing of looks at the log's end once.
+An append is one conditional put, which fails if a batch with the same first event exists. The put decides races, but does not
+check that the log ends just before the batch. A store that has read or written the previous batch knows that it does, for ever,
+since logs only grow. Before its first append to any other run, the store reads the log's end once.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _TRIES: Final = 3  # of reading a snapshot that is being replaced
 
 
 class Ends:
-    """Where a batch of a run ends, of the runs that were read or written last."""
+    """Remembers the last known event number of the runs that were read or written most recently."""
 
     def __init__(self) -> None:
         self._lasts: OrderedDict[str, int] = OrderedDict()
@@ -62,7 +62,7 @@ class Logs(TableAccess):
     def read_log(self, run_id: str, after: int = 0, *, limit_bytes: int = 4_000_000) -> Sequence[Batch]:
         found, total = list[Batch](), 0
         values = {"pk": item_keys.run(run_id), "from": item_keys.log(after + 1), "to": "LOG$"}
-        page = None if limit_bytes > MAX_BATCH_BYTES else 1  # for whoever wants one batch
+        page = None if limit_bytes > MAX_BATCH_BYTES else 1  # the caller wants one batch
         for item in each(self._wire.query("pk = :pk AND sk BETWEEN :from AND :to", values, page=page)):
             if not found:
                 self._add_former(run_id, after, item, found)
@@ -78,7 +78,7 @@ class Logs(TableAccess):
         return found
 
     def _add_former(self, run_id: str, after: int, next: Item | None, found: list[Batch]) -> None:
-        """The batch that starts no later than `after` belongs to the answer when it ends later."""
+        """Adds the batch that starts at or before `after` if it ends after it."""
         follows = next is not None and _first(next) == after + 1
         if after == 0 or follows or self._ends.known(run_id, after):
             return
@@ -97,8 +97,8 @@ class Logs(TableAccess):
     # -- snapshots ------------------------------------------------------------------------------------------------
 
     def put_snapshot(self, run_id: str, sequence: int, data: bytes) -> None:
-        """One item; above its size the pieces first, under their hash, then the item that names them: whoever dies in between
-        leaves the former snapshot standing."""
+        """Writes one item. A larger snapshot is written in pieces, under their hash, before the item that names them: a process
+        that dies in between leaves the former snapshot in place."""
         check_text(run_id)
         pk = item_keys.run(run_id)
         item: dict[str, Any] = {"pk": pk, "sk": item_keys.SNAPSHOT, "q": sequence}
@@ -112,10 +112,10 @@ class Logs(TableAccess):
                 self._wire.put(key | {"b": data[start : start + MAX_ITEM_BYTES]})
             item |= {"p": len(parts), "r": digest}
         written = self._wire.put(item, "attribute_not_exists(pk) OR q <= :q", {"q": sequence}, returns="ALL_OLD")
-        forgotten, kept = (written.item, item) if written.done else (item, written.item)
-        if forgotten and kept and forgotten.get("r") != kept.get("r"):
-            for number in range(forgotten.get("p", 0)):
-                self._wire.delete(pk, item_keys.snapshot_part(forgotten["q"], forgotten["r"], number))
+        dropped, kept = (written.item, item) if written.done else (item, written.item)
+        if dropped and kept and dropped.get("r") != kept.get("r"):
+            for number in range(dropped.get("p", 0)):
+                self._wire.delete(pk, item_keys.snapshot_part(dropped["q"], dropped["r"], number))
 
     def get_snapshot(self, run_id: str) -> tuple[int, bytes] | None:
         pk = item_keys.run(run_id)

@@ -1,9 +1,9 @@
-"""Headers and leases: each change is one conditional update.
+"""Headers and leases in DynamoDB: each change is one conditional update.
 
-`d2`, the sort key in the index of what somebody looks at, is never later than `d`, when somebody should look. It follows only
-when `d` is brought forward or the run is parked: a lease that is taken or renewed moves `d` back and forth, and a moved index
-key costs twice. Whoever lists what is due reads the headers and sees `d`; an active run costs a sweep one read. A run that is
-parked until somebody touches it is not in that index at all: leaving it costs once, and so does entering it again.
+`d` is the instant at which the run is due; `d2` is the sort key of the index of due runs (GSI 2), and is never later than `d`.
+`d2` is written only when `d` becomes earlier or the run is parked: taking and renewing a lease moves `d` back and forth, and
+changing an index key costs two writes. A listing of due runs reads `d` from the headers, so an active run costs a sweep one read.
+A run that is parked without a due instant is not in the index: leaving and entering it cost one write each.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from stepless.ports import Lease, RunHead
 _FREE: Final = "attribute_exists(pk) AND (attribute_not_exists(o) OR o = :o OR l <= :now)"
 _TAKE: Final = "SET o = :o, l = :until, d = :until, n = n + :one, "
 _UNTOUCHED: Final = " REMOVE y"
-_TOUCHES: Final = 20  # tries of one touch or release while others touch; each lost one means that another one got on
+_TOUCHES: Final = 20  # tries of one touch or release; a try fails only because another caller's touch succeeded
 _HELD: Final = "n = :n AND attribute_exists(o)"
 _INDEXED: Final = "d2 <= :until"
 _INDEX: Final = "g2 = :g, d2 = :until"
@@ -31,7 +31,7 @@ _ENTERED: Final = f"(attribute_not_exists(d2) OR {_INDEXED})"
 _DUE: Final = "SET d = :d, g2 = :g, d2 = :d"
 _LATER: Final = "attribute_exists(pk) AND (attribute_not_exists(d) OR d > :d)"
 _UNKNOWN: Final = "(attribute_not_exists(y) OR y > :d)"
-# By whether `d` is later than a touch, and whether a lease knows of none as early: the change and its condition.
+# (Whether `d` is later than the touch, whether the lease's `y` is): the change and its condition.
 _TOUCH: Final = {
     (True, True): (f"{_DUE}, y = :d", f"{_LATER} AND {_UNKNOWN}"),
     (True, False): (_DUE, _LATER),
@@ -40,14 +40,14 @@ _TOUCH: Final = {
 
 
 class Runs(TableAccess):
-    """`create_run` knows its own write again by a word in it."""
+    """`create_run` writes random bytes, by which it recognizes its own earlier write after a lost response."""
 
     _started: set[str]
 
     def create_run(self, head: RunHead) -> bool:
         check_text(head.run_id, head.workflow_id, head.version, head.status)
         item_keys.check_length(head.run_id, head.workflow_id)
-        if head.workflow_id not in self._started:  # once per process and workflow: listings find the workflow by it
+        if head.workflow_id not in self._started:  # once per process and workflow: listings read the workflows from it
             self._wire.put({"pk": item_keys.STARTED, "sk": head.workflow_id})
             self._started.add(head.workflow_id)
         nonce = token_bytes(9)
@@ -66,8 +66,8 @@ class Runs(TableAccess):
         values: dict[str, Value] = {"o": owner, "now": now_ms, "until": until_ms, "one": 1, "g": shard}
         taken = self._wire.update(pk, item_keys.HEAD, _TAKE + _ENTER + _UNTOUCHED, values, f"{_FREE} AND {_ENTERED}", "ALL_NEW")
         if not taken.done:
-            standing = taken.item
-            if standing is None or (standing.get("o", owner) != owner and standing["l"] > now_ms):
+            existing = taken.item
+            if existing is None or (existing.get("o", owner) != owner and existing["l"] > now_ms):
                 return None
             taken = self._wire.update(pk, item_keys.HEAD, _TAKE + _INDEX + _UNTOUCHED, values, _FREE, "ALL_NEW")
         if not taken.done or taken.item is None:
@@ -108,20 +108,20 @@ class Runs(TableAccess):
         return lease._replace(until_ms=written.item["d"])
 
     def _release(self, lease: Lease, change: str, values: dict[str, Value], due_ms: int | None, gone: str) -> None:
-        """Only if nobody touched the run to be looked at earlier; else again, due as it was touched. `gone` are attributes to be
-        removed besides the lease's."""
+        """Releases the lease. If another process has made the run due earlier in the meantime, releases it with that instant.
+        `gone` are attributes to remove besides the lease's."""
         pk = item_keys.run(lease.run_id)
         for _ in range(_TOUCHES):
-            freed, given = self._freed(lease, change, values, due_ms)
-            given |= {"y": item_keys.NEVER_DUE if due_ms is None else due_ms}
+            freed, arguments = self._freed(lease, change, values, due_ms)
+            arguments |= {"y": item_keys.NEVER_DUE if due_ms is None else due_ms}
             unmoved = "n = :n AND (attribute_not_exists(y) OR y >= :y)"
-            written = self._wire.update(pk, item_keys.HEAD, freed + gone, given, unmoved)
-            standing = written.item
-            if not written.done and (standing is None or standing["n"] != lease.epoch):
+            written = self._wire.update(pk, item_keys.HEAD, freed + gone, arguments, unmoved)
+            existing = written.item
+            if not written.done and (existing is None or existing["n"] != lease.epoch):
                 raise _lost(lease)
-            if written.done or standing is None or "o" not in standing:  # an answer that was lost: it is released already
+            if written.done or existing is None or "o" not in existing:  # no owner: an earlier try succeeded unseen
                 return
-            due_ms = standing["y"]
+            due_ms = existing["y"]
         raise _busy(lease.run_id)
 
     def _freed(
@@ -133,18 +133,18 @@ class Runs(TableAccess):
         return f"{change}, g2 = :g, d = :d2, d2 = :d2 REMOVE o, l, y", values | {"g": shard, "d2": due_ms}
 
     def touch_run(self, run_id: str, due_ms: int) -> bool:
-        """One write as a rule; under a lease that outlasts an earlier touch, a second one for what there is still to change."""
+        """Usually one write. Under a lease, a second write may follow, for whichever of `d` and `y` is still to change."""
         pk, shard = item_keys.run(run_id), item_keys.shard(run_id, self._shards)
         later = unknown = True
         for _ in range(_TOUCHES):
             change, condition = _TOUCH[later, unknown]
             values: dict[str, Value] = {"d": due_ms, **({"g": shard} if later else {})}
             written = self._wire.update(pk, item_keys.HEAD, change, values, condition)
-            standing = written.item
-            if written.done or standing is None:
+            existing = written.item
+            if written.done or existing is None:
                 return written.done
-            later = standing.get("d", item_keys.NEVER_DUE) > due_ms
-            unknown = "o" in standing and standing.get("y", item_keys.NEVER_DUE) > due_ms
+            later = existing.get("d", item_keys.NEVER_DUE) > due_ms
+            unknown = "o" in existing and existing.get("y", item_keys.NEVER_DUE) > due_ms
             if not later and not unknown:
                 return True
         raise _busy(run_id)
@@ -155,4 +155,4 @@ def _lost(lease: Lease) -> LeaseLost:
 
 
 def _busy(run_id: str) -> StoreUnavailable:
-    return StoreUnavailable("others keep touching the run", place=f"run {run_id!r}", mend="try again")
+    return StoreUnavailable("other processes keep changing the run's due instant", place=f"run {run_id!r}", mend="try again")

@@ -1,6 +1,6 @@
-"""Values against botocore's shapes: what does not fit, and the way from JSON and back.
+"""Checks values against botocore's shapes, and converts them from and to JSON.
 
-A text with a reference in it may become anything when a run fills it in, so it fits everywhere here.
+A text that contains a reference may become any value when a run fills it in, so it passes every check.
 """
 
 from __future__ import annotations
@@ -33,9 +33,9 @@ _TYPES: Final[Mapping[str, tuple[type, ...]]] = {
 
 
 def misfits(model: OperationModel, params: Mapping[str, JSON]) -> Sequence[Misfit]:
-    """What in `params` the operation would refuse, as far as its model tells; every fault, in order."""
+    """Every parameter that the operation would refuse according to its model, in order."""
     if model.has_event_stream_input or model.has_event_stream_output:
-        return [Misfit("action", f"`{model.name}` streams events, which no node can hold")]
+        return [Misfit("action", f"`{model.name}` streams events, which a node does not support")]
     if model.input_shape is None:
         return [Misfit("params", f"`{model.name}` takes no parameters")] if params else []
     found = []
@@ -52,7 +52,7 @@ def _misfits(shape: Shape, value: JSON, path: str) -> Iterator[Misfit]:
     kind = shape.type_name
     wanted = _TYPES.get(kind)
     if wanted is not None and (not isinstance(value, wanted) or (isinstance(value, bool) and kind != "boolean")):
-        yield Misfit(path, f"a {kind} is wanted here, not {type(value).__name__}")
+        yield Misfit(path, f"expected a {kind}, not {type(value).__name__}")
     elif kind == "structure" and isinstance(value, dict):
         yield from _members(shape, value, path)
     elif kind == "list":
@@ -62,7 +62,7 @@ def _misfits(shape: Shape, value: JSON, path: str) -> Iterator[Misfit]:
         for key, item in value.items():
             yield from _misfits(shape.value, item, f"{path}.{key}")
     elif kind == "string" and getattr(shape, "enum", None) and value not in shape.enum:
-        yield Misfit(path, f"{value!r:.80} is none of {', '.join(shape.enum[:20])}")
+        yield Misfit(path, f"{value!r:.80} is not one of {', '.join(shape.enum[:20])}")
 
 
 def _members(shape: Any, value: Mapping[str, JSON], path: str) -> Iterator[Misfit]:
@@ -75,12 +75,12 @@ def _members(shape: Any, value: Mapping[str, JSON], path: str) -> Iterator[Misfi
         if name in shape.members:
             yield from _misfits(shape.members[name], item, f"{path}.{name}")
         else:
-            yield Misfit(f"{path}.{name}", f"there is no `{name}`; there are {', '.join(list(shape.members)[:20])}")
+            yield Misfit(f"{path}.{name}", f"unknown parameter `{name}`; expected one of {', '.join(list(shape.members)[:20])}")
 
 
 def given_of(shape: Any, value: Any) -> Any:
-    """What boto3 takes: `{"base64": …}` becomes bytes where bytes are wanted. Raises `NodeFailure` (config) for what is no
-    base64; all other misfits are botocore's to tell."""
+    """The value as boto3 takes it: `{"base64": …}` becomes bytes where the shape wants bytes. Raises `NodeFailure` (config) for
+    invalid base64; botocore reports all other misfits."""
     kind = shape.type_name if shape is not None else ""
     if kind == "structure" and isinstance(value, dict):
         return {name: given_of(shape.members.get(name), item) for name, item in value.items()}
@@ -92,13 +92,13 @@ def given_of(shape: Any, value: Any) -> Any:
         try:
             return base64.b64decode(value[_BASE64], validate=True)
         except (KeyError, TypeError, binascii.Error, ValueError) as error:
-            message = 'bytes are given as text, or as {"base64": "…"}'
+            message = 'bytes must be given as text, or as {"base64": "…"}'
             raise NodeFailure("config", "invalid_config", message, retryable=False) from error
     return value
 
 
 def json_of(value: Any) -> JSON:
-    """What boto3 answers, as JSON, without the metadata of the transport. Raises `NodeFailure` for a body that is too large."""
+    """A boto3 response as JSON, without its metadata. Raises `NodeFailure` for a body that is too large."""
     if isinstance(value, dict):
         return {str(name): json_of(item) for name, item in value.items() if name != "ResponseMetadata"}
     if isinstance(value, list | tuple | set):
@@ -112,8 +112,8 @@ def json_of(value: Any) -> JSON:
 def _read(body: StreamingBody) -> JSON:
     data = body.read(MAX_RESULT_BYTES + 1)
     if len(data) > MAX_RESULT_BYTES:
-        message = f"the answer's body has more than {MAX_RESULT_BYTES:,} bytes"
-        mend = "read a part of it, or leave it where it is"
+        message = f"the response body has more than {MAX_RESULT_BYTES:,} bytes"
+        mend = "read a part of it, or pass a reference to it instead"
         raise NodeFailure("execution", "result_too_large", message, retryable=False, mend=mend)
     return _text(data)
 
@@ -138,5 +138,5 @@ _FOREIGN: Final[Sequence[tuple[type, Callable[[Any], JSON]]]] = (
 
 
 def stable_uuid(text: str) -> str:
-    """A UUID that follows from `text`: what services that know repeated calls by a token want to see."""
+    """A UUID derived from `text`, for services that detect repeated calls by a token."""
     return str(UUID(bytes=sha256(text.encode()).digest()[:16], version=4))

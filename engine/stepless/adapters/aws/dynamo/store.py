@@ -12,10 +12,10 @@
 | claim, counter (TTL) | `CLAIM#{key}` | `-` | | |
 | names of workflows | `PUBLISHED`, `STARTED`, `ENTRY#{kind}` | `{workflow}` | | |
 
-One self-contained item per commit, conditionally put; no transaction anywhere. What a run writes besides its log, in units:
-create 3 (header and two index rows), each lease 1, the end 3 (header, its status in GSI 1, out of GSI 2). A pause 2 and the
-touch that ends it 2 (out of GSI 2, into it again); one with a deadline 3 (GSI 2's key moves). GSI 1's keys never change and it
-knows no status but an end's; GSI 2's move only as `runs` tells.
+A commit is one conditional put of one item; no verb uses a transaction. Besides its log, a run writes these units: create 3
+(header and two index rows), each lease 1, the end 3 (header, status in GSI 1, removal from GSI 2). A pause takes 2, and the touch
+that ends it 2 (removal from GSI 2, insertion again); a pause with a deadline takes 3 (GSI 2's key changes). GSI 1's keys never
+change, and the only statuses in it are ends; `runs` says when GSI 2's keys change.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from __future__ import annotations
 from typing import Any
 
 from stepless.adapters.aws.dynamo.claims import Claims
-from stepless.adapters.aws.dynamo.inbox import Inbox, Room
+from stepless.adapters.aws.dynamo.inbox import Allowance, Inbox
 from stepless.adapters.aws.dynamo.listings import Listings
 from stepless.adapters.aws.dynamo.logs import Ends, Logs
 from stepless.adapters.aws.dynamo.runs import Runs
@@ -32,18 +32,18 @@ from stepless.adapters.aws.dynamo.wire import Wire
 
 
 class DynamoStore(Versions, Claims, Runs, Listings, Logs, Inbox):
-    """`client` is a DynamoDB client, safe to use from several threads; `table` was made as `table` defines it; `shards` may grow
-    from one release to the next and must never shrink. `at_once` requests of one listing are sent side by side (the clients keep
-    32 connections); 1 uses no thread.
+    """`client` is a DynamoDB client, safe to use from several threads. `table` was created with the keys in the module `table`.
+    `shards` may grow from one release to the next and must never shrink. `at_once` requests of one listing are sent in parallel
+    (the clients keep 32 connections); 1 uses no thread.
 
-    Reads are strongly consistent, listings follow within a moment. Raises `StoreUnavailable` where trying again may help
-    (fact `unsure`: the write may have happened) and `StoreUnusable` where it will not, here and in every verb.
+    Reads are strongly consistent; listings lag behind the table by a moment. Every verb raises `StoreUnavailable` when a retry
+    may help (fact `unsure`: the write may have happened), and `StoreUnusable` when it will not.
     """
 
     def __init__(self, client: Any, table: str, *, shards: int = 8, at_once: int = 16) -> None:
         self._wire = Wire(client, table)
         self._shards, self._at_once = shards, at_once
-        self._ends, self._room = Ends(), Room()
+        self._ends, self._allowance = Ends(), Allowance()
         self._started = set()
 
     def check(self) -> None:

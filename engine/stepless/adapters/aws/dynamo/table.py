@@ -1,7 +1,7 @@
-"""The table: its keys, indexes and TTL attribute, for the template, the tests and the store.
+"""Defines the table's keys, indexes and TTL attribute, for the template, the tests and the store.
 
-`store` draws the items; the modules of its parts say what the attributes mean. Every item costs by its size, names included,
-so names are short; none is one of DynamoDB's reserved words.
+`store` lists the items; the modules of its parts document their attributes. Items are billed by size, attribute names included,
+so names are short. No name is one of DynamoDB's reserved words.
 """
 
 from __future__ import annotations
@@ -10,13 +10,13 @@ from typing import Any, Final
 
 PARTITION: Final = "pk"
 SORT: Final = "sk"
-EXPIRES: Final = "x"  # the TTL attribute, seconds since 1970: set on claims alone
+EXPIRES: Final = "x"  # the TTL attribute, seconds since 1970; only claims have it
 BY_AGE: Final = "runs-by-age"  # GSI 1
 BY_DUE: Final = "runs-by-due"  # GSI 2
 
-# Attribute → type, of everything that is a key somewhere.
+# Attribute → type, for every attribute that is a key of the table or an index.
 KEY_TYPES: Final = {"pk": "S", "sk": "S", "g1": "S", "t1": "S", "g2": "S", "d2": "N"}
-# Index → partition key, sort key, and what is copied into it besides the keys.
+# Index → partition key, sort key, and the attributes that are copied into it besides the keys.
 INDEXES: Final = {
     BY_AGE: ("g1", "t1", ("e",)),
     BY_DUE: ("g2", "d2", ("g1", "t1", "st")),
@@ -24,7 +24,7 @@ INDEXES: Final = {
 
 
 def create_table_arguments(name: str) -> dict[str, Any]:
-    """What `CreateTable` wants; the TTL attribute is switched on by `time_to_live_arguments`."""
+    """The arguments of `CreateTable`; `time_to_live_arguments` enables the TTL attribute."""
     return {
         "TableName": name,
         "BillingMode": "PAY_PER_REQUEST",
@@ -42,7 +42,7 @@ def create_table_arguments(name: str) -> dict[str, Any]:
 
 
 def time_to_live_arguments(name: str) -> dict[str, Any]:
-    """What `UpdateTimeToLive` wants."""
+    """The arguments of `UpdateTimeToLive`."""
     return {"TableName": name, "TimeToLiveSpecification": {"Enabled": True, "AttributeName": EXPIRES}}
 
 

@@ -1,4 +1,4 @@
-"""What the parts of the store share: the wire to the table, and how many shards its indexes have."""
+"""The base class of the store's parts: requests to the table, the number of shards, and parallel requests."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ B = TypeVar("B")
 
 
 class TableAccess:
-    """`shards` spread an index over so many partitions. It may grow and must never shrink. `at_once` requests of one listing are
-    sent side by side."""
+    """`shards` is the number of partitions of an index. It may grow and must never shrink. `at_once` requests of one listing are
+    sent in parallel."""
 
     _wire: Wire
     _shards: int
     _at_once: int
 
-    def _together(self, call: Callable[[A], B], given: Iterable[A]) -> Sequence[B]:
-        """`call` of each, in order, several at once: for requests that wait for the network."""
-        each = list(given)
+    def _in_parallel(self, call: Callable[[A], B], arguments: Iterable[A]) -> Sequence[B]:
+        """The results of `call` for each argument, in order. `at_once` calls wait for the network at a time."""
+        each = list(arguments)
         at_once = min(self._at_once, len(each))
         if at_once < 2:
             return [call(one) for one in each]

@@ -1,4 +1,4 @@
-"""Published versions. Their documents lie apart, by content and in pieces, so that a search for a hash reads small rows."""
+"""Published versions in DynamoDB. Documents are separate items, keyed by content: a search for a hash reads small rows only."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from stepless.limits import MAX_ITEM_BYTES
 from stepless.ports import Page, StoredVersion, Version
 
 V = TypeVar("V", bound=Version)
-_TRIES: Final = 100  # of a number that others keep taking
+_TRIES: Final = 100  # to take the next number while other processes publish
 _ROWS: Final = "pk = :pk AND begins_with(sk, :v)"
 
 
 class Versions(TableAccess):
-    """The document first, then its row, whose number is taken by a conditional put: whoever dies in between leaves a document
-    that the next publication finds."""
+    """Publishing writes the document first, then its row, whose number is taken by a conditional put. A process that dies in
+    between leaves a document that the next publication reuses."""
 
     def put_version(
         self, workflow_id: str, hash: str, document: bytes, now_ms: int, entries: Collection[str] = ()
@@ -45,7 +45,8 @@ class Versions(TableAccess):
             row = {"pk": pk, "sk": item_keys.version(number), "n": number, "h": hash, "c": now_ms, "r": stored}
             if self._wire.put(row, "attribute_not_exists(pk)").done:
                 return StoredVersion(workflow_id, number, hash, document, now_ms)
-        raise StoreUnavailable("others publish all the time", place=f"workflow {workflow_id!r}", mend="publish again")
+        message = "other processes keep publishing the workflow"
+        raise StoreUnavailable(message, place=f"workflow {workflow_id!r}", mend="publish again")
 
     def get_version(self, workflow_id: str, number: int | None = None, *, hash: str | None = None) -> StoredVersion | None:
         if number is not None:
@@ -65,7 +66,7 @@ class Versions(TableAccess):
         return self._each_of(item_keys.with_entry(kind), self.newest_version, limit, cursor)
 
     def _each_of(self, pk: str, read: Callable[[str], V | None], limit: int, cursor: str | None) -> Page[V]:
-        """What `read` answers for each of the workflows that a partition names."""
+        """The results of `read` for each of the workflows that a partition names."""
         limit, names = page_size(limit), list[str]()
         after = decode_cursor(cursor, str)[0] if cursor is not None else None
         condition, values = "pk = :pk", {"pk": pk}
@@ -75,11 +76,11 @@ class Versions(TableAccess):
             names.append(item["sk"])
             if len(names) > limit:
                 break
-        items = tuple(version for version in self._together(read, names[:limit]) if version is not None)
+        items = tuple(version for version in self._in_parallel(read, names[:limit]) if version is not None)
         return Page(items, encode_cursor(names[limit - 1]) if len(names) > limit else None)
 
     def _row(self, workflow_id: str, hash: str | None = None) -> Item | None:
-        """The newest row, or the newest with a hash."""
+        """The newest row, or the newest with this hash."""
         values = {"pk": item_keys.workflow(workflow_id), "v": "V#"}
         if hash is None:
             pages = self._wire.query(_ROWS, values, ascending=False, page=1)
@@ -93,7 +94,7 @@ class Versions(TableAccess):
     # -- documents ------------------------------------------------------------------------------------------------
 
     def _put_document(self, document: bytes) -> str:
-        """Stores the pieces, the first one last: where that one is, all are. Answers the hash."""
+        """Stores the pieces and returns the hash. The first piece is written last: if it exists, all pieces exist."""
         digest, packed = sha256(document).hexdigest(), zlib.compress(document)
         pieces = [packed[start : start + MAX_ITEM_BYTES] for start in range(0, len(packed), MAX_ITEM_BYTES)]
         for number, piece in reversed([*enumerate(pieces)]):
@@ -103,5 +104,5 @@ class Versions(TableAccess):
     def _document(self, digest: str) -> bytes:
         pieces = [item["b"] for item in each(self._wire.query("pk = :pk", {"pk": item_keys.document(digest)}))]
         if not pieces:
-            raise EngineBug("the document of a version is gone", place=f"table {self._wire.table!r}, {digest}")
+            raise EngineBug("the document of a version is missing", place=f"table {self._wire.table!r}, {digest}")
         return zlib.decompress(b"".join(pieces))

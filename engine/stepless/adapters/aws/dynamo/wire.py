@@ -1,4 +1,4 @@
-"""Requests to one table: plain Python values in and out, lost conditions as answers, every other error translated."""
+"""Sends requests to one table: takes and returns plain Python values, returns failed conditions, translates all other errors."""
 
 from __future__ import annotations
 
@@ -16,21 +16,21 @@ Item: TypeAlias = Mapping[str, Any]
 
 GET_AT_ONCE: Final = 100  # keys of one BatchGetItem
 PUT_AT_ONCE: Final = 25  # items of one BatchWriteItem
-_BATCH_ROUNDS: Final = 20  # of one batch that keeps leaving some out
+_BATCH_ROUNDS: Final = 20  # requests for one batch, while DynamoDB leaves items unprocessed
 _TYPES: Final = {str: "S", int: "N", bytes: "B"}
 
 
 @dataclass(frozen=True, slots=True)
 class Written:
-    """How a conditional write went: `done` and the new values of what it changed, or not done and the item that stands there
-    (None: there is none)."""
+    """The result of a conditional write: `done` with the attributes that it returned, or not done with the existing item (None
+    if no item exists)."""
 
     done: bool
     item: Item | None
 
 
 class Wire:
-    """Every read of the table is strongly consistent; those of an index cannot be."""
+    """Reads of the table are strongly consistent; reads of an index cannot be."""
 
     def __init__(self, client: Any, table: str) -> None:
         self._client = client
@@ -59,18 +59,18 @@ class Wire:
             if not left:
                 return
             wanted = left["Keys"]
-        raise StoreUnavailable("the table keeps answering only a part", place=self.table, mend="try again later")
+        raise StoreUnavailable("the table returns only a part of the items", place=self.table, mend="try again later")
 
     def put(
         self, item: Mapping[str, Any], condition: str | None = None, values: Mapping[str, Value] | None = None,
         returns: str = "NONE",
     ) -> Written:
-        """Answers the item that was replaced when `returns` is ALL_OLD."""
-        given = {"Item": _encoded(item), "ReturnValues": returns, **_condition(condition, values)}
-        return self._write(self._client.put_item, given)
+        """Returns the item that was replaced when `returns` is ALL_OLD."""
+        arguments = {"Item": _encoded(item), "ReturnValues": returns, **_condition(condition, values)}
+        return self._write(self._client.put_item, arguments)
 
     def put_many(self, items: Sequence[Mapping[str, Any]]) -> None:
-        """Puts items, unconditionally, in any order; after an error some of them are there."""
+        """Puts items without conditions, in any order. After an error, some of them may be stored."""
         for start in range(0, len(items), PUT_AT_ONCE):
             wanted = [{"PutRequest": {"Item": _encoded(item)}} for item in items[start : start + PUT_AT_ONCE]]
             for _ in range(_BATCH_ROUNDS):
@@ -80,60 +80,60 @@ class Wire:
                 if not wanted:
                     break
             else:
-                raise StoreUnavailable("the table keeps taking only a part", place=self.table, mend="try again later")
+                raise StoreUnavailable("the table accepts only a part of the items", place=self.table, mend="try again later")
 
     def update(
         self, pk: str, sk: str, expression: str, values: Mapping[str, Value], condition: str, returns: str = "NONE"
     ) -> Written:
-        given = {"Key": _encoded({"pk": pk, "sk": sk}), "UpdateExpression": expression, "ReturnValues": returns}
-        return self._write(self._client.update_item, given | _condition(condition, values))
+        arguments = {"Key": _encoded({"pk": pk, "sk": sk}), "UpdateExpression": expression, "ReturnValues": returns}
+        return self._write(self._client.update_item, arguments | _condition(condition, values))
 
     def delete(self, pk: str, sk: str, condition: str | None = None, values: Mapping[str, Value] | None = None) -> Written:
         return self._write(self._client.delete_item, {"Key": _encoded({"pk": pk, "sk": sk}), **_condition(condition, values)})
 
-    def _write(self, call: Any, given: Mapping[str, Any]) -> Written:
+    def _write(self, call: Any, arguments: Mapping[str, Any]) -> Written:
         with translated(self.table):
             try:
-                answer = call(TableName=self.table, **given)
+                answer = call(TableName=self.table, **arguments)
             except ClientError as error:
                 if code_of(error) not in LOST:
                     raise
-                standing = error.response.get("Item")
-                return Written(False, _decoded(standing) if standing else None)
+                existing = error.response.get("Item")
+                return Written(False, _decoded(existing) if existing else None)
         return Written(True, _decoded(answer.get("Attributes", {})))
 
     def query(
         self, condition: str, values: Mapping[str, Value], *, index: str | None = None, ascending: bool = True,
         page: int | None = None, filter: str | None = None,
     ) -> Iterator[list[Item]]:
-        """Page after page, to the end; a page may be empty. `page` is how many items the first one looks at, each further one
-        at twice as many."""
-        given: dict[str, Any] = {
+        """Yields all pages; a page may be empty. The first request examines `page` items, and each further one twice as many as
+        the request before."""
+        request: dict[str, Any] = {
             "TableName": self.table, "KeyConditionExpression": condition, "ScanIndexForward": ascending,
             "ExpressionAttributeValues": _values(values), "ConsistentRead": index is None,
         } | ({"IndexName": index} if index else {}) | ({"FilterExpression": filter} if filter else {})
         while True:
             if page is not None:
-                given["Limit"], page = page, min(1_000, 2 * page)
+                request["Limit"], page = page, min(1_000, 2 * page)
             with translated(self.table):
-                answer = self._client.query(**given)
+                answer = self._client.query(**request)
             yield [_decoded(item) for item in answer["Items"]]
             if "LastEvaluatedKey" not in answer:
                 return
-            given["ExclusiveStartKey"] = answer["LastEvaluatedKey"]
+            request["ExclusiveStartKey"] = answer["LastEvaluatedKey"]
 
 
 def each(pages: Iterable[list[Item]]) -> Iterator[Item]:
-    """Item after item; the next page is asked for when the one before is used up."""
+    """Yields the items of all pages; requests each page when the one before is used up."""
     for page in pages:
         yield from page
 
 
 def _condition(condition: str | None, values: Mapping[str, Value] | None) -> dict[str, Any]:
-    given: dict[str, Any] = {}
+    arguments: dict[str, Any] = {}
     if condition:
-        given = {"ConditionExpression": condition, "ReturnValuesOnConditionCheckFailure": "ALL_OLD"}
-    return given | ({"ExpressionAttributeValues": _values(values)} if values else {})
+        arguments = {"ConditionExpression": condition, "ReturnValuesOnConditionCheckFailure": "ALL_OLD"}
+    return arguments | ({"ExpressionAttributeValues": _values(values)} if values else {})
 
 
 def _values(values: Mapping[str, Value]) -> dict[str, Any]:
@@ -141,7 +141,7 @@ def _values(values: Mapping[str, Value]) -> dict[str, Any]:
 
 
 def _encoded(item: Mapping[str, Any]) -> dict[str, Any]:
-    """Texts, integers and bytes; nothing else is ever stored."""
+    """An item in DynamoDB's format. Values are texts, integers and bytes; no other type is stored."""
     return {name: {_TYPES[type(value)]: str(value) if type(value) is int else value} for name, value in item.items()}
 
 
