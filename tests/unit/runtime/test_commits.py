@@ -135,7 +135,7 @@ def test_runs_side_by_side_on_a_file_share_transactions_and_lose_nothing(tmp_pat
             yield
 
     world = replace(built.world, commits=Commits(counted), kind_code={"function": echo})
-    runner = Runner(world, built.service.versions)
+    runner = Runner(world)
     built.service.publish(chain(3))
 
     async def one(run_id: str) -> InvocationEnd:
