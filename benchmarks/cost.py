@@ -85,10 +85,10 @@ class Account:
         timers = SchedulerTimers(scheduler, queue, group=GROUP, clock=self.clock, **arns)
         tallies = RequestTallies(MEMORY_MB, dynamo, sqs, scheduler, s3)
         store, blobs = DynamoStore(dynamo, "costs"), S3Blobs(s3, "blobs")
-        self.world = World(store, queue, timers, blobs, self.clock, MemorySecrets(), KINDS, KIND_CODE, tallies=tallies)
-        self.versions = Versions(store, KINDS)
-        self.service = Service(self.world, self.versions, Signer((Key("k", b"secret of the benchmark"),)))
-        self._runner = Runner(self.world, self.versions)
+        self.world = World(store, queue, timers, blobs, self.clock, MemorySecrets(), KINDS, Versions(store, KINDS), KIND_CODE,
+                           tallies=tallies)  # fmt: skip
+        self.service = Service(self.world, Signer((Key("k", b"secret of the benchmark"),)))
+        self._runner = Runner(self.world)
 
     def ask(self, call: Callable[[], T]) -> T:
         """What the API's function does for a request."""
@@ -165,7 +165,7 @@ def bill(there: Account, name: str, document: Document) -> Sample:
     there.run(document)
     run_id = there.run(document)
     counted = there.service.cost(run_id)
-    estimated = costing.estimated(there.world, there.versions, run_id)
+    estimated = costing.estimated(there.world, run_id)
     return Sample("cost", name, 1, 1, facts={"counted": counted, "estimated": estimated, **units(counted)})
 
 

@@ -54,8 +54,9 @@ def finish(cloud: Any, path: str, run_id: str) -> None:
     from stepless.runtime.versions import Versions
 
     clock, store = SystemClock(), SqliteStore(path)
-    world = replace(cloud.world, store=store, queue=MemoryQueue(clock, lambda: None), timers=MemoryTimers(), clock=clock)
-    asyncio.run(Runner(world, Versions(store, KINDS)).run(Message(run_id, "start"), Budget(60_000)))
+    world = replace(cloud.world, store=store, queue=MemoryQueue(clock, lambda: None), timers=MemoryTimers(), clock=clock,
+                    versions=Versions(store, KINDS))  # fmt: skip
+    asyncio.run(Runner(world).run(Message(run_id, "start"), Budget(60_000)))
     head = store.get_run(run_id)
     if head is None or head.status != "completed":
         raise RuntimeError(f"{run_id} is {head.status if head else 'gone'}")

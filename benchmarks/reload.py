@@ -56,13 +56,13 @@ def reload(nodes: int) -> Sample:
         paused = subprocess.run([sys.executable, "-c", _PAUSE, str(nodes), str(path)], check=True, capture_output=True, text=True)
         run_id = paused.stdout.strip()
         engine, sample = Engine(None, path), Sample("W9", "SQLite NORMAL", nodes, 1)
-        world, versions = engine.local.world, engine.local.service.versions
+        world = engine.local.world
         head = world.store.get_run(run_id)
         snapshot = world.store.get_snapshot(run_id)
         if head is None or snapshot is None:
             raise RuntimeError("there is no run, or no snapshot of it")
         before = time.perf_counter()
-        graph = versions.graph(head.workflow_id, head.version, None)
+        graph = world.versions.graph(head.workflow_id, head.version, None)
         sample.facts["graph_s"] = time.perf_counter() - before
         without = peak_kb()
         cpu, before = time.process_time(), time.perf_counter()

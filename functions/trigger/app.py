@@ -36,5 +36,5 @@ def handler(event: dict[str, Any], context: Any) -> dict[str, Any]:
 
 def start(payload: Any) -> None:
     with CLOUD.world.tallies.open(spending.ONE_EVENT):
-        for run in arrive(CLOUD.world, CLOUD.versions, payload):
+        for run in arrive(CLOUD.world, payload):
             LOG.info("run.triggered", extra={"run": run.run_id, "workflow": run.workflow_id, "replay": run.replay})

@@ -285,7 +285,7 @@ async def opened(**options: Any) -> AsyncIterator[Door]:
     engine = local(None, secrets=SECRETS)
     serving = asyncio.create_task(engine.host.serve())
     store = Troubled(engine.world.store)
-    service = Service(replace(engine.world, store=store), engine.service.versions, engine.service.signer)  # type: ignore[arg-type]
+    service = Service(replace(engine.world, store=store), engine.service.signer)  # type: ignore[arg-type]
     app = create_app(service, **{"api_keys": [KEY], **options})
     transport, hooks = httpx.ASGITransport(app), {"response": [keeper(app, options).check]}
     base = {"transport": transport, "base_url": "http://test", "event_hooks": hooks, "timeout": PATIENCE_S}

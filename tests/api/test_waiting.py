@@ -86,7 +86,7 @@ async def test_a_waiter_whose_look_met_a_store_out_of_reach_looks_again_by_itsel
 
 async def test_where_no_process_runs_the_runs_a_waiter_looks_again_by_itself(door: Any) -> None:
     service = door.local.service
-    elsewhere = type(service)(replace(service.world, news=None), service.versions, service.signer)
+    elsewhere = type(service)(replace(service.world, news=None), service.signer)
     looks = iter([None, None, "found"])
     assert await waiting.wait_for(elsewhere, "run", lambda: next(looks), 20) == "found"
 

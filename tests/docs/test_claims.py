@@ -150,7 +150,7 @@ def test_a_schedule_puts_out_what_the_reference_says() -> None:
     firing = Firing("w", "night", 1_900_000_000_000)
     built = local(None)
     built.service.publish({"id": "w", "nodes": nodes})
-    started = start_scheduled(built.world, built.service.versions, firing)
+    started = start_scheduled(built.world, firing)
     assert started is not None
     inputs = json.loads(built.service.run(started.run_id).head.inputs)
     assert inputs == {"scheduled_at": "2030-03-17T17:46:40.000Z", "node": "night"}

@@ -163,7 +163,7 @@ def test_a_file_is_read_through_every_door_of_the_service(folder: Path, tmp_path
             page = built.service.events(run_id)
             assert [event["eventId"] for event in page.events] == list(range(1, 1 + len(page.events)))
             assert page.events[-1]["type"] == run["events"][-1][1] or len(page.events) < run["events"][-1][0]
-            version = built.service.workflow(run["document"]["id"])
+            version = built.world.store.get_version(run["document"]["id"])
             assert version is not None
             assert json.loads(version.document) == run["document"]
             signal = built.world.store.get_signal(run_id, "resume", "nobody")

@@ -205,6 +205,6 @@ class _Listing:
         self._episode.busy_people -= 1
 
     def _list(self, verbs: Service, wanted: RunFilter) -> None:
-        for head in verbs.runs(wanted).items:
+        for head in verbs.search(wanted).items:
             if head.status != wanted.status or (wanted.due and head.due_ms is None):
                 raise Violation(f"a listing holds what was asked for: {head} is listed as {wanted}")

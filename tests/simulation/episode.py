@@ -142,9 +142,10 @@ class Episode:
         runs: dict[str, Any] = {"function": self._attempt, "router": self._attempt}
         ports = self.ground.ports(actor, clock)
         world = World(
-            ports.store, ports.queue, ports.timers, ports.blobs, clock, MemorySecrets(SECRETS), KINDS, runs, commits=ports.commits
-        )
-        runs["workflow"] = caller(world, KnownVersions(world.store, KINDS))
+            ports.store, ports.queue, ports.timers, ports.blobs, clock, MemorySecrets(SECRETS), KINDS,
+            KnownVersions(ports.store, KINDS), runs, commits=ports.commits,
+        )  # fmt: skip
+        runs["workflow"] = caller(world)
         return world
 
     def world_ms(self) -> int:

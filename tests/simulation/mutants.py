@@ -34,7 +34,7 @@ from stepless.runtime.session.signals import Signals
 def _runner(session: type[Session]) -> type[Runner]:
     class WithSession(Runner):
         def _open(self, head: RunHead, lease: Lease, budget: Budget) -> Session:
-            return session(self._world, self._versions, head, lease, budget)
+            return session(self._world, head, lease, budget)
 
     return WithSession
 
@@ -154,7 +154,7 @@ def _with_signals(signals: type[Signals]) -> type[Session]:
     class WithSignals(Session):
         def __init__(self, *parts: Any) -> None:
             super().__init__(*parts)
-            self._signals = signals(self._world, self._versions, self._head.run_id)
+            self._signals = signals(self._world, self._head.run_id)
 
     return WithSignals
 
@@ -198,7 +198,7 @@ class DropsBusyHints(Runner):
     """A hint that finds a live lease is dropped."""
 
     def _open(self, head: RunHead, lease: Lease, budget: Budget) -> Session:
-        return ForgetsTheLastLook(self._world, self._versions, head, lease, budget)
+        return ForgetsTheLastLook(self._world, head, lease, budget)
 
     def _turned_away(self, message: Message) -> InvocationEnd:
         return InvocationEnd.BUSY

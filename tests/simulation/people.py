@@ -16,11 +16,10 @@ from episode import SIGNER, SWEEP_MS, Episode
 from faults import Crash
 from journal import Answered, Held, Violation
 from virtual_time import Actor
-from workers import UNEXPECTED, KnownVersions, is_missing_blob, unexpected
+from workers import UNEXPECTED, is_missing_blob, unexpected
 
 from stepless.core.events import EventType
 from stepless.errors import Conflict, Gone, InvalidRequest, NotFound, StoreUnavailable
-from stepless.nodes import KINDS
 from stepless.ports import RunHead
 from stepless.runtime.hosting.sweep import sweep
 from stepless.runtime.inbox import ENDED
@@ -45,8 +44,7 @@ def people(episode: Episode) -> Iterator[Person]:
 
 
 def service(episode: Episode, actor: Actor) -> Service:
-    world = episode.world(actor)
-    return Service(world, KnownVersions(world.store, KINDS), SIGNER)
+    return Service(episode.world(actor), SIGNER)
 
 
 def stubbornly(episode: Episode, actor: Actor, attempt: Callable[[Service], None]) -> None:
@@ -167,7 +165,7 @@ def _operator(episode: Episode, name: str, random: Random) -> Callable[[Actor], 
 def _hold(episode: Episode, verbs: Service, run_id: str, wanted: bool, by: str) -> None:
     asked_ms = episode.schedule.now_ms
     try:
-        (verbs.pause if wanted else verbs.unpause)(run_id, by=by)
+        (verbs.hold if wanted else verbs.release)(run_id, by=by)
     except Conflict as error:
         assert error.code == "run_ended"
     else:

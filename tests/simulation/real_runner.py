@@ -71,12 +71,12 @@ def begin(service: Service, prefix: str) -> None:
 
 def all_ended(service: Service) -> bool:
     """Also that nobody is to look at any of them again: whoever answered while a run was in hand asked for one more look."""
-    return all(head.status in ENDED and head.due_ms is None for head in service.runs(RunFilter()).items)
+    return all(head.status in ENDED and head.due_ms is None for head in service.search(RunFilter()).items)
 
 
 def answer(service: Service, path: str, random: Random, most: int) -> None:
     """Decides up to `most` open questions, and writes down what it was told."""
-    for head in service.runs(RunFilter(status="paused")).items:
+    for head in service.search(RunFilter(status="paused")).items:
         for pause in service.run(head.run_id).pauses:
             if pause.token is not None and pause.exits and most:
                 most -= 1
@@ -146,7 +146,7 @@ def one_of_two(path: str, seed: int, name: str) -> None:
     random = Random(seed)
 
     def over() -> bool:
-        return len(engine.service.runs(RunFilter()).items) == 2 * RUNS and all_ended(engine.service)
+        return len(engine.service.search(RunFilter()).items) == 2 * RUNS and all_ended(engine.service)
 
     asyncio.run(serve_until(engine.host, over, lambda: answer(engine.service, path, random, 2)))
     store.close()

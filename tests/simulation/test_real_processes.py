@@ -119,7 +119,7 @@ def test_a_full_disk_stops_the_runs_and_room_lets_them_go_on(file: str) -> None:
     with pytest.raises(StoreUnavailable):
         for number in range(1_000):
             engine.service.start("real", {"ballast": "x" * 2_000}, key=f"more{number}")
-    begun = len(engine.service.runs(RunFilter(), limit=1_000).items)
+    begun = len(engine.service.search(RunFilter(), limit=1_000).items)
     met = asyncio.run(cramped(engine, file, store))
     store.close()
     assert met
@@ -155,11 +155,11 @@ class SteppedClock(SystemClock):
 def test_a_clock_that_is_set_back_costs_the_time_that_it_is_set_back_by_and_nothing_else(file: str) -> None:
     store, clock = SqliteStore(file), SteppedClock()
     queue, timers = MemoryQueue(clock, lambda: host.wake()), MemoryTimers()  # noqa: PLW0108
-    world = World(store, queue, timers, SqliteBlobs(store.database), clock, MemorySecrets(), KINDS, KIND_CODE)
-    versions = Versions(store, KINDS)
-    runner = Runner(world, versions)
+    world = World(store, queue, timers, SqliteBlobs(store.database), clock, MemorySecrets(), KINDS, Versions(store, KINDS),
+                  KIND_CODE)  # fmt: skip
+    runner = Runner(world)
     host = Host(world, runner, queue, timers, budget_ms=60_000)
-    service = Service(world, versions, Signer([Key("k", b"key")]))
+    service = Service(world, Signer([Key("k", b"key")]))
     served(file, store)
     nodes = {name: node for name, node in DOCUMENT["nodes"].items() if name in ("a", "l", "p")}  # type: ignore[attr-defined]
     service.publish({"id": "real", "nodes": nodes})
@@ -170,5 +170,5 @@ def test_a_clock_that_is_set_back_costs_the_time_that_it_is_set_back_by_and_noth
         clock.back_ms = 1_500
 
     asyncio.run(serve_until(host, lambda: all_ended(service), meanwhile))
-    assert {head.status for head in service.runs(RunFilter()).items} == {"completed"}
+    assert {head.status for head in service.search(RunFilter()).items} == {"completed"}
     store.close()

@@ -14,7 +14,6 @@ from stepless.compile.stored import compile_stored
 from stepless.errors import DamagedLog, EngineBug, SteplessError, StoreUnavailable
 from stepless.model.graph import Graph
 from stepless.model.kind import Kinds
-from stepless.nodes import KINDS
 from stepless.ports import Message, Store
 from stepless.runtime.session.budget import Budget
 from stepless.runtime.versions import Versions
@@ -86,7 +85,7 @@ class Worker:
         self.actor = episode.schedule.spawn(name, self._live, episode.schedule.now_ms)
         self.line = Line(self.actor, episode.chance)
         world = episode.world(self.actor)
-        self.runner = episode.parts.runner(world, KnownVersions(world.store, KINDS))
+        self.runner = episode.parts.runner(world)
         self._waiting: list[Sequence[Parcel]] = []
 
     def _live(self, actor: Actor) -> None:

@@ -3,10 +3,9 @@ imported when it is first asked to: building one takes no engine."""
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping, Sequence
 from copy import deepcopy
-from typing import TYPE_CHECKING, Literal, Self
+from typing import TYPE_CHECKING, Literal, Self, Unpack
 
 from stepless.builder.kind_methods import Level
 from stepless.builder.nodes import given
@@ -18,8 +17,7 @@ from stepless.model.json import JSON
 
 if TYPE_CHECKING:
     from stepless.model.findings import Finding
-    from stepless.ports import Models
-    from stepless.runtime.wiring.single_run import Approve, RunResult
+    from stepless.runtime.wiring.single_run import RunOptions, RunResult
 
 
 class Workflow(Level):
@@ -112,33 +110,18 @@ class Workflow(Level):
 
         return tuple(check_document(self._level, KINDS))
 
-    def run(
-        self,
-        inputs: JSON = None,
-        *,
-        entry: str | Sequence[str] | None = None,
-        db: str | os.PathLike[str] | None = None,
-        approve: Approve | None = None,
-        models: Models | None = None,
-    ) -> RunResult:
-        """`stepless.run` of this workflow: to its end, in this process. From async code call `arun`."""
+    def run(self, inputs: JSON = None, **options: Unpack[RunOptions]) -> RunResult:
+        """`stepless.run` of this workflow, with its options `entry`, `db`, `approve` and `models`: to its end, in this process.
+        From async code call `arun`."""
         from stepless.runtime.wiring.single_run import run
 
-        return run(self.document(), inputs, entry=entry, db=db, approve=approve, models=models)
+        return run(self.document(), inputs, **options)
 
-    async def arun(
-        self,
-        inputs: JSON = None,
-        *,
-        entry: str | Sequence[str] | None = None,
-        db: str | os.PathLike[str] | None = None,
-        approve: Approve | None = None,
-        models: Models | None = None,
-    ) -> RunResult:
+    async def arun(self, inputs: JSON = None, **options: Unpack[RunOptions]) -> RunResult:
         """`run`, in the caller's event loop."""
         from stepless.runtime.wiring.single_run import arun
 
-        return await arun(self.document(), inputs, entry=entry, db=db, approve=approve, models=models)
+        return await arun(self.document(), inputs, **options)
 
     def __repr__(self) -> str:
         return f"Workflow({self._level.get('id')!r}, {len(self._level['nodes'])} nodes)"

@@ -11,11 +11,12 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any, TypeVar
 
-from stepless.errors import SteplessError, StoreUnavailable
+from stepless.errors import StoreUnavailable
 from stepless.ports import Together
 
 T = TypeVar("T")
 _Waiting = tuple[Callable[[], Any], "asyncio.Future[Any]"]
+_End = tuple[Any, Exception | None]  # what a write answered, or raised
 
 
 class Commits:
@@ -54,20 +55,23 @@ class Commits:
         return answer
 
     def _flush(self, together: Together) -> None:
-        waiting, self._waiting = [entry for entry in self._waiting if not entry[1].done()], []  # else nobody waits any more
+        """Writes all that wait. Each of them gets an answer or an exception, whatever `together` or a write raises."""
+        waiting, self._waiting = [entry for entry in self._waiting if not entry[1].done()], []  # a cancelled task waits no more
+        ends: list[_End] = []
         try:
             with together():
                 ends = [_end(write) for write, _ in waiting]
-        except SteplessError as error:
+        except Exception as error:
             ends = [(None, error)] * len(waiting)
-        for (_, future), (answer, refusal) in zip(waiting, ends, strict=True):
-            if refusal is None:
-                future.set_result(answer)
-            else:
-                future.set_exception(refusal)
+        except BaseException:  # the process is to stop: the loop passes it on
+            ends = []
+            raise
+        finally:
+            for (_, future), end in zip(waiting, ends or [_unknown()] * len(waiting), strict=True):
+                _settle(future, *end)
 
 
-def _end(write: Callable[[], Any]) -> tuple[Any, Exception | None]:
+def _end(write: Callable[[], Any]) -> _End:
     """What one write answers or raises. A store that is out of reach has perhaps given up the transaction: nothing of it may be
     relied on."""
     try:
@@ -76,3 +80,18 @@ def _end(write: Callable[[], Any]) -> tuple[Any, Exception | None]:
         raise
     except Exception as error:
         return None, error
+
+
+def _unknown() -> _End:
+    return None, StoreUnavailable("the transaction was interrupted: it was not made, or its outcome is unknown")
+
+
+def _settle(future: asyncio.Future[Any], answer: Any, refusal: Exception | None) -> None:
+    if future.done():  # a write has cancelled the task that waits for it
+        return
+    if refusal is None:
+        future.set_result(answer)
+        return
+    if isinstance(refusal, StopIteration):  # no future takes it
+        refusal = RuntimeError(f"a write raised {refusal!r}")
+    future.set_exception(refusal)

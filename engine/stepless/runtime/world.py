@@ -13,6 +13,7 @@ from stepless.ports import Blobs, Calendar, Clock, Meter, Moderator, Queue, Secr
 from stepless.runtime.commits import Commits
 from stepless.runtime.metering import Silent, Uncounted
 from stepless.runtime.news import News
+from stepless.runtime.versions import Versions
 
 Notify: TypeAlias = Callable[[State, Instance, Wait, Mapping[str, str], int], Awaitable[None]]
 """`notices.Notifier.send`."""
@@ -36,6 +37,7 @@ class World:
     clock: Clock
     secrets: Secrets
     kinds: Kinds
+    versions: Versions
     kind_code: Mapping[str, KindCode]
     moderator: Moderator | None = None
     notify: Notify | None = None

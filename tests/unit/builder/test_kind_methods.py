@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 from keyword import iskeyword
+from types import FunctionType
 
 import pytest
 
@@ -14,7 +15,7 @@ from stepless.builder.steps import Step
 from stepless.model.kind import Nature
 from stepless.model.validation import AfterDocument, Document, DocumentPart, EdgeDocument, NodeDocument
 from stepless.nodes import KINDS
-from stepless.runtime.wiring.single_run import arun, run
+from stepless.runtime.wiring.single_run import RunOptions, run
 
 OPTION = inspect.Parameter.VAR_KEYWORD
 
@@ -60,9 +61,10 @@ def test_nodes_edges_and_the_top_level_take_what_the_document_has() -> None:
     assert given(Workflow) == fields(Document, "nodes", "edges")
 
 
-@pytest.mark.parametrize(("method", "verb"), [(Workflow.run, run), (Workflow.arun, arun)])
-def test_a_workflow_is_run_with_what_run_takes(method: object, verb: object) -> None:
-    assert given(method) == given(verb, "document")
+@pytest.mark.parametrize("method", [Workflow.run, Workflow.arun])
+def test_a_workflow_is_run_with_what_run_takes(method: FunctionType) -> None:
+    assert given(method, "options") | set(RunOptions.__annotations__) == given(run, "document")
+    assert method.__annotations__["options"] == "Unpack[RunOptions]"
 
 
 def test_a_container_is_a_node_to_others_and_a_level_to_what_is_inside() -> None:

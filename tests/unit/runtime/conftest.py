@@ -90,16 +90,16 @@ class Machine:
         self.world = replace(
             base, store=self.store, queue=self.queue, timers=self.timers, blobs=blobs or MemoryBlobs(), clock=self.clock,
             secrets=MemorySecrets({"HOOK": "hook-secret", "KEY": "a-secret-key"}),
-            kind_code={**base.kind_code, "function": self._work},
+            versions=Versions(self.store, base.kinds), kind_code={**base.kind_code, "function": self._work},
         )  # fmt: skip
-        self.service = Service(self.world, Versions(self.store, base.kinds), Signer([Key("k1", b"one")]))
+        self.service = Service(self.world, Signer([Key("k1", b"one")]))
         self.runner = self.process()
 
     def process(self) -> Runner:
         """Another process over the same world; its calls of store, queue and timers may break."""
         before = self.faults.before
         world = replace(self.world, store=before(self.store), queue=before(self.queue), timers=before(self.timers))
-        return Runner(world, Versions(world.store, world.kinds))
+        return Runner(replace(world, versions=Versions(world.store, world.kinds)))
 
     async def _work(self, call: Call) -> Result:
         assert self.started(call.run_id, call.instance, call.attempt), "work began before its start was committed"

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -30,7 +30,7 @@ class Ledger:
 
     def __init__(self) -> None:
         self.seen: list[str] = []
-        self.fault: Exception | None = None
+        self.fault: BaseException | None = None
         self.commits = Commits(self.together)
 
     @contextmanager
@@ -41,7 +41,7 @@ class Ledger:
             raise self.fault
         self.seen.append("commit")
 
-    def write(self, name: str, refusal: Exception | None = None) -> Write:
+    def write(self, name: str, refusal: BaseException | None = None) -> Write:
         def write() -> str:
             self.seen.append(f"write {name}")
             if refusal is not None:
@@ -110,6 +110,87 @@ def test_whoever_no_longer_waits_writes_nothing(ledger: Ledger) -> None:
     assert "write gone" not in ledger.seen
 
 
+STOPS = [KeyboardInterrupt(), SystemExit(1), asyncio.CancelledError(), GeneratorExit()]
+
+
+@contextmanager
+def interrupted(stop: BaseException) -> Iterator[None]:
+    """What the loop passes on, it raises; the rest it reports."""
+    if isinstance(stop, (KeyboardInterrupt, SystemExit)):
+        with pytest.raises(type(stop)):
+            yield
+    else:
+        yield
+
+
+def ends_after(ledger: Ledger, stop: BaseException, *writes: Write) -> list[Any]:
+    """What each writer gets when the loop is interrupted by `stop` and then goes on."""
+    loop, reported = asyncio.new_event_loop(), list[Any]()
+    loop.set_exception_handler(lambda loop, context: reported.append(context["exception"]))
+    task = loop.create_task(ledger.made(*writes))
+    try:
+        with interrupted(stop):
+            loop.run_until_complete(task)
+        ends = loop.run_until_complete(asyncio.wait_for(task, 10))
+    finally:
+        loop.close()
+    assert reported == ([] if isinstance(stop, (KeyboardInterrupt, SystemExit)) else [stop])
+    return ends
+
+
+@pytest.mark.parametrize("stop", STOPS, ids=repr)
+def test_a_transaction_that_is_interrupted_leaves_nobody_waiting(ledger: Ledger, stop: BaseException) -> None:
+    ledger.fault = stop
+    ends = ends_after(ledger, stop, ledger.write("a"), ledger.write("b"))
+    assert [type(end) for end in ends] == [StoreUnavailable] * 2, "both had been written, and neither was committed"
+
+
+@pytest.mark.parametrize("stop", STOPS, ids=repr)
+def test_a_write_that_is_interrupted_leaves_nobody_waiting(ledger: Ledger, stop: BaseException) -> None:
+    ends = ends_after(ledger, stop, ledger.write("a"), ledger.write("b", stop), ledger.write("c"))
+    assert [type(end) for end in ends] == [StoreUnavailable] * 3
+    assert "write c" not in ledger.seen
+
+
+def test_what_no_store_should_raise_reaches_every_writer(ledger: Ledger) -> None:
+    ledger.fault = ZeroDivisionError("a bug")
+    assert asyncio.run(ledger.made(ledger.write("a"), ledger.write("b"))) == [ledger.fault] * 2
+
+
+def test_a_transaction_that_cannot_even_be_asked_for_reaches_every_writer(ledger: Ledger) -> None:
+    def missing() -> Any:
+        raise LookupError("no transaction")
+
+    ledger.commits = Commits(missing)
+    ends = asyncio.run(ledger.made(ledger.write("a"), ledger.write("b")))
+    assert [repr(end) for end in ends] == ["LookupError('no transaction')"] * 2 and ledger.seen == []
+
+
+def test_a_transaction_that_swallows_a_fault_has_committed_nothing(ledger: Ledger) -> None:
+    ledger.commits = Commits(lambda: suppress(StoreUnavailable))
+    away = StoreUnavailable("not now")
+    ends = asyncio.run(ledger.made(ledger.write("a"), ledger.write("b", away), ledger.write("c")))
+    assert [type(end) for end in ends] == [StoreUnavailable] * 3
+
+
+def test_an_exception_that_no_future_takes_stops_no_other_answer(ledger: Ledger) -> None:
+    first, second, third = asyncio.run(
+        ledger.made(ledger.write("a"), ledger.write("b", StopIteration("end")), ledger.write("c"))
+    )
+    assert (first, repr(second), third) == ("a", """RuntimeError("a write raised StopIteration('end')")""", "c")
+
+
+def test_a_writer_that_is_cancelled_by_a_write_stops_no_other_answer(ledger: Ledger) -> None:
+    async def scene() -> tuple[str, bool]:
+        with ledger.commits.writer(), ledger.commits.writer():
+            gone = asyncio.create_task(ledger.commits.make(lambda: gone.cancel()))  # noqa: PLW0108 - the task comes later
+            stays = asyncio.create_task(ledger.commits.make(ledger.write("a")))
+            await asyncio.wait((gone, stays), timeout=10)
+            return stays.result(), gone.cancelled()
+
+    assert asyncio.run(scene()) == ("a", True)
+
+
 # -- with a file ------------------------------------------------------------------------------------------------------
 
 
@@ -135,7 +216,7 @@ def test_runs_side_by_side_on_a_file_share_transactions_and_lose_nothing(tmp_pat
             yield
 
     world = replace(built.world, commits=Commits(counted), kind_code={"function": echo})
-    runner = Runner(world, built.service.versions)
+    runner = Runner(world)
     built.service.publish(chain(3))
 
     async def one(run_id: str) -> InvocationEnd:

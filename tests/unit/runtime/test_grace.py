@@ -58,7 +58,7 @@ def test_a_run_that_was_told_something(machine: Any, verb: Callable[..., None]) 
 @pytest.fixture
 def family(machine: Any) -> tuple[Any, str, str]:
     """A machine, a run that waits for its child, and the child, which waits for an answer."""
-    machine.world.kind_code["workflow"] = caller(machine.world, machine.service.versions)
+    machine.world.kind_code["workflow"] = caller(machine.world)
     machine.service.publish(CHILD)
     parent = machine.start({"c": CALL})
     machine.drain()
@@ -67,7 +67,7 @@ def family(machine: Any) -> tuple[Any, str, str]:
 
 
 def test_a_child_that_was_made(machine: Any) -> None:
-    machine.world.kind_code["workflow"] = caller(machine.world, machine.service.versions)
+    machine.world.kind_code["workflow"] = caller(machine.world)
     machine.service.publish(CHILD)
     parent = machine.start({"c": CALL})
     machine.invoke(machine.queue.receive(machine.clock.now_ms()))

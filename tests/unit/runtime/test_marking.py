@@ -58,7 +58,7 @@ def test_many_answers_are_marked_so_that_an_inbox_stays_small(machine: Any) -> N
 
 
 def test_news_of_a_child_are_told_once(machine: Any) -> None:
-    machine.world.kind_code["workflow"] = caller(machine.world, machine.service.versions)
+    machine.world.kind_code["workflow"] = caller(machine.world)
     machine.service.publish({"id": "child", "nodes": {"c": {"type": "transform", "with": {"value": 1}}}})
     run_id = machine.start({"call": {"type": "workflow", "with": {"workflow": "child"}}, "w": approval("call")})
     machine.drain()

@@ -54,7 +54,7 @@ def test_a_run_is_counted_by_its_outcome_and_told_by_its_ids() -> None:
     world, meter = heard(built)
     built.service.publish(FAILING)
     run_id = built.service.start("w", {}).run_id
-    asyncio.run(Runner(world, built.service.versions).run(Message(run_id, "start"), Budget(10_000)))
+    asyncio.run(Runner(world).run(Message(run_id, "start"), Budget(10_000)))
     assert meter.counts["RunsStarted"] == meter.counts["RunsCompleted"] == 1
     assert meter.counts["Commits"] >= 2
     assert len(meter.times["NodeTime"]) == 1
@@ -71,7 +71,7 @@ def test_a_hint_that_finds_a_live_lease_is_a_conflict() -> None:
     run_id = built.service.start("w", {}).run_id
     now_ms = world.clock.now_ms()
     assert world.store.take_lease(run_id, "somebody", now_ms, now_ms + 60_000) is not None
-    asyncio.run(Runner(world, built.service.versions).run(Message(run_id, "start"), Budget(10_000)))
+    asyncio.run(Runner(world).run(Message(run_id, "start"), Budget(10_000)))
     assert meter.counts == {"LeaseConflicts": 1}
 
 

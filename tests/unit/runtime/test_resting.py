@@ -73,7 +73,7 @@ def test_a_damaged_log_is_told_with_run_and_place_by_every_reader(filed: Any, no
     first = damage(filed, run_id, how)
     service = filed.service
     events = partial(service.events, after=first - 1)
-    for read in (service.run, events, service.cost, service.pause, service.skip, partial(service.rerun, node="b")):
+    for read in (service.run, events, service.cost, service.hold, service.skip, partial(service.rerun, node="b")):
         if how == "gone" and read not in (service.run, events):
             continue  # a log that is merely short: only the header knows better
         with pytest.raises(DamagedLog) as told:
@@ -201,7 +201,7 @@ def test_a_large_value_that_is_gone_or_no_json_is_a_damaged_log(filed: Any, node
 def test_a_damaged_snapshot_costs_time_and_nothing_else(filed: Any, node: Node) -> None:
     run_id = waiting(filed, node)
     head = filed.store.get_run(run_id)
-    graph = filed.service.versions.graph("small", head.version)
+    graph = filed.world.versions.graph("small", head.version)
     whole = encode_state(RunLog(filed.store, filed.world.blobs, run_id).load(graph))
     document = unpack(whole)
     later = {**document, "run": {**document["run"], "what_a_later_release_knows": 1}}

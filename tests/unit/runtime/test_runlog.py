@@ -15,7 +15,7 @@ def test_a_snapshot_of_an_engine_with_another_format_is_left_aside(machine: Any,
     run_id = machine.start({"a": node(), "w": ask, "b": node("w.approved")})
     machine.drain()
     head = machine.store.get_run(run_id)
-    state = RunLog(machine.store, machine.world.blobs, run_id).load(machine.service.versions.graph("small", head.version))
+    state = RunLog(machine.store, machine.world.blobs, run_id).load(machine.world.versions.graph("small", head.version))
     foreign = {**unpack(encode_state(state)), "format": 99, "run": {}}
     machine.store.put_snapshot(run_id, head.sequence, pack(dump(foreign)))
     machine.service.answer_pause(run_id, "w", "approved", {})

@@ -66,7 +66,7 @@ def test_a_back_off_is_told_although_the_run_is_running(machine: Any, node: Node
 def test_a_child_run_is_told(machine: Any, node: Node) -> None:
     machine.service.publish({"id": "child", "nodes": {"a": ASK}})
     run_id = machine.start({"c": {"type": "workflow", "with": {"workflow": "child"}}})
-    machine.world.kind_code.update(workflow=children.caller(machine.world, machine.service.versions))
+    machine.world.kind_code.update(workflow=children.caller(machine.world))
     rest(machine, run_id)
     assert told(machine, run_id) == ("child", "waiting for a child run", "waiting for a child run")
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from enum import Enum
 from functools import partial
-from typing import Any, Final, Protocol
+from typing import Final, NamedTuple, Protocol
 
 from fastapi import APIRouter, Request
 from starlette.concurrency import run_in_threadpool
@@ -24,71 +24,83 @@ from stepless.errors import InvalidRequest
 from stepless.ports import RunHead
 from stepless.runtime.access.api_keys import Role
 from stepless.runtime.service import Service
-
-Verb = Callable[[RunHead], str]
-
-
-class Hold(Protocol):
-    def __call__(self, run_id: str, *, by: str | None, reason: str | None) -> None: ...
-
+from stepless.runtime.verbs import answering, holding
+from stepless.runtime.world import World
 
 _TAGS: Final[list[str | Enum]] = ["runs"]
 
 
+class Ask(Protocol):
+    """A verb that asks a run to change. It is answered at once; the run changes within about a second."""
+
+    def __call__(self, world: World, run_id: str, *, by: str | None, reason: str | None) -> None: ...
+
+
+class Asked(NamedTuple):
+    """The route of such a verb: `POST /runs/{run_id}/{verb}`. `status` is what it answers."""
+
+    verb: str
+    ask: Ask
+    status: str
+    body: type[CancelBody | HoldBody]
+    answer: type[CancelOut | HoldOut]
+    summary: str
+    description: str
+
+
+ASKED: Final = (
+    Asked(
+        "cancel", answering.cancel, "cancelling", CancelBody, CancelOut, "Cancel a run",
+        "Asks for the run to be cancelled. Asking twice is asking once; a run that has ended answers 409.",
+    ),
+    Asked(
+        "hold", holding.hold, "holding", HoldBody, HoldOut, "Hold a run",
+        "Asks for the run to be held: nothing new starts until it is released. What is under way finishes; answers, deadlines\n"
+        "and timers are taken as ever, and what follows from them waits. The run's own deadline does not run on. "
+        "Child runs go on:\nhold them too. Asking twice is asking once; a run that has ended answers 409.",
+    ),
+    Asked(
+        "release", holding.release, "releasing", HoldBody, HoldOut, "Release a held run",
+        "Takes the hold back: the run goes on where it is. A run that is not held stays as it is, and what it waits for itself\n"
+        "stays open. A run that has ended answers 409.",
+    ),
+    Asked(
+        "pause", holding.hold, "pausing", HoldBody, HoldOut, "Hold a run, by its former name", "The same as `hold`.",
+    ),
+    Asked(
+        "unpause", holding.release, "unpausing", HoldBody, HoldOut, "Release a held run, by its former name",
+        "The same as `release`.",
+    ),
+)  # fmt: skip
+
+
 def add_routes(router: APIRouter, service: Service, links: Links) -> None:
+    for asked in ASKED:
+        _add_asked(router, service, links, asked)
+    _add_rerun(router, service, links)
+    _add_bulk(router, service)
+
+
+def _add_asked(router: APIRouter, service: Service, links: Links, asked: Asked) -> None:
     @router.post(
-        "/runs/{run_id}/cancel",
-        summary="Cancel a run",
+        f"/runs/{{run_id}}/{asked.verb}",
+        name=f"{asked.verb}_run",
+        summary=asked.summary,
+        description=asked.description,
         status_code=202,
-        response_model=CancelOut,
+        response_model=asked.answer,
         responses=documented(400, 401, 403, 404, 409, 413, 415, 422),
-        openapi_extra=documented_body(CancelBody),
+        openapi_extra=documented_body(asked.body),
         tags=_TAGS,
     )
-    async def cancel_run(run_id: str, request: Request) -> Response:
-        """Asks for the run to be cancelled. Asking twice is asking once; a run that has ended answers 409."""
-        body = await read_model(request, CancelBody)
-        await run_in_threadpool(service.cancel, run_id, by=body.by, reason=body.reason)
-        answer: CancelOut = {"run_id": run_id, "status": "cancelling", "links": links.run(run_id)}
+    async def ask(run_id: str, request: Request) -> Response:
+        body = await read_model(request, asked.body)
+        await run_in_threadpool(asked.ask, service.world, run_id, by=body.by, reason=body.reason)
+        answer: HoldOut = {"run_id": run_id, "status": asked.status, "links": links.run(run_id)}  # or CancelOut, which is alike
         return reply(answer, 202)
 
-    held: dict[str, Any] = {
-        "status_code": 202,
-        "response_model": HoldOut,
-        "responses": documented(400, 401, 403, 404, 409, 413, 415, 422),
-        "openapi_extra": documented_body(HoldBody),
-        "tags": _TAGS,
-    }
 
-    async def asked(run_id: str, request: Request, ask: Hold, status: str) -> Response:
-        body = await read_model(request, HoldBody)
-        await run_in_threadpool(ask, run_id, by=body.by, reason=body.reason)
-        answer: HoldOut = {"run_id": run_id, "status": status, "links": links.run(run_id)}
-        return reply(answer, 202)
-
-    @router.post("/runs/{run_id}/hold", summary="Hold a run", **held)
-    async def hold_run(run_id: str, request: Request) -> Response:
-        """Asks for the run to be held: nothing new starts until it is released. What is under way finishes; answers, deadlines
-        and timers are taken as ever, and what follows from them waits. The run's own deadline does not run on. Child runs go on:
-        hold them too. Asking twice is asking once; a run that has ended answers 409."""
-        return await asked(run_id, request, service.hold, "holding")
-
-    @router.post("/runs/{run_id}/release", summary="Release a held run", **held)
-    async def release_run(run_id: str, request: Request) -> Response:
-        """Takes the hold back: the run goes on where it is. A run that is not held stays as it is, and what it waits for itself
-        stays open. A run that has ended answers 409."""
-        return await asked(run_id, request, service.release, "releasing")
-
-    @router.post("/runs/{run_id}/pause", summary="Hold a run, by its former name", **held)
-    async def pause_run(run_id: str, request: Request) -> Response:
-        """The same as `hold`."""
-        return await asked(run_id, request, service.hold, "pausing")
-
-    @router.post("/runs/{run_id}/unpause", summary="Release a held run, by its former name", **held)
-    async def unpause_run(run_id: str, request: Request) -> Response:
-        """The same as `release`."""
-        return await asked(run_id, request, service.release, "unpausing")
-
+def _add_rerun(router: APIRouter, service: Service, links: Links) -> None:
     @router.post(
         "/runs/{run_id}/rerun",
         summary="Run a run again",
@@ -108,6 +120,8 @@ def add_routes(router: APIRouter, service: Service, links: Links) -> None:
         call = partial(service.rerun, run_id, node=body.from_, inputs=body.inputs, edited=edited, anywhere=anywhere)
         return reply_started(await run_in_threadpool(call), None, links)
 
+
+def _add_bulk(router: APIRouter, service: Service) -> None:
     @router.post(
         "/runs/bulk",
         summary="Cancel, hold, release or rerun many runs",
@@ -122,7 +136,7 @@ def add_routes(router: APIRouter, service: Service, links: Links) -> None:
         body = await read_model(request, BulkBody)
         swept = await run_in_threadpool(
             service.each_run,
-            _verb(service, body, may(request, Role.ADMIN)),
+            _each(service, body, may(request, Role.ADMIN)),
             run_filter(body.filter.workflow, body.filter.status, body.filter.since, body.filter.waiting),
             keywords=body.filter.words,
             limit=body.limit,
@@ -138,21 +152,19 @@ def add_routes(router: APIRouter, service: Service, links: Links) -> None:
         return reply(answer)
 
 
-def _verb(service: Service, body: BulkBody, anywhere: bool) -> Verb:
+def _each(service: Service, body: BulkBody, anywhere: bool) -> Callable[[RunHead], str]:
+    """What is done to each run; it answers the run that was changed or made."""
     _check_bulk(body)
 
     if body.action == "rerun":
         return lambda head: service.rerun(head.run_id, node=body.from_, anywhere=anywhere).run_id
-    ask = {
-        "cancel": service.cancel, "hold": service.hold, "release": service.release, "pause": service.hold,
-        "unpause": service.release,
-    }[body.action]  # fmt: skip
+    ask = next(asked.ask for asked in ASKED if asked.verb == body.action)
 
-    def asked(head: RunHead) -> str:
-        ask(head.run_id, by=body.by, reason=body.reason)
+    def change(head: RunHead) -> str:
+        ask(service.world, head.run_id, by=body.by, reason=body.reason)
         return head.run_id
 
-    return asked
+    return change
 
 
 def _check_bulk(body: BulkBody) -> None:

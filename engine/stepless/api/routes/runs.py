@@ -182,7 +182,7 @@ def _version(service: Service, head: RunHead) -> int | None:
     number = version_of(head)
     if number is not None:
         return number
-    version = service.workflow(head.workflow_id, hash=head.version)
+    version = service.world.store.get_version(head.workflow_id, hash=head.version)
     return version.number if version is not None else None
 
 

@@ -59,7 +59,7 @@ def add_routes(router: APIRouter, service: Service, links: Links) -> None:
     @router.get("/workflows", summary="List workflows", response_model=WorkflowsOut, responses=documented(400, 401), tags=_TAGS)
     def list_workflows(query: Annotated[ListQuery, Query()]) -> Response:
         """The newest version of every workflow, by id."""
-        found = service.workflows(limit=query.limit, cursor=query.cursor)
+        found = service.world.store.list_workflows(limit=query.limit, cursor=query.cursor)
         return reply({"workflows": [_version(version, links) for version in found.items], "cursor": found.cursor})
 
     @router.get(
@@ -126,7 +126,7 @@ def _version(version: StoredVersion, links: Links) -> VersionOut:
 
 
 def _document(service: Service, workflow_id: str, number: int | None, links: Links) -> DocumentOut:
-    version = service.workflow(workflow_id, number)
+    version = service.world.store.get_version(workflow_id, number)
     if version is None:
         what = workflow_id if number is None else f"{workflow_id}, version {number}"
         raise unknown_workflow(service.world.store, workflow_id, what=what)

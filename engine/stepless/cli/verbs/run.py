@@ -89,7 +89,7 @@ def _found(built: Local, arguments: argparse.Namespace, inputs: JSON) -> str:
     meta: Mapping[str, Any] = json.loads(head.meta)
     source = meta.get("source")
     load_functions(Path(source).parent if source else None, arguments.modules or meta.get("modules"))
-    document = built.service.versions.document(head.workflow_id, head.version)
+    document = built.world.versions.document(head.workflow_id, head.version)
     if source is None and _unknown_functions(document):  # started by another door: as `stepless dev` looks for them
         load_functions(Path.cwd(), None)
     if unknown := _unknown_functions(document):
@@ -161,7 +161,7 @@ def _me() -> str:
 
 async def _attended(built: Local, run_id: str, arguments: argparse.Namespace) -> int:
     head = built.service.run(run_id).head
-    graph = graph_of(built.service.versions, head)
+    graph = graph_of(built.world, head)
     progress = Progress(graph)
     watcher = _watcher(progress, f"{graph.name or graph.workflow_id}  {run_id}", built, arguments)
     attendant = _Attendant(built, run_id, progress, watcher, arguments.approve, _prompt(arguments))

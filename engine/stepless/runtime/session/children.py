@@ -29,7 +29,6 @@ from stepless.runtime import inbox
 from stepless.runtime.headers import create_run
 from stepless.runtime.nearest import near_workflow
 from stepless.runtime.runlog import RunLog
-from stepless.runtime.versions import Versions
 from stepless.runtime.world import World
 
 
@@ -38,7 +37,7 @@ def child_id(token: str) -> str:
     return f"run_{sha256(token.encode()).hexdigest()[:20]}"
 
 
-def caller(world: World, versions: Versions) -> KindCode:
+def caller(world: World) -> KindCode:
     """The code of the `workflow` kind."""
 
     async def run(call: Call) -> Result | Pause:
@@ -49,7 +48,7 @@ def caller(world: World, versions: Versions) -> KindCode:
         target = str(call.params["workflow"])
         for tries in range(1, COMMIT_TRIES + 1):
             try:
-                run_id = _start(world, versions, call, target, depth)
+                run_id = _start(world, call, target, depth)
                 break
             except SteplessError as error:
                 if tries == COMMIT_TRIES or not isinstance(error, TransientError):
@@ -60,7 +59,7 @@ def caller(world: World, versions: Versions) -> KindCode:
     return run
 
 
-def _start(world: World, versions: Versions, call: Call, target: str, depth: int) -> str:
+def _start(world: World, call: Call, target: str, depth: int) -> str:
     version = world.store.newest_version(target)
     if version is None:
         message = f"there is no workflow {target}"
@@ -71,7 +70,7 @@ def _start(world: World, versions: Versions, call: Call, target: str, depth: int
         message = f"the inputs take {len(inputs):,} bytes; {MAX_INPUT_BYTES:,} is the limit"
         raise NodeFailure("config", "inputs_too_large", message, retryable=False)
     run_id, meta = child_id(call.token), {"parent": {"run": call.run_id, "instance": call.instance}, "depth": depth}
-    numbered = versions.graph(target, version.hash).numbered
+    numbered = world.versions.graph(target, version.hash).numbered
     if not numbered or world.store.get_run(run_id) is None:  # else an attempt before this one has made it, with its number
         create_run(world, run_id, version, inputs, meta, numbered=numbered)
     world.queue.send(Message(run_id, "start"))
@@ -90,12 +89,12 @@ def tell_parent(world: World, meta: Mapping[str, JSON], state: State) -> None:
     world.queue.send(Message(parent["run"], "child"))
 
 
-def outcome(world: World, versions: Versions, run_id: str) -> tuple[JSON, Mapping[str, JSON] | None]:
+def outcome(world: World, run_id: str) -> tuple[JSON, Mapping[str, JSON] | None]:
     """The output and the error of a run that has ended."""
     head = world.store.get_run(run_id)
     if head is None:
         return None, None
-    state = State(versions.graph(head.workflow_id, head.version, json.loads(head.meta).get("entry")), run_id)
+    state = State(world.versions.graph(head.workflow_id, head.version, json.loads(head.meta).get("entry")), run_id)
     last: deque[Event] = deque(maxlen=1)
 
     def take(event: Event) -> None:

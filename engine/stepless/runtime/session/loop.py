@@ -54,7 +54,6 @@ from stepless.runtime.session.invocation_end import InvocationEnd as InvocationE
 from stepless.runtime.session.moderation import Gate
 from stepless.runtime.session.notice_sender import NoticeSender
 from stepless.runtime.session.signals import Signals
-from stepless.runtime.versions import Versions
 from stepless.runtime.world import World
 
 T = TypeVar("T")
@@ -65,15 +64,14 @@ _TOLD = ("trigger", "tags", "parent", "rerun", "non_entries")  # of a header's m
 class Session:
     """One run in one invocation."""
 
-    def __init__(self, world: World, versions: Versions, head: RunHead, lease: Lease, budget: Budget) -> None:
+    def __init__(self, world: World, head: RunHead, lease: Lease, budget: Budget) -> None:
         self._world = world
-        self._versions = versions
         self._commits = world.commits
         self._head = head
         self._lease = lease
         self._budget = budget
         self._meta: Mapping[str, object] = json.loads(head.meta)
-        self._graph: Graph = versions.graph(head.workflow_id, head.version, self._meta.get("entry"))
+        self._graph: Graph = world.versions.graph(head.workflow_id, head.version, self._meta.get("entry"))
         self._log = RunLog(world.store, world.blobs, head.run_id, lease.epoch)
         self._env = {name: value for name in self._graph.env if (value := world.secrets.get(name))}
         self._mask = mask_for(frozenset(self._env.values()))
@@ -83,7 +81,7 @@ class Session:
         self._attempts = Attempts(self._loop, self._arrivals.tell)
         known = {"depth": self._meta.get("depth", 0)}
         self._executor = Executor(head, world.kind_code, Gate(world.moderator), self._arrivals.tell, known, self._mask)
-        self._signals = Signals(world, versions, head.run_id)
+        self._signals = Signals(world, head.run_id)
         self._ahead_ms = 0  # of the clock: the run's own time, by which its events and timers go
         self._look_at = 0.0  # when the inbox is looked into next, in the loop's seconds
         self._renew_at = self._loop.time() + LEASE_MS / 3000
@@ -152,7 +150,7 @@ class Session:
     def _reused(self) -> Mapping[str, Mapping[str, JSON]]:
         from stepless.runtime.verbs.reruns import reused_outputs  # few runs repeat others
 
-        return reused_outputs(self._world, self._versions, self._meta["rerun"])
+        return reused_outputs(self._world, self._meta["rerun"])
 
     async def _step(self, facts: Sequence[Fact]) -> list[Fact]:
         """Decides, commits, does what follows; answers facts that are known at once."""

@@ -12,7 +12,6 @@ from stepless.runtime import inbox, metering
 from stepless.runtime.session.budget import Budget
 from stepless.runtime.session.invocation_end import InvocationEnd as InvocationEnd
 from stepless.runtime.session.loop import Session as Session
-from stepless.runtime.versions import Versions
 from stepless.runtime.world import World
 
 
@@ -20,9 +19,8 @@ class Runner:
     """Runs runs, each invocation one of them. `sessions` are those under way in this process, by run id. `on_unreadable` is told
     of each run that rests because its log cannot be read."""
 
-    def __init__(self, world: World, versions: Versions) -> None:
+    def __init__(self, world: World) -> None:
         self._world = world
-        self._versions = versions
         self.sessions: dict[str, Session] = {}
         self.on_unreadable: Callable[[str, LogUnreadable], None] = lambda run_id, error: None
 
@@ -68,7 +66,7 @@ class Runner:
         return active is not None
 
     def _open(self, head: RunHead, lease: Lease, budget: Budget) -> Session:
-        return Session(self._world, self._versions, head, lease, budget)
+        return Session(self._world, head, lease, budget)
 
     def _turned_away(self, message: Message) -> InvocationEnd:
         self._world.meter.count(metering.LEASE_CONFLICTS)

@@ -10,7 +10,6 @@ from stepless.model.json import JSON
 from stepless.ports import Signal
 from stepless.runtime import inbox
 from stepless.runtime.session import children
-from stepless.runtime.versions import Versions
 from stepless.runtime.world import World
 
 
@@ -21,9 +20,8 @@ class Signals:
     their caller has settled. Whoever deals with them takes them out.
     """
 
-    def __init__(self, world: World, versions: Versions, run_id: str) -> None:
+    def __init__(self, world: World, run_id: str) -> None:
         self._world = world
-        self._versions = versions
         self._run_id = run_id
         self._seen: set[tuple[str, str]] = set()
         self._early: list[Signal] = []  # answers to pauses that are not recorded yet
@@ -67,4 +65,4 @@ class Signals:
         return [fact for fact in facts if fact is not None]
 
     def _outcome_of(self, run_id: str) -> tuple[JSON, Mapping[str, JSON] | None]:
-        return children.outcome(self._world, self._versions, run_id)
+        return children.outcome(self._world, run_id)

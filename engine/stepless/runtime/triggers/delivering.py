@@ -21,19 +21,18 @@ from stepless.model.json import JSON
 from stepless.ports import Version
 from stepless.runtime.triggers.payloads import Firing, events_of, firing_of
 from stepless.runtime.verbs.starting import Started, latest, start
-from stepless.runtime.versions import Versions
 from stepless.runtime.world import World
 
 _log = logging.getLogger(__name__)
 
 
-def _entries(world: World, versions: Versions, kind: str) -> Iterator[tuple[Version, Node]]:
+def _entries(world: World, kind: str) -> Iterator[tuple[Version, Node]]:
     """Every entry of this kind in the newest versions. Workflows that never had one cost nothing."""
     cursor: str | None = None
     while True:
         page = world.store.list_entries(kind, limit=MAX_PAGE_ITEMS, cursor=cursor)
         for version in page.items:
-            graph = versions.graph(version.workflow_id, version.hash)
+            graph = world.versions.graph(version.workflow_id, version.hash)
             yield from ((version, node) for node in graph.root.nodes if node.kind.name == kind and node.enabled)
         cursor = page.cursor
         if cursor is None:
@@ -52,14 +51,14 @@ def next_firing_ms(node: Node, after_ms: int) -> int | None:
     return parse_cron(literals["cron"]).next_ms(after_ms, literals.get("timezone") or "UTC")
 
 
-def start_scheduled(world: World, versions: Versions, firing: Firing) -> Started | None:
+def start_scheduled(world: World, firing: Firing) -> Started | None:
     """The run of one instant, however often it fires. None when it is refused, by a rate limit for one: this instant is over
     then. Raises `StoreUnavailable`."""
     at = iso(firing.at_ms)
     meta = {"trigger": {"kind": "schedule", "node": firing.node, "at": at}}
     inputs, key = {"scheduled_at": at, "node": firing.node}, f"schedule:{firing.node}:{firing.at_ms}"
     try:
-        return start(world, versions, firing.workflow_id, inputs, key=key, entry=[firing.node], anywhere=True, meta=meta)
+        return start(world, firing.workflow_id, inputs, key=key, entry=[firing.node], anywhere=True, meta=meta)
     except (AuthorError, CallerError) as error:
         _log.warning("the schedule %s of %s was refused: %s", firing.node, firing.workflow_id, error)
         return None
@@ -71,15 +70,14 @@ class Schedules:
     The next instant of each is kept in the store. One that passed while nobody served fires once when somebody does again.
     """
 
-    def __init__(self, world: World, versions: Versions) -> None:
+    def __init__(self, world: World) -> None:
         self._world = world
-        self._versions = versions
 
     def fire(self, now_ms: int) -> Sequence[Started]:
         """Starts what is due. A schedule that cannot start now (a rate limit, a store out of reach) is told and does not stop
         the others."""
         started = []
-        for version, node in _entries(self._world, self._versions, "schedule"):
+        for version, node in _entries(self._world, "schedule"):
             try:
                 run = self._fire(version, node, now_ms)
             except SteplessError as error:
@@ -99,7 +97,7 @@ class Schedules:
         at_ms = known["at"]
         if at_ms is None or at_ms > now_ms:
             return None
-        run = start_scheduled(self._world, self._versions, Firing(version.workflow_id, node.id, at_ms))
+        run = start_scheduled(self._world, Firing(version.workflow_id, node.id, at_ms))
         self._keep(key, kept, rhythm, next_firing_ms(node, now_ms), now_ms)
         return run
 
@@ -113,25 +111,25 @@ class Schedules:
 # -- events -----------------------------------------------------------------------------------------------------------
 
 
-def arrive(world: World, versions: Versions, payload: Mapping[str, JSON]) -> Sequence[Started]:
+def arrive(world: World, payload: Mapping[str, JSON]) -> Sequence[Started]:
     """Starts what a payload is for: the firing of a calendar, unless the newest version has no such schedule any more, or
     anything that `deliver` takes. Raises as that does."""
     firing = firing_of(payload)
     if firing is None:
-        return deliver(world, versions, payload)
-    run = start_scheduled(world, versions, firing) if _still_scheduled(world, versions, firing) else None
+        return deliver(world, payload)
+    run = start_scheduled(world, firing) if _still_scheduled(world, firing) else None
     return [run] if run is not None else []
 
 
-def _still_scheduled(world: World, versions: Versions, firing: Firing) -> bool:
+def _still_scheduled(world: World, firing: Firing) -> bool:
     try:
-        graph = versions.graph(firing.workflow_id, latest(world, firing.workflow_id).hash)
+        graph = world.versions.graph(firing.workflow_id, latest(world, firing.workflow_id).hash)
     except NotFound:
         return False
     return any(node.id == firing.node and node.kind.name == "schedule" and node.enabled for node in graph.root.nodes)
 
 
-def deliver(world: World, versions: Versions, payload: Mapping[str, JSON]) -> Sequence[Started]:
+def deliver(world: World, payload: Mapping[str, JSON]) -> Sequence[Started]:
     """Starts a run of every workflow with an `event` entry whose pattern an event of the payload fits. The same event again
     starts nothing new.
 
@@ -142,12 +140,12 @@ def deliver(world: World, versions: Versions, payload: Mapping[str, JSON]) -> Se
     events = events_of(payload)
     started: list[Started] = []
     faults: list[SteplessError] = []
-    for version, node in _entries(world, versions, "event"):
+    for version, node in _entries(world, "event"):
         for event in events:
             if not matches(node.config.literals["pattern"], event):
                 continue
             try:
-                started.append(_start_by_event(world, versions, version, node, event))
+                started.append(_start_by_event(world, version, node, event))
             except SteplessError as error:
                 _log.warning("the event %s did not start %s: %s", event["id"], version.workflow_id, error)
                 faults.append(error)
@@ -157,10 +155,10 @@ def deliver(world: World, versions: Versions, payload: Mapping[str, JSON]) -> Se
 
 
 def _start_by_event(
-    world: World, versions: Versions, version: Version, node: Node, event: Mapping[str, JSON]
+    world: World, version: Version, node: Node, event: Mapping[str, JSON]
 ) -> Started:
     meta = {"trigger": {"kind": "event", "node": node.id, "source": event["source"], "event": event["id"]}}
     key = f"event:{node.id}:{sha256(str(event['id']).encode('utf-8', 'surrogatepass')).hexdigest()}"
     return start(
-        world, versions, version.workflow_id, dict(event), key=key, entry=[node.id], anywhere=True, meta=meta, same=event["id"]
+        world, version.workflow_id, dict(event), key=key, entry=[node.id], anywhere=True, meta=meta, same=event["id"]
     )

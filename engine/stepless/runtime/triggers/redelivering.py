@@ -15,11 +15,10 @@ from stepless.nodes import KINDS
 from stepless.runtime.triggers.webhooks import check_schema
 from stepless.runtime.verbs.inspecting import head_of
 from stepless.runtime.verbs.starting import Started, latest, start
-from stepless.runtime.versions import Versions
 from stepless.runtime.world import World
 
 
-def redeliver(world: World, versions: Versions, run_id: str) -> Started:
+def redeliver(world: World, run_id: str) -> Started:
     """Starts a run of the newest version with the inputs of `run_id`, at the entries of that run; a webhook's request goes to
     whatever node listens on its path by now, and must fit that node's schema. Signatures are not checked again, nor whether the
     nodes that the run began at are entries: this is for those who may start anywhere.
@@ -33,13 +32,13 @@ def redeliver(world: World, versions: Versions, run_id: str) -> Started:
     entry: Sequence[str] | None = meta.get("entry")
     trigger: Mapping[str, JSON] = meta.get("trigger") or {}
     if trigger.get("kind") == "webhook":
-        graph = versions.graph(head.workflow_id, latest(world, head.workflow_id).hash)
+        graph = world.versions.graph(head.workflow_id, latest(world, head.workflow_id).hash)
         node = _listener(graph, str(trigger["path"]), entry or ())
         check_schema(node, inputs["body"])
         entry = [node.id]
     kept = {name: value for name, value in meta.items() if name in ("trigger", "tags")}
     kept["rerun"] = {"of": run_id, "from": None}
-    return start(world, versions, head.workflow_id, inputs, entry=entry, anywhere=True, meta=kept)
+    return start(world, head.workflow_id, inputs, entry=entry, anywhere=True, meta=kept)
 
 
 def _listener(graph: Graph, path: str, former: Sequence[str]) -> Node:

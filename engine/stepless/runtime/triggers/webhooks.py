@@ -23,7 +23,6 @@ from stepless.runtime.triggers.signatures import verify
 from stepless.runtime.verbs.idempotency import Signature
 from stepless.runtime.verbs.publishing import hook_key
 from stepless.runtime.verbs.starting import Started, latest, start
-from stepless.runtime.versions import Versions
 from stepless.runtime.world import World
 
 _PRIVATE = frozenset({"authorization", "cookie", "proxy-authorization", "x-api-key"})
@@ -59,14 +58,14 @@ class Caller:
     signature: Signature | None = None
 
 
-def trigger(world: World, versions: Versions, request: HookRequest) -> Hooked:
+def trigger(world: World, request: HookRequest) -> Hooked:
     """Checks a request against the webhook that listens on its path and starts a run.
 
     Raises `NotFound` (unknown_hook), `InvalidRequest` (method_not_allowed 405, body_too_large 413, invalid_json 400,
     schema_violated 422), `Forbidden` (bad_signature, stale_signature) and what `start` raises. A signature is spent by the run
     that was accepted with it, and by no refusal: the same bytes answer that run again.
     """
-    graph, node = _listener(world, versions, request)
+    graph, node = _listener(world, request)
     if len(request.body) > MAX_REQUEST_BYTES:
         message = f"the body takes {len(request.body):,} bytes; {MAX_REQUEST_BYTES:,} is the limit"
         raise InvalidRequest(message, code="body_too_large", status=413)
@@ -79,19 +78,19 @@ def trigger(world: World, versions: Versions, request: HookRequest) -> Hooked:
     key = caller.delivery or request.headers.get("idempotency-key")
     same = [payload["body"], payload["query"]]  # a sender that tries again sends other headers
     started = start(
-        world, versions, graph.workflow_id, payload, entry=[node.id], anywhere=True, meta=meta, key=key, same=same,
+        world, graph.workflow_id, payload, entry=[node.id], anywhere=True, meta=meta, key=key, same=same,
         signature=caller.signature,
     )  # fmt: skip
     return Hooked(started, node.config.literals.get("response") == "wait")
 
 
-def _listener(world: World, versions: Versions, request: HookRequest) -> tuple[Graph, Node]:
+def _listener(world: World, request: HookRequest) -> tuple[Graph, Node]:
     owner = world.store.get_claim(hook_key(request.path), world.clock.now_ms())
     unknown = NotFound(f"no webhook listens on {request.path}", code="unknown_hook", mend="publish a workflow with this path")
     if owner is None:
         raise unknown
     version = latest(world, owner.decode())
-    graph = versions.graph(version.workflow_id, version.hash)
+    graph = world.versions.graph(version.workflow_id, version.hash)
     listeners = [n for n in graph.root.nodes if n.kind is KINDS["webhook"] and n.config.literals["path"] == request.path]
     if not listeners:
         raise unknown

@@ -21,7 +21,6 @@ from stepless.runtime.billing import spending
 from stepless.runtime.inbox import ENDED
 from stepless.runtime.runlog import RunLog
 from stepless.runtime.verbs.inspecting import graph_of, head_of
-from stepless.runtime.versions import Versions
 from stepless.runtime.world import World
 
 
@@ -46,11 +45,11 @@ class PauseView:
     over_ms: int | None = None
 
 
-def look(world: World, versions: Versions, signer: Signer, token: str) -> PauseView:
+def look(world: World, signer: Signer, token: str) -> PauseView:
     """What a link shows, also one that has expired. Changes nothing, however often it is asked. Raises `Forbidden`
     (invalid_token) and `NotFound`."""
     claims = signer.read(token)
-    state = _load(world, versions, claims.run_id)
+    state = _load(world, claims.run_id)
     instance = _instance(state, claims)
     standing = world.store.get_signal(claims.run_id, inbox.RESUME, claims.pause)
     wait = instance.wait if instance is not None else None
@@ -95,7 +94,7 @@ def _asked(world: World, claims: Claims) -> Mapping[str, JSON]:
 
 
 def answer(
-    world: World, versions: Versions, signer: Signer, token: str, handle: str | None, value: JSON, by: str | None
+    world: World, signer: Signer, token: str, handle: str | None, value: JSON, by: str | None = None
 ) -> Mapping[str, JSON]:
     """Decides a pause, once, and answers the decision.
 
@@ -106,21 +105,21 @@ def answer(
     claims = signer.verify(token, now_ms)
     if claims.exit is not None and handle not in (None, claims.exit):
         raise InvalidRequest(f"this link only says {claims.exit}", code="answer_invalid", status=422)
-    return decide_pause(world, versions, claims.run_id, claims.pause, claims.exit or handle, value, claims.approver or by)
+    return answer_pause(world, claims.run_id, claims.pause, claims.exit or handle, value, claims.approver or by)
 
 
-def decide_pause(
-    world: World, versions: Versions, run_id: str, pause: str, handle: str | None, value: JSON, by: str | None
+def answer_pause(
+    world: World, run_id: str, pause: str, handle: str | None, value: JSON, by: str | None = None
 ) -> Mapping[str, JSON]:
     """`answer` for callers who are trusted without a link."""
     head = head_of(world, run_id)
     standing = world.store.get_signal(run_id, inbox.RESUME, pause)
     if standing is not None:
         _hint(world, run_id)
-        raise _over(run_id) if _lost(world, _load(world, versions, run_id), pause) else _decided(standing)
+        raise _over(run_id) if _lost(world, _load(world, run_id), pause) else _decided(standing)
     if head.status in ENDED:
         raise _over(run_id)
-    state = _load(world, versions, run_id)
+    state = _load(world, run_id)
     handle = _checked(state, run_id, pause, handle, value)
     now_ms = world.clock.now_ms()
     signal = inbox.answer_signal(pause, handle, value, by, now_ms)
@@ -177,8 +176,8 @@ def unknown_field(name: str, known: Collection[str]) -> str:
     return f"there is no field `{shown}`" + (f". {hint}" if hint else "; the question asks for none")
 
 
-def _load(world: World, versions: Versions, run_id: str) -> State:
-    return RunLog(world.store, world.blobs, run_id).load(graph_of(versions, head_of(world, run_id)))
+def _load(world: World, run_id: str) -> State:
+    return RunLog(world.store, world.blobs, run_id).load(graph_of(world, head_of(world, run_id)))
 
 
 def _instance(state: State, claims: Claims) -> Instance | None:
@@ -220,7 +219,7 @@ def _over(run_id: str) -> Gone:
     return Gone(f"the run {run_id} is over; nothing waits for this answer any more", code="run_ended")
 
 
-def cancel(world: World, run_id: str, by: str | None, reason: str | None) -> None:
+def cancel(world: World, run_id: str, *, by: str | None = None, reason: str | None = None) -> None:
     """Asks for a run to be cancelled; asking twice is asking once. Raises `Conflict` (run_ended) for a finished run."""
     head = head_of(world, run_id)
     if head.status in ENDED:

@@ -24,7 +24,6 @@ from stepless.runtime import inbox
 from stepless.runtime.billing.estimating import REQUEST_MS, Seen, estimate
 from stepless.runtime.runlog import RunLog
 from stepless.runtime.verbs.inspecting import graph_of, head_of
-from stepless.runtime.versions import Versions
 from stepless.runtime.world import World
 
 COUNTED: Final = "counted"
@@ -45,19 +44,19 @@ _STEP_FUNCTIONS_NOTE: Final = "Transitions alone: what its tasks call, what star
 _DURABLE_NOTE: Final = "One operation for the execution, for each attempt of a step and for each wait; Lambda as above."
 
 
-def cost(world: World, versions: Versions, run_id: str) -> Mapping[str, JSON]:
+def cost(world: World, run_id: str) -> Mapping[str, JSON]:
     """The bill of one run so far, as `GET /runs/{id}/cost` answers it. Linear in its log. Raises `NotFound`."""
     head = head_of(world, run_id)
     if not head.spent:
-        return estimated(world, versions, run_id)
-    _, work = _read(RunLog(world.store, world.blobs, run_id), graph_of(versions, head), head)
+        return estimated(world, run_id)
+    _, work = _read(RunLog(world.store, world.blobs, run_id), graph_of(world, head), head)
     return report(head, COUNTED, decode_tally(head.spent), work)
 
 
-def estimated(world: World, versions: Versions, run_id: str) -> Mapping[str, JSON]:
+def estimated(world: World, run_id: str) -> Mapping[str, JSON]:
     """The same by the log alone, whatever was counted."""
     head = head_of(world, run_id)
-    seen, work = _read(RunLog(world.store, world.blobs, run_id), graph_of(versions, head), head)
+    seen, work = _read(RunLog(world.store, world.blobs, run_id), graph_of(world, head), head)
     return report(head, ESTIMATED, _estimate(world.store, head, seen), work)
 
 

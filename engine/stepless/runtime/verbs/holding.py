@@ -12,26 +12,25 @@ from stepless.runtime import inbox
 from stepless.runtime.billing import spending
 from stepless.runtime.runlog import RunLog
 from stepless.runtime.verbs.inspecting import graph_of, head_of
-from stepless.runtime.versions import Versions
 from stepless.runtime.world import World
 
 
-def hold(world: World, versions: Versions, run_id: str, by: str | None, reason: str | None) -> None:
+def hold(world: World, run_id: str, *, by: str | None = None, reason: str | None = None) -> None:
     """Asks for a run to be held, from when it next looks into its inbox, within about a second. What is under way then
     finishes and is recorded, and so are answers, deadlines, timers and the ends of child runs; what follows from them starts
     after `release`. A run that has not begun begins held; one that is held stays so. Raises `NotFound`, and `Conflict`
     (run_ended) for a finished run."""
-    _change(world, versions, run_id, True, by, reason)
+    _change(world, run_id, True, by, reason)
 
 
-def release(world: World, versions: Versions, run_id: str, by: str | None, reason: str | None) -> None:
+def release(world: World, run_id: str, *, by: str | None = None, reason: str | None = None) -> None:
     """Takes `hold` back: the run goes on where it is. Nothing happens to one that is not held. Raises as `hold` does."""
-    _change(world, versions, run_id, False, by, reason)
+    _change(world, run_id, False, by, reason)
 
 
-def _change(world: World, versions: Versions, run_id: str, wanted: bool, by: str | None, reason: str | None) -> None:
+def _change(world: World, run_id: str, wanted: bool, by: str | None, reason: str | None) -> None:
     head = head_of(world, run_id)
-    state = RunLog(world.store, world.blobs, run_id).load(graph_of(versions, head))
+    state = RunLog(world.store, world.blobs, run_id).load(graph_of(world, head))
     if state.ended or head.status in inbox.ENDED:
         status = head.status if head.status in inbox.ENDED else state.status.value
         raise Conflict(f"the run {run_id} has ended: {status}", code="run_ended", run_status=status)

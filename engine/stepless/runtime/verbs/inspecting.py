@@ -14,7 +14,7 @@ from stepless.core.history.waits import summary, until_of, waits_of
 from stepless.core.history.window import Window
 from stepless.core.state import State
 from stepless.errors import EngineBug, LogUnreadable, NotFound
-from stepless.limits import LINK_LIFE_MS, PAGE_EVENTS, PAGE_READ_BYTES
+from stepless.limits import DEFAULT_PAGE_ITEMS, LINK_LIFE_MS, PAGE_EVENTS, PAGE_READ_BYTES
 from stepless.model.graph import Graph
 from stepless.model.json import JSON
 from stepless.model.work import added
@@ -23,7 +23,6 @@ from stepless.runtime.access.tokens import Claims, Signer
 from stepless.runtime.inbox import ENDED
 from stepless.runtime.resting import reported
 from stepless.runtime.runlog import RunLog
-from stepless.runtime.versions import Versions
 from stepless.runtime.world import World
 
 
@@ -85,15 +84,15 @@ def head_of(world: World, run_id: str) -> RunHead:
     return head
 
 
-def graph_of(versions: Versions, head: RunHead) -> Graph:
+def graph_of(world: World, head: RunHead) -> Graph:
     entry = json.loads(head.meta).get("entry")
-    return versions.graph(head.workflow_id, head.version, entry)
+    return world.versions.graph(head.workflow_id, head.version, entry)
 
 
-def view(world: World, versions: Versions, signer: Signer, run_id: str) -> RunView:
+def view(world: World, signer: Signer, run_id: str) -> RunView:
     """The whole run, with its nodes. Linear in its log. Raises `NotFound`, and `LogUnreadable`."""
     head = head_of(world, run_id)
-    trace, ends = Trace(graph_of(versions, head), run_id), list[Event]()
+    trace, ends = Trace(graph_of(world, head), run_id), list[Event]()
 
     def take(event: Event) -> None:
         trace.add(event)
@@ -112,7 +111,7 @@ def view(world: World, versions: Versions, signer: Signer, run_id: str) -> RunVi
     return _of_state(world, head, trace.state, ends[0] if ends else None, signer, usage, trace.tags, trace.nodes)
 
 
-def glance(world: World, versions: Versions, signer: Signer, run_id: str) -> RunView:
+def glance(world: World, signer: Signer, run_id: str) -> RunView:
     """The run without its `nodes`. That of a run which has ended is read from the two ends of its log, however long it is; that
     of any other from its newest snapshot on. Raises as `view` does."""
     head = head_of(world, run_id)
@@ -121,10 +120,10 @@ def glance(world: World, versions: Versions, signer: Signer, run_id: str) -> Run
         end = _end_of(log, head)
         if end is not None and "steps" in end.data:
             return _of_summary(world, head, next(log.read(stride_bytes=1)), end)
-        state = log.load(graph_of(versions, head))
+        state = log.load(graph_of(world, head))
         log.check_end(state.sequence, head.sequence)
         if state.usage is None:  # a snapshot of a former release
-            whole = view(world, versions, signer, run_id)
+            whole = view(world, signer, run_id)
             return replace(whole, nodes={}, tags=tuple(tag for tag in whole.tags if tag.instance is None))
         end = next(log.read(state.sequence - 1, stride_bytes=1)) if state.ended else None
     except LogUnreadable as error:
@@ -132,11 +131,13 @@ def glance(world: World, versions: Versions, signer: Signer, run_id: str) -> Run
     return _of_state(world, head, state, end, signer, state.usage, _own_tags(end), {})
 
 
-def nodes(world: World, versions: Versions, run_id: str, *, after: int, limit: int) -> tuple[Sequence[NodeRecord], bool]:
+def nodes(
+    world: World, run_id: str, *, after: int = 0, limit: int = DEFAULT_PAGE_ITEMS
+) -> tuple[Sequence[NodeRecord], bool]:
     """The records of at most `limit` instances behind the first `after`, in the order of first mention, and whether more follow.
     Reads on in the log until nothing can change them any more. Raises as `view` does."""
     head = head_of(world, run_id)
-    log, window = RunLog(world.store, world.blobs, run_id), Window(graph_of(versions, head), run_id, after, limit)
+    log, window = RunLog(world.store, world.blobs, run_id), Window(graph_of(world, head), run_id, after, limit)
 
     def take(event: Event) -> bool:
         window.add(event)
@@ -257,12 +258,12 @@ def _pauses(state: State, signer: Signer) -> Sequence[OpenPause]:
     return found
 
 
-def events(world: World, versions: Versions, run_id: str, *, after: int = 0, limit: int = PAGE_EVENTS) -> EventPage:
+def events(world: World, run_id: str, *, after: int = 0, limit: int = PAGE_EVENTS) -> EventPage:
     """Events above `after`, at most `limit` of them; of large values the payload has `previews`. Raises `NotFound`, and
     `LogUnreadable`."""
     head = head_of(world, run_id)
     try:
-        found = _page(RunLog(world.store, world.blobs, run_id), graph_of(versions, head), after, limit, head.sequence)
+        found = _page(RunLog(world.store, world.blobs, run_id), graph_of(world, head), after, limit, head.sequence)
     except LogUnreadable as error:
         raise reported(world, head, error) from error
     if not found.events and after:

@@ -16,7 +16,6 @@ from stepless.limits import PAGE_EVENTS
 from stepless.model.json import JSON
 from stepless.runtime.runlog import RunLog, previewed
 from stepless.runtime.verbs.inspecting import EventPage, graph_of, has_ended_by, head_of
-from stepless.runtime.versions import Versions
 from stepless.runtime.world import World
 
 
@@ -24,11 +23,11 @@ class Replay:
     """One reader of a run's events. Reading on costs what is new; reading again from an earlier point, or a new reader, costs the
     whole log before it. Not for several threads at once."""
 
-    def __init__(self, world: World, versions: Versions, run_id: str) -> None:
+    def __init__(self, world: World, run_id: str) -> None:
         """Raises `NotFound`."""
         self._world = world
         self._run_id = run_id
-        self._graph = graph_of(versions, head_of(world, run_id))
+        self._graph = graph_of(world, head_of(world, run_id))
         self._begin()
 
     def _begin(self) -> None:

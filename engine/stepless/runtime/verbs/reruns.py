@@ -20,7 +20,6 @@ from stepless.runtime.headers import version_of
 from stepless.runtime.runlog import RunLog
 from stepless.runtime.verbs.inspecting import graph_of, head_of
 from stepless.runtime.verbs.starting import Started, checked_entries, encoded_inputs, start_version
-from stepless.runtime.versions import Versions
 from stepless.runtime.world import World
 
 _KEPT = ("handle", "halt", "break", "response", "usage")
@@ -28,7 +27,6 @@ _KEPT = ("handle", "halt", "break", "response", "usage")
 
 def rerun(
     world: World,
-    versions: Versions,
     run_id: str,
     *,
     node: str | None = None,
@@ -44,7 +42,7 @@ def rerun(
     unknown_entry) and `Conflict` (predecessor_never_ran) when what the node needs from upstream was never there.
     """
     head = head_of(world, run_id)
-    graph = graph_of(versions, head)
+    graph = graph_of(world, head)
     if node is not None:
         _check_node(graph, node)
         _check_upstream(_traced(world, graph, run_id), node)
@@ -53,7 +51,7 @@ def rerun(
     data = encoded_inputs(inputs) if edited else head.inputs
     version = _version(world, head)
     begins_at = [*(meta.get("entry") or ()), *([node] if edited and node is not None else [])]
-    meta |= checked_entries(versions, version, begins_at, anywhere=anywhere, place="from" if node is not None else "")
+    meta |= checked_entries(world, version, begins_at, anywhere=anywhere, place="from" if node is not None else "")
     return start_version(world, version, data, meta, numbered=graph.numbered)
 
 
@@ -68,12 +66,12 @@ def _version(world: World, head: RunHead) -> Version:
     return version
 
 
-def reused_outputs(world: World, versions: Versions, origin: JSON) -> Mapping[str, Mapping[str, JSON]]:
+def reused_outputs(world: World, origin: JSON) -> Mapping[str, Mapping[str, JSON]]:
     """What the nodes that are not run again put out in the old run, by node id; nothing for a run that is no rerun."""
     if not isinstance(origin, dict) or origin.get("from") is None:
         return {}
     run_id, node = str(origin["of"]), str(origin["from"])
-    graph = graph_of(versions, head_of(world, run_id))
+    graph = graph_of(world, head_of(world, run_id))
     again = _downstream(graph.root, graph.root.positions[node])
     return _completed(world, graph, run_id, again)
 

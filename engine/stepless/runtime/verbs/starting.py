@@ -17,7 +17,6 @@ from stepless.runtime.headers import create_run, number_of, version_of
 from stepless.runtime.nearest import unknown_workflow
 from stepless.runtime.verbs.admission import admit
 from stepless.runtime.verbs.idempotency import Signature, claim_key, claim_of, claim_signature, key_of_inputs, signed_run
-from stepless.runtime.versions import Versions
 from stepless.runtime.world import World
 
 
@@ -35,7 +34,6 @@ class Started:
 
 def start(
     world: World,
-    versions: Versions,
     workflow_id: str,
     inputs: JSON,
     *,
@@ -58,10 +56,10 @@ def start(
     `StoreUnavailable` naming the run when it exists but the message could not be sent: it starts a little later.
     """
     version = latest(world, workflow_id)
-    graph = versions.graph(workflow_id, version.hash, entry)
+    graph = world.versions.graph(workflow_id, version.hash, entry)
     data = encoded_inputs(inputs)
     facts = {**(meta or {}), **({"entry": list(entry)} if entry is not None else {})}
-    facts |= checked_entries(versions, version, entry or (), anywhere=anywhere)
+    facts |= checked_entries(world, version, entry or (), anywhere=anywhere)
     if by_inputs:
         key = key_of_inputs(workflow_id, inputs)
     claim = claim_of(workflow_id, key) if key is not None else None
@@ -85,14 +83,14 @@ def start_version(world: World, version: Version, data: bytes, facts: Mapping[st
 
 
 def checked_entries(
-    versions: Versions, version: Version, nodes: Sequence[str], *, anywhere: bool, place: str = "entry"
+    world: World, version: Version, nodes: Sequence[str], *, anywhere: bool, place: str = "entry"
 ) -> Mapping[str, JSON]:
     """What the run keeps about starting at `nodes`: which of them are no entries of the workflow. A start there passes over
     whatever stands before them, an approval for instance. Raises `InvalidRequest` (unknown_entry) unless it may be `anywhere`.
     """
     if not nodes:
         return {}
-    root = versions.graph(version.workflow_id, version.hash).root
+    root = world.versions.graph(version.workflow_id, version.hash).root
     others: list[JSON] = [name for name in nodes if name not in root.positions or root.nodes[root.positions[name]].incoming]
     if others and not anywhere:
         known = [root.nodes[position].id for position in root.entries[:MAX_SHOWN_IDS]]

@@ -19,7 +19,6 @@ from stepless.ports import Clock, Store
 from stepless.runtime.billing import spending
 from stepless.runtime.runlog import RunLog
 from stepless.runtime.verbs.inspecting import graph_of, head_of
-from stepless.runtime.versions import Versions
 from stepless.runtime.world import World
 
 
@@ -37,13 +36,13 @@ def own_times(store: Store, clock: Clock) -> Callable[[str], int]:
     return partial(_ahead_ms, store, clock)
 
 
-def skip_time(world: World, versions: Versions, run_id: str) -> TimeSkip:
+def skip_time(world: World, run_id: str) -> TimeSkip:
     """Moves the time of a run, or of the run that it waits for, on to whatever is due first among them.
 
     Raises `NotFound`; `Conflict`: run_ended, and nothing_due when nothing but an answer or the end of work under way changes
     anything.
     """
-    family = _family(world, versions, run_id)
+    family = _family(world, run_id)
     waits = [(wait_ms, state.run_id) for state in family if (wait_ms := _wait_ms(world, state)) is not None]
     if not waits:
         message, mend = f"the run {run_id} waits for no instant", "answer what it asks, or let it work"
@@ -54,12 +53,12 @@ def skip_time(world: World, versions: Versions, run_id: str) -> TimeSkip:
     return TimeSkip(waiting, wait_ms)
 
 
-def _family(world: World, versions: Versions, run_id: str) -> Iterator[State]:
+def _family(world: World, run_id: str) -> Iterator[State]:
     """The run, and those that it has called and waits for. Raises `Conflict` when the run itself has ended."""
     open_runs = [run_id]
     while open_runs:
         head = head_of(world, open_runs.pop())
-        state = RunLog(world.store, world.blobs, head.run_id).load(graph_of(versions, head))
+        state = RunLog(world.store, world.blobs, head.run_id).load(graph_of(world, head))
         if state.ended and head.run_id == run_id:
             raise Conflict(f"the run {run_id} has ended: {state.status.value}", code="run_ended", run_status=state.status.value)
         yield state

@@ -12,7 +12,6 @@ from stepless.runtime.access.tokens import Signer
 from stepless.runtime.resting import reported
 from stepless.runtime.runlog import RunLog
 from stepless.runtime.verbs import inspecting
-from stepless.runtime.versions import Versions
 from stepless.runtime.world import World
 
 
@@ -26,7 +25,7 @@ def hash_of(data: bytes) -> str:
     return sha256(data).hexdigest()
 
 
-def find(world: World, versions: Versions, signer: Signer, run_id: str, wanted: str) -> bytes:
+def find(world: World, signer: Signer, run_id: str, wanted: str) -> bytes:
     """The JSON of the run's value with this hash, which an answer about the run told. Linear in its log; a value that the log
     only implies (what a container puts out, what a node was given) takes folding it.
 
@@ -41,15 +40,15 @@ def find(world: World, versions: Versions, signer: Signer, run_id: str, wanted: 
     if kept is not None:
         return kept
     for values in (_of_run, _of_nodes):
-        for value in values(world, versions, signer, run_id):
+        for value in values(world, signer, run_id):
             data = value_bytes(value)
             if hash_of(data) == wanted:
                 return data
     raise NotFound(f"the run {run_id} has no value {wanted[:80]}", code="unknown_value", mend="take the hash from an answer")
 
 
-def _of_run(world: World, versions: Versions, signer: Signer, run_id: str) -> Iterator[JSON]:
-    view = inspecting.glance(world, versions, signer, run_id)
+def _of_run(world: World, signer: Signer, run_id: str) -> Iterator[JSON]:
+    view = inspecting.glance(world, signer, run_id)
     yield from _each(view.inputs)
     yield from _each(view.outputs)
     yield from _each(dict(view.variables))
@@ -58,8 +57,8 @@ def _of_run(world: World, versions: Versions, signer: Signer, run_id: str) -> It
         yield dict(pause.details)
 
 
-def _of_nodes(world: World, versions: Versions, signer: Signer, run_id: str) -> Iterator[JSON]:
-    for record in inspecting.view(world, versions, signer, run_id).nodes.values():
+def _of_nodes(world: World, signer: Signer, run_id: str) -> Iterator[JSON]:
+    for record in inspecting.view(world, signer, run_id).nodes.values():
         yield from _each(dict(record.inputs))
         yield from _each(record.output)
         for told in (record.error, record.waiting):

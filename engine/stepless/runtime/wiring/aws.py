@@ -48,7 +48,6 @@ class Cloud:
     """What the functions of one execution environment share. The parts that only some of them need are made when asked for."""
 
     world: World
-    versions: Versions
     meter: EmfMeter
 
     @cached_property
@@ -58,14 +57,14 @@ class Cloud:
         from stepless.runtime.session.runner import Runner
 
         load_modules()
-        return Runner(self.world, self.versions)
+        return Runner(self.world)
 
     @cached_property
     def service(self) -> Service:
         """Reads the signing keys first. Raises `StoreUnusable` when there are none."""
         from stepless.runtime.service import Service
 
-        return Service(self.world, self.versions, signer())
+        return Service(self.world, signer())
 
     @property
     def api_keys(self) -> Sequence[str] | None:
@@ -121,12 +120,11 @@ def aws() -> Cloud:
     tallies = RequestTallies(memory_mb, *map(client, ("dynamodb", "sqs", "scheduler", "s3")))
     kinds = aws_kinds(calls)
     world = World(
-        store, queue, timers, blobs, SystemClock(), secrets(), kinds, kind_code, moderator, notices.send, meter, tallies,
-        LazyCalendar(), runner_timeout_s=int(os.environ.get("STEPLESS_RUNNER_TIMEOUT", "0")) or None,
+        store, queue, timers, blobs, SystemClock(), secrets(), kinds, Versions(store, KINDS), kind_code, moderator, notices.send,
+        meter, tallies, LazyCalendar(), runner_timeout_s=int(os.environ.get("STEPLESS_RUNNER_TIMEOUT", "0")) or None,
     )  # fmt: skip
-    versions = Versions(store, KINDS)
-    children["workflow"] = caller(world, versions)
-    return Cloud(world, versions, meter)
+    children["workflow"] = caller(world)
+    return Cloud(world, meter)
 
 
 class LazyCalendar:

@@ -117,7 +117,7 @@ def attached(path: str | os.PathLike[str]) -> Attached:
         store.close()
         raise
     world = replace(built.world, queue=DueQueue(store, clock))
-    return Attached(Service(world, built.service.versions, built.service.signer), holder, store)
+    return Attached(Service(world, built.service.signer), holder, store)
 
 
 def assemble(
@@ -137,14 +137,14 @@ def assemble(
     children: dict[str, KindCode] = {}
     on_aws = {} if aws is None else aws_kind_code(aws, invitations.invite)
     kind_code = kind_code_with(children, configured_kind_code(secrets.get, models), on_aws)
-    world = World(store, queue, timers, blobs, clock, secrets, kinds, kind_code, moderator, notices.send, ahead_ms=ahead_ms,
-                  commits=Commits(store.together if isinstance(store, SqliteStore) else None), news=news)  # fmt: skip
-    versions = Versions(store, KINDS)
-    children["workflow"] = caller(world, versions)
-    runner = Runner(world, versions)
+    commits = Commits(store.together if isinstance(store, SqliteStore) else None)
+    world = World(store, queue, timers, blobs, clock, secrets, kinds, Versions(store, KINDS), kind_code, moderator, notices.send,
+                  ahead_ms=ahead_ms, commits=commits, news=news)  # fmt: skip
+    children["workflow"] = caller(world)
+    runner = Runner(world)
     host = Host(world, runner, queue, timers, budget_ms=budget_ms, pace=steady)
-    schedules = Schedules(world, versions)
-    return Local(world, Service(world, versions, signer), runner, host, 0, invitations, schedules)
+    schedules = Schedules(world)
+    return Local(world, Service(world, signer), runner, host, 0, invitations, schedules)
 
 
 def _signer(store: Store, secrets: Secrets, clock: Clock) -> Signer:

@@ -8,8 +8,9 @@ import os
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping, Sequence
 from contextlib import aclosing, asynccontextmanager
 from dataclasses import dataclass, field
+from inspect import signature
 from pathlib import Path
-from typing import TypeAlias
+from typing import TypeAlias, TypedDict, Unpack
 
 from stepless.compile import parse
 from stepless.core.history.tags import Tag
@@ -47,26 +48,30 @@ class RunResult:
     tags: Sequence[Tag] = field(default=(), repr=False)
 
 
+class RunOptions(TypedDict, total=False):
+    """The options of `arun`, for those that pass them on."""
+
+    entry: str | Sequence[str] | None
+    db: str | os.PathLike[str] | None
+    approve: Approve | None
+    models: Models | None
+
+
 def run(
-    document: str | os.PathLike[str] | Mapping[str, JSON],
-    inputs: JSON = None,
-    *,
-    entry: str | Sequence[str] | None = None,
-    db: str | os.PathLike[str] | None = None,
-    approve: Approve | None = None,
-    models: Models | None = None,
+    document: str | os.PathLike[str] | Mapping[str, JSON], inputs: JSON = None, **options: Unpack[RunOptions]
 ) -> RunResult:
     """Publishes a document (a file, or its content) and runs it to its end; blocks meanwhile, timers included.
 
-    Without `db` everything happens in memory; with it the run is kept in that SQLite file. `approve` answers the questions
-    that the run asks: True approves and False rejects each, without filling in fields; a callable is given the `OpenPause` and
-    answers (exit, fields), or None to leave it open. A run that waits for nothing but unanswered questions is answered as
-    `paused`. `models` are asked instead of those that the environment configures.
+    `entry` chooses among the entries, or names any other node to begin at. Without `db` everything happens in memory; with it
+    the run is kept in that SQLite file. `approve` answers the questions that the run asks: True approves and False rejects each,
+    without filling in fields; a callable is given the `OpenPause` and answers (exit, fields), or None to leave it open. A run
+    that waits for nothing but unanswered questions is answered as `paused`. `models` are asked instead of those that the
+    environment configures.
 
     Raises `DocumentRefused` with every finding, `Conflict` when another process serves the file, `InvalidRequest` for an entry
     that does not exist and for an answer that its question refuses. A failed run raises nothing. From async code call `arun`.
     """
-    return asyncio.run(arun(document, inputs, entry=entry, db=db, approve=approve, models=models))
+    return asyncio.run(arun(document, inputs, **options))
 
 
 async def arun(
@@ -93,6 +98,9 @@ async def arun(
         )  # fmt: skip
     finally:
         built.close()
+
+
+run.__signature__ = signature(arun)  # type: ignore[attr-defined]  # `help` shows the options by name
 
 
 def read_document(path: str | os.PathLike[str]) -> bytes:

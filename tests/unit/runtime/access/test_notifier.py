@@ -63,7 +63,7 @@ def asking(post: Post, **params: Any) -> tuple[Local, Clock, str]:
 
 
 def go(built: Local, run_id: str) -> InvocationEnd:
-    return asyncio.run(Runner(built.world, built.service.versions).run(Message(run_id, "sweep"), Budget(60_000)))
+    return asyncio.run(Runner(built.world).run(Message(run_id, "sweep"), Budget(60_000)))
 
 
 def notes(built: Local, run_id: str) -> list[str]:
@@ -135,7 +135,7 @@ def test_a_crash_between_notice_and_log_tells_again_rather_than_never() -> None:
         await asyncio.Event().wait()
 
     async def dies() -> None:
-        task = asyncio.create_task(Runner(replace(built.world, notify=hangs), built.service.versions).run(
+        task = asyncio.create_task(Runner(replace(built.world, notify=hangs)).run(
             Message(run_id, "start"), Budget(60_000)
         ))  # fmt: skip
         await asked.wait()

@@ -30,10 +30,10 @@ class Broken(MemoryStore):
 def hosted(pace: SettableClock, clock: SettableClock, store: MemoryStore) -> tuple[Host, Service]:
     built = local(None)
     queue, timers = MemoryQueue(pace, lambda: host.wake()), MemoryTimers()  # noqa: PLW0108
-    world = replace(built.world, clock=clock, queue=queue, timers=timers, store=store)
-    versions = Versions(store, built.world.kinds)
-    host = Host(world, Runner(world, versions), queue, timers, budget_ms=60_000, pace=pace)
-    return host, Service(world, versions, built.service.signer)
+    world = replace(built.world, clock=clock, queue=queue, timers=timers, store=store,
+                    versions=Versions(store, built.world.kinds))  # fmt: skip
+    host = Host(world, Runner(world), queue, timers, budget_ms=60_000, pace=pace)
+    return host, Service(world, built.service.signer)
 
 
 async def served_once(host: Host) -> None:

@@ -111,7 +111,7 @@ def test_workflows_that_call_each_other_for_ever_are_stopped(engine: Local) -> N
     run = engine.service.start("for-ever", {}).run_id
     view = asyncio.run(until(engine, run, status_is("failed")))
     assert view.nodes["call"].code == "child_failed"
-    assert len(engine.service.runs(RunFilter()).items) == 26
+    assert len(engine.service.search(RunFilter()).items) == 26
 
 
 def test_an_unknown_workflow_fails_the_node_that_calls_it(engine: Local) -> None:
@@ -126,7 +126,7 @@ def test_an_unknown_workflow_fails_the_node_that_calls_it(engine: Local) -> None
 
 def slow_to_tell(machine: Any, before: bool = False) -> None:
     """Makes the machine's `workflow` nodes hang, after they have made their child or before."""
-    start = caller(machine.world, machine.service.versions)
+    start = caller(machine.world)
 
     async def run(call: Call) -> Any:
         paused = None if before else await start(call)
@@ -163,7 +163,7 @@ def test_a_caller_that_is_tried_again_finds_the_child_that_it_made(make_machine:
         if any(event.type == "node.retried" for event in machine.log(parent)):
             break
         machine.step()
-    machine.world.kind_code["workflow"] = caller(machine.world, machine.service.versions)
+    machine.world.kind_code["workflow"] = caller(machine.world)
     machine.drain()
     assert machine.view(parent).status == "paused"
     assert machine.view(child_id(f"{parent}:c")).status == "paused"
@@ -204,7 +204,7 @@ def test_a_child_run_has_its_number_once(engine: Local) -> None:
     engine.service.publish({**CHILD, "numbered": True})
     call = Call("run_1", "parent", "call", "call", "workflow", 1, {"workflow": "child"}, {}, {}, "run_1:call", 0)
     for _ in range(2):
-        asyncio.run(caller(engine.world, engine.service.versions)(call))
-    (child,) = engine.service.runs(RunFilter("child")).items
+        asyncio.run(caller(engine.world)(call))
+    (child,) = engine.service.search(RunFilter("child")).items
     assert number_of(child) == 1
     assert engine.service.start("child", {}).number == 2

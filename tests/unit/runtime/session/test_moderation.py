@@ -43,7 +43,7 @@ def speaking(text: str, moderation: str, *, moderator: Any = None, **more: Any) 
     node = {"type": "function", "with": {"call": "moderated.speak", "args": {"text": text}}, "moderation": moderation, **more}
     built.service.publish({"id": "moderated", "nodes": {"a": node}})
     run = built.service.start("moderated", {}).run_id
-    runner = Runner(replace(built.world, moderator=moderator), built.service.versions)
+    runner = Runner(replace(built.world, moderator=moderator))
     asyncio.run(runner.run(Message(run, "start"), Budget(60_000)))
     return built.service.run(run), [str(event["type"]) for event in built.service.events(run).events]
 
@@ -90,7 +90,7 @@ def test_a_secret_is_never_shown_to_the_moderator() -> None:
     node = {"type": "function", "with": {"call": "moderated.speak", "args": {"text": "${KEY}"}}, "moderation": "both"}
     built.service.publish({"id": "moderated", "env": ["KEY"], "nodes": {"a": node}})
     run = built.service.start("moderated", {}).run_id
-    runner = Runner(replace(built.world, moderator=Listener()), built.service.versions)
+    runner = Runner(replace(built.world, moderator=Listener()))
     asyncio.run(runner.run(Message(run, "start"), Budget(60_000)))
     assert spoken[-1] == "zq7-of-a-bank"
     assert len(shown) == 2
@@ -138,7 +138,7 @@ def drawn(media: Any, moderation: str) -> tuple[RunView, list[Any]]:
     node = {"type": "function", "with": {"call": "moderated.draw", "args": {"media": media}}, "moderation": moderation}
     built.service.publish({"id": "drawing", "nodes": {"a": node}})
     run = built.service.start("drawing", {}).run_id
-    runner = Runner(replace(built.world, moderator=Censor()), built.service.versions)
+    runner = Runner(replace(built.world, moderator=Censor()))
     asyncio.run(runner.run(Message(run, "start"), Budget(60_000)))
     told = [event["payload"] for event in built.service.events(run).events if event["type"] == "node.stream.delta"]
     return built.service.run(run), [piece.get("media") or piece["text"] for piece in told]

@@ -211,7 +211,7 @@ def test_a_session_that_was_overtaken_in_its_own_process_leaves_the_other_in_pla
 
     async def scene() -> list[InvocationEnd]:
         message = Message(machine.start({"a": node(), "b": node("a")}), "start")
-        runner = Runner(replace(machine.world, commits=Commits(nullcontext)), machine.service.versions)
+        runner = Runner(replace(machine.world, commits=Commits(nullcontext)))
         with runner._world.commits.writer():
             first = asyncio.create_task(runner.run(message, Budget(60_000)))
             await asyncio.sleep(0)

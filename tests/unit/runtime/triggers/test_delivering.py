@@ -29,7 +29,7 @@ def engine(**schedule: Any) -> tuple[Local, Clock, Schedules]:
     built, clock = local(None), Clock()
     built.world = built.service.world = replace(built.world, clock=clock)
     publish(built, **schedule)
-    return built, clock, Schedules(built.world, built.service.versions)
+    return built, clock, Schedules(built.world)
 
 
 def publish(built: Local, **schedule: Any) -> None:
@@ -38,7 +38,7 @@ def publish(built: Local, **schedule: Any) -> None:
 
 
 def instants(built: Local) -> list[str]:
-    return sorted(built.service.run(head.run_id).inputs["scheduled_at"] for head in built.service.runs(RunFilter()).items)
+    return sorted(built.service.run(head.run_id).inputs["scheduled_at"] for head in built.service.search(RunFilter()).items)
 
 
 def test_a_schedule_fires_at_its_instants_and_never_before_the_first() -> None:
@@ -61,7 +61,7 @@ def test_two_processes_and_a_repetition_start_one_run() -> None:
     assert now_kept is not None
     built.world.store.release_claim("schedule:nightly:tick", now_kept)
     built.world.store.claim("schedule:nightly:tick", kept, clock.now)  # whoever fired died before it moved on
-    again = Schedules(built.world, built.service.versions).fire(clock.now)
+    again = Schedules(built.world).fire(clock.now)
     assert [run.run_id for run in first] == [run.run_id for run in again]
     assert len(instants(built)) == 1
 
@@ -125,7 +125,7 @@ def test_a_workflow_that_refuses_an_event_does_not_keep_it_from_the_others() -> 
     for _ in range(2):
         with pytest.raises(Refused):
             built.service.deliver(EVENT)
-    assert sorted(head.workflow_id for head in built.service.runs(RunFilter()).items) == ["a", "b", "c"]
+    assert sorted(head.workflow_id for head in built.service.search(RunFilter()).items) == ["a", "b", "c"]
 
 
 def test_workflows_without_an_entry_of_the_kind_are_not_looked_at() -> None:
@@ -134,9 +134,9 @@ def test_workflows_without_an_entry_of_the_kind_are_not_looked_at() -> None:
         built.service.publish({"id": f"w{number}", "nodes": {"m": {"type": "manual"}}})
     seen = Seen(built.world.store)
     world = replace(built.world, store=seen, clock=clock)
-    deliver(world, built.service.versions, EVENT)
+    deliver(world, EVENT)
     assert seen.listed == []
-    Schedules(world, built.service.versions).fire(clock.now)
+    Schedules(world).fire(clock.now)
     assert seen.listed == ["nightly"]
 
 

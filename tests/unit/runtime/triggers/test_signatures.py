@@ -18,7 +18,6 @@ from stepless.ports import RunFilter
 from stepless.runtime.service import Service
 from stepless.runtime.triggers.signatures import sign, verify
 from stepless.runtime.triggers.webhooks import HookRequest
-from stepless.runtime.versions import Versions
 from stepless.runtime.wiring.local import Local, local
 
 STANDARD = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
@@ -115,16 +114,16 @@ def test_the_same_bytes_after_a_503_are_one_run(port: str, verb: str, made: bool
     request = signed(built)
     broken = Away(getattr(built.world, port), verb)
     world = replace(built.world, **{port: broken})
-    service = Service(world, Versions(world.store, world.kinds), built.service.signer)
+    service = Service(world, built.service.signer)
     with pytest.raises(StoreUnavailable) as told:
         service.trigger(request)
     assert (told.value.code == "start_delayed") is made
-    assert len(built.service.runs(RunFilter()).items) == made
+    assert len(built.service.search(RunFilter()).items) == made
     broken.away = ()
     first = service.trigger(request).started
     assert not made or told.value.facts["run_id"] == first.run_id
     assert service.trigger(request).started.run_id == first.run_id
-    assert [head.run_id for head in built.service.runs(RunFilter()).items] == [first.run_id]
+    assert [head.run_id for head in built.service.search(RunFilter()).items] == [first.run_id]
 
 
 def test_the_bytes_of_an_accepted_request_are_its_run_whatever_key_comes_with_them() -> None:
@@ -147,7 +146,7 @@ def test_a_signature_that_a_former_release_spent_stays_spent() -> None:
     built.world.store.claim(f"signature:/in:{mac}", b"6d7946f8", now_ms, now_ms + 600_000)
     with pytest.raises(Conflict, match="accepted before"):
         built.service.trigger(request)
-    assert built.service.runs(RunFilter()).items == ()
+    assert built.service.search(RunFilter()).items == ()
 
 
 @pytest.mark.parametrize(("scheme", "secret"), SCHEMES)

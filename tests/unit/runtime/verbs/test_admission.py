@@ -28,8 +28,9 @@ class Uncounted(MemoryStore):
 
 def service(limits: dict[str, Any], store: MemoryStore | None = None) -> tuple[Service, SettableClock]:
     built, clock = local(None).service, SettableClock(10 * HOUR_MS)
-    world = replace(built.world, clock=clock, store=store or built.world.store)
-    made = Service(world, Versions(world.store, world.kinds), built.signer)
+    store = store or MemoryStore()
+    world = replace(built.world, clock=clock, store=store, versions=Versions(store, built.world.kinds))
+    made = Service(world, built.signer)
     made.publish({"id": "limited", **limits, "nodes": {"a": {"type": "transform", "with": {"value": 1}}}})
     return made, clock
 

@@ -27,21 +27,21 @@ def holds(machine: Any, run_id: str) -> list[str]:
 
 def test_a_held_run_has_no_lease_no_message_and_no_due_date(machine: Any, node: Node) -> None:
     run_id = machine.start({"a": node(), "b": node("a")})
-    machine.service.pause(run_id, by="ann", reason="an incident")
+    machine.service.hold(run_id, by="ann", reason="an incident")
     machine.drain()
     view = machine.view(run_id)
     assert (view.status, view.held) == ("paused", {"by": "ann", "reason": "an incident", "at": machine.clock.now_ms()})
     assert (view.head.owner, view.head.due_ms, view.head.status) == (None, None, "paused")
     assert machine.queue.receive(machine.clock.now_ms() + HOUR_MS) is None
     assert machine.calls == {}
-    machine.service.unpause(run_id)
+    machine.service.release(run_id)
     machine.drain()
     assert (machine.view(run_id).status, machine.view(run_id).held, machine.calls) == ("completed", None, {"a": 1, "b": 1})
 
 
 def test_a_pause_that_comes_in_the_middle_of_a_node_waits_for_its_end(machine: Any, node: Node) -> None:
     async def paused_meanwhile(call: Call) -> str:
-        machine.service.pause(call.run_id)
+        machine.service.hold(call.run_id)
         machine.runner.sessions[call.run_id].poke()
         return "done"
 
@@ -50,7 +50,7 @@ def test_a_pause_that_comes_in_the_middle_of_a_node_waits_for_its_end(machine: A
     machine.drain()
     view = machine.view(run_id)
     assert (view.status, view.nodes["a"].status, "c" in machine.calls) == ("paused", "completed", False)
-    machine.service.unpause(run_id)
+    machine.service.release(run_id)
     machine.drain()
     assert (machine.view(run_id).status, machine.calls) == ("completed", {"a": 1, "b": 1, "c": 1})
 
@@ -59,21 +59,21 @@ def test_pausing_again_and_again_counts_every_time(machine: Any, node: Node) -> 
     run_id = machine.start({"w": APPROVAL, "b": node("w.approved")})
     machine.drain()
     for _ in range(3):
-        machine.service.pause(run_id)
+        machine.service.hold(run_id)
         machine.drain()
-        machine.service.unpause(run_id)
+        machine.service.release(run_id)
         machine.drain()
     assert holds(machine, run_id) == ["held", "released"] * 3
 
 
 def test_asking_twice_is_asking_once(machine: Any, node: Node) -> None:
     run_id = machine.start({"w": APPROVAL})
-    machine.service.unpause(run_id)
-    for verb in (machine.service.pause, machine.service.pause, machine.service.unpause, machine.service.unpause):
+    machine.service.release(run_id)
+    for verb in (machine.service.hold, machine.service.hold, machine.service.release, machine.service.release):
         verb(run_id)
-    machine.service.pause(run_id)
+    machine.service.hold(run_id)
     machine.drain()
-    machine.service.pause(run_id)
+    machine.service.hold(run_id)
     machine.drain()
     assert holds(machine, run_id) == ["held", "released", "held"]
 
@@ -99,7 +99,7 @@ def _hint(run_id: str) -> Message:
 def test_a_hint_that_is_lost_is_made_up_for_by_the_sweep(machine: Any) -> None:
     run_id = machine.start({"w": APPROVAL})
     machine.drain()
-    machine.service.pause(run_id)
+    machine.service.hold(run_id)
     assert machine.queue.receive(machine.clock.now_ms()) is not None
     assert machine.store.get_run(run_id).due_ms == machine.clock.now_ms() + START_GRACE_MS
     machine.drain()
@@ -109,29 +109,29 @@ def test_a_hint_that_is_lost_is_made_up_for_by_the_sweep(machine: Any) -> None:
 def test_a_run_that_has_ended_is_not_paused(machine: Any, node: Node) -> None:
     run_id = machine.start({"a": node()})
     machine.drain()
-    for verb in (machine.service.pause, machine.service.unpause):
+    for verb in (machine.service.hold, machine.service.release):
         with pytest.raises(Conflict) as refused:
             verb(run_id)
         assert (refused.value.code, refused.value.facts["run_status"]) == ("run_ended", "completed")
     with pytest.raises(NotFound):
-        machine.service.pause("run_nobody")
+        machine.service.hold("run_nobody")
 
 
 def test_an_approval_is_answered_while_the_run_is_held_and_takes_effect_afterwards(machine: Any, node: Node) -> None:
     run_id = machine.start({"w": APPROVAL, "b": node("w.approved")})
-    machine.service.pause(run_id)
+    machine.service.hold(run_id)
     machine.drain()
     assert machine.view(run_id).nodes["w"].status == "queued", "it has not been asked yet"
-    machine.service.unpause(run_id)
+    machine.service.release(run_id)
     machine.drain()
-    machine.service.pause(run_id)
+    machine.service.hold(run_id)
     machine.drain()
     machine.service.answer_pause(run_id, "w", "approved", {}, "ann")
     machine.drain()
     assert (machine.view(run_id).status, machine.view(run_id).nodes["b"].status, machine.calls) == ("paused", "queued", {})
     with pytest.raises(Conflict):
         machine.service.answer_pause(run_id, "w", "rejected", {}, "bob")
-    machine.service.unpause(run_id)
+    machine.service.release(run_id)
     machine.drain()
     assert (machine.view(run_id).status, machine.calls) == ("completed", {"b": 1})
 
@@ -142,7 +142,7 @@ def test_timers_wake_a_held_run_to_be_recorded_and_nothing_else(machine: Any, no
 
     async def fails_once(call: Call) -> str:
         if call.attempt == 1:
-            machine.service.pause(call.run_id)
+            machine.service.hold(call.run_id)
             raise NodeFailure("timeout", "timeout", "not now")
         return "done"
 
@@ -151,7 +151,7 @@ def test_timers_wake_a_held_run_to_be_recorded_and_nothing_else(machine: Any, no
     nodes = machine.view(run_id).nodes
     assert {name: record.status for name, record in nodes.items()} == {"w": "completed", "a": "queued"}
     assert machine.view(run_id).status == "paused"
-    machine.service.unpause(run_id)
+    machine.service.release(run_id)
     machine.drain()
     assert (machine.view(run_id).status, machine.calls) == ("completed", {"a": 2, "z": 1})
 
@@ -160,11 +160,11 @@ def test_timers_wake_a_held_run_to_be_recorded_and_nothing_else(machine: Any, no
 @pytest.mark.parametrize("after", [False, True], ids=["before", "after"])
 def test_a_process_that_dies_anywhere_neither_forgets_a_pause_nor_its_end(machine: Any, node: Node, at: int, after: bool) -> None:
     run_id = machine.start({"a": node(), "b": node("a")})
-    machine.service.pause(run_id)
+    machine.service.hold(run_id)
     machine.faults.at, machine.faults.after = at, after
     _live(machine)
     assert (machine.view(run_id).status, machine.calls) == ("paused", {})
-    machine.service.unpause(run_id)
+    machine.service.release(run_id)
     _live(machine)
     assert (machine.view(run_id).status, machine.view(run_id).nodes["b"].status) == ("completed", "completed")
     assert holds(machine, run_id) == ["held", "released"]
@@ -183,18 +183,18 @@ def _live(machine: Any) -> None:
 
 
 def test_a_held_parent_lets_its_child_go_on_and_takes_its_end(machine: Any, node: Node) -> None:
-    machine.world.kind_code["workflow"] = caller(machine.world, machine.service.versions)
+    machine.world.kind_code["workflow"] = caller(machine.world)
     machine.service.publish({"id": "inner", "nodes": {"x": node()}})
     run_id = machine.start({"c": {"type": "workflow", "with": {"workflow": "inner"}}, "z": node("c")})
 
     async def paused_meanwhile(call: Call) -> str:
-        machine.service.pause(json.loads(machine.store.get_run(call.run_id).meta)["parent"]["run"])
+        machine.service.hold(json.loads(machine.store.get_run(call.run_id).meta)["parent"]["run"])
         return "done"
 
     machine.behaviours["x"] = paused_meanwhile
     machine.drain()
     view = machine.view(run_id)
     assert (view.status, view.nodes["c"].status, view.nodes["z"].status) == ("paused", "completed", "queued")
-    machine.service.unpause(run_id)
+    machine.service.release(run_id)
     machine.drain()
     assert machine.view(run_id).status == "completed"

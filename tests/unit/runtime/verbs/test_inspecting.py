@@ -177,7 +177,7 @@ def test_a_snapshot_of_a_former_release_does_not_say_what_was_used(counted: Any,
     run_id = counted.start({"a": node(), "w": ask, "l": {**LONG, "after": "w.approved"}})
     counted.drain()
     head = counted.store.get_run(run_id)
-    state = RunLog(counted.store, counted.world.blobs, run_id).load(counted.service.versions.graph("small", head.version))
+    state = RunLog(counted.store, counted.world.blobs, run_id).load(counted.world.versions.graph("small", head.version))
     former = unpack(encode_state(state))
     del former["usage"]
     counted.store.put_snapshot(run_id, head.sequence, pack(dump(former)))
@@ -202,7 +202,7 @@ def test_pages_of_nodes_are_together_all_of_them(counted: Any, node: Node, limit
         assert len(records) == limit or not more
         pages += records
         after += len(records)
-    graph = counted.service.versions.graph("small", counted.store.get_run(run_id).version)
+    graph = counted.world.versions.graph("small", counted.store.get_run(run_id).version)
     whole = Trace(graph, run_id, range(100)).extend(RunLog(counted.store, counted.world.blobs, run_id).read())
     assert pages == list(whole.nodes.values())
     assert counted.service.nodes(run_id, after=10_000) == ([], False)

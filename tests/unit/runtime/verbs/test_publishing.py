@@ -37,7 +37,7 @@ def test_a_foreign_webhook_path_refuses_everything(machine: Any) -> None:
     with pytest.raises(Conflict) as told:
         machine.service.publish(hooks("two", "/free", "/taken", "/also-free"))
     assert told.value.facts["owner"] == "one"
-    assert machine.service.workflow("two") is None
+    assert machine.store.get_version("two") is None
     machine.service.publish(hooks("three", "/free", "/also-free"))
     assert [listens(machine, path) for path in ("/taken", "/free", "/also-free")] == ["one", "three", "three"]
 
@@ -62,7 +62,7 @@ def test_a_document_with_faults_stores_nothing(machine: Any) -> None:
     document["nodes"]["x"] = {"type": "function", "after": "nobody", "with": {"call": "test.echo"}}
     with pytest.raises(DocumentRefused):
         machine.service.publish(document)
-    assert machine.service.workflow("one") is None
+    assert machine.store.get_version("one") is None
     assert listens(machine, "/a") is None
 
 

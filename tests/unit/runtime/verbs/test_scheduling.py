@@ -131,9 +131,9 @@ def firing(node: str = "a", workflow_id: str = "wf", at: str = "2026-11-21T02:30
 def test_an_instant_starts_one_run_however_often_it_fires() -> None:
     built, _ = engine()
     publish(built, {"a": schedule(rate="1h"), "b": {"type": "manual"}})
-    [first] = arrive(built.world, built.service.versions, firing())
-    [again] = arrive(built.world, built.service.versions, firing())
-    [later] = arrive(built.world, built.service.versions, firing(at="2026-11-21T03:30:00+00:00"))
+    [first] = arrive(built.world, firing())
+    [again] = arrive(built.world, firing())
+    [later] = arrive(built.world, firing(at="2026-11-21T03:30:00+00:00"))
     assert (first.run_id, first.replay, again.run_id, again.replay) == (first.run_id, False, first.run_id, True)
     assert later.run_id != first.run_id
     assert built.service.run(first.run_id).inputs == {"scheduled_at": "2026-11-21T02:30:00.000Z", "node": "a"}
@@ -143,8 +143,8 @@ def test_an_instant_starts_one_run_however_often_it_fires() -> None:
 def test_a_firing_of_a_schedule_that_is_no_more_starts_nothing(late: dict[str, Any]) -> None:
     built, _ = engine()
     publish(built, {"a": schedule(rate="1h"), "b": {"type": "manual"}, "off": schedule(False, rate="1h")})
-    assert arrive(built.world, built.service.versions, late) == []
-    assert built.service.runs(RunFilter()).items == ()
+    assert arrive(built.world, late) == []
+    assert built.service.search(RunFilter()).items == ()
 
 
 @pytest.mark.parametrize("broken", [

@@ -40,7 +40,7 @@ def test_twenty_at_once_are_one_run(either: Any) -> None:
         started = list(threads.map(lambda _: either.service.start("small", {"n": 1}, key="order 7"), range(20)))
     assert len({start.run_id for start in started}) == 1
     assert sum(not start.replay for start in started) == 1
-    assert len(either.service.runs(RunFilter()).items) == 1
+    assert len(either.service.search(RunFilter()).items) == 1
     either.drain()
     assert either.calls == {"a": 1}
 
@@ -65,12 +65,12 @@ def test_a_key_whose_owner_died_before_it_made_the_run_makes_it_now(machine: Any
     machine.service.publish({"id": "small", "nodes": NODES})
     faults = type(machine.faults)()
     dying = replace(machine.world, store=faults.before(machine.store))
-    service = Service(dying, machine.service.versions, machine.service.signer)
+    service = Service(dying, machine.service.signer)
     service.start("small", {}, key="counted")
     faults.at = faults.calls + faults.names.index("create_run") + 1
     with pytest.raises(type(faults.error)):
         service.start("small", {}, key="k")
-    assert len(machine.service.runs(RunFilter()).items) == 1
+    assert len(machine.service.search(RunFilter()).items) == 1
     started = machine.service.start("small", {}, key="k")
     assert started.replay
     machine.drain()
@@ -82,7 +82,7 @@ def test_a_run_whose_message_was_lost_starts_a_little_later(machine: Any) -> Non
     faults = type(machine.faults)()
     faults.at, faults.error = 1, StoreUnavailable("the queue is away")
     dying = replace(machine.world, queue=faults.before(machine.queue))
-    service = Service(dying, machine.service.versions, machine.service.signer)
+    service = Service(dying, machine.service.signer)
     with pytest.raises(StoreUnavailable) as told:
         service.start("small", {})
     machine.drain()
@@ -98,7 +98,7 @@ def test_what_cannot_be_started_leaves_no_run(either: Any) -> None:
         either.service.start("small", {}, key="k" * 500)
     with pytest.raises(LimitExceeded):
         either.service.start("small", "x" * 300_000)
-    assert either.service.runs(RunFilter()).items == ()
+    assert either.service.search(RunFilter()).items == ()
 
 
 # -- numbers ----------------------------------------------------------------------------------------------------------
@@ -126,7 +126,7 @@ def test_the_runs_of_a_numbered_workflow_are_counted(either: Any) -> None:
     with ThreadPoolExecutor(10) as threads:
         started = list(threads.map(lambda _: either.service.start("small", {}), range(10)))
     assert sorted(start.number for start in started) == list(range(1, 11))
-    assert {number_of(head) for head in either.service.runs(RunFilter()).items} == set(range(1, 11))
+    assert {number_of(head) for head in either.service.search(RunFilter()).items} == set(range(1, 11))
     again = either.service.rerun(started[0].run_id)
     assert again.number == 11
     publish(either, NEWER, numbered=True)
@@ -146,7 +146,7 @@ def test_a_workflow_that_is_not_numbered_counts_nothing(machine: Any) -> None:
     machine.service.publish({"id": "small", "nodes": NODES})
     faults = type(machine.faults)()
     counting = replace(machine.world, store=faults.before(machine.store))
-    started = Service(counting, machine.service.versions, machine.service.signer).start("small", {})
+    started = Service(counting, machine.service.signer).start("small", {})
     assert started.number is None
     assert "count" not in faults.names
 

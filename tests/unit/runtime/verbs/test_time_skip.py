@@ -37,9 +37,9 @@ def machine(machine: Any) -> Any:
     """One on which runs have a time of their own, and call each other."""
     runs = dict(machine.world.kind_code)
     machine.world = replace(machine.world, ahead_ms=own_times(machine.store, machine.clock), kind_code=runs, notify=told)
-    runs["workflow"] = caller(machine.world, machine.service.versions)
-    machine.service = Service(machine.world, Versions(machine.store, machine.world.kinds), machine.service.signer)
-    machine.runner = Runner(machine.world, machine.service.versions)
+    runs["workflow"] = caller(machine.world)
+    machine.service = Service(machine.world, machine.service.signer)
+    machine.runner = Runner(machine.world)
     return machine
 
 
@@ -140,7 +140,7 @@ def test_another_process_goes_on_with_the_time_that_the_run_has(machine: Any) ->
     rest(machine)
     machine.service.skip(run_id)
     machine.clock.advance(STAY_MS)
-    again = Runner(machine.world, Versions(machine.store, machine.world.kinds))
+    again = Runner(replace(machine.world, versions=Versions(machine.store, machine.world.kinds)))
     machine.runner = again
     assert machine.invoke(Message(run_id, "sweep")) is InvocationEnd.ENDED
     assert machine.view(run_id).status == "completed"

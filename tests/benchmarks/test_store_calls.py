@@ -1,0 +1,30 @@
+"""What a call of the store takes is measured call by call."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pytest
+
+sys.path.append(str(Path(__file__).parents[2]))
+
+from benchmarks import store_calls
+
+
+def test_each_commit_of_a_chain_is_one_call(tmp_path: Path) -> None:
+    times = store_calls.chain_of(3, tmp_path / "runs.db")
+    assert (len(times["append"]), len(times["take_lease"])) == (4, 1)
+    assert min(map(min, times.values())) > 0
+
+
+def test_runs_side_by_side_share_transactions(tmp_path: Path) -> None:
+    times = store_calls.chain_of(3, tmp_path / "runs.db", runs=5)
+    assert 0 < len(times["together"]) < len(times["append"]) == 20
+
+
+def test_a_table_holds_the_loop_for_its_answer(capsys: pytest.CaptureFixture[str]) -> None:
+    times = store_calls.chain_of(1, None, answer_ms=2)
+    assert min(times["append"]) >= 2_000
+    store_calls.table("a table", times)
+    assert "append" in capsys.readouterr().out
