@@ -13,7 +13,7 @@ def unset_names(document: Mapping[str, JSON], value_of: Callable[[str], str | No
     must compile."""
     return tuple(
         Finding(
-            "unset_env", f"env.{place}", f"`{name}` is unset or empty here: a node that reads it fails",
+            "unset_env", f"env.{place}", f"`{name}` is not set here, or is empty: a node that reads it fails",
             f"Set `{name}` in the environment of the process that runs the workflow.", severity=Severity.WARNING,
         )
         for place, name in enumerate(document.get("env", ())) if not value_of(name)
