@@ -29,10 +29,10 @@ def unfit_arguments(draft: Draft, body: DraftBody) -> Iterator[Finding]:
         for place, name in node.kind.functions(node.document.with_).items():
             if name in signatures:
                 known = known or readable(draft)
-                yield from _judged(node, place, name, signatures[name], known)
+                yield from _checked(node, place, name, signatures[name], known)
 
 
-def _judged(node: DraftNode, place: str, name: str, read: Callable[[], Signature], known: Known) -> Iterator[Finding]:
+def _checked(node: DraftNode, place: str, name: str, read: Callable[[], Signature], known: Known) -> Iterator[Finding]:
     assert node.kind is not None and node.kind.arguments is not None
     try:
         signature = read()

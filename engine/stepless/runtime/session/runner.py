@@ -57,7 +57,7 @@ class Runner:
             return InvocationEnd.RESTS
         finally:
             session.close()
-            if self.sessions.get(run_id) is session:  # else the lease ran out, and another message took the run up here
+            if self.sessions.get(run_id) is session:  # else the lease expired, and another session runs here
                 del self.sessions[run_id]
 
     def _runs_here(self, run_id: str) -> bool:
