@@ -232,7 +232,7 @@ class RecoversInSilence(Session):
 class DropsEarlyAnswers(Signals):
     """An answer that comes before its question is marked as taken and forgotten."""
 
-    def ripe(self, state: State) -> list[Fact]:
+    def no_longer_early(self, state: State) -> list[Fact]:
         if self._early:
             self._world.store.take_signals(self._run_id, self._early)
         self._early = []
