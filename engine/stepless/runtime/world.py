@@ -25,9 +25,9 @@ def never_ahead(run_id: str) -> int:
 
 @dataclass(frozen=True, slots=True)
 class World:
-    """The adapters and settings of one process, created by `runtime/wiring` only. `kind_code` holds the code of the effectful kinds
-    by name. `calendar` is None if the process fires schedules itself. `news` is None unless this process serves every run of the
-    store. `runner_timeout_s` is the time after which the deployment kills an invocation; None if there is no limit."""
+    """The adapters and settings of one process, created by `runtime/wiring` only. `kind_code` holds the code of the effectful
+    kinds by name. `calendar` is None if the process fires schedules itself. `news` is None unless this process serves every run
+    of the store. `runner_timeout_s` is the time after which the deployment kills an invocation; None if there is no limit."""
 
     store: Store
     queue: Queue
