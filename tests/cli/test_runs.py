@@ -178,7 +178,7 @@ def test_an_answer_goes_on_by_the_exit_that_it_names(say: Say, paused: str) -> N
 def test_an_answer_that_was_given_is_not_asked_for_again(say: Say, paused: str) -> None:
     assert "Nobody serves" in say("runs", "resume", paused, "--exit", "rejected")[1]
     code, _, complaint = say("runs", "resume", paused, "--exit", "approved")
-    assert code == 2 and "this was decided before: rejected" in complaint
+    assert code == 2 and "this was already decided: rejected" in complaint
     assert "approve?" not in say("runs", "cancel", paused, "--go")[1]
 
 

@@ -174,15 +174,15 @@ class DispatchesBeforeItCommits(Session):
         await asyncio.sleep(0)
         await self._with_retries(lambda: self._log.append(decision.events))
         await self._mark_taken()
-        return [*await self._claim_deadlines(decision), *self._signals.ripe(self._state)]
+        return [*await self._claim_deadlines(decision), *self._signals.no_longer_early(self._state)]
 
 
 class TakesBeforeItCommits(Signals):
     """Signals are marked as taken when they are read."""
 
-    def _tell(self, state: State, signals: Iterable[Signal]) -> list[Fact]:
-        facts = super()._tell(state, signals)
-        self._world.store.take_signals(self._run_id, self.told)
+    def _to_facts(self, state: State, signals: Iterable[Signal]) -> list[Fact]:
+        facts = super()._to_facts(state, signals)
+        self._world.store.take_signals(self._run_id, self.unmarked)
         return facts
 
 
@@ -200,7 +200,7 @@ class DropsBusyHints(Runner):
     def _open(self, head: RunHead, lease: Lease, budget: Budget) -> Session:
         return ForgetsTheLastLook(self._world, head, lease, budget)
 
-    def _turned_away(self, message: Message) -> InvocationEnd:
+    def _requeue(self, message: Message) -> InvocationEnd:
         return InvocationEnd.BUSY
 
 
@@ -232,7 +232,7 @@ class RecoversInSilence(Session):
 class DropsEarlyAnswers(Signals):
     """An answer that comes before its question is marked as taken and forgotten."""
 
-    def ripe(self, state: State) -> list[Fact]:
+    def no_longer_early(self, state: State) -> list[Fact]:
         if self._early:
             self._world.store.take_signals(self._run_id, self._early)
         self._early = []
@@ -274,8 +274,8 @@ class ForgetsTheHold(Session):
 class LosesTheHold(Signals):
     """A pause that is asked for is marked as taken, and that is all."""
 
-    def _tell(self, state: State, signals: Iterable[Signal]) -> list[Fact]:
-        return [fact for fact in super()._tell(state, signals) if not isinstance(fact, HoldChanged)]
+    def _to_facts(self, state: State, signals: Iterable[Signal]) -> list[Fact]:
+        return [fact for fact in super()._to_facts(state, signals) if not isinstance(fact, HoldChanged)]
 
 
 class ForgetsToEnd(Session):

@@ -159,4 +159,4 @@ def unexpected(error: Exception) -> Violation:
 
 def is_missing_blob(error: Exception) -> bool:
     """Whether what stands beside a log is gone: nothing goes on then, and nothing may go wrong."""
-    return isinstance(error, DamagedLog) and "the blob" in error.message and "is gone" in error.message
+    return isinstance(error, DamagedLog) and "the blob" in error.message and "is missing" in error.message

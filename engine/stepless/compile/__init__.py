@@ -1,8 +1,8 @@
-"""Document to graph, or to every finding about it: parse, judge, link. Pure: the same document gives the same graph.
+"""Compiles a document to a graph, or reports every finding about it. Pure: the same document always gives the same graph.
 
-`parse` reads YAML or JSON; `compile_document` answers the graph that runs walk, or raises with all that is wrong at once;
-`compile_stored` does so for a version that was judged when it was published; `check_document` only judges; `content_hash` names
-a version; `json_schema` is what editors complete from. Each is imported when it is first used: a runner never judges.
+`parse` reads YAML or JSON. `compile_document` returns the graph that runs execute, or raises with all findings at once.
+`compile_stored` compiles a published version without checking it again. `check_document` only checks. `content_hash` identifies a
+version. `json_schema` is for editors. Each is imported on first use, so that a runner never loads the checks.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""A document as JSON: whether it is, and the hash that its version is known by."""
+"""Checks that a document is JSON, and computes the content hash that identifies its version."""
 
 from __future__ import annotations
 
@@ -13,21 +13,22 @@ from stepless.model.json import JSON
 
 
 def content_hash(document: Mapping[str, JSON]) -> str:
-    """SHA-256, in hex, of the document's JSON without spaces.
+    """SHA-256, in hexadecimal, of the document's JSON without spaces.
 
-    Layout, comments and the language (YAML or JSON) change nothing. The order of keys does, because it has a meaning: of
-    nodes and edges (docs/semantics.md#edge-order), of cases, of an object that a loop runs over. `json_findings` must be empty.
+    Layout, comments and the language (YAML or JSON) do not affect it. The order of keys does, because it is significant: for
+    nodes and edges (docs/semantics.md#edge-order), for cases, and for an object that a loop iterates over. `json_findings` must
+    be empty.
     """
     return sha256(dumps(document, ensure_ascii=False, separators=(",", ":"), allow_nan=False).encode()).hexdigest()
 
 
 def json_findings(document: JSON) -> Iterator[Finding]:
-    """What keeps a Python value from being a JSON document; stops at a value that is nested too deep."""
+    """The reasons why a Python value is not a JSON document; stops at a value that is nested too deeply."""
     return iter(()) if _is_json(document) else _json_findings(document)
 
 
 def _is_json(document: JSON) -> bool:
-    """The common answer, quickly: level by level, without keeping track of places."""
+    """A fast check for the common case: level by level, without recording places."""
     level = [document]
     for _ in range(MAX_DOCUMENT_DEPTH + 1):
         inner: list[JSON] = []
@@ -42,7 +43,7 @@ def _is_json(document: JSON) -> bool:
                 return False
         if not inner:
             return True
-        if len(inner) > MAX_DOCUMENT_BYTES:  # a value that holds itself, probably
+        if len(inner) > MAX_DOCUMENT_BYTES:  # probably a value that contains itself
             return False
         level = inner
     return False
@@ -53,8 +54,8 @@ def _json_findings(document: JSON) -> Iterator[Finding]:
     while stack:
         value, path, depth = stack.pop()
         if depth > MAX_DOCUMENT_DEPTH:
-            told = f"values are nested deeper than {MAX_DOCUMENT_DEPTH} levels"
-            yield Finding("nested_too_deep", path, told, "Make it flatter.")
+            message = f"values are nested deeper than {MAX_DOCUMENT_DEPTH} levels"
+            yield Finding("nested_too_deep", path, message, "Reduce the nesting.")
             return
         if isinstance(value, Mapping):
             for key, inner in value.items():
@@ -62,7 +63,7 @@ def _json_findings(document: JSON) -> Iterator[Finding]:
                 if isinstance(key, str) and _encodable(key):
                     stack.append((inner, where, depth + 1))
                 else:
-                    yield Finding("not_json", where, f"the key {key!a} is no text", "Quote it.")
+                    yield Finding("not_json", where, f"the key {key!a} is not text", "Quote it.")
         elif isinstance(value, list):
             stack.extend((inner, f"{path}.{place}", depth + 1) for place, inner in enumerate(value))
         elif fault := _scalar_fault(value):
@@ -71,14 +72,14 @@ def _json_findings(document: JSON) -> Iterator[Finding]:
 
 def _scalar_fault(value: JSON) -> str | None:
     if isinstance(value, str):
-        return None if _encodable(value) else "half of a surrogate pair is no character"
+        return None if _encodable(value) else "half of a surrogate pair is not a character"
     if value is None or isinstance(value, bool):
         return None
     if isinstance(value, int):
         return None if value.bit_length() <= MAX_INTEGER_BITS else f"a number of more than {MAX_INTEGER_BITS} bits"
     if isinstance(value, float):
-        return None if isfinite(value) else f"{value} is no number in JSON"
-    return f"a {type(value).__name__} is no JSON"
+        return None if isfinite(value) else f"{value} is not a number in JSON"
+    return f"a {type(value).__name__} is not JSON"
 
 
 def _encodable(text: str) -> bool:

@@ -1,4 +1,4 @@
-"""A document in, a graph or every finding out."""
+"""Compiles a document to a graph, or refuses it with every finding."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from stepless.compile.draft import Draft, draft_of, readable
 from stepless.compile.fields import fill
 from stepless.compile.link import link
 from stepless.compile.params import fit
-from stepless.compile.shape import judged
+from stepless.compile.shape import validated
 from stepless.errors import DocumentRefused
 from stepless.limits import MAX_COUNTED_FINDINGS, MAX_EDGES, MAX_FINDINGS, MAX_NODES
 from stepless.model.findings import Finding, Severity
@@ -52,20 +52,19 @@ BODY_CHECKS: Final = (
     tool_checks.wired_tools,
     tool_checks.idle_tool_settings,
 )
-"""Asked of every body, each for one fault. What concerns one value alone is judged by `model.validation`."""
+"""The checks of every body, each for one fault. Single values are checked by `model.validation`."""
 
 
 def compile_document(
     document: Mapping[str, JSON], kinds: Kinds, *, entries: Sequence[str] | None = None, functions: Callables | None = None,
 ) -> Graph:
-    """The graph of a document, of what `entries` reach (None: of all roots), with the warnings about it.
+    """The graph of the nodes that `entries` reach (None: all roots), with the warnings about the document.
 
-    `functions` are the callables that `function` nodes may call, and with their signatures what they may be given; None leaves
-    that open. Raises `DocumentRefused` with all
-    its errors, in document order, and `InvalidRequest` for an entry that is no node of the document's own. The whole
-    document is judged, whatever the entries.
+    `functions` are the callables that `function` nodes may call, with their signatures; None allows any. Raises `DocumentRefused`
+    with all errors, in document order, and `InvalidRequest` for an entry that is not a node at the top level. The whole document
+    is checked, regardless of the entries.
     """
-    findings, draft = _judge(document, kinds, functions)
+    findings, draft = _check(document, kinds, functions)
     errors = [finding for finding in findings if finding.severity is Severity.ERROR]
     if errors or draft is None:
         raise DocumentRefused(_capped(errors))
@@ -76,16 +75,16 @@ def compile_document(
 def check_document(
     document: Mapping[str, JSON], kinds: Kinds, *, functions: Callables | None = None,
 ) -> tuple[Finding, ...]:
-    """Every error and warning about a document, in document order; at most MAX_FINDINGS, then how many more."""
-    return _capped(_judge(document, kinds, functions)[0])
+    """Every error and warning about a document, in document order. At most MAX_FINDINGS, then one with the number of the rest."""
+    return _capped(_check(document, kinds, functions)[0])
 
 
-def _judge(
+def _check(
     document: Mapping[str, JSON], kinds: Kinds, functions: Callables | None,
 ) -> tuple[list[Finding], Draft | None]:
     if findings := list(json_findings(document)):
         return findings, None
-    draft = draft_of(document, kinds, judged, functions)
+    draft = draft_of(document, kinds, validated, functions)
     if crowd := _crowd(draft):
         return crowd, None
     found: dict[tuple[str, str, str], Finding] = {}
@@ -99,7 +98,7 @@ def _judge(
 
 
 def _findings(draft: Draft) -> Iterator[Finding]:
-    """Every finding, as they are found; the draft is filled when the last one has been taken."""
+    """Every finding, in the order of the checks. The draft is complete only after the last one has been consumed."""
     yield from draft.findings
     known = readable(draft)
     for node in draft.nodes:
@@ -115,19 +114,19 @@ def _findings(draft: Draft) -> Iterator[Finding]:
 
 
 def _crowd(draft: Draft) -> list[Finding]:
-    """Too many nodes or edges: nothing else is worth telling, or would take too long to find out."""
+    """The findings of too many nodes or edges. Such a document is not checked further, since that would take too long."""
     numbers = {
         "nodes": (sum(len(body.nodes) for body in draft.bodies), MAX_NODES),
         "edges": (sum(len(body.edges) for body in draft.bodies), MAX_EDGES),
     }
     return [
-        Finding(f"too_many_{name}", name, f"{number} {name}, at most {most} are possible", "Call other workflows from it.")
+        Finding(f"too_many_{name}", name, f"{number} {name}, at most {most} are allowed", "Call other workflows from it.")
         for name, (number, most) in numbers.items() if number > most
     ]
 
 
 def _in_document_order(findings: Iterable[Finding], document: Mapping[str, JSON]) -> list[Finding]:
-    """By the place that the path leads to; what is not there (a missing field) comes after what is."""
+    """Sorts by the place that the path leads to. A path to a missing field comes after the existing ones."""
     places: dict[int, dict[str, int]] = {}
 
     def key(finding: Finding) -> tuple[int, ...]:
@@ -156,5 +155,5 @@ def _capped(findings: Sequence[Finding]) -> tuple[Finding, ...]:
         return tuple(findings)
     severity = Severity.ERROR if any(finding.severity is Severity.ERROR for finding in findings) else Severity.WARNING
     counted = f"{more}" if len(findings) < MAX_COUNTED_FINDINGS else f"at least {more}"
-    rest = Finding("more_findings", "", f"and {counted} more findings", "Mend these first.", severity=severity)
+    rest = Finding("more_findings", "", f"and {counted} more findings", "Fix these first.", severity=severity)
     return (*findings[:MAX_FINDINGS], rest)

@@ -1,4 +1,4 @@
-"""Who stands on every path: dominators of a graph without cycles, and what follows from them. Near-linear, no recursion."""
+"""Computes the dominators of an acyclic graph, and the fork depths that result from them. Near-linear, no recursion."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from stepless.compile.order import Links
 
 
 class Tree:
-    """A tree that grows by leaves, of the nodes 0 … n−1 below a root that is no node (numbered n).
+    """A tree of the nodes 0 … n−1 below a virtual root (numbered n). Nodes are added as leaves.
 
-    `parents[v]` is v's parent. `meet` finds the lowest common ancestor in logarithmic time over jump pointers:
-    E. W. Myers, An applicative random-access stack (1983). `close` numbers the tree once it is complete; `holds` answers
-    in constant time by the intervals of an Euler tour.
+    `parents[v]` is v's parent. `meet` finds the lowest common ancestor in logarithmic time by jump pointers: E. W. Myers, An
+    applicative random-access stack (1983). `close` numbers the complete tree, so that `holds` takes constant time by the
+    intervals of an Euler tour.
     """
 
     def __init__(self, size: int) -> None:
@@ -43,12 +43,12 @@ class Tree:
         return one
 
     def close(self, grown: Sequence[int]) -> None:
-        """Numbers the nodes, given in an order in which parents come first."""
+        """Numbers the nodes. `grown` lists them with parents before their children."""
         sizes = [1] * (self.root + 1)
         for node in reversed(grown):
             sizes[self.parents[node]] += sizes[node]
         self.first = [0] * (self.root + 1)
-        free = [1] * (self.root + 1)  # by node: the first number not given to a child yet
+        free = [1] * (self.root + 1)  # by node: the first number that is not yet assigned to a child
         for node in grown:
             parent = self.parents[node]
             self.first[node] = free[parent]
@@ -61,11 +61,11 @@ class Tree:
         return self.first[ancestor] <= self.first[node] < self.last[ancestor]
 
     def count_below(self, node: int) -> int:
-        """How many nodes are strictly below it."""
+        """How many nodes are strictly below `node`."""
         return self.last[node] - self.first[node] - 1
 
     def below(self, nodes: Collection[int]) -> dict[int, tuple[int, ...]]:
-        """For each of `nodes`, the nodes strictly below it, in rising order."""
+        """For each of `nodes`, the nodes strictly below it, in ascending order."""
         numbered = [0] * (self.root + 1)
         for node, number in enumerate(self.first):
             numbered[number] = node
@@ -73,11 +73,11 @@ class Tree:
 
 
 def dominator_tree(order: Sequence[int], predecessors: Links) -> Tree:
-    """The tree in which a node's parent is its immediate dominator; nodes that several entries reach hang from the root.
+    """The tree in which a node's parent is its immediate dominator. Nodes that several entries reach are children of the root.
 
     In topological order the immediate dominator is the lowest common ancestor of the predecessors: one pass of K. D. Cooper,
-    T. J. Harvey and K. Kennedy, A simple, fast dominance algorithm (2001), which needs more only for cycles. With the order
-    reversed and successors for predecessors it is the tree of post-dominators.
+    T. J. Harvey and K. Kennedy, A simple, fast dominance algorithm (2001), which needs more passes only for cycles. With the
+    order reversed, and successors in place of predecessors, the result is the tree of post-dominators.
     """
     tree = Tree(len(order))
     for node in order:
@@ -94,9 +94,9 @@ def fork_depths(order: Sequence[int], successors: Links, above: Tree, behind: Tr
     """By node, the number of forks (nodes with two targets or more) that strictly dominate it and that it does not
     post-dominate. Linear: with d the immediate dominator of v,
 
-    * if v post-dominates d, it is the number of d: a fork f above d is post-dominated by v exactly if it is by d, since
-      whatever passes v after f has passed d before, and whatever passes d goes on to v;
-    * if not, v post-dominates no fork above d either (the way from f to d could go on past v), so it is the number of all
+    * If v post-dominates d, the number is that of d. A fork f above d is post-dominated by v exactly if it is by d, since every
+      path from f to v passes d, and every path from d passes v.
+    * Otherwise v post-dominates no fork above d either, since a path from f to d may bypass v. The number is then that of all
       forks from d upwards.
     """
     forks = [0] * (above.root + 1)  # among the node and its dominators

@@ -1,6 +1,6 @@
-"""The document between reading and linking: nodes with their kinds, bodies inside bodies, edges by name.
+"""The document between reading and linking: nodes with their kinds, nested bodies, and edges by name.
 
-A draft exists for faulty documents too, with gaps where something could not be read; only a draft without errors is linked.
+A faulty document has a draft too, with gaps where something could not be read. Only a draft without errors is linked.
 """
 
 from __future__ import annotations
@@ -25,14 +25,14 @@ if TYPE_CHECKING:
 
 HANDLE_ALIASES: Mapping[str, str] = {"onError": ERROR}
 SCOPES = ("loop", "parallel", "workflow", "inputs", "input", "run")
-_FEW = 8  # neighbours: up to so many a tuple takes less room than a dictionary, and is searched as fast
+_FEW = 8  # neighbours: up to this number, a tuple is smaller than a dictionary and as fast to search
 
 
 @dataclass(frozen=True, slots=True)
 class Shape:
-    """What could be read of a document or body. `edge_places` are the places in `edges` of the edges that could be read;
-    `unreadable` the node ids that could not, `untyped` those of nodes whose type could not. `incomplete` is true when some
-    node or edge was left out."""
+    """The readable part of a document or body. `edge_places` are the indexes in `edges` of the readable edges. `unreadable` are
+    the ids of unreadable nodes, `untyped` those of nodes with an unreadable type. `incomplete` is true if a node or an edge was
+    left out."""
 
     document: BodyView
     findings: tuple[Finding, ...] = ()
@@ -43,19 +43,19 @@ class Shape:
 
 
 Read: TypeAlias = Callable[[Mapping[str, JSON], str, type[BodyView]], Shape]
-"""Reads a document, or the body at a path, to be looked at as that view: `shape.judged`, or `as_written`."""
+"""Reads a document, or the body at a path, through a view: `shape.validated`, or `as_written`."""
 
 
 def as_written(raw: Mapping[str, JSON], path: str, view: type[BodyView]) -> Shape:
-    """`raw` as it stands: for what was judged before."""
+    """`raw` without validation, for a document that was validated before."""
     document = view(raw)
     return Shape(document, edge_places=range(len(document.edges)))
 
 
 @dataclass(frozen=True, slots=True)
 class Fields:
-    """What the parts of a node that hold references were compiled to. `values` are a container's EXPRESSION fields that are
-    no texts; `mentions` the references, by the dotted place in the node where they stand."""
+    """The compiled parts of a node. `values` are the EXPRESSION fields of a container that are not texts. `mentions` are the
+    references, by their dotted place in the node."""
 
     config: Config
     values: Mapping[str, Template] = field(default_factory=dict)
@@ -68,8 +68,8 @@ class Fields:
 
 @dataclass(slots=True, eq=False)
 class DraftNode:
-    """`kind` is None when it is unknown, `params` when they do not fit or nobody asked for them, `exits` (without `error`) when
-    they are not known."""
+    """A node of a draft. `kind` is None if it is unknown, `params` if they do not fit or were not needed, and `exits` (without
+    `error`) if they are not known."""
 
     id: str
     place: int
@@ -87,13 +87,13 @@ class DraftNode:
 
     @property
     def all_exits(self) -> tuple[str, ...]:
-        """With `error`, which every kind has."""
+        """The exits including `error`, which every kind has."""
         return (*(self.exits or ()), ERROR)
 
 
 @dataclass(frozen=True, slots=True)
 class DraftEdge:
-    """`home` and `place` say where it is written: in the `after` of a node, or in the `edges` of a body."""
+    """An edge of a draft. `home` and `place` locate it in the document: in the `after` of a node, or in the `edges` of a body."""
 
     source: str
     handle: str
@@ -123,8 +123,8 @@ class DraftEdge:
 
 @dataclass(slots=True, eq=False)
 class DraftBody:
-    """One level of the document. `successors` and `predecessors` are by place, without doubles, self edges and unknown ends.
-    `incomplete`: some node or edge could not be read, so what is missing proves nothing."""
+    """One level of the document. `successors` and `predecessors` are by place, without duplicates, self edges and unknown ends.
+    `incomplete` means that a node or an edge could not be read, so that checks must not draw conclusions from missing parts."""
 
     path: str
     owner: DraftNode | None
@@ -144,12 +144,12 @@ class DraftBody:
 
     @property
     def order(self) -> Collection[DraftNode]:
-        """The nodes, each at its place."""
+        """The nodes in the order of their places."""
         return self.nodes.values()
 
     @property
     def fed(self) -> Mapping[str, set[str]]:
-        """The params of each node into which an edge leads."""
+        """The params of each node that an edge feeds."""
         if self._fed is None:
             fed: dict[str, set[str]] = {}
             for edge in self.edges:
@@ -160,7 +160,7 @@ class DraftBody:
 
     @property
     def tools(self) -> Mapping[str, list[DraftNode]]:
-        """The nodes that others run themselves, each with those that do: they are no part of the graph."""
+        """The nodes that are tools, each with the nodes that run it. Tools are not part of the graph."""
         if self._tools is None:
             tools: dict[str, list[DraftNode]] = {}
             for user in self.order:
@@ -174,7 +174,8 @@ class DraftBody:
 
 @dataclass(slots=True, eq=False)
 class Draft:
-    """`bodies` from the outside in, in document order; `functions` the callables that are registered, None when nobody knows."""
+    """A document between reading and linking. `bodies` are ordered from the outside in, then by document order. `functions` are
+    the registered callables, None if they are unknown."""
 
     document: DocumentView
     bodies: list[DraftBody]
@@ -187,18 +188,18 @@ class Draft:
         return (node for body in self.bodies for node in body.order)
 
     def named(self, name: str) -> Iterator[DraftNode]:
-        """The nodes of an id, wherever they are."""
+        """The nodes with an id, in all bodies."""
         return (body.nodes[name] for body in self.bodies if name in body.nodes)
 
     def names(self) -> Collection[str]:
-        """The id of every node."""
+        """The ids of all nodes."""
         if len(self.bodies) == 1:
             return self.bodies[0].nodes.keys()
         return {name for body in self.bodies for name in body.nodes}
 
 
 def draft_of(raw: Mapping[str, JSON], kinds: Kinds, read: Read, functions: Callables | None = None) -> Draft:
-    """The draft of a document, with the findings of reading it."""
+    """The draft of a document, with the findings from reading it."""
     shape = read(raw, "", DocumentView)
     assert isinstance(shape.document, DocumentView)
     draft = Draft(shape.document, [], list(shape.findings), kinds, functions)
@@ -207,7 +208,7 @@ def draft_of(raw: Mapping[str, JSON], kinds: Kinds, read: Read, functions: Calla
 
 
 def readable(draft: Draft) -> Callable[[str], bool]:
-    """Whether a reference may start with a name: that of a scope, or of a node somewhere, one that cannot be read included."""
+    """Whether a reference may start with a name: that of a scope or of any node, including unreadable ones."""
     names = draft.names()
     others = {*SCOPES, *(name for body in draft.bodies for name in body.unreadable)}
     return lambda name: name in names or name in others
@@ -237,11 +238,11 @@ def _body_of(shape: Shape, path: str, owner: DraftNode | None) -> DraftBody:
 def _add_inner(draft: Draft, node: DraftNode, read: Read) -> None:
     raw = node.document.with_.get("body")
     if not isinstance(raw, dict):
-        return  # the kind's own parameters demand a body
+        return  # the check of the kind's parameters reports a missing body
     path = f"{node.path}.with.body"
     if node.body.depth == MAX_NESTED_CONTAINERS:
-        told = f"containers are nested deeper than {MAX_NESTED_CONTAINERS} levels"
-        draft.findings.append(Finding("nested_too_deep", path, told, "Call another workflow from here.", node.id))
+        message = f"containers are nested deeper than {MAX_NESTED_CONTAINERS} levels"
+        draft.findings.append(Finding("nested_too_deep", path, message, "Call another workflow from here.", node.id))
         return
     shape = read(raw, path, BodyView)
     draft.findings.extend(shape.findings)
@@ -282,7 +283,7 @@ def _wire(body: DraftBody) -> None:
 
 
 def _joined_by(places: Collection[int], place: int) -> Collection[int]:
-    """The neighbours with another one, in the order of arrival and without doubles."""
+    """The neighbours with another one, in insertion order and without duplicates."""
     if isinstance(places, dict):
         places[place] = None
     elif place not in places:

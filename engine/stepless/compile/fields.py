@@ -1,4 +1,4 @@
-"""Everything in a node that holds references, compiled: the fields of `with`, each by its part, and the contracts."""
+"""Compiles the parts of a node that may hold references: the fields of `with`, each by its part, and the contracts."""
 
 from __future__ import annotations
 
@@ -19,19 +19,19 @@ Known = Callable[[str], bool]
 T = TypeVar("T", Expression, Template, Contract)
 ELSE: Final = "else"
 _LANGUAGE: Final = "See its operators and functions in the reference; text in an expression needs quotes of its own: `'text'`."
-_SCHEMA: Final = "A schema is an object, like `{type: string}`; see json-schema.org for its words."
-_NO_TEMPLATE: Final = compile_template({}, lambda name: False)  # shared, as is NOTHING: of many nodes all of `with` is literal
+_SCHEMA: Final = "A schema is an object, like `{type: string}`; see json-schema.org for its keywords."
+_NO_TEMPLATE: Final = compile_template({}, lambda name: False)  # shared, like NOTHING: many nodes have only literals in `with`
 
 
 def fill(node: DraftNode, kind: Kind, known: Known) -> list[Finding]:
-    """Sets the `fields` of a node; answers what is wrong with them, in the order of `with`."""
+    """Sets the `fields` of a node. Returns the findings about them, in the order of `with`."""
     compiler = _Compiler(node, kind, known)
     node.fields = compiler.compile()
     return compiler.findings
 
 
 class _Compiler:
-    """Compiles the fields of one node; collects what is wrong in `findings` and what they read in `mentions`."""
+    """Compiles the fields of one node; collects faults in `findings` and references in `mentions`."""
 
     def __init__(self, node: DraftNode, kind: Kind, known: Known) -> None:
         self.node, self.kind, self.known = node, kind, known
@@ -66,7 +66,7 @@ class _Compiler:
         self.templates[name] = value
 
     def _keep_literal(self, name: str, value: JSON) -> None:
-        if self.kind.nature is not Nature.CONTAINER:  # a container's are read from its parameters
+        if self.kind.nature is not Nature.CONTAINER:  # those of a container are read from its parameters
             self.literals[name] = value
 
     def _keep_expression(self, name: str, value: JSON) -> None:
@@ -84,21 +84,21 @@ class _Compiler:
     def _keep_cases(self, name: str, value: JSON) -> None:
         for case, test in value.items() if isinstance(value, Mapping) else ():
             if not isinstance(test, str):
-                continue  # told as a misfit
+                continue  # reported as a misfit
             if test.strip() == ELSE:
                 self.cases.append(Case(case, None))
                 continue
-            expression = self._expression(f"with.{name}.{case}", test, told=f"case `{case}`: ")
+            expression = self._expression(f"with.{name}.{case}", test, prefix=f"case `{case}`: ")
             if expression is not None:
                 self.cases.append(Case(case, expression))
 
     # -- compiling --------------------------------------------------------------------------------------------------
 
-    def _expression(self, place: str, text: str, told: str = "") -> Expression | None:
+    def _expression(self, place: str, text: str, prefix: str = "") -> Expression | None:
         try:
             expression = compile_expression(text, self.known)
         except ExpressionError as error:
-            self.findings.append(self._refused(place, error, told))
+            self.findings.append(self._refused(place, error, prefix))
             return None
         if expression.references:
             self.mentions.append((place, expression.references))
@@ -115,7 +115,7 @@ class _Compiler:
         return template
 
     def _faults_inside(self, place: str, value: JSON) -> Iterator[tuple[str, ExpressionError]]:
-        """Every faulty text in a value of which some text is faulty."""
+        """The faulty texts in a value that contains at least one."""
         for where, text in texts_in(value, place):
             try:
                 template = compile_template(text, self.known)
@@ -132,8 +132,8 @@ class _Compiler:
         except AuthorError as error:
             inside = error.place.removeprefix(within)
             where = f"{self.node.path}.{place}" + (f".{inside}" if inside else "")
-            told, mend = f"`{place}`: {error.message}", error.mend or _SCHEMA
-            self.findings.append(Finding(error.code, where, told, mend, self.node.id))
+            message, mend = f"`{place}`: {error.message}", error.mend or _SCHEMA
+            self.findings.append(Finding(error.code, where, message, mend, self.node.id))
             return None
 
     def _answer_contract(self) -> Contract | None:
@@ -142,12 +142,12 @@ class _Compiler:
         if self.kind.nature is not Nature.PAUSE or not literal or not isinstance(fields, dict):
             return None
         if not all(isinstance(field, dict | bool) for field in fields.values()):
-            return None  # told as a misfit
+            return None  # reported as a misfit
         return self._contract("with.fields", {"type": "object", "properties": fields}, "properties.")
 
-    def _refused(self, place: str, error: ExpressionError, told: str = "") -> Finding:
+    def _refused(self, place: str, error: ExpressionError, prefix: str = "") -> Finding:
         source = f" in {error.source!r}" if error.source else ""
-        message = f"{told}{error.message} (character {error.offset + 1}{source})"
+        message = f"{prefix}{error.message} (character {error.offset + 1}{source})"
         stop = "" if error.mend.endswith(("?", ".")) else "."
         mend = f"{error.mend[:1].upper()}{error.mend[1:]}{stop}" if error.mend else _LANGUAGE
         return Finding(error.code, f"{self.node.path}.{place}", message, mend, self.node.id)
@@ -162,7 +162,7 @@ _PARTS: Final[Mapping[Part, Callable[[_Compiler, str, JSON], None]]] = {
 
 
 def texts_in(value: JSON, place: str) -> Iterator[tuple[str, str]]:
-    """Every text in a value, with the dotted place where it stands."""
+    """Every text in a value, with its dotted place."""
     if isinstance(value, str):
         yield place, value
     elif isinstance(value, dict):

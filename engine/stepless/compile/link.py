@@ -1,6 +1,7 @@
-"""Draft to graph: names become positions, and everything is worked out that a run would otherwise search for.
+"""Links a draft to a graph: names become positions, and everything that a run would otherwise search for is computed.
 
-The draft is taken apart on the way: what is linked is let go of, so that a large document and its graph are never whole at once.
+The draft is consumed during linking: each linked node is released, so that a large document and its graph are never both complete
+in memory.
 """
 
 from __future__ import annotations
@@ -34,7 +35,7 @@ from stepless.model.json import parse_path
 from stepless.model.kind import Part
 from stepless.model.policies import DEFAULT_JOIN, JoinRule, Merge
 
-_NEEDS: Final[Mapping[str, Callable[[int, int], int]]] = {  # of the branches there are, and `count`
+_NEEDS: Final[Mapping[str, Callable[[int, int], int]]] = {  # from the number of branches, and `count`
     "all": lambda branches, count: branches,
     "timeout": lambda branches, count: branches,
     "any": lambda branches, count: 1,
@@ -43,8 +44,8 @@ _NEEDS: Final[Mapping[str, Callable[[int, int], int]]] = {  # of the branches th
 
 
 def link(draft: Draft, version: str, entries: Sequence[str] | None, warnings: tuple[Finding, ...]) -> Graph:
-    """The graph of a draft without errors, of what `entries` reach; nothing is left of the draft. Near-linear in nodes and
-    edges. Raises `InvalidRequest` for an entry that is no node of the document's own."""
+    """The graph of the nodes that `entries` reach, for a draft without errors. Consumes the draft. Near-linear in nodes and
+    edges. Raises `InvalidRequest` for an entry that is not a node at the top level."""
     document, root = draft.document, draft.bodies[0]
     chosen = _places(root)
     if entries is not None:
@@ -69,7 +70,7 @@ def link(draft: Draft, version: str, entries: Sequence[str] | None, warnings: tu
 
 
 def _entry(root: DraftBody, name: str) -> DraftNode:
-    """The node to start at. Raises `InvalidRequest` when the document has none such of its own, or it is only a tool."""
+    """The node to start at. Raises `InvalidRequest` if the top level has no such node, or if the node is only a tool."""
     node = root.nodes.get(name)
     if node is not None and name not in root.tools:
         return node
@@ -80,7 +81,7 @@ def _entry(root: DraftBody, name: str) -> DraftNode:
 
 
 def _places(body: DraftBody) -> set[int]:
-    """Of all nodes but those that are only tools."""
+    """The places of all nodes except those that are only tools."""
     return set(range(len(body.nodes))) - {body.nodes[name].place for name in body.tools}
 
 
@@ -95,9 +96,9 @@ def _rate_limit(limit: RateLimitView | None) -> RateLimit | None:
 
 @dataclass(slots=True)
 class _Layout:
-    """What the nodes of a body need to know of each other, all by position. `merges` are the first that the edges of a param
-    state; `merges`, `losers` and `clocks` have entries only for those that have any. `tools` are by the id of the node that runs
-    them."""
+    """The relations between the nodes of a body, all by position. `merges` holds, for a param, the first merge that its edges
+    specify. `merges`, `losers` and `clocks` have entries only for nodes that have any. `tools` are by the id of the node that
+    runs them."""
 
     nodes: list[DraftNode]
     incoming: list[tuple[Edge, ...]]
@@ -118,7 +119,7 @@ _NO_TOOLS: Final[Mapping[str, Node]] = {}
 
 
 def _link_body(body: DraftBody, chosen: set[int], wave: int, depth: int) -> Body:
-    """`chosen` are places in the draft; `wave` and `depth` those of an entry."""
+    """Links one body. `chosen` are places in the draft; `wave` and `depth` are those of an entry."""
     layout = _lay_out(body, chosen, wave, depth)
     body.nodes, body.edges, body.successors, body.predecessors = {}, (), (), ()
     nodes = tuple([_link_node(layout, node, position) for position, node in enumerate(_taken(layout.nodes))])
@@ -151,14 +152,14 @@ def _lay_out(body: DraftBody, chosen: set[int], wave: int, depth: int) -> _Layou
 
 
 def _taken(nodes: list[DraftNode]) -> Iterator[DraftNode]:
-    """The nodes in order; the list forgets each before the next."""
+    """The nodes in order. Each is removed from the list before the next, so that its memory can be freed."""
     nodes.reverse()
     while nodes:
         yield nodes.pop()
 
 
 def _links(nodes: list[DraftNode], places: Links) -> list[tuple[int, ...]]:
-    """By position what a draft has by place."""
+    """Converts links by place in the draft to links by position in the graph."""
     if len(nodes) == len(places):
         return [tuple(places[node.place]) for node in nodes]
     position = {node.place: place for place, node in enumerate(nodes)}
@@ -177,7 +178,7 @@ def _clocks(nodes: list[DraftNode], branches: list[tuple[int, ...]], dominators:
 def _edges(
     body: DraftBody, nodes: list[DraftNode],
 ) -> tuple[list[tuple[Edge, ...]], list[tuple[Edge, ...]], dict[tuple[int, str], Merge]]:
-    """Edges of the chosen nodes: incoming and outgoing by node, and the merges that they state, by node and param."""
+    """Edges of the chosen nodes: incoming and outgoing by node, and the merges that they specify, by node and param."""
     position = {node.id: place for place, node in enumerate(nodes)}
     incoming: list[list[Edge]] = [[] for _ in nodes]
     outgoing: list[list[Edge]] = [[] for _ in nodes]
@@ -251,7 +252,7 @@ def _link_node(layout: _Layout, draft: DraftNode, position: int) -> Node:
 
 
 def _link_tools(layout: _Layout, draft: DraftNode) -> Mapping[str, Node]:
-    """The nodes that this one runs itself."""
+    """The nodes that this one runs as tools."""
     mine = layout.tools.get(draft.id)
     return {tool.id: _link_node(_ALONE, tool, 0) for tool in mine} if mine else _NO_TOOLS
 
@@ -272,7 +273,7 @@ def _link_params(layout: _Layout, merge: Merge, position: int, incoming: tuple[E
 
 @lru_cache(maxsize=256)
 def _handles(handles: frozenset[str]) -> frozenset[str]:
-    """The same set for all nodes with these handles: most have the one or none."""
+    """One shared set for all nodes with these handles, since most nodes have the same ones."""
     return handles
 
 
@@ -289,11 +290,11 @@ def _default_join(need: int) -> Join:
 
 
 def _link_container(draft: DraftNode, fields: Fields, wave: int, depth: int) -> Container | None:
-    """Read from the kind's parameters; a container kind has the field names of `loop` and `parallel`."""
+    """The container of a node, from the kind's parameters. Container kinds use the field names of `loop` and `parallel`."""
     body, params, kind = draft.inner, draft.params, draft.kind
     if body is None or params is None or kind is None:
         return None
-    draft.inner = None  # the body knows its owner: neither would go away by itself
+    draft.inner = None  # the body refers to its owner: without this, neither would be freed
     given = draft.document.with_
     mode = next(name for name in given if kind.parts.get(name) is Part.EXPRESSION and given[name] is not None)
     return Container(

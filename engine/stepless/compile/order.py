@@ -1,4 +1,4 @@
-"""Orders of a directed graph whose nodes are 0 … n−1: topological, longest paths, cycles, ancestors. No recursion."""
+"""Algorithms on a directed graph with the nodes 0 … n−1: topological order, longest paths, cycles, ancestors. No recursion."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ _CHUNK_BITS: Final = 1_024
 
 
 def topological_order(successors: Links, predecessors: Links) -> list[int]:
-    """Sources before targets, entries in rising order first. Nodes on cycles, and those behind, are left out.
+    """Sources before targets, with entries in ascending order first. Nodes on cycles, and nodes behind cycles, are left out.
 
     A. B. Kahn, Topological sorting of large networks (1962). Linear.
     """
     missing = [len(sources) for sources in predecessors]
     order = [node for node, count in enumerate(missing) if count == 0]
-    for node in order:  # grows while it is walked
+    for node in order:  # grows during the iteration
         for target in successors[node]:
             missing[target] -= 1
             if missing[target] == 0:
@@ -38,15 +38,15 @@ def longest_paths(order: Iterable[int], successors: Links, start: int = 0) -> li
 
 
 def cycles(successors: Links, predecessors: Links) -> list[list[int]]:
-    """At least one cycle if there is any, and no node in two of them; each as its nodes in edge direction. Linear.
+    """At least one cycle if there is any, without common nodes; each is the list of its nodes in edge direction. Linear.
 
-    Nodes that no cycle can hold are trimmed from both ends first. Then walks run ahead until they meet themselves, which
-    is a cycle, or a node that was walked before.
+    Nodes that cannot be on a cycle are removed from both ends first. Then each walk follows edges until it reaches itself, which
+    is a cycle, or a node of a former walk.
     """
     behind = set(topological_order(successors, predecessors))
     ahead = set(topological_order(predecessors, successors))
     suspects = [node for node in range(len(successors)) if node not in behind and node not in ahead]
-    walked: dict[int, int] = {}  # node → the walk that came through it
+    walked: dict[int, int] = {}  # node → the start of the walk that visited it
     found = []
     for start in suspects:
         walk: list[int] = []
@@ -61,7 +61,7 @@ def cycles(successors: Links, predecessors: Links) -> list[list[int]]:
 
 
 def reachable(starts: Iterable[int], successors: Links) -> set[int]:
-    """Everything that some path from `starts` leads to, the starts included."""
+    """All nodes that can be reached from `starts`, including the starts."""
     seen = set(starts)
     queue = deque(seen)
     while queue:
@@ -75,11 +75,11 @@ def reachable(starts: Iterable[int], successors: Links) -> set[int]:
 def not_upstream(
     pairs: Iterable[tuple[int, int]], order: Sequence[int], successors: Links, predecessors: Links,
 ) -> set[tuple[int, int]]:
-    """Of pairs (ancestor, node), those where no path leads from the first to the second. The graph has no cycle.
+    """Of the pairs (ancestor, node), those without a path from the first to the second. The graph must be acyclic.
 
-    Asked ancestors are taken some thousand at a time, in topological order, one bit each; the bits flow along the edges
-    between the first ancestor and the last node of the portion. So reading what is near costs little however large the
-    graph is, and the worst case is (asked ancestors / 1024) · edges.
+    Processes about a thousand requested ancestors at a time, in topological order, with one bit for each. The bits are propagated
+    along the edges between the first ancestor and the last node of the portion. So references to near nodes are cheap in a graph
+    of any size, and the worst case is (requested ancestors / 1024) · edges.
     """
     rank = [0] * len(order)
     for place, node in enumerate(order):
@@ -96,7 +96,7 @@ def not_upstream(
 def _missed(
     portion: Sequence[int], asked: dict[int, list[int]], rank: Sequence[int], order: Sequence[int], successors: Links,
 ) -> Iterator[tuple[int, int]]:
-    """The pairs of one portion of asked ancestors that no path joins."""
+    """The pairs of one portion of requested ancestors that no path connects."""
     bits = {ancestor: 1 << place for place, ancestor in enumerate(portion)}
     end = max(rank[node] for ancestor in portion for node in asked[ancestor])
     above: dict[int, int] = {}

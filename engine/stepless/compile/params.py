@@ -1,7 +1,7 @@
-"""A node's own parameters: `with` against the model of its kind.
+"""Validates a node's own parameters: `with` against the model of its kind.
 
-A text with a reference may stand where the kind wants a number or an object: what it comes to is known only at run time,
-and is judged then by the same model. So a misfit of such a text is no finding.
+A text with a reference is allowed where the kind needs a number or an object: its value is known only at run time, and is
+validated then by the same model. So a misfit of such a text is not a finding.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from stepless.model.misfits import misfits
 
 
 def fit(node: DraftNode, kind: Kind, known: Known) -> list[Finding]:
-    """Sets `params` and `exits` of a node; answers what does not fit, in the order of `with`."""
+    """Sets `params` and `exits` of a node. Returns a finding for each misfit, in the order of `with`."""
     node.params, found = _params(node, kind, known)
     if node.params is not None:
         node.exits = () if kind.terminal else kind.exits(node.params)
@@ -31,10 +31,10 @@ def fit(node: DraftNode, kind: Kind, known: Known) -> list[Finding]:
 
 
 def _params(node: DraftNode, kind: Kind, known: Known) -> tuple[BaseModel | None, list[Finding]]:
-    """`with` as the kind's parameters; None with its findings when it does not fit.
+    """`with` as the kind's parameters; None with findings if it does not fit.
 
-    A field that holds a reference where the model wants something else keeps its text. `kind.check` is asked whenever the
-    other fields make a model.
+    A field that holds a reference where the model needs another type keeps its text. `kind.check` is called if the other fields
+    form a valid model.
     """
     path, raw = f"{node.path}.with", node.document.with_
     try:
@@ -58,7 +58,7 @@ def _partial(node: DraftNode, kind: Kind, path: str, kept: Mapping[str, JSON]) -
     raw = node.document.with_
     try:
         fitting = kind.params.model_validate({name: value for name, value in raw.items() if name not in kept})
-    except ValidationError:  # a field that is demanded holds a reference
+    except ValidationError:  # a required field holds a reference
         return kind.params.model_construct(None, **raw), []
     names = {field.alias or name: name for name, field in kind.params.model_fields.items()}
     params = fitting.model_copy(update={names.get(name, name): value for name, value in kept.items()})
@@ -70,13 +70,13 @@ def _owned(finding: Finding, node: DraftNode) -> Finding:
 
 
 def _may_defer(kind: Kind, field: str) -> bool:
-    """Whether a run fills the field in."""
+    """Whether a run fills in the field."""
     part = kind.parts.get(field, Part.TEMPLATE)
     return part is Part.EXPRESSION or (part is Part.TEMPLATE and kind.nature is not Nature.CONTAINER)
 
 
 def _is_deferred(value: JSON, known: Known) -> bool:
-    """Whether a value is a text that only a run can fill in. A text whose reference is faulty is told of elsewhere."""
+    """Whether a value is a text that only a run can fill in. True for a faulty reference, which another check reports."""
     if not isinstance(value, str):
         return False
     try:

@@ -1,4 +1,4 @@
-"""The document as a JSON Schema (2020-12), for editors: the model tree, and for each kind the shape of its `with`."""
+"""Generates the JSON Schema (2020-12) of the document, for editors: the model tree, and the shape of `with` for each kind."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Schema = dict[str, Any]
 
 
 def json_schema(kinds: Kinds) -> Schema:
-    """The schema of a document with these kinds. A field that may hold references also takes a text with one."""
+    """The schema of a document with these kinds. A field that may hold references also accepts a text with a reference."""
     schema: Schema = Document.model_json_schema(by_alias=True)
     definitions: Schema = schema.setdefault("$defs", {})
     body = BodyDocument.model_json_schema(by_alias=True)
@@ -31,7 +31,7 @@ def json_schema(kinds: Kinds) -> Schema:
 
 
 def _choice(kind: Kind, definitions: Schema) -> Schema:
-    """If a node has this kind, its `with` has the shape of the kind's parameters."""
+    """The condition that a node of this kind has a `with` of the kind's shape."""
     params: Schema = kind.params.model_json_schema(by_alias=True)
     for name, definition in params.pop("$defs", {}).items():
         definitions[f"{kind.name}.{name}"] = _lenient(_renamed(definition, kind.name))
@@ -53,7 +53,7 @@ def _field(kind: Kind, name: str, field: Schema) -> Schema:
 
 
 def _lenient(schema: Schema) -> Schema:
-    """Also takes a text with a reference, here and in everything inside."""
+    """The schema that also accepts a text with a reference, here and in all inner values."""
     inner = dict(schema)
     for key in ("properties", "$defs"):
         if isinstance(inner.get(key), dict):
@@ -61,12 +61,12 @@ def _lenient(schema: Schema) -> Schema:
     for key in ("items", "additionalProperties"):
         if isinstance(inner.get(key), dict):
             inner[key] = _lenient(inner[key])
-    told = {key: inner.pop(key) for key in tuple(inner) if key in _ANNOTATIONS}
-    return {**told, "anyOf": [inner, _REFERENCE]} if inner else told
+    annotations = {key: inner.pop(key) for key in tuple(inner) if key in _ANNOTATIONS}
+    return {**annotations, "anyOf": [inner, _REFERENCE]} if inner else annotations
 
 
 def _renamed(schema: Any, prefix: str) -> Any:
-    """A copy whose references lead to this kind's own definitions."""
+    """A copy whose references point to this kind's own definitions."""
     if isinstance(schema, list):
         return [_renamed(value, prefix) for value in schema]
     if not isinstance(schema, dict):

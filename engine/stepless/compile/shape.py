@@ -1,8 +1,7 @@
-"""The document against the model tree: every misfit becomes a finding, and what fits goes on to the other checks.
+"""Validates the document against the model tree: every misfit becomes a finding, and the rest goes on to the other checks.
 
-A document with faults is judged further without the parts that have them, so that all its findings come at once. What is
-left out may make other checks jump to conclusions (an edge that could not be read is missing at its join); `incomplete`
-tells them.
+Faulty parts are removed and the rest is checked further, so that all findings are reported at once. Removed parts could mislead
+other checks (an edge that cannot be read is missing at its join), so `incomplete` informs them.
 """
 
 from __future__ import annotations
@@ -27,9 +26,9 @@ _NO_TYPE: Final = "unreadable"
 JSON_TYPES: Final = ("string", "number", "integer", "boolean", "object", "array", "null")
 
 
-def judged(raw: Mapping[str, JSON], path: str, view: type[BodyView]) -> Shape:
-    """`raw`, which stands at `path`, against the model of what `view` shows, and a finding for every misfit. The models are
-    forgotten at once: what fits is read through views."""
+def validated(raw: Mapping[str, JSON], path: str, view: type[BodyView]) -> Shape:
+    """Validates `raw`, the value at `path`, against the model of `view`, with a finding for every misfit. The models are
+    discarded after validation; the document is read through views."""
     model = Document if view is DocumentView else BodyDocument
     try:
         model.model_validate(dict(raw))
@@ -44,7 +43,7 @@ def judged(raw: Mapping[str, JSON], path: str, view: type[BodyView]) -> Shape:
 
 
 def finding_of(misfit: Misfit, model: type[BaseModel], path: str = "", node: str | None = None) -> Finding:
-    """A value that does not fit `model`, which stands at `path`, with its mend."""
+    """The finding, with its mend, for a value that does not fit `model`. `path` is the place of the model."""
     where = ".".join(str(step) for step in (*([path] if path else ()), *misfit.place))
     name = str(next((step for step in reversed(misfit.place) if isinstance(step, str)), "document"))
     if node is None and len(misfit.place) > 1 and misfit.place[0] == "nodes":
@@ -75,7 +74,7 @@ _FORMS: Final[Mapping[str, str]] = {
 
 
 def _mend(misfit: Misfit, model: type[BaseModel], name: str) -> str:
-    """The first that has something to say: the nearest word, the example of a field, its short form written out, the type."""
+    """The first mend that applies: the nearest word, the example of a field, its short form written out, the type."""
     near = ""
     if misfit.type == "literal_error" and isinstance(misfit.value, str):
         near = did_you_mean(misfit.value, _words(misfit.context["expected"]))
@@ -88,8 +87,8 @@ def _words(listed: str) -> list[str]:
 
 
 def _written_out(misfit: Misfit, model: type[BaseModel], name: str) -> str:
-    """`retry: 3` meant `retry: {attempts: 3}`: the first field of the object for which the value would do. What is wanted of a
-    schema is a schema: `a: string` meant `a: {type: string}`."""
+    """The value written as an object: `retry: {attempts: 3}` for `retry: 3`, with the first field for which the value is valid.
+    For a schema: `a: {type: string}` for `a: string`."""
     value = misfit.value
     if not isinstance(value, str | int | float):
         return ""
@@ -114,7 +113,7 @@ def shown_in_yaml(value: JSON) -> str:
 
 
 def models_at(model: type[BaseModel], location: Path) -> Collection[type[BaseModel]]:
-    """The models that may stand at a location of pydantic's."""
+    """The models that are possible at a location in the form of pydantic."""
     models, skip = {model: None}, False
     for step in location:
         if skip:
@@ -128,7 +127,7 @@ def models_at(model: type[BaseModel], location: Path) -> Collection[type[BaseMod
 
 
 def field_names(model: type[BaseModel], location: Path) -> list[str]:
-    """The fields that the document may have at a location of pydantic's, as they are written."""
+    """The fields that are possible at a location in the form of pydantic, by the names that the document uses."""
     return [field.alias or name for each in models_at(model, location) for name, field in each.model_fields.items()]
 
 
@@ -147,7 +146,7 @@ def _without_misfits(
     model: type[BaseModel], view: type[BodyView], raw: Mapping[str, JSON], errors: list[ErrorDetails],
     findings: tuple[Finding, ...],
 ) -> Shape:
-    """The rest, which fits: faulty fields of nodes, faulty edges and faulty fields of the document are left out."""
+    """The valid rest, without faulty fields of nodes, faulty edges and faulty fields of the document."""
     mended = dict(raw)
     nodes = dict(raw["nodes"]) if isinstance(raw.get("nodes"), dict) else {}
     dropped_edges: set[int] = set()

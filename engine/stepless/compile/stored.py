@@ -1,8 +1,7 @@
-"""A published version to its graph: without judging it again, and without what judging takes (pydantic's models, every check).
+"""Compiles a published version to its graph, without checking it again and without importing the checks and pydantic.
 
-A version is immutable and was compiled when it was published, so its document has no faults; what is left to do is to read it,
-to compile its expressions and templates, and to link it. The graph is the same that `compile_document` answers, without its
-warnings.
+A version is immutable and was checked when it was published, so its document has no errors. It only needs to be read, its
+expressions and templates compiled, and linked. The graph is equal to that of `compile_document`, without warnings.
 """
 
 from __future__ import annotations
@@ -23,8 +22,8 @@ _ONE_EXIT: Final = (SOURCE,)
 
 
 def compile_stored(data: bytes, version: str, kinds: Kinds, entries: Sequence[str] | None = None) -> Graph:
-    """The graph of the document in `data`, the JSON that was published under the content hash `version`, of what `entries`
-    reach (None: of all roots). Raises `EngineBug` for a document that this engine would not have published."""
+    """The graph of the nodes that `entries` reach (None: all roots). `data` is the JSON that was published under the content hash
+    `version`. Raises `EngineBug` for a document that this engine would not have published."""
     return link(_drafted(json.loads(data), version, kinds), version, entries, ())
 
 
@@ -39,7 +38,7 @@ def _drafted(document: Mapping[str, JSON], version: str, kinds: Kinds) -> Draft:
 
 
 def _find_exits(node: DraftNode, kind: Kind, known: Known) -> None:
-    """Most kinds have the same exits whatever their parameters are."""
+    """Sets the exits of a node. For most kinds they do not depend on the parameters."""
     if kind.exits is only_source and kind.nature is not Nature.CONTAINER:
         node.exits = () if kind.terminal else _ONE_EXIT
         return

@@ -1,4 +1,4 @@
-"""The name that was probably meant: for the mend of a finding."""
+"""Suggests the name that an author probably meant, for the mend of a finding."""
 
 from __future__ import annotations
 
@@ -7,18 +7,19 @@ from difflib import get_close_matches
 from itertools import islice
 from typing import Final
 
-_LOOKED_AT: Final = 2_000  # names: a suggestion must stay cheap in a document with a thousand faults
-_COMPARED: Final = 64  # names; comparing costs some microseconds each
-_LISTED: Final = 8
+_MAX_CANDIDATES: Final = 2_000  # names: a suggestion must be cheap in a document with a thousand faults
+_MAX_COMPARED: Final = 64  # names; each comparison takes some microseconds
+_MAX_LISTED: Final = 8
 
 
 def did_you_mean(name: str, known: Collection[str], *, what: str = "") -> str:
-    """`Did you mean …?` when a known name resembles `name`; else `Known {what} are …`; empty when nothing is known.
+    """`Did you mean …?` if a known name resembles `name`, otherwise `Known {what} are …`; empty if `known` is empty.
 
-    Resemblance after Ratcliff and Obershelp, as `difflib` has it, to names of about the same length that start or end alike.
+    Resemblance is that of Ratcliff and Obershelp, as implemented by `difflib`. Only names of about the same length with the same
+    first or last character are compared.
     """
-    looked_at = islice(known, _LOOKED_AT)
-    near = get_close_matches(name, list(islice((other for other in looked_at if _alike(name, other)), _COMPARED)), n=1)
+    candidates = (other for other in islice(known, _MAX_CANDIDATES) if _alike(name, other))
+    near = get_close_matches(name, list(islice(candidates, _MAX_COMPARED)), n=1)
     if near:
         return f"Did you mean `{near[0]}`?"
     return f"Known {what} are {listed(known)}." if what and known else ""
@@ -30,7 +31,7 @@ def _alike(name: str, other: str) -> bool:
     return name[0] == other[0] or name[-1] == other[-1] or name.lower() == other.lower()
 
 
-def listed(names: Collection[str], limit: int = _LISTED) -> str:
+def listed(names: Collection[str], limit: int = _MAX_LISTED) -> str:
     """`a`, `b`, `c` and 7 more."""
     shown = ", ".join(f"`{name}`" for name in islice(names, limit))
     return shown if len(names) <= limit else f"{shown} and {len(names) - limit} more"

@@ -1,5 +1,5 @@
-"""The shell around the pure core: it loads, commits, dispatches and waits, and decides nothing about a run.
+"""The shell around the pure core: it loads, commits, dispatches and waits. All decisions about a run are made in the core.
 
-`session/` runs one run in one invocation, `hosting/` serves a process, `verbs/` and `triggers/` are what callers ask for,
-`access/` and `billing/` serve them, and `wiring/` chooses the adapters. What the rooms share lies beside them.
+`session/` executes one run in one invocation, and `hosting/` serves runs in a process. `verbs/` and `triggers/` implement what
+callers request, `access/` and `billing/` support them, and `wiring/` chooses the adapters. Modules here are shared by all rooms.
 """

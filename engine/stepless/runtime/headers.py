@@ -1,5 +1,5 @@
-"""The header of a new run, and the two numbers in it that people know a run by: that of the version it began with, which it
-keeps whatever is published later, and its own among the runs of its workflow."""
+"""Creates the header of a run, and reads its two numbers: the number of the version that the run started with, which never
+changes, and the run's own number among the runs of its workflow."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ _VERSION, _NUMBER = "version", "number"
 def create_run(
     world: World, run_id: str, version: Version, inputs: bytes, facts: Mapping[str, JSON], *, numbered: bool
 ) -> RunHead:
-    """Makes the header of a run of this version; answers the one that stands when another process has made it meanwhile.
-    `numbered` counts the run, which costs the store one more write. Raises `StoreUnavailable`: then there may be a run, or a
-    number that no run has."""
+    """Creates and returns the header of a run of this version. If another process has created it first, returns that header.
+    `numbered` counts the run, which costs one more write. After a `StoreUnavailable`, the run may exist, or its number may be
+    used up without a run."""
     now_ms = world.clock.now_ms()
     meta = {**facts, _VERSION: version.number}
     if numbered:
@@ -39,12 +39,12 @@ def create_run(
 
 
 def version_of(head: RunHead) -> int | None:
-    """The number of the version that the run began with; None for a run of a release that did not keep it."""
+    """The number of the version that the run started with; None for a run of a release that did not store it."""
     return _number(head, _VERSION)
 
 
 def number_of(head: RunHead) -> int | None:
-    """The run's number among those of its workflow, from 1; None where its document is not `numbered`."""
+    """The run's number among the runs of its workflow, from 1; None if its document is not `numbered`."""
     return _number(head, _NUMBER)
 
 

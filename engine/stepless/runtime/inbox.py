@@ -1,7 +1,7 @@
-"""Signals from outside: how they are written down, and which fact each of them is.
+"""Signals from outside a run: how each is encoded, and which fact it becomes.
 
-A signal is put once per (kind, identity), and that is the whole single-use rule: the first answer to a pause is the one
-that is in the inbox, and a deadline competes for the same key.
+The store keeps one signal per (kind, identity). This implements single use: the first answer to a pause is the one in the inbox,
+and the deadline of the pause competes for the same key.
 """
 
 from __future__ import annotations
@@ -25,12 +25,12 @@ HOLD = "hold"
 
 
 def answer_signal(pause: str, handle: str, answer: JSON, by: str | None, now_ms: int) -> Signal:
-    """Somebody's answer to a pause."""
+    """An answer to a pause, from a person or another system."""
     return _signal(RESUME, pause, {"handle": handle, "answer": answer, "by": by, "at": now_ms}, now_ms)
 
 
 def deadline_signal(pause: str, now_ms: int) -> Signal:
-    """Nobody's answer: the pause's deadline has passed."""
+    """The signal that the deadline of the pause has passed without an answer."""
     return _signal(RESUME, pause, {"handle": TIMEOUT, "at": now_ms}, now_ms)
 
 
@@ -39,12 +39,12 @@ def cancel_signal(by: str | None, reason: str | None, now_ms: int) -> Signal:
 
 
 def hold_signal(number: int, held: bool, by: str | None, reason: str | None, now_ms: int) -> Signal:
-    """Somebody holds the run or releases it. The number is the identity: whoever asks at the same time asks for the same."""
+    """An operator holds the run or releases it. The number is the identity, so concurrent requests compete for one change."""
     return _signal(HOLD, str(number), {"held": held, "by": by, "reason": reason, "at": now_ms}, now_ms)
 
 
 def child_signal(instance: str, run_id: str, sequence: int, status: str, now_ms: int) -> Signal:
-    """A child run's status after so many events; each change is a signal of its own."""
+    """The status of a child run after `sequence` events. Each change of status is a separate signal."""
     return _signal(CHILD, f"{instance}#{sequence}", {"instance": instance, "run": run_id, "status": status}, now_ms)
 
 
@@ -59,8 +59,8 @@ def body_of(signal: Signal) -> Mapping[str, JSON]:
 
 
 def fact_of(signal: Signal, outcome_of: OutcomeOf) -> Fact | None:
-    """What a signal tells the core; None for a kind that this version does not know. `outcome_of` reads what a child run that
-    has ended came to."""
+    """The fact that a signal becomes for the core; None for a kind that this version does not know. `outcome_of` reads the
+    output and the error of a child run that has ended."""
     body = body_of(signal)
     match signal.kind:
         case "child":
@@ -78,28 +78,29 @@ def fact_of(signal: Signal, outcome_of: OutcomeOf) -> Fact | None:
 
 
 def holds_first(facts: Iterable[Fact]) -> list[Fact]:
-    """A hold counts from when it was asked for, so it is taken before whatever is heard of with it; else in the same order."""
+    """The facts with changes of the hold first, otherwise in the same order: a hold takes effect before facts read with it."""
     return sorted(facts, key=lambda fact: not isinstance(fact, HoldChanged))
 
 
-def is_worth_marking(told: Sequence[Signal]) -> bool:
-    """Whether signals whose events are committed are to be marked taken. A mark is a write for each, and only spares later
-    sessions to tell them again, which changes nothing: worth it for many, and for news of a child, whose log is read then."""
-    return len(told) > MAX_UNMARKED_SIGNALS or any(signal.kind == CHILD for signal in told)
+def is_worth_marking(signals: Sequence[Signal]) -> bool:
+    """Whether to mark signals as taken after their events are committed. A mark costs one write per signal. Without it, later
+    sessions process the signals again, without effect. Marking pays off for many signals, and for signals of a child run, whose
+    log is read each time."""
+    return len(signals) > MAX_UNMARKED_SIGNALS or any(signal.kind == CHILD for signal in signals)
 
 
 def orphaned_child(state: State, signal: Signal) -> str | None:
-    """The child run that a signal tells of, if it is at work and its caller has settled: a process that was frozen made it."""
+    """The child run that sent the signal, if it is still running and its caller has settled: a frozen process started it."""
     if signal.kind != CHILD:
         return None
     body = body_of(signal)
-    stray = body["status"] not in ENDED and body["instance"] not in state.waiting
-    return str(body["run"]) if stray else None
+    orphaned = body["status"] not in ENDED and body["instance"] not in state.waiting
+    return str(body["run"]) if orphaned else None
 
 
 def is_early(state: State, signal: Signal) -> bool:
-    """Whether an answer came before its pause was recorded, or a change of the hold before the one that it follows: it is kept
-    until then."""
+    """Whether an answer arrived before its pause was recorded, or a change of the hold before the one with the preceding number.
+    Such a signal is kept until then."""
     if signal.kind == HOLD:
         return int(signal.identity) > state.holds + 1 and not state.ended
     pause = signal.identity.partition("#")[0] if signal.kind == CHILD else signal.identity
@@ -107,7 +108,7 @@ def is_early(state: State, signal: Signal) -> bool:
 
 
 def split_by_timing(state: State, signals: Iterable[Signal]) -> tuple[list[Signal], list[Signal]]:
-    """Those that are early, and the others, each in their order."""
+    """The early signals, and the others, both in their original order."""
     early: list[Signal] = []
     timely: list[Signal] = []
     for signal in signals:

@@ -1,4 +1,4 @@
-"""What operators are told: the names of the metrics, and which events become a line of the log."""
+"""Reports to operators: the names of the metrics, and which events become a line of the operator's log."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from stepless.ports import Meter, RunHead
 
 COMMITS: Final = "Commits"
 HAND_OVERS: Final = "HandOvers"
-LEASE_CONFLICTS: Final = "LeaseConflicts"  # turned away by a live lease, or fenced off in the middle
-FAIL_OPENS: Final = "FailOpens"  # starts that a rate limit let through because nobody could count
+LEASE_CONFLICTS: Final = "LeaseConflicts"  # refused because of a live lease, or fenced off during the invocation
+FAIL_OPENS: Final = "FailOpens"  # starts that a rate limit allowed because they could not be counted
 NODE_TIME: Final = "NodeTime"
 DUE_RUNS: Final = "DueRuns"
-OLDEST_DUE_AGE: Final = "OldestDueAge"  # how long the longest overdue run has waited for somebody to look
+OLDEST_DUE_AGE: Final = "OldestDueAge"  # how long the longest overdue run has been due
 DEAD_LETTERS: Final = "DeadLetters"
 OUTCOMES: Final[Mapping[EventType, str]] = {
     EventType.RUN_STARTED: "RunsStarted",
@@ -26,11 +26,11 @@ OUTCOMES: Final[Mapping[EventType, str]] = {
     EventType.RUN_TIMED_OUT: "RunsTimedOut",
     EventType.RUN_RECOVERED: "RunsRecovered",
 }
-_TOLD: Final = RUN_ENDS | NODE_FAILURES | {EventType.RUN_RECOVERED, EventType.RUN_CONTINUED, EventType.NODE_RETRIED}
+_REPORTED: Final = RUN_ENDS | NODE_FAILURES | {EventType.RUN_RECOVERED, EventType.RUN_CONTINUED, EventType.NODE_RETRIED}
 
 
-class Silent:
-    """A meter that nobody reads."""
+class NullMeter:
+    """A meter that discards everything."""
 
     def count(self, name: str, number: int = 1) -> None:
         return
@@ -42,8 +42,8 @@ class Silent:
         return
 
 
-class Uncounted:
-    """Tallies where no request is billed."""
+class NullTallies:
+    """Tallies for a process whose requests are not billed."""
 
     def open(self, begun: Tally) -> AbstractContextManager[None]:
         return nullcontext()
@@ -53,14 +53,14 @@ class Uncounted:
 
 
 def committed(meter: Meter, head: RunHead, events: Sequence[Event]) -> None:
-    """Events of one commit: counted by outcome, and told where an operator would ask."""
+    """Counts the events of one commit by outcome, and reports those that matter to an operator."""
     if not events:
         return
     meter.count(COMMITS)
     for event in events:
         if event.type in OUTCOMES:
             meter.count(OUTCOMES[event.type])
-        if event.type in _TOLD:
+        if event.type in _REPORTED:
             meter.tell(event.type.value, _facts(head, event))
 
 
@@ -73,6 +73,6 @@ def _facts(head: RunHead, event: Event) -> Mapping[str, str | int]:
     if isinstance(code, str):
         facts["code"] = code
     exception = event.data.get("exception")
-    if isinstance(exception, Mapping):  # its message may be about people: readers of the run find it there
+    if isinstance(exception, Mapping):  # its message may hold personal data: it is shown to readers of the run only
         facts |= {name: exception[name] for name in ("type", "file", "line") if name in exception}
     return facts

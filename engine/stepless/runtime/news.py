@@ -1,7 +1,7 @@
-"""News of runs inside one process: who waits there for a run looks at it again when it has moved on, and not before.
+"""Notifications inside one process: a request that waits for a run is woken when the run commits events, so it need not poll.
 
-A hint and nothing more: what has happened is read from the log. Only where one process runs every run of its store is a waiter
-told of everything; elsewhere waiters look again by themselves.
+News is only a hint: the waiter reads from the log what has happened. It is complete only if one process executes all runs of its
+store. Elsewhere, waiters poll.
 """
 
 from __future__ import annotations
@@ -14,33 +14,33 @@ from typing import Final
 
 from stepless.core.events import RUN_ENDS, Event, EventType
 
-_RESTS: Final = RUN_ENDS | {EventType.RUN_STATUS_CHANGED, EventType.NODE_WAITING}
+_MILESTONES: Final = RUN_ENDS | {EventType.RUN_STATUS_CHANGED, EventType.NODE_WAITING}
 
 
 class Follower:
-    """Waits for news of one run, in the event loop that made it. `closely` is told of every commit, others of a run that ends,
-    pauses, waits for somebody or answers its caller."""
+    """Waits for news of one run, in the event loop that created it. With `closely`, every commit is news. Otherwise only commits
+    after which the run ends, changes its status, waits or answers its caller are news."""
 
     def __init__(self, *, closely: bool) -> None:
         self.closely = closely
         self._loop = asyncio.get_running_loop()
-        self._told = asyncio.Event()
+        self._has_news = asyncio.Event()
 
     async def wait(self, seconds: float) -> None:
-        """Returns at the first news since the last wait, which may be at once; after `seconds` without any."""
+        """Returns at the first news since the last wait, possibly immediately, or after `seconds` without news."""
         with suppress(TimeoutError):
             async with asyncio.timeout(seconds):
-                await self._told.wait()
-        self._told.clear()
+                await self._has_news.wait()
+        self._has_news.clear()
 
     def wake(self) -> None:
         """May be called from any thread."""
-        with suppress(RuntimeError):  # the loop is closed: nothing waits in it any more
-            self._loop.call_soon_threadsafe(self._told.set)
+        with suppress(RuntimeError):  # the loop is closed, so nothing waits in it
+            self._loop.call_soon_threadsafe(self._has_news.set)
 
 
 class News:
-    """Which waiters follow which run. Telling of a run without followers costs one look-up."""
+    """The followers of each run. To publish news of a run without followers costs one lookup."""
 
     def __init__(self) -> None:
         self._followers: dict[str, tuple[Follower, ...]] = {}
@@ -48,8 +48,7 @@ class News:
 
     @contextmanager
     def of(self, run_id: str, *, closely: bool = False) -> Iterator[Follower]:
-        """Inside the block nothing that is told of the run escapes the follower: a caller that reads the run in it, then waits,
-        misses nothing."""
+        """Follows the run inside the block. A caller that enters the block, reads the run and then waits misses no news."""
         follower = Follower(closely=closely)
         with self._lock:
             self._followers[run_id] = (*self._followers.get(run_id, ()), follower)
@@ -63,12 +62,12 @@ class News:
                 else:
                     del self._followers[run_id]
 
-    def tell(self, run_id: str, events: Sequence[Event]) -> None:
-        """These events of the run are committed."""
+    def publish(self, run_id: str, events: Sequence[Event]) -> None:
+        """Wakes the followers of the run after these events are committed."""
         followers = self._followers.get(run_id)
         if not followers or not events:
             return
-        rests = any(event.type in _RESTS or "response" in event.data for event in events)
+        milestone = any(event.type in _MILESTONES or "response" in event.data for event in events)
         for follower in followers:
-            if rests or follower.closely:
+            if milestone or follower.closely:
                 follower.wake()

@@ -1,7 +1,7 @@
-"""Where this copy of Stepless came from: what installs it again, with an extra or elsewhere.
+"""Where this copy of Stepless was installed from: used to install it again, with an extra or in another place.
 
-The bare name is never given to an installer: a package index may hold something else under it. PEP 610 keeps the place in
-`direct_url.json`, beside what was installed.
+The bare name is never passed to an installer, because a package index may hold another package under it. Per PEP 610, installers
+store the source URL in `direct_url.json` beside the installed files.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _EXTRA: Final = re.compile(r"""\s*;.*\bextra\s*==\s*['"]([\w.-]+)['"].*""")
 
 
 def installed() -> Distribution | None:
-    """What an installer noted of this copy; None for a copy that runs from its source or a layer."""
+    """The metadata that an installer stored for this copy; None for a copy that runs from its source or a layer."""
     try:
         return distribution(NAME)
     except PackageNotFoundError:
@@ -27,8 +27,8 @@ def installed() -> Distribution | None:
 
 
 def place() -> str:
-    """The URL that this copy was installed from, as a requirement names it; empty when it came from an index, or when the
-    file or folder is no longer there."""
+    """The URL that this copy was installed from, in the form of a requirement. Empty if it came from an index, or if the file or
+    folder no longer exists."""
     found = installed()
     if found is None:
         root = Path(__file__).resolve().parents[3]
@@ -43,12 +43,12 @@ def place() -> str:
 
 
 def is_local(url: str) -> bool:
-    """Whether only this machine can read it."""
+    """Whether the URL names a file of this machine."""
     return url.startswith("file:")
 
 
 def command(extra: str) -> str:
-    """What a user types to have an extra: this copy once more, from its place; where that is not known, what the extra brings."""
+    """The command that installs an extra: this copy again, from its source URL. If that is unknown, the extra's requirements."""
     where = place()
     if where:
         return f"pip install '{NAME}[{extra}] @ {where}'"

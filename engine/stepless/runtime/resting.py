@@ -1,7 +1,7 @@
-"""Rest: a run whose log cannot be read is left as it stands, and looked at again later, each time after twice as long.
+"""Rest: a run whose log cannot be read is left unchanged and retried later; the interval doubles each time.
 
-Nothing is appended to it. Its header says why in place of its status, so that lists show it; the first release that can read the
-log again takes the run on, and its status with it.
+Nothing is appended to its log. Its header holds the reason in place of the status, so that lists show it. The first release that
+can read the log continues the run and restores its status.
 """
 
 from __future__ import annotations
@@ -19,19 +19,19 @@ UNREADABLE: Final = frozenset({DamagedLog.code, NewerLog.code})  # what a header
 
 
 def rest(world: World, head: RunHead, lease: Lease, error: LogUnreadable) -> None:
-    """Frees the lease of a run that was found to be unreadable. `head` is its header before the lease was taken: when a run rests
-    already, it tells since when and until when."""
+    """Releases the lease of a run whose log cannot be read. `head` is the header before the lease was taken. For a run that rests
+    already, it holds the start and the end of the former rest."""
     now_ms = world.clock.now_ms()
     former_ms = (head.due_ms or 0) - head.updated_ms if head.status in UNREADABLE else 0
     rest_ms = min(max(2 * former_ms, UNREADABLE_REST_MS), MAX_UNREADABLE_REST_MS)
-    status = None if head.status in ENDED else error.code  # how it ended stays known
+    status = None if head.status in ENDED else error.code  # the status of an ended run is kept
     world.store.update_run(lease, now_ms, status=status, due_ms=now_ms + rest_ms, release=True)
     facts: dict[str, str | int] = {"run": head.run_id, "workflow": head.workflow_id, "sequence": error.sequence}
     world.meter.tell("run.unreadable", {**facts, "code": error.code})
 
 
 def reported(world: World, head: RunHead, error: LogUnreadable) -> LogUnreadable:
-    """The error of a reader. One who finds out before any runner lets the run rest, so that lists tell of it from then on."""
+    """The error to raise to a reader. If no runner has found the fault yet, the run rests from now on, so that lists show it."""
     if head.status not in UNREADABLE | ENDED:
         now_ms = world.clock.now_ms()
         lease = world.store.take_lease(head.run_id, token_hex(8), now_ms, now_ms)

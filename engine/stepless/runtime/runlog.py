@@ -1,4 +1,4 @@
-"""A run's log in the store: events in, events out. Large values are kept beside it, by content."""
+"""Reads and writes the log of one run. Large values are stored as blobs, by content hash."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _SPILLED = frozenset({"output", "inputs", "response", "variables", "answer", "re
 
 
 class RunLog:
-    """One run's log, held by whoever runs it."""
+    """The log of one run. A runner writes with the epoch of its lease; a reader has epoch 0."""
 
     def __init__(self, store: Store, blobs: Blobs, run_id: str, epoch: int = 0) -> None:
         self._store = store
@@ -46,14 +46,14 @@ class RunLog:
         self.write(self.encoded(events))
 
     def write(self, batches: Sequence[Batch]) -> None:
-        """Commits batches in order. Raises `AppendConflict` when somebody else has written meanwhile: then none of the remaining
-        ones is written. May be repeated."""
+        """Commits batches in order. May be repeated. Raises `AppendConflict` if another runner has written in the meantime; the
+        remaining batches are then not written."""
         for batch in batches:
             self._append(batch)
             self.tail_bytes += len(batch.data)
 
     def encoded(self, events: Sequence[Event]) -> Sequence[Batch]:
-        """Events in order, in few batches: each holds as many as MAX_BATCH_EVENTS and MAX_BATCH_BYTES allow."""
+        """The events in order, in as few batches as MAX_BATCH_EVENTS and MAX_BATCH_BYTES allow."""
         batches: list[Batch] = []
         for first in range(0, len(events), MAX_BATCH_EVENTS):
             batches += self._fitting(events[first : first + MAX_BATCH_EVENTS])
@@ -68,7 +68,7 @@ class RunLog:
         if len(data) > MAX_BATCH_BYTES:
             if len(events) == 1:
                 place = f"{self.run_id}#{events[0].sequence}"
-                raise LimitExceeded(f"one event takes {len(data):,} bytes, more than a batch holds", place=place)
+                raise LimitExceeded(f"one event takes {len(data):,} bytes, more than a batch may hold", place=place)
             middle = len(events) // 2
             return [*self._fitting(events[:middle]), *self._fitting(events[middle:])]
         return [Batch(events[0].sequence, events[-1].sequence, data, self.epoch)]
@@ -77,29 +77,29 @@ class RunLog:
         try:
             self._store.append(self.run_id, batch)
         except AppendConflict:
-            standing = self._store.read_log(self.run_id, batch.first - 1, limit_bytes=1)
-            if not standing or standing[0] != batch:
+            existing = self._store.read_log(self.run_id, batch.first - 1, limit_bytes=1)
+            if not existing or existing[0] != batch:
                 raise
-            # written by an earlier try whose answer was lost: no other writer has this epoch
+            # an earlier try wrote this batch and its answer was lost: no other writer has this epoch
 
     def load(self, graph: Graph) -> State:
-        """The state after the last committed event: newest snapshot plus tail."""
+        """The state after the last committed event: the newest snapshot plus the events after it."""
         snapshot = self._store.get_snapshot(self.run_id)
         state = decode_state(snapshot[1], graph, self.run_id) if snapshot is not None else None
         if snapshot is not None and state is not None:
             self._snapshot_bytes = len(snapshot[1])
         if state is None:
             state = State(graph, self.run_id)
-        self.bring(state)
+        self.catch_up(state)
         return state
 
-    def bring(self, state: State) -> None:
-        """Folds what was committed since into a state. Raises as `replay` does."""
+    def catch_up(self, state: State) -> None:
+        """Folds the events committed since into `state`. Raises as `replay` does."""
         self.replay(partial(_folded, state), state.sequence)
 
     def replay(self, take: Callable[[Event], bool | None], after: int = 0) -> None:
-        """Hands every event above `after` to `take`, in order, until it answers True. Raises `LogUnreadable`, also for events
-        that can be read and do not follow from those before them."""
+        """Passes every event above `after` to `take`, in order, until it returns True. Raises `LogUnreadable`, also for events
+        that can be decoded but do not follow from those before them."""
         for event in self.read(after):
             try:
                 if take(event):
@@ -108,19 +108,19 @@ class RunLog:
                 raise self.misfit(event, error) from error
 
     def misfit(self, event: Event, error: Exception) -> DamagedLog:
-        """What is told of an event that could be read and means nothing in this run."""
+        """The error for an event that can be decoded but is not possible in this run."""
         why = f"event {event.sequence:,} does not follow from those before it ({error})"
         return DamagedLog(why, sequence=event.sequence, run_id=self.run_id)
 
     def check_end(self, sequence: int, known: int) -> None:
-        """Raises `DamagedLog` for a log that ends at `sequence` although event `known` was reported."""
+        """Raises `DamagedLog` if the log ends at `sequence` although the header reports event `known`."""
         if sequence < known:
-            why = f"events {sequence + 1:,} to {known:,} are gone"
+            why = f"events {sequence + 1:,} to {known:,} are missing"
             raise DamagedLog(why, sequence=sequence + 1, run_id=self.run_id)
 
     def read(self, after: int = 0, *, whole: bool = True, stride_bytes: int = READ_BYTES) -> Iterator[Event]:
-        """Events above `after`, in order, to the present end of the log, fetched about `stride_bytes` at a time. Unless
-        `whole`, large values stay where they are: the events then have `previews` in their place. Raises `LogUnreadable`."""
+        """Events above `after`, in order, to the current end of the log, fetched about `stride_bytes` at a time. Unless `whole`,
+        blobs are not read: the events have `previews` in place of large values. Raises `LogUnreadable`."""
         while True:
             batches = self._store.read_log(self.run_id, after, limit_bytes=stride_bytes)
             if not batches:
@@ -133,9 +133,9 @@ class RunLog:
                 after = max(after, batch.last)
 
     def _decoded(self, batch: Batch, after: int) -> Sequence[Event]:
-        """The events of the batch that follows `after`, or that holds what follows it."""
+        """The events of the batch that contains event `after` + 1."""
         if batch.first > after + 1:
-            raise DamagedLog(f"events {after + 1:,} to {batch.first - 1:,} are gone", sequence=after + 1, run_id=self.run_id)
+            raise DamagedLog(f"events {after + 1:,} to {batch.first - 1:,} are missing", sequence=after + 1, run_id=self.run_id)
         try:
             events = decode_batch(batch.data, batch.first)
         except LogUnreadable as error:
@@ -146,12 +146,12 @@ class RunLog:
         return events
 
     def refers_to(self, key: str, *, last: int) -> bool:
-        """Whether any event of the log has its value in the blob `key`. The batch of event `last` is looked at first: the end of
-        a run tells most of what is asked for. Raises `LogUnreadable`."""
+        """Whether any event of the log has a value in the blob `key`. The batch of event `last` is searched first, since the last
+        event of a run holds most of the requested values. Raises `LogUnreadable`."""
         return any(key in self._blobs_from(after) for after in (max(0, last - 1), 0))
 
     def _blobs_from(self, after: int) -> Iterator[str]:
-        """The blobs that the events above `after` refer to, and others of their batches."""
+        """The keys of the blobs that the batches with events above `after` refer to."""
         while batches := self._store.read_log(self.run_id, after, limit_bytes=READ_BYTES):
             for batch in batches:
                 for event in self._decoded(batch, after):
@@ -159,8 +159,8 @@ class RunLog:
                 after = max(after, batch.last)
 
     def save_snapshot(self, state: State) -> None:
-        """Keeps the state, when the log since the last time is at least as long as the state itself: so the total cost of
-        snapshots stays linear in the log."""
+        """Stores a snapshot if the log since the last one is at least as long as that snapshot. So the total cost of snapshots is
+        linear in the log."""
         if self.tail_bytes < max(SNAPSHOT_TAIL_BYTES, self._snapshot_bytes):
             return
         data = encode_state(state)
@@ -171,8 +171,8 @@ class RunLog:
     # -- large values -----------------------------------------------------------------------------------------------
 
     def _spilled(self, event: Event) -> Event:
-        """The event with each large value replaced by its blob's key and a preview: one above INLINE_VALUE_BYTES, in the summary
-        of a run one above SUMMARY_VALUE_BYTES. A summary may be of any size: its values were there before."""
+        """The event with each large value replaced by a blob key and a preview. Large means above INLINE_VALUE_BYTES, or above
+        SUMMARY_VALUE_BYTES in the summary of a run. A summary has no size limit: its values passed the limit before."""
         summary = event.type in RUN_ENDS
         inline = SUMMARY_VALUE_BYTES if summary else INLINE_VALUE_BYTES
         spilled: dict[str, list[str]] = {}
@@ -197,11 +197,11 @@ class RunLog:
         for name, (key, _) in spilled.items():
             data = self._blobs.get(key)
             if data is None:
-                raise DamagedLog(f"the blob {key} of {name} is gone", sequence=first, run_id=self.run_id)
+                raise DamagedLog(f"the blob {key} of {name} is missing", sequence=first, run_id=self.run_id)
             try:
                 values[name] = json.loads(data.decode("utf-8", "surrogatepass"))
             except ValueError as error:
-                raise DamagedLog(f"the blob {key} of {name} is no JSON", sequence=first, run_id=self.run_id) from error
+                raise DamagedLog(f"the blob {key} of {name} is not JSON", sequence=first, run_id=self.run_id) from error
         return Event(event.sequence, event.type, event.at_ms, event.instance, event.parent, values)
 
 
@@ -220,7 +220,7 @@ def _previewed(event: Event) -> Event:
 
 
 def previewed(event: Event) -> Event:
-    """An event that was read whole, with `previews` in place of the values that are too large to stand in the log itself."""
+    """An event that was read whole, with `previews` in place of the values that are too large for the log itself."""
     previews = {name: text for name in _SPILLED & event.data.keys() if (text := _preview(event.data[name]))}
     if not previews:
         return event
@@ -229,7 +229,7 @@ def previewed(event: Event) -> Event:
 
 
 def _preview(value: Any) -> str:
-    """The beginning of a value above INLINE_VALUE_BYTES, as JSON; empty for any other."""
+    """The first characters of a value above INLINE_VALUE_BYTES, as JSON; empty for a smaller value."""
     if not isinstance(value, str | list | dict) or not may_be_large(value):
         return ""
     text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
@@ -237,8 +237,8 @@ def _preview(value: Any) -> str:
 
 
 def may_be_large(value: Any, floor: int = INLINE_VALUE_BYTES // 6) -> bool:
-    """Whether a value could take more than INLINE_VALUE_BYTES: a cheap count that stops early. One character takes at most
-    six bytes as JSON."""
+    """Whether a value could take more than INLINE_VALUE_BYTES: a cheap estimate that stops early. One character takes at most six
+    bytes as JSON."""
     size, stack = 0, [value]
     while stack:
         item = stack.pop()

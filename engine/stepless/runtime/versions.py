@@ -1,4 +1,4 @@
-"""Published versions, and the graphs compiled from them."""
+"""Loads published versions, and caches the graphs compiled from them."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from stepless.model.json import JSON
 from stepless.model.kind import Kinds
 from stepless.ports import Store
 
-_KEPT = 64  # graphs in memory
+_MAX_GRAPHS = 64  # in memory
 
 
 class Versions:
-    """Graphs by workflow, version hash and entries; a version never changes, so a graph is compiled once per process (twice
-    when two threads ask for it first at once). Safe to use from several threads."""
+    """Graphs by workflow, version hash and entries. A version never changes, so a process compiles each graph once (twice if two
+    threads request it for the first time concurrently). Thread-safe."""
 
     def __init__(self, store: Store, kinds: Kinds) -> None:
         self._store = store
@@ -34,12 +34,12 @@ class Versions:
             if graph is not None:
                 self._graphs.move_to_end(key)
                 return graph
-        from stepless.compile.stored import compile_stored  # whoever runs nothing, like the sweeper, never loads it
+        from stepless.compile.stored import compile_stored  # imported late: a process that runs nothing never loads it
 
         graph = compile_stored(self._stored(workflow_id, version), version, self._kinds, entries)
         with self._lock:
             self._graphs[key] = graph
-            if len(self._graphs) > _KEPT:
+            if len(self._graphs) > _MAX_GRAPHS:
                 self._graphs.popitem(last=False)
         return graph
 

@@ -1,4 +1,4 @@
-"""Everything that the shell needs from outside, in one value: the ports, and the tables of node kinds."""
+"""Everything that the shell needs from outside, in one value: the ports and the tables of node kinds."""
 
 from __future__ import annotations
 
@@ -11,24 +11,24 @@ from stepless.model.kind import Kinds
 from stepless.nodes import KindCode
 from stepless.ports import Blobs, Calendar, Clock, Meter, Moderator, Queue, Secrets, Store, Tallies, Timers
 from stepless.runtime.commits import Commits
-from stepless.runtime.metering import Silent, Uncounted
+from stepless.runtime.metering import NullMeter, NullTallies
 from stepless.runtime.news import News
 from stepless.runtime.versions import Versions
 
 Notify: TypeAlias = Callable[[State, Instance, Wait, Mapping[str, str], int], Awaitable[None]]
-"""`notices.Notifier.send`."""
+"""`notifier.Notifier.send`."""
 
 
 def never_ahead(run_id: str) -> int:
-    """Time is skipped on one's own machine only."""
+    """`World.ahead_ms` for deployments: only `stepless dev` can skip time."""
     return 0
 
 
 @dataclass(frozen=True, slots=True)
 class World:
-    """The adapters and settings of one process; the composition roots make it. `kind_code` holds the code of the effectful kinds
-    by name. `calendar` is None where the process fires schedules itself. `news` is None unless this process serves every run of
-    the store. `runner_timeout_s` is the time after which the deployment kills an invocation; None where nothing does."""
+    """The adapters and settings of one process, created by `runtime/wiring` only. `kind_code` holds the code of the effectful
+    kinds by name. `calendar` is None if the process fires schedules itself. `news` is None unless this process serves every run
+    of the store. `runner_timeout_s` is the time after which the deployment kills an invocation; None if there is no limit."""
 
     store: Store
     queue: Queue
@@ -41,8 +41,8 @@ class World:
     kind_code: Mapping[str, KindCode]
     moderator: Moderator | None = None
     notify: Notify | None = None
-    meter: Meter = field(default_factory=Silent)
-    tallies: Tallies = field(default_factory=Uncounted)
+    meter: Meter = field(default_factory=NullMeter)
+    tallies: Tallies = field(default_factory=NullTallies)
     calendar: Calendar | None = None
     ahead_ms: Callable[[str], int] = never_ahead
     commits: Commits = field(default_factory=Commits)

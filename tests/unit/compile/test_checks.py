@@ -265,9 +265,9 @@ def test_an_unknown_entry_is_the_callers_fault(link: Any) -> None:
 
 
 @pytest.mark.parametrize(("document", "told"), [
-    ({"id": "d", "nodes": {"a": {"type": "function", "with": {"args": {"x": {1, 2}}}}}}, "nodes.a.with.args.x: a set is no JSON"),
-    ({"id": "d", "nodes": {1: {"type": "join"}}}, "the key 1 is no text"),
-    ({"id": "d", "nodes": {"a": {"type": "function", "with": {"args": {"x": float("nan")}}}}}, "nan is no number"),
+    ({"id": "d", "nodes": {"a": {"type": "function", "with": {"args": {"x": {1, 2}}}}}}, "args.x: a set is not JSON"),
+    ({"id": "d", "nodes": {1: {"type": "join"}}}, "the key 1 is not text"),
+    ({"id": "d", "nodes": {"a": {"type": "function", "with": {"args": {"x": float("nan")}}}}}, "nan is not a number"),
     ({"id": "d\ud800", "nodes": {}}, "surrogate"),
 ])
 def test_what_is_no_json_is_refused(kinds: Any, document: Any, told: str) -> None:

@@ -54,7 +54,7 @@ def test_two_nodes_may_have_the_same_tool_and_an_inner_body_has_its_own() -> Non
     ({"wait": {"type": "approval", "with": {"message": "?"}}, "ask": agent("wait")}, "not_a_tool", "nodes.ask.with.tools.0.node",
      "approval"),
     ({"f": {"type": "lambda", "with": {"function": "f", "mode": "callback"}}, "ask": agent("f")}, "not_a_tool",
-     "nodes.ask.with.tools.0.node", "nothing follows a tool"),
+     "nodes.ask.with.tools.0.node", "a tool has no outgoing edges"),
     ({"ask": agent("ask")}, "not_a_tool", "nodes.ask.with.tools.0.node", "llm"),
     ({"c": {"type": "workflow", "with": {"workflow": "w"}}, "ask": agent("c")}, "not_a_tool", "nodes.ask.with.tools.0.node", ""),
     ({"lookup": LOOKUP | {"after": "start"}, "ask": agent("lookup")}, "wired_tool", "nodes.lookup.after", "leads into it"),

@@ -9,7 +9,7 @@ import pytest
 from stepless.adapters.memory.store import MemoryStore
 from stepless.errors import EngineBug
 from stepless.nodes import KINDS
-from stepless.runtime.versions import _KEPT, Versions
+from stepless.runtime.versions import _MAX_GRAPHS, Versions
 
 DOCUMENT = {"id": "small", "nodes": {"a": {"type": "manual"}, "b": {"type": "manual"}}}
 
@@ -29,12 +29,12 @@ def test_a_graph_is_compiled_once_for_each_choice_of_entries() -> None:
 
 def test_of_more_graphs_than_are_kept_the_one_that_was_not_asked_for_longest_goes() -> None:
     store = MemoryStore()
-    for number in range(_KEPT + 1):
+    for number in range(_MAX_GRAPHS + 1):
         store.put_version("small", f"h{number}", json.dumps({**DOCUMENT, "name": f"{number}"}).encode(), 1)
     versions = Versions(store, KINDS)
-    kept = [versions.graph("small", f"h{number}") for number in range(_KEPT)]
+    kept = [versions.graph("small", f"h{number}") for number in range(_MAX_GRAPHS)]
     assert versions.graph("small", "h0") is kept[0], "as many as are kept are all there"
-    versions.graph("small", f"h{_KEPT}")
+    versions.graph("small", f"h{_MAX_GRAPHS}")
     assert versions.graph("small", "h0") is kept[0], "it was asked for since"
     assert versions.graph("small", "h2") is kept[2]
     assert versions.graph("small", "h1") is not kept[1]

@@ -1,1 +1,1 @@
-"""What can be wrong with a document that can be read: one module for each subject, each a table of checks."""
+"""The checks of a readable document: one module for each subject, one function for each fault."""

@@ -1,7 +1,7 @@
-"""The arguments that a node gives to a registered callable, against the callable's signature.
+"""Checks the arguments that a node passes to a registered callable, against the callable's signature.
 
-A text with a reference fits every type: what it comes to is known only at run time, and is judged then. The rest of the value
-around it is judged here.
+A text with a reference fits every type: its value is known only at run time, and is checked then. The rest of the value around
+it is checked here.
 """
 
 from __future__ import annotations
@@ -29,10 +29,10 @@ def unfit_arguments(draft: Draft, body: DraftBody) -> Iterator[Finding]:
         for place, name in node.kind.functions(node.document.with_).items():
             if name in signatures:
                 known = known or readable(draft)
-                yield from _judged(node, place, name, signatures[name], known)
+                yield from _checked(node, place, name, signatures[name], known)
 
 
-def _judged(node: DraftNode, place: str, name: str, read: Callable[[], Signature], known: Known) -> Iterator[Finding]:
+def _checked(node: DraftNode, place: str, name: str, read: Callable[[], Signature], known: Known) -> Iterator[Finding]:
     assert node.kind is not None and node.kind.arguments is not None
     try:
         signature = read()
@@ -41,7 +41,7 @@ def _judged(node: DraftNode, place: str, name: str, read: Callable[[], Signature
         return
     field = node.kind.arguments
     args = node.document.with_.get(field, {})
-    if isinstance(args, Mapping):  # a reference in its place is judged at run time
+    if isinstance(args, Mapping):  # a reference in its place is checked at run time
         yield from _unfit_names(node, f"{node.path}.with.{field}", name, signature, args)
         for parameter in signature.parameters:
             if parameter in args:
@@ -54,16 +54,16 @@ def _unfit_names(
     takes = _takes(signature)
     for given in args:
         if given == signature.filled_in:
-            told = f"`{given}` of `{name}` is filled in by the engine"
-            yield Finding("invalid_arguments", f"{path}.{given}", told, "Leave it out.", node.id)
+            message = f"`{given}` of `{name}` is filled in by the engine"
+            yield Finding("invalid_arguments", f"{path}.{given}", message, "Leave it out.", node.id)
         elif given not in signature.parameters and not signature.takes_any:
-            told = f"`{name}` has no parameter `{given}`"
+            message = f"`{name}` has no parameter `{given}`"
             near = did_you_mean(given, signature.parameters)
-            yield Finding("invalid_arguments", f"{path}.{given}", told, f"{near} {takes}".strip(), node.id)
+            yield Finding("invalid_arguments", f"{path}.{given}", message, f"{near} {takes}".strip(), node.id)
     for parameter in signature.parameters:
         if parameter in signature.required and parameter not in args:
-            told = f"`{name}` needs `{parameter}`, which is not given"
-            yield Finding("invalid_arguments", path, told, f"Add `{parameter}`. {takes}", node.id)
+            message = f"`{name}` needs `{parameter}`, which is not given"
+            yield Finding("invalid_arguments", path, message, f"Add `{parameter}`. {takes}", node.id)
 
 
 def _takes(signature: Signature) -> str:
@@ -84,14 +84,14 @@ def _unfit_value(
             continue
         where = ".".join(map(str, (path, *misfit.place)))
         inner = ".".join(map(str, (parameter, *misfit.place)))
-        told = f"`{inner}` of `{name}` {misfit.told()}"
+        message = f"`{inner}` of `{name}` {misfit.told()}"
         mend = misfit.mend(str(misfit.place[-1]) if misfit.place else parameter)
-        yield Finding("invalid_arguments", where, told, mend or f"See the type hint of `{parameter}`.", node.id)
+        yield Finding("invalid_arguments", where, message, mend or f"See the type hint of `{parameter}`.", node.id)
 
 
 def _may_fit(value: JSON, misfit: Misfit, known: Known) -> bool:
-    """Whether a run may still make the value fit: it depends on a reference that stands there. In a value of a union the form
-    that was meant may not be the one that was looked at, so there any reference counts."""
+    """Whether the value may fit at run time, because it contains a reference at the place of the misfit. In a union, the misfit
+    may belong to another form than the author meant, so any reference in the union's value counts."""
     if misfit.type in ("missing", "extra_forbidden"):
         union = _union_place(misfit)
         return union is not None and _holds_reference(_at(value, union), known)
@@ -100,7 +100,7 @@ def _may_fit(value: JSON, misfit: Misfit, known: Known) -> bool:
 
 
 def _union_place(misfit: Misfit) -> Path | None:
-    """Where the outermost union around a misfit stands; None when there is none."""
+    """The place of the outermost union around a misfit; None if there is no union."""
     for depth, step in enumerate(misfit.location):
         if depth == len(misfit.place) or misfit.place[depth] != step:
             return misfit.place[:depth]
@@ -121,7 +121,7 @@ def _is_filled_in(text: str, known: Known) -> bool:
     try:
         return not compile_template(text, known).constant
     except ExpressionError:
-        return True  # told of elsewhere
+        return True  # reported by another check
 
 
 def _sentence(mend: str) -> str:

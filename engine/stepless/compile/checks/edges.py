@@ -1,4 +1,4 @@
-"""What is wrong with edges, body by body."""
+"""Checks the edges of each body."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ def unknown_ends(draft: Draft, body: DraftBody) -> Iterator[Finding]:
             if end in body.nodes or end in body.unreadable:
                 continue
             if next(draft.named(end), None) is not None:
-                told = f"`{end}` is in another body, and no edge leads into or out of a body"
-                mend = "Draw the edge from or to the container."
+                message = f"`{end}` is in another body, and edges cannot cross the border of a body"
+                mend = "Connect the container instead."
             else:
-                told, mend = f"there is no node `{end}`", did_you_mean(end, body.nodes, what="nodes")
-            yield _finding("unknown_node", edge, told, mend)
+                message, mend = f"there is no node `{end}`", did_you_mean(end, body.nodes, what="nodes")
+            yield _finding("unknown_node", edge, message, mend)
 
 
 def self_edges(draft: Draft, body: DraftBody) -> Iterator[Finding]:
@@ -36,8 +36,8 @@ def edges_into_entries(draft: Draft, body: DraftBody) -> Iterator[Finding]:
     for edge in body.edges:
         target = body.nodes.get(edge.target)
         if target is not None and target.kind is not None and target.kind.nature is Nature.ENTRY:
-            told = f"`{edge.target}` is a {target.kind.name}: runs start there, and no edge leads into it"
-            yield _finding("edge_into_entry", edge, told, "Take the edge away.")
+            message = f"`{edge.target}` is a {target.kind.name}: runs start there, so no edge may lead into it"
+            yield _finding("edge_into_entry", edge, message, "Remove the edge.")
 
 
 def unknown_exits(draft: Draft, body: DraftBody) -> Iterator[Finding]:
@@ -49,12 +49,12 @@ def unknown_exits(draft: Draft, body: DraftBody) -> Iterator[Finding]:
 
 def _unknown_exit(edge: DraftEdge, source: DraftNode) -> Finding:
     if not source.exits:
-        told = f"nothing leaves `{source.id}`: {source.document.type} has no exit"
-        return _finding("no_exit", edge, told, f"Only `{source.id}.error` can be used.")
+        message = f"nothing leaves `{source.id}`: {source.document.type} has no exit"
+        return _finding("no_exit", edge, message, f"Only `{source.id}.error` can be used.")
     exits = source.all_exits
-    told = f"`{source.id}` has no exit `{edge.handle}`; it has {listed(exits)}"
+    message = f"`{source.id}` has no exit `{edge.handle}`; it has {listed(exits)}"
     mend = did_you_mean(edge.handle, exits) or f"Write `{source.id}.{exits[0]}`, for example."
-    return _finding("unknown_exit", edge, told, mend)
+    return _finding("unknown_exit", edge, message, mend)
 
 
 def conditions(draft: Draft, body: DraftBody) -> Iterator[Finding]:
@@ -71,8 +71,8 @@ def doubled_edges(draft: Draft, body: DraftBody) -> Iterator[Finding]:
         key = edge.written.key if edge.written is not None else ""
         same = (edge.source, edge.handle, edge.target, edge.param, key)
         if same in seen and edge.condition is None:
-            told = f"the edge from `{edge.source}` to `{edge.target}` is drawn twice, so its value is merged twice"
-            yield _finding("doubled_edge", edge, told, "Keep one of them.", Severity.WARNING)
+            message = f"the edge from `{edge.source}` to `{edge.target}` exists twice, so its value is merged twice"
+            yield _finding("doubled_edge", edge, message, "Keep one of them.", Severity.WARNING)
         seen.add(same)
 
 
@@ -81,9 +81,9 @@ def circles(draft: Draft, body: DraftBody) -> Iterator[Finding]:
         nodes = list(body.order)
         ids = [nodes[place].id for place in cycle]
         shown = ids if len(ids) <= MAX_SHOWN_IDS else [*ids[:MAX_SHOWN_IDS], "…"]
-        told = "these nodes form a cycle: " + " → ".join([*shown, ids[0]])
+        message = "these nodes form a cycle: " + " → ".join([*shown, ids[0]])
         first = nodes[min(cycle)]
-        yield Finding("cycle", first.path, told, "Break it, or use a loop to repeat something.", first.id)
+        yield Finding("cycle", first.path, message, "Break it, or use a loop to repeat something.", first.id)
 
 
 def _finding(code: str, edge: DraftEdge, message: str, mend: str, severity: Severity = Severity.ERROR) -> Finding:

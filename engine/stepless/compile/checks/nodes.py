@@ -1,4 +1,4 @@
-"""What is wrong with nodes, body by body."""
+"""Checks the nodes of each body."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ _TIMEOUT: Final = "timeout"
 def empty_bodies(draft: Draft, body: DraftBody) -> Iterator[Finding]:
     if not body.nodes and not body.unreadable and not body.incomplete:
         owner = body.owner.id if body.owner is not None else None
-        told = "`nodes` is empty, so there is nothing to run"
-        yield Finding("empty_body", body.at("nodes"), told, "Add a node.", owner)
+        message = "`nodes` is empty, so there is nothing to run"
+        yield Finding("empty_body", body.at("nodes"), message, "Add a node.", owner)
 
 
 def unknown_kinds(draft: Draft, body: DraftBody) -> Iterator[Finding]:
@@ -35,42 +35,42 @@ def unknown_kinds(draft: Draft, body: DraftBody) -> Iterator[Finding]:
 def reserved_ids(draft: Draft, body: DraftBody) -> Iterator[Finding]:
     for name in RESERVED_IDS:
         if name in body.nodes:
-            told = f"`{name}` is a reserved word of references, and cannot be the id of a node"
-            yield Finding("reserved_id", body.nodes[name].path, told, "Choose another id.", name)
+            message = f"`{name}` is a reserved word of references, and cannot be the id of a node"
+            yield Finding("reserved_id", body.nodes[name].path, message, "Choose another id.", name)
 
 
 def shadowed_ids(draft: Draft, body: DraftBody) -> Iterator[Finding]:
-    """Two bodies side by side may use the same ids; inside each other `<id…>` would be ambiguous to the reader."""
+    """Sibling bodies may use the same ids. In nested bodies, `<id…>` would be ambiguous to the reader."""
     outer = body.owner.body if body.owner is not None else None
     while outer is not None:
         for name in body.nodes.keys() & outer.nodes.keys():
-            told = f"the id `{name}` is also used outside the container, at {outer.nodes[name].path}"
-            yield Finding("shadowed_id", body.nodes[name].path, told, "Choose another id for one of them.", name)
+            message = f"the id `{name}` is also used outside the container, at {outer.nodes[name].path}"
+            yield Finding("shadowed_id", body.nodes[name].path, message, "Choose another id for one of them.", name)
         outer = outer.owner.body if outer.owner is not None else None
 
 
 def entries_in_bodies(draft: Draft, body: DraftBody) -> Iterator[Finding]:
     for node in body.order if body.owner is not None else ():
         if node.kind is not None and node.kind.nature is Nature.ENTRY:
-            told = f"runs start at a {node.kind.name}, which cannot be inside a container"
-            yield Finding("entry_in_body", f"{node.path}.type", told, "Move it out of the body.", node.id)
+            message = f"runs start at a {node.kind.name}, which cannot be inside a container"
+            yield Finding("entry_in_body", f"{node.path}.type", message, "Move it out of the body.", node.id)
 
 
 def joins(draft: Draft, body: DraftBody) -> Iterator[Finding]:
-    """`count` and `min_success` against the number of branches."""
+    """Checks `count` and `min_success` against the number of branches."""
     for node in body.order:
         join = node.document.join
         branches = len(body.predecessors[node.place])
         path = f"{node.path}.join"
         if join.mode == "count" and join.count is None:
-            told = "`mode: count` needs `count`, the number of branches wanted"
-            yield Finding("missing_count", path, told, "Add `count`.", node.id)
+            message = "`mode: count` needs `count`, the required number of branches"
+            yield Finding("missing_count", path, message, "Add `count`.", node.id)
         if body.incomplete:
             continue
         for name, wanted in (("count", join.count if join.mode == "count" else None), ("min_success", join.min_success)):
             if wanted is not None and wanted > max(branches, 1):
-                told = f"`{name}` is {wanted}, and `{node.id}` has {branches} branch{'es' * (branches != 1)}"
-                yield Finding("out_of_range", f"{path}.{name}", told, f"Use 1 to {max(branches, 1)}.", node.id)
+                message = f"`{name}` is {wanted}, and `{node.id}` has {branches} branch{'es' * (branches != 1)}"
+                yield Finding("out_of_range", f"{path}.{name}", message, f"Use 1 to {max(branches, 1)}.", node.id)
 
 
 def join_timeouts(draft: Draft, body: DraftBody) -> Iterator[Finding]:
@@ -80,27 +80,27 @@ def join_timeouts(draft: Draft, body: DraftBody) -> Iterator[Finding]:
         if join.mode == "timeout" and join.timeout_ms is None:
             yield Finding("missing_timeout", path, "`mode: timeout` needs `timeout_ms`", "Add `timeout_ms`.", node.id)
         if join.mode == "timeout" and join.on_timeout == "fail" and "on_timeout" in _given(node):
-            told = "`mode: timeout` proceeds when the time is over, and `on_timeout: fail` says the contrary"
-            yield Finding("contradiction", f"{path}.on_timeout", told, "Use `mode: all`, or leave `on_timeout` out.", node.id)
+            message = "`mode: timeout` proceeds when the time is over, and `on_timeout: fail` contradicts it"
+            yield Finding("contradiction", f"{path}.on_timeout", message, "Use `mode: all`, or leave `on_timeout` out.", node.id)
 
 
 def too_many_losers(draft: Draft, body: DraftBody) -> Iterator[Finding]:
-    """Joins in a row share their losers, so the lists could grow with the square of the document."""
+    """Limits the losers of all joins: consecutive joins share losers, so the lists could grow quadratically."""
     joins = [node for node in body.order if node.document.join.losers == "cancel"]
     if not joins:
         return
     order = topological_order(body.successors, body.predecessors)
     if len(order) < len(body.nodes):
-        return  # a cycle, told of elsewhere
+        return  # a cycle, which another check reports
     behind = dominator_tree(order[::-1], body.successors)
     number = sum(behind.count_below(node.place) for node in joins)
     if number > MAX_LOSERS:
-        told = f"the joins with `losers: cancel` have {number} nodes to cancel in all, at most {MAX_LOSERS} are possible"
-        yield Finding("too_many_losers", f"{joins[0].path}.join.losers", told, "Use it on fewer joins.", joins[0].id)
+        message = f"the joins with `losers: cancel` have {number} nodes to cancel in all, at most {MAX_LOSERS} are allowed"
+        yield Finding("too_many_losers", f"{joins[0].path}.join.losers", message, "Use it on fewer joins.", joins[0].id)
 
 
 def idle_settings(draft: Draft, body: DraftBody) -> Iterator[Finding]:
-    """Settings that change nothing where they stand."""
+    """Settings without effect in their place."""
     for node in body.order:
         document, join = node.document, node.document.join
         given = _given(node)
@@ -116,18 +116,20 @@ def idle_settings(draft: Draft, body: DraftBody) -> Iterator[Finding]:
         }
         for place, reason in idle.items():
             if reason:
-                told = f"`{place.rpartition('.')[2]}` changes nothing: {reason}"
-                yield Finding("idle_setting", f"{node.path}.{place}", told, "Leave it out.", node.id, severity=Severity.WARNING)
+                message = f"`{place.rpartition('.')[2]}` has no effect: {reason}"
+                yield Finding(
+                    "idle_setting", f"{node.path}.{place}", message, "Leave it out.", node.id, severity=Severity.WARNING,
+                )
 
 
 def _given(node: DraftNode) -> Collection[str]:
-    """The settings of its `join` that the author wrote."""
+    """The settings of the node's `join` that the author specified."""
     join: Collection[str] = node.document.raw.get("join", ())
     return join
 
 
 def unwired_exits(draft: Draft, body: DraftBody) -> Iterator[Finding]:
-    """Of nodes that wait: a decision that leads nowhere, and a deadline that can only fail the node
+    """Warns, for nodes that wait, of an answer without a following node and of a deadline that can only fail the node
     (docs/semantics.md#pauses)."""
     waiting = [node for node in body.order if node.kind is not None and node.kind.nature is Nature.PAUSE and node.exits]
     if not waiting or body.incomplete:
@@ -140,7 +142,8 @@ def unwired_exits(draft: Draft, body: DraftBody) -> Iterator[Finding]:
             if name != _TIMEOUT:
                 yield _unwired(node, name, f"nothing follows `{node.id}.{name}`: that decision is a dead end")
             elif node.document.with_.get(_TIMEOUT) is not None:
-                yield _unwired(node, name, f"nothing follows `{node.id}.{name}`: silence will fail the node (wait_timeout)")
+                message = f"nothing follows `{node.id}.{name}`: without an answer, the node will fail (wait_timeout)"
+                yield _unwired(node, name, message)
 
 
 def _unwired(node: DraftNode, name: str, message: str) -> Finding:
@@ -149,7 +152,7 @@ def _unwired(node: DraftNode, name: str, message: str) -> Finding:
 
 
 def written_variables(draft: Draft, body: DraftBody) -> Iterator[Finding]:
-    """`set` writes declared variables only."""
+    """`set` may write declared variables only."""
     for node in body.order:
         targets = node.document.with_.get("variables") if node.document.type == "set" else None
         for name in targets if isinstance(targets, dict) else ():
@@ -165,8 +168,8 @@ def unknown_callables(draft: Draft, body: DraftBody) -> Iterator[Finding]:
         for place, call in node.kind.functions(node.document.with_).items() if node.kind is not None else ():
             if "<" not in call and call not in (registered or ()):
                 mend = did_you_mean(call, registered or ()) or "Register it with `@function`."
-                told = f"no function is registered as `{call}`"
-                yield Finding("unknown_callable", f"{node.path}.with.{place}", told, mend, node.id)
+                message = f"no function is registered as `{call}`"
+                yield Finding("unknown_callable", f"{node.path}.with.{place}", message, mend, node.id)
 
 
 def loop_breaks(draft: Draft, body: DraftBody) -> Iterator[Finding]:
@@ -185,7 +188,7 @@ def _in_loop(body: DraftBody | None) -> bool:
 
 
 def container_modes(draft: Draft, body: DraftBody) -> Iterator[Finding]:
-    """Exactly one of the fields that say how often a container runs its body."""
+    """A container needs exactly one of the fields that control how often it runs its body."""
     for node in body.order:
         if node.kind is None or node.kind.nature is not Nature.CONTAINER:
             continue
@@ -193,6 +196,6 @@ def container_modes(draft: Draft, body: DraftBody) -> Iterator[Finding]:
         given = [name for name in modes if node.document.with_.get(name) is not None]
         if len(given) != 1:
             wanted = ", ".join(f"`{name}`" for name in modes)
-            told = "given are " + ", ".join(f"`{name}`" for name in given) if given else "none is given"
-            message = f"exactly one of {wanted} is needed; {told}"
+            found = "given are " + ", ".join(f"`{name}`" for name in given) if given else "none is given"
+            message = f"exactly one of {wanted} is needed; {found}"
             yield Finding("exactly_one", f"{node.path}.with", message, "Keep the one that you mean.", node.id)

@@ -1,8 +1,8 @@
-"""What a node may read (docs/semantics.md#references), judged reference by reference.
+"""Checks what a node may read (docs/semantics.md#references), for each reference.
 
-A name is looked for from the inside out: a node upstream in the same body, a node upstream of the enclosing container in
-the body around it, and so on; or an enclosing container itself, whose turn is read then. Ids cannot shadow each other along
-this way (see `checks.shadowed_ids`), so the first match is the only one.
+A name is resolved from the inside out: a node upstream in the same body, a node upstream of the enclosing container in the body
+around it, and so on. It may also name an enclosing container, to read its current turn. Ids cannot shadow each other in this
+search (see `checks.shadowed_ids`), so the first match is the only one.
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ TURN_FIELDS: Final = ("index", "iteration", "item", "items")
 RUN_FIELDS: Final = ("id", "workflow", "version", "started_at")
 _OWN_SETTINGS: Final = "STEPLESS_"
 _TESTED_BETWEEN_TURNS: Final = ("with.while", "with.do_while")
-_WORKED_OUT_AGAIN: Final = ("with.items", "join.vars.custom")  # whenever a log is read, where there are no secrets
+_EVALUATED_AGAIN: Final = ("with.items", "join.vars.custom")  # whenever a log is read, without secrets
 
 Mention = tuple[DraftNode, str, Reference]
 
 
 def reference_findings(draft: Draft) -> Iterator[Finding]:
-    """A finding for every reference that reads what it cannot see."""
-    seen: dict[int, list[tuple[DraftNode, DraftNode, Mention]]] = {}  # by body: (what is read, who must be below it, mention)
+    """A finding for every reference that is not in scope."""
+    seen: dict[int, list[tuple[DraftNode, DraftNode, Mention]]] = {}  # by body: (read node, node that must be below it, mention)
     for node in draft.nodes:
         for place, references in node.fields.mentions if node.fields else ():
             for reference in references:
@@ -47,20 +47,20 @@ def reference_findings(draft: Draft) -> Iterator[Finding]:
 
 
 def reserved_env(draft: Draft) -> Iterator[Finding]:
-    """The engine's own settings, its secrets among them, are not for workflows to read."""
+    """Workflows may not read the engine's own settings, which include secrets."""
     for place, name in enumerate(draft.document.env):
         if name.upper().startswith(_OWN_SETTINGS):
-            told = f"`{name}` is a setting of the engine, which no workflow may read"
+            message = f"`{name}` is a setting of the engine, which no workflow may read"
             mend = f"Give the value a name that does not begin with `{_OWN_SETTINGS}`."
-            yield Finding("reserved_env", f"env.{place}", told, mend)
+            yield Finding("reserved_env", f"env.{place}", message, mend)
 
 
 def _env(draft: Draft, mention: Mention) -> Iterator[Finding]:
     _, place, reference = mention
     name = reference.root
-    if place in _WORKED_OUT_AGAIN:
-        told = f"`${{{name}}}` cannot be read here: the value is worked out again from the log, which holds no secrets"
-        yield _finding("secret_out_of_reach", mention, told, "Read it in a node before, and refer to that node's output.")
+    if place in _EVALUATED_AGAIN:
+        message = f"`${{{name}}}` cannot be read here: the value is evaluated again from the log, which holds no secrets"
+        yield _finding("secret_out_of_reach", mention, message, "Read it in an earlier node, and refer to that node's output.")
     if name not in draft.document.env:
         mend = did_you_mean(name, draft.document.env) or f"Add `{name}` to `env`."
         yield _finding("unlisted_env", mention, f"`${{{name}}}` is not listed in `env`", mend)
@@ -71,15 +71,15 @@ def _variable(draft: Draft, mention: Mention) -> Iterator[Finding]:
     if not path or path[0] not in draft.document.variables:
         name = str(path[0]) if path else "workflow"
         mend = did_you_mean(name, draft.document.variables, what="variables") or f"Declare `{name}` in `variables`."
-        told = f"there is no variable `{name}`" if path else "`<workflow>` needs the name of a variable"
-        yield _finding("unknown_variable", mention, told, mend)
+        message = f"there is no variable `{name}`" if path else "`<workflow>` needs the name of a variable"
+        yield _finding("unknown_variable", mention, message, mend)
 
 
 def _run(draft: Draft, mention: Mention) -> Iterator[Finding]:
     path = mention[2].path
     if not path or path[0] not in RUN_FIELDS:
-        told = f"a run has no field `{path[0]}`" if path else "`<run>` needs the name of a field"
-        yield _finding("unknown_run_field", mention, told, f"It has {listed(RUN_FIELDS)}.")
+        message = f"a run has no field `{path[0]}`" if path else "`<run>` needs the name of a field"
+        yield _finding("unknown_run_field", mention, message, f"It has {listed(RUN_FIELDS)}.")
 
 
 def _turn(draft: Draft, mention: Mention) -> Iterator[Finding]:
@@ -87,13 +87,13 @@ def _turn(draft: Draft, mention: Mention) -> Iterator[Finding]:
     between_turns = reference.root == "loop" and place in _TESTED_BETWEEN_TURNS and node.inner is not None
     fields = TURN_FIELDS[:2] if between_turns else TURN_FIELDS
     if not between_turns and reference.root not in (owner.document.type for owner in _owners(node.body)):
-        told = f"`{reference.text}` stands outside a {reference.root}"
-        yield _finding(f"outside_{reference.root}", mention, told, f"Move the node into the body of a {reference.root}.")
+        message = f"`{reference.text}` is outside a {reference.root}"
+        yield _finding(f"outside_{reference.root}", mention, message, f"Move the node into the body of a {reference.root}.")
     elif not reference.path or reference.path[0] not in fields:
-        told = f"`{reference.text}` reads nothing that a turn has"
+        message = f"`{reference.text}` is not a field of a turn"
         if between_turns and reference.path and reference.path[0] in TURN_FIELDS:
-            told = f"`{reference.text}` is read between two turns, when there is no item"
-        yield _finding("unknown_turn_field", mention, told, f"There is {listed(fields)}.")
+            message = f"`{reference.text}` is evaluated between two turns, when there is no item"
+        yield _finding("unknown_turn_field", mention, message, f"A turn has {listed(fields)}.")
 
 
 def _param(draft: Draft, mention: Mention) -> Iterator[Finding]:
@@ -102,8 +102,8 @@ def _param(draft: Draft, mention: Mention) -> Iterator[Finding]:
         return
     params = node.body.fed.get(node.id, {"input"})
     if reference.path[0] not in params:
-        told = f"no edge feeds the param `{reference.path[0]}`, so it is null"
-        yield _finding("unfed_param", mention, told, f"Fed are {listed(sorted(params))}.", Severity.WARNING)
+        message = f"no edge feeds the param `{reference.path[0]}`, so it is null"
+        yield _finding("unfed_param", mention, message, f"Edges feed {listed(sorted(params))}.", Severity.WARNING)
 
 
 def _always(draft: Draft, mention: Mention) -> Iterator[Finding]:
@@ -127,7 +127,7 @@ def _owners(body: DraftBody | None) -> Iterator[DraftNode]:
 
 def _named(draft: Draft, mention: Mention, seen: dict[int, list[tuple[DraftNode, DraftNode, Mention]]]) -> Iterator[Finding]:
     users = mention[0].body.tools.get(mention[0].id)
-    for reader in users or (mention[0],):  # a tool reads what those can read that run it
+    for reader in users or (mention[0],):  # a tool can read what the nodes that run it can read
         yield from _named_from(reader, draft, mention, seen)
 
 
@@ -135,29 +135,29 @@ def _named_from(
     reader: DraftNode, draft: Draft, mention: Mention, seen: dict[int, list[tuple[DraftNode, DraftNode, Mention]]],
 ) -> Iterator[Finding]:
     reference = mention[2]
-    standing = reader  # the reader, or the container around it in the body that is looked at
+    current = reader  # the reader, or the container around it in the body that is searched
     while True:
-        body = standing.body
+        body = current.body
         read = body.nodes.get(reference.root)
-        if read is not None and read is standing and standing is not reader:
+        if read is not None and read is current and current is not reader:
             yield from _enclosing(mention)
             return
         if read is not None:
-            seen.setdefault(id(body), []).append((read, standing, mention))
+            seen.setdefault(id(body), []).append((read, current, mention))
             return
         if reference.root in body.unreadable:
             return
         if body.owner is None:
             break
-        standing = body.owner
+        current = body.owner
     yield _inner(draft, mention)
 
 
 def _enclosing(mention: Mention) -> Iterator[Finding]:
     path = mention[2].path
     if not path or path[0] not in TURN_FIELDS:
-        told = f"`{mention[2].text}` reads a container from inside, where it has no results yet"
-        yield _finding("unknown_turn_field", mention, told, f"There is {listed(TURN_FIELDS)}.")
+        message = f"`{mention[2].text}` reads the results of a container from inside, before they exist"
+        yield _finding("unknown_turn_field", mention, message, f"A turn has {listed(TURN_FIELDS)}.")
 
 
 def _inner(draft: Draft, mention: Mention) -> Finding:
@@ -165,29 +165,29 @@ def _inner(draft: Draft, mention: Mention) -> Finding:
     container = next((node.body.owner for node in draft.named(root) if node.body.owner is not None), None)
     if container is None:
         return _finding("unknown_reference", mention, f"there is no node `{root}`", did_you_mean(root, draft.names()))
-    told = f"`{root}` is inside `{container.id}`, and is read from outside"
-    return _finding("inner_node_read", mention, told, f"Read the results of the container: `<{container.id}>`.")
+    message = f"`{root}` is inside `{container.id}` and cannot be read from outside"
+    return _finding("inner_node_read", mention, message, f"Read the results of the container: `<{container.id}>`.")
 
 
 def _out_of_sight(body: DraftBody, asked: Collection[tuple[DraftNode, DraftNode, Mention]]) -> Iterator[Finding]:
-    """A finding for each node that is read where no path leads from it. A body with gaps or cycles proves nothing."""
+    """A finding for each reference to a node that is not upstream. Skips a body with gaps or cycles, where paths are unknown."""
     if not asked or body.incomplete:
         return
     order = topological_order(body.successors, body.predecessors)
     if len(order) < len(body.nodes):
         return
-    pairs = {(read.place, standing.place) for read, standing, _ in asked}
+    pairs = {(read.place, reader.place) for read, reader, _ in asked}
     missed = not_upstream(pairs, order, body.successors, body.predecessors)
-    for read, standing, mention in asked:
-        if (read.place, standing.place) in missed:
-            yield _not_upstream(read, standing, mention)
+    for read, reader, mention in asked:
+        if (read.place, reader.place) in missed:
+            yield _not_upstream(read, reader, mention)
 
 
-def _not_upstream(read: DraftNode, standing: DraftNode, mention: Mention) -> Finding:
-    if read is standing:
+def _not_upstream(read: DraftNode, reader: DraftNode, mention: Mention) -> Finding:
+    if read is reader:
         return _finding("not_upstream", mention, f"`{read.id}` reads itself", "Read a node before it, or `<input>`.")
-    told = f"`{read.id}` is not upstream of `{standing.id}`"
-    return _finding("not_upstream", mention, told, f"Add `{read.id}` to the `after` of `{standing.id}` or of a node before it.")
+    message = f"`{read.id}` is not upstream of `{reader.id}`"
+    return _finding("not_upstream", mention, message, f"Add `{read.id}` to the `after` of `{reader.id}` or of a node before it.")
 
 
 def _finding(code: str, mention: Mention, message: str, mend: str, severity: Severity = Severity.ERROR) -> Finding:

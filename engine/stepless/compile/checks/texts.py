@@ -1,4 +1,4 @@
-"""Texts that are valid, and probably do not say what was meant."""
+"""Warns of texts that are valid but probably not what the author meant."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _TEMPLATES: Final = (Part.TEMPLATE, Part.EXPRESSION)
 
 
 def doubtful_references(draft: Draft) -> Iterator[Finding]:
-    """A bare `<ordr>` is text when no node has that name. Beside a node `order` it was probably meant to be read."""
+    """Warns of a bare `<ordr>`, which is plain text because no node has that name, if a similar name like `order` exists."""
     known = readable(draft)
     guessed: dict[str, str | None] = {}
     for node in draft.nodes:
@@ -24,13 +24,13 @@ def doubtful_references(draft: Draft) -> Iterator[Finding]:
             if "<" not in text:
                 continue
             for word, near in doubtful_words(text, known, guessed, MAX_DOUBTFUL_WORDS):
-                told = f"`<{word}>` stays text, for nothing here is called `{word}`"
-                yield Finding("doubtful_reference", f"{node.path}.with.{place}", told, f"Did you mean `<{near}>`?", node.id,
+                message = f"`<{word}>` is plain text, because no node is named `{word}`"
+                yield Finding("doubtful_reference", f"{node.path}.with.{place}", message, f"Did you mean `<{near}>`?", node.id,
                               severity=Severity.WARNING)
 
 
 def _texts(node: DraftNode) -> Iterator[tuple[str, str]]:
-    """What a run fills in. Every text of a container is literal or an expression, and told of as such."""
+    """The texts of a node that a run fills in. Texts of a container are literals or expressions, which other checks cover."""
     if node.kind is None or node.kind.nature is Nature.CONTAINER:
         return
     for name, value in node.document.with_.items():

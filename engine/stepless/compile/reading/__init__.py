@@ -1,1 +1,1 @@
-"""Documents as text: YAML and JSON read strictly, with the line of every fault, and written back."""
+"""Reads documents from YAML and JSON strictly, with the line of every fault, and writes YAML."""

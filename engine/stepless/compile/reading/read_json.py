@@ -1,4 +1,4 @@
-"""Strict JSON within bounds: no NaN, no key twice, no number that others could not read."""
+"""Reads strict JSON within limits: no NaN, no duplicate keys, no numbers that other programs cannot read."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from stepless.compile.reading.syntax import SyntaxFault, given_twice, too_deep
 from stepless.limits import MAX_DOCUMENT_DEPTH, MAX_INTEGER_BITS
 from stepless.model.json import JSON
 
-_JSON_MEND: Final = "Look at commas, quotes and brackets there; JSON has no comments, and no comma after the last item."
-MAX_DIGITS: Final = MAX_INTEGER_BITS * 301 // 1000  # decimal digits that surely fit
+_JSON_MEND: Final = "Check the commas, quotes and brackets there; JSON has no comments, and no comma after the last item."
+MAX_DIGITS: Final = MAX_INTEGER_BITS * 301 // 1000  # decimal digits that always fit
 _TOKEN: Final = re.compile(r'\\.|["\[{\]}]', re.DOTALL)
 
 
@@ -29,7 +29,7 @@ def read_json(text: str) -> JSON:
 
 def bounded_int(digits: str) -> int:
     if len(digits) > MAX_DIGITS:
-        raise SyntaxFault(f"a whole number of {len(digits)} digits; at most {MAX_DIGITS} are read", mend="Write it as text.")
+        raise SyntaxFault(f"a whole number of {len(digits)} digits; at most {MAX_DIGITS} are allowed", mend="Write it as text.")
     return int(digits)
 
 
@@ -41,7 +41,8 @@ def bounded_float(digits: str) -> float:
 
 
 def _bound_depth(text: str) -> None:
-    """Refuses deep nesting before the recursive reader meets it. An escape outside of a text ends that reader's way."""
+    """Refuses deep nesting before the recursive parser runs. An escape outside of a text is left to that parser, which refuses it
+    there."""
     depth, quoted = 0, False
     for token in _TOKEN.finditer(text):
         if token[0] == '"':
@@ -69,4 +70,4 @@ def _unique(pairs: list[tuple[str, JSON]]) -> dict[str, JSON]:
 
 
 def _no_constant(name: str) -> JSON:
-    raise SyntaxFault(f"{name} is no number in JSON", mend="Write null or a text.")
+    raise SyntaxFault(f"{name} is not a number in JSON", mend="Write null or a text.")

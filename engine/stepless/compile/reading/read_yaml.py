@@ -1,8 +1,8 @@
-"""YAML 1.2 to JSON values, from the parser's events: no recursion, and never an object of another type.
+"""Reads YAML 1.2 to JSON values, from the parser's events, without recursion and without objects of other types.
 
-Only `true`, `false` and `null` (also capitalised, `~` and nothing) are no text, and keys are always text: so an exit may be
-named `yes`, `on` or `null`, and `2024-01-31` is a text. An alias is a second mention of the same value; everything that
-aliases multiply counts as if it were written out, or nine lines could stand for a billion values.
+Plain scalars are text, except numbers, `true`, `false` and `null` (also capitalised, `~` and empty). Keys are always text: an
+exit may be named `yes`, `on` or `null`, and `2024-01-31` is a text. An alias repeats a value, and each use counts against the
+size limit as if it were written out. Otherwise nine lines could produce a billion values.
 """
 
 from __future__ import annotations
@@ -38,15 +38,15 @@ def read_yaml(text: str) -> JSON:
             reader.take(event)
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
-        told, mend = explained(error, text)
-        raise SyntaxFault(told, mark.line + 1 if mark else 0, mark.column + 1 if mark else 0, mend) from None
+        message, mend = explained(error, text)
+        raise SyntaxFault(message, mark.line + 1 if mark else 0, mark.column + 1 if mark else 0, mend) from None
     except yaml.YAMLError as error:
         raise SyntaxFault(str(error).splitlines()[0], mend=OTHERWISE) from None
     return reader.root
 
 
 class _Open:
-    """A list or mapping that is still being read. `key` is the key whose value comes next; `weight` what is in it."""
+    """A list or mapping that is being read. `key` is the key whose value comes next. `weight` is the size of its content."""
 
     __slots__ = ("value", "key", "anchor", "weight")
 
@@ -79,7 +79,7 @@ class _Reader:
             case yaml.DocumentStartEvent():
                 self.documents += 1
                 if self.documents > 1:
-                    raise _fault(event, "a second document starts here", "Publish each by itself.")
+                    raise _fault(event, "a second document starts here", "Publish each document separately.")
 
     @property
     def _expects_key(self) -> bool:
@@ -87,7 +87,7 @@ class _Reader:
 
     def _put_key(self, event: Any) -> None:
         if event.value == _MERGE and event.implicit[0]:
-            raise _fault(event, "`<<` (merging mappings) is no part of YAML 1.2", "Write the fields out.")
+            raise _fault(event, "`<<` (merging mappings) is not part of YAML 1.2", "Write the fields out.")
         if event.value in self.open[-1].value:
             raise given_twice(event.value, event.start_mark.line + 1, event.start_mark.column + 1)
         self.open[-1].key = event.value
@@ -95,7 +95,7 @@ class _Reader:
         self._weigh(1 + len(event.value), event)
 
     def _put(self, value: JSON, weight: int, event: Any, anchor: str | None = None) -> None:
-        """Places a value that is complete."""
+        """Adds a complete value to its parent."""
         if name := anchor or (event.anchor if isinstance(event, yaml.ScalarEvent) else None):
             self.anchors[name] = (value, weight)
         self._weigh(weight if isinstance(event, yaml.ScalarEvent | yaml.AliasEvent) else 1, event)
@@ -112,8 +112,8 @@ class _Reader:
 
     def _start(self, value: dict[str, JSON] | list[JSON], event: Any) -> None:
         if self._expects_key:
-            mend = 'Keys are text. A text that begins with `{{`, `{` or `[` needs quotes: `"{{ … }}"`.'
-            raise _fault(event, "a key is a list or mapping here", mend)
+            mend = 'Keys are text. A text that starts with `{{`, `{` or `[` needs quotes: `"{{ … }}"`.'
+            raise _fault(event, "a key must not be a list or mapping", mend)
         if event.tag is not None:
             raise _tagged(event)
         self.open.append(_Open(value, event.anchor))
@@ -126,9 +126,10 @@ class _Reader:
 
     def _alias(self, event: Any) -> None:
         if self._expects_key:
-            raise _fault(event, "an alias stands for a key here", "Write the key out.")
+            raise _fault(event, "an alias cannot be a key", "Write the key out.")
         if event.anchor not in self.anchors:
-            raise _fault(event, f"the alias `*{event.anchor}` has no anchor before it", "Anchors come first, and not around it.")
+            mend = "Define the anchor before the alias, and not around it."
+            raise _fault(event, f"the alias `*{event.anchor}` has no anchor before it", mend)
         self.aliases += 1
         if self.aliases > MAX_YAML_ALIASES:
             raise _fault(event, f"more than {MAX_YAML_ALIASES} aliases", "Write the values out.")
@@ -157,7 +158,7 @@ def _scalar(event: Any) -> JSON:
 
 
 def _tagged(event: Any) -> SyntaxFault:
-    return _fault(event, f"the tag `{str(event.tag)[:100]}` is not read", "Leave it out; a document is plain JSON data.")
+    return _fault(event, f"the tag `{str(event.tag)[:100]}` is not supported", "Leave it out; a document is plain JSON data.")
 
 
 def _fault(event: Any, message: str, mend: str) -> SyntaxFault:

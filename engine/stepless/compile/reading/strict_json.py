@@ -1,4 +1,5 @@
-"""JSON from outside, as every door reads it: UTF-8 without a mark, no key twice, no NaN, no half characters, not too deep."""
+"""Reads JSON from requests and other sources: UTF-8 without a byte order mark, no duplicate keys, no NaN, no lone surrogates,
+limited depth."""
 
 from __future__ import annotations
 
@@ -12,11 +13,12 @@ _MEND = "send valid JSON in UTF-8"
 
 
 def strict_json(data: bytes | str, what: str = "the body", *, place: str = "", mend: str = _MEND) -> JSON:
-    """The value that `what` holds. Raises `InvalidRequest` (400 invalid_json) with the place of the first fault, or `place`."""
+    """The parsed value. `what` names the source in messages. Raises `InvalidRequest` (400 invalid_json) with `place`, or with the
+    place of the first fault."""
     try:
         value = read_json(data if isinstance(data, str) else data.decode())
     except UnicodeDecodeError as error:
-        message = f"byte {error.start + 1} of {what} is no UTF-8"
+        message = f"byte {error.start + 1} of {what} is not UTF-8"
         raise InvalidRequest(message, code="invalid_json", place=place, mend=mend) from error
     except SyntaxFault as fault:
         found = f"line {fault.line}, column {fault.column}" if fault.line else ""

@@ -1,4 +1,4 @@
-"""What is wrong with a text before it is a document."""
+"""The error for a text that cannot be parsed as a document."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from stepless.limits import MAX_DOCUMENT_DEPTH
 
 
 class SyntaxFault(Exception):
-    """`line` and `column` count from 1; both 0 when the place is not known."""
+    """`line` and `column` count from 1; both are 0 if the place is unknown."""
 
     def __init__(self, message: str, line: int = 0, column: int = 0, mend: str = "") -> None:
         super().__init__(message)
@@ -14,7 +14,7 @@ class SyntaxFault(Exception):
 
 
 def too_deep(line: int, column: int) -> SyntaxFault:
-    return SyntaxFault(f"values are nested deeper than {MAX_DOCUMENT_DEPTH} levels", line, column, "Make it flatter.")
+    return SyntaxFault(f"values are nested deeper than {MAX_DOCUMENT_DEPTH} levels", line, column, "Reduce the nesting.")
 
 
 def given_twice(key: str, line: int = 0, column: int = 0) -> SyntaxFault:

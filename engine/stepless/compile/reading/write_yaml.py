@@ -1,4 +1,4 @@
-"""JSON values to YAML 1.2, as people write it. Reading it with `read_yaml` gives the same values again."""
+"""Writes JSON values as readable YAML 1.2. `read_yaml` reads the same values back."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ _OTHER_BREAKS: Final = re.compile("[\x85\u2028\u2029]")
 
 
 class _Dumper(yaml.SafeDumper):
-    """Block style, keys in their order, texts of several lines as such, no aliases."""
+    """Block style, keys in order, multi-line texts as blocks, no aliases."""
 
     def ignore_aliases(self, data: object) -> bool:
         return True
 
 
 def _text(dumper: yaml.SafeDumper, text: str) -> yaml.ScalarNode:
-    style = "|" if "\n" in text else "'" if _AMBIGUOUS.match(text) else None  # YAML 1.2 reads more numbers than the writer knows
+    style = "|" if "\n" in text else "'" if _AMBIGUOUS.match(text) else None  # YAML 1.2 has more numbers than PyYAML knows
     if _OTHER_BREAKS.search(text):
-        style = '"'  # what the reader takes for the end of a line is written as an escape
+        style = '"'  # characters that the reader treats as line breaks are escaped
     return dumper.represent_scalar("tag:yaml.org,2002:str", text, style=style)
 
 
@@ -33,5 +33,5 @@ _Dumper.add_representer(str, _text)
 
 
 def write_yaml(document: Mapping[str, JSON]) -> str:
-    """A document in block style, its keys in their order."""
+    """A document in block style, with its keys in order."""
     return yaml.dump(dict(document), Dumper=_Dumper, sort_keys=False, allow_unicode=True, width=_WIDTH, default_flow_style=False)

@@ -1,8 +1,7 @@
-"""API keys: who may do what. The secret is told once and kept as its SHA-256; a key has roles, and may be rotated.
+"""API keys and their roles. A secret is shown once and stored as its SHA-256. Keys can be rotated and removed.
 
-All keys together are one value, kept under a number: a change puts the value of the next number, which is put once, so of two
-changes at once one is told to begin again. Processes look for the next number every few seconds; until then a key that was
-removed elsewhere still opens.
+All keys are stored as one value under a number. A change claims the next number; of two concurrent changes, one wins and the
+other is retried. Processes check for the next number every few seconds. Until then, a key removed by another process is accepted.
 """
 
 from __future__ import annotations
@@ -24,10 +23,10 @@ _TRIES: Final = 5
 
 
 class Role(StrEnum):
-    READ = "read"  # lists, runs, events: every key may
+    READ = "read"  # read lists, runs and events; every key has this role
     RUN = "run"  # start, cancel, rerun
-    APPROVE = "approve"  # is shown the links that answer questions
-    ADMIN = "admin"  # everything: publish, keys
+    APPROVE = "approve"  # see the links that answer questions
+    ADMIN = "admin"  # everything, including publish and keys
 
 
 ALL_ROLES: Final = frozenset(Role)
@@ -35,7 +34,7 @@ ALL_ROLES: Final = frozenset(Role)
 
 @dataclass(frozen=True, slots=True)
 class ApiKey:
-    """`former` is the hash that a rotation replaced; it opens until `former_until_ms`."""
+    """`former` is the hash that a rotation replaced; it is accepted until `former_until_ms`."""
 
     id: str
     name: str
@@ -47,17 +46,17 @@ class ApiKey:
 
     @property
     def may(self) -> frozenset[str]:
-        """The roles that the key's own imply."""
+        """The key's roles and the roles that they imply."""
         return ALL_ROLES if Role.ADMIN in self.roles else frozenset({Role.READ, *self.roles})
 
 
 def hashed(secret: str) -> str:
-    """A secret as it is kept at rest: `sha256:<hex>`."""
+    """A secret in the form in which it is stored: `sha256:<hex>`."""
     return f"sha256:{sha256(secret.encode()).hexdigest()}"
 
 
 class ApiKeys:
-    """The keys that a store keeps. Safe to call from several threads."""
+    """The keys of a store. Thread-safe."""
 
     def __init__(self, store: Store, clock: Clock) -> None:
         self._store = store
@@ -67,12 +66,12 @@ class ApiKeys:
         self._noted: dict[str, int] = {}
 
     def find(self, secret: str) -> ApiKey | None:
-        """The key whose secret this is, or was a moment ago. Notes that it was used, roughly."""
+        """The key with this secret, current or recently rotated; None if there is none. Records the approximate time of use."""
         now_ms, offered = self._clock.now_ms(), hashed(secret)
         if abs(now_ms - self._looked_ms) >= KEYS_FRESH_MS:
             self._refresh()
         found = None
-        for key in self._known[1]:  # all of them, whichever fits
+        for key in self._known[1]:  # always all keys, so that the time does not depend on which one matches
             now, before = hmac.compare_digest(key.hash, offered), hmac.compare_digest(key.former, offered)
             if now or (before and now_ms < key.former_until_ms):
                 found = key
@@ -81,12 +80,12 @@ class ApiKeys:
         return found
 
     def list(self) -> Sequence[tuple[ApiKey, int | None]]:
-        """Every key, oldest first, with the instant of its last use, true to KEY_USE_NOTED_MS."""
+        """Every key, oldest first, with the instant of its last use, accurate to KEY_USE_NOTED_MS."""
         self._refresh()
         return [(key, self._last_use(key)) for key in self._known[1]]
 
     def add(self, name: str, roles: Collection[str]) -> tuple[ApiKey, str]:
-        """A new key and its secret, which nobody can be told again. Raises `LimitExceeded` (too_many_keys)."""
+        """A new key and its secret, which cannot be shown again. Raises `LimitExceeded` (too_many_keys)."""
         secret, now_ms = f"slk_{token_urlsafe(32)}", self._clock.now_ms()
         key = ApiKey(f"key_{token_hex(6)}", name, tuple(sorted(set(roles))), hashed(secret), now_ms)
 
@@ -99,7 +98,7 @@ class ApiKeys:
         return key, secret
 
     def rotate(self, key_id: str) -> tuple[ApiKey, str]:
-        """The key with a new secret; the old one opens for KEY_GRACE_MS more. Raises `NotFound` (unknown_key)."""
+        """The key with a new secret; the old secret is accepted for KEY_GRACE_MS more. Raises `NotFound` (unknown_key)."""
         secret, until_ms = f"slk_{token_urlsafe(32)}", self._clock.now_ms() + KEY_GRACE_MS
 
         def rotated(keys: tuple[ApiKey, ...]) -> tuple[ApiKey, ...]:
@@ -110,7 +109,7 @@ class ApiKeys:
         return _one(self._change(rotated), key_id), secret
 
     def remove(self, key_id: str) -> None:
-        """Opens nothing any more, at once here and within KEYS_FRESH_MS elsewhere. Raises `NotFound` (unknown_key)."""
+        """Removes the key: immediately in this process, within KEYS_FRESH_MS in others. Raises `NotFound` (unknown_key)."""
 
         def without(keys: tuple[ApiKey, ...]) -> tuple[ApiKey, ...]:
             gone = _one(keys, key_id)
@@ -128,15 +127,15 @@ class ApiKeys:
             if self._store.claim(_name(number + 1), value, self._clock.now_ms()) == value:
                 self._known = (number + 1, changed)
                 return changed
-        raise Conflict("the keys are being changed by others", code="keys_busy", mend="try again")
+        raise Conflict("other processes are changing the keys", code="keys_busy", mend="try again")
 
     def _refresh(self) -> tuple[int, tuple[ApiKey, ...]]:
-        """The newest value: gallops ahead from the one that is known, then halves."""
+        """Loads the newest value: exponential search from the known number, then binary search."""
         now_ms = self._clock.now_ms()
         low, step = self._known[0], 1
         while self._store.get_claim(_name(low + step), now_ms) is not None:
             low, step = low + step, 2 * step
-        high = low + step  # not there
+        high = low + step  # does not exist
         while high - low > 1:
             middle = (low + high) // 2
             low, high = (middle, high) if self._store.get_claim(_name(middle), now_ms) is not None else (low, middle)
@@ -156,9 +155,9 @@ class ApiKeys:
             return
         self._noted[key.id] = now_ms
         name = f"api-key-used:{key.id}"
-        standing = self._store.get_claim(name, now_ms)
-        if standing is not None:
-            self._store.release_claim(name, standing)
+        existing = self._store.get_claim(name, now_ms)
+        if existing is not None:
+            self._store.release_claim(name, existing)
         self._store.claim(name, str(now_ms).encode(), now_ms)
 
 

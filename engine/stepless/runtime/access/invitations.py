@@ -1,4 +1,4 @@
-"""Invitations: tokens and links that entitle to answer a pause, for kinds and notices that hand them out."""
+"""Invitations: creates the tokens and links with which a pause can be answered."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ if TYPE_CHECKING:
 
 
 class Invitations:
-    """`signer` is asked for when the first link is made: where nobody is invited, no key is read. `base_url` comes before every
-    link; without one they are relative, which only whoever knows the host can use."""
+    """`signer` is called when the first link is created, so that no key is read before. `base_url` is the prefix of every link;
+    without it, links are relative and usable only by a reader who knows the host."""
 
     def __init__(self, signer: Callable[[], Signer], base_url: str = "") -> None:
         self._signer = signer
@@ -21,7 +21,7 @@ class Invitations:
     def invite(
         self, run_id: str, pause: str, expires_ms: int, exit: str | None = None, approver: str | None = None
     ) -> dict[str, str]:
-        """{token, url}: whoever holds one may answer the pause, once."""
+        """{token, url}: the holder of either may answer the pause, once."""
         from stepless.runtime.access.tokens import Claims
 
         token = self._signer().sign(Claims(run_id, pause, expires_ms, exit, approver))

@@ -1,7 +1,7 @@
-"""Notifier: people are told that a run waits for them, with the links by which they can answer.
+"""Notifier: notifies people that a run waits for them, with the links by which they can answer.
 
-`notify` says where: a URL is posted to, `arn:aws:sns:…` is a topic, `mailto:…` a mailbox (SES). At least once: the same notice
-may come again after a crash, under the same idempotency key.
+`notify` is the target: a URL receives a POST, `arn:aws:sns:…` is a topic, `mailto:…` is a mailbox (SES). Delivery is at least
+once: after a crash, a notice may be sent again, with the same idempotency key.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _SUBJECT_CHARACTERS = 100  # SNS takes no more
 
 
 class Notifier:
-    """Sends notices. `sender` is the address that mail comes from; without `aws` only URLs can be told."""
+    """Sends notices. `sender` is the address from which mail is sent. Without `aws`, only URLs can be notified."""
 
     def __init__(self, invitations: Invitations, aws: Aws | None, sender: str | None) -> None:
         self._invitations = invitations
@@ -33,8 +33,8 @@ class Notifier:
         self._sender = sender
 
     async def send(self, state: State, instance: Instance, wait: Wait, env: Mapping[str, str], now_ms: int) -> None:
-        """Tells of an instance that waits. Where to is worked out anew: what the log has of it is masked. Raises `NodeFailure`
-        for what did not arrive, `SteplessError` for a target that cannot be worked out."""
+        """Sends the notice of a waiting instance. The target is evaluated again, since the log holds it masked. Raises
+        `NodeFailure` if the notice cannot be delivered, and `SteplessError` if the target cannot be evaluated."""
         reading = Reading(state, instance, merged_inputs(state, instance), now_ms, env)
         target = str(instance.node.config.template.render(reading).get("notify") or "")
         notice = self._notice(state, instance, wait)
@@ -50,7 +50,7 @@ class Notifier:
             await run_http(_request(state, instance, target, notice, token, now_ms))
 
     def _notice(self, state: State, instance: Instance, wait: Wait) -> dict[str, JSON]:
-        """What is told: the question and its links, nothing else of the run."""
+        """The content of the notice: the question and its links, and nothing else of the run."""
         expires_ms = wait.deadline_ms if wait.deadline_ms is not None else wait.since_ms + LINK_LIFE_MS
         approvers = wait.details.get("approvers") or [None]
 
@@ -76,7 +76,7 @@ class Notifier:
 
     def _mail(self, to: str, notice: Mapping[str, JSON]) -> dict[str, JSON]:
         if self._sender is None:
-            raise NodeFailure("config", "notice_without_sender", "mail needs a sender", mend="set STEPLESS_NOTIFY_FROM")
+            raise NodeFailure("config", "notice_without_sender", "mail needs a sender address", mend="set STEPLESS_NOTIFY_FROM")
         lines = [str(notice["message"] or notice["label"]), "", *_link_lines(notice["links"])]
         text = {"Text": {"Data": "\n".join(lines)}}
         simple = {"Subject": {"Data": _subject(notice)}, "Body": text}
@@ -84,7 +84,7 @@ class Notifier:
 
     async def _call(self, service: str, action: str, given: Mapping[str, JSON], token: str) -> None:
         if self._aws is None:
-            message = "this installation has no AWS to tell by"
+            message = "this installation cannot send notices through AWS"
             raise NodeFailure("config", "notice_without_aws", message, mend=f"install what it needs: {command('aws')}")
         await self._aws.call(service, action, given, token=token, timeout_ms=NOTICE_TIMEOUT_MS)
 

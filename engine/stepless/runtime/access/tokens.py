@@ -1,7 +1,7 @@
-"""Signed resume tokens (docs/security.md#what-is-signed): who holds one may answer one pause, once, until it expires.
+"""Signed resume tokens (docs/security.md#what-is-signed): the holder of a token may answer one pause, once, until it expires.
 
-A token is `base64url(claims).base64url(HMAC-SHA256(key, claims))`. The claims name the key that signed it, so several keys
-are valid at a time and the newest signs. Nothing in a token is secret; everything in it is protected.
+A token is `base64url(claims).base64url(HMAC-SHA256(key, claims))`. The claims name the key that signed them, so several keys can
+be valid at a time; the newest signs. A token contains no secrets, and changing it invalidates it.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from stepless.limits import MAX_TOKEN_CHARACTERS
 
 @dataclass(frozen=True, slots=True)
 class Claims:
-    """What a token entitles to. `exit` and `approver`, where given, cannot be chosen by the holder."""
+    """What a token allows. `exit` and `approver`, if present, cannot be changed by the holder."""
 
     run_id: str
     pause: str
@@ -52,22 +52,22 @@ class Signer:
         return f"{_encode(body)}.{_encode(_mac(self._newest, body))}"
 
     def verify(self, token: str, now_ms: int) -> Claims:
-        """The claims of a token. Raises `Forbidden` for what was not signed by a valid key, saying nothing more; `Gone` for a
-        genuine one that has expired."""
+        """The claims of a token. Raises `Forbidden`, without details, if no valid key signed it, and `Gone` for a genuine token
+        that has expired."""
         claims = self.read(token)
         if claims.expires_ms <= now_ms:
             raise Gone("this link has expired", code="token_expired", mend="ask for a new one")
         return claims
 
     def read(self, token: str) -> Claims:
-        """The claims of a genuine token, expired or not: what it was about, and nothing that it opens. Raises `Forbidden`."""
+        """The claims of a genuine token, expired or not: for display, not for access. Raises `Forbidden`."""
         claims = self._genuine(token)
         if claims is None:
             raise Forbidden("this link is not valid", code="invalid_token", mend="open the link exactly as it was sent")
         return claims
 
     def derive(self, purpose: str) -> str:
-        """A secret of its own for another purpose, the same as long as the newest key is: 43 characters."""
+        """A separate secret of 43 characters for another purpose. It changes only with the newest key."""
         return _encode(_mac(self._newest, f"derive:{purpose}".encode()))
 
     def _genuine(self, token: str) -> Claims | None:
@@ -86,7 +86,7 @@ class Signer:
 
 
 def _claims(fields: Mapping[str, Any]) -> Claims | None:
-    """None for claims that `sign` never writes: who signs with the same key elsewhere may write anything."""
+    """None for claims that `sign` never writes: another program with the same key may have signed them."""
     run_id, pause, expires_ms, exit, approver = fields["r"], fields["p"], fields["x"], fields.get("e"), fields.get("a")
     fits = type(expires_ms) is int and _is_text(run_id) and _is_text(pause)
     if not fits or not all(one is None or _is_text(one) for one in (exit, approver)):
@@ -95,7 +95,7 @@ def _claims(fields: Mapping[str, Any]) -> Claims | None:
 
 
 def _is_text(value: object) -> bool:
-    """Raises ValueError for half of a surrogate pair, which no store takes."""
+    """Raises ValueError for half of a surrogate pair, which no store accepts."""
     return isinstance(value, str) and bool(value.encode())
 
 
@@ -108,16 +108,16 @@ def _encode(data: bytes) -> str:
 
 
 def _decode(text: str) -> bytes:
-    """Accepts only what `_encode` writes: the decoder itself would pass over foreign characters and spare bits."""
+    """Accepts only what `_encode` writes: the decoder itself ignores foreign characters and unused bits."""
     data = text.encode("ascii")
     decoded = urlsafe_b64decode(data + b"=" * (-len(data) % 4))
     if _encode(decoded) != text:
-        raise ValueError("not as it was encoded")
+        raise ValueError("not a canonical encoding")
     return decoded
 
 
 def parse_keys(text: str) -> tuple[Key, ...]:
-    """Keys as they are configured: `id:secret,id:secret` or `{"id": "secret"}`, the newest first."""
+    """Parses keys in the form in which they are configured: `id:secret,id:secret` or `{"id": "secret"}`, the newest first."""
     if text.lstrip().startswith("{"):
         return tuple(Key(id, secret.encode()) for id, secret in json.loads(text).items() if id and secret)
     pairs = [part.strip().partition(":") for part in text.split(",") if part.strip()]

@@ -1,1 +1,1 @@
-"""What runs cost: what was spent so far, kept in the header, and an estimate for runs whose requests are not counted."""
+"""The cost of runs: what each run has used so far, stored in its header, and an estimate where requests are not counted."""

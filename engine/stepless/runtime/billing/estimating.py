@@ -1,9 +1,9 @@
-"""What a log would have cost on AWS, by the sizes of what is stored: for runs whose requests nobody counted.
+"""Estimates what a run would have cost on AWS, from the sizes of its stored items. Used where requests were not counted.
 
-The sizes are those of the items that adapters/aws writes, to a few bytes; a write costs a unit per begun KB, and a unit more
-for each index row that it makes, changes or removes (a changed index key: two). Not seen in a log, hence left out: tries that
-were refused or failed, snapshots that a newer one replaced, looks into the inbox of a run that works for long, claims, blobs
-that were read again, and the time of an invocation that stays for a wait of a second or two.
+Item sizes match those that adapters/aws writes, to a few bytes. A write costs one unit per started KB, plus one unit for each
+index row that it adds, changes or removes (two if the index key changes). The log does not show, and the estimate does not
+include: tries that were refused or failed, replaced snapshots, reads of the inbox during long sessions, claims, repeated reads
+of blobs, and the time of an invocation that stays for a short wait.
 """
 
 from __future__ import annotations
@@ -22,29 +22,29 @@ from stepless.runtime.inbox import ENDED, body_of, is_worth_marking
 
 RUNNER_MB: Final = 512  # what template.yaml gives the functions by default
 API_MB: Final = 1_024
-REQUEST_MS: Final = 5  # a table's answer to a request for one item, on its way there and back
-_SCHEDULE_MS: Final = 900_000  # timers beyond are schedules; sooner ones are delayed messages
+REQUEST_MS: Final = 5  # the round trip of a request for one item of a table
+_SCHEDULE_MS: Final = 900_000  # later timers are schedules, sooner ones are delayed messages
 _WRITE_BYTES: Final = 1_024  # of a unit
 _READ_BYTES: Final = 4_096
-_INLINE_BYTES: Final = 512  # of inputs in the header; larger ones are packed, then stand beside it
-_HEAD_BYTES: Final = 190  # of a header: names, keys' prefixes, instants, lease and tally
-_ITEM_BYTES: Final = 32  # of a batch, a signal or a snapshot: names, keys' prefixes and numbers
-_ENTERS: Final = 1  # units of the index of what is due: of a run that somebody should look at,
-_LEAVES: Final = 1  # that nobody needs to look at any more,
-_MOVES: Final = 2  # that is due another time
-_READS_PER_START: Final = 1  # which version is the newest
+_INLINE_BYTES: Final = 512  # of inputs in the header; larger inputs are compressed, then stored in a separate item
+_HEAD_BYTES: Final = 190  # of a header: names, key prefixes, instants, lease and tally
+_ITEM_BYTES: Final = 32  # of a batch, a signal or a snapshot: names, key prefixes and numbers
+_ENTERS: Final = 1  # units of the index of due runs: a run is added,
+_LEAVES: Final = 1  # is removed,
+_MOVES: Final = 2  # becomes due at another time
+_READS_PER_START: Final = 1  # the newest version
 _READS_PER_SESSION: Final = 2  # the header and the inbox
 _READS_PER_LOAD: Final = 2  # the snapshot, and the end of the log
 _READS_PER_ANSWER: Final = 6  # the header twice, the signal, the inbox, a snapshot, the end of the log
 
 
 def leaving(head: RunHead, status: str, due_ms: int | None, now_ms: int) -> Tally:
-    """What it costs to free a lease, and what comes right after. `head` is the header as it was when the lease was taken."""
-    if status in ENDED and due_ms is None:  # which the index of all runs is told
+    """The cost of the release of a lease and of the request that follows. `head` is the header when the lease was taken."""
+    if status in ENDED and due_ms is None:  # changes the index of all runs
         return _written(head_bytes(head), _LEAVES + int(head.status != status))
     if due_ms is not None and due_ms <= now_ms:
-        return _written(head_bytes(head), _MOVES) + Tally(queue_requests=1)  # a hint to the next one
-    return _written(head_bytes(head), _LEAVES if due_ms is None else _MOVES) + Tally(read_units=1)  # a last look into the inbox
+        return _written(head_bytes(head), _MOVES) + Tally(queue_requests=1)  # a hint to the next invocation
+    return _written(head_bytes(head), _LEAVES if due_ms is None else _MOVES) + Tally(read_units=1)  # the last read of the inbox
 
 
 _RESTS: Final = NODE_ENDS | {EventType.NODE_WAITING, EventType.NODE_RETRIED}
@@ -52,8 +52,8 @@ _RESTS: Final = NODE_ENDS | {EventType.NODE_WAITING, EventType.NODE_RETRIED}
 
 @dataclass(slots=True)
 class Seen:
-    """What a log shows: `node_ms` is how long at least one attempt was under way, `pauses` the instances that waited, `dated`
-    those that time alone would wake, `blobs` how many outputs are too large for the log."""
+    """What a log shows. `node_ms` is how long at least one attempt was running, `pauses` the instances that waited, `dated` the
+    instances with a timer, `blobs` how many outputs are too large for the log."""
 
     hand_overs: int = 0
     schedules: int = 0
@@ -65,7 +65,7 @@ class Seen:
     _since_ms: int = 0
 
     def add(self, event: Event, nature: Nature | None) -> None:
-        """Takes in the next event; `nature` is that of its node's kind, None for events of the run."""
+        """Adds the next event. `nature` is that of its node's kind, None for events of the run."""
         match event.type:
             case EventType.RUN_CONTINUED:
                 self.hand_overs += 1
@@ -92,8 +92,8 @@ class Seen:
 def estimate(
     head: RunHead, batches: Sequence[tuple[int, int]], snapshot: bytes | None, signals: Sequence[Signal], seen: Seen
 ) -> Tally:
-    """The whole run, started over HTTP and answered by signed links. Each taking of the lease is an invocation with a message.
-    `batches` holds the epoch and the bytes of each, in order."""
+    """The tally of the whole run, if it was started over HTTP and answered by signed links. Each lease taken is an invocation
+    with a message. `batches` holds the epoch and the bytes of each batch, in order."""
     size, ended = head_bytes(head), head.status in ENDED and head.owner is None
     tally = _start(head, size) + _sessions(head, size, batches, seen, ended) + Tally(blob_writes=seen.blobs)
     for _, batch_bytes in batches:
@@ -117,14 +117,14 @@ def _start(head: RunHead, size: int) -> Tally:
 
 
 def _request(more: Tally, requests: int) -> Tally:
-    """One invocation for a caller over HTTP, which sends a hint."""
+    """One invocation for an HTTP request, which sends a hint."""
     took_ms = requests * REQUEST_MS
     api = Tally(http_requests=1, invocations=1, queue_requests=1, lambda_ms=took_ms, lambda_mb_ms=took_ms * API_MB)
     return api + more
 
 
 def _sessions(head: RunHead, size: int, batches: Sequence[tuple[int, int]], seen: Seen, ended: bool) -> Tally:
-    """Leases, releases, loads and messages. A run that waits for nothing but people leaves the index of what is due."""
+    """Leases, releases, loads and messages. A run that waits for answers only is removed from the index of due runs."""
     count = head.epoch
     tally = Tally(schedules=seen.schedules, queue_requests=seen.schedules + seen.hand_overs + 2 * count, invocations=count)
     rests = count - ended - (head.owner is not None)  # parked or handed over
@@ -143,7 +143,7 @@ def _sessions(head: RunHead, size: int, batches: Sequence[tuple[int, int]], seen
 
 
 def _loads(batches: Sequence[tuple[int, int]]) -> Mapping[int, int]:
-    """How long the log was, in bytes, when each epoch wrote to it first."""
+    """The size of the log, in bytes, at the first write of each epoch."""
     before: dict[int, int] = {}
     size = 0
     for epoch, batch_bytes in batches:
@@ -153,19 +153,19 @@ def _loads(batches: Sequence[tuple[int, int]]) -> Mapping[int, int]:
 
 
 def _answer(touched: Tally, log_bytes: int) -> Tally:
-    """Somebody answers or cancels: the log is read, and the run made due, for `touched`, before the signal is put."""
+    """An answer or a cancel request: the log is read and, for `touched`, the run is made due before the signal is put."""
     reads = Tally(read_units=_READS_PER_ANSWER + _units(log_bytes, _READ_BYTES))
     return touched + _request(reads, _READS_PER_ANSWER + 3)
 
 
 def head_bytes(head: RunHead) -> int:
-    """How large a header's item is while its lease is held, to some sixty bytes."""
+    """The size of a header's item while its lease is held, accurate to about sixty bytes."""
     texts = (head.run_id, head.run_id, head.workflow_id, head.version, head.status)
     return _HEAD_BYTES + sum(len(text.encode()) for text in texts) + len(head.meta) + _inputs_bytes(head.inputs)[0]
 
 
 def _inputs_bytes(inputs: bytes) -> tuple[int, int]:
-    """How much of the inputs stands in the header, and how much beside it."""
+    """How many bytes of the inputs are in the header, and how many in a separate item."""
     if len(inputs) <= _INLINE_BYTES:
         return len(inputs), 0
     packed = len(zlib.compress(inputs))

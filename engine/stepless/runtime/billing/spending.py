@@ -1,8 +1,8 @@
-"""What a run has spent, kept in its header: added in the very update that frees the lease, so that it costs no request.
+"""Adds up what a run has used, in its header. The update that releases the lease writes it, so it costs no extra request.
 
-Whoever sends a hint tells in it what it has used for the run so far, and the invocation that receives the hint begins with that.
-Some spending nobody tells: that of an invocation that is killed, fenced off or turned away by a live lease, and what was said
-in a hint that is lost, or that comes to a process which has the run in hand already.
+The sender of a hint includes its usage for the run in the hint, and the invocation that receives the hint starts with it. Not
+counted is the usage of an invocation that is killed, fenced off or refused because of a live lease, and the usage in a hint that
+is lost or received by a process that is already executing the run.
 """
 
 from __future__ import annotations
@@ -16,24 +16,24 @@ from stepless.ports import Lease, Message, RunHead
 from stepless.runtime.billing import estimating
 from stepless.runtime.world import World
 
-ONE_REQUEST: Final = Tally(http_requests=1, invocations=1)  # what an invocation for a caller over HTTP begins with
-ONE_EVENT: Final = Tally(queue_requests=2, invocations=1)  # and one for an event, which comes through a queue
+ONE_REQUEST: Final = Tally(http_requests=1, invocations=1)  # the initial tally of an invocation for an HTTP request
+ONE_EVENT: Final = Tally(queue_requests=2, invocations=1)  # the initial tally of an invocation for an event from a queue
 
 
 def hint(world: World, run_id: str, reason: str) -> Message:
-    """A message to be sent now, with what was used for the run until now and what the sending costs."""
+    """A message to send now, with the usage for the run so far and the cost of the sending."""
     used = world.tallies.take()
     return Message(run_id, reason, spent=b"" if used is None else encode_tally(used + Tally(queue_requests=1)))
 
 
 def begun(message: Message) -> Tally:
-    """What an invocation for a message begins with: the message was received and will be deleted."""
+    """The initial tally of an invocation for a message, which was received and will be deleted."""
     return decode_tally(message.spent) + Tally(queue_requests=2, invocations=1)
 
 
 def release(world: World, head: RunHead, lease: Lease, state: State, due_ms: int | None) -> None:
-    """Frees the lease of a run that comes to rest as `state`. What the release itself uses, and what follows it, cannot be
-    counted before it is done: it is computed, to within a unit, by what the header was at the beginning."""
+    """Releases the lease of a run at `state`. The usage of the release and of the request that follows cannot be counted before
+    they happen. It is computed from the header at the start, to within a unit."""
     now_ms, used, spent = world.clock.now_ms(), world.tallies.take(), None
     if used is not None:
         leaving = estimating.leaving(head, state.status.value, due_ms, now_ms)

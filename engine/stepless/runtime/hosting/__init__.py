@@ -1,1 +1,1 @@
-"""Processes that serve runs: the queue, the timers and the sweep around the runner, and what becomes of dead letters."""
+"""Serves runs in a process: the queue, the timers and the sweep around the runner, and the handling of dead letters."""

@@ -1,4 +1,4 @@
-"""Dead letters: what becomes of a run whose message nobody could work off, however often it came."""
+"""Dead letters: handles a run whose message could not be processed after all retries."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from stepless.runtime.world import World
 
 
 def rest(world: World, message: Message) -> bool:
-    """Tells the operator, and lets a run that cannot go on rest: the sweep tries it again after DEAD_LETTER_REST_MS, not every
-    minute. Nothing of the run is changed otherwise: mended and deployed code takes it on where it stands, at the next hint.
-    False when there is nothing to do: the run has ended, does not exist, or somebody is running it now."""
+    """Reports the dead letter to the operator and lets the run rest: the sweep retries it after DEAD_LETTER_REST_MS instead of
+    every minute. The run is not changed otherwise, and fixed code continues it at the next hint. Returns False if the run has
+    ended, does not exist, or is executed by another process now."""
     head = world.store.get_run(message.run_id)
     if head is None or head.status in ENDED:
         return False
@@ -25,7 +25,7 @@ def rest(world: World, message: Message) -> bool:
         return False
     try:
         world.store.update_run(lease, now_ms, due_ms=now_ms + DEAD_LETTER_REST_MS, release=True)
-    except LeaseLost:  # it counts for no time at all: whoever takes the run meanwhile may have it
+    except LeaseLost:  # the lease has no duration, so another process may have taken the run in the meantime
         return False
     world.meter.count(DEAD_LETTERS)
     facts: dict[str, str | int] = {"run": head.run_id, "workflow": head.workflow_id, "reason": message.reason}

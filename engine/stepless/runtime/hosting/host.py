@@ -1,4 +1,4 @@
-"""Queue, timers, sweep and runner in one process: what `stepless dev` and `stepless run` serve runs with."""
+"""Queue, timers, sweep and runner in one process, as `stepless dev` and `stepless run` use them."""
 
 from __future__ import annotations
 
@@ -37,8 +37,8 @@ class Firing(Protocol):
 
 
 class Host:
-    """Serves runs until it is stopped. `budget_ms` is each invocation's budget, `pace` the clock that the queue's delays count
-    by: one that nobody sets back delays no hint. `wake` may be called from any thread."""
+    """Serves runs until it is stopped. `budget_ms` is the budget of each invocation. `pace` is the clock for the delays of the
+    queue; a monotonic clock avoids late hints when the system clock is set back. `wake` may be called from any thread."""
 
     def __init__(
         self, world: World, runner: Runner, queue: Inbound, timers: Firing, *, budget_ms: float, pace: Clock | None = None
@@ -54,21 +54,21 @@ class Host:
         self._wake = asyncio.Event()
         self._loop: asyncio.AbstractEventLoop | None = None
         self._sweep_ms = 0
-        self._delays: dict[str, str] = {}  # what was told last of what has to wait: of a run by its id, of looking for work by ""
-        self.schedules: Schedules | None = None  # fires those of every workflow: for a process that serves them all
-        self.faults: dict[str, SteplessError] = {}  # why runs could not go on, by run id
-        self.on_beginning: Callable[[str], None] = lambda run_id: None  # of an invocation, as is on_ending
+        self._delays: dict[str, str] = {}  # the last logged reason of each delay, by run id; "" is the search for work
+        self.schedules: Schedules | None = None  # for a process that serves all workflows
+        self.faults: dict[str, SteplessError] = {}  # why runs could not continue, by run id
+        self.on_beginning: Callable[[str], None] = lambda run_id: None  # of an invocation, like on_ending
         self.on_ending: Callable[[str], None] = lambda run_id: None
         runner.on_unreadable = self._unreadable
-        self.serves: Callable[[str], bool] = lambda run_id: True  # hints for other runs are dropped: the next sweep finds them
+        self.serves: Callable[[str], bool] = lambda run_id: True  # hints for other runs are dropped; the next sweep finds them
 
     def wake(self) -> None:
-        """A message was sent."""
+        """Makes the host receive messages now. Called when a message was sent."""
         if self._loop is not None:
             self._loop.call_soon_threadsafe(self._wake.set)
 
     async def serve(self) -> None:
-        """Takes messages, timers and overdue runs until `stop` has drained everything."""
+        """Processes messages, timers and overdue runs until `stop` has been called and all invocations have ended."""
         self._loop = asyncio.get_running_loop()
         while not (self._stopping and not self._invocations):
             self._wake.clear()
@@ -76,9 +76,9 @@ class Host:
                 try:
                     self._take_work()
                 except TransientError as error:
-                    self._tell_delay("", "looking for work", error)
+                    self._log_delay("", "the search for work", error)
             await self._sleep()
-        self._loop = None  # who wakes it after its end wakes nobody
+        self._loop = None  # from now on, `wake` has no effect
 
     def _take_work(self) -> None:
         now_ms = self._world.clock.now_ms()
@@ -89,7 +89,7 @@ class Host:
             if self.schedules is not None:
                 self.schedules.fire(now_ms)
             if self._delays.pop("", None) is not None:
-                _log.warning("looking for work goes on")
+                _log.warning("the search for work continues")
         for run_id in self._timers.due(now_ms):
             self._world.queue.send(Message(run_id, "timer"))
         now_ms = self._pace.now_ms()
@@ -105,29 +105,29 @@ class Host:
         self._wake.set()
 
     async def _invoke(self, message: Message) -> None:
-        """One invocation. What goes wrong with one run is told and does not stop the others; a message that met a store out of
-        reach comes again, one that met anything else is left to the sweep."""
+        """Runs one invocation. An error of one run is logged and does not stop the others. After a transient error the message is
+        sent again; after any other error, the sweep retries the run."""
         self.on_beginning(message.run_id)
         try:
             if await self._runner.run(message, Budget(self._budget_ms)) is not InvocationEnd.RESTS:
                 self.faults.pop(message.run_id, None)
             self._delays.pop(message.run_id, None)
         except TransientError as error:
-            self._tell_delay(message.run_id, f"run {message.run_id}", error)
+            self._log_delay(message.run_id, f"run {message.run_id}", error)
             self._world.queue.send(message, BUSY_DELAY_MS)
         except SteplessError as error:
-            _log.error("run %s could not go on: %s", message.run_id, error)
+            _log.error("run %s could not continue: %s", message.run_id, error)
             self.faults[message.run_id] = error
-        except Exception as error:  # a bug: whoever waits for this run must not wait for ever
-            _log.exception("run %s could not go on", message.run_id)
+        except Exception as error:  # a bug: reported as a fault, so that callers stop waiting for this run
+            _log.exception("run %s could not continue", message.run_id)
             self.faults[message.run_id] = EngineBug(f"{type(error).__name__}: {error}", place=message.run_id)
         self.on_ending(message.run_id)
 
-    def _tell_delay(self, about: str, what: str, error: TransientError) -> None:
-        """Once, however often it is tried in vain for the same reason."""
+    def _log_delay(self, about: str, what: str, error: TransientError) -> None:
+        """Logs a delay once, regardless of how often it is retried for the same reason."""
         if self._delays.get(about) != str(error):
             self._delays[about] = str(error)
-            _log.warning("%s goes on later: %s", what, error)
+            _log.warning("%s is delayed and will be retried: %s", what, error)
 
     def _unreadable(self, run_id: str, error: LogUnreadable) -> None:
         _log.error("run %s rests: %s", run_id, error)
@@ -146,8 +146,8 @@ class Host:
             return
 
     async def stop(self) -> bool:
-        """Begins nothing new, lets what is under way drain and hand over; False when that took longer than SHUTDOWN_MS (what
-        is cut off then runs again after the next start)."""
+        """Starts no more invocations, and lets the active ones finish their attempts and hand over. Returns False if that takes
+        longer than SHUTDOWN_MS: the attempts that were cancelled then run again after the next start."""
         self._stopping = True
         self._wake.set()
         for session in list(self._runner.sessions.values()):

@@ -1,4 +1,4 @@
-"""Sweep: finds runs that somebody should look at and nobody does. The net under every lost message and timer."""
+"""Sweep: finds overdue runs that no process is executing. It recovers from every lost message and timer."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from stepless.runtime.world import World
 
 
 def sweep(world: World, *, limit: int = MAX_PAGE_ITEMS) -> int:
-    """Sends a hint for every run that is overdue, the longest overdue first; answers how many."""
+    """Sends a hint for every overdue run, the longest overdue first. Returns how many."""
     now_ms = world.clock.now_ms()
     due = world.store.list_due(now_ms, limit=limit)
     world.meter.count(DUE_RUNS, len(due))
@@ -22,8 +22,8 @@ def sweep(world: World, *, limit: int = MAX_PAGE_ITEMS) -> int:
 
 
 def adopt(world: World) -> int:
-    """Takes over every lease: for a process that knows to be the only one, after the former one died. Answers how many runs
-    were cut off; all of them are due at once."""
+    """Takes over every lease, for a process that knows that it is the only one after the former one died. Returns how many runs
+    were interrupted; all of them are due immediately."""
     adopted, now_ms, after = 0, world.clock.now_ms(), None
     while page := world.store.list_due(2**62, limit=MAX_PAGE_ITEMS, after=after):
         for head in page:

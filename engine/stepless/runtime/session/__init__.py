@@ -1,3 +1,3 @@
-"""One run in one invocation: the loop of the runner, the attempts that it starts, the facts that arrive meanwhile, and how it
-leaves the run. Nothing here is called by a request; `runtime/hosting` and the functions on AWS call the runner.
+"""Executes one run in one invocation: the loop of the runner, the attempts that it starts, the facts that arrive during the
+invocation, and the release of the run. `runtime/hosting` and the Lambda functions call the runner; requests never do.
 """

@@ -1,5 +1,5 @@
-"""An alarm clock for a session. A session sleeps and wakes thousands of times a second, nearly always because an attempt
-ended: an alarm that is set already, and early enough, is therefore left alone."""
+"""An alarm clock that wakes a session at an instant. A session may sleep and wake thousands of times per second, nearly always
+because an attempt ended. An alarm that is already set early enough is therefore not set again."""
 
 from __future__ import annotations
 
@@ -8,25 +8,25 @@ from collections.abc import Callable
 
 
 class Alarm:
-    """Rings once at an instant of the loop's clock, or earlier: whoever wakes looks what time it is."""
+    """Rings once at an instant of the loop's clock, or earlier: the caller must check the time."""
 
     def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
         self._loop = loop
         self._handle: asyncio.TimerHandle | None = None
 
     def set(self, at: float, ring: Callable[[], None]) -> None:
-        """Calls `ring`, which is always the same, at `at` seconds at the latest."""
+        """Calls `ring` at `at` seconds at the latest. Every call must pass the same `ring`."""
         if self._handle is not None:
             if self._handle.when() <= at:
                 return
             self._handle.cancel()
-        self._handle = self._loop.call_at(at, self._rings, ring)
+        self._handle = self._loop.call_at(at, self._fire, ring)
 
     def clear(self) -> None:
         if self._handle is not None:
             self._handle.cancel()
             self._handle = None
 
-    def _rings(self, ring: Callable[[], None]) -> None:
+    def _fire(self, ring: Callable[[], None]) -> None:
         self._handle = None
         ring()

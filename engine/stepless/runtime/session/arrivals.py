@@ -1,5 +1,5 @@
-"""What has happened since a session last looked. Whatever tells a session something holds this, never the session itself: so a
-session that is over is gone at once, and leaves the collector nothing to find."""
+"""Collects the facts that arrive for a session between two decisions. Reporters hold a reference to this object, never to the
+session. A session that is over is therefore freed immediately, without the garbage collector."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from stepless.runtime.session.alarm import Alarm
 
 
 class Arrivals:
-    """True while there is anything that `take` would answer or raise. For one loop's thread."""
+    """True while `take` would return or raise anything. For use in the thread of one loop."""
 
     def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
         self._loop = loop
@@ -24,24 +24,24 @@ class Arrivals:
     def __bool__(self) -> bool:
         return bool(self._facts) or self._fault is not None
 
-    def tell(self, fact: AttemptFact | Noticed) -> None:
-        """An attempt's end, what it says meanwhile, or what became of a notice."""
+    def add(self, fact: AttemptFact | Noticed) -> None:
+        """Adds the end of an attempt, its output while it runs, or the result of a notice."""
         self._facts.append(fact)
         self.wake()
 
     def fail(self, error: Exception, place: str) -> None:
-        """Something went wrong that is no end of an attempt: the session's own fault, if it is no error of ours."""
+        """Reports an error outside of node code, which ends the session. An unknown error becomes an `EngineBug`."""
         self._fault = error if isinstance(error, SteplessError) else EngineBug(f"{type(error).__name__}: {error}", place=place)
         self.wake()
 
     def wake(self) -> None:
-        """Ends the sleep, or the next one."""
+        """Ends the current sleep, or the next one."""
         self._woken = True
         if self._sleeper is not None and not self._sleeper.done():
             self._sleeper.set_result(None)
 
     async def sleep(self, until: float) -> None:
-        """Until somebody wakes it; until this instant of the loop's clock at the latest."""
+        """Sleeps until `wake` is called, or until this instant of the loop's clock."""
         if not self._woken:
             self._alarm.set(until, self.wake)
             self._sleeper = self._loop.create_future()
@@ -49,7 +49,7 @@ class Arrivals:
             self._sleeper = None
 
     def take(self) -> list[Fact]:
-        """The facts in the order of their arrival, once each. Raises what was told to `fail`."""
+        """Removes and returns the facts, in the order of their arrival. Raises the error passed to `fail`."""
         if self._fault is not None:
             raise self._fault
         facts, self._facts, self._woken = self._facts, [], False

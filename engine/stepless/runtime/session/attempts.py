@@ -1,7 +1,7 @@
-"""The attempts of one session that are under way, each under its own deadline.
+"""The running attempts of one session, each with its own deadline.
 
-A deadline ends its attempt whatever the node's code does. The code is cancelled, and in that instant the attempt has timed out;
-code that swallows the cancellation works on for nobody: its late end is not heard.
+A deadline ends its attempt regardless of what the node's code does. The code is cancelled, and the attempt has timed out at that
+instant. If the code suppresses the cancellation, its late result is ignored.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from stepless.runtime.session.execute import timed_out
 
 @dataclass(slots=True, eq=False)
 class Attempt:
-    """One attempt that was begun. `until` is its deadline, in the loop's seconds, once its clock runs."""
+    """One started attempt. `until` is its deadline, in the loop's seconds, once its clock runs."""
 
     dispatch: Dispatch
     task: asyncio.Task[None] | None = None
@@ -28,11 +28,11 @@ class Attempt:
 
 
 class Attempts:
-    """True while any attempt is under way. `tell` is given the facts of those that ran out of time."""
+    """True while any attempt is running. `report` is called with the failure of each attempt that times out."""
 
-    def __init__(self, loop: asyncio.AbstractEventLoop, tell: Callable[[AttemptFact], None]) -> None:
+    def __init__(self, loop: asyncio.AbstractEventLoop, report: Callable[[AttemptFact], None]) -> None:
         self._loop = loop
-        self._tell = tell
+        self._report = report
         self._live: dict[str, Attempt] = {}
         self._alarm = Alarm(loop)
 
@@ -40,42 +40,42 @@ class Attempts:
         return bool(self._live)
 
     def begin(self, dispatch: Dispatch, work: Callable[[Attempt], Coroutine[Any, Any, None]]) -> None:
-        """Does `work` in a task of its own."""
+        """Runs `work` in a separate task."""
         attempt = self._live[dispatch.id] = Attempt(dispatch)
         attempt.task = self._loop.create_task(work(attempt))
 
     def start_clock(self, attempt: Attempt) -> float:
-        """The node's code is called now: answers the instant, from which its `timeout_ms` counts."""
+        """Starts the clock right before the node's code is called. Returns the instant from which its `timeout_ms` counts."""
         now = self._loop.time()
         attempt.until = now + attempt.dispatch.instance.node.timeout_ms / 1000
         self._alarm.set(attempt.until, self._end_overdue)
         return now
 
     def end(self, attempt: Attempt) -> bool:
-        """Whether somebody still waits for its end: not if it ran out of time, or was dropped."""
+        """Removes the attempt. Returns whether its end counts: False if it timed out or was dropped."""
         if self._live.get(attempt.dispatch.id) is not attempt:
             return False
         del self._live[attempt.dispatch.id]
         return True
 
     def drop(self, instance: str) -> None:
-        """Stops an attempt whose end is of no interest any more."""
+        """Cancels an attempt whose end no longer matters."""
         attempt = self._live.pop(instance, None)
         if attempt is not None and attempt.task is not None:
             attempt.task.cancel()
 
     def close(self) -> None:
-        """Drops them all."""
+        """Drops all attempts."""
         self._alarm.clear()
         for instance in list(self._live):
             self.drop(instance)
 
     def _end_overdue(self) -> None:
-        """Looks at all of them, a few hundred at most; most of the time the one that set the alarm has long ended."""
+        """Ends the overdue attempts. Checks all, at most a few hundred; the one that set the alarm has usually ended before."""
         now = self._loop.time()
         for attempt in [attempt for attempt in self._live.values() if attempt.until <= now]:
             self.drop(attempt.dispatch.id)
-            self._tell(timed_out(attempt.dispatch))
+            self._report(timed_out(attempt.dispatch))
         soonest = min((attempt.until for attempt in self._live.values()), default=inf)
         if soonest < inf:
             self._alarm.set(soonest, self._end_overdue)

@@ -1,4 +1,4 @@
-"""How much of an invocation is left. Measured on a clock that only goes forward."""
+"""Measures how much time an invocation has left, by a monotonic clock."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from stepless.limits import BUDGET_MARGIN_MS
 
 @dataclass(slots=True)
 class Budget:
-    """An invocation's time. `hard` says that the process is killed when it is over (Lambda): then an attempt is only begun
-    if it can end in time. A soft budget only says when to hand over; what is under way drains first."""
+    """The time of an invocation. `hard` means that the process is killed when the time is over (Lambda): an attempt is started
+    only if it can end in time. A soft budget decides when to hand over; running attempts finish first."""
 
     total_ms: float
     hard: bool = False
@@ -30,10 +30,10 @@ class Budget:
 
     @property
     def over(self) -> bool:
-        """Whether nothing new may be begun."""
+        """Whether the time is used up, so that no attempt may be started."""
         return self.remaining_ms <= (self.margin_ms if self.hard else 0)
 
     @property
     def room_ms(self) -> int | None:
-        """The longest attempt that may still be begun; None when any may."""
+        """The longest attempt that may still be started; None if there is no limit."""
         return max(0, int(self.remaining_ms) - self.margin_ms) if self.hard else None

@@ -1,7 +1,7 @@
-"""Child runs: the `workflow` kind's code, and the news between a child and its parent (docs/semantics.md#pauses).
+"""Child runs: the code of the `workflow` kind, and the signals between a child and its parent (docs/semantics.md#pauses).
 
-A child's run id follows from its parent's and the instance that calls it, so that starting it twice starts it once. The
-child tells its parent by signals: when it pauses, goes on after that, and ends.
+The run id of a child is derived from its parent's id and the calling instance, so a repeated start has no effect. The child sends
+its parent a signal when it pauses, continues and ends.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from stepless.runtime.world import World
 
 
 def child_id(token: str) -> str:
-    """The run id of the child that an instance calls; `token` is the instance's idempotency token."""
+    """The run id of the child that an instance calls. `token` is the instance's idempotency token."""
     return f"run_{sha256(token.encode()).hexdigest()[:20]}"
 
 
@@ -44,7 +44,7 @@ def caller(world: World) -> KindCode:
         depth = int(call.facts.get("depth", 0)) + 1
         if depth > MAX_CALL_DEPTH:
             message = f"workflows call each other more than {MAX_CALL_DEPTH} levels deep"
-            raise NodeFailure("config", "call_depth_exceeded", message, retryable=False, mend="look for a cycle of calls")
+            raise NodeFailure("config", "call_depth_exceeded", message, retryable=False, mend="check for a cycle of calls")
         target = str(call.params["workflow"])
         for tries in range(1, COMMIT_TRIES + 1):
             try:
@@ -71,14 +71,14 @@ def _start(world: World, call: Call, target: str, depth: int) -> str:
         raise NodeFailure("config", "inputs_too_large", message, retryable=False)
     run_id, meta = child_id(call.token), {"parent": {"run": call.run_id, "instance": call.instance}, "depth": depth}
     numbered = world.versions.graph(target, version.hash).numbered
-    if not numbered or world.store.get_run(run_id) is None:  # else an attempt before this one has made it, with its number
+    if not numbered or world.store.get_run(run_id) is None:  # else an earlier attempt has created it, with its number
         create_run(world, run_id, version, inputs, meta, numbered=numbered)
     world.queue.send(Message(run_id, "start"))
     return run_id
 
 
-def tell_parent(world: World, meta: Mapping[str, JSON], state: State) -> None:
-    """Lets the parent know what has become of its child; a run without a parent tells nobody."""
+def notify_parent(world: World, meta: Mapping[str, JSON], state: State) -> None:
+    """Sends the status of a child run to its parent; does nothing for a run without a parent."""
     parent = meta.get("parent")
     if not isinstance(parent, dict) or state.status is RunStatus.CREATED:
         return
@@ -106,26 +106,26 @@ def outcome(world: World, run_id: str) -> tuple[JSON, Mapping[str, JSON] | None]
 
 
 def orphans(graph: Graph, run_id: str, events: Iterable[Event]) -> Iterator[str]:
-    """The children, made or not, of the callers that these events of a run cancel, or fail for any reason but their child's own
-    end: an attempt that ran out of time may have made one."""
-    gone = [event for event in events if _lets_go(event)]
-    if not gone:
+    """The child runs whose caller has ended without them: cancelled, or failed for another reason than the child's own end. The
+    child may not exist: an attempt that timed out may or may not have created it."""
+    abandoning = [event for event in events if _abandons_child(event)]
+    if not abandoning:
         return
-    from stepless.core.history.trace import locate  # with all that a trace shows, which no run needs
+    from stepless.core.history.trace import locate  # imported late: few runs need it
 
-    for event in gone:
+    for event in abandoning:
         if locate(graph, event.instance).kind.name == "workflow":
             yield child_id(f"{run_id}:{event.instance}")
 
 
-def _lets_go(event: Event) -> bool:
+def _abandons_child(event: Event) -> bool:
     if event.type in NODE_FAILURES:
         return event.data["error"]["code"] not in CHILD_ENDS
     return event.type is EventType.NODE_CANCELLED
 
 
 def cancel(world: World, run_id: str) -> None:
-    """Cancels a child whose parent no longer waits for it; one that was never made needs nothing."""
+    """Cancels a child run whose parent no longer waits for it; does nothing if it was never created."""
     head = world.store.get_run(run_id)
     if head is None or head.status in inbox.ENDED:
         return

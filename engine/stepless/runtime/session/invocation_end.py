@@ -1,4 +1,4 @@
-"""How an invocation can leave its run."""
+"""The ways in which an invocation can leave its run."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ class InvocationEnd(Enum):
     """How an invocation left its run."""
 
     ENDED = "ended"
-    PARKED = "parked"  # waits for somebody or something; nothing is under way
-    CONTINUED = "continued"  # the budget was used up; a message continues it
-    BUSY = "busy"  # somebody else holds the lease; the hint was sent again
-    FENCED = "fenced"  # somebody else took over in the middle
-    RESTS = "rests"  # its log cannot be read; it stands as it was, and is looked at again later
-    GONE = "gone"  # no such run, or it had ended before
+    PARKED = "parked"  # the run waits; no attempt is running
+    CONTINUED = "continued"  # the budget was used up; another invocation continues the run
+    BUSY = "busy"  # another process holds the lease; the hint was sent again
+    FENCED = "fenced"  # another process took over during the invocation
+    RESTS = "rests"  # the log cannot be read; the run is unchanged and is retried later
+    GONE = "gone"  # the run does not exist, or had ended before

@@ -1,12 +1,12 @@
-"""THE loop: load → decide → commit → dispatch → collect, until the run ends, waits or the budget is used up
-(docs/durability.md#the-runner). The lease was taken by `runner.py`.
+"""The loop that executes a run: load → decide → commit → dispatch → collect, until the run ends, waits or the budget is used up
+(docs/durability.md#the-runner). `runner.py` takes the lease before.
 
-What a reader must know to trust it:
+The loop relies on these rules:
 
-* Nothing is dispatched before the batch with its start is committed (write-ahead).
-* Whatever arrives while a commit is under way shares the next one (group commit).
-* A conflict at append means that somebody else runs this run now: everything in memory is dropped, nothing is written.
-* Messages are hints. After the lease is released the inbox is looked at once more, so no signal can fall between a last look
+* No attempt is dispatched before the batch with its start is committed (write-ahead).
+* Facts that arrive during a commit share the next one (group commit).
+* A conflict at append means that another process runs this run now. The state in memory is dropped, and nothing is written.
+* Messages are hints. After the lease is released, the inbox is read once more, so that no signal is missed between the last read
   and the end of the invocation.
 """
 
@@ -58,7 +58,7 @@ from stepless.runtime.world import World
 
 T = TypeVar("T")
 
-_TOLD = ("trigger", "tags", "parent", "rerun", "non_entries")  # of a header's meta, in the run's first event
+_RECORDED = ("trigger", "tags", "parent", "rerun", "non_entries")  # the header's meta that is copied to the first event
 
 
 class Session:
@@ -78,37 +78,37 @@ class Session:
         self._state: State = State(self._graph, head.run_id)
         self._loop = asyncio.get_running_loop()
         self._arrivals = Arrivals(self._loop)
-        self._attempts = Attempts(self._loop, self._arrivals.tell)
+        self._attempts = Attempts(self._loop, self._arrivals.add)
         known = {"depth": self._meta.get("depth", 0)}
-        self._executor = Executor(head, world.kind_code, Gate(world.moderator), self._arrivals.tell, known, self._mask)
+        self._executor = Executor(head, world.kind_code, Gate(world.moderator), self._arrivals.add, known, self._mask)
         self._signals = Signals(world, head.run_id)
-        self._ahead_ms = 0  # of the clock: the run's own time, by which its events and timers go
-        self._look_at = 0.0  # when the inbox is looked into next, in the loop's seconds
+        self._ahead_ms = 0  # how far the run's own time, which its events and timers use, is ahead of the clock
+        self._look_at = 0.0  # when to read the inbox next, in the loop's seconds
         self._renew_at = self._loop.time() + LEASE_MS / 3000
         self._calls_children = "workflow" in self._graph.kinds
-        self._notice_sender = NoticeSender(world, self._env, self._mask, self._arrivals.tell)
+        self._notice_sender = NoticeSender(world, self._env, self._mask, self._arrivals.add)
         self._dispatched = 0
         self._stopping = False
-        self._decided = True  # whether the last decision was over
+        self._decided = True  # whether the last decision was complete
 
     # -- from outside -----------------------------------------------------------------------------------------------
 
     def poke(self) -> None:
-        """Something is in the inbox: look now rather than at the next second."""
+        """Makes the session read the inbox now. Called when a signal was put."""
         self._look_at = 0.0
         self._arrivals.wake()
 
     def stop(self) -> None:
-        """Begin nothing new; hand over once what is under way has drained."""
+        """Starts no more attempts, and hands over once the running ones have finished."""
         self._stopping = True
         self._arrivals.wake()
 
     def rest(self, error: LogUnreadable) -> None:
-        """Frees the lease of a run whose log cannot be read."""
+        """Releases the lease of a run whose log cannot be read."""
         resting.rest(self._world, self._head, self._lease, error)
 
     def close(self) -> None:
-        """Lets go of what is still under way: nobody waits for it any more."""
+        """Cancels the attempts and notices that are still running."""
         self._arrivals.close()
         self._attempts.close()
         self._notice_sender.close()
@@ -117,7 +117,7 @@ class Session:
 
     async def go(self, message: Message) -> InvocationEnd:
         facts: list[Fact] = self._first_facts(message)
-        if self._calls_children and self._head.owner is not None:  # the former holder died, perhaps before it told them
+        if self._calls_children and self._head.owner is not None:  # the former holder may have died before it cancelled them
             await self._cancel_orphans(self._log.read(whole=False))
         while True:
             facts = await self._step(facts)
@@ -135,7 +135,7 @@ class Session:
             self._state = self._log.load(self._graph)
             self._log.check_end(self._state.sequence, self._head.sequence)
         if self._state.sequence == 0:
-            meta = {name: value for name, value in self._meta.items() if name in _TOLD}
+            meta = {name: value for name, value in self._meta.items() if name in _RECORDED}
             reused = self._reused() if "rerun" in self._meta else {}
             looked = inbox.holds_first(self._look())
             holds = tuple(fact for fact in looked if isinstance(fact, HoldChanged))
@@ -148,12 +148,12 @@ class Session:
         return inbox.holds_first([*facts, Tick(), *self._look()])
 
     def _reused(self) -> Mapping[str, Mapping[str, JSON]]:
-        from stepless.runtime.verbs.reruns import reused_outputs  # few runs repeat others
+        from stepless.runtime.verbs.reruns import reused_outputs  # imported late: few runs are reruns
 
         return reused_outputs(self._world, self._meta["rerun"])
 
     async def _step(self, facts: Sequence[Fact]) -> list[Fact]:
-        """Decides, commits, does what follows; answers facts that are known at once."""
+        """Decides, commits and dispatches. Returns the facts that are known immediately."""
         if not facts and self._decided:
             return []
         exhausted = self._stopping or (self._budget.over and (self._budget.hard or self._dispatched > 0))
@@ -170,10 +170,10 @@ class Session:
         await self._with_retries(partial(self._log.write, self._log.encoded(decision.events)), together=True)
         metering.committed(self._world.meter, self._head, decision.events)
         if self._world.news is not None:
-            self._world.news.tell(self._head.run_id, decision.events)
-        for instance in decision.aborts:  # before anything that waits: what was cancelled must not begin meanwhile
+            self._world.news.publish(self._head.run_id, decision.events)
+        for instance in decision.aborts:  # before the first await: a cancelled attempt must not start in the meantime
             self._attempts.drop(instance)
-        if inbox.is_worth_marking(self._signals.told):
+        if inbox.is_worth_marking(self._signals.unmarked):
             await self._mark_taken()
         for dispatch in decision.dispatches:
             if dispatch.id not in decision.aborts:
@@ -186,24 +186,24 @@ class Session:
         return [*won, *self._signals.no_longer_early(self._state)]
 
     async def _cancel_orphans(self, events: Iterable[Event]) -> None:
-        """Children that nobody waits for any more, or that tell of themselves when nobody does."""
+        """Cancels child runs without a waiting caller: those that `events` abandon, and those found by their own signals."""
         orphans, self._signals.orphans = self._signals.orphans, []
         for orphan in [*children.orphans(self._graph, self._head.run_id, events), *orphans]:
             await self._with_retries(partial(children.cancel, self._world, orphan))
 
     async def _mark_taken(self) -> None:
-        """What the core was told is committed: it need not be told again."""
-        told = self._signals.told
-        while told:
-            some = told[:TAKEN_AT_ONCE]
+        """Marks the processed signals as taken. Their events are committed, so no later session needs them."""
+        unmarked = self._signals.unmarked
+        while unmarked:
+            some = unmarked[:TAKEN_AT_ONCE]
             await self._with_retries(partial(self._world.store.take_signals, self._head.run_id, some), together=True)
-            del told[:TAKEN_AT_ONCE]
+            del unmarked[:TAKEN_AT_ONCE]
             if self._loop.time() >= self._renew_at:
                 await self._with_retries(self._renew)
 
     async def _with_retries(self, call: Callable[[], T], *, together: bool = False) -> T:
-        """A call that may be repeated: a store that is out of reach for a moment slows the run, and cuts off nothing that is
-        under way. `together` says that it may wait for what other runs commit in the same moment."""
+        """Retries an idempotent call. A store that is unavailable for a moment delays the run and interrupts no attempt.
+        `together` allows the call to wait for other runs and share their transaction."""
         tries = 1
         while True:
             try:
@@ -220,7 +220,7 @@ class Session:
         self._attempts.begin(dispatch, self._attempt)
 
     async def _attempt(self, attempt: Attempt) -> None:
-        """One attempt, whose end becomes a fact. What is no end of an attempt ends the session."""
+        """Executes one attempt and reports its outcome as a fact. An error that is not an outcome ends the session."""
         world = self._world
         try:
             now_ms = world.clock.now_ms()
@@ -234,31 +234,31 @@ class Session:
                 self._arrivals.fail(error, attempt.dispatch.id)
         else:
             if self._attempts.end(attempt):
-                self._arrivals.tell(fact)
+                self._arrivals.add(fact)
 
     async def _hold(self) -> int:
-        """Whoever was frozen may have lost the lease: asked about right before anything takes effect. Answers the time."""
+        """Confirms the lease before an attempt takes effect, since a frozen process may have lost it. Returns the time."""
         while (now_ms := self._world.clock.now_ms()) >= self._lease.until_ms - LEASE_MARGIN_MS:
             await self._with_retries(self._renew)
         return now_ms
 
     async def _claim_deadlines(self, decision: Decision) -> list[Fact]:
-        """A deadline claims the same key that an answer would: exactly one of them wins."""
+        """Puts the signals of expired deadlines. A deadline and an answer compete for the same key, so exactly one wins."""
         now_ms = self._world.clock.now_ms()
         facts: list[Fact] = []
         for instance in decision.expiries:
             signal = inbox.deadline_signal(instance, now_ms)
-            standing = await self._with_retries(partial(self._world.store.put_signal, self._head.run_id, signal))
-            facts += self._signals.claimed(self._state, standing)
+            existing = await self._with_retries(partial(self._world.store.put_signal, self._head.run_id, signal))
+            facts += self._signals.claimed(self._state, existing)
         return facts
 
     # -- waiting ----------------------------------------------------------------------------------------------------
 
     async def _collect(self) -> list[Fact]:
-        """What has happened since: ends of attempts, due timers, signals."""
+        """Waits for new facts: ends of attempts, due timers, signals."""
         due_ms = next_due_ms(self._state)
         if not self._decided:
-            await asyncio.sleep(0)  # other runs get their turn, and what they tell this one is heard
+            await asyncio.sleep(0)  # lets other runs proceed, and receives what they have reported
         elif not self._arrivals:
             await self._arrivals.sleep(self._next_look(due_ms))
         facts = self._arrivals.take()
@@ -275,7 +275,7 @@ class Session:
         return self._world.clock.now_ms() + self._ahead_ms
 
     def _next_look(self, due_ms: int | None) -> float:
-        """When to wake although nothing has happened, in the loop's seconds."""
+        """When to wake if no fact arrives, in the loop's seconds."""
         at = min(self._look_at, self._renew_at)
         if due_ms is not None and not self._budget.over:
             at = min(at, self._loop.time() + max(0, due_ms - self._now_ms()) / 1000)
@@ -283,13 +283,13 @@ class Session:
 
     def _renew(self) -> None:
         now, now_ms = self._loop.time(), self._world.clock.now_ms()
-        status, waits = self._state.status.value, " ".join(waits_of(self._state))  # told along, for whoever lists long runs
+        status, waits = self._state.status.value, " ".join(waits_of(self._state))  # keeps lists of long runs current
         until_ms = now_ms + LEASE_MS
         self._lease = self._world.store.update_run(self._lease, now_ms, status=status, until_ms=until_ms, waits=waits)
         self._renew_at = now + LEASE_MS / 3000
 
     def _look(self) -> list[Fact]:
-        """The signals that came since the last look, as facts."""
+        """The signals that arrived since the inbox was last read, as facts."""
         self._look_at = self._loop.time() + INBOX_LOOK_MS / 1000
         self._ahead_ms = self._world.ahead_ms(self._head.run_id)
         return self._signals.look(self._state)
@@ -297,7 +297,7 @@ class Session:
     # -- leaving ----------------------------------------------------------------------------------------------------
 
     async def _may_leave(self) -> InvocationEnd | None:
-        """Nothing is under way: stay for something that is due soon, hand over, or park."""
+        """Stays for something due soon, hands over or parks. No attempt is running. Returns None to stay."""
         if self._arrivals:
             return None
         if self._stopping or not self._decided or (self._state.ready and self._state.held is None):
@@ -316,7 +316,7 @@ class Session:
         return InvocationEnd.CONTINUED
 
     async def _park(self, due_ms: int | None) -> InvocationEnd:
-        children.tell_parent(self._world, self._meta, self._state)
+        children.notify_parent(self._world, self._meta, self._state)
         if due_ms is not None:
             due_ms -= self._ahead_ms
             self._world.timers.arm(self._head.run_id, due_ms)
@@ -328,7 +328,7 @@ class Session:
         return InvocationEnd.PARKED
 
     async def _end(self) -> InvocationEnd:
-        children.tell_parent(self._world, self._meta, self._state)
+        children.notify_parent(self._world, self._meta, self._state)
         await self._leave(None)
         self._world.timers.disarm(self._head.run_id)
         return InvocationEnd.ENDED

@@ -1,4 +1,5 @@
-"""Moderation: a gate before and after a node's work. Closed when it cannot be asked, unless the author says otherwise."""
+"""Moderation: checks the inputs and the output of a node. Fails closed if the moderator is unavailable, unless the author
+configures otherwise."""
 
 from __future__ import annotations
 
@@ -12,38 +13,38 @@ from stepless.ports import Moderator
 
 
 class FunctionModerator:
-    """A registered function as the moderator: it is given `phase` and `value`, and answers a reason or None."""
+    """A registered function as the moderator. It is called with `phase` and `value`, and returns a reason or None."""
 
     def __init__(self, name: str) -> None:
         self._name = name
 
     def review(self, phase: str, value: JSON) -> str | None:
-        """See `Moderator.review`. Whatever the function raises means that nobody could tell."""
+        """See `Moderator.review`. An exception of the function means that the value could not be reviewed."""
         from stepless.nodes.function.registry import find
 
         try:
             reason = find(self._name).callable(phase=phase, value=value)
         except Exception as error:
-            raise SteplessError(f"{self._name} raised {type(error).__name__}: {error}", mend="mend the moderator") from error
+            raise SteplessError(f"{self._name} raised {type(error).__name__}: {error}", mend="fix this function") from error
         if reason is not None and not isinstance(reason, str):
-            raise SteplessError(f"{self._name} answered neither a reason nor nothing", mend="return text or None")
+            raise SteplessError(f"{self._name} returned neither a text nor None", mend="return a text or None")
         return reason
 
 
 def configured_moderator(name: str | None) -> FunctionModerator | None:
-    """`name` is what STEPLESS_MODERATOR says: a function of one of the modules that are loaded."""
+    """`name` is the value of STEPLESS_MODERATOR: a function of one of the loaded modules."""
     return FunctionModerator(name) if name else None
 
 
 class Gate:
-    """Asks the moderator, where there is one, in a thread of its own."""
+    """Calls the moderator, if one is configured, in a separate thread."""
 
     def __init__(self, moderator: Moderator | None) -> None:
         self._moderator = moderator
 
     async def pass_through(self, node: Node, phase: str, value: JSON) -> None:
-        """Returns when `value` may pass. Raises `NodeFailure` (cause moderation) when it was flagged, and when nobody could be
-        asked and the node does not say `moderation_on_error: allow`."""
+        """Returns if `value` is allowed. Raises `NodeFailure` (cause moderation) if it is flagged, or if the moderator is
+        unavailable and the node does not set `moderation_on_error: allow`."""
         try:
             if self._moderator is None:
                 raise SteplessError("no moderator is configured", mend="configure one, or set moderation: off")

@@ -1,4 +1,4 @@
-"""The notices of one session that are under way. Whatever becomes of a notice, its pause stands."""
+"""Sends the notices of one session. A notice that fails does not affect its pause."""
 
 from __future__ import annotations
 
@@ -14,7 +14,8 @@ from stepless.runtime.world import World
 
 
 class NoticeSender:
-    """Sends notices beside the session's work; `arrive` is given what became of each. True while any is under way."""
+    """Sends notices concurrently with the session's work. `arrive` is called with the result of each. True while any is being
+    sent."""
 
     def __init__(self, world: World, env: Mapping[str, str], mask: Mask, arrive: Callable[[Noticed], None]) -> None:
         self._world = world
@@ -27,24 +28,24 @@ class NoticeSender:
         return bool(self._tasks)
 
     def begin(self, state: State, pause: str) -> None:
-        """Tells of a pause, if it is still open."""
+        """Starts to send the notice of a pause, if the pause is still open."""
         instance = state.waiting.get(pause)
         if instance is not None and instance.wait is not None:
-            task = asyncio.get_running_loop().create_task(self._tell(state, instance, instance.wait))
+            task = asyncio.get_running_loop().create_task(self._send(state, instance, instance.wait))
             self._tasks.add(task)
 
     def close(self) -> None:
         for task in self._tasks:
             task.cancel()
 
-    async def _tell(self, state: State, instance: Instance, wait: Wait) -> None:
+    async def _send(self, state: State, instance: Instance, wait: Wait) -> None:
         fault = None
         try:
             if self._world.notify is None:
-                raise NodeFailure("config", "notice_without_means", "this installation tells nobody")
+                raise NodeFailure("config", "notice_without_means", "this installation cannot send notices")
             async with asyncio.timeout(NOTICE_TIMEOUT_MS / 1000):
                 await self._world.notify(state, instance, wait, self._env, self._world.clock.now_ms())
-        except Exception as error:  # on the way to people anything may go wrong: it is logged, and tried again
+        except Exception as error:  # delivery may fail in any way: the failure is logged, and the notice is retried
             fault = self._mask.message(str(error) or type(error).__name__)[:MAX_LOG_CHARACTERS]
         task = asyncio.current_task()
         assert task is not None

@@ -1,4 +1,4 @@
-"""The runner: takes the lease of a run, and has the loop go on with it until the invocation is over."""
+"""The runner: takes the lease of a run, and executes the run in the loop until the invocation ends."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from stepless.runtime.world import World
 
 
 class Runner:
-    """Runs runs, each invocation one of them. `sessions` are those under way in this process, by run id. `on_unreadable` is told
-    of each run that rests because its log cannot be read."""
+    """Executes one run per invocation. `sessions` holds the active sessions of this process, by run id. `on_unreadable` is called
+    for each run that rests because its log cannot be read."""
 
     def __init__(self, world: World) -> None:
         self._world = world
@@ -25,29 +25,29 @@ class Runner:
         self.on_unreadable: Callable[[str, LogUnreadable], None] = lambda run_id, error: None
 
     async def run(self, message: Message, budget: Budget) -> InvocationEnd:
-        """Takes a run as far as it goes within the budget. Raises `StoreUnavailable` when the store stays out of reach: the
-        message must then come again."""
+        """Executes a run until it ends, waits or has used up the budget. Raises `StoreUnavailable` if the store stays
+        unavailable: the message must then be delivered again."""
         with self._world.commits.writer():
             return await self._invoke(message, budget)
 
     async def _invoke(self, message: Message, budget: Budget) -> InvocationEnd:
         world, run_id = self._world, message.run_id
         now_ms = world.clock.now_ms()
-        if self._is_here(run_id):
+        if self._runs_here(run_id):
             return InvocationEnd.BUSY
         head = world.store.get_run(run_id)
         if head is None or (head.status in inbox.ENDED and head.owner is None and head.due_ms is None):
             return InvocationEnd.GONE
         lease = await world.commits.make(lambda: world.store.take_lease(run_id, token_hex(8), now_ms, now_ms + LEASE_MS))
         if lease is None:
-            return InvocationEnd.BUSY if self._is_here(run_id) else self._turned_away(message)
+            return InvocationEnd.BUSY if self._runs_here(run_id) else self._requeue(message)
         session = self._open(head, lease, budget.start())
         self.sessions[run_id] = session
         try:
             return await session.go(message)
         except Fenced:
             world.meter.count(metering.LEASE_CONFLICTS)
-            world.queue.send(Message(run_id, "fenced"), BUSY_DELAY_MS)  # the other may have left before our last commit came
+            world.queue.send(Message(run_id, "fenced"), BUSY_DELAY_MS)  # the other process may have left before our last commit
             return InvocationEnd.FENCED
         except LogUnreadable as error:
             session.rest(error)
@@ -55,11 +55,11 @@ class Runner:
             return InvocationEnd.RESTS
         finally:
             session.close()
-            if self.sessions.get(run_id) is session:  # else the lease ran out, and another message took the run up here
+            if self.sessions.get(run_id) is session:  # else the lease expired, and another session runs here
                 del self.sessions[run_id]
 
-    def _is_here(self, run_id: str) -> bool:
-        """Whether this process has the run in hand: then it is told of the hint."""
+    def _runs_here(self, run_id: str) -> bool:
+        """Whether this process is executing the run. If so, its session reads the inbox now."""
         active = self.sessions.get(run_id)
         if active is not None:
             active.poke()
@@ -68,7 +68,7 @@ class Runner:
     def _open(self, head: RunHead, lease: Lease, budget: Budget) -> Session:
         return Session(self._world, head, lease, budget)
 
-    def _turned_away(self, message: Message) -> InvocationEnd:
+    def _requeue(self, message: Message) -> InvocationEnd:
         self._world.meter.count(metering.LEASE_CONFLICTS)
         self._world.queue.send(message, BUSY_DELAY_MS)
         return InvocationEnd.BUSY

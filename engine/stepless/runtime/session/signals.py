@@ -1,4 +1,4 @@
-"""What one session knows of its run's inbox: what it has told the core, and what came too early to be told."""
+"""Reads the inbox of one session's run: passes each signal to the core once, and keeps those that arrive too early."""
 
 from __future__ import annotations
 
@@ -14,10 +14,11 @@ from stepless.runtime.world import World
 
 
 class Signals:
-    """Each signal becomes a fact once in a session, in the order in which it was put; an early one when it is no_longer_early.
+    """Each signal becomes a fact once per session, in the order in which it was put. An early signal becomes a fact once its
+    pause is recorded.
 
-    `told` are those that the core was told and that are not marked taken; `orphans` the child runs that are at work although
-    their caller has settled. Whoever deals with them takes them out.
+    `unmarked` holds the signals that were passed to the core and are not marked as taken. `orphans` holds the child runs that are
+    still running although their caller has settled. The caller removes what it has handled.
     """
 
     def __init__(self, world: World, run_id: str) -> None:
@@ -25,14 +26,14 @@ class Signals:
         self._run_id = run_id
         self._seen: set[tuple[str, str]] = set()
         self._early: list[Signal] = []  # answers to pauses that are not recorded yet
-        self.told: list[Signal] = []
+        self.unmarked: list[Signal] = []
         self.orphans: list[str] = []
 
     def look(self, state: State) -> list[Fact]:
-        """Reads the inbox: what came since the last look, less what is early."""
+        """Reads the inbox: the new signals as facts, without those that are early."""
         new = self._unseen()
         early, timely = inbox.split_by_timing(state, new)
-        facts = self._tell(state, timely)
+        facts = self._to_facts(state, timely)
         self._early += early
         self._seen.update((signal.kind, signal.identity) for signal in new)
         return facts
@@ -42,26 +43,26 @@ class Signals:
         if not self._early:
             return []
         self._early, no_longer_early = inbox.split_by_timing(state, self._early)
-        return self._tell(state, no_longer_early)
+        return self._to_facts(state, no_longer_early)
 
-    def claimed(self, state: State, standing: Signal) -> list[Fact]:
-        """What stands in the inbox after this session has put something there itself."""
-        self._seen.add((standing.kind, standing.identity))
-        return self._tell(state, [standing])
+    def claimed(self, state: State, existing: Signal) -> list[Fact]:
+        """The fact of the signal that is in the inbox after this session has put one for the same key."""
+        self._seen.add((existing.kind, existing.identity))
+        return self._to_facts(state, [existing])
 
     def unseen(self) -> bool:
-        """Reads the inbox: whether anything came since the last look. That is left to whoever looks next."""
+        """Whether the inbox holds new signals. They are left to the next session."""
         return bool(self._unseen())
 
     def _unseen(self) -> Sequence[Signal]:
         waiting = self._world.store.read_inbox(self._run_id)
         return [signal for signal in waiting if (signal.kind, signal.identity) not in self._seen]
 
-    def _tell(self, state: State, signals: Iterable[Signal]) -> list[Fact]:
-        told = list(signals)
-        facts = [inbox.fact_of(signal, self._outcome_of) for signal in told]
-        self.told += told
-        self.orphans += [run for signal in told if (run := inbox.orphaned_child(state, signal)) is not None]
+    def _to_facts(self, state: State, signals: Iterable[Signal]) -> list[Fact]:
+        passed = list(signals)
+        facts = [inbox.fact_of(signal, self._outcome_of) for signal in passed]
+        self.unmarked += passed
+        self.orphans += [run for signal in passed if (run := inbox.orphaned_child(state, signal)) is not None]
         return [fact for fact in facts if fact is not None]
 
     def _outcome_of(self, run_id: str) -> tuple[JSON, Mapping[str, JSON] | None]:

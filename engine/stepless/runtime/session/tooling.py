@@ -1,7 +1,7 @@
-"""Nodes that an attempt of another node runs as its tools: their own parameters, code, time-out and contracts, in its attempt.
+"""Runs nodes as tools inside an attempt of another node, with their own parameters, code, timeout and contracts.
 
-A call of a tool is no instance: it is a line in the history of the attempt that makes it. When that is cut off and runs again,
-the same call is made with the same token, as the attempt of any effectful node is.
+A tool call is not an instance: it is a line in the history of the attempt that makes it. If the attempt is interrupted and runs
+again, it repeats the same call with the same token, like the attempt of any effectful node.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from stepless.runtime.session.moderation import Gate
 def tools_of(
     call: Call, dispatch: Dispatch, kind_code: Mapping[str, KindCode], gate: Gate, mask: Mask
 ) -> Mapping[str, RunningTool]:
-    """The tools of an attempt that begins now, by id."""
+    """The tools of an attempt that starts now, by id."""
     began = asyncio.get_running_loop().time()
     tools = dispatch.instance.node.tools
     return {name: RunningTool(tool, call, began, dispatch, kind_code, gate, mask) for name, tool in tools.items()}
@@ -38,8 +38,8 @@ def tools_of(
 
 @dataclass(frozen=True, slots=True)
 class RunningTool:
-    """See `ports.Tooled`. What it puts out and fails with is masked, as it would be in the log: a model is no place for secrets.
-    `began` is when `call` began, in the loop's seconds."""
+    """See `ports.Tooled`. Its output and its failures are masked as in the log, so that no secret reaches a model. `began` is
+    when `call` started, in the loop's seconds."""
 
     tool: Node
     call: Call
@@ -57,13 +57,13 @@ class RunningTool:
         tool = self.tool
         try:
             _keeps(tool.input_contract, {"input": dict(arguments)}, "input_contract_violation")
-            code = self.kind_code[tool.kind.name]  # may have to be loaded, which is not the tool's time
+            code = self.kind_code[tool.kind.name]  # before the timeout starts: the code may have to be imported
             async with asyncio.timeout(tool.timeout_ms / 1000):
                 return self.mask.value(await self._work(code, self._own(arguments, token)))
         except NodeFailure as failure:
-            said, origin = self.mask.message(str(failure)), origin_of(failure)
+            message, origin = self.mask.message(str(failure)), origin_of(failure)
             raise NodeFailure(
-                failure.cause, failure.code, said, retry_after_ms=failure.retry_after_ms, retryable=failure.retryable,
+                failure.cause, failure.code, message, retry_after_ms=failure.retry_after_ms, retryable=failure.retryable,
                 usage=failure.usage, origin=origin,
             ) from failure
         except TimeoutError as error:
@@ -76,7 +76,7 @@ class RunningTool:
             await self.gate.pass_through(tool, "input", shown)
         result = await code(call)
         if isinstance(result, Pause):
-            raise NodeFailure("execution", "tool_waits", f"{tool.id} waits for somebody, which no tool can", retryable=False)
+            raise NodeFailure("execution", "tool_waits", f"{tool.id} paused: a tool must return a result", retryable=False)
         check_size(result)
         if tool.moderation in ("output", "both"):
             await self.gate.pass_through(tool, "output", self.mask.value(result.value))
@@ -84,7 +84,7 @@ class RunningTool:
         return result.value
 
     def _own(self, arguments: Mapping[str, JSON], token: str) -> Call:
-        """The call as the tool's own code sees it."""
+        """The call that is passed to the tool's own code."""
         tool, render = self.tool, self.dispatch.render
         now_ms = self.call.started_ms + int((asyncio.get_running_loop().time() - self.began) * 1000)
         try:
@@ -94,7 +94,7 @@ class RunningTool:
         return replace(
             self.call, node=tool.id, kind=tool.kind.name, params=params, literals=tool.config.literals,
             inputs={"input": dict(arguments)}, token=token, started_ms=now_ms, deadline_ms=now_ms + tool.timeout_ms,
-            delta=_unheard, tools={},
+            delta=_discard, tools={},
         )  # fmt: skip
 
 
@@ -104,15 +104,15 @@ def _keeps(contract: Contract | None, value: JSON, code: str) -> None:
         raise NodeFailure("contract_violated", code, "; ".join(violations))
 
 
-def _unheard(piece: object) -> None:
-    """What a tool streams is not what its caller says."""
+def _discard(piece: object) -> None:
+    """Discards streamed output: the output of a tool is not part of its caller's stream."""
 
 
 def check_size(result: Result) -> None:
-    """Raises `NodeFailure` for a result that is larger than a run may keep."""
+    """Raises `NodeFailure` for a result that is larger than a run may store."""
     if may_be_large(result.value, MAX_RESULT_BYTES // 6):
         size = len(json.dumps(result.value, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "surrogatepass"))
         if size > MAX_RESULT_BYTES:
             message = f"the result takes {size:,} bytes; {MAX_RESULT_BYTES:,} is the limit"
-            mend = "put it into a file or a bucket and return where it is"
+            mend = "store it in a file or a bucket and return its location"
             raise NodeFailure("execution", "result_too_large", message, retryable=False, mend=mend)

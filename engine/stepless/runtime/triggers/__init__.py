@@ -1,3 +1,3 @@
-"""What starts runs besides a caller: webhooks with their signatures, schedules, events of EventBridge, S3 and queues, and the
-same request once more. Each of them ends in the verb `start`.
+"""Starts runs without a call of `start`: webhooks with their signatures, schedules, events of EventBridge, S3 and queues, and
+redelivery of former requests. Each of them calls the verb `start`.
 """

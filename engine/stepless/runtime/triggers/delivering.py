@@ -1,6 +1,6 @@
-"""Triggers beside webhooks: schedules that the clock starts, and events that come from elsewhere.
+"""Starts runs from schedules and from events of other systems.
 
-Either starts a run under a key of its own, so that no firing and no delivery starts two: (node, instant), (node, event id).
+Each start has an idempotency key, so that a repeated firing or delivery starts no second run: (node, instant), (node, event id).
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _log = logging.getLogger(__name__)
 
 
 def _entries(world: World, kind: str) -> Iterator[tuple[Version, Node]]:
-    """Every entry of this kind in the newest versions. Workflows that never had one cost nothing."""
+    """Every entry of this kind in the newest versions. Only workflows that ever had such an entry are read."""
     cursor: str | None = None
     while True:
         page = world.store.list_entries(kind, limit=MAX_PAGE_ITEMS, cursor=cursor)
@@ -43,7 +43,7 @@ def _entries(world: World, kind: str) -> Iterator[tuple[Version, Node]]:
 
 
 def next_firing_ms(node: Node, after_ms: int) -> int | None:
-    """The first instant after `after_ms` at which a schedule fires. A rate fires at its whole multiples since 1970 UTC."""
+    """The first instant after `after_ms` at which a schedule fires. A rate fires at whole multiples since 1970 UTC."""
     literals = node.config.literals
     if literals.get("rate"):
         rate_ms = parse_duration_ms(literals["rate"])
@@ -52,8 +52,8 @@ def next_firing_ms(node: Node, after_ms: int) -> int | None:
 
 
 def start_scheduled(world: World, firing: Firing) -> Started | None:
-    """The run of one instant, however often it fires. None when it is refused, by a rate limit for one: this instant is over
-    then. Raises `StoreUnavailable`."""
+    """Starts the run of one instant; a repeated firing returns the same run. Returns None if the start is refused, for example by
+    a rate limit: this instant is then skipped. Raises `StoreUnavailable`."""
     at = iso(firing.at_ms)
     meta = {"trigger": {"kind": "schedule", "node": firing.node, "at": at}}
     inputs, key = {"scheduled_at": at, "node": firing.node}, f"schedule:{firing.node}:{firing.at_ms}"
@@ -67,15 +67,16 @@ def start_scheduled(world: World, firing: Firing) -> Started | None:
 class Schedules:
     """Fires the schedules of one store's workflows, for a process that serves all of them.
 
-    The next instant of each is kept in the store. One that passed while nobody served fires once when somebody does again.
+    The next instant of each schedule is kept in the store. If instants pass while no process is running, the first one fires
+    after the next start, and the others are skipped.
     """
 
     def __init__(self, world: World) -> None:
         self._world = world
 
     def fire(self, now_ms: int) -> Sequence[Started]:
-        """Starts what is due. A schedule that cannot start now (a rate limit, a store out of reach) is told and does not stop
-        the others."""
+        """Starts the runs that are due. A schedule that cannot start its run (rate limit, store unavailable) is logged and does
+        not stop the others."""
         started = []
         for version, node in _entries(self._world, "schedule"):
             try:
@@ -102,7 +103,7 @@ class Schedules:
         return run
 
     def _keep(self, key: str, kept: bytes | None, rhythm: str, at_ms: int | None, now_ms: int) -> None:
-        """Moves on. Should this process die in the middle, the same instant is fired again, which starts nothing new."""
+        """Stores the next instant. If the process dies before, the same instant fires again, which starts no new run."""
         if kept is not None:
             self._world.store.release_claim(key, kept)
         self._world.store.claim(key, json.dumps({"rhythm": rhythm, "at": at_ms}).encode(), now_ms)
@@ -112,8 +113,8 @@ class Schedules:
 
 
 def arrive(world: World, payload: Mapping[str, JSON]) -> Sequence[Started]:
-    """Starts what a payload is for: the firing of a calendar, unless the newest version has no such schedule any more, or
-    anything that `deliver` takes. Raises as that does."""
+    """Starts the runs of a payload: the firing of a calendar, if the newest version still has that schedule, or any payload that
+    `deliver` accepts. Raises as `deliver` does."""
     firing = firing_of(payload)
     if firing is None:
         return deliver(world, payload)
@@ -130,12 +131,12 @@ def _still_scheduled(world: World, firing: Firing) -> bool:
 
 
 def deliver(world: World, payload: Mapping[str, JSON]) -> Sequence[Started]:
-    """Starts a run of every workflow with an `event` entry whose pattern an event of the payload fits. The same event again
-    starts nothing new.
+    """Starts a run of every workflow with an `event` entry whose pattern matches an event of the payload. A repeated event starts
+    no new run.
 
-    The payload is an event of EventBridge, or a batch of records of S3 or SQS, each of which is put into that form.
-    Raises `InvalidRequest` (invalid_event) for anything else, and as `start` does: the first of such errors, after everything
-    that could be started was. To deliver the payload again then starts the rest.
+    The payload is an event of EventBridge, or a batch of records of S3 or SQS, which are converted to that form. Raises
+    `InvalidRequest` (invalid_event) for any other payload. If starts fail, raises the first error of `start` after all other runs
+    were started. To deliver the payload again starts the missing ones.
     """
     events = events_of(payload)
     started: list[Started] = []

@@ -1,4 +1,4 @@
-"""What comes from outside and starts runs: events of EventBridge, records of S3 and SQS, firings of a calendar."""
+"""Parses the payloads that start runs: events of EventBridge, records of S3 and SQS, firings of a calendar."""
 
 from __future__ import annotations
 
@@ -24,46 +24,46 @@ class Firing:
 
 
 def firing_of(payload: Mapping[str, JSON]) -> Firing | None:
-    """What a calendar sends, {FIRING: {workflow, node, at}}, `at` in ISO 8601; None for anything else. Raises `InvalidRequest`
-    (invalid_event) for one that cannot be read."""
+    """Parses the payload of a calendar, {FIRING: {workflow, node, at}} with `at` in ISO 8601. None for any other payload. Raises
+    `InvalidRequest` (invalid_event) for a malformed firing."""
     given = payload.get(FIRING)
     if given is None:
         return None
     try:
         workflow_id, node, at = given["workflow"], given["node"], datetime.fromisoformat(given["at"])
         if not (isinstance(workflow_id, str) and isinstance(node, str)) or at.tzinfo is None:
-            raise TypeError("of another shape")
+            raise TypeError("a field is missing or has the wrong type")
     except (KeyError, TypeError, ValueError) as error:
-        message = f"a firing that cannot be read: {error}"
+        message = f"the firing of the schedule cannot be read: {error}"
         raise InvalidRequest(message, code="invalid_event", mend="publish the workflow again") from error
     return Firing(workflow_id, node, int(at.timestamp() * 1000))
 
 
 def payload_of(record: Mapping[str, Any], own: str) -> Mapping[str, JSON]:
-    """What a record of SQS carries: from the queue `own` (an ARN), where EventBridge, S3 and the calendar send to, its body;
-    from any other queue the record itself. Raises `InvalidRequest` (invalid_event)."""
+    """The payload of an SQS record. For the queue `own` (an ARN), which receives from EventBridge, S3 and the calendar, it is the
+    body; for any other queue, the record itself. Raises `InvalidRequest` (invalid_event)."""
     if record.get("eventSourceARN") != own:
         return {"Records": [dict(record)]}
     body = _parsed(str(record.get("body")))
     if not isinstance(body, dict):
-        raise InvalidRequest("the message is no event", code="invalid_event", mend="send events as they come")
+        raise InvalidRequest("the message is not an event", code="invalid_event", mend="send events unchanged")
     return body
 
 
 def events_of(payload: Mapping[str, JSON]) -> Sequence[Mapping[str, Any]]:
-    """Events in EventBridge's form: id, source, detail-type, resources, detail; none for S3's trial of a connection. Raises
-    `InvalidRequest`."""
+    """The events of a payload in EventBridge's form: id, source, detail-type, resources, detail. Empty for the test event of S3.
+    Raises `InvalidRequest`."""
     if all(isinstance(payload.get(name), str) for name in ("id", "source", "detail-type")):
         return [payload]
-    if payload.get("Event") == "s3:TestEvent":  # sent once, when a bucket is told where to send
+    if payload.get("Event") == "s3:TestEvent":  # sent once, when notifications of a bucket are configured
         return []
     records = payload.get("Records")
     if isinstance(records, list) and records and all(isinstance(r, dict) and r.get("eventSource") in _RECORDS for r in records):
         try:
             return [_RECORDS[record["eventSource"]](record) for record in records]
         except (KeyError, TypeError) as error:
-            message = f"a record is not as its source sends it: {error}"
-            raise InvalidRequest(message, code="invalid_event", mend="pass it on as it came") from error
+            message = f"a record does not have the format of its source: {error}"
+            raise InvalidRequest(message, code="invalid_event", mend="forward it unchanged") from error
     message = "this is neither an event of EventBridge nor records of S3 or SQS"
     raise InvalidRequest(message, code="invalid_event", mend="send an object with id, source and detail-type")
 
@@ -91,7 +91,7 @@ def _sqs(record: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def _parsed(body: str) -> JSON:
-    """JSON where it is JSON, else the text."""
+    """The parsed body if it is JSON, otherwise the text."""
     try:
         return strict_json(body)
     except InvalidRequest:

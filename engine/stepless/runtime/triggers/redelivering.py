@@ -1,6 +1,6 @@
-"""Redeliver: what once started a run starts another one, of the newest version. The old run is never touched.
+"""Redeliver: starts a new run of the newest version with the request that started a former run. The former run is not changed.
 
-For those who change a workflow and want to see the same request again. (A rerun repeats a run as it was, with its own version.)
+Useful to test a changed workflow with a real request. (A rerun repeats a run with its own version.)
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ from stepless.runtime.world import World
 
 
 def redeliver(world: World, run_id: str) -> Started:
-    """Starts a run of the newest version with the inputs of `run_id`, at the entries of that run; a webhook's request goes to
-    whatever node listens on its path by now, and must fit that node's schema. Signatures are not checked again, nor whether the
-    nodes that the run began at are entries: this is for those who may start anywhere.
+    """Starts a run of the newest version with the inputs of `run_id`, at the entries of that run. A webhook's request goes to the
+    node that listens on its path now, and must fit that node's schema. Signatures are not checked again, and the start nodes need
+    not be entries, so the caller must be allowed to start anywhere.
 
-    Raises `NotFound`: unknown_run, unknown_hook when nothing listens on the path any more; `InvalidRequest` (schema_violated);
-    and as `start` does.
+    Raises `NotFound` (unknown_run; unknown_hook if no node listens on the path any more), `InvalidRequest` (schema_violated), and
+    as `start` does.
     """
     head = head_of(world, run_id)
     meta = json.loads(head.meta)
@@ -42,7 +42,8 @@ def redeliver(world: World, run_id: str) -> Started:
 
 
 def _listener(graph: Graph, path: str, former: Sequence[str]) -> Node:
-    """The node that listens on a path: the one that did if it still does, for a path may be shared by methods."""
+    """The node that listens on a path. Nodes with different methods may share a path: prefers the node that received the former
+    request."""
     found = [node for node in graph.root.nodes if node.kind is KINDS["webhook"] and node.config.literals["path"] == path]
     if not found:
         message = f"the newest version of {graph.workflow_id} has no webhook on {path}"

@@ -1,13 +1,13 @@
-"""Signatures of webhooks: one function per scheme, over the raw body, in constant time.
+"""Verifies the signatures of webhook requests: one function per scheme, over the raw body, in constant time.
 
     hmac      X-Signature: t=<unix seconds>,v1=<hex HMAC-SHA256 of "t.body">   (another header by `header`)
-    stripe    the same in Stripe-Signature; several v1 while a key is rotated; the event's own `id` names the delivery
-    github    X-Hub-Signature-256: sha256=<hex HMAC-SHA256 of the body>; X-GitHub-Delivery names the delivery
-    standard  webhook-signature: v1,<base64 HMAC-SHA256 of "id.timestamp.body"> …; webhook-id names the delivery
+    stripe    the same in Stripe-Signature; several v1 while a key is rotated; the event's `id` is the delivery id
+    github    X-Hub-Signature-256: sha256=<hex HMAC-SHA256 of the body>; X-GitHub-Delivery is the delivery id
+    standard  webhook-signature: v1,<base64 HMAC-SHA256 of "id.timestamp.body"> …; webhook-id is the delivery id
               (Standard Webhooks 1.0; the secret is `whsec_` and base64)
 
-A sender tries again under a new signature, and the same delivery: so where there is a name of the delivery, the same run is
-answered again. Where there is none, the signature stands for the request. GitHub signs neither the time nor the name.
+A sender retries with a new signature and the same delivery id, so a repeated delivery id returns the same run. Without a delivery
+id, the signature identifies the request. GitHub signs neither the time nor the delivery id.
 """
 
 from __future__ import annotations
@@ -34,8 +34,8 @@ _HEADERS: Final = {
 
 @dataclass(frozen=True, slots=True)
 class Proof:
-    """A signature that holds. `headers` carried it, in lower case; `delivery` is the sender's name for what it sends, None
-    when it gives none; `signature` stands for the request then."""
+    """A valid signature. `headers` are the names of the headers that contained it, in lower case. `delivery` is the sender's
+    delivery id, or None; then `signature` identifies the request."""
 
     headers: frozenset[str]
     delivery: str | None
@@ -45,14 +45,14 @@ class Proof:
 def verify(auth: Signed, headers: Mapping[str, str], body: bytes, now_ms: int) -> Proof:
     """Checks a request's signature. Header names are in lower case.
 
-    Raises `Forbidden`: bad_signature, stale_signature, secret_missing (503) for a secret that the scheme cannot use.
+    Raises `Forbidden`: bad_signature, stale_signature, or secret_missing (503) if the scheme cannot use the secret.
     """
     header = (auth.header or _HEADERS[auth.scheme]).lower()
     return _SCHEMES[auth.scheme](auth, header, headers, body, now_ms)
 
 
 def sign(secret: str, body: bytes, now_ms: int) -> str:
-    """The value of a signature header of the schemes hmac and stripe."""
+    """The value of the signature header for the schemes hmac and stripe."""
     seconds = now_ms // 1000
     return f"t={seconds},v1={_mac(secret, seconds, body)}"
 
@@ -97,8 +97,8 @@ def _standard(auth: Signed, header: str, headers: Mapping[str, str], body: bytes
     try:
         key = b64decode(auth.secret.removeprefix("whsec_"), validate=True)
     except (binascii.Error, ValueError):
-        message = "the webhook's secret is no `whsec_` with base64, so no request can be accepted"
-        raise Forbidden(message, code="secret_missing", mend="set the secret as the sender shows it", status=503) from None
+        message = "the webhook's secret is not `whsec_` and base64, so no request can be accepted"
+        raise Forbidden(message, code="secret_missing", mend="set the secret that the sender shows", status=503) from None
     mac = hmac.new(key, f"{delivery}.{seconds}.".encode() + body, sha256).digest()
     wanted = f"v1,{b64encode(mac).decode()}"
     _compare(wanted if delivery else "", headers.get(header, "").split(" "), mend)
@@ -128,5 +128,5 @@ def _compare(wanted: str, given: list[str], mend: str) -> None:
 
 def _check_age(seconds: int, tolerance_s: int, now_ms: int) -> None:
     if abs(now_ms - seconds * 1000) > tolerance_s * 1000:
-        message = f"the signature is more than {tolerance_s} seconds old or ahead"
-        raise Forbidden(message, code="stale_signature", mend="sign with the present time", status=401)
+        message = f"the signature is more than {tolerance_s} seconds old or in the future"
+        raise Forbidden(message, code="stale_signature", mend="sign with the current time", status=401)

@@ -1,4 +1,4 @@
-"""Webhooks: an HTTP request becomes a run, if its path, signature and body hold."""
+"""Webhooks: starts a run from an HTTP request whose path, signature and body are valid."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _PRIVATE = frozenset({"authorization", "cookie", "proxy-authorization", "x-api-k
 
 @dataclass(frozen=True, slots=True)
 class HookRequest:
-    """An HTTP request as it came. Header names are in lower case; `body` is raw."""
+    """An HTTP request as received. Header names are in lower case; `body` is raw."""
 
     path: str
     method: str
@@ -41,7 +41,7 @@ class HookRequest:
 
 @dataclass(frozen=True, slots=True)
 class Hooked:
-    """The run that a webhook started. `waits` is true when the caller wants the run's own response."""
+    """The run that a webhook started. `waits` is true if the caller waits for the run's own response."""
 
     started: Started
     waits: bool
@@ -49,8 +49,8 @@ class Hooked:
 
 @dataclass(frozen=True, slots=True)
 class Caller:
-    """Who may start the run. `headers` are kept from it, and so are the secrets that `mask` hides; `delivery` is the key under
-    which the sender tries again, and `signature` what stands for the request where there is none."""
+    """An authenticated sender. The run receives neither `headers` nor the secrets that `mask` hides. `delivery` is the key under
+    which the sender retries. Without one, `signature` identifies the request."""
 
     mask: Mask
     headers: frozenset[str] = frozenset()
@@ -62,8 +62,8 @@ def trigger(world: World, request: HookRequest) -> Hooked:
     """Checks a request against the webhook that listens on its path and starts a run.
 
     Raises `NotFound` (unknown_hook), `InvalidRequest` (method_not_allowed 405, body_too_large 413, invalid_json 400,
-    schema_violated 422), `Forbidden` (bad_signature, stale_signature) and what `start` raises. A signature is spent by the run
-    that was accepted with it, and by no refusal: the same bytes answer that run again.
+    schema_violated 422), `Forbidden` (bad_signature, stale_signature) and what `start` raises. Only an accepted run uses up a
+    signature, a refusal does not. The same bytes return that run again.
     """
     graph, node = _listener(world, request)
     if len(request.body) > MAX_REQUEST_BYTES:
@@ -76,7 +76,7 @@ def trigger(world: World, request: HookRequest) -> Hooked:
     payload = caller.mask.value({"body": body, "headers": headers, "query": dict(request.query), "path": request.path})
     meta = {"trigger": {"kind": "webhook", "path": request.path}}
     key = caller.delivery or request.headers.get("idempotency-key")
-    same = [payload["body"], payload["query"]]  # a sender that tries again sends other headers
+    same = [payload["body"], payload["query"]]  # a retry of the sender has other headers
     started = start(
         world, graph.workflow_id, payload, entry=[node.id], anywhere=True, meta=meta, key=key, same=same,
         signature=caller.signature,
@@ -98,7 +98,7 @@ def _listener(world: World, request: HookRequest) -> tuple[Graph, Node]:
         if request.method in _methods(node):
             return graph, node
     allowed = sorted({method for node in listeners for method in _methods(node)})
-    message = f"{request.path} does not take {request.method}"
+    message = f"{request.path} does not accept {request.method}"
     raise InvalidRequest(message, code="method_not_allowed", status=405, mend=f"use {', '.join(allowed)}", allow=allowed)
 
 
@@ -116,7 +116,7 @@ def _authenticate(world: World, graph: Graph, node: Node, request: HookRequest) 
     if isinstance(auth, Bearer):
         given = request.headers.get("authorization", "")
         if not hmac.compare_digest(given.encode(), f"Bearer {auth.bearer}".encode()):
-            raise Forbidden("the bearer token does not hold", code="bad_token", status=401)
+            raise Forbidden("the bearer token is not valid", code="bad_token", status=401)
         return Caller(mask)
     if isinstance(auth, Hmac):
         auth = Signed(scheme="hmac", secret=auth.hmac, header=auth.header, tolerance_s=auth.tolerance_s)
@@ -125,7 +125,7 @@ def _authenticate(world: World, graph: Graph, node: Node, request: HookRequest) 
     now_ms = world.clock.now_ms()
     proof = verify(auth, request.headers, request.body, now_ms)
     if not proof.delivery:
-        # as long as the time in it may be taken for the present, and no shorter than a key
+        # as long as its timestamp is accepted, and at least as long as an idempotency key
         life_ms = max(2 * auth.tolerance_s * 1000, IDEMPOTENCY_KEY_LIFE_MS)
         return Caller(mask, proof.headers, signature=Signature(f"signature:{request.path}:{proof.signature}", life_ms))
     delivery = sha256(f"{request.path}\0{proof.delivery}".encode("utf-8", "surrogatepass")).hexdigest()
@@ -133,8 +133,8 @@ def _authenticate(world: World, graph: Graph, node: Node, request: HookRequest) 
 
 
 def _auth(world: World, graph: Graph, node: Node) -> tuple[Mask, Bearer | Hmac | Signed | str]:
-    """The `auth` of a webhook with its secrets filled in, and the mask that hides them. Raises `Forbidden` when a secret is
-    missing or of no use: never open by accident."""
+    """The `auth` of a webhook with its secrets filled in, and the mask that hides them. Fails closed: raises `Forbidden` if a
+    secret is missing or unusable."""
     read = {ref.root for ref in node.config.template.references if ref.env}
     env = {name: world.secrets.get(name) or "" for name in graph.env if name in read}
     missing = [name for name, value in env.items() if not value]
@@ -146,8 +146,8 @@ def _auth(world: World, graph: Graph, node: Node) -> tuple[Mask, Bearer | Hmac |
     try:
         params = rendered(WebhookParams, node.config.template.render(reading), node.config.literals)
     except AuthorError:
-        message = "the webhook's `auth` cannot be worked out, so no request can be accepted"
-        raise Forbidden(message, code="secret_missing", mend="look at its secret", status=503) from None
+        message = "the webhook's `auth` cannot be evaluated, so no request can be accepted"
+        raise Forbidden(message, code="secret_missing", mend="check its secret", status=503) from None
     return mask_for(frozenset(env.values())), params.auth
 
 
@@ -155,7 +155,7 @@ def _auth(world: World, graph: Graph, node: Node) -> tuple[Mask, Bearer | Hmac |
 
 
 def _body(request: HookRequest) -> JSON:
-    """JSON where the request says or shows it is, else text; null for an empty body."""
+    """The parsed body if the content type is JSON or absent, otherwise the text; None for an empty body."""
     if not request.body:
         return None
     kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
@@ -165,7 +165,7 @@ def _body(request: HookRequest) -> JSON:
 
 
 def check_schema(node: Node, body: JSON) -> None:
-    """Holds a body against the webhook's schema, if it has one. Raises `InvalidRequest` (schema_violated)."""
+    """Validates a body against the webhook's schema, if it has one. Raises `InvalidRequest` (schema_violated)."""
     schema = node.config.literals.get("schema")
     if schema is None:
         return

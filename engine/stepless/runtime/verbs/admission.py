@@ -1,5 +1,5 @@
-"""Admission: how much of a workflow may be started (docs/reference.md#the-workflow). Outside the engine: a run that exists is
-never refused anything."""
+"""Admission: limits the starts of a workflow (docs/reference.md#the-workflow). It applies to starts only: a run that exists is
+never limited."""
 
 from __future__ import annotations
 
@@ -19,11 +19,10 @@ _LIVE = ("created", "running", "paused")
 
 
 def admit(world: World, graph: Graph, inputs: JSON) -> None:
-    """Returns when another run may be started. Raises `Refused` (rate_limited, too_many_runs).
+    """Returns if another run may be started. Raises `Refused` (rate_limited, too_many_runs).
 
-    The rate limit fails open: when it cannot be counted, for whatever reason, the run is started. The concurrency limit counts
-    runs that are not over, which stay due for as long (`runner`); starts that happen in the same instant may exceed it by their
-    number.
+    The rate limit fails open: if the start cannot be counted, the run is started. The concurrency limit counts runs that have not
+    ended, which the runner keeps due. Concurrent starts may exceed the limit by their number.
     """
     if graph.rate_limit is not None:
         _count(world, graph, inputs)
@@ -39,10 +38,10 @@ def _count(world: World, graph: Graph, inputs: JSON) -> None:
     window = now_ms // limit.per_ms
     ends_ms = (window + 1) * limit.per_ms
     try:
-        apart = _digest(read_path(inputs, limit.by)) if limit.by else ""
-        number = world.store.count(f"rate:{graph.workflow_id}:{window}:{apart}", now_ms, ends_ms)
-    except Exception as error:  # whatever it is: what cannot be counted must not keep the work from being done
-        _log.warning("the rate limit of %s could not be counted and lets a start through: %s", graph.workflow_id, error)
+        group = _digest(read_path(inputs, limit.by)) if limit.by else ""
+        number = world.store.count(f"rate:{graph.workflow_id}:{window}:{group}", now_ms, ends_ms)
+    except Exception as error:  # fail open: no error of the counter may prevent a start
+        _log.warning("the rate limit of %s could not be counted, so the start is allowed: %s", graph.workflow_id, error)
         world.meter.count(FAIL_OPENS)
         return
     if number > limit.max:
@@ -51,7 +50,7 @@ def _count(world: World, graph: Graph, inputs: JSON) -> None:
 
 
 def _digest(value: JSON) -> str:
-    """Short and plain, whatever the value: a caller who could send one that makes no key would not be counted."""
+    """A short key for any value: without it, a caller could bypass the limit with a value that is not a valid key."""
     return sha256(dumps(value, sort_keys=True).encode()).hexdigest()
 
 
@@ -60,5 +59,5 @@ def _check_active(world: World, workflow_id: str, most: int) -> None:
     for status in _LIVE:
         active += len(world.store.list_runs(RunFilter(workflow_id, status, due=True), limit=most).items)
         if active >= most:
-            message = f"{workflow_id} has {most} runs under way, which is its limit"
+            message = f"{workflow_id} has {most} active runs, which is its limit"
             raise Refused(message, code="too_many_runs", mend="try again when one has ended", retry_after_ms=1_000)

@@ -1,5 +1,5 @@
-"""Resume and cancel: signals from people, each of which counts once (docs/semantics.md#pauses, docs/semantics.md#cancel,
-docs/security.md#what-is-signed)."""
+"""Resume and cancel: puts the signals of callers, each of which takes effect once (docs/semantics.md#pauses,
+docs/semantics.md#cancel, docs/security.md#what-is-signed)."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ from stepless.runtime.world import World
 
 @dataclass(frozen=True, slots=True)
 class PauseView:
-    """What the holder of a link may see: the question, never the run. `decided` is the first answer, if there is one;
-    `expired_ms` is when the link has expired, if it has. `over`: nothing waits any more, and nobody had answered: since `over_ms`
-    the run has ended, or gone on without."""
+    """What the holder of a link may see: the question, never the run. `decided` is the first answer, if there is one.
+    `expired_ms` is when the link expired, if it has. `over` means that the pause ended at `over_ms` without an answer: the run
+    has ended, or has continued without it."""
 
     run_id: str
     workflow: str
@@ -40,23 +40,22 @@ class PauseView:
     deadline_ms: int | None
     decided: Mapping[str, JSON] | None
     over: bool
-    approver: str | None = None  # whom the link was made for: the decision is theirs, whatever name is given
+    approver: str | None = None  # the person the link was created for: recorded as the decider, even if another name is given
     expired_ms: int | None = None
     over_ms: int | None = None
 
 
 def look(world: World, signer: Signer, token: str) -> PauseView:
-    """What a link shows, also one that has expired. Changes nothing, however often it is asked. Raises `Forbidden`
-    (invalid_token) and `NotFound`."""
+    """What a link shows, even if it has expired. Has no side effects. Raises `Forbidden` (invalid_token) and `NotFound`."""
     claims = signer.read(token)
     state = _load(world, claims.run_id)
     instance = _instance(state, claims)
-    standing = world.store.get_signal(claims.run_id, inbox.RESUME, claims.pause)
+    existing = world.store.get_signal(claims.run_id, inbox.RESUME, claims.pause)
     wait = instance.wait if instance is not None else None
     details = wait.details if wait is not None else _asked(world, claims)
     node = locate(state.graph, claims.pause)
     exits = tuple(exit for exit in (wait.exits if wait is not None else node.exits) if exit != TIMEOUT)
-    over = standing is None and (state.ended or (instance is not None and instance.settled))
+    over = existing is None and (state.ended or (instance is not None and instance.settled))
     return PauseView(
         run_id=claims.run_id,
         workflow=state.graph.name,
@@ -66,7 +65,7 @@ def look(world: World, signer: Signer, token: str) -> PauseView:
         fields=node.config.literals.get("fields") or {},
         exits=(claims.exit,) if claims.exit else exits,
         deadline_ms=wait.deadline_ms if wait is not None else None,
-        decided=_public(standing) if standing is not None else None,
+        decided=_public(existing) if existing is not None else None,
         over=over,
         approver=claims.approver,
         expired_ms=claims.expires_ms if claims.expires_ms <= world.clock.now_ms() else None,
@@ -75,7 +74,7 @@ def look(world: World, signer: Signer, token: str) -> PauseView:
 
 
 def _closed_ms(world: World, claims: Claims) -> int | None:
-    """When a pause that nobody answered was over: at its own end, else at the run's."""
+    """When a pause without an answer ended: at its own end, otherwise at the end of the run."""
     ends = (
         event.at_ms
         for event in RunLog(world.store, world.blobs, claims.run_id).read(whole=False)
@@ -85,7 +84,7 @@ def _closed_ms(world: World, claims: Claims) -> int | None:
 
 
 def _asked(world: World, claims: Claims) -> Mapping[str, JSON]:
-    """What was asked in a pause that is over: the state has forgotten it, the log has not."""
+    """The details of a pause that is over, from the log: the state no longer holds them."""
     for event in RunLog(world.store, world.blobs, claims.run_id).read():
         if event.type is EventType.NODE_WAITING and event.instance == claims.pause:
             details: Mapping[str, JSON] = event.data.get("details", {})
@@ -96,7 +95,7 @@ def _asked(world: World, claims: Claims) -> Mapping[str, JSON]:
 def answer(
     world: World, signer: Signer, token: str, handle: str | None, value: JSON, by: str | None = None
 ) -> Mapping[str, JSON]:
-    """Decides a pause, once, and answers the decision.
+    """Decides a pause, once, and returns the decision.
 
     Raises `Forbidden` (invalid_token), `Gone` (token_expired, run_ended), `NotFound`, `Conflict` (already_decided, with the
     first decision), `InvalidRequest` 422 (answer_invalid: the pause stays open).
@@ -104,37 +103,38 @@ def answer(
     now_ms = world.clock.now_ms()
     claims = signer.verify(token, now_ms)
     if claims.exit is not None and handle not in (None, claims.exit):
-        raise InvalidRequest(f"this link only says {claims.exit}", code="answer_invalid", status=422)
+        raise InvalidRequest(f"this link only allows the answer {claims.exit}", code="answer_invalid", status=422)
     return answer_pause(world, claims.run_id, claims.pause, claims.exit or handle, value, claims.approver or by)
 
 
 def answer_pause(
     world: World, run_id: str, pause: str, handle: str | None, value: JSON, by: str | None = None
 ) -> Mapping[str, JSON]:
-    """`answer` for callers who are trusted without a link."""
+    """Like `answer`, for callers who are authorized without a link."""
     head = head_of(world, run_id)
-    standing = world.store.get_signal(run_id, inbox.RESUME, pause)
-    if standing is not None:
+    existing = world.store.get_signal(run_id, inbox.RESUME, pause)
+    if existing is not None:
         _hint(world, run_id)
-        raise _over(run_id) if _lost(world, _load(world, run_id), pause) else _decided(standing)
+        raise _over(run_id) if _lost(world, _load(world, run_id), pause) else _decided(existing)
     if head.status in ENDED:
         raise _over(run_id)
     state = _load(world, run_id)
     handle = _checked(state, run_id, pause, handle, value)
     now_ms = world.clock.now_ms()
     signal = inbox.answer_signal(pause, handle, value, by, now_ms)
-    world.store.touch_run(run_id, now_ms + START_GRACE_MS)  # should this process die between the next two lines
-    standing = world.store.put_signal(run_id, signal)
+    world.store.touch_run(run_id, now_ms + START_GRACE_MS)  # in case this process dies between the next two lines
+    existing = world.store.put_signal(run_id, signal)
     _hint(world, run_id)
-    if standing.body != signal.body:
-        raise _decided(standing)
+    if existing.body != signal.body:
+        raise _decided(existing)
     if _lost(world, state, pause):
         raise _over(run_id)
     return _public(signal)
 
 
 def _checked(state: State, run_id: str, pause: str, handle: str | None, value: JSON) -> str:
-    """The exit that the answer leaves by. Raises when it does not fit; an answer that comes before its question is kept."""
+    """The exit that the answer chooses. Raises if the answer is invalid. An answer that arrives before its pause is recorded is
+    checked against the document."""
     instance = _instance(state, Claims(run_id, pause, 0))
     if state.ended or state.is_over(pause):
         raise _over(run_id)
@@ -147,7 +147,7 @@ def _checked(state: State, run_id: str, pause: str, handle: str | None, value: J
     elif instance is not None and instance.status is Status.WAITING:
         faults = refusal(instance, chosen, value)
     elif chosen not in answers:
-        faults = (f"{chosen!r} is no answer; it may be {', '.join(answers)}",)
+        faults = (f"{chosen!r} is not an answer; expected {', '.join(answers)}",)
     else:
         faults = node.answer_contract.violations(value if value is not None else {}) if node.answer_contract else ()
     if faults:
@@ -157,8 +157,8 @@ def _checked(state: State, run_id: str, pause: str, handle: str | None, value: J
 
 
 def _unknown_fields(node: Node, value: JSON) -> tuple[str, ...]:
-    """Fields of an answer that were not asked for, a sentence each. Asked at the door alone: an answer that a former release has
-    taken counts. A callback that names no fields takes any."""
+    """One message for each unknown field of an answer. Checked only when the answer arrives: an answer that a former release has
+    accepted is valid. A callback without declared fields accepts any."""
     fields = node.config.literals.get("fields")
     if not isinstance(value, dict) or (fields is None and node.kind.name != "approval"):
         return ()
@@ -168,12 +168,12 @@ def _unknown_fields(node: Node, value: JSON) -> tuple[str, ...]:
 
 
 def unknown_field(name: str, known: Collection[str]) -> str:
-    """What is said of a field that was not asked for, with the nearest one that was."""
-    from stepless.compile.suggest import did_you_mean  # few answers need it
+    """The message for an unknown field, with the most similar known one."""
+    from stepless.compile.suggest import did_you_mean  # imported late: few answers need it
 
     shown = name if len(name) <= PREVIEW_CHARACTERS else f"{name[:PREVIEW_CHARACTERS]}…"
     hint = did_you_mean(name, known, what="fields")
-    return f"there is no field `{shown}`" + (f". {hint}" if hint else "; the question asks for none")
+    return f"there is no field `{shown}`" + (f". {hint}" if hint else "; the question has no fields")
 
 
 def _load(world: World, run_id: str) -> State:
@@ -189,10 +189,10 @@ def _instance(state: State, claims: Claims) -> Instance | None:
 
 
 def _lost(world: World, state: State, pause: str) -> bool:
-    """Whether the pause is over by now without the answer that is in the inbox. The log says so, since the header may lag
-    behind; `state` is brought up to it."""
+    """Whether the pause has ended without the answer that is in the inbox. Reads the log, since the header may lag behind, and
+    folds its new events into `state`."""
     log = RunLog(world.store, world.blobs, state.run_id)
-    log.bring(state)
+    log.catch_up(state)
     if not (state.ended or state.is_over(pause)):
         return False
     answers = (event for event in log.read(whole=False) if event.instance == pause)
@@ -200,7 +200,7 @@ def _lost(world: World, state: State, pause: str) -> bool:
 
 
 def _expired(event: Event) -> bool:
-    """Whether an event is what the deadline's own answer came to, where no `timeout` exit is wired."""
+    """Whether an event is the failure of a pause whose deadline passed, if no `timeout` exit is connected."""
     return event.type in NODE_FAILURES and event.data["error"]["code"] == "wait_timeout"
 
 
@@ -209,18 +209,18 @@ def _public(signal: Signal) -> Mapping[str, JSON]:
     return {"decision": body["handle"], "by": body.get("by"), "at": body["at"], "answer": body.get("answer")}
 
 
-def _decided(standing: Signal) -> Conflict:
-    first = _public(standing)
+def _decided(existing: Signal) -> Conflict:
+    first = _public(existing)
     who = f" by {first['by']}" if first["by"] else ""
-    return Conflict(f"this was decided before: {first['decision']}{who}", code="already_decided", first=first)
+    return Conflict(f"this was already decided: {first['decision']}{who}", code="already_decided", first=first)
 
 
 def _over(run_id: str) -> Gone:
-    return Gone(f"the run {run_id} is over; nothing waits for this answer any more", code="run_ended")
+    return Gone(f"the run {run_id} is over; this answer has no effect", code="run_ended")
 
 
 def cancel(world: World, run_id: str, *, by: str | None = None, reason: str | None = None) -> None:
-    """Asks for a run to be cancelled; asking twice is asking once. Raises `Conflict` (run_ended) for a finished run."""
+    """Requests that a run be cancelled. Idempotent. Raises `Conflict` (run_ended) for a finished run."""
     head = head_of(world, run_id)
     if head.status in ENDED:
         raise Conflict(f"the run {run_id} has ended: {head.status}", code="run_ended", run_status=head.status)

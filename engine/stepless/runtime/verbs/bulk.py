@@ -1,4 +1,4 @@
-"""Bulk: one verb over many runs, a bounded number at a time; what is over already is passed over, what fails is told."""
+"""Bulk: applies one verb to many runs, one page at a time. Runs that refuse the verb are reported with the reason."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ class Refusal:
 
 @dataclass(frozen=True, slots=True)
 class Swept:
-    """What became of one lot: `matched` runs fitted, `done` holds what the verb answered for each that it changed. `cursor`
-    goes on with the older ones; None when there are none."""
+    """The result of one page: `matched` runs matched the filter, and `done` holds the verb's result for each run that it changed.
+    `cursor` continues with older runs; None if there are none."""
 
     matched: int
     done: tuple[str, ...]
@@ -40,7 +40,7 @@ def each_run(
     limit: int = 100,
     cursor: str | None = None,
 ) -> Swept:
-    """Applies `verb` to the runs of one page, one by one, newest first. A run that refuses does not stop the others."""
+    """Applies `verb` to the runs of one page, one by one, newest first. A refusal of one run does not stop the others."""
     page = search(world, filter, keywords=keywords, limit=limit, cursor=cursor)
     done: list[str] = []
     refused: list[Refusal] = []

@@ -1,7 +1,7 @@
-"""Cost: what a run was billed for on AWS, line by line, and what the same work costs elsewhere.
+"""Cost: what a run was billed for on AWS, line by line, and what the same work would cost on other services.
 
-Where requests are counted, the header says what the run has spent. A run in a local file sends no requests: there it is
-estimated what its log would have cost on AWS.
+Where requests are counted, the header holds the usage of the run. A run in a local file sends no requests: its cost on AWS is
+estimated from the log.
 """
 
 from __future__ import annotations
@@ -30,22 +30,22 @@ COUNTED: Final = "counted"
 ESTIMATED: Final = "estimated from the log"
 _NOTES: Final[Mapping[str, tuple[str, ...]]] = {
     COUNTED: (
-        "Requests were counted at the client, of the start, of answers and of the runner. Freeing a lease is computed by size.",
-        "Lambda's time is that of the handlers, until the lease is freed; starting a process and rounding are not in it.",
-        "Not in it: reading the run, the sweeper, storage ($0.25 per GB and month), logs, invocations that were killed.",
+        "The requests of the start, the answers and the runner were counted. The release of a lease is computed by size.",
+        "Lambda's time is that of the handlers, until the lease is released, without process start and rounding.",
+        "Not included: reading the run, the sweeper, storage ($0.25 per GB and month), logs, invocations that were killed.",
     ),
     ESTIMATED: (
         "Nothing was billed: this is what the same log would have cost on AWS, started and answered over HTTP.",
         f"Lambda's time is that of the nodes and {REQUEST_MS} ms per request to the table.",
-        "Not in it: reading the run, the sweeper, storage ($0.25 per GB and month), logs, tries that failed.",
+        "Not included: reading the run, the sweeper, storage ($0.25 per GB and month), logs, tries that failed.",
     ),
 }
-_STEP_FUNCTIONS_NOTE: Final = "Transitions alone: what its tasks call, what starts it and what brings answers come on top."
+_STEP_FUNCTIONS_NOTE: Final = "Transitions alone: the services that its tasks, starts and answers use cost extra."
 _DURABLE_NOTE: Final = "One operation for the execution, for each attempt of a step and for each wait; Lambda as above."
 
 
 def cost(world: World, run_id: str) -> Mapping[str, JSON]:
-    """The bill of one run so far, as `GET /runs/{id}/cost` answers it. Linear in its log. Raises `NotFound`."""
+    """The bill of one run so far, as `GET /runs/{id}/cost` returns it. Linear in its log. Raises `NotFound`."""
     head = head_of(world, run_id)
     if not head.spent:
         return estimated(world, run_id)
@@ -54,14 +54,14 @@ def cost(world: World, run_id: str) -> Mapping[str, JSON]:
 
 
 def estimated(world: World, run_id: str) -> Mapping[str, JSON]:
-    """The same by the log alone, whatever was counted."""
+    """The bill estimated from the log alone, even if requests were counted."""
     head = head_of(world, run_id)
     seen, work = _read(RunLog(world.store, world.blobs, run_id), graph_of(world, head), head)
     return report(head, ESTIMATED, _estimate(world.store, head, seen), work)
 
 
 def report(head: RunHead, basis: str, tally: Tally, work: Work) -> Mapping[str, JSON]:
-    """A bill with its arithmetic, and those of the others with how many times as much they ask."""
+    """A bill with its arithmetic, and the bills of other services, each as a multiple of this one."""
     lines = prices.bill(tally)
     others = (
         ("Step Functions Standard", prices.step_functions(work), _STEP_FUNCTIONS_NOTE),
@@ -101,7 +101,7 @@ def _sheet(name: str, lines: Sequence[Line]) -> dict[str, JSON]:
 
 
 def _read(log: RunLog, graph: Graph, head: RunHead) -> tuple[Seen, Work]:
-    """What the log shows, and what others would be asked to do for it."""
+    """What the log shows, and the work that other services would bill for it."""
     seen, started, put_out = Seen(), dict.fromkeys(Nature, 0), len(head.inputs)
 
     def take(event: Event) -> None:

@@ -1,4 +1,4 @@
-"""Whether attempts fit into an invocation: the process is killed at the runner's timeout, whatever it is doing then."""
+"""Checks that attempts fit into an invocation. A Lambda process is killed at the runner's timeout, also during an attempt."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from stepless.model.kind import Nature
 
 
 def attempt_room_ms(runner_timeout_s: int) -> int:
-    """The longest timeout of a node for which an invocation of `runner_timeout_s` has room, in milliseconds: the rest is for
-    loading the run, and for the last commit and the snapshot."""
+    """The longest `timeout_ms` of a node for which an invocation of `runner_timeout_s` has room. The rest is reserved for loading
+    the run, the last commit and the snapshot."""
     return max(0, runner_timeout_s * 1_000 - BUDGET_MARGIN_MS - LOADING_MARGIN_MS)
 
 
 def too_long(graph: Graph, runner_timeout_s: int, severity: Severity = Severity.ERROR) -> list[Finding]:
     """A finding for each enabled effectful node whose timeout is longer than an invocation has room for: an attempt of it would
-    never begin. In document order."""
+    never start. In document order."""
     room_ms = attempt_room_ms(runner_timeout_s)
     return [
         Finding(

@@ -1,7 +1,7 @@
-"""Hold and release a run: an operator's hold on the whole of it. A held run starts nothing new and holds no process.
+"""Hold and release: an operator pauses a whole run and resumes it. A held run starts nothing new and occupies no process.
 
-Every change is a signal, numbered one above the last: whoever asks for it at the same time asks for the same number, and of
-those exactly one is kept. So the changes have an order that depends on no clock, and asking twice is asking once.
+Every change is a signal, numbered one above the last. Concurrent requests use the same number, and the store keeps exactly one of
+them. So the order of changes depends on no clock, and repeated requests have no effect.
 """
 
 from __future__ import annotations
@@ -16,15 +16,14 @@ from stepless.runtime.world import World
 
 
 def hold(world: World, run_id: str, *, by: str | None = None, reason: str | None = None) -> None:
-    """Asks for a run to be held, from when it next looks into its inbox, within about a second. What is under way then
-    finishes and is recorded, and so are answers, deadlines, timers and the ends of child runs; what follows from them starts
-    after `release`. A run that has not begun begins held; one that is held stays so. Raises `NotFound`, and `Conflict`
-    (run_ended) for a finished run."""
+    """Requests that a run be held, from its next read of the inbox, within about a second. Running attempts finish and are
+    recorded, and so are answers, deadlines, timers and the ends of child runs. What follows from them starts after `release`. A
+    run that has not started yet starts held. Idempotent. Raises `NotFound`, and `Conflict` (run_ended) for a finished run."""
     _change(world, run_id, True, by, reason)
 
 
 def release(world: World, run_id: str, *, by: str | None = None, reason: str | None = None) -> None:
-    """Takes `hold` back: the run goes on where it is. Nothing happens to one that is not held. Raises as `hold` does."""
+    """Ends a hold: the run continues where it is. Does nothing to a run that is not held. Raises as `hold` does."""
     _change(world, run_id, False, by, reason)
 
 
@@ -35,10 +34,10 @@ def _change(world: World, run_id: str, wanted: bool, by: str | None, reason: str
         status = head.status if head.status in inbox.ENDED else state.status.value
         raise Conflict(f"the run {run_id} has ended: {status}", code="run_ended", run_status=status)
     number, held = state.holds, state.held is not None
-    while (standing := world.store.get_signal(run_id, inbox.HOLD, str(number + 1))) is not None:
-        number, held = number + 1, bool(inbox.body_of(standing)["held"])  # asked for, and not yet taken
+    while (existing := world.store.get_signal(run_id, inbox.HOLD, str(number + 1))) is not None:
+        number, held = number + 1, bool(inbox.body_of(existing)["held"])  # requested, and not yet processed
     now_ms = world.clock.now_ms()
     if held is not wanted:
-        world.store.touch_run(run_id, now_ms + START_GRACE_MS)  # should this process die between the next two lines
+        world.store.touch_run(run_id, now_ms + START_GRACE_MS)  # in case this process dies between the next two lines
         world.store.put_signal(run_id, inbox.hold_signal(number + 1, wanted, by, reason, now_ms))
     world.queue.send(spending.hint(world, run_id, "signal"))

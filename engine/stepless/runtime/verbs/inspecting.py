@@ -1,4 +1,4 @@
-"""Inspect: what a run is and was, read from its log alone."""
+"""Inspect: reads the status, the nodes and the events of a run from its log."""
 
 from __future__ import annotations
 
@@ -43,8 +43,8 @@ class OpenPause:
 
 @dataclass(frozen=True, slots=True)
 class RunView:
-    """A run as its log tells it. `head` is the store's header, which may lag behind. `held` is {by, reason, at} while somebody
-    holds it. `nodes` is empty in a `glance`, and `tags` has the run's own alone."""
+    """A run as recorded in its log. `head` is the store's header, which may lag behind. `held` is {by, reason, at} while the run
+    is held. In a `glance`, `nodes` is empty and `tags` holds only the run's own."""
 
     head: RunHead
     status: str
@@ -63,14 +63,14 @@ class RunView:
     pauses: tuple[OpenPause, ...]
     nodes: Mapping[str, NodeRecord]
     held: Mapping[str, JSON] | None = None
-    exception: Mapping[str, JSON] | None = None  # in author code, behind the error
-    waits: tuple[str, ...] = ()  # for what, in the words of `core.waits`
-    summary: str = ""  # what it is at, for people
+    exception: Mapping[str, JSON] | None = None  # in author code, the cause of the error
+    waits: tuple[str, ...] = ()  # what the run waits for, in the terms of `core/history/waits.py`
+    summary: str = ""  # the current activity, for display
 
 
 @dataclass(frozen=True, slots=True)
 class EventPage:
-    """Envelopes in order. `ended` is true when the run's terminal event is at or before the end of this page."""
+    """Envelopes in order. `ended` is true if the run's terminal event is at or before the end of this page."""
 
     events: tuple[Mapping[str, JSON], ...]
     cursor: int
@@ -112,8 +112,8 @@ def view(world: World, signer: Signer, run_id: str) -> RunView:
 
 
 def glance(world: World, signer: Signer, run_id: str) -> RunView:
-    """The run without its `nodes`. That of a run which has ended is read from the two ends of its log, however long it is; that
-    of any other from its newest snapshot on. Raises as `view` does."""
+    """The run without its `nodes`. For an ended run, reads only the first and the last events of the log; for any other run, the
+    newest snapshot and the events after it. Raises as `view` does."""
     head = head_of(world, run_id)
     log = RunLog(world.store, world.blobs, run_id)
     try:
@@ -134,8 +134,8 @@ def glance(world: World, signer: Signer, run_id: str) -> RunView:
 def nodes(
     world: World, run_id: str, *, after: int = 0, limit: int = DEFAULT_PAGE_ITEMS
 ) -> tuple[Sequence[NodeRecord], bool]:
-    """The records of at most `limit` instances behind the first `after`, in the order of first mention, and whether more follow.
-    Reads on in the log until nothing can change them any more. Raises as `view` does."""
+    """The records of at most `limit` instances after the first `after`, in the order of first mention, and whether more follow.
+    Reads the log until no later event can change them. Raises as `view` does."""
     head = head_of(world, run_id)
     log, window = RunLog(world.store, world.blobs, run_id), Window(graph_of(world, head), run_id, after, limit)
 
@@ -153,7 +153,7 @@ def nodes(
 
 
 def _end_of(log: RunLog, head: RunHead) -> Event | None:
-    """The event that ended a run, where its header tells that there is one."""
+    """The event that ended a run, if its header reports an end."""
     if head.status not in ENDED:
         return None
     end = next(log.read(head.sequence - 1, stride_bytes=1), None)
@@ -189,34 +189,34 @@ def _of_state(
 
 
 def _of_summary(world: World, head: RunHead, begin: Event, end: Event) -> RunView:
-    """A run that has ended, by its first event and by its last, which tells what it came to."""
-    told = end.data
-    response = told.get("response")
+    """An ended run, from its first event and from its last, which holds the summary."""
+    data = end.data
+    response = data.get("response")
     return RunView(
         head=head,
         status=head.status,
         inputs=begin.data.get("inputs"),
-        outputs=told.get("output") if response is None else response.get("body"),
+        outputs=data.get("output") if response is None else response.get("body"),
         response=response,
-        variables=told["variables"],
-        error=told.get("error"),
-        failures=told.get("failures", 0),
-        steps=told["steps"],
+        variables=data["variables"],
+        error=data.get("error"),
+        failures=data.get("failures", 0),
+        steps=data["steps"],
         sequence=end.sequence,
         started_ms=begin.at_ms,
         ended_ms=end.at_ms,
         tags=_own_tags(end),
-        usage=told["usage"],
+        usage=data["usage"],
         pauses=(),
         nodes={},
-        exception=exception_behind(world, head.run_id, told.get("error")),
+        exception=exception_behind(world, head.run_id, data.get("error")),
         summary=summary(head.status, (), busy=False),
     )
 
 
 def exception_behind(world: World, run_id: str, error: Mapping[str, JSON] | None) -> Mapping[str, JSON] | None:
-    """What the log tells of the exception in author code behind a run's error: it stands in the event that the error names, of
-    this run or of the child run that the error comes from."""
+    """What the log records of the exception in author code that caused a run's error. The error names the event that holds it, in
+    this run or in the child run that failed."""
     number = error.get("event") if error is not None else None
     if error is None or not isinstance(number, int):
         return None
@@ -227,7 +227,7 @@ def exception_behind(world: World, run_id: str, error: Mapping[str, JSON] | None
 
 
 def _own_tags(end: Event | None) -> tuple[Tag, ...]:
-    """The run's own tag, where its last event stands for one."""
+    """The run's own tag, if its last event has one."""
     tag = tag_of_run(end) if end is not None else None
     return (tag,) if tag is not None else ()
 
@@ -259,7 +259,7 @@ def _pauses(state: State, signer: Signer) -> Sequence[OpenPause]:
 
 
 def events(world: World, run_id: str, *, after: int = 0, limit: int = PAGE_EVENTS) -> EventPage:
-    """Events above `after`, at most `limit` of them; of large values the payload has `previews`. Raises `NotFound`, and
+    """Events above `after`, at most `limit`. The payload has `previews` in place of large values. Raises `NotFound` and
     `LogUnreadable`."""
     head = head_of(world, run_id)
     try:
@@ -288,7 +288,7 @@ def _page(log: RunLog, graph: Graph, after: int, limit: int, known: int) -> Even
 
 
 def has_ended_by(world: World, run_id: str, cursor: int) -> bool:
-    """Whether the run's terminal event is at or before a cursor at the head of its log."""
+    """Whether the run's terminal event is at or before `cursor`, according to the header."""
     head = head_of(world, run_id)
     if head.status not in ENDED:
         return False

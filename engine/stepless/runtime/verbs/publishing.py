@@ -1,4 +1,4 @@
-"""Publish: a document becomes a version, or every reason why not."""
+"""Publish: stores a document as a version, or refuses it with every finding."""
 
 from __future__ import annotations
 
@@ -21,23 +21,23 @@ from stepless.runtime.verbs.fitting import too_long
 from stepless.runtime.verbs.scheduling import keep_schedules, rhythms_of
 from stepless.runtime.world import World
 
-if TYPE_CHECKING:  # a run publishes nothing, and does without pydantic
+if TYPE_CHECKING:  # a process that only executes runs must not import pydantic
     from stepless.model.signature import Callables
 
-_MODEL: Final = "Set STEPLESS_OPENAI_KEY or STEPLESS_OPENAI_URL, STEPLESS_BEDROCK_REGION, or STEPLESS_MODEL_SCRIPT for a trial."
+_MODEL: Final = "Set STEPLESS_OPENAI_KEY or STEPLESS_OPENAI_URL, STEPLESS_BEDROCK_REGION, or STEPLESS_MODEL_SCRIPT for tests."
 _AWS: Final = "Install what it needs: {command}."
 _NEEDS: Final[Mapping[str, str]] = {
     "aws": _AWS,
     "lambda": _AWS,
     "llm": _MODEL,
     "router": _MODEL,
-    "code": "Set STEPLESS_SANDBOX_FUNCTION: this machine cannot lock code up (STEPLESS_CODE_UNSAFE=1 runs it all the same).",
+    "code": "Set STEPLESS_SANDBOX_FUNCTION: this machine cannot isolate code (STEPLESS_CODE_UNSAFE=1 runs it without isolation).",
 }
 
 
 @dataclass(frozen=True, slots=True)
 class Published:
-    """`new` is false when the workflow's newest version was this one already."""
+    """`new` is false if this was already the workflow's newest version."""
 
     version: StoredVersion
     warnings: tuple[Finding, ...]
@@ -45,11 +45,11 @@ class Published:
 
 
 def publish(world: World, document: Mapping[str, JSON], *, functions: Callables | None = None) -> Published:
-    """Stores a document as the newest version of its workflow; the same content again changes nothing.
+    """Stores a document as the newest version of its workflow. The same content again changes nothing.
 
-    Raises `DocumentRefused` with every finding; `Conflict` when one of its webhook paths belongs to another workflow.
-    Nothing is stored then. Raises also as `scheduling.keep_schedules` does, and `StoreUnavailable` or `Conflict` for a path that
-    could not be settled, after the version was stored: publishing it again does what is left.
+    Raises `DocumentRefused` with every finding, or `Conflict` if a webhook path belongs to another workflow; nothing is stored
+    then. After the version is stored, raises as `scheduling.keep_schedules` does, and `StoreUnavailable` or `Conflict` if a
+    webhook path could not be claimed or released. To publish again then completes the publication.
     """
     graph = compile_document(document, world.kinds, functions=functions)
     placed = dict(placed_nodes(graph.root))
@@ -71,7 +71,7 @@ def publish(world: World, document: Mapping[str, JSON], *, functions: Callables 
 
 
 def _unset_names(world: World, document: Mapping[str, JSON]) -> tuple[Finding, ...]:
-    """What cannot be looked up now is no reason to refuse a version, nor to warn of it."""
+    """The warnings of unset names; none if the secrets cannot be read now."""
     try:
         return unset_names(document, world.secrets.get)
     except (StoreUnavailable, StoreUnusable):
@@ -79,7 +79,7 @@ def _unset_names(world: World, document: Mapping[str, JSON]) -> tuple[Finding, .
 
 
 def _listed_entries(graph: Graph) -> list[str]:
-    """The kinds of entries that workflows are looked up by when something arrives."""
+    """The kinds of entries by which workflows are found when an event arrives or a schedule is due."""
     return sorted({node.kind.name for node in graph.root.nodes if node.enabled} & {"event", "schedule"})
 
 
@@ -87,11 +87,11 @@ def _too_many_schedules(graph: Graph) -> list[Finding]:
     if (number := len(rhythms_of(graph))) <= MAX_SCHEDULES:
         return []
     message = f"{number} schedules; a workflow has at most {MAX_SCHEDULES}"
-    return [Finding("too_many_schedules", "nodes", message, "Let one schedule fire more often, or make several workflows.")]
+    return [Finding("too_many_schedules", "nodes", message, "Let one schedule fire more often, or split the workflow.")]
 
 
 def _claim_paths(world: World, graph: Graph, now_ms: int) -> None:
-    """All webhook paths or none. Raises `Conflict`."""
+    """Claims all webhook paths, or none. Raises `Conflict`."""
     new: list[str] = []
     for path in webhook_paths(graph):
         if world.store.get_claim(hook_key(path), now_ms) is None:
@@ -112,8 +112,9 @@ def _claim_path(world: World, workflow_id: str, path: str, now_ms: int) -> None:
 
 
 def _settle_paths(world: World, version: Version, mine: Collection[str]) -> None:
-    """Gives back what the newest version has dropped, and sees that it has what it listens on: others may publish the workflow at
-    the same time, and whoever published it before may have died before it had done this. `mine` are the paths of `version`."""
+    """Releases the webhook paths that the newest version no longer has, and claims those that it has. Other processes may publish
+    the workflow concurrently, and the publisher of the former version may have died before this step. `mine` are the paths of
+    `version`."""
     settled, now_ms = 0, world.clock.now_ms()
     for _ in range(PUBLISHING_TRIES):
         newest = world.store.newest_version(version.workflow_id)
@@ -126,11 +127,11 @@ def _settle_paths(world: World, version: Version, mine: Collection[str]) -> None
         for path in kept:
             _claim_path(world, version.workflow_id, path, now_ms)
     place = f"workflow {version.workflow_id}"
-    raise StoreUnavailable("others publish the workflow all the time", place=place, mend="publish it again")
+    raise StoreUnavailable("other processes keep publishing the workflow", place=place, mend="publish it again")
 
 
 def _paths_of(world: World, workflow_id: str, number: int) -> tuple[str, ...]:
-    """The webhook paths of a version; none of one that there never was."""
+    """The webhook paths of a version; none if the version does not exist."""
     stored = world.store.get_version(workflow_id, number) if number else None
     return webhook_paths(compile_stored(stored.document, stored.hash, world.kinds)) if stored is not None else ()
 

@@ -1,5 +1,5 @@
-"""Replay with what the log does not hold: the inputs of every start, the output of every container. Both follow from the events
-before, so they are worked out while reading, by folding the log from its beginning."""
+"""Replay: reads the events of a run, completed with values that the log does not store: the inputs of every start and the output
+of every container. Both are computed while reading, by folding the log from its beginning."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ from stepless.runtime.world import World
 
 
 class Replay:
-    """One reader of a run's events. Reading on costs what is new; reading again from an earlier point, or a new reader, costs the
-    whole log before it. Not for several threads at once."""
+    """One reader of a run's events. To continue reading costs only the new events. To read again from an earlier point, or with a
+    new reader, costs the whole log before that point. Not thread-safe."""
 
     def __init__(self, world: World, run_id: str) -> None:
         """Raises `NotFound`."""
@@ -32,12 +32,12 @@ class Replay:
 
     def _begin(self) -> None:
         self._state = State(self._graph, self._run_id)
-        self._ready: deque[Mapping[str, JSON]] = deque()  # envelopes that were made and not asked beyond
+        self._ready: deque[Mapping[str, JSON]] = deque()  # envelopes created and not yet acknowledged by a later `after`
         self._after = 0
-        self._last = 0  # the run's terminal event, once it was read
+        self._last = 0  # the run's terminal event, once it has been read
 
     def events(self, *, after: int = 0, limit: int = PAGE_EVENTS) -> EventPage:
-        """Events above `after`, at most `limit` of them; of large values the payload has `previews`."""
+        """Events above `after`, at most `limit`. The payload has `previews` in place of large values."""
         if after < self._after:
             self._begin()
         self._after = after
@@ -60,19 +60,19 @@ class Replay:
             if event.type in RUN_ENDS:
                 self._last = event.sequence
             if event.sequence > after:
-                self._ready.append(self._told(event, instance))
+                self._ready.append(self._envelope(event, instance))
                 if len(self._ready) == limit:
                     return
 
-    def _told(self, event: Event, instance: Instance | None) -> Mapping[str, JSON]:
+    def _envelope(self, event: Event, instance: Instance | None) -> Mapping[str, JSON]:
         data = dict(event.data)
         if instance is not None:
-            data.update(_worked_out(self._state, event, instance))
+            data.update(_computed(self._state, event, instance))
         whole = Event(event.sequence, event.type, event.at_ms, event.instance, event.parent, data)
         return envelope(self._graph, self._run_id, previewed(whole))
 
 
-def _worked_out(state: State, event: Event, instance: Instance) -> Mapping[str, JSON]:
+def _computed(state: State, event: Event, instance: Instance) -> Mapping[str, JSON]:
     if event.type is EventType.NODE_STARTED:
         return {"inputs": merged_inputs(state, instance)}
     if event.type is EventType.NODE_COMPLETED and "output" not in event.data:

@@ -1,7 +1,7 @@
-"""Rerun: a new run of an old one's version, from the start or from a node. The old run is never touched.
+"""Rerun: starts a new run with the version of a former one, from the start or from a node. The former run is not changed.
 
-From a node: whatever completed in the old run and is not downstream of that node is taken over with its output and the
-variables it wrote; everything else runs.
+A rerun from a node reuses every node that completed in the former run and is not downstream of that node, with its output and the
+variables it wrote. All other nodes run.
 """
 
 from __future__ import annotations
@@ -36,10 +36,10 @@ def rerun(
 ) -> Started:
     """Starts a run like `run_id`, with other inputs if `edited`.
 
-    Other inputs enter at entries only, since what was decided before `node` was decided about the old ones; and a run that began
-    beside the entries is begun there again by those alone who may start `anywhere`.
-    Raises what `encoded_inputs` raises; `NotFound` (unknown_run, unknown_node), `InvalidRequest` (inside_container,
-    unknown_entry) and `Conflict` (predecessor_never_ran) when what the node needs from upstream was never there.
+    Other inputs are allowed at entries only, since nodes before `node` have processed the former inputs. A run that started at
+    nodes that are not entries can be rerun only by a caller who may start `anywhere`.
+    Raises what `encoded_inputs` raises, `NotFound` (unknown_run, unknown_node), `InvalidRequest` (inside_container,
+    unknown_entry), and `Conflict` (predecessor_never_ran) if a predecessor of the node never completed.
     """
     head = head_of(world, run_id)
     graph = graph_of(world, head)
@@ -56,18 +56,18 @@ def rerun(
 
 
 def _version(world: World, head: RunHead) -> Version:
-    """The version that a run began with, by the number that it had then."""
+    """The version that a run started with, under the number that it had then."""
     number = version_of(head)
     if number is not None:
         return Version(head.workflow_id, number, head.version)
     version = world.store.get_version(head.workflow_id, hash=head.version)
     if version is None:
-        raise NotFound(f"the version of {head.run_id} is gone", code="unknown_version")
+        raise NotFound(f"the version of {head.run_id} does not exist any more", code="unknown_version")
     return version
 
 
 def reused_outputs(world: World, origin: JSON) -> Mapping[str, Mapping[str, JSON]]:
-    """What the nodes that are not run again put out in the old run, by node id; nothing for a run that is no rerun."""
+    """The recorded results of the nodes that are not run again, by node id. Empty for a run that is not a rerun from a node."""
     if not isinstance(origin, dict) or origin.get("from") is None:
         return {}
     run_id, node = str(origin["of"]), str(origin["from"])
@@ -86,9 +86,9 @@ def _check_node(graph: Graph, node: str) -> None:
     if node in graph.root.positions:
         return
     if "@" in node or any(_inside(n.container.body, node) for n in graph.root.nodes if n.container is not None):
-        message = f"{node} is inside a container, and turns cannot be repeated one by one"
+        message = f"{node} is inside a container, and single turns cannot be repeated"
         raise InvalidRequest(message, code="inside_container", status=422, mend="rerun from the container itself")
-    from stepless.compile.suggest import did_you_mean  # only needed for a name that is not there
+    from stepless.compile.suggest import did_you_mean  # imported late: only needed for an unknown name
 
     mend = did_you_mean(node, graph.root.positions, what="nodes")
     raise NotFound(f"the workflow has no node {node}", code="unknown_node", mend=mend)
@@ -99,7 +99,7 @@ def _inside(body: Body, node: str) -> bool:
 
 
 def _check_upstream(trace: Trace, node: str) -> None:
-    """The node either ran before, or everything directly above it had settled."""
+    """Raises `Conflict` unless the node ran before, or all its direct predecessors completed."""
     root = trace.state.root
     target = root.instances[root.body.positions[node]]
     if target is not None and target.index:
@@ -110,12 +110,12 @@ def _check_upstream(trace: Trace, node: str) -> None:
         if (source := root.instances[branch]) is None or source.status is not Status.COMPLETED
     ]
     if never or target is None:
-        message = f"{node} needs {', '.join(never) or 'what is above it'}, which never completed in that run"
-        raise Conflict(message, code="predecessor_never_ran", mend="rerun from a node further up")
+        message = f"{node} needs {', '.join(never) or 'a predecessor'}, which never completed in that run"
+        raise Conflict(message, code="predecessor_never_ran", mend="rerun from an earlier node")
 
 
 def _downstream(body: Body, start: int) -> frozenset[int]:
-    """A node and everything that it leads to."""
+    """A node and all nodes downstream of it."""
     seen, stack = {start}, [start]
     while stack:
         for target in body.nodes[stack.pop()].targets:
@@ -147,6 +147,6 @@ def _completed(world: World, graph: Graph, run_id: str, again: frozenset[int]) -
 
 
 def _written(instance: Instance) -> dict[str, JSON]:
-    """The variables that a container changed: those whose writer it is."""
+    """The variables that a container wrote."""
     cells: Cells = instance.cells
     return {name: cell.value for name, cell in cells.items() if cell.writer == instance.node.position}

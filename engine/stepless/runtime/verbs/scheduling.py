@@ -1,4 +1,4 @@
-"""Schedules of published workflows, where a calendar outside of this process fires them."""
+"""Registers the schedules of published workflows with an external calendar, if one fires them."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from stepless.runtime.world import World
 
 
 def rhythms_of(graph: Graph) -> tuple[Rhythm, ...]:
-    """The rhythms of a workflow's schedules, as it stands in the document."""
+    """The rhythms of the schedules in a workflow's document."""
     return tuple(_rhythm(node) for node in graph.root.nodes if node.kind.name == "schedule" and node.enabled)
 
 
@@ -27,11 +27,11 @@ def _rhythm(node: Node) -> Rhythm:
 
 
 def keep_schedules(world: World, workflow_id: str) -> None:
-    """Lets the calendar fire what the newest version says, whoever publishes at the same time; does nothing where this process
+    """Sets the calendar to the schedules of the newest version, also under concurrent publications. Does nothing if this process
     fires schedules itself.
 
     Raises `StoreUnavailable` or `StoreUnusable` (schedules_not_kept), and `ConfigError` (schedule_refused). The version is
-    published then all the same, and publishing it again mends what is missing.
+    published even then; to publish it again sets the missing schedules.
     """
     if world.calendar is None:
         return
@@ -46,12 +46,12 @@ def keep_schedules(world: World, workflow_id: str) -> None:
         except (StoreUnavailable, StoreUnusable) as error:
             raise _not_kept(error, newest.number) from error
         kept = newest.hash
-    message = "others publish the workflow all the time"
+    message = "other processes keep publishing the workflow"
     raise StoreUnavailable(message, code="schedules_not_kept", place=f"workflow {workflow_id}", mend="publish it again")
 
 
 def _not_kept(error: SteplessError, number: int) -> SteplessError:
-    message = f"version {number} is published, but its schedules are not all set: {error.message}"
+    message = f"version {number} is published, but not all of its schedules are set: {error.message}"
     family = StoreUnavailable if isinstance(error, TransientError) else StoreUnusable
     mend = "publish it again" if isinstance(error, TransientError) else f"{error.mend}, then publish it again"
     return family(message, code="schedules_not_kept", place=error.place, mend=mend)

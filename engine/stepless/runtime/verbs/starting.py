@@ -1,4 +1,4 @@
-"""Start: the header of a run is written before the message is sent, so the run is found again whatever happens to the message."""
+"""Start: creates the header of a run, then sends the message. So the sweep finds the run even if the message is lost."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ from stepless.runtime.world import World
 
 @dataclass(frozen=True, slots=True)
 class Started:
-    """`version` is the number of the version that the run began with, `number` the run's own where its workflow numbers its
-    runs. `replay` is true when an earlier start with the same key is answered again."""
+    """`version` is the number of the version that the run started with. `number` is the run's own number, if its workflow numbers
+    its runs. `replay` is true if an earlier start with the same key created the run."""
 
     run_id: str
     workflow_id: str
@@ -45,15 +45,15 @@ def start(
     meta: Mapping[str, JSON] | None = None,
     same: JSON = None,
 ) -> Started:
-    """Creates a run of the newest version and asks for it to be run. `entry` chooses among the workflow's entries; `anywhere`
-    allows every node, and the run keeps which of them are no entries.
+    """Creates a run of the newest version and sends the message that starts it. `entry` chooses among the workflow's entries.
+    `anywhere` allows any node, and the run records which of them are not entries.
 
-    `key` makes the start idempotent for 24 hours: the same key and inputs answer the same run, twenty at once make one.
-    `by_inputs` takes the workflow and the inputs themselves as the key, in canonical form (RFC 8785). `same`, if given, is
-    what is compared instead of the inputs. A `signature` is spent by the run that is accepted with it, and answers it again.
+    `key` makes the start idempotent for 24 hours: the same key and inputs return the same run, also under concurrent requests.
+    `by_inputs` derives the key from the workflow and the inputs, in canonical form (RFC 8785). `same`, if given, is compared
+    instead of the inputs. A `signature` is used up by the run that is accepted with it, and returns that run again.
     Raises `Refused` beyond the workflow's rate limit or concurrency, `NotFound` for an unknown workflow, `InvalidRequest` for
-    an unknown entry, `Conflict` for a key that was used with other inputs, `LimitExceeded` for inputs that are too large, and
-    `StoreUnavailable` naming the run when it exists but the message could not be sent: it starts a little later.
+    an unknown entry, `Conflict` for a key that was used with other inputs, and `LimitExceeded` for inputs that are too large.
+    Raises `StoreUnavailable` with the run id if the run exists but the message could not be sent: the run starts later.
     """
     version = latest(world, workflow_id)
     graph = world.versions.graph(workflow_id, version.hash, entry)
@@ -67,26 +67,26 @@ def start(
         return _replayed(world, accepted, version, data, facts, graph.numbered)
     if claim is None or world.store.get_claim(claim, world.clock.now_ms()) is None:
         admit(world, graph, inputs)
-    run_id = standing = f"run_{token_hex(10)}"
+    run_id = existing = f"run_{token_hex(10)}"
     if claim is not None:
-        standing = claim_key(world, claim, json.loads(data) if same is None else same, run_id)
+        existing = claim_key(world, claim, json.loads(data) if same is None else same, run_id)
     if signature is not None:
-        standing = claim_signature(world, signature, standing)
-    if standing != run_id:
-        return _replayed(world, standing, version, data, facts, graph.numbered)
+        existing = claim_signature(world, signature, existing)
+    if existing != run_id:
+        return _replayed(world, existing, version, data, facts, graph.numbered)
     return _create(world, run_id, version, data, facts, graph.numbered)
 
 
 def start_version(world: World, version: Version, data: bytes, facts: Mapping[str, JSON], *, numbered: bool) -> Started:
-    """Creates a run of any version with inputs that are encoded already, admission aside."""
+    """Creates a run of any version with encoded inputs, without admission."""
     return _create(world, f"run_{token_hex(10)}", version, data, facts, numbered)
 
 
 def checked_entries(
     world: World, version: Version, nodes: Sequence[str], *, anywhere: bool, place: str = "entry"
 ) -> Mapping[str, JSON]:
-    """What the run keeps about starting at `nodes`: which of them are no entries of the workflow. A start there passes over
-    whatever stands before them, an approval for instance. Raises `InvalidRequest` (unknown_entry) unless it may be `anywhere`.
+    """What the run records about a start at `nodes`: which of them are not entries of the workflow. Such a start skips the nodes
+    before them, for example an approval. Raises `InvalidRequest` (unknown_entry) unless `anywhere` is true.
     """
     if not nodes:
         return {}
@@ -95,14 +95,14 @@ def checked_entries(
     if others and not anywhere:
         known = [root.nodes[position].id for position in root.entries[:MAX_SHOWN_IDS]]
         raise InvalidRequest(
-            f"{others[0]} is no entry: edges lead into it", code="unknown_entry", status=422, place=place,
+            f"{others[0]} is not an entry: edges lead into it", code="unknown_entry", status=422, place=place,
             mend=f"start at {' or '.join(known)}, or use a key with the role admin",
         )  # fmt: skip
     return {"non_entries": others} if others else {}
 
 
 def non_entries_of(head: RunHead) -> Sequence[str]:
-    """The nodes that a run began at although they are no entries."""
+    """The nodes that a run started at although they are not entries."""
     kept: Sequence[str] = json.loads(head.meta).get("non_entries", ())
     return kept
 
@@ -115,7 +115,8 @@ def latest(world: World, workflow_id: str) -> Version:
 
 
 def encoded_inputs(inputs: JSON) -> bytes:
-    """Inputs as a header keeps them. Raises `InvalidRequest` (invalid_json) and `LimitExceeded` (inputs_too_large)."""
+    """Inputs in the form in which a header stores them. Raises `InvalidRequest` (invalid_json) and `LimitExceeded`
+    (inputs_too_large)."""
     for finding in json_findings(inputs):
         message = f"the inputs are not JSON: {finding.message}"
         raise InvalidRequest(message, code="invalid_json", place=finding.path, mend=finding.mend)
@@ -128,7 +129,7 @@ def encoded_inputs(inputs: JSON) -> bytes:
 def _replayed(
     world: World, run_id: str, version: Version, data: bytes, facts: Mapping[str, JSON], numbered: bool
 ) -> Started:
-    """The run of an earlier start. The process that claimed the key may have died before it made the run: then it is made now."""
+    """The run of an earlier start. If the process that claimed the key died before it created the run, creates it now."""
     head = world.store.get_run(run_id)
     if head is None:
         return replace(_create(world, run_id, version, data, facts, numbered), replay=True)
@@ -140,7 +141,7 @@ def _create(world: World, run_id: str, version: Version, data: bytes, facts: Map
     try:
         world.queue.send(spending.hint(world, run_id, "start"))
     except StoreUnavailable as error:
-        message = f"the run {run_id} exists and will start a little later"
+        message = f"the run {run_id} exists and will start later"
         raise StoreUnavailable(message, code="start_delayed", mend="do not start it again", run_id=run_id) from error
     return _started(head, version)
 

@@ -1,8 +1,8 @@
-"""Skip: on one's own machine, what a run waits for in time comes due now.
+"""Time skip: in local development, makes the next timer of a run due now.
 
-Every run has a time of its own, which may be ahead of the clock. To skip is to move it on to the next instant at which time alone
-changes something: a wait's end, a retry, a deadline, a reminder. The run then goes on as if that long had passed, and its events
-say so. No other run, lease, schedule, signature or link notices: they go by the clock.
+Every run has its own time, which may be ahead of the clock. A skip moves it to the next instant at which time alone changes
+something: the end of a wait, a retry, a deadline, a reminder. The run then continues as if that time had passed, and its events
+have the later times. Other runs, leases, schedules, signatures and links are not affected: they use the clock.
 """
 
 from __future__ import annotations
@@ -24,28 +24,27 @@ from stepless.runtime.world import World
 
 @dataclass(frozen=True, slots=True)
 class TimeSkip:
-    """`run_id` is the run that waited: the one asked about, or one that it has called, directly or not. `skipped_ms` is by how
-    much its time has moved on now."""
+    """`run_id` is the run that waited: the requested one, or a child run that it called, directly or indirectly. `skipped_ms` is
+    by how much its time was moved."""
 
     run_id: str
     skipped_ms: int
 
 
 def own_times(store: Store, clock: Clock) -> Callable[[str], int]:
-    """`World.ahead_ms` over a store: what `skip` has kept there, whichever process it was."""
+    """`World.ahead_ms` over a store: the time skips stored there, by any process."""
     return partial(_ahead_ms, store, clock)
 
 
 def skip_time(world: World, run_id: str) -> TimeSkip:
-    """Moves the time of a run, or of the run that it waits for, on to whatever is due first among them.
+    """Moves the time of a run, or of a child run that it waits for, to the first instant at which one of them is due.
 
-    Raises `NotFound`; `Conflict`: run_ended, and nothing_due when nothing but an answer or the end of work under way changes
-    anything.
+    Raises `NotFound`, and `Conflict`: run_ended, or nothing_due if no run waits for an instant.
     """
     family = _family(world, run_id)
     waits = [(wait_ms, state.run_id) for state in family if (wait_ms := _wait_ms(world, state)) is not None]
     if not waits:
-        message, mend = f"the run {run_id} waits for no instant", "answer what it asks, or let it work"
+        message, mend = f"the run {run_id} does not wait for a time", "answer its question, or wait for its attempts to end"
         raise Conflict(message, code="nothing_due", mend=mend)
     wait_ms, waiting = min(waits)
     _move_on(world, waiting, wait_ms)
@@ -54,7 +53,7 @@ def skip_time(world: World, run_id: str) -> TimeSkip:
 
 
 def _family(world: World, run_id: str) -> Iterator[State]:
-    """The run, and those that it has called and waits for. Raises `Conflict` when the run itself has ended."""
+    """The run and the child runs that it waits for, recursively. Raises `Conflict` if the run itself has ended."""
     open_runs = [run_id]
     while open_runs:
         head = head_of(world, open_runs.pop())
@@ -67,8 +66,8 @@ def _family(world: World, run_id: str) -> Iterator[State]:
 
 
 def _wait_ms(world: World, state: State) -> int | None:
-    """How long until time alone changes something; None when it never does. Timers outlive what they were for, so each instant
-    is tried on this copy of the state."""
+    """How long until time alone changes something; None if it never does. Timers may outlive their purpose, so each instant is
+    tried on this copy of the state."""
     if state.ended:
         return None
     now_ms = world.clock.now_ms() + _ahead_ms(world.store, world.clock, state.run_id)
@@ -84,7 +83,7 @@ def _ahead_ms(store: Store, clock: Clock, run_id: str) -> int:
 
 
 def _move_on(world: World, run_id: str, by_ms: int) -> None:
-    """Of two who move the same run on at once, one does: both meant the same instant."""
+    """Moves the time of a run. Of two concurrent skips only one takes effect, since both meant the same instant."""
     key, now_ms = _key(run_id), world.clock.now_ms()
     kept = world.store.get_claim(key, now_ms)
     if kept is not None:

@@ -1,4 +1,4 @@
-"""The large values of a run, by their hash: as they are kept beside its log, or as its log makes them."""
+"""Returns a large value of a run by its hash: from the blob that holds it, or computed from the log."""
 
 from __future__ import annotations
 
@@ -16,20 +16,20 @@ from stepless.runtime.world import World
 
 
 def value_bytes(value: JSON) -> bytes:
-    """A value as it is kept beside a log: compact JSON. Halves of surrogate pairs stay what they are."""
+    """A value in the form in which blobs store it: compact JSON. Lone surrogates are kept."""
     return json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "surrogatepass")
 
 
 def hash_of(data: bytes) -> str:
-    """The name of a value: the SHA-256 of its bytes, in hexadecimal."""
+    """The hash of a value: the SHA-256 of its bytes, in hexadecimal."""
     return sha256(data).hexdigest()
 
 
 def find(world: World, signer: Signer, run_id: str, wanted: str) -> bytes:
-    """The JSON of the run's value with this hash, which an answer about the run told. Linear in its log; a value that the log
-    only implies (what a container puts out, what a node was given) takes folding it.
+    """The JSON of the run's value with this hash, as given in a response about the run. Linear in the log. Values that the log
+    does not store (outputs of containers, inputs of nodes) are computed by folding it.
 
-    Raises `NotFound` (unknown_run, unknown_value: also for a value that other runs have), and `LogUnreadable`.
+    Raises `NotFound` (unknown_run; unknown_value, also for a value of another run) and `LogUnreadable`.
     """
     head = inspecting.head_of(world, run_id)
     log = RunLog(world.store, world.blobs, run_id)
@@ -44,7 +44,7 @@ def find(world: World, signer: Signer, run_id: str, wanted: str) -> bytes:
             data = value_bytes(value)
             if hash_of(data) == wanted:
                 return data
-    raise NotFound(f"the run {run_id} has no value {wanted[:80]}", code="unknown_value", mend="take the hash from an answer")
+    raise NotFound(f"the run {run_id} has no value {wanted[:80]}", code="unknown_value", mend="use a hash from a response")
 
 
 def _of_run(world: World, signer: Signer, run_id: str) -> Iterator[JSON]:
@@ -61,12 +61,12 @@ def _of_nodes(world: World, signer: Signer, run_id: str) -> Iterator[JSON]:
     for record in inspecting.view(world, signer, run_id).nodes.values():
         yield from _each(dict(record.inputs))
         yield from _each(record.output)
-        for told in (record.error, record.waiting):
-            yield from _each(dict(told) if told is not None else None)
+        for details in (record.error, record.waiting):
+            yield from _each(dict(details) if details is not None else None)
 
 
 def _each(value: JSON) -> Iterator[JSON]:
-    """A value, and those one step inside it: what an answer may tell by its hash."""
+    """A value and its direct members: the values that a response may replace by their hash."""
     yield value
     if isinstance(value, dict):
         yield from value.values()

@@ -144,7 +144,7 @@ def test_a_signature_that_a_former_release_spent_stays_spent() -> None:
     request, now_ms = signed(built), built.world.clock.now_ms()
     mac = request.headers["x-signature"].partition("v1=")[2]
     built.world.store.claim(f"signature:/in:{mac}", b"6d7946f8", now_ms, now_ms + 600_000)
-    with pytest.raises(Conflict, match="accepted before"):
+    with pytest.raises(Conflict, match="already accepted"):
         built.service.trigger(request)
     assert built.service.search(RunFilter()).items == ()
 

@@ -149,7 +149,7 @@ def test_another_process_goes_on_with_the_time_that_the_run_has(machine: Any) ->
 def test_a_run_that_waits_for_people_alone_has_nothing_to_skip(machine: Any) -> None:
     run_id = machine.start({"boss": {"type": "approval", "with": {"message": "?"}}})
     rest(machine)
-    with pytest.raises(Conflict, match="waits for no instant") as refused:
+    with pytest.raises(Conflict, match="does not wait for a time") as refused:
         machine.service.skip(run_id)
     assert refused.value.code == "nothing_due"
 
