@@ -5,7 +5,7 @@ from __future__ import annotations
 from secrets import token_hex
 
 from stepless.errors import LeaseLost
-from stepless.limits import DEAD_LETTER_REST_MS
+from stepless.limits import DEAD_LETTER_RETRY_MS
 from stepless.ports import Message
 from stepless.runtime.inbox import ENDED
 from stepless.runtime.metering import DEAD_LETTERS
@@ -13,7 +13,7 @@ from stepless.runtime.world import World
 
 
 def rest(world: World, message: Message) -> bool:
-    """Tells the operator, and lets a run that cannot go on rest: the sweep tries it again after DEAD_LETTER_REST_MS, not every
+    """Tells the operator, and lets a run that cannot go on rest: the sweep tries it again after DEAD_LETTER_RETRY_MS, not every
     minute. Nothing of the run is changed otherwise: mended and deployed code takes it on where it stands, at the next hint.
     False when there is nothing to do: the run has ended, does not exist, or somebody is running it now."""
     head = world.store.get_run(message.run_id)
@@ -24,10 +24,10 @@ def rest(world: World, message: Message) -> bool:
     if lease is None:
         return False
     try:
-        world.store.update_run(lease, now_ms, due_ms=now_ms + DEAD_LETTER_REST_MS, release=True)
+        world.store.update_run(lease, now_ms, due_ms=now_ms + DEAD_LETTER_RETRY_MS, release=True)
     except LeaseLost:  # it counts for no time at all: whoever takes the run meanwhile may have it
         return False
     world.meter.count(DEAD_LETTERS)
     facts: dict[str, str | int] = {"run": head.run_id, "workflow": head.workflow_id, "reason": message.reason}
-    world.meter.tell("run.dead_letter", {**facts, "hops": message.hops})
+    world.meter.report("run.dead_letter", {**facts, "hops": message.hops})
     return True
