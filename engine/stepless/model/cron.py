@@ -171,5 +171,5 @@ def _number(text: str, names: Sequence[str], first: int, field: str) -> int:
     if text in names:
         return names.index(text) + first
     if not (text.isascii() and text.isdecimal() and len(text) <= 4):
-        raise ValueError(f"the {field} {text!r} is no number")
+        raise ValueError(f"the {field} {text!r} is not a number")
     return int(text)

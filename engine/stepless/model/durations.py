@@ -37,7 +37,7 @@ def parse_duration_ms(text: str) -> int:
         parts["ms"] = (parts["ms"] or "").ljust(3, "0")
         duration_ms = sum(int(amount) * _UNITS_MS[unit] for unit, amount in parts.items() if amount)
     else:
-        raise ValueError(f"{text[:40]!r} is no duration; {_MEND}")
+        raise ValueError(f"{text[:40]!r} is not a duration; {_MEND}")
     if duration_ms > MAX_DURATION_MS:
         raise DurationTooLong(f"{text!r} is longer than the longest duration, {MAX_DURATION_MS // _UNITS_MS['d']}d")
     return duration_ms

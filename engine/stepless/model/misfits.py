@@ -65,11 +65,11 @@ class Misfit(NamedTuple):
         if self.type in ("extra_forbidden", "unexpected_keyword_argument"):
             return "is not known here"
         if self.type == "duration":
-            return f"is {given}, which is no duration" + ("" if quoted else f": {_DURATIONS}")
+            return f"is {given}, which is not a duration" + ("" if quoted else f": {_DURATIONS}")
         if self.wanted:
             return f"should be {_either(self.wanted)}, not {given}"
         if self.type in ("union_tag_not_found", "union_tag_invalid"):
-            return f"is {given}, which is none of the forms that it has"
+            return f"is {given}, which matches none of its forms"
         message = _COUNTED.sub("", _OPENING.sub("", self.message, count=1))
         message = message[:1].lower() + message[1:]
         if not message.startswith("should "):

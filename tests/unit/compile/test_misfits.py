@@ -71,8 +71,8 @@ def test_a_wrong_value_for_an_edge(name: str) -> None:
 
 
 @pytest.mark.parametrize(("node", "path", "told", "mend"), [
-    ({"type": "wait", "with": {"for": 30}}, "with.for", "`for` is 30, which is no duration", "`30s` are seconds"),
-    ({"type": "wait", "with": {"for": "30 sec"}}, "with.for", "which is no duration", "Write it like 500ms, 90s"),
+    ({"type": "wait", "with": {"for": 30}}, "with.for", "`for` is 30, which is not a duration", "`30s` are seconds"),
+    ({"type": "wait", "with": {"for": "30 sec"}}, "with.for", "which is not a duration", "Write it like 500ms, 90s"),
     ({"type": "join", "retry": 3}, "retry", "`retry` should be an object, not 3", "Write `retry: {attempts: 3}`."),
     ({"type": "join", "join": "any"}, "join", "`join` should be an object, not `any`", "Write `join: {mode: any}`."),
     ({"type": "join", "join": {"mode": "anny"}}, "join.mode", "not `anny`", "Did you mean `any`?"),
