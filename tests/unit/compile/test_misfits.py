@@ -81,7 +81,7 @@ def test_a_wrong_value_for_an_edge(name: str) -> None:
     ({"type": "join", "enabled": "no"}, "enabled", "should be true or false, not `no`", "Write `false`."),
     ({"type": "join", "label": 7}, "label", "should be text, not 7", 'Put it in quotes: `"7"`.'),
     ({"type": "join", "retry": {"retry_on": "timeout"}}, "retry.retry_on", "should be a list", "as a list: `[timeout]`."),
-    ({"type": "join", "after": 7}, "after", "none of the forms", "Write `after: node`"),
+    ({"type": "join", "after": 7}, "after", "none of its forms", "Write `after: node`"),
     ({"type": "join", "output_contract": "string"}, "output_contract", "an object", "{type: string}`"),
     ({"type": "approval", "with": {"message": "m", "fields": {"a": "string"}}}, "with.fields.a", "not `string`",
      "Write `a: {type: string}`."),
