@@ -8,8 +8,8 @@
 
     result = run("hello.yaml", inputs={"name": "Ada"})
 
-What stands in `__all__` is all that is public here (docs/python.md); each name is imported when it is first used, so that
-`import stepless` costs nothing.
+`__all__` lists everything that is public here (docs/python.md). Each name is imported on first use, which keeps `import stepless`
+fast.
 """
 
 from __future__ import annotations

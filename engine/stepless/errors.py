@@ -1,30 +1,30 @@
-"""Every error that Stepless raises, by who must act.
+"""Defines every error that Stepless raises, grouped by who must act.
 
-    SteplessError                 never raised itself
-    ├── AuthorError               mend the workflow or the node's code
+    SteplessError                 the base class; never raised directly
+    ├── AuthorError               fix the workflow or the node's code
     │   ├── DocumentRefused       a document with findings (all of them at once)
-    │   ├── ExpressionError       an expression that raised while it was evaluated
-    │   └── ConfigError           a node's parameters that do not fit once rendered
-    ├── CallerError               mend the request
-    │   ├── InvalidRequest        400, 413, 422: malformed, too large, refused by a schema
-    │   ├── Forbidden             401, 403: a signature, key or token that does not hold
+    │   ├── ExpressionError       an expression that failed during evaluation
+    │   └── ConfigError           a node's parameters that are invalid after rendering
+    ├── CallerError               fix the request
+    │   ├── InvalidRequest        400, 413, 422: malformed, too large, rejected by a schema
+    │   ├── Forbidden             401, 403: an invalid signature, key or token
     │   ├── NotFound              404
-    │   ├── Conflict              409: somebody else decided first
-    │   ├── Refused               429: not now, the workflow's own limit is reached
+    │   ├── Conflict              409: another request was first
+    │   ├── Refused               429: a limit of the workflow is reached; try again later
     │   └── Gone                  410: expired, or the run has ended
-    ├── TransientError            try again, nothing is wrong with the request
-    │   └── StoreUnavailable      throttled, locked, out of reach
-    ├── Fenced                    another writer owns this run now; drop what is in memory
+    ├── TransientError            try again; the request itself is valid
+    │   └── StoreUnavailable      throttled, locked or unreachable
+    ├── Fenced                    another writer owns this run; discard the state in memory
     │   ├── AppendConflict        a batch already starts at this sequence number
-    │   └── LeaseLost             the lease was taken over or has run out
-    ├── StoreUnusable             the operator must act: the store is damaged, foreign, too new or not accessible
-    ├── LogUnreadable             the operator must act: the run rests as it is until its log can be read
-    │   ├── DamagedLog            a batch of it, or a value beside it, is not what was written
+    │   └── LeaseLost             the lease was taken over or has expired
+    ├── StoreUnusable             the operator must act: the store is damaged, foreign, too new or inaccessible
+    ├── LogUnreadable             the operator must act: the run stays unchanged until its log can be read
+    │   ├── DamagedLog            a batch of the log, or a value stored beside it, is corrupt
     │   └── NewerLog              a newer release wrote it
-    ├── LimitExceeded             a bound of limits.py
-    └── EngineBug                 our fault; please report it
+    ├── LimitExceeded             a limit of limits.py
+    └── EngineBug                 a bug in Stepless; please report it
 
-Each carries a stable `code` (a word of docs/errors.md), `place` (where it is) and `mend` (what to do).
+Each error carries a stable `code` (listed in docs/errors.md), a `place` (where it is) and a `mend` (how to fix it).
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from typing import Any, ClassVar
 
 
 class SteplessError(Exception):
-    """Base of all; `code` is stable, `place` says where, `mend` what to do about it."""
+    """The base of all errors. `code` is stable, `place` says where the error is, `mend` says how to fix it."""
 
     code: str = "error"
     status: ClassVar[int] = 500
@@ -71,7 +71,7 @@ class AuthorError(SteplessError):
 
 
 class DocumentRefused(AuthorError):
-    """A document that was not published. `findings` holds every one of its faults, in document order."""
+    """A document was not published. `findings` holds all of its faults, in document order."""
 
     code = "document_refused"
 
@@ -82,7 +82,7 @@ class DocumentRefused(AuthorError):
 
 
 class ExpressionError(AuthorError):
-    """An expression that raised. `offset` is the position in `source`, in characters."""
+    """An expression failed. `offset` is the position in `source`, in characters."""
 
     code = "expression_error"
 
@@ -93,26 +93,26 @@ class ExpressionError(AuthorError):
 
 
 class ConfigError(AuthorError):
-    """A node's parameters that do not fit once references are filled in."""
+    """A node's parameters are invalid after references were resolved."""
 
     code = "invalid_config"
 
 
 class CallerError(SteplessError):
-    """Whoever sent the request must act."""
+    """The caller must fix the request."""
 
     code = "bad_request"
     status = 400
 
 
 class InvalidRequest(CallerError):
-    """The request is malformed, too large or refused by a schema."""
+    """The request is malformed, too large or rejected by a schema."""
 
     code = "invalid_request"
 
 
 class Forbidden(CallerError):
-    """A signature, key or token that does not hold. Says nothing that could help a forger."""
+    """A signature, key or token is invalid. The message gives no details that could help an attacker."""
 
     code = "forbidden"
     status = 403
@@ -124,28 +124,28 @@ class NotFound(CallerError):
 
 
 class Conflict(CallerError):
-    """Somebody else decided first; `facts` tells what was decided."""
+    """Another request was first. `facts` holds its decision."""
 
     code = "conflict"
     status = 409
 
 
 class Refused(CallerError):
-    """Not now: a limit on how much may be started is reached. `retry_after_ms` says when it is worth trying again."""
+    """A limit on starts is reached. `retry_after_ms` says when to try again."""
 
     code = "too_many_requests"
     status = 429
 
 
 class Gone(CallerError):
-    """It was there, and is over."""
+    """The resource existed, and has expired or ended."""
 
     code = "gone"
     status = 410
 
 
 class TransientError(SteplessError):
-    """Try again: nothing is wrong with the request."""
+    """Try again: the request itself is valid."""
 
     code = "unavailable"
     status = 503
@@ -156,7 +156,7 @@ class StoreUnavailable(TransientError):
 
 
 class Fenced(SteplessError):
-    """Another writer owns this run now: drop the state in memory, write nothing, load again if asked to."""
+    """Another writer owns this run: discard the state in memory, write nothing, and load the run again if asked to."""
 
     code = "fenced"
     status = 409
@@ -173,59 +173,59 @@ class LeaseLost(Fenced):
 
 
 class StoreUnusable(SteplessError):
-    """The store is damaged, is not one of ours, was written by a newer release or may not be opened: trying again is no use.
+    """The store is damaged, is not a Stepless store, was written by a newer release or may not be opened. A retry does not help.
     `place` is the file or table."""
 
     code = "store_unusable"
 
 
 class LogUnreadable(SteplessError):
-    """A run's log cannot be read by this release: nothing is appended to it, and every other run goes on. `sequence` is the first
-    one of the batch that cannot be read."""
+    """This release cannot read a run's log. The engine appends nothing to it and continues all other runs. `sequence` is the
+    first sequence number of the unreadable batch."""
 
     code = "log_unreadable"
-    told: ClassVar[str] = "the log cannot be read from event {sequence} on"
+    summary: ClassVar[str] = "the log cannot be read from event {sequence} on"
 
     def __init__(self, why: str, *, sequence: int, run_id: str = "", mend: str = "", **facts: Any) -> None:
         place = f"{run_id}#{sequence}" if run_id else f"sequence {sequence}"
-        super().__init__(f"{self.told.format(sequence=f'{sequence:,}')}: {why}", place=place, mend=mend, **facts)
+        super().__init__(f"{self.summary.format(sequence=f'{sequence:,}')}: {why}", place=place, mend=mend, **facts)
         if run_id:
             self.facts["run_id"] = run_id
         self.why = why
         self.sequence = sequence
 
     def of(self, run_id: str) -> LogUnreadable:
-        """The same fault with the run's name, for those who knew only the bytes."""
+        """The same error with the run's id, for a caller that raised it from the bytes alone."""
         return type(self)(self.why, sequence=self.sequence, run_id=run_id)
 
 
 class DamagedLog(LogUnreadable):
     code = "damaged_log"
-    told = "the log is damaged from event {sequence} on"
+    summary = "the log is damaged from event {sequence} on"
 
     def __init__(self, why: str, *, sequence: int, run_id: str = "") -> None:
-        mend = "restore the run's log from a backup, or start the run anew"
+        mend = "restore the run's log from a backup, or start the run again"
         super().__init__(why, sequence=sequence, run_id=run_id, mend=mend)
 
 
 class NewerLog(LogUnreadable):
     code = "newer_log"
     status = 503
-    told = "a newer release wrote the log from event {sequence} on"
+    summary = "a newer release wrote the log from event {sequence} on"
 
     def __init__(self, why: str, *, sequence: int, run_id: str = "") -> None:
-        mend = "deploy a release that knows it: the run rests unchanged until then"
+        mend = "deploy a release that can read it; the run stays unchanged until then"
         super().__init__(why, sequence=sequence, run_id=run_id, mend=mend, retry_after_ms=60_000)
 
 
 class LimitExceeded(SteplessError):
-    """A bound of `limits` was reached; `place` says by what."""
+    """A limit of `limits` was reached. `place` says what reached it."""
 
     code = "limit_exceeded"
     status = 413
 
 
 class EngineBug(SteplessError):
-    """What must not happen happened. Nothing was written."""
+    """An impossible state: a bug in Stepless. Nothing was written."""
 
     code = "engine_bug"

@@ -1,8 +1,7 @@
-"""What an exception says of itself: its type, its message and the frames of the code that raised it, in a bounded text that
-reads like Python's own. Frames of the engine are left out.
+"""Describes an exception for the log: its type, its message and the frames of the code that raised it, in a bounded text in the
+format of Python's own tracebacks. Frames of the engine are left out.
 
-Needs the standard library alone, since the process that author code runs in imports nothing of the engine; there this file is
-loaded by its path.
+Uses only the standard library. The process that runs author code imports nothing of the engine and loads this file by its path.
 """
 
 from __future__ import annotations
@@ -18,15 +17,15 @@ from typing import Any, Final, NamedTuple
 _ENGINE: Final = os.path.dirname(os.path.abspath(__file__)) + os.sep
 _LIBRARY: Final = os.path.dirname(os.path.abspath(os.__file__)) + os.sep
 _PACKAGES: Final = (f"{os.sep}site-packages{os.sep}", f"{os.sep}dist-packages{os.sep}")
-_LINE: Final = 160  # characters of a source line, and of what names a file, a function or a type
-_LONGEST: Final = 1_000  # exceptions of a chain that are looked at
+_LINE: Final = 160  # characters of a source line, and of the name of a file, a function or a type
+_LONGEST: Final = 1_000  # exceptions of a chain that are examined
 _NOTES: Final = 10  # of one exception
 _AFTER_CAUSE: Final = "The above exception was the direct cause of the following exception:"
 _AFTER_CONTEXT: Final = "During handling of the above exception, another exception occurred:"
 
 
 class Detail(NamedTuple):
-    """How much is told: exceptions in all, frames of each, characters of each message."""
+    """How much is described: exceptions in total, frames of each, characters of each message."""
 
     exceptions: int
     frames: int
@@ -37,7 +36,7 @@ _DETAILS: Final = (Detail(10, 24, 1_000), Detail(10, 10, 500), Detail(6, 6, 300)
 
 
 class Frame(NamedTuple):
-    """`own` says that it is the author's, of no library."""
+    """`own` is true for a frame of the author's code, false for one of a library."""
 
     file: str
     line: int
@@ -45,22 +44,22 @@ class Frame(NamedTuple):
     own: bool
 
 
-def told(error: BaseException, most: int, sources: Mapping[str, str] | None = None) -> dict[str, Any]:
-    """{type, message, traceback} and, where a frame is not the engine's, the {file, line, function} in which the author's code
-    was; at most `most` bytes as JSON.
+def described(error: BaseException, most: int, sources: Mapping[str, str] | None = None) -> dict[str, Any]:
+    """{type, message, traceback} and, unless all frames are the engine's, the {file, line, function} of the author's innermost
+    frame; at most `most` bytes as JSON.
 
-    The traceback holds causes and contexts before what followed from them, as Python prints them, and the members of a group
-    behind it. What does not fit is left out and counted: frames of libraries first, then outer frames, then exceptions. Source
-    lines are those of `sources` by file name where it is given, else of the files. Raises nothing, whatever the exception's own
-    methods do.
+    The traceback lists causes and contexts before the exceptions that followed from them, as Python does, and the members of a
+    group after it. Whatever exceeds `most` is left out and counted: frames of libraries first, then outer frames, then
+    exceptions. Source lines come from `sources` by file name where it is given, else from the files. Never raises, whatever the
+    exception's own methods do.
     """
     try:
-        return _told(error, most, sources)
-    except Exception:  # what an exception says of itself is author code
+        return _described(error, most, sources)
+    except Exception:  # the exception's own methods are author code
         return {"type": type(error).__name__[:_LINE], "message": "", "traceback": ""}
 
 
-def _told(error: BaseException, most: int, sources: Mapping[str, str] | None) -> dict[str, Any]:
+def _described(error: BaseException, most: int, sources: Mapping[str, str] | None) -> dict[str, Any]:
     facts: dict[str, Any] = {"type": _name(error), "message": "", "traceback": ""}
     frames = list(_frames(error.__traceback__))
     place = next((frame for frame in reversed(frames) if frame.own), frames[-1] if frames else None)
@@ -75,17 +74,17 @@ def _told(error: BaseException, most: int, sources: Mapping[str, str] | None) ->
 
 
 def message_of(error: BaseException) -> str:
-    """What it says of itself; its type's name where it says nothing, or cannot."""
+    """The text of an exception; the name of its type where the text is empty or raises."""
     try:
-        said = str(error)
+        text = str(error)
     except BaseException:  # its own __str__ is author code too
-        said = ""
-    return said or type(error).__name__
+        text = ""
+    return text or type(error).__name__
 
 
 def origin_of(failure: BaseException) -> Any:
-    """The exception in author code behind a `NodeFailure`, or what was told of it in another process: its `origin`; the failure
-    itself where author code raised it; None where the engine did."""
+    """The exception in author code behind a `NodeFailure`, or the description that another process made of it: its `origin`.
+    The failure itself where author code raised it; None where the engine did."""
     origin = getattr(failure, "origin", None)
     if origin is not None:
         return origin
@@ -97,7 +96,7 @@ def origin_of(failure: BaseException) -> Any:
 
 
 class _Describer:
-    """Writes one traceback. `left` is how many exceptions there is still room for."""
+    """Writes one traceback. `_left` is how many more exceptions fit."""
 
     def __init__(self, detail: Detail, sources: Mapping[str, str] | None) -> None:
         self._detail = detail
@@ -106,12 +105,12 @@ class _Describer:
         self._seen: set[int] = set()
 
     def lines(self, error: BaseException) -> Iterator[str]:
-        """An exception behind all that led to it, the oldest first."""
+        """An exception, after all exceptions that led to it, the oldest first."""
         chain = list(_chain(error, self._seen))
         room = max(1, self._left)
         left_out = len(chain) - room
         if left_out > 0:
-            chain[max(1, room - 1) : len(chain) - min(1, room - 1)] = []  # the first and the last ones say most
+            chain[max(1, room - 1) : len(chain) - min(1, room - 1)] = []  # the first and the last ones are the most useful
         self._left -= len(chain)
         for place, (one, link) in enumerate(reversed(chain)):
             yield from self._one(one)
@@ -125,8 +124,8 @@ class _Describer:
         if frames:
             yield "Traceback (most recent call last):"
             yield from _framed(frames, self._detail.frames, self._sources)
-        said = _message(error, self._detail.message)
-        yield f"{_name(error)}: {said}" if said else _name(error)
+        message = _message(error, self._detail.message)
+        yield f"{_name(error)}: {message}" if message else _name(error)
         yield from (note[: self._detail.message] for note in _notes(error))
         members = error.exceptions if isinstance(error, BaseExceptionGroup) else ()
         for number, member in enumerate(members, 1):
@@ -138,7 +137,7 @@ class _Describer:
 
 
 def _chain(error: BaseException, seen: set[int]) -> Iterator[tuple[BaseException, str]]:
-    """The exception and what led to it, each with how it led to the one before; none that was `seen`."""
+    """The exception and those that led to it, each with how it led to the one before; without those in `seen`."""
     one: BaseException | None = error
     link = ""
     for _ in range(_LONGEST):
@@ -151,7 +150,7 @@ def _chain(error: BaseException, seen: set[int]) -> Iterator[tuple[BaseException
 
 
 def _framed(frames: list[Frame], most: int, sources: Mapping[str, str] | None) -> Iterator[str]:
-    """At most `most` frames, the author's innermost ones before others; a frame that repeats itself is told once."""
+    """At most `most` frames, the author's innermost ones before others; consecutive equal frames appear once, with a count."""
     merged: list[tuple[Frame, int]] = []
     for frame in frames:
         if merged and merged[-1][0] == frame:
@@ -228,8 +227,8 @@ def _name(error: BaseException) -> str:
 
 
 def _message(error: BaseException, most: int) -> str:
-    said = message_of(error)
-    return "" if said == type(error).__name__ else said[:most]
+    text = message_of(error)
+    return "" if text == type(error).__name__ else text[:most]
 
 
 def _notes(error: BaseException) -> list[str]:

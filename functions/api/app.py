@@ -1,8 +1,8 @@
 """API: one HTTP request of the gateway in, one answer out."""
 
-from stepless.collector import collector_at_rest
+from stepless.collector import paused_collector
 
-with collector_at_rest():
+with paused_collector():
     import os
     from typing import Any
 

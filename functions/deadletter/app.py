@@ -1,8 +1,8 @@
 """Deadletter: a message that came too often names a run that cannot go on; the operator is told, and the run rests."""
 
-from stepless.collector import collector_at_rest
+from stepless.collector import paused_collector
 
-with collector_at_rest():
+with paused_collector():
     from typing import Any
 
     from aws_lambda_powertools import Logger

@@ -1,8 +1,8 @@
 """Runner: a message is a hint that a run wants attention; the run goes as far as the invocation lets it."""
 
-from stepless.collector import collector_at_rest
+from stepless.collector import paused_collector
 
-with collector_at_rest():
+with paused_collector():
     import asyncio
     from typing import Any
 

@@ -1,8 +1,8 @@
 """Sweeper: once a minute, a hint for every run that somebody should look at and nobody does."""
 
-from stepless.collector import collector_at_rest
+from stepless.collector import paused_collector
 
-with collector_at_rest():
+with paused_collector():
     from typing import Any
 
     from aws_lambda_powertools import Logger

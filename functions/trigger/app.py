@@ -1,8 +1,8 @@
 """Trigger: schedules that fire and events that come start runs, each of them once however often it is delivered."""
 
-from stepless.collector import collector_at_rest
+from stepless.collector import paused_collector
 
-with collector_at_rest():
+with paused_collector():
     from typing import Any
 
     from aws_lambda_powertools import Logger

@@ -284,7 +284,7 @@ def test_a_damaged_log_is_one_sentence_with_its_mend_and_lists_show_it(say: Say,
         code, out, told = say("runs", verb, paused)
         assert (code, out) == (2, "")
         assert told.startswith(f"{paused}#{first}: error: the log is damaged from event {first} on: ")
-        assert told.endswith("[damaged_log]\n    Restore the run's log from a backup, or start the run anew.\n")
+        assert told.endswith("[damaged_log]\n    Restore the run's log from a backup, or start the run again.\n")
     error = json.loads(say("runs", "show", paused, "--json")[2])["error"]
     assert (error["code"], error["place"]) == ("damaged_log", f"{paused}#{first}")
     assert say("publish", hello)[0] == 0

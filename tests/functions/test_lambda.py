@@ -11,7 +11,7 @@ import pytest
 from lambda_stack import API_KEY, Stack, sample
 
 from stepless.adapters.aws.dynamo.store import DynamoStore
-from stepless.limits import DEAD_LETTER_REST_MS
+from stepless.limits import DEAD_LETTER_RETRY_MS
 from stepless.ports import RunHead
 
 Ask = Callable[..., tuple[int, Any]]
@@ -144,7 +144,7 @@ def test_a_dead_letter_lets_its_run_rest_and_tells_the_operator(stack: Stack) ->
     rested = store.get_run(run_id)
     assert rested is not None
     assert rested.due_ms is not None
-    assert rested.due_ms > rested.updated_ms == rested.due_ms - DEAD_LETTER_REST_MS
+    assert rested.due_ms > rested.updated_ms == rested.due_ms - DEAD_LETTER_RETRY_MS
     assert rested._replace(due_ms=2_000, updated_ms=1_000, epoch=0, lease_until_ms=0) == head
     lines = logged(stack, "deadletter")
     assert any(line.get("run") == run_id and line["message"] == "run.dead_letter" for line in lines)

@@ -50,6 +50,7 @@ from stepless.runtime.wiring.local import local
 DATABASE = "runs.sqlite"
 _LONG = 500  # characters
 _MANY = 200  # events
+_RECORDED_AS = {"sent": "told"}  # the recordings keep the former name of this field
 _RUN = ("inputs", "meta", "sequence", "steps", "failures", "ending", "ending_error", "halting", "response", "started_ms",
         "ended_ms", "paused_since_ms", "paused_ms", "continued", "reused", "held", "holds")  # fmt: skip
 _INSTANCE = ("status", "taken", "pruned", "dead", "last_taken", "index", "predecessor", "attempt", "handle", "value", "error",
@@ -181,7 +182,8 @@ def _instance(instance: Instance) -> dict[str, Any]:
     shown["arrived"] = None if instance.arrived is None else list(instance.arrived)
     shown["variables"] = {name: list(cell) for name, cell in instance.cells.items()}
     if instance.wait is not None:
-        shown["wait"] = {**instance.wait._asdict(), "exits": list(instance.wait.exits)}
+        shown["wait"] = {_RECORDED_AS.get(name, name): value for name, value in instance.wait._asdict().items()}
+        shown["wait"]["exits"] = list(instance.wait.exits)
     turns = instance.turns
     if turns is not None:
         shown["turns"] = {

@@ -9,19 +9,19 @@ from pathlib import Path
 ENGINE = Path(__file__).parents[2] / "engine"
 STARTS = """
 import gc
-from stepless.collector import collector_at_rest
+from stepless.collector import paused_collector
 before = gc.get_freeze_count()  # CPython's own, from 3.12 on
-with collector_at_rest():
+with paused_collector():
     kept = [[] for _ in range(1_000)]
     print(gc.isenabled(), gc.get_freeze_count() > before)
 print(gc.isenabled(), gc.get_freeze_count() > before + 1_000)
 """
 FAILS = """
 import gc
-from stepless.collector import collector_at_rest
+from stepless.collector import paused_collector
 before = gc.get_freeze_count()
 try:
-    with collector_at_rest():
+    with paused_collector():
         raise ValueError
 except ValueError:
     print(gc.isenabled(), gc.get_freeze_count() - before)

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from stepless.expressions import compile_template
-from stepless.raised import message_of, told
+from stepless.raised import described, message_of
 
 MOST = 4_000
 HERE = Path(__file__)
@@ -20,7 +20,7 @@ def raised(call: Any) -> dict[str, Any]:
     try:
         call()
     except BaseException as error:
-        facts = told(error, MOST)
+        facts = described(error, MOST)
     assert len(json.dumps(facts, ensure_ascii=False).encode("utf-8", "surrogatepass")) <= MOST
     return facts
 
@@ -88,7 +88,7 @@ def test_members_of_groups_are_told_with_their_causes() -> None:
 def test_a_circle_of_causes_ends() -> None:
     one, other = ValueError("one"), ValueError("other")
     one.__cause__, other.__cause__ = other, one
-    assert told(one, MOST)["traceback"].count("ValueError: ") == 2
+    assert described(one, MOST)["traceback"].count("ValueError: ") == 2
 
 
 def test_a_long_chain_keeps_its_first_and_its_last() -> None:
@@ -97,7 +97,7 @@ def test_a_long_chain_keeps_its_first_and_its_last() -> None:
         caused = ValueError(f"number {number}")
         caused.__cause__ = error
         error = caused
-    text = told(error, MOST)["traceback"]
+    text = described(error, MOST)["traceback"]
     assert "number 0\n" in text and "number 499" in text and "490 more exceptions" in text
 
 
@@ -164,8 +164,8 @@ class Hollow(ExceptionGroup[Exception]):
 
 def test_an_exception_that_raises_when_asked_is_told_all_the_same() -> None:
     assert message_of(Liar()) == "Liar"
-    assert told(Liar(), MOST)["message"] == ""
-    assert told(Hollow("hollow", [ValueError()]), MOST)["type"].endswith("Hollow")
+    assert described(Liar(), MOST)["message"] == ""
+    assert described(Hollow("hollow", [ValueError()]), MOST)["type"].endswith("Hollow")
 
 
 def test_source_that_is_given_is_the_only_one_that_is_read() -> None:
@@ -175,7 +175,7 @@ def test_source_that_is_given_is_the_only_one_that_is_read() -> None:
     try:
         names["main"]({})
     except KeyError as error:
-        facts = told(error, MOST, {"<code>": code})
+        facts = described(error, MOST, {"<code>": code})
     assert '  File "<code>", line 2, in main\n    return args[\'a\']\nKeyError' in facts["traceback"]
     assert "names[" not in facts["traceback"]
     assert sys.exc_info() == (None, None, None)

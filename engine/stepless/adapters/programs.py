@@ -62,8 +62,8 @@ def failure(code: str, message: str, line: JSON = None, exception: Mapping[str, 
 
 
 def _exception(details: JSON) -> Mapping[str, JSON] | None:
-    """The fields of an exception's details that have the types that `raised.told` promises; None if there are none, or if they
-    are too large."""
+    """The fields of an exception's details that have the types that `raised.described` promises; None if there are none, or if
+    they are too large."""
     if not isinstance(details, dict):
         return None
     kept = {name: details[name] for name, kind in _EXCEPTION.items() if type(details.get(name)) is kind}

@@ -72,7 +72,7 @@ def validated(model: type[M], value: JSON) -> M:
     except ValidationError as error:
         faults = misfits(error.errors(include_url=False), value)
         places = [".".join(map(str, fault.place)) for fault in faults]
-        told = [fault.told(quoted=False) for fault in faults]
+        told = [fault.sentence(quoted=False) for fault in faults]
         violations = [f"{place}: {message}" if place else message for place, message in zip(places, told, strict=True)]
         message = f"the body does not fit: {violations[0]}"
         raise InvalidRequest(message, status=422, place=places[0], violations=violations) from error

@@ -12,7 +12,7 @@ from typing import TypeVar
 from starlette.concurrency import run_in_threadpool
 
 from stepless.errors import TransientError
-from stepless.limits import LOOK_FIRST_MS, LOOK_LAST_MS
+from stepless.limits import POLL_FIRST_MS, POLL_LAST_MS
 from stepless.runtime.news import Follower
 from stepless.runtime.service import Service
 from stepless.runtime.verbs.inspecting import EventPage, RunView
@@ -24,7 +24,7 @@ async def wait_for(
     service: Service, run_id: str, look: Callable[[], T | None], seconds: float, *, closely: bool = False
 ) -> T | None:
     """What `look` answers, as soon as that is not None; None when the time is over. `look` is called in a thread, at least
-    once; `closely` after every commit of the run, at most every LOOK_FIRST_MS, else when it ends, pauses or answers. A store
+    once; `closely` after every commit of the run, at most every POLL_FIRST_MS, else when it ends, pauses or answers. A store
     that is out of reach for a moment ends no wait."""
     news = service.world.news
     with nullcontext() if news is None else news.of(run_id, closely=closely) as follower:
@@ -32,7 +32,7 @@ async def wait_for(
 
 
 async def _look_until(look: Callable[[], T | None], end: float, follower: Follower | None) -> T | None:
-    pause = LOOK_FIRST_MS / 1000
+    pause = POLL_FIRST_MS / 1000
     while True:
         looked = monotonic()
         try:
@@ -45,10 +45,10 @@ async def _look_until(look: Callable[[], T | None], end: float, follower: Follow
         if reached and follower is not None:
             await follower.wait(left)
             if follower.closely:
-                await asyncio.sleep(min(looked + LOOK_FIRST_MS / 1000, end) - monotonic())
+                await asyncio.sleep(min(looked + POLL_FIRST_MS / 1000, end) - monotonic())
         else:
             await asyncio.sleep(min(pause, left))
-            pause = min(2 * pause, LOOK_LAST_MS / 1000)
+            pause = min(2 * pause, POLL_LAST_MS / 1000)
 
 
 class Rest:

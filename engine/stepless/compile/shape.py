@@ -60,7 +60,7 @@ def finding_of(misfit: Misfit, model: type[BaseModel], path: str = "", node: str
         case "unknown_cause":
             mend = did_you_mean(misfit.value, _words(misfit.context["known"])) or "Use one of these."
             return Finding("unknown_cause", where, misfit.message, mend, node)
-    return Finding("invalid_value", where, f"`{name}` {misfit.told()}", _mend(misfit, model, name), node)
+    return Finding("invalid_value", where, f"`{name}` {misfit.sentence()}", _mend(misfit, model, name), node)
 
 
 _PATTERN_MENDS: Final = {

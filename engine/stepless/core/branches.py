@@ -1,11 +1,11 @@
-"""Branches and joins: what decides whether a node runs. Nothing else does.
+"""Decides by branches and joins whether a node runs. No other module does.
 
 A *branch* of a node is one distinct source with at least one edge into it. When the source settles, its branch resolves
-once, to one of three words:
+once, in one of three ways:
 
-    taken   the source completed (or failed, along its error edge) and some edge carries: the branch brings data
-    pruned  the way was not chosen: nothing comes, nothing is owed
-    dead    something above failed and nobody handled it: what was owed will not come
+    taken   the source completed (or failed, along its error edge) and an edge carries: the branch brings data
+    pruned  the branch was not chosen: it brings no data, and none is expected
+    dead    a node upstream failed and no error edge handled it: the expected data will not arrive
 
     ┌────────────────────────────────────────────┬──────────────────────────────────────────────┐
     │ the source                                 │ its branch                                   │
@@ -20,12 +20,11 @@ once, to one of three words:
     │ cancelled for any other reason             │ dead                                         │
     └────────────────────────────────────────────┴──────────────────────────────────────────────┘
 
-A node with N branches, of which T are taken, P pruned, D dead and O open, wants `need` of them (N for all, 1 for any,
-k for count), but no more than can still matter: required = min(need, N − P). The verdict is a function of these four
-counters, which only ever move from O to the others, and of nothing else. Two things follow. The verdict cannot depend on
-the order of arrivals, except that `any` and `count` fire at the first moment at which they may. And no node is ever
-owed a branch that was pruned, so a graph without cycles cannot stall: the node that is topologically first among those
-undecided has O = 0, and every rule below decides when O = 0.
+A node with N branches, of which T are taken, P pruned, D dead and O open, needs `need` of them (N for all, 1 for any,
+k for count), reduced by the pruned ones: required = min(need, N − P). The verdict depends only on these four counters, and
+branches only move from O to the others. Two properties follow. The verdict does not depend on the order of arrivals, except
+that `any` and `count` fire as soon as they may. And no node waits for a pruned branch, so a graph without cycles cannot
+stall: the topologically first undecided node has O = 0, and every rule below decides when O = 0.
 
     1  P = N                                         skip, branch_not_taken
     2  T ≥ required and T ≥ 1                        run, with what was taken
@@ -53,7 +52,7 @@ from stepless.model.policies import OnParentFailure
 SATISFIED: Final = "join_satisfied"
 UNSATISFIED: Final = "join_unsatisfied"
 LOST: Final = frozenset({SATISFIED, UNSATISFIED})
-"""Why a loser of a join that cancels its losers has ended: the join runs, or it can no longer run. Both are benign."""
+"""Why a loser of a join with `losers: cancel` has ended: the join runs, or can no longer run. Both are benign."""
 
 
 class Branch(Enum):
@@ -79,7 +78,7 @@ _UNSATISFIED = {
 
 
 def verdict(instance: Instance) -> Verdict:
-    """What the join rule says now. Constant time."""
+    """Applies the join rule to the present counters. Constant time."""
     node = instance.node
     n, taken, pruned = len(node.branches), instance.taken, instance.pruned
     if n == 0:
@@ -115,7 +114,7 @@ def carries(instance: Instance, edge: Edge) -> bool:
 
 
 def resolve(instance: Instance) -> tuple[Collection[int], Branch]:
-    """The targets whose branch from this settled source is taken, and what the branch of every other target is."""
+    """The targets whose branch from this settled source is taken, and how the branches of all other targets resolve."""
     status, node = instance.status, instance.node
     if status is Status.COMPLETED or (status is Status.FAILED and "error" in node.handles):
         return {edge.target for edge in node.outgoing if carries(instance, edge)}, Branch.PRUNED
@@ -123,7 +122,7 @@ def resolve(instance: Instance) -> tuple[Collection[int], Branch]:
 
 
 def is_dead(source: Instance) -> bool:
-    """Whether a settled source can no longer bring what was owed: the `dead` rows of the table."""
+    """Whether the branch of a settled source is dead: the `dead` rows of the table."""
     if source.status is Status.FAILED:
         return "error" not in source.node.handles
     if source.status is Status.SKIPPED:

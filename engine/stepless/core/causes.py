@@ -1,9 +1,9 @@
-"""What is behind a failure (docs/semantics.md#how-a-run-ends, docs/semantics.md#inputs). A *root cause* is a failure that is no
-consequence of another one: it travels through the nodes that were skipped or failed because of it, out of containers and child
-runs, to the join and the run that tell it.
+"""Finds the root causes of a failure (docs/semantics.md#how-a-run-ends, docs/semantics.md#inputs). A *root cause* is a failure
+that does not result from another one. It propagates through the nodes that were skipped or failed because of it, and out of
+containers and child runs, to the join and the run that report it.
 
-Causes are worked out when a decision asks for them, from what settled before; nothing is written down for a node that is
-skipped. What was worked out for one is kept with its scope, so that every node above is looked at once.
+Causes are computed when a decision needs them, from the settled instances; a skipped node stores none. Each scope caches computed
+causes, so that every node upstream is examined once.
 """
 
 from __future__ import annotations
@@ -19,15 +19,15 @@ Error: TypeAlias = Mapping[str, Any]
 
 
 def root_cause(error: Error) -> Error:
-    """The failure inside a container or child run that failed of it; any other failure is its own cause."""
+    """The failure inside a container or child run that made it fail; any other failure is its own cause."""
     while causes := error.get("causes"):
         error = causes[0]
     return error
 
 
 def note_failure(scope: Scope, instance: Instance) -> None:
-    """What a scope failed of: the first failure by index, unless it is a mere consequence or an error edge took it. What failed
-    without having started has no index and comes last."""
+    """Records why a scope failed: the first failure by index that does not result from another one and that no error edge
+    handled. An instance that failed without starting has no index and comes last."""
     error = instance.error
     if error is None or error["class"] == "upstream":
         return
@@ -52,7 +52,7 @@ def causes_behind(instance: Instance) -> list[Error]:
 
 
 def _dead_sources(instance: Instance) -> list[Instance]:
-    """The sources of its dead branches, in edge order; of a settled instance those that were dead when it settled."""
+    """The sources of an instance's dead branches, in edge order; for a settled instance, those that were dead when it settled."""
     sources = (instance.scope.instances[branch] for branch in instance.node.branches)
     until = instance.settled_sequence
     return [
@@ -77,7 +77,7 @@ def _roots(source: Instance, known: Mapping[int, tuple[Error, ...]]) -> tuple[Er
 
 
 def _merged(lists: Iterable[tuple[Error, ...]]) -> tuple[Error, ...]:
-    """Several lists as one. A list that says no more than one of them is that one, so that long chains share it."""
+    """Merges several lists. Where the result equals the first list, returns that list, so that long chains share it."""
     first: tuple[Error, ...] = ()
     found: dict[tuple[Any, Any], Error] = {}
     for causes in lists:

@@ -1,4 +1,4 @@
-"""Instants that folding arms: when a scope begins, when a fork settles, when the run goes on."""
+"""Arms timers while events are folded: when a scope begins, when a fork settles, when the run resumes."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from stepless.core.state import Instance, Scope, State, Timer
 
 
 def enter(state: State, scope: Scope) -> None:
-    """A scope begins: its entries are to be looked at, the clocks of its joins without a fork run."""
+    """Begins a scope: schedules its entries and starts the clocks of its joins without a fork."""
     state.agenda.extend(scope.at(position) for position in scope.body.entries)
     for position in scope.body.root_clocks:
         start_clock(state, scope.at(position), scope.started_ms)
@@ -21,7 +21,7 @@ def start_clock(state: State, join: Instance, since_ms: int) -> None:
 
 
 def arm_run(state: State) -> None:
-    """The run's own deadline, which moves with every pause."""
+    """Arms the run's own deadline, which moves with every pause."""
     deadline_ms = state.deadline_ms
     if deadline_ms is not None:
         heappush(state.timers, Timer(deadline_ms, state.paused_ms, "run", ""))

@@ -1,5 +1,5 @@
-"""What follows from an end by itself: branches resolve, clocks start, turns end. The same every time, so it is part of
-folding; nothing here decides."""
+"""Applies the consequences of a settled instance: branches resolve, clocks start, turns end. They are deterministic, so they are
+part of folding and decide nothing."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ LATE_ARRIVAL = "late_arrival"
 
 
 def settled(state: State, instance: Instance, event: Event) -> None:
-    """What follows from a terminal status: branches resolve, clocks start, the leaf rule, the end of the scope."""
+    """Applies the consequences of a terminal status: resolved branches, started clocks, the leaf rule, the end of the scope."""
     instance.settled_sequence = event.sequence
     instance.since_ms = event.at_ms
     instance.wait = None
@@ -31,7 +31,7 @@ def settled(state: State, instance: Instance, event: Event) -> None:
     scope, node = instance.scope, instance.node
     if node.outgoing:
         if not (state.halting and instance.status is Status.CANCELLED and instance.reason == state.halting):
-            _resolve_branches(state, instance)  # else what comes after it ends with the run, not by the join rule
+            _resolve_branches(state, instance)  # otherwise the nodes after it end with the run, not by the join rule
     elif is_bad_leaf(instance):
         scope.bad += 1
         if scope.owner is None and state.graph.on_failure is not OnFailure.ISOLATE and not state.halting:

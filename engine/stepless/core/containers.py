@@ -1,5 +1,5 @@
-"""Loops and parallels, turn by turn (docs/semantics.md#containers). One idea: a body, run once per turn, each in a scope of its
-own, judged by the leaf rule. A loop is the case of one turn at a time; a parallel keeps up to `window` of them alive."""
+"""Runs loops and parallels turn by turn (docs/semantics.md#containers). The body runs once per turn, each time in its own scope,
+and the leaf rule decides each turn's result. A loop runs one turn at a time, a parallel up to `window` turns at once."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _TESTED = frozenset({"while", "do_while"})
 
 
 def open_container(decision: Decision, instance: Instance, reading: Reading) -> None:
-    """Takes stock of the turns to run: `loop.started`. Raises `ExpressionError`."""
+    """Counts the turns to run and emits `loop.started`. Raises `ExpressionError`."""
     container = instance.node.container
     if container is None:
         return
@@ -39,7 +39,7 @@ def open_container(decision: Decision, instance: Instance, reading: Reading) -> 
 
 
 def _count(decision: Decision, instance: Instance, container: Container, reading: Reading) -> int | None:
-    """How many turns there will be; None after failing the container."""
+    """The number of turns; None if this failed the container."""
     try:
         if container.mode == "items":
             count: JSON = len(collection(container, reading))
@@ -49,8 +49,8 @@ def _count(decision: Decision, instance: Instance, container: Container, reading
         fail(decision, instance, processing("not_a_collection", with_nulls(str(error), reading.nulls)))
         return None
     if isinstance(count, bool) or not isinstance(count, int) or count < 0:
-        told = f"{container.mode} is {'null' if count is None else _preview(count)}, not a whole number ≥ 0"
-        fail(decision, instance, processing("invalid_config", with_nulls(told, reading.nulls)))
+        message = f"{container.mode} is {'null' if count is None else _preview(count)}, not a whole number ≥ 0"
+        fail(decision, instance, processing("invalid_config", with_nulls(message, reading.nulls)))
         return None
     if count > container.max_iterations and not container.truncate:
         fail(decision, instance, _too_many(container, f"{count} turns"))
@@ -63,7 +63,7 @@ def _too_many(container: Container, what: str) -> Failure:
 
 
 def advance_container(decision: Decision, instance: Instance) -> None:
-    """Starts the turns that may start now; ends the container when nothing is left to do."""
+    """Starts the turns that may start now. Ends the container when all turns have ended."""
     turns, container = instance.turns, instance.node.container
     if turns is None or container is None or decision.state.held is not None:
         return
@@ -80,7 +80,7 @@ def _is_done(container: Container, turns: Turns) -> bool:
 
 
 def _wants_turn(decision: Decision, instance: Instance, container: Container, turns: Turns) -> bool:
-    """Whether another turn is to start. May fail the container."""
+    """Whether another turn should start. May fail the container."""
     if instance.settled or _is_done(container, turns):
         return False
     if turns.total is not None:
@@ -95,7 +95,7 @@ def _wants_turn(decision: Decision, instance: Instance, container: Container, tu
 
 
 def _test(decision: Decision, instance: Instance, container: Container, turns: Turns) -> bool:
-    """`while` or `do_while`, for the turn that would start; it sees the variables as the last turn left them."""
+    """Evaluates `while` or `do_while` for the next turn, with the variables as the last turn left them."""
     inputs = merged_inputs(decision.state, instance)
     reading = Reading(decision.state, instance, inputs, decision.now_ms, decision.env, turn=("loop", turns.started))
     reading.cells = turns.cells
@@ -109,7 +109,7 @@ def _test(decision: Decision, instance: Instance, container: Container, turns: T
 
 
 def _close(decision: Decision, instance: Instance, container: Container, turns: Turns) -> None:
-    """The exit: every turn has settled."""
+    """Ends the container after every turn has settled."""
     failure = _verdict(container, turns) or _conflict(decision, instance, turns)
     counts = {"started": turns.started, "failed": turns.failed, "results": len(turns.results)}
     decision.emit(EventType.LOOP_COMPLETED, instance, counts)
@@ -130,7 +130,7 @@ def _verdict(container: Container, turns: Turns) -> Failure | None:
 
 
 def _conflict(decision: Decision, instance: Instance, turns: Turns) -> Failure | None:
-    """Branches that wrote one variable differently, where that is an error."""
+    """The failure if branches wrote different values to one variable and `on_conflict` is `error`."""
     try:
         exit_cells(instance, turns, Merging(decision.state, instance, decision.now_ms))
     except VariableConflict as error:

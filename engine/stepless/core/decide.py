@@ -1,9 +1,9 @@
-"""The door of the core: state + facts → events + effects.
+"""Decides what happens next in a run, the entry point of the core: state + facts → events + effects.
 
-A decision takes its facts in order and after each walks the agenda: the instances about which something changed. Each is
-looked at once per change and decided by the table of `branches`; what is decided is folded at once, which may put more on
-the agenda. The walk ends when nothing is left to look at, so its cost is the number of instances and edges touched, never
-the size of the graph; and there is no recursion, however long a cascade of prunings.
+A decision takes its facts in order. After each fact it works through the agenda: the instances that changed. It examines each
+instance once per change and decides it by the table of `branches`. Each decided event is folded at once, which may add instances
+to the agenda. The decision ends when the agenda is empty. Its cost is the number of instances and edges touched, not the size of
+the graph, and it never recurses, however many prunings follow from each other.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ from stepless.core.facts import (
     Suspended,
     Tick,
 )
-from stepless.core.pauses import answer_pause, child_changed, expire_pause, go_on, hold_changed, noticed, tick
+from stepless.core.pauses import answer_pause, child_changed, complete_resumed, expire_pause, hold_changed, noticed, tick
 from stepless.core.settle import attempt_failed, complete, fail
 from stepless.core.start import begin, wait, work
 from stepless.core.state import Instance, State, Status, is_effect, scopes
@@ -56,12 +56,12 @@ def decide(
     room_ms: int | None = None,
     steps: int | None = None,
 ) -> Decision:
-    """Takes facts in order and answers what follows from them; `state` is afterwards what folding the events makes it.
+    """Takes facts in order and returns the decision that follows from them. Afterwards `state` includes the decision's events.
 
-    `env` holds the values that `${NAME}` reads; `capacity` bounds how many attempts run at once and `room_ms` how
-    long the timeout of one that begins may be (None: no bound); what does not fit is queued. A decision whose evaluations took
-    more than `steps` (None: no bound) takes all facts and leaves the rest to the next one: it is not `over` then. A fact that
-    comes too late (a closed attempt, a settled pause, a run that is over) changes nothing. Raises nothing but `EngineBug`.
+    `env` holds the values of `${NAME}`. `capacity` limits how many attempts run at once, and `room_ms` the timeout of an attempt
+    that begins (None: no limit); attempts beyond these limits are queued. A decision whose evaluations take more than `steps`
+    (None: no limit) takes all facts and leaves the remaining work to the next decision: it is then not `over`. A late fact (for a
+    closed attempt, a settled pause, an ended run) changes nothing. Raises only `EngineBug`.
     """
     decision = Decision(state, now_ms, env, capacity, room_ms)
     for fact in facts:
@@ -77,8 +77,8 @@ def decide(
 
 
 def _advance(decision: Decision, steps: int | None) -> None:
-    """Looks at everything that changed until nothing is left to look at, or the steps are used up. A run that halts is decided
-    in one piece: what was ready in the same instant is told apart by that."""
+    """Works through the agenda until it is empty or the steps are used up. A halting run is decided in one piece, because
+    `last_starts` must hold exactly what was ready at the instant of the halt."""
     state = decision.state
     agenda = state.agenda
     while True:
@@ -89,7 +89,7 @@ def _advance(decision: Decision, steps: int | None) -> None:
         elif agenda:
             if steps is not None and decision.spent > steps and not state.halting:
                 return
-            _look_at(decision, agenda.popleft())
+            _examine(decision, agenda.popleft())
             if state.halting and decision.last_starts is None:
                 decision.last_starts = frozenset(agenda)
         elif state.halting and halt(decision):
@@ -99,7 +99,7 @@ def _advance(decision: Decision, steps: int | None) -> None:
 
 
 def _start_queued(decision: Decision) -> bool:
-    """Gives a free slot to the instance that has waited longest. False when there is none to give."""
+    """Gives a free slot to the instance that has waited longest. False when no slot is free."""
     state = decision.state
     instance = state.ready[0]
     if state.halting or state.held is not None or (is_effect(instance) and not decision.admits(instance)):
@@ -110,12 +110,12 @@ def _start_queued(decision: Decision) -> bool:
     return True
 
 
-def _look_at(decision: Decision, instance: Instance) -> None:
+def _examine(decision: Decision, instance: Instance) -> None:
     if instance.status is Status.PENDING:
         _decide_pending(decision, instance)
     elif instance.status is Status.RUNNING:
         if instance.answer is not None:
-            go_on(decision, instance)
+            complete_resumed(decision, instance)
         elif instance.turns is not None:
             advance_container(decision, instance)
 
@@ -135,14 +135,14 @@ def _decide_pending(decision: Decision, instance: Instance) -> None:
         case Verdict.SKIP_FAILED:
             decision.emit(EventType.NODE_SKIPPED, instance, {"reason": "upstream_failure"})
         case Verdict.FAIL:
-            message = "what it needs from upstream failed"
+            message = "an upstream node that it needs failed"
             causes = tuple(causes_behind(instance))
             fail(decision, instance, Failure("upstream", "upstream_failure", message, "upstream", causes=causes))
 
 
 def _may_start(decision: Decision, instance: Instance) -> bool:
-    """Nothing new starts in a run that halts, but what became ready in the same instant as the halt: document order must not
-    decide between the two."""
+    """Whether an instance may start. A halting run starts nothing new, except instances that became ready at the instant of the
+    halt, so that the result does not depend on document order."""
     return not decision.state.halting or (decision.last_starts is not None and instance in decision.last_starts)
 
 
@@ -150,7 +150,7 @@ def _may_start(decision: Decision, instance: Instance) -> bool:
 
 
 def _attempt(decision: Decision, instance_id: str, attempt: int) -> Instance | None:
-    """The instance whose attempt this is, if that attempt is still open (else it is a stale attempt)."""
+    """The instance of this attempt, if the attempt is still open; None for a stale attempt."""
     instance = decision.state.running.get(instance_id)
     return instance if instance is not None and instance.attempt == attempt else None
 
@@ -198,8 +198,8 @@ def _expired(decision: Decision, fact: Expired) -> None:
 
 
 def _recovered(decision: Decision, fact: Recovered) -> None:
-    """Started and not settled: runs again with the same token, or fails where running twice is worse than not knowing. An
-    instance that is cut off again and again fails too: its next attempt would end as the former ones did."""
+    """Handles the attempts that started and did not settle. Each runs again with the same token, or fails if the node is marked
+    at-most-once. An instance that was cut off too often fails too: its next attempt would probably end in the same way."""
     state = decision.state
     cut_off = list(state.running.values())
     decision.emit_run(EventType.RUN_RECOVERED, {"instances": [instance.id for instance in cut_off]})
@@ -208,7 +208,7 @@ def _recovered(decision: Decision, fact: Recovered) -> None:
             failure = Failure("outcome_unknown", "outcome_unknown", "the attempt was cut off; whether it took effect is unknown")
             attempt_failed(decision, instance, failure, 1.0)
         elif state.recoveries[instance.id] > (most := max(instance.node.retry.attempts, MAX_RECOVERIES)):
-            message = f"the process ended during an attempt, and again during each of {most} repetitions of it"
+            message = f"the process ended during the attempt and during each of its {most} repetitions"
             attempt_failed(decision, instance, Failure("crashed", "crashed", message), 1.0)
         else:
             work(decision, instance)
@@ -217,12 +217,12 @@ def _recovered(decision: Decision, fact: Recovered) -> None:
 
 
 def is_cut_off(state: State) -> bool:
-    """Whether a loaded run has anything under way that nobody works on: then the first fact is `Recovered`."""
+    """Whether a loaded run has attempts that no process works on: its first fact must then be `Recovered`."""
     return bool(state.running) or (not state.ended and bool(_cut_between(state)))
 
 
 def _cut_between(state: State) -> list[Instance]:
-    """Pure instances whose start was committed and whose end was not: the log was cut between two of its batches."""
+    """Pure instances whose start was committed and whose end was not: the log ended between two batches of one decision."""
     return [
         instance
         for scope in scopes(state)

@@ -1,4 +1,4 @@
-"""A decision in the making: the events that were decided, folded at once, and what is to be done once they are committed."""
+"""Collects one decision: its events, each folded at once, and the effects to run after their commit."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from stepless.model.json import JSON
 from stepless.model.steps import TOO_MUCH
 
 Render: TypeAlias = Callable[[Node, Mapping[str, JSON]], Mapping[str, JSON]]
-"""From a tool and the arguments of a call to the tool's parameters. Raises `SteplessError`."""
+"""Renders a tool's parameters for the arguments of a call. Raises `SteplessError`."""
 
 
 @dataclass(slots=True)
 class Dispatch:
-    """Run one attempt, once the decision is committed. Never changed after it was made. `params` are rendered, secrets included:
-    never log them. `render` fills in the parameters of one of the node's tools, for the arguments of a call. `nulls` are the
-    references in `params` that are null."""
+    """An order to run one attempt after the decision is committed. Immutable. `params` are rendered and include secrets: never
+    log them. `render` renders the parameters of one of the node's tools for the arguments of a call. `nulls` are the references
+    in `params` that are null."""
 
     instance: Instance
     id: str
@@ -36,12 +36,15 @@ class Dispatch:
 
 
 class Decision:
-    """What `decide` answers.
+    """The result of `decide`.
 
-    `events` are in log order and already folded into `state`. After they are committed: tell the attempts in `aborts`
-    (instance ids) to stop, run the other `dispatches` in order, and claim the deadline of every pause in `expiries` (instance
-    ids), coming back with `Expired` for those that were won; and tell people of the pauses in `notices`, coming back with
-    `Noticed`. A decision that was cut is not `over`: once its events are committed, decide again, with whatever has come since.
+    `events` are in log order and already folded into `state`. After their commit, the runner
+
+    * stops the attempts in `aborts` (instance ids) and runs the other `dispatches` in order,
+    * claims the deadline of every pause in `expiries` (instance ids), and passes `Expired` to the core for each claim it wins,
+    * sends a notice for every pause in `notices` (instance ids), and passes `Noticed` to the core.
+
+    A decision that was cut is not `over`: after its events are committed, the runner decides again, with any new facts.
     """
 
     __slots__ = ("state", "now_ms", "env", "capacity", "room_ms", "events", "dispatches", "aborts", "expiries",
@@ -62,11 +65,11 @@ class Decision:
         self.notices: list[str] = []
         self.start_failures: dict[Instance, tuple[str, str]] = {}  # code and message
         self.spent = 0  # steps of evaluation
-        # what was ready in the very moment that halted the run; None until then
+        # the instances that were ready at the instant of the halt; None before a halt
         self.last_starts: frozenset[Instance] | None = frozenset() if state.halting else None
 
     def admits(self, instance: Instance) -> bool:
-        """Whether an attempt of this instance may begin now: a slot is free and its timeout fits."""
+        """Whether an attempt of this instance may begin now: a slot is free and its timeout is short enough."""
         if self.capacity is not None and len(self.state.running) >= self.capacity:
             return False
         return self.room_ms is None or instance.node.timeout_ms <= self.room_ms
@@ -99,7 +102,7 @@ class Decision:
         apply(self.state, event, None)
 
     def _log_notes(self) -> None:
-        """What folding noticed becomes `node.log`; a failed start is kept for whoever is starting the node."""
+        """Logs the notes of folding as `node.log`. A failed start is kept in `start_failures`, which `start.work` reads."""
         notes, self.state.notes = self.state.notes, []
         for code, instance, detail in notes:
             if code == LATE_ARRIVAL:
@@ -107,20 +110,20 @@ class Decision:
             elif code == VARIABLE_CONFLICT:
                 self.emit(EventType.NODE_LOG, instance, {"code": code, "level": "warning", "name": detail})
             else:
-                told = detail if code == TOO_MUCH else f"branches disagree about the variable {detail}"
-                self.start_failures[instance] = (code if code == TOO_MUCH else VARIABLE_CONFLICT, told)
+                message = detail if code == TOO_MUCH else f"branches disagree about the variable {detail}"
+                self.start_failures[instance] = (code if code == TOO_MUCH else VARIABLE_CONFLICT, message)
 
-    def _without_secrets(self, data: Mapping[str, Any], *, told: bool = True, given: bool = False) -> Mapping[str, Any]:
-        """A payload with every secret masked, wherever people or programs could have put one; the engine's own words and
-        numbers stay, even where a secret happens to be one of them. `told` says that its `message` is a failure's, `given`
-        that its numbers come from people or programs."""
+    def _without_secrets(self, data: Mapping[str, Any], *, failure: bool = True, given: bool = False) -> Mapping[str, Any]:
+        """A payload with every secret masked where a user or program could have put one. The engine's own words and numbers stay,
+        even if a secret is equal to one of them. `failure` says that `message` is a failure's message, `given` that the numbers
+        come from users or programs."""
         shown: dict[str, Any] = {}
         for key, value in data.items():
             if key in _OWN_WORDS:
                 shown[key] = value
             elif key in _OWN_OBJECTS and isinstance(value, Mapping):
-                shown[key] = self._without_secrets(value, told=key == "error", given=key in _GIVEN)
-            elif key == "message" and told and isinstance(value, str):
+                shown[key] = self._without_secrets(value, failure=key == "error", given=key in _GIVEN)
+            elif key == "message" and failure and isinstance(value, str):
                 shown[key] = self.mask.message(value)
             elif key == "violations":
                 shown[key] = [self.mask.message(violation) for violation in value]
@@ -136,5 +139,5 @@ _GIVEN = frozenset({"inputs", "output", "answer", "item", "variables", "response
 
 
 def iso(at_ms: int) -> str:
-    """An instant as people and JSON Schema write it: UTC, milliseconds."""
+    """An instant in ISO 8601, as JSON Schema's `date-time`: UTC, with milliseconds."""
     return datetime.fromtimestamp(at_ms / 1000, UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")

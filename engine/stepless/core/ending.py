@@ -1,8 +1,8 @@
-"""How things end before their time, and how the run ends at all: losers, cancel, deadline, guards, halt, status
+"""Ends instances early, and ends the run: losers, cancel, deadline, guards, halt, final status
 (docs/semantics.md#how-a-run-ends, docs/semantics.md#cancel).
 
-A wish to end is always in the log before the first thing is ended, so that a crash in between leaves nothing half-ended:
-whoever loads the run next goes on sweeping.
+The log records a request to end before the first instance is ended. After a crash in between, the process that loads the run next
+ends the remaining instances.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ def request_cancel(decision: Decision, by: str | None, reason: str | None) -> No
 
 
 def sweep_losers(decision: Decision) -> None:
-    """Ends what only leads to a join that has started, or has settled without."""
+    """Ends the losers of joins that have started, or have settled without starting."""
     joins, decision.state.sweeps = decision.state.sweeps, []
     for join in joins:
         reason = SATISFIED if join.index else UNSATISFIED
@@ -49,7 +49,7 @@ def _end_scope(decision: Decision, scope: Scope, reason: str, *, skip_undispatch
 
 
 def _end(decision: Decision, instance: Instance, reason: str, *, skip_undispatched: bool) -> None:
-    """Ends one instance, what runs inside it first."""
+    """Ends one instance, after the instances inside it."""
     if instance.settled:
         return
     if instance.status in (Status.PENDING, Status.QUEUED):
@@ -65,8 +65,8 @@ def _end(decision: Decision, instance: Instance, reason: str, *, skip_undispatch
 
 
 def halt(decision: Decision) -> bool:
-    """Nothing new is dispatched any more: waiting ends now, the rest once what is in flight has drained, or now as well under
-    `on_failure: cancel`. True when it decided anything."""
+    """Continues a halt, in which nothing new is dispatched. Waiting instances end now. The others end when all attempts in
+    progress have finished, or now under `on_failure: cancel`. True when this decided anything."""
     state = decision.state
     if state.halting == "run_failed" and state.graph.on_failure is OnFailure.CANCEL:
         unsettled = state.root.unsettled > 0
@@ -82,13 +82,13 @@ def halt(decision: Decision) -> bool:
 
 
 def conclude(decision: Decision) -> None:
-    """The last word of a decision: the run's end, or whether it is paused."""
+    """Completes a decision: ends the run if everything has settled, or updates whether it is paused."""
     state = decision.state
     if state.root.unsettled == 0:
         _end_run(decision)
         return
     if not (state.running or state.waiting or state.backing_off or state.ready or state.held is not None):
-        _fail_run(decision, "stalled", "nothing is left that could go on; please report this")
+        _fail_run(decision, "stalled", "no node can continue; please report this")
         sweep_run(decision)
         _end_run(decision)
         return
@@ -103,8 +103,8 @@ def conclude(decision: Decision) -> None:
 
 
 def fail_without_progress(decision: Decision) -> None:
-    """Fails a run that invocations hand over to each other without any of them getting anything done."""
-    message = f"{decision.state.idle_hops} hand-overs in a row in which no attempt ended and no node settled"
+    """Fails a run that invocations hand over to each other repeatedly without progress."""
+    message = f"no attempt ended and no node settled in {decision.state.idle_hops} consecutive hand-overs"
     queued = next((instance for instance in decision.state.ready if is_effect(instance)), None)
     if queued is not None:
         message += f"; {queued.id} is next, and its timeout of {queued.node.timeout_ms} ms may not fit into an invocation"
@@ -138,13 +138,13 @@ def _end_run(decision: Decision) -> None:
 
 
 def _summary(state: State) -> dict[str, JSON]:
-    """What a reader would have to fold the log of a long run for."""
-    told: dict[str, JSON] = {"steps": state.steps, "usage": dict(state.usage or {}), "variables": variables(state)}
-    return told | ({"output": outputs(state)} if state.response is None else {"response": dict(state.response)})
+    """A summary of a long run, so that readers need not fold its log."""
+    facts: dict[str, JSON] = {"steps": state.steps, "usage": dict(state.usage or {}), "variables": variables(state)}
+    return facts | ({"output": outputs(state)} if state.response is None else {"response": dict(state.response)})
 
 
 def final_status(state: State) -> RunStatus:
-    """timed_out > failed > cancelled > completed."""
+    """The run's status by precedence: timed_out > failed > cancelled > completed."""
     if state.ending == "run_timed_out":
         return RunStatus.TIMED_OUT
     if state.root.bad or state.ending == "run_failed":
@@ -153,12 +153,12 @@ def final_status(state: State) -> RunStatus:
 
 
 def variables(state: State) -> dict[str, JSON]:
-    """The run's variables so far, as they leave its last nodes; of several values that stand side by side the last."""
+    """The run's variables so far, as its last nodes left them; of several concurrent values, the last."""
     return {name: cell.value for name, cell in outgoing_cells(state.root, lambda expression, values: values[-1]).items()}
 
 
 def outputs(state: State) -> JSON:
-    """The run's output so far: a respond's body, else leaf → output of the completed leaves in document order."""
+    """The run's output so far: the body of its `respond`, else {leaf: output} of the completed leaves in document order."""
     if state.response is not None:
         return state.response.get("body")
     leaves = (state.root.instances[position] for position in state.graph.root.leaves)

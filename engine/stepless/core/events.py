@@ -1,4 +1,4 @@
-"""Events: what happened, in order. The list of types is closed; the log is nothing but these."""
+"""Defines the events of a run and their types. The list of types is closed, and the log consists of events only."""
 
 from __future__ import annotations
 
@@ -46,11 +46,11 @@ NODE_ENDS = NODE_FAILURES | {EventType.NODE_COMPLETED, EventType.NODE_CANCELLED,
 
 @dataclass(slots=True)
 class Event:
-    """One event. Never changed after it was made.
+    """One event. Immutable after its creation.
 
     `sequence` starts at 1 and rises by one without a gap; `at_ms` is the instant of the decision; `instance` is the node
-    instance it is about, or "" for the run; `parent` is the sequence number of the event that led to it, 0 when none did.
-    `data` is the payload without what the fields already say; its keys are those of docs/semantics.md#events.
+    instance that the event is about, or "" for the run; `parent` is the sequence number of the event that caused it, 0 for none.
+    `data` is the payload without the values of these fields; docs/semantics.md#events lists its keys.
     """
 
     sequence: int

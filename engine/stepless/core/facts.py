@@ -1,4 +1,4 @@
-"""Facts: what the world tells the core. Each is a value; time and chance come in with it."""
+"""Defines the facts that the core receives from outside. Each is a value, and carries any time or random number with it."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ _NOTHING: Final[Mapping[str, Any]] = MappingProxyType({})
 
 
 class Begin(NamedTuple):
-    """The run's first fact. `meta` is what people attach to it: trigger, tags, parent. `reused` maps node ids of the document
-    to what they put out in a former run (the payload of their `node.completed`): they complete with that instead of running.
-    `holds` were asked for before the run began, so that it begins held.
+    """The run's first fact. `meta` is attached by the caller: trigger, tags, parent. `reused` maps node ids of the document to
+    their result in an earlier run (the payload of `node.completed`): these nodes complete with it instead of running.
+    `holds` were requested before the run began, so that it begins held.
     """
 
     inputs: JSON = None
@@ -26,8 +26,7 @@ class Begin(NamedTuple):
 
 
 class Completed(NamedTuple):
-    """An attempt answered. `usage` counts input_tokens and output_tokens where there were
-    any."""
+    """An attempt completed. `usage` counts input_tokens and output_tokens, where there were any."""
 
     instance: str
     attempt: int
@@ -36,9 +35,9 @@ class Completed(NamedTuple):
 
 
 class Failure(NamedTuple):
-    """Why an attempt failed. `cause` is what `retry_on` lists; `code` is shown and routed on; `family` is one of
-    processing, execution, policy, upstream, timeout. `exception` is what `raised.told` says of the exception in author code
-    behind it; `phase` tells of a moderation what was flagged, `input` or `output`."""
+    """Why an attempt failed. `cause` is matched against `retry_on`; `code` is shown and routed on; `family` is one of
+    processing, execution, policy, upstream, timeout. `exception` is the description by `raised.described` of the exception in
+    author code that caused it. For a moderation, `phase` says what was flagged: `input` or `output`."""
 
     cause: str = "provider_error"
     code: str = ""
@@ -51,8 +50,8 @@ class Failure(NamedTuple):
 
 
 class Failed(NamedTuple):
-    """An attempt failed, timed out included. `chance` in [0, 1] is drawn once by the caller and recorded: the jitter. `usage`
-    is what it used up all the same."""
+    """An attempt failed or timed out. The caller draws `chance` in [0, 1] once, and it is recorded: the jitter. `usage` is what
+    the attempt used nevertheless."""
 
     instance: str
     attempt: int
@@ -62,7 +61,7 @@ class Failed(NamedTuple):
 
 
 class Suspended(NamedTuple):
-    """An attempt ended by waiting for somebody else."""
+    """An attempt ended in a pause."""
 
     instance: str
     attempt: int
@@ -70,8 +69,8 @@ class Suspended(NamedTuple):
 
 
 class Answered(NamedTuple):
-    """A pause was answered; the caller made sure that this is the one answer that counts. `at_ms` is when the person decided;
-    None stands for the instant at which the core is told."""
+    """A pause was answered. The caller has ensured that this is the winning answer. `at_ms` is when the person decided; None
+    stands for the instant of the core's decision."""
 
     instance: str
     handle: str
@@ -81,13 +80,13 @@ class Answered(NamedTuple):
 
 
 class Expired(NamedTuple):
-    """A pause's deadline passed, and the deadline won against every answer."""
+    """A pause's deadline passed before any answer won."""
 
     instance: str
 
 
 class ChildChanged(NamedTuple):
-    """A child run paused, went on or ended. `status` is a run status; `output` and `error` are those of its end."""
+    """A child run paused, resumed or ended. `status` is a run status; `output` and `error` are those of its end."""
 
     instance: str
     status: str
@@ -97,7 +96,7 @@ class ChildChanged(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Tick:
-    """Time has passed: everything due at the decision's instant happens."""
+    """Time has passed: everything that is due at the decision's instant happens."""
 
 
 class CancelRequested(NamedTuple):
@@ -106,7 +105,7 @@ class CancelRequested(NamedTuple):
 
 
 class HoldChanged(NamedTuple):
-    """Somebody holds the run, or releases it. `number` counts these from 1, in the order in which they were accepted."""
+    """An operator holds the run or releases it. `number` counts these facts from 1, in the order of their acceptance."""
 
     number: int
     held: bool
@@ -116,17 +115,17 @@ class HoldChanged(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Recovered:
-    """This process took the run over from one that is gone: what was started and not settled is under way nowhere."""
+    """This process took the run over from a process that died: no process runs the attempts that had started and not settled."""
 
 
 class Continued(NamedTuple):
-    """The run goes on in another invocation. `hops` counts them."""
+    """The run continues in another invocation. `hops` counts them."""
 
     hops: int
 
 
 class Logged(NamedTuple):
-    """A node said something to people."""
+    """A node logged a line."""
 
     instance: str
     attempt: int
@@ -134,8 +133,8 @@ class Logged(NamedTuple):
 
 
 class Streamed(NamedTuple):
-    """A piece of a node's output: text, or media {type, url, mime} without. The core numbers the pieces, so that a new attempt or
-    process goes on counting."""
+    """A piece of a node's output: text, or media {type, url, mime} with an empty text. The core numbers the pieces, so that a
+    new attempt or process continues the count."""
 
     instance: str
     attempt: int
@@ -144,7 +143,7 @@ class Streamed(NamedTuple):
 
 
 class Noticed(NamedTuple):
-    """A notice of a pause was sent, or was not: then `fault` says why. `number` counts those before it that arrived."""
+    """A notice of a pause was sent, or failed: `fault` then says why. `number` counts the notices sent before it."""
 
     instance: str
     number: int

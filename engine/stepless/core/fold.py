@@ -1,9 +1,8 @@
-"""state + event → state. The only code that changes a state.
+"""Applies an event to a state: state + event → state. No other code changes a state.
 
-Deciding folds every event in the moment in which it makes it; loading folds the same events from the log. Both therefore
-come to the same state, always, and a snapshot is nothing but a cache of it. Nothing here decides: what a settled instance
-does to its targets (docs/semantics.md#branches) and a settled turn to its container (docs/semantics.md#containers) are
-consequences, the same every time.
+A decision folds each event as soon as it creates it, and loading a run folds the same events from the log. Both therefore reach
+the same state, and a snapshot is only a cache of it. Folding decides nothing. The effect of a settled instance on its targets
+(docs/semantics.md#branches) and of a settled turn on its container (docs/semantics.md#containers) is deterministic.
 
 Folding takes constant time per event, plus the out-degree of the instance that settled.
 """
@@ -47,34 +46,34 @@ VARIABLE_CONFLICT = "variable_conflict"
 
 
 def fold(state: State, event: Event) -> None:
-    """Applies the next event of the log. Raises `EngineBug` when it is not the next one."""
+    """Applies the next event of the log. Raises `EngineBug` when the sequence number is not the next one."""
     if event.sequence != state.sequence + 1:
         raise EngineBug(f"event {event.sequence} after event {state.sequence}", place=state.run_id)
     apply(state, event, subject(state, event))
 
 
 def subject(state: State, event: Event) -> Instance | None:
-    """The instance that an event is about; None for the run's own events, and for what is said about an instance after the
-    last node of its turn has settled: then the turn is gone. Raises `EngineBug` for an instance that cannot exist."""
+    """The instance that an event is about. None for the run's own events, and for a log line of an instance whose turn has ended
+    and was removed. Raises `EngineBug` for an instance that cannot exist."""
     if event.type is EventType.NODE_LOG:
         return state.find(event.instance)
     return state.get(event.instance) if event.instance else None
 
 
 def apply(state: State, event: Event, instance: Instance | None) -> None:
-    """`fold` for those who hold the instance already."""
+    """`fold` for a caller that already has the instance."""
     state.sequence = event.sequence
     if instance is None:
-        _RUN_FOLDS.get(event.type, _nothing_of_run)(state, event)
+        _RUN_FOLDS.get(event.type, _ignore_of_run)(state, event)
     else:
-        _NODE_FOLDS.get(event.type, _nothing)(state, instance, event)
+        _NODE_FOLDS.get(event.type, _ignore)(state, instance, event)
 
 
 # -- the run ----------------------------------------------------------------------------------------------------------
 
 
-def _nothing_of_run(state: State, event: Event) -> None:
-    """Events that only tell: heartbeat."""
+def _ignore_of_run(state: State, event: Event) -> None:
+    """Events that do not change the state: heartbeat."""
 
 
 def _run_started(state: State, event: Event) -> None:
@@ -109,7 +108,7 @@ def _run_status(state: State, event: Event) -> None:
 
 
 def _hold_changed(state: State, event: Event) -> None:
-    """Containers are looked at again after a release: their next turns, or their ends, have waited."""
+    """Holds or releases the run. A release puts the containers back on the agenda: their next turns or their ends had to wait."""
     state.holds += 1
     if event.data["held"]:
         state.held = {"by": event.data.get("by"), "reason": event.data.get("why"), "at": event.at_ms}
@@ -143,8 +142,8 @@ def _run_continued(state: State, event: Event) -> None:
 # -- nodes ------------------------------------------------------------------------------------------------------------
 
 
-def _nothing(state: State, instance: Instance, event: Event) -> None:
-    """Events that only tell: log, contract.violated, moderation.flagged, loop.completed."""
+def _ignore(state: State, instance: Instance, event: Event) -> None:
+    """Events that do not change the state: log, contract.violated, moderation.flagged, loop.completed."""
 
 
 def _queued(state: State, instance: Instance, event: Event) -> None:
@@ -189,14 +188,13 @@ def _first_start(state: State, instance: Instance, event: Event) -> None:
 
 
 def _bring_variables(state: State, instance: Instance, event: Event) -> None:
-    """From its branches. Where nothing was written, an instance sees what its scope began with."""
-
+    """Gives an instance the variables of its taken branches. Without any writes it keeps those of its scope."""
     custom = Merging(state, instance, event.at_ms)
     try:
         instance.cells, conflicts = incoming_cells(instance, custom)
         state.notes.extend((VARIABLE_CONFLICT, instance, name) for name in conflicts)
     except (VariableConflict, ExpressionError) as error:
-        # the decision that follows is a failure; it still reads the variables of one of its branches
+        # the decision fails this instance next; until then it reads the variables of one of its branches
         sources = instance.scope.instances
         views = [source.cells for branch in instance.node.branches if (source := sources[branch]) is not None]
         instance.cells = merge_cells(views, instance.scope, Join(need=1), custom)[0]
@@ -247,7 +245,7 @@ def _resumed(state: State, instance: Instance, event: Event) -> None:
 
 
 def _spend(state: State, event: Event) -> None:
-    """What was reused another run has paid."""
+    """Adds an attempt's usage to the run's. A reused result costs nothing: another run has paid for it."""
     if state.usage is not None and not event.data.get("reused"):
         state.usage = added(state.usage, event.data["usage"])
 
@@ -290,7 +288,7 @@ def _completed(state: State, instance: Instance, event: Event) -> None:
 
 
 def _enclosing_turn(scope: Scope) -> Scope:
-    """The turn of the innermost loop around: the branches of a parallel are no turns."""
+    """The turn of the innermost enclosing loop. The branches of a parallel are not turns."""
     owner = scope.owner
     while owner is not None and owner.node.container is not None and owner.node.container.parallel:
         scope = owner.scope
@@ -299,7 +297,7 @@ def _enclosing_turn(scope: Scope) -> Scope:
 
 
 def _leave_container(state: State, instance: Instance, turns: Turns, event: Event) -> None:
-    """Variables that the body wrote now belong to the container."""
+    """Makes the container the writer of the variables that its body wrote."""
     try:
         cells, conflicts = exit_cells(instance, turns, Merging(state, instance, event.at_ms, decided=True))
     except (VariableConflict, ExpressionError):
@@ -318,7 +316,7 @@ def _failed(state: State, instance: Instance, event: Event) -> None:
     if "usage" in event.data:
         _spend(state, event)
     note_failure(instance.scope, instance)
-    _let_losers_go(state, instance)
+    _release_losers(state, instance)
     settled(state, instance, event)
 
 
@@ -326,12 +324,12 @@ def _skipped(state: State, instance: Instance, event: Event) -> None:
     instance.status = Status.SKIPPED
     instance.reason = event.data["reason"]
     if instance.reason == "upstream_failure":
-        _let_losers_go(state, instance)
+        _release_losers(state, instance)
     settled(state, instance, event)
 
 
-def _let_losers_go(state: State, instance: Instance) -> None:
-    """A join that settles without having started needs none of its branches any more."""
+def _release_losers(state: State, instance: Instance) -> None:
+    """Ends the losers of a join that settles without starting: it no longer needs any of its branches."""
     if instance.node.join.rule.losers == "cancel" and not instance.index:
         state.sweeps.append(instance)
 
@@ -363,7 +361,7 @@ def _loop_started(state: State, instance: Instance, event: Event) -> None:
 def _loop_next(state: State, instance: Instance, event: Event) -> None:
     turns, container = instance.turns, instance.node.container
     if turns is None or container is None:
-        raise EngineBug("a turn of what is no container", place=event.instance)
+        raise EngineBug("a turn of a node that is not a container", place=event.instance)
     index = event.data["index"]
     item = turns.items[index] if turns.items is not None else None
     scope = Scope(container.body, instance, index, item, turns.cells, event.at_ms)

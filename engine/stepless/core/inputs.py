@@ -1,4 +1,4 @@
-"""What a node is given: the values that its taken edges carry, merged by param in edge order (docs/semantics.md#inputs,
+"""Merges the inputs of a node: the values that its taken edges carry, by param, in edge order (docs/semantics.md#inputs,
 docs/semantics.md#edge-order)."""
 
 from __future__ import annotations
@@ -14,9 +14,9 @@ from stepless.model.policies import Merge
 
 
 def merged_inputs(state: State, instance: Instance) -> dict[str, JSON]:
-    """Merged value by param; a param of which nothing arrived is missing.
+    """The merged value of each param, without the params that received nothing.
 
-    An entry of the document is given the run's inputs as `input`; an entry of a body the turn's item, or the container's
+    An entry of the document receives the run's inputs as `input`. An entry of a body receives the turn's item, or the container's
     own input where the turns have no items.
     """
     node = instance.node
@@ -43,7 +43,7 @@ _SENDERS: Collection[Status] = frozenset({Status.COMPLETED, Status.FAILED})
 
 
 def entry_input(state: State, scope: Scope) -> JSON:
-    """What an entry of this scope finds under `input`."""
+    """The value of `input` for an entry of this scope."""
     owner = scope.owner
     if owner is None:
         return state.inputs
@@ -52,7 +52,7 @@ def entry_input(state: State, scope: Scope) -> JSON:
 
 
 def _with_defaults(instance: Instance, param: Param, values: list[tuple[Edge, JSON]]) -> list[tuple[Edge, JSON]]:
-    """`values` with the default in place of every dead branch, once per branch and param, still in edge order."""
+    """`values` plus the default for every dead branch, once per branch and param, in edge order."""
     dead: dict[int, Edge] = {}
     for edge in param.edges:
         source = instance.scope.instances[edge.source]
@@ -75,5 +75,5 @@ def _merge(param: Param, values: list[tuple[Edge, JSON]], scope: Scope) -> JSON:
 
 
 def as_text(value: JSON) -> str:
-    """A value inside longer text: text as it is, anything else as JSON."""
+    """A value inside a longer text: a text unchanged, any other value as JSON."""
     return value if isinstance(value, str) else dumps(value, ensure_ascii=False, separators=(",", ":"))

@@ -1,8 +1,8 @@
-"""Secrets in texts, replaced by `***`: as they are, and as programs write them down (JSON, JSON within JSON, URLs, Python's
-quotes, base64). A number whose text is a secret is replaced, too.
+"""Replaces secrets in texts by `***`: verbatim, and in common encodings (JSON, nested JSON, URLs, Python quotes, base64). Also
+replaces a number whose text is a secret.
 
-Only whole secrets are looked for in data, since data must not change by chance. In messages, which people read and which are cut
-to a length, the beginning of a secret is enough.
+In data, only whole secrets are replaced, so that data does not change by chance. Messages are cut to a length, so the beginning
+of a secret is replaced there too.
 """
 
 from __future__ import annotations
@@ -16,10 +16,10 @@ from typing import Any, Final
 from stepless.limits import MAX_INTEGER_BITS, MIN_ENCODED_SECRET_BYTES, MIN_SECRET_CHARACTERS
 
 HIDDEN: Final = "***"
-_BEGINNING: Final = 8  # characters of a secret that give it away in a message: fewer are a common prefix (`sk-live`) or a word
+_BEGINNING: Final = 8  # characters of a secret that are masked in a message: fewer are a common prefix (`sk-live`) or a word
 _JSON_LEVELS: Final = 4  # a text in JSON, in a text in JSON, and so on
 _WORDS: Final = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._")
-_KEPT_IN_URLS: Final = (  # what writers of URLs leave as it is
+_KEPT_IN_URLS: Final = (  # the characters that each URL encoder leaves unchanged
     _WORDS | frozenset(b"~"),  # RFC 3986, Python's quote(safe="")
     _WORDS | frozenset(b"~/"),  # Python's quote
     _WORDS | frozenset(b"~!*'()"),  # JavaScript's encodeURIComponent
@@ -29,7 +29,7 @@ _KEPT_IN_URLS: Final = (  # what writers of URLs leave as it is
 
 
 class Mask:
-    """Hides the secrets it was made for. Values shorter than MIN_SECRET_CHARACTERS are no secrets. Shows none of them itself."""
+    """Masks a set of secrets. Ignores values shorter than MIN_SECRET_CHARACTERS. Its `repr` shows no secret."""
 
     __slots__ = ("_forms", "_numbers")
 
@@ -49,16 +49,16 @@ class Mask:
         return text
 
     def message(self, text: str) -> str:
-        """`text`, where also what is left of a secret that was cut off is hidden."""
+        """`text` with every secret masked, including the beginning of a secret that was cut off."""
         text = self.text(text)
         for form in self._forms:
-            least = form.find("://") + 3 + _BEGINNING if "://" in form else _BEGINNING  # `https://` gives nothing away
+            least = form.find("://") + 3 + _BEGINNING if "://" in form else _BEGINNING  # `https://` is not secret
             if len(form) > least:
                 text = _without_beginning(text, form, least)
         return text
 
     def value(self, value: Any, *, numbers: bool = True) -> Any:
-        """A JSON value with every secret in its texts and keys hidden, and with `numbers` those numbers that are one."""
+        """A JSON value with every secret in its texts and keys masked; with `numbers`, also numbers whose text is a secret."""
         if not self._forms:
             return value
         if isinstance(value, str):
@@ -76,7 +76,7 @@ class Mask:
         return type(value) is int and value.bit_length() <= MAX_INTEGER_BITS and str(value) in self._numbers
 
     def held(self, text: str) -> int:
-        """How many characters at the end of a stream's text may be the beginning of a secret: hold them back until more comes."""
+        """How many characters at the end of a streamed text may begin a secret: hold them back until more text arrives."""
         longest = max((len(form) for form in self._forms), default=1) - 1
         for count in range(min(longest, len(text)), 0, -1):
             end = text[-count:]
@@ -87,7 +87,7 @@ class Mask:
 
 @lru_cache(maxsize=64)
 def mask_for(secrets: frozenset[str]) -> Mask:
-    """The mask of these secrets, made once: a run asks for it at every turn."""
+    """The mask of these secrets, cached: every decision needs it."""
     return Mask(secrets)
 
 
@@ -120,7 +120,7 @@ def _forms(secret: str) -> Iterator[str]:
 
 
 def _as_numbers(secret: str) -> Iterator[str]:
-    """The texts of the number that a secret is, if it is one: as it stands, and as a reader of numbers writes it again."""
+    """If a secret is a number, its texts: as given, and as parsed and formatted again."""
     try:
         number = json.loads(secret)
     except (ValueError, RecursionError):
@@ -130,7 +130,7 @@ def _as_numbers(secret: str) -> Iterator[str]:
 
 
 def _in_base64(data: bytes) -> Iterator[str]:
-    """What is always the same of `data` in base64, whatever stands before and after it (`Basic …` encodes `user:password`)."""
+    """The part of `data` in base64 that does not depend on the bytes around it (`Basic …` encodes `user:password`)."""
     for before, skipped in ((0, 0), (1, 2), (2, 3)):
         whole = (before + len(data)) * 8 // 6
         for encode in (b64encode, urlsafe_b64encode):

@@ -1,8 +1,7 @@
-"""Telling people that a run waits for them (docs/semantics.md#pauses): when they are told, again if it did not reach them, and by
-reminders.
+"""Decides when notices of a pause are due (docs/semantics.md#pauses): the first notice, retries of failed ones, and reminders.
 
-A pause never depends on its notices: it is in the log before the first is sent, and may be answered whatever becomes of them.
-What is in the log about them says when the next is due, so that none is sent again after a crash that was logged as sent.
+A pause never depends on its notices: it is in the log before the first one is sent, and it can be answered even if they all fail.
+The log also records the notices. It determines when the next one is due, so that a crash never repeats a notice logged as sent.
 """
 
 from __future__ import annotations
@@ -23,19 +22,19 @@ _REMINDERS: Final = "reminders_ms"
 
 
 def first_notice_ms(details: Mapping[str, JSON], at_ms: int) -> int | None:
-    """When the first notice of a pause is due; None when nobody is to be told."""
+    """When the first notice of a pause is due; None when the pause has no recipients."""
     return at_ms if details.get(_TARGET) is not None else None
 
 
 def arm_notice(state: State, instance: Instance) -> None:
-    """Puts the next notice of an instance that waits among the timers."""
+    """Arms a timer for the next notice of a waiting instance."""
     wait = instance.wait
     if wait is not None and wait.notice_ms is not None:
         heappush(state.timers, Timer(wait.notice_ms, instance.last_sequence, "notice", instance.id))
 
 
 def fold_log(state: State, instance: Instance, event: Event) -> None:
-    """What a line of the history says about notices; all other lines change nothing."""
+    """Applies a log line about a notice; other log lines change nothing."""
     code, wait = event.data.get("code"), instance.wait
     if wait is None or code not in (NOTIFIED, NOT_NOTIFIED):
         return
@@ -43,11 +42,11 @@ def fold_log(state: State, instance: Instance, event: Event) -> None:
         delay_ms = min(NOTICE_BACKOFF_MS << wait.tries, MAX_NOTICE_BACKOFF_MS)
         instance.wait = wait._replace(tries=wait.tries + 1, notice_ms=event.at_ms + delay_ms)
     else:
-        instance.wait = wait._replace(told=wait.told + 1, tries=0, notice_ms=_reminder_ms(wait))
+        instance.wait = wait._replace(sent=wait.sent + 1, tries=0, notice_ms=_reminder_ms(wait))
     arm_notice(state, instance)
 
 
 def _reminder_ms(wait: Wait) -> int | None:
-    """When the next reminder is due, counted from the beginning of the wait."""
+    """When the next reminder is due. Reminders count from the start of the wait."""
     reminders = wait.details.get(_REMINDERS) or []
-    return wait.since_ms + reminders[wait.told] if wait.told < len(reminders) else None
+    return wait.since_ms + reminders[wait.sent] if wait.sent < len(reminders) else None

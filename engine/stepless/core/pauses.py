@@ -1,8 +1,8 @@
-"""Waiting and going on (docs/semantics.md#pauses): answers, deadlines, timers. Any number of instances wait at once; each goes on
-by itself.
+"""Ends pauses (docs/semantics.md#pauses): by answers, deadlines, timers and child runs. Any number of instances wait at once, and
+each resumes independently.
 
-A run that is held waits as a whole: what is under way ends, and answers, deadlines, timers and the ends of child runs are taken
-as ever, but whatever would start is queued until the run is released.
+In a held run, attempts in progress finish, and answers, deadlines, timers and the ends of child runs are accepted as usual.
+Everything that would start is queued until the run is released.
 """
 
 from __future__ import annotations
@@ -28,20 +28,20 @@ CHILD_ENDS = frozenset({"child_failed", "child_cancelled", "child_timed_out"})
 
 
 def refusal(instance: Instance, handle: str, answer: JSON) -> tuple[str, ...]:
-    """Why an answer does not fit a waiting instance, one sentence each; empty when it does. A refused answer leaves the
-    pause open."""
+    """Why an answer to a waiting instance is invalid, one sentence per reason; empty when it is valid. A refused answer leaves
+    the pause open."""
     wait = instance.wait
     if wait is None or instance.status is not Status.WAITING or wait.reason == "retry_backoff":
-        return (f"{instance.id} waits for no answer",)
+        return (f"{instance.id} is not waiting for an answer",)
     if handle not in wait.exits or handle == TIMEOUT:
         answers = ", ".join(exit for exit in wait.exits if exit != TIMEOUT)
-        return (f"{handle!r} is no answer to {instance.id}; it may be {answers}",)
+        return (f"{handle!r} is not a possible answer to {instance.id}; answer with {answers}",)
     contract = instance.node.answer_contract
     return contract.violations({} if answer is None else answer) if contract is not None else ()
 
 
 def answer_pause(decision: Decision, fact: Answered) -> None:
-    """Takes an answer; one that is late or does not fit changes nothing."""
+    """Takes an answer. A late or invalid answer changes nothing."""
     instance = decision.state.waiting.get(fact.instance)
     if instance is None or refusal(instance, fact.handle, fact.answer):
         return
@@ -56,7 +56,7 @@ def answer_pause(decision: Decision, fact: Answered) -> None:
 
 
 def child_changed(decision: Decision, fact: ChildChanged) -> None:
-    """A child run's news: its end settles the instance that waits for it; its pause makes this run's wait a pause too."""
+    """Takes a child run's new status. Its end settles the instance that waits for it; its pause may pause this run too."""
     instance = decision.state.waiting.get(fact.instance)
     wait = instance.wait if instance is not None else None
     if instance is None or wait is None or wait.reason != SUBRUN:
@@ -74,7 +74,7 @@ def child_changed(decision: Decision, fact: ChildChanged) -> None:
 
 
 def hold_changed(decision: Decision, fact: HoldChanged) -> None:
-    """Holds the run or releases it, each change once and in their order; nothing any more once the run is ending."""
+    """Holds or releases the run. Each change takes effect once, in order. A run that is ending ignores it."""
     state = decision.state
     if state.ending or fact.number != state.holds + 1:
         return
@@ -87,14 +87,15 @@ def hold_changed(decision: Decision, fact: HoldChanged) -> None:
 
 
 def expire_pause(decision: Decision, instance_id: str) -> None:
-    """The deadline won: the pause leaves by its `timeout` exit or, unwired, fails. Silence is never green."""
+    """Expires a pause whose deadline won: it leaves by its `timeout` exit or, if that is not wired, fails. A missing answer never
+    counts as success."""
     instance = decision.state.waiting.get(instance_id)
     if instance is None:
         return
     if TIMEOUT in instance.node.handles:
         _resume(decision, instance, {"handle": TIMEOUT})
     else:
-        fail(decision, instance, Failure(TIMEOUT, "wait_timeout", "nobody answered in time", "timeout"))
+        fail(decision, instance, Failure(TIMEOUT, "wait_timeout", "no answer arrived in time", "timeout"))
 
 
 def _resume(decision: Decision, instance: Instance, data: Mapping[str, JSON]) -> None:
@@ -102,14 +103,14 @@ def _resume(decision: Decision, instance: Instance, data: Mapping[str, JSON]) ->
     decision.emit(EventType.NODE_RESUMED, instance, {**data, "reason": wait.reason if wait is not None else ""})
 
 
-def go_on(decision: Decision, instance: Instance) -> None:
+def complete_resumed(decision: Decision, instance: Instance) -> None:
     """Completes an instance whose resume is in the log."""
     answer = instance.answer or {}
     handle, given = str(answer.get("handle", SOURCE)), answer.get("answer")
     match answer.get("reason"):
         case "human_input":
             fields = given if isinstance(given, dict) else {}
-            at = iso(int(answer.get("decided_at", decision.now_ms)))  # logs of former releases do not say when
+            at = iso(int(answer.get("decided_at", decision.now_ms)))  # logs of earlier releases lack it
             value: JSON = {**fields, "decision": handle, "by": answer.get("by"), "at": at}
         case "timer":
             value = passed_through(merged_inputs(decision.state, instance))
@@ -119,9 +120,9 @@ def go_on(decision: Decision, instance: Instance) -> None:
 
 
 def noticed(decision: Decision, fact: Noticed) -> None:
-    """What became of a notice; nothing any more when the pause is over."""
+    """Logs the result of a notice, unless the pause has ended."""
     instance = decision.state.waiting.get(fact.instance)
-    if instance is None or instance.wait is None or instance.wait.told != fact.number:
+    if instance is None or instance.wait is None or instance.wait.sent != fact.number:
         return
     if fact.fault is None:
         decision.emit(EventType.NODE_LOG, instance, {"code": NOTIFIED, "number": fact.number + 1})
@@ -131,7 +132,7 @@ def noticed(decision: Decision, fact: Noticed) -> None:
 
 
 def tick(decision: Decision) -> None:
-    """Everything that is due at this instant happens, in the order in which it fell due."""
+    """Processes every timer that is due at this instant, in the order of due times."""
     timers = decision.state.timers
     while timers and timers[0].at_ms <= decision.now_ms and not decision.state.ending:
         timer = heappop(timers)
@@ -182,5 +183,5 @@ _DUE = {"retry": _due_retry, "wait": _due_wait, "notice": _due_notice, "join": _
 
 
 def next_due_ms(state: State) -> int | None:
-    """The earliest instant at which time alone changes something; may be too early, never too late."""
+    """The earliest instant at which a timer may be due. May be too early, never too late."""
     return state.timers[0].at_ms if state.timers else None

@@ -1,4 +1,4 @@
-"""Answers references while a node is decided: the core's side of `model.scope.Scope` and `model.kind.Work`
+"""Resolves references while a node is decided: the core's implementation of `model.scope.Scope` and `model.kind.Work`
 (docs/semantics.md#references)."""
 
 from __future__ import annotations
@@ -16,14 +16,14 @@ from stepless.model.steps import Steps
 
 _NOTHING: Mapping[str, JSON] = {}
 _NULL = re.compile(r"\bnull\b")
-DECIDED = 1 << 62  # steps, where a log says how an evaluation ended: it may come from a release with other bounds
+DECIDED = 1 << 62  # steps for an evaluation whose result the log determines: a release with other limits may have written it
 
 
 class Reading(Steps):
-    """The view of one instance at one instant, and the steps that evaluating it may take.
+    """The values that one instance can read at one instant, and the steps that are left for its evaluation.
 
-    `turn` makes `<loop.…>` answer for a turn of the instance itself that does not run yet: what `while` is evaluated in. Without
-    an `env`, as a log is folded, `${NAME}` reads as null.
+    With `turn`, `<loop.…>` reads a turn of the instance itself that has not started yet: `while` is evaluated in it. Without an
+    `env`, as when a log is folded, `${NAME}` reads as null.
     """
 
     __slots__ = ("state", "instance", "inputs", "now_ms", "env", "params", "turn", "cells", "nulls")
@@ -45,7 +45,7 @@ class Reading(Steps):
         self.turn = turn
         self.cells = instance.cells
         self.params: Mapping[str, JSON] = _NOTHING
-        self.nulls: tuple[str, ...] = ()  # the references that were read and are null, as they are written
+        self.nulls: tuple[str, ...] = ()  # the text of each reference that was read as null
         self.left = MAX_EVALUATION_STEPS
 
     @property
@@ -84,8 +84,8 @@ class Reading(Steps):
     # -- by root ----------------------------------------------------------------------------------------------------
 
     def _read_env(self, name: str) -> JSON:
-        """Raises `ConfigError` (secret_missing) for a name without a value, before anything is sent with an empty secret. An
-        entry sends nothing, and its door has judged who may come in."""
+        """Raises `ConfigError` (secret_missing) for a name without a value, so that no request is sent with an empty secret. An
+        entry sends no request, and its trigger has already authenticated the caller."""
         value = self.env.get(name) if self.env is not None else None
         if not value and self.env is not None and self.instance.node.kind.nature is not Nature.ENTRY:
             raise ConfigError(
@@ -95,7 +95,7 @@ class Reading(Steps):
         return value
 
     def _read_name(self, name: str, path: Path) -> JSON:
-        """A node upstream, here or before an enclosing container; or an enclosing container itself."""
+        """Reads an upstream node, in this scope or before an enclosing container, or an enclosing container itself."""
         scope: Scope | None = self.instance.scope
         while scope is not None:
             position = scope.body.positions.get(name)
@@ -140,7 +140,7 @@ class Reading(Steps):
 
 
 def with_nulls(message: str, nulls: Sequence[str]) -> str:
-    """A failure's message; where it is about a null, also which references were null."""
+    """A failure's message; if it is about a null, with the references that were null."""
     if not nulls or _NULL.search(message) is None:
         return message
     names = [f"`{text}`" for text in dict.fromkeys(nulls)]
@@ -173,8 +173,8 @@ _READERS: Mapping[str, Callable[[Reading, Path], JSON]] = {
 
 
 class Merging:
-    """Custom merges of variables where branches meet at one instance: `<input>` is the list of candidates in edge order. All of
-    them share the steps of one node, and those that were `decided` before are taken whatever they cost."""
+    """Evaluates the custom merges of variables at one instance; `<input>` is the list of candidates in edge order. All merges
+    share the steps of one node. Merges that the log has already `decided` have no limit of steps."""
 
     __slots__ = ("_reading",)
 

@@ -1,4 +1,4 @@
-"""How an attempt ends: completion, another attempt, failure (docs/semantics.md#attempts)."""
+"""Ends an attempt: by completion, another attempt or failure (docs/semantics.md#attempts)."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ CONTRACT_CODES = frozenset({"contract_violated", "output_contract_violation"})
 def complete(
     decision: Decision, instance: Instance, outcome: Outcome, *, usage: Mapping[str, int] | None = None, chance: float = 1.0
 ) -> None:
-    """Settles an instance as completed, unless its output breaks its contract or names an exit that does not exist."""
+    """Settles an instance as completed, unless its output violates its contract or it names an exit that does not exist."""
     node = instance.node
     handle = outcome.handle
     if handle is not None and handle != SOURCE and handle not in node.exits:
         known = ", ".join(node.exits)
-        message = f"{handle!r} is none of its exits; they are {known}"
+        message = f"{handle!r} is not one of its exits, which are {known}"
         fail(decision, instance, Failure("unknown_route", "unknown_route", message))
         return
     if node.output_contract is not None and node.enabled:
@@ -54,8 +54,8 @@ def complete(
 def attempt_failed(
     decision: Decision, instance: Instance, failure: Failure, chance: float, usage: Mapping[str, int] = _NOTHING
 ) -> None:
-    """Another attempt after a back-off if one is left and the cause is listed, else failure. What the failed one used up is
-    recorded with it."""
+    """Schedules another attempt after a back-off if one is left and `retry_on` lists the cause; otherwise fails the instance.
+    Records the usage of the failed attempt."""
     retry, attempt = instance.node.retry, instance.attempt
     if attempt >= retry.attempts or failure.cause not in retry.retry_on or not is_effect(instance) or decision.state.halting:
         fail(decision, instance, failure, usage)
@@ -79,7 +79,7 @@ def attempt_failed(
 
 
 def backoff_ms(retry: Retry, attempt: int, chance: float) -> int:
-    """Exponential back-off with half of it jittered: min(max, base·2^(attempt−1))·(0.5 + chance·0.5), whole milliseconds."""
+    """Exponential back-off with jitter on one half: min(max, base·2^(attempt−1))·(0.5 + chance·0.5), in whole milliseconds."""
     ceiling = min(retry.max_backoff_ms, retry.backoff_ms << min(attempt - 1, 40))
     return round(ceiling * (0.5 + chance * 0.5))
 
@@ -104,7 +104,7 @@ def fail(decision: Decision, instance: Instance, failure: Failure, usage: Mappin
     data: dict[str, JSON] = {"error": error}
     if usage:
         data["usage"] = dict(usage)
-    if failure.exception is not None:  # beside the error: what goes along edges and into other errors has no traceback
+    if failure.exception is not None:  # beside the error: errors on edges and inside other errors carry no traceback
         data["exception"] = dict(failure.exception)
         error["event"] = decision.state.sequence + 1
     decision.emit(_failure_event(code, failure), instance, data)
@@ -121,5 +121,5 @@ def _failure_event(code: str, failure: Failure) -> EventType:
 
 
 def processing(code: str, message: str) -> Failure:
-    """A failure that no retry mends: the node itself must be changed."""
+    """A failure that a retry cannot fix: the author must change the node."""
     return Failure("config", code, message, "processing")

@@ -1,5 +1,5 @@
-"""A node's pipeline up to its first attempt (docs/semantics.md#attempts): record → inputs → parameters → input contract → its
-work, or a dispatch."""
+"""Starts a node (docs/semantics.md#attempts): records the start, merges inputs, checks the input contract, renders parameters,
+then decides the node or dispatches an attempt."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ _NOTHING: Mapping[str, JSON] = {}
 
 
 def begin(decision: Decision, instance: Instance, *, substituted: bool = False) -> None:
-    """Starts an instance that was decided to run, or its next attempt. An attempt that does not fit is queued instead, and so
-    is everything while the run is held."""
+    """Starts an instance that was decided to run, or its next attempt. Queues it instead when no slot is free, when its timeout
+    is too long, or while the run is held."""
     state = decision.state
     if state.held is not None or (is_effect(instance) and not decision.admits(instance) and instance.id not in state.reused):
         decision.emit(EventType.NODE_QUEUED, instance, {"substituted": True} if substituted else _NOTHING)
@@ -44,13 +44,14 @@ def begin(decision: Decision, instance: Instance, *, substituted: bool = False) 
 
 
 def begin_attempt(decision: Decision, instance: Instance, attempt: int) -> None:
-    """Starts another attempt of an instance whose back-off is over."""
+    """Starts another attempt of an instance after its back-off."""
     decision.emit(EventType.NODE_STARTED, instance, {"attempt": attempt})
     work(decision, instance)
 
 
 def work(decision: Decision, instance: Instance) -> None:
-    """Everything between a committed start and the attempt's end. Repeated after a crash, it comes to the same."""
+    """Does everything between a committed start and the attempt's end. Idempotent: a repetition after a crash gives the same
+    result."""
     node = instance.node
     if decision.start_failures and (conflict := decision.start_failures.pop(instance, None)) is not None:
         fail(decision, instance, processing(*conflict))
@@ -88,7 +89,7 @@ def work(decision: Decision, instance: Instance) -> None:
 
 
 def _tool_renderer(decision: Decision, instance: Instance) -> Render:
-    """A tool reads what the node that runs it can read, and the arguments of its call under `<input>`."""
+    """Renders tools. A tool can read what the node that runs it can read, and the arguments of its call as `<input>`."""
     state, now_ms, env = decision.state, decision.now_ms, decision.env
 
     def render(tool: Node, arguments: Mapping[str, JSON]) -> Mapping[str, JSON]:

@@ -1,9 +1,9 @@
-"""A run in memory. Everything here is derived from the log by `fold`, which alone changes it.
+"""Defines the state of a run in memory. `fold` derives all of it from the log, and nothing else changes it.
 
     State ── root: Scope ── instances: Instance ── turns: Turns ── live: Scope …
 
-A scope is one execution of a body: the document itself, or one turn of a loop or branch of a parallel. An instance exists
-from the moment in which something touches it; what has no instance has no record.
+A scope is one execution of a body: the document itself, one turn of a loop, or one branch of a parallel. An instance is created
+when it is first accessed; a node without an instance has no record.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from stepless.model.kind import Nature
 
 
 class Status(StrEnum):
-    """Of an instance. The last four are terminal: reached once, never left."""
+    """The status of an instance. The last four are terminal: they never change."""
 
     PENDING = "pending"
     QUEUED = "queued"
@@ -49,8 +49,8 @@ RUN_TERMINAL = frozenset({RunStatus.COMPLETED, RunStatus.FAILED, RunStatus.CANCE
 
 
 class Cell(NamedTuple):
-    """A variable's value, the position of its writer in the body that looks at it (OUTSIDE: inherited) and the writer's
-    settlement number."""
+    """A variable's value, the position of its writer in the body that reads it (OUTSIDE: inherited), and the sequence number at
+    which the writer settled."""
 
     value: JSON
     writer: int
@@ -62,7 +62,7 @@ Cells = Mapping[str, Cell]
 
 
 class Timer(NamedTuple):
-    """An instant at which something becomes due. `kind`: retry, wait, notice, join, run. Stale ones are recognised by `stamp`."""
+    """An instant at which something is due. `kind` is retry, wait, notice, join or run. `stamp` identifies stale timers."""
 
     at_ms: int
     stamp: int
@@ -71,8 +71,8 @@ class Timer(NamedTuple):
 
 
 class Wait(NamedTuple):
-    """Why an instance waits. See `model.kind.Pause`; `since_ms` is when it began. `notice_ms` is when somebody is to be told of
-    it next (None: nobody any more), after `told` notices that arrived and `tries` of the next one that did not."""
+    """Why an instance waits; see `model.kind.Pause`. `since_ms` is when the wait began. `notice_ms` is when the next notice is
+    due (None: no more notices). `sent` counts the notices that were sent or given up, `tries` the failed tries of the next."""
 
     reason: str
     since_ms: int
@@ -82,12 +82,12 @@ class Wait(NamedTuple):
     exits: tuple[str, ...]
     details: Mapping[str, JSON]
     notice_ms: int | None = None
-    told: int = 0
+    sent: int = 0
     tries: int = 0
 
     @property
     def due_ms(self) -> int | None:
-        """When somebody has to look at it again without an answer."""
+        """When the wait ends without an answer: at a timer's instant or at the deadline."""
         return self.resume_at_ms if self.resume_at_ms is not None else self.deadline_ms
 
 
@@ -118,11 +118,11 @@ class Instance:
         self.cells = scope.cells
         self.arrived: tuple[int, ...] | None = None  # taken branches at the start, when others were still open
         self.wait: Wait | None = None
-        self.answer: Mapping[str, JSON] | None = None  # a resume that was logged and not yet acted on
+        self.answer: Mapping[str, JSON] | None = None  # a logged resume that is not yet processed
         self.turns: Turns | None = None
         self.last_sequence = 0  # of its last start, wait, resume or retry: the parent of what comes next, the stamp of its timer
         self.settled_sequence = 0
-        self.since_ms = 0  # when the present attempt was started or, once settled, when that was
+        self.since_ms = 0  # when the present attempt started or, once settled, when the instance settled
         self.substituted = False  # runs with defaults for its dead branches
         self.deltas = 0  # pieces streamed, over all attempts
         self.streamed = 0  # characters streamed by the present attempt
@@ -168,7 +168,7 @@ class Scope:
         self.instances: list[Instance | None] = [None] * len(body.nodes)
         self.unsettled = len(body.nodes)
         self.bad = 0  # bad leaves: failed unhandled, or skipped upstream_failure
-        self.error: Mapping[str, JSON] | None = None  # what it failed of, see `causes.note_failure`
+        self.error: Mapping[str, JSON] | None = None  # why it failed; see `causes.note_failure`
         self.error_index = 0
         self.cells = cells
         self.wrote = False  # whether any instance in it wrote a variable
@@ -177,7 +177,7 @@ class Scope:
         self.causes: dict[int, tuple[Mapping[str, JSON], ...]] = {}  # behind skipped instances; see `causes`
 
     def at(self, position: int) -> Instance:
-        """The instance at a position, made on first touch."""
+        """The instance at a position, created on first access."""
         instance = self.instances[position]
         if instance is None:
             instance = self.instances[position] = Instance(self.body.nodes[position], self)
@@ -189,7 +189,7 @@ class Scope:
 
 
 class Turns:
-    """How far a container has come."""
+    """The progress of a container."""
 
     __slots__ = ("items", "total", "started", "live", "results", "failed", "failed_indexes", "consecutive", "error",
                  "error_index", "broke", "stopped", "cells", "writes")  # fmt: skip
@@ -201,8 +201,8 @@ class Turns:
         self.live: dict[int, Scope] = {}
         self.results: dict[int, JSON] = {}  # by index; a dropped turn is missing
         self.failed = 0
-        self.failed_indexes: set[int] = set()  # only kept while max_consecutive_errors asks for it
-        self.consecutive = 0  # the longest row of failed turns around the last one that failed
+        self.failed_indexes: set[int] = set()  # only where max_consecutive_errors is set
+        self.consecutive = 0  # how many consecutive turns failed, around the last one that failed
         self.error: Mapping[str, JSON] | None = None  # of the first failed turn by index
         self.error_index = 0
         self.broke = False
@@ -216,7 +216,7 @@ class Turns:
 
 
 class State:
-    """A whole run. `fold` changes it; everybody else reads."""
+    """The state of a whole run. Only `fold` changes it; all other code reads it."""
 
     __slots__ = (
         "graph", "run_id", "inputs", "root", "status", "sequence", "steps", "failures", "agenda", "ready", "running",
@@ -236,13 +236,13 @@ class State:
         self.sequence = 0
         self.steps = 0  # started instances, of every turn; also the counter behind `index`
         self.failures = 0
-        self.agenda: deque[Instance] = deque()  # to be looked at: something about them changed
+        self.agenda: deque[Instance] = deque()  # changed instances, still to be examined
         self.ready: deque[Instance] = deque()  # queued: decided to run, waiting for a slot
-        self.running: dict[str, Instance] = {}  # effectful attempts under way
+        self.running: dict[str, Instance] = {}  # effectful attempts in progress
         self.waiting: dict[str, Instance] = {}  # for a human, a timer, a callback, a child run
         self.backing_off: dict[str, Instance] = {}  # between two attempts
-        self.children: dict[str, Instance] = {}  # those of `waiting` whose child run is at work
-        self.reused: Mapping[str, Mapping[str, JSON]] = {}  # what nodes put out in the run that this one repeats
+        self.children: dict[str, Instance] = {}  # those of `waiting` whose child run is active
+        self.reused: Mapping[str, Mapping[str, JSON]] = {}  # results of nodes in the run that this one repeats
         self.timers: list[Timer] = []  # a heap
         self.sweeps: list[Instance] = []  # joins whose losers are still to be ended
         self.ending = ""  # why everything unsettled is being cancelled: run_cancelled, run_timed_out, run_failed
@@ -254,19 +254,19 @@ class State:
         self.paused_since_ms: int | None = None
         self.paused_ms = 0
         self.continued = 0  # hand-overs so far
-        self.idle_hops = 0  # of them, those in a row since an attempt last ended or an instance settled
+        self.idle_hops = 0  # consecutive hand-overs since an attempt last ended or an instance settled
         self.recoveries: dict[str, int] = {}  # how often each unsettled instance was recovered after it was cut off
-        self.held: Mapping[str, JSON] | None = None  # {by, reason, at} while somebody has paused the run: nothing new starts
+        self.held: Mapping[str, JSON] | None = None  # {by, reason, at} while an operator holds the run: nothing new starts
         self.holds = 0  # how often it was held or released so far
-        self.usage: Mapping[str, int] | None = {}  # of all attempts; None where a snapshot of a former release does not say
-        self.notes: list[tuple[str, Instance, str]] = []  # what the last folds noticed and nobody logged yet
+        self.usage: Mapping[str, int] | None = {}  # of all attempts; None after a snapshot of an earlier release without it
+        self.notes: list[tuple[str, Instance, str]] = []  # warnings of the last folds that are not yet logged
 
     @property
     def ended(self) -> bool:
         return self.status in RUN_TERMINAL
 
     def find(self, instance_id: str) -> Instance | None:
-        """The instance of that id, if its scope is alive; made on first touch."""
+        """The instance with this id if its scope is live; created on first access."""
         name, *containers = instance_id.split("@")
         scope = self.root
         for part in reversed(containers):
@@ -281,7 +281,7 @@ class State:
         return scope.at(position) if position is not None else None
 
     def is_over(self, instance_id: str) -> bool:
-        """Whether an instance has settled, its turn has, or its turn can never begin."""
+        """Whether the instance or its turn has settled, or its turn can never begin."""
         name, *containers = instance_id.split("@")
         scope = self.root
         for part in reversed(containers):
@@ -301,7 +301,7 @@ class State:
         return position is None or (instance is not None and instance.settled)
 
     def get(self, instance_id: str) -> Instance:
-        """The instance that an event names."""
+        """The instance that an event names. Raises `EngineBug` when it cannot exist."""
         instance = self.find(instance_id)
         if instance is None:
             raise EngineBug(f"the log names an instance that cannot exist: {instance_id}", place=self.run_id)
@@ -309,14 +309,14 @@ class State:
 
     @property
     def deadline_ms(self) -> int | None:
-        """When the run times out: time spent paused does not count. None while it is paused or has no deadline."""
+        """When the run times out; paused time does not count. None while the run is paused or has no deadline."""
         if self.graph.timeout_ms is None or self.paused_since_ms is not None:
             return None
         return self.started_ms + self.graph.timeout_ms + self.paused_ms
 
 
 def is_bad_leaf(instance: Instance) -> bool:
-    """Failed unhandled, or skipped because something above failed (docs/semantics.md#how-a-run-ends)."""
+    """Whether a leaf failed unhandled, or was skipped after a failure upstream (docs/semantics.md#how-a-run-ends)."""
     if not instance.node.is_leaf:
         return False
     return instance.status is Status.FAILED or (instance.status is Status.SKIPPED and instance.reason == "upstream_failure")
@@ -334,7 +334,7 @@ def scopes(state: State) -> Iterator[Scope]:
 
 
 def is_child_at_work(wait: Wait) -> bool:
-    """Whether somebody waits for a child run that does not itself wait for somebody."""
+    """Whether the wait is for a child run that is not itself paused."""
     return wait.reason == "subrun" and not wait.details.get("paused")
 
 

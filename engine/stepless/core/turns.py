@@ -1,5 +1,5 @@
-"""Turns of a container: what they run over, what they leave behind (docs/semantics.md#containers). Used by `fold`, so the same
-every time."""
+"""Computes a container's items, and the results and variables of its turns (docs/semantics.md#containers). `fold` uses it, so it
+is deterministic."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ class NotACollection(Exception):
 
 
 def amount(container: Container, reading: Reading) -> JSON:
-    """What `times`, `branches` or `items` come to. Raises `ExpressionError`."""
+    """The value of `times`, `branches` or `items`. Raises `ExpressionError`."""
     if container.expression is not None:
         return container.expression.evaluate(reading)
     return container.value.render(reading) if container.value is not None else None
 
 
 def collection(container: Container, reading: Reading) -> list[JSON]:
-    """The items of a container; an object iterates [key, value]. Raises `NotACollection` and `ExpressionError`."""
+    """The items of a container; an object gives [key, value] pairs. Raises `NotACollection` and `ExpressionError`."""
     items = amount(container, reading)
     if isinstance(items, dict):
         return [[key, value] for key, value in items.items()]
@@ -35,7 +35,7 @@ def collection(container: Container, reading: Reading) -> list[JSON]:
 
 
 def end_turn(owner: Instance, scope: Scope, custom: Custom) -> None:
-    """Takes a settled turn's result and variables over into its container and forgets its instances."""
+    """Moves a settled turn's result and variables to its container and discards its instances."""
     turns, container = owner.turns, owner.node.container
     if turns is None or container is None:
         return
@@ -64,7 +64,7 @@ def _failed_turn(turns: Turns, container: Container, scope: Scope) -> None:
 
 
 def _count_row(turns: Turns, maximum: int, index: int) -> None:
-    """How many failed turns stand side by side around this one: by index, so that finish order changes nothing."""
+    """Counts the consecutive failed turns around this one, by index, so that the finish order does not matter."""
     failed = turns.failed_indexes
     failed.add(index)
     low = high = index
@@ -78,7 +78,7 @@ def _count_row(turns: Turns, maximum: int, index: int) -> None:
 
 
 def _result(scope: Scope) -> JSON:
-    """The value when exactly one leaf completed, {leaf: output} when several did, else null."""
+    """The turn's result: the output if exactly one leaf completed, {leaf: output} if several did, else null."""
     leaves = [scope.instances[position] for position in scope.body.leaves]
     done = [leaf for leaf in leaves if leaf is not None and leaf.status is Status.COMPLETED]
     if len(done) == 1:
@@ -103,8 +103,8 @@ def _sequence(cells: Cells, name: str) -> int:
 
 
 def exit_cells(owner: Instance, turns: Turns, custom: Custom) -> tuple[Cells, tuple[str, ...]]:
-    """The variables after a container, and the names in conflict worth a warning: a loop's as its last turn left them, a
-    parallel's merged in branch order. Raises as `variables.incoming_cells` does."""
+    """The variables after a container, and the names of conflicts that deserve a warning. A loop has those of its last turn, a
+    parallel merges its branches in order. Raises like `variables.incoming_cells`."""
     container = owner.node.container
     if container is None:
         return owner.cells, ()

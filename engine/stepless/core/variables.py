@@ -1,12 +1,11 @@
-"""Run variables: copy-on-write along taken edges (docs/semantics.md#variables).
+"""Propagates run variables along taken edges, copy-on-write, and merges them at joins (docs/semantics.md#variables).
 
-Every instance sees the variables as its taken branches brought them. A value remembers its writer, so that where branches
-meet it can be told which of two values knew of the other: the value whose writer is an ancestor of the other's writer is
-older and is dropped. What remains side by side was written without knowledge of each other: equal values are no conflict,
-others are settled by `join.vars` and `join.on_conflict`.
+Every instance sees the variables of its taken branches. Each value records its writer. Where branches meet, the value whose
+writer is an ancestor of the other value's writer is older and is dropped. The remaining values were written concurrently: equal
+values are no conflict, and `join.vars` and `join.on_conflict` decide between different ones.
 
-Writers are positions in the body that looks at them. What comes in from outside has the writer OUTSIDE, an ancestor of
-everybody; what leaves a container has the container as its writer.
+Writers are positions in the body that reads the variable. An inherited value has the writer OUTSIDE, an ancestor of every node; a
+value that leaves a container has the container as its writer.
 """
 
 from __future__ import annotations
@@ -23,7 +22,7 @@ Custom = Callable[[Expression, Sequence[JSON]], JSON]
 
 
 class VariableConflict(Exception):
-    """Two branches wrote `name` without knowledge of each other, and the join wants that to be an error."""
+    """Two branches wrote `name` concurrently, and the join has `on_conflict: error`."""
 
     def __init__(self, name: str) -> None:
         super().__init__(f"two branches wrote the variable {name}")
@@ -31,7 +30,7 @@ class VariableConflict(Exception):
 
 
 def incoming_cells(instance: Instance, custom: Custom) -> tuple[Cells, tuple[str, ...]]:
-    """The variables that an instance starts with, and the names whose conflict is worth a warning.
+    """The variables that an instance starts with, and the names of conflicts that deserve a warning.
 
     Raises `VariableConflict` under `on_conflict: error`, `ExpressionError` when a custom merge raises.
     """
@@ -55,7 +54,7 @@ def _sends(source: Instance, target: int) -> bool:
 
 
 def merge_cells(candidates: Sequence[Cells], scope: Scope, join: Join, custom: Custom) -> tuple[Cells, tuple[str, ...]]:
-    """Several views of the variables as one, per variable; `candidates` in edge order."""
+    """Merges several views of the variables, one variable at a time; `candidates` are in edge order."""
     if not candidates:
         return scope.cells, ()
     first = candidates[0]
@@ -74,21 +73,21 @@ def merge_cells(candidates: Sequence[Cells], scope: Scope, join: Join, custom: C
 
 
 def _newest(cells: Iterable[Cell], body: Body) -> list[Cell]:
-    """The cells of which no other one knows, each writer once, in the order given."""
+    """The cells that no other cell supersedes, each writer once, in the given order."""
     distinct = list({(cell.writer, cell.sequence): cell for cell in cells}.values())
     if len(distinct) == 1:
         return distinct
-    return [cell for cell in distinct if not any(other is not cell and _knows(other, cell, body) for other in distinct)]
+    return [cell for cell in distinct if not any(other is not cell and _supersedes(other, cell, body) for other in distinct)]
 
 
-def _knows(later: Cell, earlier: Cell, body: Body) -> bool:
-    if earlier.writer == later.writer:  # the same container's exit, seen in two turns: the later settlement knows the earlier
+def _supersedes(later: Cell, earlier: Cell, body: Body) -> bool:
+    if earlier.writer == later.writer:  # one container's exit in two turns: the later settlement supersedes the earlier
         return earlier.sequence < later.sequence
     return earlier.writer == OUTSIDE or (later.writer != OUTSIDE and _is_ancestor(earlier.writer, later.writer, body))
 
 
 def _is_ancestor(above: int, below: int, body: Body) -> bool:
-    """Whether a path leads from `above` to `below`: a search backwards that stops at waves before the ancestor's."""
+    """Whether a path leads from `above` to `below`. Searches backwards and stops at waves before the ancestor's."""
     floor = body.nodes[above].wave
     seen, stack = {below}, [below]
     while stack:
@@ -102,7 +101,7 @@ def _is_ancestor(above: int, below: int, body: Body) -> bool:
 
 
 def settle(name: str, cells: list[Cell], join: Join, custom: Custom) -> tuple[Cell, bool]:
-    """One of several unrelated writes, in edge or branch order, and whether that deserves a warning."""
+    """Chooses one of several concurrent writes, in edge or branch order, and says whether that deserves a warning."""
     if len(cells) == 1 or all(equal(cell.value, cells[0].value) for cell in cells[1:]):
         return cells[-1], False
     if join.custom is not None:
@@ -119,13 +118,13 @@ def settle(name: str, cells: list[Cell], join: Join, custom: Custom) -> tuple[Ce
 
 
 def written(cells: Cells, values: Mapping[str, JSON], writer: int, sequence: int) -> Cells:
-    """`cells` after an instance wrote `values`; the old mapping stays as it is."""
+    """A copy of `cells` with the `values` that an instance wrote; `cells` stays unchanged."""
     return {**cells, **{name: Cell(value, writer, sequence) for name, value in values.items()}}
 
 
 def outgoing_cells(scope: Scope, custom: Custom) -> Cells:
-    """What a settled scope leaves behind: the views of all instances after which no taken branch leads on, merged in
-    document order, the last one winning."""
+    """The variables after a settled scope: the views of all instances without a taken branch after them, merged in document
+    order; the last one wins."""
     if not scope.wrote:
         return scope.cells
     ends = [instance.cells for instance in scope.touched() if _is_end(instance)]

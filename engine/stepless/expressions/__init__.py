@@ -1,13 +1,13 @@
-"""References, templates, expressions and contracts: texts of an author, compiled once, over values that somebody else holds.
+"""Compiles the author's references, templates, expressions and contracts, and evaluates them over the values of a scope.
 
     references   `<node.path>` and `${NAME}` in text               find_references
-    templates    JSON whose texts are filled in                    compile_template
+    templates    JSON with references in its texts                 compile_template
     language     expressions: lexer -> ast -> closures             compile_expression
     contracts    JSON Schema                                       compile_contract
 
-The room knows nothing of runs: values come through `model.scope.Scope`. It promises that a value is never read as source,
-that whatever an author writes or a value holds ends soon, in a value or in one of the errors of `errors.AuthorError`, and
-that no message shows a value.
+The package does not depend on runs: values come through `model.scope.Scope`. It guarantees that a value is never parsed as
+source, that every evaluation ends within a bounded time with a value or an `errors.AuthorError`, whatever the source and the
+values, and that no message shows a value.
 """
 
 from stepless.expressions.contracts import compile_contract

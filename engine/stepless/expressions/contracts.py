@@ -1,7 +1,7 @@
-"""Contracts: JSON Schema (2020-12) over jsonschema-rs, which is loaded at the first contract.
+"""Compiles contracts: JSON Schema (2020-12) with jsonschema-rs, which is loaded at the first contract.
 
-A schema stands alone: a `$ref` leads into the same schema or to the standard's own, never to a file or the network.
-Sentences name the place and the rule, not the value, which may be a secret. `format` is an annotation, as the standard has it.
+A schema is self-contained: a `$ref` refers to the same schema or to the standard's meta-schemas, never to a file or the network.
+Messages name the place and the rule, not the value, which may be a secret. `format` is an annotation, as in the standard.
 """
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ _MASK: Final = "the value"
 
 @dataclass(frozen=True, slots=True)
 class CompiledContract:
-    """A `Contract`."""
+    """An implementation of `model.scope.Contract`."""
 
     schema: Mapping[str, JSON]
     validator: Any = field(repr=False, compare=False)
 
     def violations(self, value: JSON) -> tuple[str, ...]:
-        """One sentence per violation, each with the dotted path; empty when the value keeps the contract. The first
-        MAX_VIOLATIONS at most, each cut to PREVIEW_CHARACTERS. A value that is not JSON violates every contract."""
+        """One sentence per violation, each with its dotted path; empty when the value is valid. At most the first MAX_VIOLATIONS,
+        each cut to PREVIEW_CHARACTERS. A value that is not JSON violates every contract."""
         if nests_deeper(value, MAX_DOCUMENT_DEPTH):  # the validator recurses on the thread's own stack
             return (f"the value nests more than {MAX_DOCUMENT_DEPTH} deep",)
         try:
@@ -40,8 +40,8 @@ class CompiledContract:
 
 
 def compile_contract(schema: JSON) -> CompiledContract:
-    """The contract that `schema` states. Raises `AuthorError` with code `invalid_schema`, its `place` the path into the
-    schema, when it is not a JSON Schema or refers to another document."""
+    """Compiles `schema`. Raises `AuthorError` with code `invalid_schema` and the path into the schema as its `place`, when it is
+    not a JSON Schema or refers to another document."""
     from jsonschema_rs import Draft202012Validator, FancyRegexOptions, ValidationError
 
     if not isinstance(schema, dict):
@@ -58,7 +58,7 @@ def compile_contract(schema: JSON) -> CompiledContract:
 
 
 def _refuse(uri: str) -> NoReturn:
-    raise ValueError(f"a contract stands alone: it cannot refer to {uri}")
+    raise ValueError(f"a contract must be self-contained: it cannot refer to {uri}")
 
 
 def _sentence(error: Any) -> str:

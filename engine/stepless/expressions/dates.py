@@ -1,5 +1,4 @@
-"""Instants as text of one form, `2026-01-31T09:30:00.000Z`: always UTC, always milliseconds, so that the order of the
-texts is the order of the instants."""
+"""Formats instants as `2026-01-31T09:30:00.000Z`: always in UTC and with milliseconds, so that texts sort like instants."""
 
 from __future__ import annotations
 
@@ -15,8 +14,8 @@ _MAX_CHARACTERS: Final = 64
 
 
 def instant(value: JSON) -> str:
-    """The instant that `value` names: ISO-8601 text (a date alone is its midnight; without a zone it is UTC) or
-    milliseconds since 1970. Finer fractions are cut off. Raises `Misfit` for anything else and outside years 1 to 9999."""
+    """Formats the instant `value`: ISO-8601 text (a date alone means its midnight; without a zone it is UTC) or milliseconds
+    since 1970. Cuts off finer fractions. Raises `Misfit` for other values and outside the years 1 to 9999."""
     if type(value) is not str and type(value) not in NUMBERS:
         raise Misfit(f"a date is a text or a number of milliseconds, not {kind(value)}")
     try:

@@ -1,6 +1,6 @@
-"""The two ways in which an expression goes wrong: refused where it stands in a text, or a misfit of values.
+"""Defines the two errors of expressions: an `ExpressionError` at a position in the source, and a `Misfit` of values.
 
-No message ever quotes a value, because a value may be a secret; texts that the author wrote may be quoted.
+No message quotes a value, because a value may be a secret. Messages may quote the author's source.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _WINDOW_CHARACTERS: Final = 100
 
 
 class Misfit(Exception):
-    """Values that an operation cannot take. Operations know no position; whoever calls them adds it with `fault`."""
+    """Values that an operation does not accept. Operations know no position; their caller adds it with `fault`."""
 
     def __init__(self, message: str, mend: str = "") -> None:
         super().__init__(message)
@@ -31,8 +31,8 @@ class Misfit(Exception):
 
 
 def fault(message: str, source: str, offset: int, *, code: str = EVALUATION, mend: str = "") -> ExpressionError:
-    """The error at `offset` of `source`. A source longer than any expression is cut to the surroundings of the offset,
-    and the offset is then counted in what is left."""
+    """The error at `offset` of `source`. A source that is longer than an expression may be is cut to the text around the offset,
+    and the offset then counts within that text."""
     if len(source) > MAX_EXPRESSION_CHARACTERS:
         start = max(0, offset - _WINDOW_CHARACTERS)
         source, offset = source[start : offset + _WINDOW_CHARACTERS], offset - start

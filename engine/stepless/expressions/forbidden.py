@@ -1,6 +1,6 @@
-"""What Python has and the language has not: by name, and what to write instead.
+"""Lists Python constructs that the language does not have: their names, and what to write instead.
 
-Only for messages: whatever is not in the table of `syntax` is refused, listed here or not.
+Used only in messages. Everything outside the table of `syntax` is refused, whether it is listed here or not.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""The functions of the language: one table. What is not in it cannot be called.
+"""Defines the functions of the expression language in one table. No other function can be called.
 
-Every function takes and gives JSON, checks its arguments and raises `Misfit`; none changes an argument.
+Every function takes and returns JSON, checks its arguments and raises `Misfit`. None changes an argument.
 """
 
 from __future__ import annotations
@@ -35,10 +35,10 @@ from stepless.model.scope import Payer
 _INTEGER: Final = re.compile(r"\s*[+-]?[0-9]+\s*", re.ASCII)
 _DECIMAL: Final = re.compile(r"\s*[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?\s*", re.ASCII)
 
-# Steps for each item or character, as `benchmarks/evaluation.py` finds them.
+# Steps for each item or character, as measured by `benchmarks/evaluation.py`.
 _ORDERING: Final = 40
 _ADDING: Final = 35
-_CASING: Final = 8  # a quarter of it for each character: those beyond ASCII change case slowly, and into several
+_CASING: Final = 8  # a quarter of it for each character: others than ASCII change case slowly, and may become several
 _PIECE: Final = 15
 _WRITTEN_PIECE: Final = 160
 _PARSING: Final = 20
@@ -46,9 +46,9 @@ _PARSING: Final = 20
 
 @dataclass(frozen=True, slots=True)
 class Function:
-    """`call` takes from `least` to `most` values, and after them who pays when it is `paid`: its work grows with its values. A
-    `prepared` function takes two, and `prepare` turns the second into what answers for the first: at publish when it is a
-    literal. `clocked` takes the instant of the decision instead."""
+    """`call` takes `least` to `most` values. A `paid` function also takes the payer, last: its cost grows with its values. A
+    function with `prepare` takes two values. If the second is a literal, `prepare` compiles it at publication to a function of
+    the first. A `clocked` function takes the instant of the decision instead."""
 
     least: int
     most: int
@@ -65,7 +65,7 @@ def _length(value: JSON) -> JSON:
 
 
 def _extreme(symbol: str) -> Callable[..., JSON]:
-    """min or max of several arguments, or of the items of one list: all numbers or all texts, the first among equals."""
+    """min or max of several arguments, or of the items of one list: all numbers or all texts. Of equal ones, the first."""
     better = ORDER[symbol]
 
     def extreme(*given: Any) -> JSON:
@@ -75,7 +75,7 @@ def _extreme(symbol: str) -> Callable[..., JSON]:
         if not items:
             raise Misfit("an empty list has neither least nor greatest", "give it another argument")
         best = items[0]
-        better(best, best, payer)  # one item alone must be of a kind that has an order, too
+        better(best, best, payer)  # a single item must be of an ordered type, too
         for item in items[1:]:
             best = item if better(item, best, payer) else best
         return best
@@ -111,7 +111,7 @@ def _sum(value: JSON, payer: Payer) -> JSON:
 
 
 def _round(value: JSON, digits: JSON = None) -> JSON:
-    """As in Python: halves go to the even neighbour, and without `digits` the result is an integer."""
+    """Rounds like Python: halves to the even neighbour, and to an integer without `digits`."""
     if digits is not None and (type(digits) is not int or abs(digits) > MAX_ROUND_DIGITS):
         raise Misfit(f"digits are an integer from -{MAX_ROUND_DIGITS} to {MAX_ROUND_DIGITS}")
     return number(round(number(value)) if digits is None else round(number(value), digits))
@@ -134,15 +134,15 @@ def _trim(value: JSON, payer: Payer) -> JSON:
 
 
 def _at_the(end: Callable[[str, str], bool]) -> Callable[[JSON, JSON, Payer], JSON]:
-    def stands(value: JSON, sought: JSON, payer: Payer) -> JSON:
+    def has_end(value: JSON, sought: JSON, payer: Payer) -> JSON:
         pay_for_text(min(len(_text_of(value)), len(_text_of(sought))), payer)
         return end(value, sought)
 
-    return stands
+    return has_end
 
 
 def _split(value: JSON, *more: Any) -> JSON:
-    """The pieces of a text between separators; without one, its words."""
+    """Splits a text at a separator; without one, into words."""
     separator, payer = more if len(more) == 2 else (None, *more)
     if separator is not None and not _text_of(separator):
         raise Misfit("an empty text separates nothing")
@@ -154,7 +154,7 @@ def _split(value: JSON, *more: Any) -> JSON:
 
 
 def _join(value: JSON, *more: Any) -> JSON:
-    """The items of a list in one text; items that are not texts are written as in a longer text."""
+    """Joins the items of a list to one text. Items that are not texts are formatted as in a template."""
     separator, payer = more if len(more) == 2 else ("", *more)
     room_for_items(len(_items_of(value)))
     payer.spend(sum(_PIECE if type(item) is str else _WRITTEN_PIECE for item in value))
@@ -170,7 +170,7 @@ def _join(value: JSON, *more: Any) -> JSON:
 
 
 def _int(value: JSON) -> JSON:
-    """A number without its fraction (towards zero), a text of digits, or 1 and 0 for true and false."""
+    """Converts a number (truncated towards zero), a text of digits, or a boolean (1 or 0) to an integer."""
     if type(value) is str:
         if len(value) > MAX_NUMBER_CHARACTERS or not _INTEGER.fullmatch(value):
             raise Misfit("the text is not an integer", "float(…) reads decimals")
@@ -192,15 +192,15 @@ def _float(value: JSON) -> JSON:
 
 
 def _str(value: JSON, payer: Payer) -> JSON:
-    """A text as it is, anything else as compact JSON; null too, as `null`."""
+    """A text unchanged; any other value, including null, as compact JSON."""
     return value if type(value) is str else to_json(value, payer)
 
 
 def _json(value: JSON, payer: Payer) -> JSON:
-    """The value that a JSON text stands for. (The other direction is `str`.)"""
+    """Parses a JSON text. (`str` is the inverse.)"""
     if len(_text_of(value)) > MAX_TEXT_CHARACTERS:
         raise Misfit(f"a JSON text has at most {MAX_TEXT_CHARACTERS} characters")
-    payer.spend(len(value) + _PARSING * sum(map(value.count, ",[{")))  # there are no more values than these, and one
+    payer.spend(len(value) + _PARSING * sum(map(value.count, ",[{")))  # the text has at most one value more than these
     try:
         parsed = json.loads(value)
     except (ValueError, RecursionError):
@@ -210,7 +210,7 @@ def _json(value: JSON, payer: Payer) -> JSON:
 
 
 def _of(take: Callable[[dict[str, JSON]], list[JSON]], steps: int) -> Callable[[JSON, Payer], JSON]:
-    """What is taken from an object, at `steps` for each of its keys."""
+    """Wraps `take`, a function of an object, and charges `steps` for each of its keys."""
 
     def taken(value: JSON, payer: Payer) -> JSON:
         payer.spend(steps * len(_object_of(value)))

@@ -1,11 +1,11 @@
-"""`compile_expression`: from source text to something that answers within microseconds, or to an `ExpressionError`.
+"""Compiles the source of an expression to a function that evaluates within microseconds, or raises `ExpressionError`.
 
-The text is read once by `lexer`, which takes references and quoted texts out; Python's parser sees the rest; `syntax`
-checks its tree node by node and builds closures. Python never compiles or runs any of it.
+`lexer` reads the source once and removes references and quoted texts. Python's parser parses the rest. `syntax` checks its
+tree node by node and builds closures. Python never compiles or runs any of it.
 
-    semantics   `==` compares JSON type and value; `<` and its kin, arithmetic and the functions refuse unlike types
-    and, or     short-circuit and answer the deciding operand; what is true is as in Python (0, '', [], {} and null are not)
-    x[i], x[k]  null where there is nothing, as behind a reference; x[a:b] of lists and texts
+    ==, <, +    `==` compares JSON type and value; ordering, arithmetic and functions refuse operands of different types
+    and, or     short-circuit and return the deciding operand; as in Python, 0, '', [], {} and null are false
+    x[i], x[k]  null for a missing item, as in a reference; x[a:b] of lists and texts
     str, json   value to text, text to value
 """
 
@@ -30,8 +30,8 @@ _CALL: Final = 200  # of a function, on short values
 
 @dataclass(frozen=True, slots=True)
 class CompiledExpression:
-    """An `Expression`: `source` as written, `references` in order of appearance. `steps` pay for its parts, each evaluated once
-    at most; what grows with the values is paid for where it is done."""
+    """An implementation of `model.scope.Expression`: `source` as written, `references` in order of appearance. `steps` is the
+    cost of its parts, each evaluated at most once. The operations charge costs that grow with the values."""
 
     source: str
     references: tuple[Reference, ...]
@@ -48,16 +48,16 @@ class CompiledExpression:
 
 
 def compile_expression(source: str, known: Known) -> CompiledExpression:
-    """The expression that `source` is; `known` says which names a reference may start with.
+    """Compiles `source`; `known` says which names a reference may start with.
 
     Raises `ExpressionError` with one of the codes `expression_syntax`, `expression_forbidden`, `expression_too_large`,
-    `unknown_function` and `unknown_reference`, and the position of the culprit.
+    `unknown_function` and `unknown_reference`, and the position of the fault.
     """
     return compile_lexed(source, lex(source, known))
 
 
 def compile_lexed(source: str, lexed: Lexed) -> CompiledExpression:
-    """The expression in a part of `source` that the lexer has read; positions count from the start of `source`."""
+    """Compiles a part of `source` that the lexer has read; positions count from the start of `source`."""
     if lexed.plain.isspace() or not lexed.plain:
         raise fault("the expression is empty", source, lexed.start, code=SYNTAX)
     indent = len(lexed.plain) - len(lexed.plain.lstrip(" "))
@@ -80,7 +80,7 @@ def _parse(plain: str, source: str, offset: int) -> ast.expr:
     try:
         return ast.parse(plain, mode="eval").body
     except SyntaxError as error:
-        at = offset + min((error.offset or len(plain)) - 1, len(plain) - 1)  # no offset: it ends too early
+        at = offset + min((error.offset or len(plain)) - 1, len(plain) - 1)  # no offset: the expression ends too early
         raise fault("this is not an expression from here on", source, at, code=SYNTAX) from None
     except (RecursionError, MemoryError, ValueError):
         raise fault("the expression nests too deeply", source, offset, code=TOO_LARGE) from None

@@ -1,12 +1,12 @@
-r"""Reads the text of an expression once, from left to right, and takes references and quoted texts out of it.
+r"""Splits the source of an expression into plain text for Python's parser, references and quoted texts, in one pass.
 
-What is left for Python's parser is plain ASCII on one line, of the same length as the source: each reference and each
-quoted text is replaced by as many underscores as it had characters. So values never become source, every position in the
-syntax tree is a position in the source, and quoted texts follow our rules and not Python's:
+The plain text is ASCII on one line with the length of the source: underscores replace each reference and each quoted text,
+character by character. So values never become source, and every position in the syntax tree is a position in the source. Quoted
+texts follow these rules, not Python's:
 
 * `\\ \' \" \n \r \t \xNN \uNNNN` are escapes; any other backslash stays, so that `'\d+'` and `'\bword\b'` are patterns.
-* `<reference>` and `${NAME}` inside quotes are filled in as text, and can neither end the quotes nor change anything else.
-* There are no prefixes (`f''`, `b''`), no triple quotes, and neighbours are not joined.
+* `<reference>` and `${NAME}` inside quotes are replaced by text, which can neither end the quotes nor change the expression.
+* There are no prefixes (`f''`, `b''`) and no triple quotes, and adjacent texts are not joined.
 """
 
 from __future__ import annotations
@@ -69,8 +69,8 @@ _MENDS: Final = {
 
 @dataclass(frozen=True, slots=True)
 class Lexed:
-    """`plain` is the source from `start` on, ready for the parser; `bindings` by position in the source; `end` is where
-    the expression ends."""
+    """The result of the lexer. `plain` is the source from `start`, ready for the parser; `bindings` are keyed by position in the
+    source; `end` is the end of the expression."""
 
     plain: str
     bindings: dict[int, Binding]
@@ -79,10 +79,10 @@ class Lexed:
 
 
 def lex(source: str, known: Known, start: int = 0, *, braced: bool = False) -> Lexed:
-    """Reads one expression from `start` to the end of `source`, or to the `}}` that closes it when it is `braced`.
+    """Reads one expression from `start` to the end of `source`, or to its closing `}}` when it is `braced`.
 
-    Raises `ExpressionError` at what no expression can hold: unknown references, characters without meaning outside
-    quotes, brackets that do not match or nest too deeply, a source that is too long.
+    Raises `ExpressionError` for unknown references, invalid characters outside quotes, brackets that do not match or nest too
+    deeply, and a source that is too long.
     """
     plain: list[str] = []
     bindings: dict[int, Binding] = {}

@@ -1,4 +1,4 @@
-"""`matches`: RE2 patterns, whose time grows with pattern times text and never faster. RE2 is loaded at the first pattern."""
+"""Implements `matches` with RE2, whose time grows at most with pattern times text. RE2 is loaded at the first pattern."""
 
 from __future__ import annotations
 
@@ -13,22 +13,22 @@ from stepless.model.json import JSON
 from stepless.model.scope import Payer
 
 _KEPT_PATTERNS: Final = 256
-_COMPILING: Final = 60  # steps for each instruction that a pattern is compiled to
+_COMPILING: Final = 60  # steps for each instruction of a compiled pattern
 
 Question: TypeAlias = Callable[[JSON, Payer], bool]
 
 
 def pattern(text: JSON) -> Question:
-    """A question for texts: is `text`, as a pattern, found anywhere in it (`^…$` for all of it)?
+    """Compiles the pattern `text` to a test for texts: does it match anywhere (`^…$` for the whole text)?
 
-    The question costs instructions of the pattern times characters of the text. It raises `Misfit` for what is not a text.
+    The test costs the pattern's instructions times the characters of the text. It raises `Misfit` for other values than texts.
     """
     return _compiled(_checked(text), None)[0]
 
 
 def matches(value: JSON, text: JSON, payer: Payer) -> bool:
-    """Whether a pattern that is known only now is found in a text. The pattern is compiled, and paid for, each time: what a
-    process remembers of earlier ones must not change where an evaluation ends. It may take less memory than a written one."""
+    """Whether a pattern that is computed at run time matches a text. Each call charges for the compilation, even of a cached
+    pattern, so that a process's cache does not change where an evaluation ends. Its memory limit is lower than a literal's."""
     payer.spend(_COMPILING * len(_checked(text)))
     found, size = _compiled(text, MAX_DYNAMIC_PATTERN_BYTES)
     payer.spend(_COMPILING * size)
@@ -45,18 +45,18 @@ def _checked(text: JSON) -> str:
 
 @lru_cache(maxsize=_KEPT_PATTERNS)
 def _compiled(text: str, most_bytes: int | None) -> tuple[Question, int]:
-    """The question, and how many instructions the pattern has."""
+    """The test, and the number of the pattern's instructions."""
     found = _load(text, most_bytes)
     size = max(1, found.programsize)
 
     def question(value: JSON, payer: Payer) -> bool:
         if type(value) is not str:
-            raise Misfit(f"a pattern is looked for in a text, not in {kind(value)}")
+            raise Misfit(f"a pattern is matched against a text, not against {kind(value)}")
         payer.spend(len(value) * size)
         try:
             return found.search(value) is not None
         except UnicodeEncodeError:
-            raise Misfit("the text holds half a surrogate pair") from None
+            raise Misfit("the text contains an unpaired surrogate") from None
 
     return question, size
 

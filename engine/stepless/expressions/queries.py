@@ -1,7 +1,7 @@
-"""`query`: JMESPath over a JSON value, paid for step by step. The library is loaded at the first query.
+"""Implements `query`: JMESPath over a JSON value, with a limit of steps. The library is loaded at the first query.
 
-JMESPath has no loops, yet a chain like `[@,@][]|[@,@][]|…` doubles its value with every link. So the interpreter pays for
-its visits, and weighs every list and object that it builds, before the next link sees it.
+JMESPath has no loops, but each link of a chain like `[@,@][]|[@,@][]|…` doubles its value. So the interpreter charges steps for
+its visits, and weighs every list and object that it builds before the next link processes it.
 """
 
 from __future__ import annotations
@@ -21,25 +21,25 @@ Finder: TypeAlias = Callable[[JSON, Payer], JSON]
 
 _KEPT_QUERIES: Final = 256
 _QUERY: Final = 2_000  # steps before the first visit
-_COMPILING: Final = 2_500  # steps for each character of a query that is known only now
+_COMPILING: Final = 2_500  # steps for each character of a query that is computed at run time
 _VISIT: Final = 120
 _EVERYTHING: Final = 60  # steps for each value in the arguments of a function
 _NOTHING: Final = frozenset({"abs", "ceil", "floor", "length", "not_null", "to_array", "type"})
-_ITEMS: Final[Mapping[str, int]] = {  # of functions that look at the items of their arguments: steps for each
+_ITEMS: Final[Mapping[str, int]] = {  # steps per item, for functions that read the items of their arguments
     "avg": 40, "ends_with": 1, "keys": 3, "map": 10, "merge": 20, "reverse": 3, "starts_with": 1, "sum": 40, "to_number": 1,
     "values": 3,
 }  # fmt: skip
 
 
 def query(text: JSON) -> Finder:
-    """What finds the JMESPath expression `text` in a value. Raises `Misfit` for a text that is no such expression; what
-    it answers raises `Misfit` when the query does not fit the value."""
+    """Compiles the JMESPath expression `text` to a function of a value. Raises `Misfit` for an invalid expression; the function
+    raises `Misfit` when the query does not fit the value."""
     return _compiled(_checked(text))
 
 
 def queried(value: JSON, text: JSON, payer: Payer) -> JSON:
-    """What a query that is known only now finds. It is compiled, and paid for, each time: what a process remembers of earlier
-    ones must not change where an evaluation ends."""
+    """Runs a query that is computed at run time. Each call charges for the compilation, even of a cached query, so that a
+    process's cache does not change where an evaluation ends."""
     payer.spend(_COMPILING * len(_checked(text)))
     return _compiled(text)(value, payer)
 
@@ -81,7 +81,7 @@ def _paying_functions() -> Callable[[Payer], Any]:
     from jmespath.functions import Functions
 
     class PayingFunctions(Functions):
-        """JMESPath's functions, paid for before they begin."""
+        """JMESPath's functions. Each call charges its steps before it begins."""
 
         def __init__(self, payer: Payer) -> None:
             self.payer = payer
@@ -107,7 +107,7 @@ def _paying_interpreter() -> Callable[[Payer], Any]:
     functions = _paying_functions()
 
     class PayingInterpreter(TreeInterpreter):
-        """JMESPath's interpreter; visits, comparisons, cuts, selections and flattened lists are paid for."""
+        """JMESPath's interpreter, which charges steps for visits, comparisons, slices, selections and flattened lists."""
 
         def __init__(self, payer: Payer) -> None:
             self.payer = payer

@@ -1,9 +1,8 @@
-"""The reader of `<root.path>` and `${NAME}` in text.
+"""Parses `<root.path>` and `${NAME}` in text.
 
-A `<` starts a reference only where a name, a path of `.name` and `[0]` steps and a `>` follow without a space. What else
-looks like it (`a < b`, `<div>`, `x<y`, `</a.b>`) is text. A bare `<word>` is a reference when the word is known; with a
-path an unknown name is an error, since nobody writes `<ordr.body>` by intention. A text that needs such a thing literally
-writes `{{ '<' }}ordr.body>`.
+A `<` starts a reference only if a name, a path of `.name` and `[0]` steps and a `>` follow without a space. Similar texts
+(`a < b`, `<div>`, `x<y`, `</a.b>`) stay text. A bare `<word>` is a reference if the word is known. An unknown name with a path is
+an error, because `<ordr.body>` is probably a misspelling. To write such a text literally, use `{{ '<' }}ordr.body>`.
 """
 
 from __future__ import annotations
@@ -23,21 +22,21 @@ Known: TypeAlias = Callable[[str], bool]
 
 ROOTS: Final = ("loop", "parallel", "workflow", "inputs", "input", "run")
 
-# Nothing can follow a piece that was cut short: a failed attempt costs its own length twice. Attempts never overlap, so a scan
-# is linear. (Possessive quantifiers would say so, but CPython before 3.11.5 mismatches them around groups.)
+# No shorter match of a step can succeed, so a failed attempt costs at most twice its own length. Attempts never overlap, so a
+# scan is linear. (Possessive quantifiers would state this, but CPython before 3.11.5 mismatches them around groups.)
 REFERENCE: Final = r"<(?P<root>[A-Za-z_][A-Za-z0-9_-]{0,63})(?P<path>(?:\.[\w-]+|\[-?[0-9]{1,9}\])*)>"
 VARIABLE: Final = r"\$\{(?P<name>[A-Za-z_][A-Za-z0-9_]{0,127})\}"
 
 _EITHER: Final = re.compile(f"{REFERENCE}|{VARIABLE}")
 _LETTERS: Final = string.ascii_lowercase + string.digits + "_-" + string.ascii_uppercase
-_MIN_GUESSED_CHARACTERS: Final = 3  # any two names shorter than that are a slip apart
+_MIN_GUESSED_CHARACTERS: Final = 3  # any two shorter names differ by one typo
 _STEP: Final = re.compile(r"\.([\w-]+)|\[(-?[0-9]+)\]")
 
 
 def find_references(text: str, known: Known) -> tuple[Reference, ...]:
-    """Every reference in `text`, in order of appearance; `${NAME}` always is one, with `env` set.
+    """Every reference in `text`, in order of appearance. `${NAME}` always is one, with `env` set.
 
-    Raises `ExpressionError` with code `unknown_reference` at a path under a name that is not known.
+    Raises `ExpressionError` with code `unknown_reference` for a path under an unknown name.
     """
     return tuple(iterate_references(text, known))
 
@@ -51,7 +50,7 @@ def iterate_references(text: str, known: Known, start: int = 0, end: int | None 
 
 
 def read_reference(match: re.Match[str], text: str, known: Known) -> Reference | None:
-    """The reference that a match of REFERENCE or VARIABLE stands for; None for a bare word that is not known."""
+    """The reference of a match of REFERENCE or VARIABLE; None for an unknown bare word."""
     written, offset = match.group(), match.start()
     if match["name"] is not None:
         return Reference(match["name"], (), written, offset, env=True)
@@ -64,15 +63,15 @@ def read_reference(match: re.Match[str], text: str, known: Known) -> Reference |
 
 
 def unknown_root(root: str, known: Known, text: str, offset: int) -> ExpressionError:
-    """The error that names `root` and, if there is one, the known name that it was probably meant to be."""
+    """The error for an unknown `root`, with the most similar known name, if any."""
     near = _nearest(root, known)
     mend = f"did you mean <{near}>?" if near else "write the id of a node, or one of " + ", ".join(ROOTS)
     return fault(f"<{root}> is not known here", text, offset, code=UNKNOWN_REFERENCE, mend=mend)
 
 
 def doubtful_words(text: str, known: Known, guessed: dict[str, str | None], most: int) -> Iterator[tuple[str, str]]:
-    """The bare words in `<…>` that stay text and are one slip away from a known name, each with that name. What the text closes
-    (`</word>`) is markup. `guessed` keeps what was found out before; at most `most` words are looked at in all."""
+    """The bare words in `<…>` that stay text but differ by one typo from a known name, each with that name. A word with a closing
+    `</word>` in the text is markup. `guessed` caches earlier results; at most `most` words are examined in total."""
     for match in _EITHER.finditer(text):
         word = match["root"]
         if word is None or match["path"] or known(word) or f"</{word}" in text:
@@ -94,17 +93,17 @@ def _steps(written: str, text: str, offset: int) -> Path:
 
 
 def _nearest(word: str, known: Known) -> str | None:
-    """A known name one slip of the pen away from `word` (a letter missing, doubled, wrong or swapped), else None.
+    """A known name that differs from `word` by one typo (a letter missing, doubled, wrong or swapped), else None.
 
-    The names themselves are not at hand, only the question whether one is known: so every slip is tried, as in
-    P. Norvig's spelling corrector. At most some nine thousand questions, and only on the way to an error.
+    The names cannot be listed here; `known` only tests one. So this tries every typo, as in P. Norvig's spelling corrector: at
+    most some nine thousand tests, and only before an error.
     """
     if len(word) < _MIN_GUESSED_CHARACTERS:
         return None
-    return next((candidate for candidate in _slips(word) if candidate and known(candidate)), None)
+    return next((candidate for candidate in _typos(word) if candidate and known(candidate)), None)
 
 
-def _slips(word: str) -> Iterator[str]:
+def _typos(word: str) -> Iterator[str]:
     yield from (word.lower(), word.replace("-", "_"), word.replace("_", "-"))
     cuts = [(word[:index], word[index:]) for index in range(len(word) + 1)]
     for head, tail in cuts:

@@ -1,7 +1,7 @@
-"""The closed table of the language: which nodes of Python's syntax tree it knows, and the closure that each becomes.
+"""Builds a closure for each node of Python's syntax tree, by a closed table of the nodes that the language has.
 
-What is not in the table is refused by name. A closure takes the scope and nothing else; it is built once and called for
-every decision, so all looking up is done here and none of it there.
+All other nodes are refused by name. A closure takes only the scope. It is built once and called for every decision, so all
+look-ups happen when it is built.
 """
 
 from __future__ import annotations
@@ -60,14 +60,14 @@ _COMPARE: Final[dict[type[ast.cmpop], Operator]] = {
 
 @dataclass(frozen=True, slots=True)
 class Builder:
-    """Turns nodes into closures. `offset` leads from a column of the parsed text to a position in `source`."""
+    """Builds closures for nodes. `offset` converts a column of the parsed text to a position in `source`."""
 
     source: str
     bindings: dict[int, Binding]
     offset: int
 
     def build(self, node: ast.expr, depth: int = 1) -> Evaluate:
-        """The closure of `node`; raises `ExpressionError` when it, or anything below it, is not of the language."""
+        """The closure of `node`. Raises `ExpressionError` when the node, or a node below it, is not in the language."""
         if depth > MAX_EXPRESSION_DEPTH:
             raise self.refusal(node, f"an expression nests at most {MAX_EXPRESSION_DEPTH} deep", TOO_LARGE)
         rule = _RULES.get(type(node))
@@ -79,19 +79,19 @@ class Builder:
         return node.col_offset + self.offset
 
     def error(self, node: ast.expr, misfit: Misfit, code: str = EVALUATION) -> ExpressionError:
-        """What a misfit at `node` becomes for the author."""
+        """The author's error for a misfit at `node`."""
         return fault(misfit.message, self.source, self.position(node), code=code, mend=misfit.mend)
 
     def refusal(self, node: ast.expr, message: str, code: str, mend: str = "") -> ExpressionError:
         return fault(message, self.source, self.position(node), code=code, mend=mend)
 
-    def forbidden(self, node: ast.expr, culprit: ast.AST) -> ExpressionError:
-        """The refusal, at `node`, of the construct that `culprit` is."""
-        name = NAMES.get(type(culprit), f"the construct {type(culprit).__name__}")
-        return self.refusal(node, f"{name} is not allowed in an expression", FORBIDDEN, MENDS.get(type(culprit), ""))
+    def forbidden(self, node: ast.expr, construct: ast.AST) -> ExpressionError:
+        """The error, at `node`, for a `construct` that the language does not have."""
+        name = NAMES.get(type(construct), f"the construct {type(construct).__name__}")
+        return self.refusal(node, f"{name} is not allowed in an expression", FORBIDDEN, MENDS.get(type(construct), ""))
 
     def fixed(self, node: ast.expr) -> str | None:
-        """The text that `node` is, when it is a quoted text without references."""
+        """The text of `node` if it is a quoted text without references, else None."""
         binding = self.bindings.get(self.position(node)) if isinstance(node, ast.Name) else None
         return binding[0] if isinstance(binding, tuple) and len(binding) == 1 and isinstance(binding[0], str) else None
 
@@ -105,7 +105,7 @@ def _constant(value: JSON) -> Evaluate:
 
 
 def _guarded(builder: Builder, node: ast.expr, compute: Evaluate) -> Evaluate:
-    """`compute`, its misfits told as errors at `node`."""
+    """`compute`, with its misfits converted to errors at `node`."""
 
     def guarded(scope: Scope) -> JSON:
         try:
@@ -167,7 +167,7 @@ def _object(builder: Builder, node: ast.Dict, depth: int) -> Evaluate:
 
 
 def _both(builder: Builder, node: ast.BoolOp, depth: int) -> Evaluate:
-    """`and`, `or`: evaluated from the left as far as needed; the value is the operand that decided, as in Python."""
+    """`and`, `or`: evaluated from the left as far as needed. The value is the deciding operand, as in Python."""
     operands = [builder.build(operand, depth) for operand in node.values]
     first, rest = operands[0], operands[1:]
     until = isinstance(node.op, ast.Or)

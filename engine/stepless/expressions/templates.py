@@ -1,9 +1,9 @@
-"""Templates: any JSON value whose texts hold `<references>`, `${NAME}` and `{{ expressions }}`.
+"""Compiles templates: JSON values whose texts contain `<references>`, `${NAME}` and `{{ expressions }}`.
 
-* A text that is exactly one reference or one `{{ … }}` becomes that value, its JSON type kept. (A line break after it does
-  not count: YAML's block texts end with one.)
-* Inside longer text, values are written as `texts.to_text` says: null as nothing, containers as compact JSON.
-* Keys of objects are not filled in. To write `{{`, or what looks like a reference, say `{{ '{{' }}`.
+* A text that is exactly one reference or one `{{ … }}` becomes its value and keeps its JSON type. (A line break after it is
+  ignored: YAML's block texts end with one.)
+* Inside a longer text, values are formatted by `texts.to_text`: null as the empty text, containers as compact JSON.
+* Keys of objects are not templates. To write `{{` or a text that looks like a reference, use `{{ '{{' }}`.
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ _MARKS: Final = ("<", "${", "{{")
 
 @dataclass(frozen=True, slots=True)
 class CompiledTemplate:
-    """A `Template`: the value as written, its references in order of appearance, and what fills them in, if anything. `steps`
-    pay for reading and copying; its expressions pay for themselves."""
+    """An implementation of `model.scope.Template`: the value as written, its references in order of appearance, and `fill`, which
+    renders it (None without references). `steps` is the cost of reading and copying; expressions charge their own."""
 
     value: JSON
     references: tuple[Reference, ...]
@@ -40,8 +40,8 @@ class CompiledTemplate:
         return self.fill is None
 
     def render(self, scope: Scope) -> JSON:
-        """The value, filled in; parts without references are the very objects of the template, not copies.
-        Raises `ExpressionError`, and whatever the scope itself raises."""
+        """The rendered value. Parts without references are the template's own objects, not copies. Raises `ExpressionError`, and
+        any error of the scope."""
         if self.fill is None:
             return self.value
         try:
@@ -52,9 +52,9 @@ class CompiledTemplate:
 
 
 def compile_template(value: JSON, known: Known) -> CompiledTemplate:
-    """The template that `value` is; `known` says which names a reference may start with.
+    """Compiles `value`; `known` says which names a reference may start with.
 
-    Raises `ExpressionError` as `compile_expression` does, and `expression_too_large` below MAX_DOCUMENT_DEPTH levels.
+    Raises `ExpressionError` like `compile_expression`, and `expression_too_large` for more than MAX_DOCUMENT_DEPTH levels.
     """
     references: list[Reference] = []
     fill = _fill(value, known, references, 1)
@@ -63,7 +63,7 @@ def compile_template(value: JSON, known: Known) -> CompiledTemplate:
 
 
 def _size(value: JSON) -> int:
-    """How many values there are in `value`."""
+    """The number of values in `value`."""
     size, level = 0, [value]
     while level:
         size += len(level)
@@ -73,7 +73,7 @@ def _size(value: JSON) -> int:
 
 
 def _fill(value: JSON, known: Known, references: list[Reference], depth: int) -> Evaluate | None:
-    """What fills `value` in, None when there is nothing to; its references are appended to `references`."""
+    """The function that renders `value`, or None when it has no references. Appends its references to `references`."""
     if type(value) is str:
         return _fill_text(value, known, references) if any(mark in value for mark in _MARKS) else None
     if type(value) is not dict and type(value) is not list:
@@ -118,7 +118,7 @@ def _fill_text(text: str, known: Known, references: list[Reference]) -> Evaluate
 
 
 def _whole(text: str, pieces: list[str | Evaluate]) -> Evaluate | None:
-    """One value alone keeps its type; several pieces make a text."""
+    """The function that renders a text: a single value keeps its type, several pieces become a text."""
     first = pieces[0]
     if all(isinstance(piece, str) for piece in pieces):
         return None
@@ -136,7 +136,7 @@ def _whole(text: str, pieces: list[str | Evaluate]) -> Evaluate | None:
 
 
 def _braced(text: str, start: int, known: Known, references: list[Reference]) -> tuple[Evaluate, int]:
-    """The expression that begins behind a `{{` at `start`, and where the text goes on behind its `}}`."""
+    """The expression after a `{{` at `start`, and the position after its `}}`."""
     lexed = lex(text, known, start, braced=True)
     expression = compile_lexed(text, lexed)
     references += expression.references

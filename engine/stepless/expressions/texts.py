@@ -1,7 +1,7 @@
-"""JSON values as text: what references in longer text, `str` and `join` show.
+"""Formats JSON values as text, for references in longer texts, `str` and `join`.
 
-A text shows as it is, null as nothing (as GitHub Actions and Mustache have it: "Dear , …" is wrong in a kinder way than
-"Dear null"), everything else as compact JSON: `true`, `2.5`, `{"a":1}`.
+A text is unchanged. Null becomes the empty text, as in GitHub Actions and Mustache: "Dear , …" is better than "Dear null, …".
+Other values become compact JSON: `true`, `2.5`, `{"a":1}`.
 """
 
 from __future__ import annotations
@@ -18,14 +18,14 @@ from stepless.model.scope import Payer, Scope
 
 Evaluate: TypeAlias = Callable[[Scope], JSON]
 
-READING: Final = 80  # steps for a reference, and for what it reads as a short text
-_WRITING: Final = 60  # for each value written as JSON
+READING: Final = 80  # steps for a reference, including the formatting of a short value
+_WRITING: Final = 60  # steps for each value written as JSON
 
 _encode: Final = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode
 
 
 def to_json(value: JSON, payer: Payer) -> str:
-    """Compact JSON text. A container is weighed before it is written, so that shared parts cannot multiply."""
+    """Compact JSON text. A container is weighed before it is written: parts that it shares could multiply the text's size."""
     if type(value) is list or type(value) is dict:
         payer.spend(weigh(value, MAX_TEXT_CHARACTERS, payer, _WRITING) >> 1)
     elif type(value) is str:
@@ -37,7 +37,7 @@ def to_json(value: JSON, payer: Payer) -> str:
 
 
 def to_text(value: JSON, payer: Payer) -> str:
-    """`value` inside a longer text."""
+    """The text of `value` inside a longer text."""
     if type(value) is str:
         return value
     if value is None:
@@ -46,7 +46,7 @@ def to_text(value: JSON, payer: Payer) -> str:
 
 
 def joined(pieces: Sequence[str | Evaluate]) -> Callable[[Scope], str]:
-    """One text out of fixed pieces and pieces to be filled in. The result raises `Misfit` when it grows too long."""
+    """A function that joins fixed and evaluated pieces to one text. It raises `Misfit` when the text grows too long."""
 
     def join(scope: Scope) -> str:
         texts: list[str] = []

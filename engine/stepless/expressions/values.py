@@ -1,7 +1,7 @@
-"""Operators on JSON values. Unlike types never meet silently: what makes no sense raises `Misfit`.
+"""Implements the operators on JSON values. They never convert types silently: unsuitable operands raise `Misfit`.
 
-Numbers are int and float, a boolean is not a number. Integers stay below MAX_INTEGER_BITS, results are finite, texts and
-lists stay below their limits.
+Numbers are int and float; a boolean is not a number. Integers have at most MAX_INTEGER_BITS, results are finite, and texts and
+lists stay within their limits.
 """
 
 from __future__ import annotations
@@ -18,14 +18,14 @@ from stepless.model.scope import Payer
 
 Operator: TypeAlias = Callable[[JSON, JSON, Payer], JSON]
 
-FREE: Final = 64  # characters that an operation looks at within what every part of an expression costs
+FREE: Final = 64  # characters that the base cost of each part of an expression covers
 
 NUMBERS: Final = frozenset({int, float})
 _NUMERIC: Final = frozenset({(int, int), (int, float), (float, int), (float, float)})
 _ORDERED: Final = _NUMERIC | {(str, str)}
 _CONTAINERS: Final = frozenset({list, dict})
-_WEIGHING: Final = 30  # steps for each value looked at
-_KEY: Final = 50  # more for each value under a key
+_WEIGHING: Final = 30  # steps for each value examined
+_KEY: Final = 50  # additional steps for each value under a key
 _COPYING: Final = 3  # for each item copied into another list
 _COMPARING: Final = 70  # for each pair compared
 _BITS_OF_A_DIGIT: Final = 3
@@ -35,12 +35,12 @@ _KINDS: Final[dict[type, str]] = {
 
 
 def kind(value: JSON) -> str:
-    """What sort of JSON a value is, with its article: for messages, which never show the value itself."""
+    """The type of a JSON value with its article, for messages, which never show the value itself."""
     return _KINDS.get(type(value), "something that is not JSON")
 
 
 def number(value: JSON) -> JSON:
-    """`value`, when it is a number in bounds."""
+    """Returns `value` if it is a number within the limits; raises `Misfit` otherwise."""
     if type(value) is int:
         if value.bit_length() > MAX_INTEGER_BITS:
             raise Misfit(f"an integer has at most {MAX_INTEGER_BITS} bits")
@@ -52,22 +52,22 @@ def number(value: JSON) -> JSON:
 
 
 def room_for_text(characters: int) -> None:
-    """Refuses a text of this length; ask before building it."""
+    """Raises `Misfit` if a text of this length is too long. Called before the text is built."""
     if characters > MAX_TEXT_CHARACTERS:
         raise Misfit(f"a text has at most {MAX_TEXT_CHARACTERS} characters")
 
 
 def room_for_items(items: int) -> None:
-    """Refuses a list of this length; ask before building it."""
+    """Raises `Misfit` if a list of this length is too long. Called before the list is built."""
     if items > MAX_LIST_ITEMS:
         raise Misfit(f"a list has at most {MAX_LIST_ITEMS} items")
 
 
 def weigh(value: JSON, limit: int, payer: Payer, steps: int = _WEIGHING) -> int:
-    """How many values and characters `value` holds, shared parts counted as often as they occur. Each value costs `steps`.
+    """The number of values and characters in `value`; shared parts count at each occurrence. Each value costs `steps`.
 
-    Raises `Misfit` above `limit` (having looked at little more than that many), below MAX_DOCUMENT_DEPTH levels, and for
-    what is not JSON: other types, other keys than text, numbers out of bounds.
+    Raises `Misfit` above `limit` (after examining little more than that), for more than MAX_DOCUMENT_DEPTH levels, and for values
+    that are not JSON: other types, keys that are not texts, numbers out of bounds.
     """
     weight, depth, level = 0, 0, [value]
     while level:
@@ -99,7 +99,7 @@ def weigh(value: JSON, limit: int, payer: Payer, steps: int = _WEIGHING) -> int:
 
 
 def nests_deeper(value: JSON, levels: int) -> bool:
-    """Whether lists and objects nest more than `levels` deep in `value`. Looks at containers only."""
+    """Whether lists and objects nest more than `levels` deep in `value`. Examines containers only."""
     containers = [value] if type(value) in _CONTAINERS else []
     for _ in range(levels):
         if not containers:
@@ -114,13 +114,13 @@ def nests_deeper(value: JSON, levels: int) -> bool:
 
 
 def pay_for_text(characters: int, payer: Payer) -> None:
-    """For copying or comparing a text of this length."""
+    """Charges for copying or comparing a text of this length."""
     if characters > FREE:
         payer.spend(characters >> 2)
 
 
 def pay_for_search(sought: int, whole: int, payer: Payer) -> None:
-    """For looking for a text of one length in one of another. Python's search is quadratic in short texts only."""
+    """Charges for searching a text of one length in a text of another. Python's search is quadratic for short texts only."""
     if whole > FREE:
         payer.spend(2 * whole + (min(whole, 30_000) * min(sought, 500) >> 5))
 
@@ -143,7 +143,7 @@ def add(left: JSON, right: JSON, payer: Payer) -> JSON:
 
 
 def same(left: JSON, right: JSON, payer: Payer) -> bool:
-    """`equal`, paid for."""
+    """`equal`, with its cost charged."""
     if type(left) is not type(right):
         return equal(left, right)
     if type(left) is str:
@@ -164,7 +164,7 @@ def same(left: JSON, right: JSON, payer: Payer) -> bool:
 def contains(sought: JSON, whole: JSON, payer: Payer) -> bool:
     """`sought in whole`: an equal item of a list, a part of a text, a key of an object."""
     if type(whole) is list:
-        if type(sought) is str:  # equal to nothing but a text, so that Python's own search answers
+        if type(sought) is str:  # only a text is equal to a text, so Python's own search gives the answer
             payer.spend(len(whole) * (2 + (len(sought) >> 4)))
             return sought in whole
         payer.spend(_COMPARING * len(whole))
@@ -174,7 +174,7 @@ def contains(sought: JSON, whole: JSON, payer: Payer) -> bool:
             raise Misfit(f"{kind(sought)} cannot be in {kind(whole)}, only a text can")
         pay_for_text(len(sought), payer) if type(whole) is dict else pay_for_search(len(sought), len(whole), payer)
         return sought in whole
-    raise Misfit(f"in looks into a list, a text or an object, not into {kind(whole)}")
+    raise Misfit(f"in searches a list, a text or an object, not {kind(whole)}")
 
 
 def negative(value: JSON) -> JSON:
@@ -182,8 +182,8 @@ def negative(value: JSON) -> JSON:
 
 
 def item(whole: JSON, index: JSON, payer: Payer) -> JSON:
-    """`whole[index]`: an item of a list or text by number, of an object by key. What is not there is null, as it is
-    behind a reference; so is everything under null."""
+    """`whole[index]`: an item of a list or text by number, or of an object by key. A missing item is null, as in a reference, and
+    so is any item of null."""
     if type(whole) is dict and type(index) is str:
         pay_for_text(len(index), payer)
         return whole.get(index)
@@ -195,7 +195,7 @@ def item(whole: JSON, index: JSON, payer: Payer) -> JSON:
 
 
 def part(whole: JSON, start: JSON, stop: JSON, payer: Payer) -> JSON:
-    """`whole[start:stop]` of a list or text; null stands for an end left out."""
+    """`whole[start:stop]` of a list or text; null for an omitted end."""
     if type(whole) not in (list, str):
         raise Misfit(f"only a list or a text can be cut, not {kind(whole)}")
     for end in (start, stop):

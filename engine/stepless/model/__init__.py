@@ -1,4 +1,5 @@
-"""The nouns of the engine: the document, what is found wrong with it, the compiled graph, kinds, JSON values.
+"""The data types of the engine: the document, its findings, the compiled graph, kinds, JSON values.
 
-Nothing here decides or does anything. `document` is the only pydantic model tree; what runs is frozen dataclasses.
+These types have no side effects and make no decisions. `document` is the only tree of pydantic models; a run uses frozen
+dataclasses.
 """

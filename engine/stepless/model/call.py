@@ -1,4 +1,4 @@
-"""What the code of an effectful kind is given: one attempt, and the tools that it may run."""
+"""Defines what the code of an effectful kind receives: one attempt, and the tools that it may run."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from stepless.model.media import Media
 
 
 class Tooled(Protocol):
-    """A node of the workflow that an attempt of another runs."""
+    """A node of the workflow that an attempt of another node runs as a tool."""
 
     @property
     def label(self) -> str: ...
 
     async def run(self, arguments: Mapping[str, JSON], token: str) -> JSON:
-        """Its output for these arguments, within its own `timeout_ms` and contracts. `token` is sent along as its idempotency
-        token. Raises `NodeFailure`."""
+        """The tool's output for these arguments, within its own `timeout_ms` and contracts. `token` is its idempotency token.
+        Raises `NodeFailure`."""
         ...
 
 
@@ -27,10 +27,10 @@ class Call:
     """One attempt of an effectful node, as its kind sees it.
 
     `params` are the rendered parameters, `inputs` the merged inputs by param. `token` is stable across redeliveries and
-    retries of one instance: send it along as an idempotency key. `deadline_ms` is the instant by which the engine gives
-    up on the attempt, `started_ms` when it began, by the same clock (0: not told). `log` and `delta` may be called from
-    any thread until the attempt ends, and so may `heartbeat`, which raises `NodeFailure` (attempt_over) once nobody waits for
-    the attempt. `tools` are the nodes of the workflow that this one runs itself, by id.
+    retries of one instance: send it as an idempotency key. `deadline_ms` is the instant at which the engine ends the attempt,
+    `started_ms` when it began, by the same clock (0: unknown). `log`, `delta` and `heartbeat` may be called from any thread
+    until the attempt ends. `heartbeat` raises `NodeFailure` (attempt_over) once the engine no longer waits for the attempt.
+    `tools` are the nodes of the workflow that this node runs itself, by id.
     """
 
     run_id: str

@@ -1,4 +1,4 @@
-"""What is said between a node and a language model, whoever provides it."""
+"""Defines the messages between a node and a language model, independent of the provider."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from stepless.model.json import JSON
 
 @dataclass(frozen=True, slots=True)
 class Tool:
-    """What a model may ask for. `name` is of letters, digits, `_` and `-`; `parameters` the JSON Schema of its arguments."""
+    """A tool that a model may call. `name` has letters, digits, `_` and `-`; `parameters` is the JSON Schema of its arguments."""
 
     name: str
     description: str
@@ -19,7 +19,8 @@ class Tool:
 
 @dataclass(frozen=True, slots=True)
 class ToolCall:
-    """A model asks for a tool. `identity` joins it to its result; `arguments` is None when the model wrote what is no object."""
+    """A model's request to call a tool. `identity` links it to its result. `arguments` is None when the model did not write an
+    object."""
 
     identity: str
     name: str
@@ -28,7 +29,7 @@ class ToolCall:
 
 @dataclass(frozen=True, slots=True)
 class ToolResult:
-    """What became of a tool call; `failed` when `text` says why it did not work."""
+    """The result of a tool call. If it `failed`, `text` says why."""
 
     identity: str
     text: str
@@ -37,8 +38,8 @@ class ToolResult:
 
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """One turn of a conversation. A user's has text or the results of all calls of the turn before; an assistant's has text,
-    calls or both."""
+    """One turn of a conversation. A user's turn has text, or the results of all calls of the previous turn; an assistant's turn
+    has text, calls or both."""
 
     role: str  # user, assistant
     text: str = ""
@@ -48,8 +49,8 @@ class Turn:
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """What a model is asked. `provider` and `model` None: the installation's own. `schema`: the answer's text shall be JSON that
-    keeps it (providers promise that more or less, so whoever asks checks). `timeout_ms` is how long the answer is wanted."""
+    """A request to a model. `provider` and `model` None select the installation's default. With `schema`, the answer's text
+    should be JSON that conforms to it; not all providers guarantee that, so the caller checks. `timeout_ms` limits the wait."""
 
     turns: tuple[Turn, ...]
     timeout_ms: int
@@ -64,7 +65,8 @@ class Question:
 
 @dataclass(frozen=True, slots=True)
 class ModelAnswer:
-    """`finish` is stop, length (cut off by a bound on tokens) or tools (it asks for `calls` and wants to be asked again)."""
+    """A model's answer. `finish` is stop, length (cut at a token limit) or tools (the model requests `calls` and expects their
+    results)."""
 
     text: str
     calls: tuple[ToolCall, ...] = ()

@@ -1,10 +1,10 @@
-"""Schedules by cron expressions, and the instants at which they fire.
+"""Parses cron expressions and computes the instants at which they fire.
 
-Six fields are AWS's dialect (EventBridge): minute, hour, day of the month, month, day of the week (1 or SUN to 7 or SAT), year;
-one of the two days is `?`; `L`, `W` and `#` as documented there. Five fields are Unix's: no year, Sunday is 0 or 7, and when both
-days are restricted either will do. Names in any case; `*`, lists, ranges and steps in both.
+Six fields are the AWS dialect (EventBridge): minute, hour, day of the month, month, day of the week (1 or SUN to 7 or SAT) and
+year. One of the two days is `?`; `L`, `W` and `#` work as documented there. Five fields are the Unix dialect: no year, Sunday is
+0 or 7, and if both days are restricted, either may match. Both accept names in any case, `*`, lists, ranges and steps.
 
-In the hour that a change of clocks skips nothing fires; in the hour that it repeats, once: as EventBridge Scheduler does.
+Around a clock change, schedules behave as in EventBridge Scheduler: a skipped hour fires nothing, a repeated hour fires once.
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ from zoneinfo import ZoneInfo
 
 _MONTHS: Final = ("JAN", "FEB", "MAR", "APR", "MAY", "JUN", "JUL", "AUG", "SEP", "OCT", "NOV", "DEC")
 _DAYS: Final = ("SUN", "MON", "TUE", "WED", "THU", "FRI", "SAT")
-_YEARS_AHEAD: Final = 40  # 29 February on a given weekday comes every 28 years, and a century's turn may put it off
+_YEARS_AHEAD: Final = 40  # 29 February on a given weekday comes every 28 years, and up to 40 around some turns of a century
 _LAST_YEAR: Final = 2199
 
 
 @dataclass(frozen=True, slots=True)
 class Days:
-    """The days of a month that fit: fixed ones, and those that depend on the month. Weekdays count from 0, Sunday."""
+    """The days of a month that match: fixed days, and days that depend on the month. Weekdays count from 0, Sunday."""
 
     month_days: frozenset[int] | None  # None: any
     from_last: int | None = None  # `L`: 0; `L-3`: 3
@@ -33,10 +33,10 @@ class Days:
     weekdays: frozenset[int] | None = None  # None: any
     last_weekday: int | None = None  # `5L`
     nth_weekday: tuple[int, int] | None = None  # `6#3`: the third
-    either: bool = False  # Unix: a restricted day of the month or a restricted weekday will do
+    either: bool = False  # Unix: a restricted day of the month or a restricted weekday matches
 
     def of(self, year: int, month: int) -> list[int]:
-        """Those of a month, in order."""
+        """The matching days of a month, in order."""
         last = monthrange(year, month)[1]
         return [day for day in range(1, last + 1) if self._fits(date(year, month, day), last)]
 
@@ -81,7 +81,7 @@ class Cron:
     years: frozenset[int] | None
 
     def next_ms(self, after_ms: int, timezone: str) -> int | None:
-        """The first instant after `after_ms` (milliseconds since 1970 UTC) at which it fires; None when it never does again."""
+        """The first instant after `after_ms` (milliseconds since 1970 UTC) at which it fires; None when it never fires again."""
         zone = ZoneInfo(timezone)
         after = datetime.fromtimestamp(after_ms / 1000, UTC)
         here = after.astimezone(zone).date() - timedelta(days=1)
@@ -97,7 +97,7 @@ class Cron:
         return None
 
     def _on(self, midnight: datetime, after: datetime) -> datetime | None:
-        """The first instant of one day that comes after `after`."""
+        """The first instant on one day after `after`."""
         found = []
         for hour in self.hours:
             for minute in self.minutes:
@@ -110,7 +110,7 @@ class Cron:
 
 
 def parse_cron(text: str) -> Cron:
-    """Raises `ValueError` naming the field that cannot be read."""
+    """Parses a cron expression. Raises `ValueError` with the invalid field."""
     fields = text.upper().split()
     if len(fields) not in (5, 6):
         raise ValueError(f"{text!r} has {len(fields)} fields, not 5 (minute hour day month weekday) or 6 (and year)")
@@ -151,7 +151,7 @@ def _aws_days(day: str, weekday: str) -> Days:
 
 
 def _numbers(text: str, low: int, high: int, names: Sequence[str], field: str, *, first: int = 1) -> frozenset[int]:
-    """The numbers that a field names. `names` stand for `first` and those after it."""
+    """The numbers of a field. `names` stand for consecutive numbers from `first`."""
     found: set[int] = set()
     for part in text.split(","):
         match = re.fullmatch(r"(\*|(?P<from>\w+)(?:-(?P<to>\w+))?)(?:/(?P<step>\d{1,4}))?", part)
@@ -171,5 +171,5 @@ def _number(text: str, names: Sequence[str], first: int, field: str) -> int:
     if text in names:
         return names.index(text) + first
     if not (text.isascii() and text.isdecimal() and len(text) <= 4):
-        raise ValueError(f"the {field} {text!r} is no number")
+        raise ValueError(f"the {field} {text!r} is not a number")
     return int(text)

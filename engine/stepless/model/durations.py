@@ -1,4 +1,4 @@
-"""Durations as people write them: `90s`, `15m`, `PT2H`."""
+"""Parses durations such as `90s`, `15m` and `PT2H`."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class DurationTooLong(ValueError):
 def parse_duration_ms(text: str) -> int:
     """Milliseconds of `90s 15m 2h 3d 500ms` or of an ISO-8601 duration in weeks, days, hours, minutes and seconds.
 
-    Months and years are refused, for they have no fixed length. Raises `ValueError` with the mend, `DurationTooLong` above
+    Months and years are refused because they have no fixed length. Raises `ValueError` with the mend, `DurationTooLong` above
     MAX_DURATION_MS.
     """
     if short := _SHORT.fullmatch(text):
@@ -37,7 +37,7 @@ def parse_duration_ms(text: str) -> int:
         parts["ms"] = (parts["ms"] or "").ljust(3, "0")
         duration_ms = sum(int(amount) * _UNITS_MS[unit] for unit, amount in parts.items() if amount)
     else:
-        raise ValueError(f"{text[:40]!r} is no duration; {_MEND}")
+        raise ValueError(f"{text[:40]!r} is not a duration; {_MEND}")
     if duration_ms > MAX_DURATION_MS:
         raise DurationTooLong(f"{text!r} is longer than the longest duration, {MAX_DURATION_MS // _UNITS_MS['d']}d")
     return duration_ms

@@ -1,12 +1,12 @@
-"""Event patterns: EventBridge's language, or the part of it that is documented here.
+"""Matches events against event patterns, in the subset of EventBridge's language that is documented here.
 
-A pattern is an object: every field must be there and fit. A field's value is a list, of which one entry must fit, or an object
-for the fields below. Entries are texts, numbers, true, false and null, which must be equal, or one of
+A pattern is an object: every field must exist in the event and match. A field's value is a list, of which one entry must match,
+or an object for the fields below. Entries are texts, numbers, true, false and null, which must be equal, or one of
 
     {prefix: "a"} {suffix: "z"} {equals-ignore-case: "a"} {wildcard: "a*z"} {exists: true|false}
     {anything-but: value, [values] or {prefix|suffix: …}} {numeric: [">=", 1, "<", 10]}
 
-`$or: [pattern, …]` stands beside fields. Where an event holds a list, one of its items must fit.
+`$or: [pattern, …]` can be used beside fields. Where an event contains a list, one of its items must match.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _COMPARE: Final[Mapping[str, Callable[[float, float], bool]]] = {
 
 
 def matches(pattern: Mapping[str, JSON], event: Any) -> bool:
-    """Whether an event fits a pattern that `faults` has nothing against."""
+    """Whether an event matches a pattern without `faults`."""
     for name, wanted in pattern.items():
         if name == _OR:
             if not any(matches(one, event) for one in wanted):
@@ -65,7 +65,7 @@ def _numeric(operand: JSON, value: Any) -> bool:
 
 
 def _wildcard(operand: str, value: Any) -> bool:
-    """Linear for each star: every piece is taken where it first comes."""
+    """Linear time per star: each piece matches at its first occurrence."""
     if not isinstance(value, str):
         return False
     first, *pieces = operand.split("*")
@@ -94,7 +94,7 @@ _MATCHERS: Final[Mapping[str, Callable[[Any, Any], bool]]] = {
 
 
 def faults(pattern: Mapping[str, JSON]) -> Iterator[tuple[str, str]]:
-    """(dotted path, sentence) of everything in a pattern that would never fit, or is not of this language."""
+    """(dotted path, sentence) for each part of a pattern that can never match or is not in this language."""
     count = 0
     stack: list[tuple[str, JSON]] = [("", dict(pattern))]
     while stack:
@@ -105,13 +105,13 @@ def faults(pattern: Mapping[str, JSON]) -> Iterator[tuple[str, str]]:
             return
         if isinstance(value, Mapping):
             if not value:
-                yield path, "an empty object fits nothing in particular"
+                yield path, "an empty object has no fields to match"
             stack += [(f"{path}.{name}".lstrip("."), item) for name, item in reversed(list(value.items()))]
         elif not isinstance(value, list) or not value:
-            yield path, "a list of what may stand here is wanted, or an object for the fields below"
+            yield path, "expected a list of allowed values, or an object for the fields below"
         elif path.rpartition(".")[2] == _OR:
             wrong = [index for index, item in enumerate(value) if not isinstance(item, Mapping)]
-            yield from ((f"{path}.{index}", "a pattern is wanted here") for index in wrong)
+            yield from ((f"{path}.{index}", "expected a pattern") for index in wrong)
             stack += [(f"{path}.{index}", item) for index, item in enumerate(value) if index not in wrong]
         else:
             yield from (fault for index, entry in enumerate(value) for fault in _entry_faults(entry, f"{path}.{index}"))
@@ -119,7 +119,7 @@ def faults(pattern: Mapping[str, JSON]) -> Iterator[tuple[str, str]]:
 
 def _entry_faults(entry: JSON, path: str) -> Iterator[tuple[str, str]]:
     if isinstance(entry, list):
-        yield path, "a list in a list fits nothing"
+        yield path, "a list inside a list matches nothing"
     if not isinstance(entry, Mapping):
         return
     if len(entry) != 1:
@@ -128,9 +128,9 @@ def _entry_faults(entry: JSON, path: str) -> Iterator[tuple[str, str]]:
     ((name, operand),) = entry.items()
     known = ", ".join((*_MATCHERS, "exists"))
     if name != "exists" and name not in _MATCHERS:
-        yield path, f"`{name}` is no matcher; there are {known}"
+        yield path, f"`{name}` is not a matcher; use one of {known}"
     elif not _OPERANDS[name](operand):
-        yield path, f"`{name}` cannot take {operand!r:.60}"
+        yield path, f"`{name}` does not accept {operand!r:.60}"
 
 
 def _is_text(operand: JSON) -> bool:

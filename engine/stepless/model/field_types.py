@@ -1,8 +1,8 @@
-"""What one field of a document may hold: bounds, patterns, and forms that are normalized. Nothing is coerced: `"3"` is no
-number and `yes` no boolean.
+"""Defines the types of a document's fields: limits, patterns, and forms that are normalized. No value is coerced: `"3"` is not a
+number, and `yes` is not a boolean.
 
-`model.document` and `model.policies` name these types for their fields; only the type checker imports them there, so that a run
-does without pydantic. `model.validation` looks them up here.
+`model.document` and `model.policies` use these types for their fields. Only the type checker imports them there, so that a run
+does not need pydantic. `model.validation` resolves the names at run time.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ def parse_key(key: str) -> Path:
     try:
         return parse_path(key)
     except ValueError as error:
-        raise PydanticCustomError("bad_key", "{told}", {"told": str(error)}) from None
+        raise PydanticCustomError("bad_key", "{text}", {"text": str(error)}) from None
 
 
 Slug = Annotated[str, StringConstraints(pattern=_SLUG)]
@@ -57,7 +57,7 @@ Attempts = Annotated[int, Field(ge=1, le=MAX_RETRY_ATTEMPTS)]
 Steps = Annotated[int, Field(ge=1, le=MAX_STEPS)]
 Milliseconds = Annotated[int, Field(ge=0, le=MAX_DURATION_MS)]
 PositiveMilliseconds = Annotated[int, Field(ge=1, le=MAX_DURATION_MS)]
-Duration = Annotated[int, BeforeValidator(read_duration_ms), WithJsonSchema(dict(DURATION_SCHEMA))]  # milliseconds, of a text
+Duration = Annotated[int, BeforeValidator(read_duration_ms), WithJsonSchema(dict(DURATION_SCHEMA))]  # text to milliseconds
 
 Schema = dict[str, Any]
 Params = dict[str, Any]

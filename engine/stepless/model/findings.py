@@ -1,4 +1,4 @@
-"""A finding: one fault of a document, where it is and how to mend it."""
+"""Defines a finding: one fault of a document, where it is, and how to fix it."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from enum import StrEnum
 
 class Severity(StrEnum):
     ERROR = "error"  # the document is refused
-    WARNING = "warning"  # published, but look at it
+    WARNING = "warning"  # the document is published, but should be checked
 
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """`code` is stable; `path` is a dotted path into the document; `node` and `edge` name the culprit where there is one."""
+    """`code` is stable; `path` is a dotted path into the document; `node` and `edge` name the faulty node or edge, if any."""
 
     code: str
     path: str

@@ -1,4 +1,4 @@
-"""JSON values, as the engine knows them. Treated as immutable everywhere: never change one in place."""
+"""Defines JSON values, their paths and their equality. All code treats a JSON value as immutable: never change one in place."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _STEP: Final = re.compile(r"(?:^|(?<!^)\.)([^.\[\]]+)|\[(-?[0-9]{1,9})\]")
 
 
 def parse_path(text: str) -> Path:
-    """The steps of `body.rows[0].id`; none for the empty text. Raises `ValueError`."""
+    """The steps of a path such as `body.rows[0].id`; empty for the empty text. Raises `ValueError`."""
     if not text:
         return ()
     steps: list[str | int] = []
@@ -21,14 +21,14 @@ def parse_path(text: str) -> Path:
     while at < len(text):
         step = _STEP.match(text, at)
         if step is None:
-            raise ValueError(f"{text!r} is no dotted path like body.rows[0].id")
+            raise ValueError(f"{text!r} is not a dotted path like body.rows[0].id")
         steps.append(step[1] if step[1] is not None else int(step[2]))
         at = step.end()
     return tuple(steps)
 
 
 def read_path(value: JSON, path: Path) -> JSON:
-    """What lies at `path` inside `value`; None where a step does not exist. Text is never indexed."""
+    """The value at `path` inside `value`; None where a step does not exist. Texts are never indexed."""
     for step in path:
         if isinstance(value, dict):
             value = value.get(step)

@@ -1,6 +1,6 @@
-"""A node kind, as the compiler and the core see it: what it accepts, which exits it has, how it is decided.
+"""Defines a node kind as the compiler and the core see it: its parameters, its exits, and how it is decided.
 
-A kind is data. `nodes/` holds one file per kind and one table of all; a plug-in adds an entry to that table.
+A kind is data. `nodes/` holds one file per kind and a table of all kinds; a plug-in adds an entry to that table.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from stepless.model.json import JSON
 from stepless.model.scope import Expression
 
-if TYPE_CHECKING:  # whoever only looks at kinds, as a run does, does not pay for it
+if TYPE_CHECKING:  # a run does not need pydantic, so it does not import it
     from pydantic import BaseModel
 
     from stepless.model.findings import Finding
@@ -26,19 +26,19 @@ class Nature(Enum):
     """How an instance of the kind is decided."""
 
     ENTRY = "entry"  # puts out the run's inputs
-    PURE = "pure"  # decided inside the turn by `evaluate`: no I/O, costs nothing
+    PURE = "pure"  # decided within the decision by `evaluate`: no I/O
     EFFECT = "effect"  # dispatched after its start is committed; `nodes` or a plug-in runs it
-    PAUSE = "pause"  # suspends its instance, as `suspend` says, until an answer, a timer or a child run
+    PAUSE = "pause"  # suspends its instance by `suspend` until an answer, a timer or a child run
     CONTAINER = "container"  # runs a body once per turn
 
 
 class Part(Enum):
-    """How one field of `with` is compiled. A field that is not listed is a TEMPLATE."""
+    """How one field of `with` is compiled. An unlisted field is a TEMPLATE."""
 
     TEMPLATE = "template"  # any JSON with references
     EXPRESSION = "expression"  # a text is an expression; any other JSON a template
     CASES = "cases"  # mapping of case name to expression, or the word `else`
-    LITERAL = "literal"  # taken as it stands (schemas, bodies, names)
+    LITERAL = "literal"  # used unchanged (schemas, bodies, names)
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +50,7 @@ class Case:
 
 
 class Work(Protocol):
-    """What a pure or pausing kind may look at while it is decided."""
+    """The values that a pure or pausing kind may read while it is decided."""
 
     @property
     def params(self) -> Mapping[str, JSON]:
@@ -83,24 +83,23 @@ class Work(Protocol):
 
 @dataclass(slots=True)
 class Outcome:
-    """What a decided instance puts out. Never changed after it was made. `handle` None fires no exit: every outgoing edge is
-    pruned."""
+    """The result of a decided instance. Immutable. `handle` None fires no exit: every outgoing edge is pruned."""
 
     value: JSON = None
     handle: str | None = SOURCE
     variables: Mapping[str, JSON] = field(default_factory=dict)
-    respond: JSON = None  # {status, headers, body}: answers the waiting caller, the first one wins
+    respond: JSON = None  # {status, headers, body}: the response to the waiting caller; the first one wins
     halt: bool = False  # ends the run
     break_loop: bool = False  # ends the enclosing loop after this turn
 
 
 @dataclass(frozen=True, slots=True)
 class Pause:
-    """Why an instance waits and how it may go on.
+    """Why an instance waits and how it may resume.
 
-    `reason` is one of human_input, timer, callback, subrun. `resume_at_ms` (a timer) completes it by `handle`;
-    `deadline_ms` ends the wait by the exit `timeout` or, unwired, by failing it. `exits` are those an answer may choose.
-    `fields` is the JSON Schema of the answer's properties. `details` is what people are shown (message, approvers…).
+    `reason` is one of human_input, timer, callback, subrun. `resume_at_ms` (a timer) completes the instance by `handle`.
+    `deadline_ms` ends the wait by the exit `timeout` or, if that is not wired, fails the instance. `exits` are the exits that an
+    answer may choose. `fields` is the JSON Schema of the answer's properties. People see `details` (message, approvers…).
     """
 
     reason: str
@@ -131,15 +130,15 @@ def nothing(written: Mapping[str, JSON]) -> Mapping[str, str]:
 class Kind:
     """A node kind.
 
-    `params` is the pydantic model of `with` (texts with references are accepted for any field by the compiler, which
-    validates such fields only once they are rendered). `exits` lists the exits of a node with these parameters, without
-    `error`, in the order in which they are shown; every kind also has `error` (an entry may break its contract).
-    `parts` says how each field of `with` is compiled. Exactly one of `evaluate` (PURE, ENTRY), `suspend` (PAUSE) is set;
-    an EFFECT is run by the runtime, which looks the kind's `run` up by name. `check` finds more faults at publish.
+    `params` is the pydantic model of `with`. For any field the compiler also accepts a text with references, and such a field is
+    validated after rendering. `exits` lists the exits of a node with these parameters, in display order and without `error`,
+    which every kind has (an entry may violate its contract). `parts` says how each field of `with` is compiled. Exactly one of
+    `evaluate` (PURE, ENTRY) and `suspend` (PAUSE) is set; the runtime runs an EFFECT and finds the kind's `run` by name. `check`
+    finds further faults at publication.
 
-    Of a `with` as it is written, by the dotted places in it: `functions` names the registered callables that the node calls
-    (`arguments` is the field that holds what they are given), `tools` the nodes beside it that its attempts run themselves. A
-    node of a kind with `is_tool` can be one of those.
+    `functions` and `tools` map dotted paths in an unrendered `with` to names. `functions` names the registered callables that
+    the node calls (`arguments` is the field with their arguments), `tools` the sibling nodes that its attempts run themselves.
+    Only a node of a kind with `is_tool` can be such a tool.
     """
 
     name: str

@@ -1,4 +1,4 @@
-"""Media that a node streams beside text: told by where they are, never carried."""
+"""Defines the media that a node streams besides text: references by URL, without the content."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _BOUNDS: Final = {"type": MAX_MEDIA_TYPE_CHARACTERS, "url": MAX_URL_CHARACTERS, 
 
 
 def checked(media: object) -> Media:
-    """A copy of what is to be streamed. Raises `NodeFailure` (config, invalid_media)."""
+    """A validated copy of a piece of media. Raises `NodeFailure` (config, invalid_media)."""
     given = dict(media) if isinstance(media, Mapping) else {}
     for name, most in _BOUNDS.items():
         value = given.get(name)

@@ -1,7 +1,6 @@
-"""What pydantic says about a value that does not fit, in words for authors: one misfit per place, never one per form of a union.
+"""Translates pydantic's validation errors into messages for authors: one misfit per place, not one per form of a union.
 
-The words name the type that is wanted as people know it from YAML and JSON. A misfit quotes a value only where it is asked to: at
-run time a value may be a secret.
+The messages name types as in YAML and JSON. A misfit quotes a value only on request: at run time a value may be a secret.
 """
 
 from __future__ import annotations
@@ -18,7 +17,7 @@ from stepless.model.durations import DurationTooLong, parse_duration_ms
 from stepless.model.json import JSON, Path
 
 UNION: Final = "union"
-NOUNS: Final[Mapping[str, str]] = {  # what pydantic wanted, by the type of its error
+NOUNS: Final[Mapping[str, str]] = {  # what pydantic expected, by the type of its error
     "string_type": "text", "string_sub_type": "text", "int_type": "an integer", "int_parsing": "an integer",
     "int_from_float": "an integer", "int_parsing_size": "an integer", "float_type": "a number",
     "float_parsing": "a number", "decimal_type": "a number", "decimal_parsing": "a number", "bool_type": "true or false",
@@ -46,8 +45,8 @@ _TRUE: Final = ("yes", "on", "true", "y")
 
 
 class Misfit(NamedTuple):
-    """A value that does not fit. `place` leads to it in what was judged; `type` is pydantic's, or `union` where none of several
-    forms fits; `wanted` are the nouns for what would; `location` is pydantic's own, with the tags of unions."""
+    """An invalid value. `place` is its path in the validated value; `type` is pydantic's, or `union` if it matches none of
+    several forms; `wanted` names the expected types; `location` is pydantic's own, with the tags of unions."""
 
     place: Path
     type: str
@@ -57,28 +56,28 @@ class Misfit(NamedTuple):
     context: Mapping[str, Any]
     location: Path
 
-    def told(self, *, quoted: bool = True) -> str:
-        """What is wrong, as the rest of a sentence that begins with the name: `should be text, not 30`. Without `quoted` the
-        value is told by its type."""
+    def sentence(self, *, quoted: bool = True) -> str:
+        """The message, as the rest of a sentence that begins with the name: `should be text, not 30`. Without `quoted`, names
+        the type of the value instead."""
         given = preview(self.value) if quoted else noun_of(self.value)
         if self.type == "missing" or self.type == "missing_argument":
             return "is missing"
         if self.type in ("extra_forbidden", "unexpected_keyword_argument"):
             return "is not known here"
         if self.type == "duration":
-            return f"is {given}, which is no duration" + ("" if quoted else f": {_DURATIONS}")
+            return f"is {given}, which is not a duration" + ("" if quoted else f": {_DURATIONS}")
         if self.wanted:
             return f"should be {_either(self.wanted)}, not {given}"
         if self.type in ("union_tag_not_found", "union_tag_invalid"):
-            return f"is {given}, which is none of the forms that it has"
-        said = _COUNTED.sub("", _OPENING.sub("", self.message, count=1))
-        said = said[:1].lower() + said[1:]
-        if not said.startswith("should "):
-            return f"does not fit: {said}"
-        return f"{said}, not {given}" if quoted else said
+            return f"is {given}, which matches none of its forms"
+        message = _COUNTED.sub("", _OPENING.sub("", self.message, count=1))
+        message = message[:1].lower() + message[1:]
+        if not message.startswith("should "):
+            return f"does not fit: {message}"
+        return f"{message}, not {given}" if quoted else message
 
     def mend(self, name: str) -> str:
-        """What to write instead, for the value of `name`; empty where that is for the author to say."""
+        """A suggestion for the value of `name`; empty where only the author can know it."""
         for wanted in self.wanted:
             if suggestion := _MENDS.get(wanted, _nothing)(name, self.value):
                 return suggestion
@@ -89,30 +88,30 @@ class Misfit(NamedTuple):
 
 
 def misfits(errors: Sequence[ErrorDetails], raw: JSON) -> list[Misfit]:
-    """Every place of `raw` that does not fit, told once, in pydantic's order. `errors` are pydantic's, for `raw`.
+    """Every invalid place of `raw`, once each, in pydantic's order. `errors` are pydantic's errors for `raw`.
 
-    Of a union only the form is told that the value was probably meant to have: the one whose type it has. When it has the type of
-    none, all their types are told in one misfit.
+    For a union, only the form with the value's type is reported: the author probably meant that one. If no form has that type,
+    one misfit lists all their types.
     """
     found = [(_steps(error, raw), error) for error in errors]
-    told = {(misfit.place, misfit.type): misfit for misfit in _told_once(found, 0, raw)}
-    return list(told.values())
+    unique = {(misfit.place, misfit.type): misfit for misfit in _per_place(found, 0, raw)}
+    return list(unique.values())
 
 
 def read_duration_ms(value: object) -> int:
-    """The milliseconds of a duration, for the validator of a field. Raises `PydanticCustomError`."""
+    """Parses a duration in milliseconds, as a field's validator. Raises `PydanticCustomError`."""
     if not isinstance(value, str):
         raise PydanticCustomError("duration", "should be text with a unit, like 90s, 15m, 2h, 3d or PT2H")
     try:
         return parse_duration_ms(value)
     except DurationTooLong as error:
-        raise PydanticCustomError("duration_too_long", "{told}", {"told": str(error)}) from None
+        raise PydanticCustomError("duration_too_long", "{text}", {"text": str(error)}) from None
     except ValueError as error:
-        raise PydanticCustomError("duration", "{told}", {"told": str(error)}) from None
+        raise PydanticCustomError("duration", "{text}", {"text": str(error)}) from None
 
 
 def preview(value: Any) -> str:
-    """A value as a message shows it: scalars in short, an object or a list by its noun."""
+    """A value as shown in a message: a shortened scalar, or the noun for an object or a list."""
     if value is None or isinstance(value, bool):
         return {None: "null", True: "true", False: "false"}[value]
     if isinstance(value, int | float):
@@ -121,7 +120,7 @@ def preview(value: Any) -> str:
 
 
 def noun_of(value: Any) -> str:
-    """The type of a value, as messages call it."""
+    """The name of a value's type in messages."""
     for kinds, noun in ((type(None), "null"), (bool, "true or false"), (int | float, "a number"), (str, "text"),
                         (list | tuple, "a list"), (Mapping, "an object")):
         if isinstance(value, kinds):
@@ -133,7 +132,7 @@ def noun_of(value: Any) -> str:
 
 
 class _Step(NamedTuple):
-    """A step of pydantic's location. The tag of a union's form leads nowhere in the value."""
+    """A step of pydantic's location. The tag of a union's form is not a step into the value."""
 
     name: int | str
     is_tag: bool
@@ -154,7 +153,7 @@ def _steps(error: ErrorDetails, raw: JSON) -> tuple[_Step, ...]:
     return tuple(steps)
 
 
-def _told_once(found: Sequence[_Found], depth: int, raw: JSON) -> Iterator[Misfit]:
+def _per_place(found: Sequence[_Found], depth: int, raw: JSON) -> Iterator[Misfit]:
     """The misfits of errors that share the first `depth` steps."""
     def step(each: _Found) -> _Step | None:
         return each[0][depth] if len(each[0]) > depth else None
@@ -166,7 +165,7 @@ def _told_once(found: Sequence[_Found], depth: int, raw: JSON) -> Iterator[Misfi
         elif at.is_tag:
             forms.setdefault(at.name, []).extend(group)
         else:
-            yield from _told_once(list(group), depth + 1, raw)
+            yield from _per_place(list(group), depth + 1, raw)
     if forms:
         yield from _of_forms(list(forms.values()), depth, raw)
 
@@ -174,7 +173,7 @@ def _told_once(found: Sequence[_Found], depth: int, raw: JSON) -> Iterator[Misfi
 def _of_forms(forms: Sequence[Sequence[_Found]], depth: int, raw: JSON) -> Iterator[Misfit]:
     meant = [form for form in forms if not all(_is_of_another_type(steps, error, depth) for steps, error in form)]
     if meant:
-        yield from _told_once(min(meant, key=len), depth + 1, raw)
+        yield from _per_place(min(meant, key=len), depth + 1, raw)
         return
     nouns = dict.fromkeys(NOUNS[error["type"]] for form in forms for _, error in form)
     first = _misfit(*forms[0][0])

@@ -1,4 +1,4 @@
-"""JSON as bytes, and back: fast, exact, compressed where that pays. What logs and snapshots are written with."""
+"""Encodes JSON as bytes and decodes it, for logs and snapshots: fast, exact, and compressed where that saves space."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ _LEVEL: Final = 5  # a seventh smaller than 1 for half a microsecond per event; 
 
 
 def dump(value: Any) -> bytes:
-    """JSON as bytes.
+    """Encodes a value as JSON bytes.
 
-    orjson writes what it can; integers above 64 bits and lone surrogates are left to the standard library, whose output is
-    told by the blank before it, because orjson would read such integers back as floats.
+    orjson encodes most values. The standard library encodes integers above 64 bits and lone surrogates; a leading space marks
+    its output, because orjson would decode such integers as floats.
     """
     try:
         data = orjson.dumps(value)
-        # orjson's bytes lie in the whole buffer that they were written into: whoever keeps a short text keeps 4 KB
+        # orjson returns its whole write buffer: without a copy, a short text keeps 4 KB in memory
         return bytes(memoryview(data)) if len(data) <= _COMPRESS_BYTES else data
     except TypeError:
         text = json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
@@ -29,10 +29,10 @@ def dump(value: Any) -> bytes:
 
 
 def pack(plain: bytes) -> bytes:
-    """Bytes of JSON, compressed where that pays."""
+    """Compresses JSON bytes where that makes them smaller."""
     if len(plain) <= _COMPRESS_BYTES:
         return plain
-    # a window no larger than the text: for its largest one zlib clears a quarter of a megabyte, five times a short text's work
+    # a window no larger than the text: for the largest window zlib clears 256 KB, five times the work of a short text
     window = min(len(plain).bit_length(), zlib.MAX_WBITS)
     packer = zlib.compressobj(_LEVEL, zlib.DEFLATED, window, min(window - 6, zlib.DEF_MEM_LEVEL))
     compressed = packer.compress(plain) + packer.flush()
@@ -40,7 +40,7 @@ def pack(plain: bytes) -> bytes:
 
 
 def unpack(data: bytes) -> Any:
-    """The value whose JSON `pack` was given. Raises ValueError for bytes that are damaged."""
+    """Decodes the value from packed bytes. Raises ValueError for damaged bytes."""
     try:
         plain = data if data[:1] in _PLAIN else zlib.decompress(data)
     except zlib.error as error:

@@ -1,5 +1,5 @@
-"""The settings of a document that a compiled graph has as they are written. The rest of the document is declared in
-`model.document`, which says how these declarations are used.
+"""Declares the settings of a document that a compiled graph contains unchanged. `model.document` declares the rest, and describes
+how these declarations are used.
 """
 
 from __future__ import annotations
@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from enum import StrEnum
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple, TypeAlias
 
-if TYPE_CHECKING:  # pydantic's: a run needs no more than the names
+if TYPE_CHECKING:  # pydantic types: a run needs only their names
     from stepless.model.field_types import Attempts, Count, Milliseconds, PositiveMilliseconds
 
 RETRIED: Final = ("timeout", "provider_error", "rate_limit")
@@ -34,7 +34,7 @@ class OnParentFailure(StrEnum):
 
 
 class OnFailure(StrEnum):
-    """What the first bad leaf of the document does to the run."""
+    """The effect of the document's first bad leaf on the run."""
 
     ISOLATE = "isolate"
     HALT = "halt"
@@ -68,7 +68,7 @@ class JoinRule(NamedTuple):
 
     @property
     def proceeds(self) -> bool:
-        """Whether the join may run with what has arrived when its time is over."""
+        """Whether the join may run with the arrived branches after its timeout."""
         return self.mode == "timeout" or self.on_timeout == "proceed"
 
 

@@ -1,8 +1,8 @@
-"""What AWS asks, in one dated table, and the arithmetic of a bill.
+"""Lists AWS prices in one dated table and computes bills.
 
-On-demand prices of us-east-1, arm64, the first tier of each, free tiers left out: at a million runs they are gone. Written down
-in November 2026 from the price pages of DynamoDB, SQS, EventBridge, S3, API Gateway, Lambda and Step Functions. To
-bring it up to date, change the table and the date.
+On-demand prices of us-east-1, arm64, the first tier of each, without free tiers, which a million runs exceed. Taken in
+November 2026 from the price pages of DynamoDB, SQS, EventBridge, S3, API Gateway, Lambda and Step Functions. To update it, change
+the table and the date.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ MILLION: Final = 1_000_000
 
 @dataclass(frozen=True, slots=True)
 class Price:
-    """`usd` for `per` of a unit; `unit` names one of many, in the plural."""
+    """`usd` for `per` of a unit; `unit` is its name in the plural."""
 
     usd: float
     per: int
@@ -30,7 +30,7 @@ class Price:
 WRITE_UNIT: Final = Price(0.625, MILLION, "DynamoDB write units")
 READ_UNIT: Final = Price(0.125, MILLION, "DynamoDB read units")
 QUEUE_REQUEST: Final = Price(0.40, MILLION, "SQS requests")
-SCHEDULE: Final = Price(1.00, MILLION, "Scheduler schedules")  # billed when they fire: those that were made are the most that can
+SCHEDULE: Final = Price(1.00, MILLION, "Scheduler schedules")  # billed per firing; counting created ones gives the maximum
 BLOB_WRITE: Final = Price(5.00, MILLION, "S3 writes")
 BLOB_READ: Final = Price(0.40, MILLION, "S3 reads")
 HTTP_REQUEST: Final = Price(1.00, MILLION, "HTTP API requests")
@@ -43,7 +43,7 @@ DURABLE_GB: Final = Price(0.25, 1_000_000_000, "durable bytes")
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """One line of a bill: so many of a unit in one run, at a price. `note` says what they are."""
+    """One line of a bill: the count of a unit in one run, and its price. `note` explains the count."""
 
     count: float
     price: Price
@@ -57,8 +57,8 @@ class Line:
 
 @dataclass(frozen=True, slots=True)
 class Work:
-    """What another service would be asked to do for the same run. `attempts` are started attempts of nodes, the entry left out;
-    `steps` those of nodes that do something outside; `waits` pauses; `output_bytes` what nodes put out, and the inputs."""
+    """The work that another service would do for the same run. `attempts` counts the started attempts of nodes, without the
+    entry; `steps` those of effectful nodes; `waits` the pauses; `output_bytes` is the size of the inputs and of all outputs."""
 
     attempts: int
     steps: int
@@ -89,30 +89,30 @@ def _lambda(tally: Tally) -> Iterator[Line]:
 
 
 def step_functions(work: Work) -> tuple[Line, ...]:
-    """Step Functions Standard bills a transition each time a step is executed, retries included: here one for the start and one
-    per attempt of a node. A container counts as a step, each node of each of its turns as another. The Lambda functions
-    that its tasks would call are left out: they would come on top."""
-    return (Line(1 + work.attempts, TRANSITION, _told("the start", (work.attempts, "node"))),)
+    """Step Functions Standard bills a transition per executed step, retries included: here one for the start and one per attempt
+    of a node. A container counts as a step, and so does each node of each of its turns. The Lambda functions that its tasks
+    would call cost extra and are not included."""
+    return (Line(1 + work.attempts, TRANSITION, _counts("the start", (work.attempts, "node"))),)
 
 
 def durable_functions(work: Work, tally: Tally) -> tuple[Line, ...]:
     """Lambda durable functions bill each durable operation and the bytes that it stores: here one operation for the execution,
-    one per attempt of a step, one per wait or callback. What is pure is plain code there and free, and the contexts that their
-    parallel branches run in are not counted, in their favour. They run the same nodes for as long, in as many invocations, and
-    are started and answered in the same way: Lambda's own lines are the run's."""
+    one per attempt of a step, and one per wait or callback. Pure nodes are plain code there, without a charge. The contexts of
+    parallel branches are not counted, in their favour. They run the same nodes for the same time in the same number of
+    invocations, and are started and answered in the same way, so the Lambda lines are those of the run."""
     operations = 1 + work.steps + work.waits
     lines = (
-        Line(operations, DURABLE_OPERATION, _told("the run", (work.steps, "step"), (work.waits, "wait"))),
+        Line(operations, DURABLE_OPERATION, _counts("the run", (work.steps, "step"), (work.waits, "wait"))),
         Line(work.output_bytes, DURABLE_GB),
         *_lambda(tally),
     )
     return tuple(line for line in lines if line.count)
 
 
-def _told(first: str, *counted: tuple[int, str]) -> str:
+def _counts(first: str, *counted: tuple[int, str]) -> str:
     return ", ".join([first, *(f"{count} {what}{'s' * (count != 1)}" for count, what in counted if count)])
 
 
 def usd(lines: Sequence[Line]) -> float:
-    """Of one run."""
+    """The cost of one run."""
     return sum(line.usd for line in lines)

@@ -1,4 +1,4 @@
-"""Code of an author, and what came of it."""
+"""Defines a program of author code and its result."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from stepless.model.json import JSON
 
 @dataclass(frozen=True, slots=True)
 class Program:
-    """Author code that defines `main(args)`, and the bounds under which it runs. `memory_mb` includes the interpreter."""
+    """Author code that defines `main(args)`, and its limits. `memory_mb` includes the interpreter."""
 
     language: str  # python
     code: str
@@ -21,7 +21,7 @@ class Program:
 
 @dataclass(frozen=True, slots=True)
 class Ran:
-    """What `main` returned, and what the code printed, cut to MAX_CODE_PRINT_CHARACTERS."""
+    """The return value of `main`, and the printed text, cut to MAX_CODE_PRINT_CHARACTERS."""
 
     value: JSON
     printed: str = ""

@@ -1,7 +1,7 @@
-"""What an expression reads from, and what reads it: the seam between the language and the run.
+"""Defines the interfaces between expressions and a run.
 
-`expressions` implements `Expression` and `Template`; `core` implements `Scope`; the compiled graph carries the former and
-is evaluated against the latter, so that neither room knows the other.
+`expressions` implements `Expression` and `Template`; `core` implements `Scope`. The compiled graph contains expressions, and a
+run evaluates them against a scope, so neither package depends on the other.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ class Reference:
     """`<root.path>` or `${root}`.
 
     `root` is the first name (`loop`, `parallel`, `workflow`, `inputs`, `input`, `run`, a node id or the id of an
-    enclosing container); `path` what follows it, names and indexes in order; `env` is true for `${NAME}`.
+    enclosing container); `path` holds the names and indexes after it, in order; `env` is true for `${NAME}`.
     `text` is the reference as written, `offset` its position in the source in characters.
     """
 
@@ -30,15 +30,15 @@ class Reference:
 
 
 class Payer(Protocol):
-    """Pays for work with values: `model.steps.Steps`."""
+    """Counts the steps of an evaluation against a limit; see `model.steps.Steps`."""
 
     def spend(self, steps: int) -> None:
-        """Takes steps away from what the node may cost. Raises `ExpressionError` (too_large) when there are not so many left."""
+        """Subtracts steps from those left to the node. Raises `ExpressionError` (too_large) when too few are left."""
         ...
 
 
 class Scope(Payer, Protocol):
-    """Answers references while one node is decided, and pays for what is done with the values."""
+    """Resolves references while one node is decided, and counts the steps of its evaluation."""
 
     def read(self, reference: Reference) -> JSON:
         """The value; None for a path that does not exist and for an upstream node that was skipped."""
@@ -46,7 +46,7 @@ class Scope(Payer, Protocol):
 
     @property
     def now_ms(self) -> int:
-        """The instant of the decision, milliseconds since 1970 UTC: what `now()` answers from."""
+        """The instant of the decision, in milliseconds since 1970 UTC: the value of `now()`."""
         ...
 
 
@@ -62,7 +62,7 @@ class Expression(Protocol):
         ...
 
     def evaluate(self, scope: Scope) -> JSON:
-        """Its value. Raises `ExpressionError` with the position; never changes anything."""
+        """Its value. Raises `ExpressionError` with the position. Has no side effects."""
         ...
 
 
@@ -71,7 +71,7 @@ class Template(Protocol):
 
     @property
     def value(self) -> JSON:
-        """As it is written."""
+        """The value as written."""
         ...
 
     @property
@@ -79,11 +79,11 @@ class Template(Protocol):
 
     @property
     def constant(self) -> bool:
-        """True when nothing has to be filled in: `render` then answers the same object every time."""
+        """True when there are no references to resolve: `render` then returns the same object every time."""
         ...
 
     def render(self, scope: Scope) -> JSON:
-        """The value with every reference filled in; types are kept where a text is exactly one reference."""
+        """The value with every reference resolved. A text that is exactly one reference keeps the type of its value."""
         ...
 
 
@@ -94,5 +94,5 @@ class Contract(Protocol):
     def schema(self) -> Mapping[str, JSON]: ...
 
     def violations(self, value: JSON) -> tuple[str, ...]:
-        """One sentence per violation, each with the path; empty when the value keeps the contract. At most 20."""
+        """One sentence per violation, each with its path; empty when the value is valid. At most MAX_VIOLATIONS."""
         ...

@@ -1,4 +1,4 @@
-"""What a registered callable takes, for those who judge a document that calls it."""
+"""Describes the parameters of a registered callable, so that a document that calls it can be checked."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from stepless.model.misfits import Misfit
 
 @dataclass(frozen=True, slots=True)
 class Signature:
-    """The parameters that can be given by name, in the callable's own order. With `takes_any` others are taken too; `filled_in`
-    is the one that the engine gives. `misfits` tells what is wrong with a value for one of them, as a call would find it."""
+    """The parameters that can be passed by name, in the callable's own order. With `takes_any`, others are accepted too.
+    `filled_in` is the parameter that the engine passes. `misfits` validates a value for one parameter, as a call would."""
 
     parameters: tuple[str, ...]
     required: frozenset[str]
@@ -26,4 +26,4 @@ ReadSignature: TypeAlias = Callable[[], Signature]
 """Raises `NodeFailure` (config, `invalid_function`) for a callable that no node can call."""
 
 Callables: TypeAlias = Collection[str] | Mapping[str, ReadSignature]
-"""The callables that are registered: their names, or also what reads the signature of each."""
+"""The registered callables: only their names, or a mapping from name to a function that reads the signature."""

@@ -1,7 +1,7 @@
-"""What the evaluation of one node may cost: counted steps, so that it ends at the same place on every machine.
+"""Limits the evaluation of one node by counted steps, so that it ends at the same point on every machine.
 
-A step is about ten nanoseconds of work on the machine of the benchmarks. What an operation costs is worked out from the sizes
-of its operands before it is done, never measured.
+A step is about ten nanoseconds of work on the machine of the benchmarks. The cost of an operation is computed from the sizes of
+its operands before it runs, and never measured.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ TOO_MUCH: Final = "too_large"
 
 
 class Steps:
-    """The steps that are left to one node: its expressions, templates, matches and queries share them."""
+    """The steps that are left to one node. Its expressions, templates, matches and queries share them."""
 
     __slots__ = ("left",)
 
@@ -23,8 +23,8 @@ class Steps:
         self.left = left
 
     def spend(self, steps: int) -> None:
-        """Takes steps away. Raises `ExpressionError` (too_large) when there are not so many left."""
+        """Subtracts steps. Raises `ExpressionError` (too_large) when too few are left."""
         self.left -= steps
         if self.left < 0:
             message = f"evaluating the node takes more than {MAX_EVALUATION_STEPS:,} steps"
-            raise ExpressionError(message, code=TOO_MUCH, mend="let it look at less data, or share the work among several nodes")
+            raise ExpressionError(message, code=TOO_MUCH, mend="process less data, or split the work over several nodes")

@@ -1,4 +1,4 @@
-"""What a run has used of what AWS bills: units, requests, milliseconds. `prices` says what they cost."""
+"""Counts a run's billed AWS usage: units, requests, milliseconds. `prices` holds their prices."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ import orjson
 
 @dataclass(frozen=True, slots=True)
 class Tally:
-    """Write and read units are those of the table and its indexes together; `index_units` is how many of the written ones fell
-    to indexes. `queue_requests` are sends, receipts and deletions; `schedules` one-time schedules that were made; `lambda_ms`
-    the time of all invocations, `lambda_mb_ms` the same times the memory of each."""
+    """Write and read units include the table and its indexes; `index_units` is the indexes' part of the write units.
+    `queue_requests` counts sends, receipts and deletions; `schedules` the one-time schedules created; `lambda_ms` is the time of
+    all invocations, and `lambda_mb_ms` the sum of time times memory."""
 
     write_units: float = 0
     index_units: float = 0
@@ -34,7 +34,7 @@ _NAMES: Final = tuple(field.name for field in fields(Tally))
 
 
 def encode_tally(tally: Tally) -> bytes:
-    """A JSON array in the order of the fields, without the zeros at its end: some 40 bytes, as it stands in every header."""
+    """A JSON array in the order of the fields, without trailing zeros: some 40 bytes, because every header stores it."""
     counts = [_short(getattr(tally, name)) for name in _NAMES]
     while counts and not counts[-1]:
         counts.pop()
@@ -42,7 +42,7 @@ def encode_tally(tally: Tally) -> bytes:
 
 
 def decode_tally(data: bytes) -> Tally:
-    """What `encode_tally` was given. Anything else is an empty tally: a bill that cannot be read must not stop a run."""
+    """Decodes a tally. Invalid bytes give an empty tally: an unreadable bill must not stop a run."""
     try:
         counts = orjson.loads(data)
     except ValueError:

@@ -1,5 +1,5 @@
-"""The models that judge a document and make its JSON Schema: pydantic's, made of the declarations in `model.document` and
-`model.policies`. Everything here is about one value at a time; what concerns several is judged by `compile`.
+"""Builds the pydantic models that validate a document and give its JSON Schema, from the declarations in `model.document` and
+`model.policies`. They validate one value at a time; `compile` checks rules over several values.
 """
 
 from __future__ import annotations
@@ -32,15 +32,15 @@ RETRY_CAUSES: Final = (*CAUSES, "outcome_unknown")
 
 
 class DocumentPart(BaseModel):
-    """Base of the models: unknown fields are refused, no type is taken for another, nothing changes afterwards."""
+    """The base of the models: refuses unknown fields, coerces no types, and is immutable."""
 
     model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
     declaration: ClassVar[type]
-    """What the model was made of."""
+    """The declaration that the model was built from."""
 
 
 class Declared(NamedTuple):
-    """A field as its part declares it: the attribute's name, and the name that authors write."""
+    """The declaration of a field: the attribute's name, and the name that authors write."""
 
     attribute: str
     name: str
@@ -59,11 +59,11 @@ def declared_fields(part: type) -> Iterator[Declared]:
             yield Declared(attribute, attribute, attribute not in defaults, defaults.get(attribute))
 
 
-# -- types that readers see in another form than authors write them -----------------------------------------------------
+# -- types whose form in a document differs from their form in code ------------------------------------------------------
 
 
 def _tag(value: object) -> str | None:
-    """Which of the forms of a field a value is, by its JSON type: so that a fault is told once, not once per form."""
+    """The form of a field that a value has, by its JSON type, so that a fault is reported once and not once per form."""
     if isinstance(value, str):
         return "text"
     if isinstance(value, list | tuple):
@@ -78,7 +78,7 @@ def _merge_alias(value: object) -> object:
 def _known_cause(cause: str) -> str:
     if cause not in RETRY_CAUSES:
         facts = {"cause": cause, "known": ", ".join(RETRY_CAUSES)}
-        raise PydanticCustomError("unknown_cause", "retry_on knows no cause `{cause}`; it knows {known}", facts)
+        raise PydanticCustomError("unknown_cause", "`{cause}` is not a cause of failure; retry_on takes {known}", facts)
     return cause
 
 
@@ -100,14 +100,14 @@ _types: dict[str, Any] = {
     "OnParentFailure": _one_of(policies.OnParentFailure),
     "OnFailure": _one_of(policies.OnFailure),
 }
-"""By name: what a field may hold. A part that has a model stands for that model."""
+"""The types of fields by name. The name of a part with a model resolves to that model."""
 
 
 # -- the models ---------------------------------------------------------------------------------------------------------
 
 
 def _model(name: str, part: type) -> Any:
-    """The model of a part, which later parts name by the part."""
+    """Builds the model of a part, and registers it so that later parts can refer to it by the part's name."""
     hints = get_type_hints(part, globalns=_types, include_extras=True)
     fields: dict[str, Any] = {field.attribute: (hints[field.attribute], _info(field)) for field in declared_fields(part)}
     made = create_model(name, __base__=DocumentPart, __module__=__name__, __doc__=part.__doc__, **fields)
@@ -125,8 +125,8 @@ def _info(field: Declared) -> Any:
 
 
 def _maker(default: Any) -> Callable[[], Any] | None:
-    """What makes a default that is no scalar."""
-    if hasattr(default, "_fields"):  # of a policy; shared, for most nodes have no settings of their own
+    """The factory of a default that is not a scalar."""
+    if hasattr(default, "_fields"):  # a policy; shared, because most nodes have no settings of their own
         shared = _types[type(default).__name__]()
         return lambda: shared
     if isinstance(default, Mapping):

@@ -1,4 +1,4 @@
-"""How an attempt of an effectful node ends: in a `Result`, or in a `NodeFailure` with its cause."""
+"""Defines how an attempt of an effectful node ends: with a `Result`, or with a `NodeFailure` and its cause."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from stepless.model.kind import SOURCE
 
 CAUSES: Final[Mapping[str, str]] = MappingProxyType({
     "timeout": "no answer in time",
-    "rate_limit": "the other side asked to come back later",
-    "provider_error": "the other side failed, or could not be reached; also a function that raised an exception of its own",
+    "rate_limit": "the remote service asked to retry later",
+    "provider_error": "the remote service failed or could not be reached; also a function that raised its own exception",
     "moderation": "the input or the output was flagged, or could not be moderated",
-    "contract_violated": "the output breaks its contract",
-    "http_error": "the other side refused the request",
-    "execution": "the work ran, and its result cannot be used",
-    "config": "the parameters do not fit once references are filled in",
+    "contract_violated": "the output violates its contract",
+    "http_error": "the remote service rejected the request",
+    "execution": "the work ran, but its result cannot be used",
+    "config": "the parameters are invalid after references were resolved",
 })
-"""Every cause, with its meaning: what `retry_on` may name."""
+"""Every cause that `retry_on` may name, with its meaning."""
 
 
 _NOTHING: Final[Mapping[str, int]] = MappingProxyType({})
@@ -28,8 +28,8 @@ _NOTHING: Final[Mapping[str, int]] = MappingProxyType({})
 
 @dataclass(slots=True)
 class Result:
-    """What an attempt puts out: the exit it leaves by, the run variables it writes, and what it used up (tokens…). Never changed
-    after it was made."""
+    """The result of an attempt: its output, the exit it takes, the run variables it writes, and its usage (tokens…).
+    Immutable."""
 
     value: JSON = None
     handle: str = SOURCE
@@ -38,13 +38,12 @@ class Result:
 
 
 class NodeFailure(Exception):
-    """An attempt that failed. User functions may raise it too, to say more than an ordinary exception can.
+    """A failed attempt. User functions may raise it too, to give a cause and a code.
 
-    `cause` is one of CAUSES and decides by `retry_on` whether there is another attempt; `retryable` False forbids one
-    whatever `retry_on` says. `retry_after_ms` is the least delay before it. `code` is a stable word for `error` edges. `usage`
-    is what the attempt used up all the same (tokens…). `origin` is the exception in author code that it stands for, or
-    what `raised.told` said of it in another process. `phase` says of a moderation which side of the work was flagged, `input` or
-    `output`.
+    `cause` is one of CAUSES; `retry_on` lists the causes that allow another attempt. `retryable` False forbids one, whatever
+    `retry_on` lists. `retry_after_ms` is the minimum delay before it. `code` is a stable word for `error` edges. `usage` is what
+    the attempt used nevertheless (tokens…). `origin` is the exception in author code behind the failure, or its description by
+    `raised.described` in another process. For a moderation, `phase` says what was flagged: `input` or `output`.
     """
 
     def __init__(
@@ -53,7 +52,7 @@ class NodeFailure(Exception):
     ) -> None:
         super().__init__(message)
         if cause not in CAUSES:
-            raise ValueError(f"{cause!r} is no cause of failure; it is one of {', '.join(CAUSES)}")
+            raise ValueError(f"{cause!r} is not a cause of failure; use one of {', '.join(CAUSES)}")
         self.cause = cause
         self.code = code
         self.message = message
@@ -69,13 +68,13 @@ class NodeFailure(Exception):
 
 
 def added(one: Mapping[str, int], other: Mapping[str, int]) -> dict[str, int]:
-    """Two usages together, by name."""
+    """The sum of two usages, by name."""
     return {name: one.get(name, 0) + other.get(name, 0) for name in {**one, **other}}
 
 
 def passed_through(inputs: Mapping[str, JSON]) -> JSON:
-    """What a node puts out that adds nothing of its own: the value itself when `input` is its only param, else all by
-    param; None when nothing arrived."""
+    """The output of a node that passes its inputs through: the value itself if `input` is its only param, else all values by
+    param; None without inputs."""
     if len(inputs) == 1 and "input" in inputs:
         return inputs["input"]
     return dict(inputs) or None

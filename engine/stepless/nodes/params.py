@@ -50,7 +50,8 @@ def rendered(
     except ValidationError as refused:
         faults = misfits(refused.errors(include_url=False), values)
         place = ".".join(map(str, ("with", *faults[0].place)))
-        message = "; ".join(f"`{'.'.join(map(str, fault.place))}` {fault.told(quoted=False)}" for fault in faults[:_SHOWN_FAULTS])
+        shown = faults[:_SHOWN_FAULTS]
+        message = "; ".join(f"`{'.'.join(map(str, fault.place))}` {fault.sentence(quoted=False)}" for fault in shown)
         raise ConfigError(message, place=place, mend="correct the parameter, or the value that its reference reads") from refused
     for finding in check(params, "with"):
         if finding.severity is Severity.ERROR:

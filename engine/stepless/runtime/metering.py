@@ -38,7 +38,7 @@ class NullMeter:
     def took(self, name: str, duration_ms: float) -> None:
         return
 
-    def tell(self, what: str, facts: Mapping[str, str | int]) -> None:
+    def report(self, what: str, facts: Mapping[str, str | int]) -> None:
         return
 
 
@@ -61,7 +61,7 @@ def committed(meter: Meter, head: RunHead, events: Sequence[Event]) -> None:
         if event.type in OUTCOMES:
             meter.count(OUTCOMES[event.type])
         if event.type in _REPORTED:
-            meter.tell(event.type.value, _facts(head, event))
+            meter.report(event.type.value, _facts(head, event))
 
 
 def _facts(head: RunHead, event: Event) -> Mapping[str, str | int]:

@@ -10,7 +10,7 @@ from secrets import token_hex
 from typing import Final
 
 from stepless.errors import DamagedLog, LogUnreadable, NewerLog
-from stepless.limits import MAX_UNREADABLE_REST_MS, UNREADABLE_REST_MS
+from stepless.limits import MAX_UNREADABLE_RETRY_MS, UNREADABLE_RETRY_MS
 from stepless.ports import Lease, RunHead
 from stepless.runtime.inbox import ENDED
 from stepless.runtime.world import World
@@ -23,11 +23,11 @@ def rest(world: World, head: RunHead, lease: Lease, error: LogUnreadable) -> Non
     already, it holds the start and the end of the former rest."""
     now_ms = world.clock.now_ms()
     former_ms = (head.due_ms or 0) - head.updated_ms if head.status in UNREADABLE else 0
-    rest_ms = min(max(2 * former_ms, UNREADABLE_REST_MS), MAX_UNREADABLE_REST_MS)
+    rest_ms = min(max(2 * former_ms, UNREADABLE_RETRY_MS), MAX_UNREADABLE_RETRY_MS)
     status = None if head.status in ENDED else error.code  # the status of an ended run is kept
     world.store.update_run(lease, now_ms, status=status, due_ms=now_ms + rest_ms, release=True)
     facts: dict[str, str | int] = {"run": head.run_id, "workflow": head.workflow_id, "sequence": error.sequence}
-    world.meter.tell("run.unreadable", {**facts, "code": error.code})
+    world.meter.report("run.unreadable", {**facts, "code": error.code})
 
 
 def reported(world: World, head: RunHead, error: LogUnreadable) -> LogUnreadable:

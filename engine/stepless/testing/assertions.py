@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NoReturn, Self, TypeVar
 
 from stepless.compile.suggest import did_you_mean
 from stepless.core.history.trace import NodeRecord
-from stepless.limits import MAX_TOLD_LINES
+from stepless.limits import MAX_REPORTED_LINES
 from stepless.model.graph import Body, Graph
 from stepless.model.json import JSON
 
@@ -155,8 +155,8 @@ def node_ids(body: Body) -> dict[str, None]:
 def _fail(outcome: Assertions, message: str) -> NoReturn:
     __tracebackhide__ = True
     told = outcome.timeline().splitlines()
-    more = [f"… and {len(told) - MAX_TOLD_LINES} more"] if len(told) > MAX_TOLD_LINES else []
-    raise AssertionError("\n".join([message, "what happened:", *(f"  {line}" for line in [*told[:MAX_TOLD_LINES], *more])]))
+    more = [f"… and {len(told) - MAX_REPORTED_LINES} more"] if len(told) > MAX_REPORTED_LINES else []
+    raise AssertionError("\n".join([message, "what happened:", *(f"  {line}" for line in [*told[:MAX_REPORTED_LINES], *more])]))
 
 
 def _line(record: NodeRecord) -> str:

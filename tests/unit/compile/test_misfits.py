@@ -71,8 +71,8 @@ def test_a_wrong_value_for_an_edge(name: str) -> None:
 
 
 @pytest.mark.parametrize(("node", "path", "told", "mend"), [
-    ({"type": "wait", "with": {"for": 30}}, "with.for", "`for` is 30, which is no duration", "`30s` are seconds"),
-    ({"type": "wait", "with": {"for": "30 sec"}}, "with.for", "which is no duration", "Write it like 500ms, 90s"),
+    ({"type": "wait", "with": {"for": 30}}, "with.for", "`for` is 30, which is not a duration", "`30s` are seconds"),
+    ({"type": "wait", "with": {"for": "30 sec"}}, "with.for", "which is not a duration", "Write it like 500ms, 90s"),
     ({"type": "join", "retry": 3}, "retry", "`retry` should be an object, not 3", "Write `retry: {attempts: 3}`."),
     ({"type": "join", "join": "any"}, "join", "`join` should be an object, not `any`", "Write `join: {mode: any}`."),
     ({"type": "join", "join": {"mode": "anny"}}, "join.mode", "not `anny`", "Did you mean `any`?"),
@@ -81,7 +81,7 @@ def test_a_wrong_value_for_an_edge(name: str) -> None:
     ({"type": "join", "enabled": "no"}, "enabled", "should be true or false, not `no`", "Write `false`."),
     ({"type": "join", "label": 7}, "label", "should be text, not 7", 'Put it in quotes: `"7"`.'),
     ({"type": "join", "retry": {"retry_on": "timeout"}}, "retry.retry_on", "should be a list", "as a list: `[timeout]`."),
-    ({"type": "join", "after": 7}, "after", "none of the forms", "Write `after: node`"),
+    ({"type": "join", "after": 7}, "after", "none of its forms", "Write `after: node`"),
     ({"type": "join", "output_contract": "string"}, "output_contract", "an object", "{type: string}`"),
     ({"type": "approval", "with": {"message": "m", "fields": {"a": "string"}}}, "with.fields.a", "not `string`",
      "Write `a: {type: string}`."),

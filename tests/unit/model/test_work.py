@@ -11,5 +11,5 @@ def test_a_failure_has_one_of_the_causes(cause: str) -> None:
 
 
 def test_a_cause_that_is_none_is_refused_where_it_is_raised() -> None:
-    with pytest.raises(ValueError, match="'bad_luck' is no cause of failure; it is one of timeout"):
+    with pytest.raises(ValueError, match="'bad_luck' is not a cause of failure; use one of timeout"):
         NodeFailure("bad_luck", "x", "y")

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from stepless.adapters.memory.store import MemoryStore
-from stepless.limits import DEAD_LETTER_REST_MS
+from stepless.limits import DEAD_LETTER_RETRY_MS
 from stepless.model.json import JSON
 from stepless.ports import Lease, Message, RunHead
 from stepless.runtime.hosting.deadletter import rest
@@ -32,7 +32,7 @@ class HearingMeter:
     def __init__(self) -> None:
         self.counts: Counter[str] = Counter()
         self.times: dict[str, list[float]] = {}
-        self.told: list[tuple[str, Mapping[str, str | int]]] = []
+        self.reported: list[tuple[str, Mapping[str, str | int]]] = []
 
     def count(self, name: str, number: int = 1) -> None:
         self.counts[name] += number
@@ -40,8 +40,8 @@ class HearingMeter:
     def took(self, name: str, duration_ms: float) -> None:
         self.times.setdefault(name, []).append(duration_ms)
 
-    def tell(self, what: str, facts: Mapping[str, str | int]) -> None:
-        self.told.append((what, facts))
+    def report(self, what: str, facts: Mapping[str, str | int]) -> None:
+        self.reported.append((what, facts))
 
 
 def heard(built: Local) -> tuple[World, HearingMeter]:
@@ -58,10 +58,10 @@ def test_a_run_is_counted_by_its_outcome_and_told_by_its_ids() -> None:
     assert meter.counts["RunsStarted"] == meter.counts["RunsCompleted"] == 1
     assert meter.counts["Commits"] >= 2
     assert len(meter.times["NodeTime"]) == 1
-    kinds = [what for what, _ in meter.told]
+    kinds = [what for what, _ in meter.reported]
     assert kinds == ["node.failed", "run.completed"]
-    assert meter.told[0][1]["instance"] == "ok"
-    assert {facts["run"] for _, facts in meter.told} == {run_id}
+    assert meter.reported[0][1]["instance"] == "ok"
+    assert {facts["run"] for _, facts in meter.reported} == {run_id}
 
 
 def test_a_hint_that_finds_a_live_lease_is_a_conflict() -> None:
@@ -101,9 +101,9 @@ def test_a_dead_letter_rests_its_run_and_nothing_else() -> None:
     assert head is not None
     assert (head.status, head.owner) == ("running", None)
     assert head.due_ms is not None
-    assert head.due_ms >= now_ms + DEAD_LETTER_REST_MS
+    assert head.due_ms >= now_ms + DEAD_LETTER_RETRY_MS
     assert meter.counts == {"DeadLetters": 1}
-    assert meter.told == [("run.dead_letter", {"run": "stuck", "workflow": "w", "reason": "continue", "hops": 3})]
+    assert meter.reported == [("run.dead_letter", {"run": "stuck", "workflow": "w", "reason": "continue", "hops": 3})]
 
 
 def test_a_dead_letter_of_a_run_that_somebody_takes_at_that_moment_leaves_it_to_them() -> None:
@@ -119,7 +119,7 @@ def test_a_dead_letter_of_a_run_that_somebody_takes_at_that_moment_leaves_it_to_
     head = world.store.get_run("contested")
     assert head is not None
     assert head.owner == "somebody"
-    assert not meter.told
+    assert not meter.reported
 
 
 def test_a_dead_letter_of_a_run_that_is_alive_over_or_unknown_changes_nothing() -> None:
@@ -131,4 +131,4 @@ def test_a_dead_letter_of_a_run_that_is_alive_over_or_unknown_changes_nothing() 
     before = world.store.get_run("alive"), world.store.get_run("over")
     assert not any(rest(world, Message(run_id, "start")) for run_id in ("alive", "over", "unknown"))
     assert (world.store.get_run("alive"), world.store.get_run("over")) == before
-    assert not meter.told
+    assert not meter.reported

@@ -15,7 +15,7 @@ from stepless.core.events import Event, EventType
 from stepless.core.stored.codec import encode_batch
 from stepless.core.stored.snapshot import encode_state
 from stepless.errors import DamagedLog, LogUnreadable, NewerLog
-from stepless.limits import MAX_UNREADABLE_REST_MS, UNREADABLE_REST_MS
+from stepless.limits import MAX_UNREADABLE_RETRY_MS, UNREADABLE_RETRY_MS
 from stepless.model.packing import dump, pack, unpack
 from stepless.ports import Message, RunFilter
 from stepless.runtime.inbox import answer_signal
@@ -98,8 +98,8 @@ def test_the_runner_lets_it_rest_unchanged_and_looks_again_ever_more_seldom(file
         rests.append(head.due_ms - filed.clock.now_ms())
         filed.clock.set(head.due_ms)
         assert [due.run_id for due in filed.store.list_due(filed.clock.now_ms())] == [run_id]
-    assert rests[:4] == [UNREADABLE_REST_MS * 2**n for n in range(4)]
-    assert rests[-1] == MAX_UNREADABLE_REST_MS
+    assert rests[:4] == [UNREADABLE_RETRY_MS * 2**n for n in range(4)]
+    assert rests[-1] == MAX_UNREADABLE_RETRY_MS
     assert batches(filed, run_id) == before
     assert [head.run_id for head in filed.store.list_runs(RunFilter(status="damaged_log")).items] == [run_id]
 
@@ -110,7 +110,7 @@ def test_a_reader_that_finds_it_first_marks_it_once(filed: Any, node: Node) -> N
     with pytest.raises(DamagedLog):
         filed.service.events(run_id)
     marked = filed.store.get_run(run_id)
-    assert (marked.status, marked.owner, marked.due_ms) == ("damaged_log", None, filed.clock.now_ms() + UNREADABLE_REST_MS)
+    assert (marked.status, marked.owner, marked.due_ms) == ("damaged_log", None, filed.clock.now_ms() + UNREADABLE_RETRY_MS)
     with pytest.raises(DamagedLog):
         filed.view(run_id)
     assert filed.store.get_run(run_id) == marked
@@ -163,7 +163,7 @@ def test_what_a_newer_release_wrote_rests_until_a_release_that_knows_it(filed: A
     assert (told.value.code, told.value.http_status, told.value.place) == ("newer_log", 503, f"{run_id}#{first}")
     head = filed.store.get_run(run_id)
     assert (head.status, head.owner) == ("newer_log", None)
-    assert head.due_ms == filed.clock.now_ms() + UNREADABLE_REST_MS
+    assert head.due_ms == filed.clock.now_ms() + UNREADABLE_RETRY_MS
     assert batches(filed, run_id) == before
     put(filed, run_id, first, known)  # the release that knows it
     filed.clock.set(head.due_ms)

@@ -25,7 +25,7 @@ class EmfMeter:
     def took(self, name: str, duration_ms: float) -> None:
         self._metrics.add_metric(name, MetricUnit.Milliseconds, round(duration_ms, 1))
 
-    def tell(self, what: str, facts: Mapping[str, str | int]) -> None:
+    def report(self, what: str, facts: Mapping[str, str | int]) -> None:
         self._logger.info(what, extra=dict(facts))
 
     def flush(self) -> None:

@@ -90,7 +90,7 @@ def main() -> None:
         run_stripped(data)
     for name in (*OFFERED, *_NEEDED):
         importlib.import_module(name)
-    describe = load_raised().told
+    describe = load_raised().described
     prints = Prints(request["max_print_characters"])
     try:
         (strip if stripped else lock_up)(request)

@@ -11,7 +11,7 @@ from stepless.cli.dev.folder import Served
 from stepless.cli.terminal.exceptions import place, plain, traceback
 from stepless.cli.terminal.progress import duration
 from stepless.errors import StoreUnavailable
-from stepless.limits import MAX_TOLD_RUNS
+from stepless.limits import MAX_REPORTED_RUNS
 from stepless.model.json import JSON
 from stepless.runtime.inbox import ENDED
 from stepless.runtime.service import Service
@@ -34,7 +34,7 @@ class RunLines:
 
     def _tell_beginning(self, run_id: str) -> None:
         head = self._service.world.store.get_run(run_id)
-        if head is None or head.status in ENDED or run_id in self._live or len(self._live) == MAX_TOLD_RUNS:
+        if head is None or head.status in ENDED or run_id in self._live or len(self._live) == MAX_REPORTED_RUNS:
             return
         word = "started" if head.status == "created" else "goes on"
         self._tell(run_id, f"{head.workflow_id} {word}: {self._url}/runs/{run_id}/view")

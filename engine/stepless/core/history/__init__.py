@@ -1,1 +1,1 @@
-"""The log as people and programs read it: records of nodes, tags, waits, what a node was called with. Nothing here decides."""
+"""Presents the log to people and programs: records of nodes, tags, waits, the parameters of calls. Decides nothing."""

@@ -1,8 +1,8 @@
-"""What an instance was called with, worked out again from the log: nothing is written down for it.
+"""Recomputes from the log the parameters that an instance was called with; they are not stored.
 
-The parameters of an attempt are a function of the state right after its `node.started`: what came in is merged, what is upstream
-has settled, the variables are those that were brought, and `now()` is the instant of that event. Whoever reads a log comes by
-that very state. Secrets are not in it: `${NAME}` is shown as `***`, and so is what an expression makes of one.
+The parameters of an attempt are a function of the state right after its `node.started`: its inputs are merged, the upstream nodes
+have settled, its variables are set, and `now()` is the instant of that event. Every reader of the log reaches that state.
+Secrets are not in it: `${NAME}` is shown as `***`, and so is the result of an expression over one.
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ _COMPUTED: Final = re.compile(r"\{\{(?:(?!\}\}).)*?\$\{", re.DOTALL)  # an expre
 
 
 class Called(NamedTuple):
-    """One attempt. `at_ms` is when it was begun; `params` are its parameters, filled in, and `previews` the beginnings, as JSON,
-    of those that are too large to be shown whole."""
+    """The call of one attempt. `at_ms` is when it began; `params` are its rendered parameters, and `previews` the first
+    characters, as JSON, of those that are too large to show."""
 
     attempt: int
     at_ms: int
@@ -36,9 +36,9 @@ class Called(NamedTuple):
 
 
 def params_of(state: State, instance: Instance, at_ms: int) -> Mapping[str, JSON] | None:
-    """The parameters that an instance is called with, where an attempt of it begins at this instant: those of `with` that are
-    filled in, then those that stand as they are written. None for what is called with nothing: an entry, a container, a node that
-    is switched off, one whose output is taken over from another run, and one whose parameters raise."""
+    """The parameters of an attempt that begins at this instant: the rendered fields of `with`, then the literal ones. None for a
+    node that is not called (an entry, a container, a disabled node, one with a reused output) and for one whose parameters raise
+    an error."""
     node = instance.node
     if not node.enabled or node.kind.nature in _UNCALLED or instance.id in state.reused:
         return None
@@ -55,14 +55,14 @@ def params_of(state: State, instance: Instance, at_ms: int) -> Mapping[str, JSON
 
 
 def called(state: State, instance: Instance, at_ms: int) -> Called | None:
-    """What there is to be shown of `params_of`, at most SHOWN_PARAMS_CHARACTERS of JSON."""
+    """The call to show, from `params_of`: at most SHOWN_PARAMS_CHARACTERS of JSON."""
     params = params_of(state, instance, at_ms)
     return None if params is None else Called(instance.attempt, at_ms, *bounded(params))
 
 
 def bounded(values: Mapping[str, JSON], most: int = SHOWN_PARAMS_CHARACTERS) -> tuple[Mapping[str, JSON], Mapping[str, str]]:
-    """The values that fit into `most` characters of JSON together, in their order, and of each that does not its first
-    PREVIEW_CHARACTERS."""
+    """The values that together fit into `most` characters of JSON, in order, and the first PREVIEW_CHARACTERS of each value that
+    does not fit."""
     shown: dict[str, JSON] = {}
     previews: dict[str, str] = {}
     for name, value in values.items():
@@ -76,7 +76,7 @@ def bounded(values: Mapping[str, JSON], most: int = SHOWN_PARAMS_CHARACTERS) -> 
 
 
 def _text(value: JSON, most: int) -> str:
-    """A value as JSON, not much longer than is needed to see that it is too long."""
+    """A value as JSON, encoded only until it exceeds `most` characters."""
     if isinstance(value, str):
         return json.dumps(value[: most + 1], ensure_ascii=False)
     size, pieces = 0, list[str]()
@@ -92,7 +92,8 @@ _ENCODER: Final = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"))
 
 
 def _veiled(written: JSON, filled: JSON) -> JSON:
-    """`filled`, without what expressions over secrets came to: that of a hidden one is wrong, that of a known one may tell it."""
+    """`filled` with the results of expressions over secrets hidden: over a masked secret the result is wrong, over the real one
+    it could reveal the secret."""
     if isinstance(written, str):
         return HIDDEN if _COMPUTED.search(written) else filled
     if isinstance(written, dict) and isinstance(filled, Mapping):

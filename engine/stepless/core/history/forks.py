@@ -1,5 +1,5 @@
-"""Which fork an instance is in, and by which of its branches: what a trace tells besides order and depth
-(docs/semantics.md#trace). It follows from the graph alone, so it does not depend on who settled first."""
+"""Finds the fork and the branch that an instance is in, for the trace (docs/semantics.md#trace). Both depend only on the graph,
+not on the order in which instances settled."""
 
 from __future__ import annotations
 
@@ -10,22 +10,22 @@ from stepless.model.graph import Body
 
 
 class Place(NamedTuple):
-    """A place in a fork: the id of the fork, and the number of the branch, from 0 in edge order; None where several branches have
-    met on the way and others have not."""
+    """A place in a fork: the id of the fork, and the number of the branch, from 0 in edge order. None after some of the fork's
+    branches, but not all of them, have joined."""
 
     fork: str
     branch: int | None
 
 
 class Forks:
-    """Places of instances. Each body is looked at once, in linear time but for sorting it."""
+    """The places of instances. Analyses each body once, in linear time except for sorting it."""
 
     def __init__(self) -> None:
         self._known: dict[Body, list[_Found | None]] = {}
 
     def place_of(self, instance: Instance) -> Place | None:
         """The innermost fork that an instance is in: a node with several targets, or a parallel, whose branches are its turns.
-        None where there is none."""
+        None outside any fork."""
         at: Instance | None = instance
         while at is not None:
             scope, found = at.scope, self._of(at.scope.body)[at.node.position]
@@ -50,8 +50,8 @@ class _Found(NamedTuple):
 
 
 def _innermost(body: Body) -> list[_Found | None]:
-    """By position. A node that is no deeper than its dominator stands behind all branches of it, and so in the same place; one
-    that is deeper stands right below a fork."""
+    """The place of each node, by position. A node that is not deeper than its dominator comes after all of its branches, and so
+    has the same place. A deeper node comes directly after a fork."""
     nodes = body.nodes
     numbers = {
         target: number

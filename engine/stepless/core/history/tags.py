@@ -1,7 +1,6 @@
-"""Tags: what happened to the instances of a run, one row per transition, with the same few facts every time
-(docs/semantics.md#events). They are for counting: how often a node was tried again, how long it took, what it cost. (The words by
-which people find a run again are its
-*keywords*.)"""
+"""Derives tags from events: one row per transition of an instance, with a fixed set of facts (docs/semantics.md#events). Tags are
+for counting: how often a node was retried, how long it took, what it cost. (The words that a run is found by are its *keywords*.)
+"""
 
 from __future__ import annotations
 
@@ -17,7 +16,7 @@ PARTIAL_SUCCESS: Final = "partial_success"
 
 
 class Record(Protocol):
-    """What a trace knows of an instance so far."""
+    """The facts of an instance that a trace has collected so far."""
 
     attempts: int
     wave: int
@@ -27,7 +26,7 @@ class Record(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Tag:
-    """One transition. `instance` is None for the run's own; `sequence` is the event that it stands for, and `at_ms` its instant.
+    """One transition. `instance` is None for the run's own. `sequence` is the number of its event, and `at_ms` its instant.
 
     node_started {attempt, wave} · node_retried {attempt, cause, delay_ms} · moderation_flagged {phase, error_code,
     error_message} · contract_violated {phase, errors} · timed_out {timeout_ms} · node_failed {error_code, error_message} ·
@@ -42,7 +41,7 @@ class Tag:
 
 
 def tag_of_node(event: Event, instance: Instance, record: Record) -> Tag | None:
-    """The tag of an event about an instance, of which `record` is up to date; None for an event that is no transition."""
+    """The tag of an event about an instance, whose `record` is up to date; None for an event that is not a transition."""
     known = _TAGS.get(event.type)
     if known is None:
         return None

@@ -1,6 +1,7 @@
-"""The log as people read it: envelopes (docs/semantics.md#events), one record per instance (docs/semantics.md#trace), tags.
+"""Builds from the log what readers see: envelopes of events (docs/semantics.md#events), one record per instance
+(docs/semantics.md#trace), and tags.
 
-Everything here is computed from the log, never stored beside it, so that it cannot disagree with it.
+All of it is computed from the log and never stored, so that it always agrees with the log.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ _NOWHERE = range(0)
 
 
 def locate(graph: Graph, instance_id: str) -> Node:
-    """The node that an instance id names. Raises `EngineBug` when the graph has none such."""
+    """The node that an instance id names. Raises `EngineBug` when the graph has no such node."""
     name, *containers = instance_id.split("@")
     body = graph.root
     for part in reversed(containers):
@@ -63,7 +64,7 @@ _RUN_STATUS_OF = {
 
 
 def envelope(graph: Graph, run_id: str, event: Event) -> dict[str, JSON]:
-    """An event as it goes over the wire (docs/semantics.md#events)."""
+    """An event in the format of the API (docs/semantics.md#events)."""
     payload: dict[str, Any] = dict(event.data)
     wave = 0
     if event.instance:
@@ -98,8 +99,8 @@ def envelope(graph: Graph, run_id: str, event: Event) -> dict[str, JSON]:
 
 @dataclass(slots=True)
 class NodeRecord:
-    """What became of one instance. Times are milliseconds since 1970 UTC; what did not happen is None. `usage` is that of all its
-    attempts. `fork` and `branch` are its place in the graph, see `forks.Place`."""
+    """The record of one instance. Times are milliseconds since 1970 UTC, or None for what did not happen. `usage` is the sum over
+    all attempts. `fork` and `branch` are its place in the graph; see `forks.Place`."""
 
     instance: str
     node: str
@@ -123,13 +124,13 @@ class NodeRecord:
     ended_ms: int | None = None
     usage: Mapping[str, int] = field(default_factory=dict)
     waiting: Mapping[str, JSON] | None = None  # reason, deadline, exits and details while it waits
-    calls: list[Called] = field(default_factory=list)  # the last MAX_SHOWN_CALLS attempts, where the trace was asked for them
+    calls: list[Called] = field(default_factory=list)  # the last MAX_SHOWN_CALLS attempts, where the trace includes them
     before: NodeRecord | None = field(default=None, repr=False, compare=False)  # of the predecessor; of an entry, its container
 
     @property
     def path(self) -> tuple[str, ...]:
-        """The instances that led to it, from an entry to itself, containers before what is inside them; of a longer path the last
-        MAX_SHOWN_PATH. Empty for what never started."""
+        """The instances that led to this one, from an entry to itself, containers before the nodes inside them. Only the last
+        MAX_SHOWN_PATH of a longer path. Empty for an instance that never started."""
         found: list[str] = []
         record: NodeRecord | None = self if self.index is not None else None
         while record is not None and len(found) < MAX_SHOWN_PATH:
@@ -139,19 +140,19 @@ class NodeRecord:
 
 
 class Trace:
-    """A run as its log tells it: `nodes` by instance id in order of first mention, `tags` in order, `state` after it all. The
-    records at the places `called` in that order also tell what their attempts were called with."""
+    """A run, read from its log: `nodes` by instance id in order of first mention, `tags` in order, and the final `state`. The
+    records at the positions `called` of that order also include the parameters of their attempts."""
 
     def __init__(self, graph: Graph, run_id: str, called: range = _NOWHERE) -> None:
         self._called = called
-        self._shown: set[str] = set()  # instances of which it is told
+        self._shown: set[str] = set()  # the instances whose parameters are included
         self.state = State(graph, run_id)
         self.nodes: dict[str, NodeRecord] = {}
         self.tags: list[Tag] = []
         self._forks = Forks()
 
     def extend(self, events: Iterable[Event]) -> Trace:
-        """Reads on in the log."""
+        """Adds further events of the log."""
         for event in events:
             self.add(event)
         return self
@@ -179,7 +180,7 @@ class Trace:
             place = self._forks.place_of(instance)
             if place is not None:
                 record.fork, record.branch = place
-        if "usage" in event.data and not event.data.get("reused"):  # of every attempt; what was reused another run has paid
+        if "usage" in event.data and not event.data.get("reused"):  # of every attempt; another run paid for a reused result
             record.usage = added(record.usage, event.data["usage"])
         status = _STATUS_OF.get(event.type)
         if status is not None:
@@ -190,7 +191,7 @@ class Trace:
         elif event.type in NODE_ENDS:
             self._note_end(event, instance, record)
         elif event.type is EventType.CONTRACT_VIOLATED and event.data.get("phase") == "input":
-            record.calls.clear()  # it is judged before anything is called
+            record.calls.clear()  # the contract is checked before the call
         tag = tag_of_node(event, instance, record)
         if tag is not None:
             self.tags.append(tag)
@@ -217,7 +218,7 @@ class Trace:
             record.calls = [*others[1 - MAX_SHOWN_CALLS :], call]
 
     def _note_recovery(self, event: Event) -> None:
-        """What was cut off has been called again, at this instant."""
+        """The interrupted attempts are called again at this instant."""
         for name in event.data.get("instances", ()):
             instance = self.state.running.get(name)
             if name in self._shown and instance is not None and instance.node.delivery != "at_most_once":

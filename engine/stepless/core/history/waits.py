@@ -1,4 +1,4 @@
-"""What a run waits for, in words: for programs a few fixed ones, for people a phrase. The status of a run stays what it is."""
+"""Describes what a run waits for: with fixed words for programs, and with a phrase for people. It does not change the status."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from stepless.core.decision import iso
 from stepless.core.state import RUN_TERMINAL, RunStatus, State
 
 HELD: Final = "held"  # by an operator: nothing new starts
-ANSWER: Final = "answer"  # of a person, or of a program that calls back
+ANSWER: Final = "answer"  # from a person, or from a program that calls back
 TIME: Final = "time"  # an instant
-RETRY: Final = "retry"  # the next attempt of a node that failed
-CHILD: Final = "child"  # a run that it called
+RETRY: Final = "retry"  # the next attempt of a failed node
+CHILD: Final = "child"  # a child run
 WORDS: Final = (HELD, ANSWER, TIME, RETRY, CHILD)
 
 _BY_REASON: Final[Mapping[str, str]] = {
@@ -28,7 +28,7 @@ def word_of(reason: str) -> str:
 
 
 def waits_of(state: State) -> tuple[str, ...]:
-    """What a run waits for, in the order of WORDS; nothing once it has ended."""
+    """What a run waits for, in the order of WORDS; empty after its end."""
     if state.ended:
         return ()
     found = {word_of(one.wait.reason) for one in state.waiting.values() if one.wait is not None}
@@ -40,19 +40,19 @@ def waits_of(state: State) -> tuple[str, ...]:
 
 
 def until_of(state: State) -> int | None:
-    """The first instant that a run waits for, beside anything else."""
+    """The first instant that a run waits for, whatever else it waits for."""
     instants = [one.wait.resume_at_ms for one in state.waiting.values() if one.wait is not None]
     return min((instant for instant in instants if instant is not None), default=None)
 
 
 def summary(status: str, waits: Collection[str], *, busy: bool, until_ms: int | None = None) -> str:
-    """What a run is at, for people: its status, or `held`, `waiting for an answer`, `waiting until 2026-01-31T12:00:00.000Z`,
-    `waiting for a retry`, `waiting for a child run`. `busy` says that something is under way all the same."""
+    """A run's present state for people: its status, or `held`, `waiting for an answer`, `waiting until 2026-01-31T12:00:00.000Z`,
+    `waiting for a retry`, `waiting for a child run`. With `busy`, attempts are in progress as well."""
     if status in _ENDED or not waits:
         return status.replace("_", " ")
     until = f"until {iso(until_ms)}" if until_ms is not None else "for a time"
     parts = [until if word == TIME else _PHRASES[word] for word in WORDS if word in waits and word != HELD]
-    told = [RunStatus.RUNNING.value] if busy else []
-    told += [HELD] if HELD in waits else []
-    told += [f"waiting {' and '.join(parts)}"] if parts else []
-    return ", ".join(told)
+    phrases = [RunStatus.RUNNING.value] if busy else []
+    phrases += [HELD] if HELD in waits else []
+    phrases += [f"waiting {' and '.join(parts)}"] if parts else []
+    return ", ".join(phrases)

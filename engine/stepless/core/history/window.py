@@ -1,4 +1,4 @@
-"""A page of a run's nodes: the log is folded as ever, and records are made only for the instances that are asked for."""
+"""Builds one page of a run's nodes: folds the whole log, and creates records only for the instances of the page."""
 
 from __future__ import annotations
 
@@ -9,9 +9,8 @@ from stepless.model.graph import Graph
 
 
 class Window(Trace):
-    """A trace whose `nodes` are those from number `after` on, counted by first mention, at most `limit` of them, each with what
-    its attempts were called with. `more` says whether others follow, `settled` that nothing the log can still say changes any
-    of them."""
+    """A trace with at most `limit` nodes, starting at number `after` in the order of first mention, each with the parameters of
+    its attempts. `more` says whether other nodes follow; `settled` says that no later event can change these nodes."""
 
     def __init__(self, graph: Graph, run_id: str, after: int, limit: int) -> None:
         super().__init__(graph, run_id, range(limit))

@@ -1,1 +1,1 @@
-"""Events and states as bytes, in formats that every later release reads."""
+"""Encodes events and states as bytes, in formats that every later release can read."""

@@ -1,13 +1,13 @@
-"""Events and snapshots as bytes. The only place that knows how they are written down.
+"""Encodes batches of events as bytes and decodes them: the only module that knows their stored format.
 
 A batch is a JSON array: the instant of its first event, then one array per event,
-`[type code, ms since the former, instance, parent, data]` with trailing emptiness cut off. Sequence numbers are not stored:
-a batch knows its first. Keys that the engine itself puts into payloads are shortened; what users put in is not touched.
-Batches above 1 KB are compressed when that makes them smaller; the first byte tells (`[` is plain, else zlib).
+`[type code, ms since the previous event, instance, parent, data]`, without empty elements at the end. Sequence numbers are not
+stored: the store keeps the first one of each batch. The engine's own payload keys are shortened; user data is unchanged.
+Batches above 1 KB are compressed when that makes them smaller. The first byte distinguishes them (`[` is plain, else zlib).
 
-A batch is of format 1 unless its first event has a sixth element, which is then the number of its format. Releases before the one
-that first wrote the number look at no more than five, so a release may write a format that they read as well; one that would
-mislead them gets the next number, and they refuse it. An event of a type that this release does not know is refused alike.
+A batch has format 1 unless its first event has a sixth element: the format number. Releases from before that number read only
+five elements, so a release may write a format that they can read too. A format that they would misread gets the next number, and
+releases that know the number refuse it. They also refuse an event of an unknown type.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ from stepless.core.events import Event, EventType
 from stepless.errors import DamagedLog, NewerLog
 from stepless.model.packing import dump, unpack
 
-FORMAT = 1  # the newest that is read; all that are written are of it
-_FORMAT_AT = 5  # in the first event of a batch
+FORMAT = 1  # the newest format that this release reads, and the only one that it writes
+_FORMAT_AT = 5  # its position in the first event of a batch
 
 _CODES: Mapping[EventType, str] = {
     EventType.RUN_STARTED: "R",
@@ -58,7 +58,7 @@ _LONG = {short: long for long, short in _SHORT.items()}
 
 
 def encode_batch(events: Iterable[Event]) -> bytes:
-    """Consecutive events as one batch, not compressed yet. Raises ValueError or TypeError for what is not JSON."""
+    """Encodes consecutive events as one batch, not yet compressed. Raises ValueError or TypeError for data that is not JSON."""
     rows: list[Any] = []
     former_ms: int | None = None
     for event in events:
@@ -71,7 +71,7 @@ def encode_batch(events: Iterable[Event]) -> bytes:
 
 
 def _row(event: Event, former_ms: int) -> list[Any]:
-    """One event as it stands in a batch."""
+    """One event in its stored form."""
     data = event.data
     row: list[Any] = [_CODES[event.type], event.at_ms - former_ms, event.instance, event.parent]
     if data:
@@ -86,20 +86,20 @@ def decode_batch(data: bytes, first: int) -> list[Event]:
     try:
         at_ms, *rows = unpack(data)
         if len(rows[0]) > _FORMAT_AT and rows[0][_FORMAT_AT] > FORMAT:
-            raise NewerLog(f"it is of format {rows[0][_FORMAT_AT]}", sequence=first)
+            raise NewerLog(f"it has format {rows[0][_FORMAT_AT]}", sequence=first)
         events = []
         for sequence, row in enumerate(rows, first):
             at_ms += row[1]
             events.append(_event(sequence, row, at_ms, first))
         return events
     except (ValueError, LookupError, TypeError, AttributeError) as error:
-        raise DamagedLog(f"its bytes are no batch ({error})", sequence=first) from error
+        raise DamagedLog(f"its bytes are not a valid batch ({error})", sequence=first) from error
 
 
 def _event(sequence: int, row: list[Any], at_ms: int, first: int) -> Event:
     size, type = len(row), _TYPES.get(row[0])
     if type is None and isinstance(row[0], str):
-        raise NewerLog(f"event {sequence:,} is of the unknown type {row[0]!r:.40}", sequence=first)
+        raise NewerLog(f"event {sequence:,} has the unknown type {row[0]!r:.40}", sequence=first)
     if type is None:
         raise TypeError(f"event {sequence:,} has no type")
     data = {_LONG.get(key, key): value for key, value in row[4].items()} if size > 4 else {}

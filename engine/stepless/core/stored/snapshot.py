@@ -1,7 +1,7 @@
-"""A state as bytes: a cache of the fold, read back without the log that made it.
+"""Encodes a state as a snapshot and decodes it. A snapshot is a cache of the fold that can be read without the log.
 
-Every live scope is a list of rows, one per touched instance. Variable views are shared between most instances, so they are
-written once each and named by number. Queues, timers and the agenda follow from the instances and are not written.
+Every live scope is a list of rows, one per existing instance. Most instances share their variables, so each set of variables is
+stored once and referenced by number. Queues, timers and the agenda are derived from the instances and not stored.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ _DEFAULTS = (0, 0, 0, -1, 0, -1, 0, None, None, None, "", None, None, 0, 0, 0, F
 
 
 def encode_state(state: State) -> bytes:
-    """The state as bytes, linear in its size."""
+    """Encodes the state. Its time is linear in the state's size."""
     views = _Views(state)
     root = _encode_scope(state.root, views)
     document = {
@@ -61,13 +61,13 @@ def encode_state(state: State) -> bytes:
 
 
 def _has_losers(join: Instance) -> bool:
-    """Whether the sweep is still to come: folding the log of one that was done leaves the join in the list."""
+    """Whether a join still has losers to end: after folding a log, the list also contains joins whose losers have ended."""
     losers = (join.scope.instances[position] for position in join.node.losers)
     return any(loser is None or not loser.settled for loser in losers)
 
 
 class _Views:
-    """Variable views by identity, numbered in the order in which they were met."""
+    """Sets of variables by identity, numbered in the order of first use."""
 
     def __init__(self, state: State) -> None:
         self.state = state
@@ -89,7 +89,7 @@ def _encode_scope(scope: Scope, views: _Views) -> dict[str, Any]:
 
 
 def _encode_instance(instance: Instance, views: _Views) -> list[Any]:
-    """Position, status, variables, then only what differs from a fresh instance."""
+    """Position, status and variables, then only the fields that differ from a new instance."""
     changed = {}
     for number, name in enumerate(_FIELDS):
         value = getattr(instance, name)
@@ -104,7 +104,7 @@ def _encode_instance(instance: Instance, views: _Views) -> list[Any]:
 
 
 def _items(state: State, instance: Instance, total: int | None) -> list[Any] | None:
-    """What a container's `items` come to now: as a rule what they came to when it began."""
+    """A container's `items`, evaluated now. They usually equal those from when the container began."""
     container = instance.node.container
     if container is None:
         return None
@@ -117,8 +117,8 @@ def _items(state: State, instance: Instance, total: int | None) -> list[Any] | N
 
 
 def _encode_items(state: State, instance: Instance, turns: Turns) -> bool | list[Any]:
-    """Items are read again from upstream rather than written down, unless what they were read from has changed since: a branch
-    that came late, for one. Those of a settled container are not needed any more."""
+    """True if decoding can evaluate the items again; otherwise the items themselves. They change, for example, when a branch
+    arrives late. False for a container without items, and for a settled one, which no longer needs them."""
     if turns.items is None or instance.settled:
         return False
     return equal(_items(state, instance, turns.total), turns.items) or turns.items
@@ -140,8 +140,8 @@ def _encode_turns(instance: Instance, turns: Turns, views: _Views) -> dict[str, 
 
 
 def decode_state(data: bytes, graph: Graph, run_id: str) -> State | None:
-    """The state that was encoded; None for a format that this engine does not write, and for one that is damaged: the log then
-    says what the snapshot would. Raises `EngineBug` for a snapshot of another version of the workflow."""
+    """Decodes a state. None for an unknown format and for damaged bytes: the caller then folds the log instead. Raises
+    `EngineBug` for a snapshot of another version of the workflow."""
     try:
         document = unpack(data)
         return _decode(document, graph, run_id) if document["format"] == VERSION else None
@@ -156,7 +156,7 @@ def _decode(document: Mapping[str, Any], graph: Graph, run_id: str) -> State:
     for name, value in document["run"].items():
         setattr(state, name, value)
     state.status = RunStatus(document["status"])
-    state.usage = document.get("usage")  # which former releases neither write nor look for, nor the next
+    state.usage = document.get("usage")  # earlier releases neither write nor read this, nor the next field
     state.idle_hops, state.recoveries = document.get("cut_off", [0, {}])
     views = [_cells(row) for row in document["views"]]
     _decode_scope(state, state.root, document["root"], views)
@@ -186,17 +186,17 @@ def _decode_scope(state: State, scope: Scope, document: Mapping[str, Any], views
             instance.wait = Wait(reason, since_ms, resume_at_ms, deadline_ms, handle, tuple(exits), *rest)
         if len(row) > 5:
             containers.append((instance, row[5]))
-    scope.error, scope.error_index = None, 0  # of former releases it also named what an error edge took
+    scope.error, scope.error_index = None, 0  # earlier releases also stored failures that an error edge handled
     for instance in scope.touched():
         note_failure(scope, instance)
-    for instance, turns in containers:  # after their siblings: items are read from upstream
+    for instance, turns in containers:  # after their siblings: items are evaluated from upstream values
         _decode_turns(state, instance, turns, views)
 
 
 def _decode_turns(state: State, instance: Instance, document: Mapping[str, Any], views: list[dict[str, Cell]]) -> None:
     container = instance.node.container
     if container is None:
-        raise EngineBug("the snapshot has turns of what is no container", place=instance.id)
+        raise EngineBug("the snapshot has turns of a node that is not a container", place=instance.id)
     kept = document["items"]
     items = kept if isinstance(kept, list) else _items(state, instance, document["total"]) if kept else None
     turns = instance.turns = Turns(items, document["total"], views[document["cells"]])
@@ -204,7 +204,7 @@ def _decode_turns(state: State, instance: Instance, document: Mapping[str, Any],
     turns.results = dict(document["results"])
     turns.failed, indexes, turns.consecutive, turns.error = document["failed"]
     turns.failed_indexes = set(indexes)
-    turns.error_index = document.get("error_index", 0)  # a former release named whichever turn failed first
+    turns.error_index = document.get("error_index", 0)  # earlier releases stored the error of the turn that failed first in time
     turns.broke, turns.stopped = document["flags"]
     turns.writes = {index: _cells(cells) for index, cells in document["writes"]}
     for row in document["live"]:
@@ -215,7 +215,7 @@ def _decode_turns(state: State, instance: Instance, document: Mapping[str, Any],
 
 
 def _restore_queues(state: State) -> None:
-    """Everything that `fold` keeps beside the instances, from the instances."""
+    """Restores the queues and timers that `fold` keeps, from the instances."""
     stack = [state.root] if state.sequence else []
     while stack:
         scope = stack.pop()

@@ -77,7 +77,7 @@ class Binding:
         except ValidationError as refused:
             misfit = misfits(refused.errors(include_url=False), value)[0]
             place = ".".join(map(str, (name, *misfit.place)))
-            raise self._invalid(f"`{place}` {misfit.told(quoted=False)}") from refused
+            raise self._invalid(f"`{place}` {misfit.sentence(quoted=False)}") from refused
 
     @property
     def signature(self) -> Signature:

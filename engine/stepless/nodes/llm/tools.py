@@ -31,7 +31,7 @@ from stepless.model.work import NodeFailure, Result
 from stepless.nodes.json_value import as_text
 from stepless.nodes.llm.kind import ToolParams
 from stepless.ports import Call
-from stepless.raised import origin_of, told
+from stepless.raised import described, origin_of
 
 _ANYTHING: Final[Mapping[str, JSON]] = {}
 Act: TypeAlias = Callable[[Call], Awaitable[Result | Pause]]
@@ -127,7 +127,7 @@ def _line(facts: Mapping[str, JSON], origin: BaseException | Mapping[str, JSON] 
     plain = json.dumps(facts, ensure_ascii=False)
     if origin is None:
         return plain
-    exception = told(origin, MAX_TOOL_EXCEPTION_BYTES) if isinstance(origin, BaseException) else dict(origin)
+    exception = described(origin, MAX_TOOL_EXCEPTION_BYTES) if isinstance(origin, BaseException) else dict(origin)
     whole = json.dumps({**facts, "exception": exception}, ensure_ascii=False)
     return whole if len(whole) <= MAX_LOG_CHARACTERS else plain
 

@@ -38,7 +38,7 @@ class Notifier:
         reading = Reading(state, instance, merged_inputs(state, instance), now_ms, env)
         target = str(instance.node.config.template.render(reading).get("notify") or "")
         notice = self._notice(state, instance, wait)
-        token = f"{state.run_id}:{instance.id}:notice:{wait.told + 1}"
+        token = f"{state.run_id}:{instance.id}:notice:{wait.sent + 1}"
         if target.startswith(_TOPIC):
             given = {"TopicArn": target, "Subject": _subject(notice), "Message": json.dumps(notice, ensure_ascii=False)}
             await self._call("sns", "Publish", given, token)
@@ -70,7 +70,7 @@ class Notifier:
             "message": wait.details.get("message"),
             "fields": wait.details.get("fields"),
             "deadline_ms": wait.deadline_ms,
-            "reminder": wait.told,
+            "reminder": wait.sent,
             "links": links(None) if approvers == [None] else {str(name): links(str(name)) for name in approvers},
         }
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from secrets import token_hex
 
 from stepless.errors import LeaseLost
-from stepless.limits import DEAD_LETTER_REST_MS
+from stepless.limits import DEAD_LETTER_RETRY_MS
 from stepless.ports import Message
 from stepless.runtime.inbox import ENDED
 from stepless.runtime.metering import DEAD_LETTERS
@@ -13,7 +13,7 @@ from stepless.runtime.world import World
 
 
 def rest(world: World, message: Message) -> bool:
-    """Reports the dead letter to the operator and lets the run rest: the sweep retries it after DEAD_LETTER_REST_MS instead of
+    """Reports the dead letter to the operator and lets the run rest: the sweep retries it after DEAD_LETTER_RETRY_MS instead of
     every minute. The run is not changed otherwise, and fixed code continues it at the next hint. Returns False if the run has
     ended, does not exist, or is executed by another process now."""
     head = world.store.get_run(message.run_id)
@@ -24,10 +24,10 @@ def rest(world: World, message: Message) -> bool:
     if lease is None:
         return False
     try:
-        world.store.update_run(lease, now_ms, due_ms=now_ms + DEAD_LETTER_REST_MS, release=True)
+        world.store.update_run(lease, now_ms, due_ms=now_ms + DEAD_LETTER_RETRY_MS, release=True)
     except LeaseLost:  # the lease has no duration, so another process may have taken the run in the meantime
         return False
     world.meter.count(DEAD_LETTERS)
     facts: dict[str, str | int] = {"run": head.run_id, "workflow": head.workflow_id, "reason": message.reason}
-    world.meter.tell("run.dead_letter", {**facts, "hops": message.hops})
+    world.meter.report("run.dead_letter", {**facts, "hops": message.hops})
     return True

@@ -20,7 +20,7 @@ from stepless.model.media import Media, checked
 from stepless.model.work import NodeFailure, Result, added
 from stepless.nodes import KindCode
 from stepless.ports import Call, RunHead
-from stepless.raised import message_of, origin_of, told
+from stepless.raised import described, message_of, origin_of
 from stepless.runtime.session.moderation import Gate
 from stepless.runtime.session.tooling import check_size, tools_of
 
@@ -234,5 +234,5 @@ def _failure(error: NodeFailure, mask: Mask, nulls: Sequence[str]) -> Failure:
 
 def _exception_facts(error: BaseException | Mapping[str, JSON], mask: Mask) -> Mapping[str, JSON]:
     """What the log records of an exception in author code."""
-    facts = told(error, MAX_EXCEPTION_BYTES) if isinstance(error, BaseException) else error
+    facts = described(error, MAX_EXCEPTION_BYTES) if isinstance(error, BaseException) else error
     return {name: mask.message(value) if isinstance(value, str) else value for name, value in facts.items()}

@@ -29,7 +29,7 @@ from stepless.core.state import State
 from stepless.errors import LogUnreadable, StoreUnavailable
 from stepless.limits import (
     COMMIT_TRIES,
-    INBOX_LOOK_MS,
+    INBOX_POLL_MS,
     LEASE_MARGIN_MS,
     LEASE_MS,
     MAX_DECISION_STEPS,
@@ -290,7 +290,7 @@ class Session:
 
     def _look(self) -> list[Fact]:
         """The signals that arrived since the inbox was last read, as facts."""
-        self._look_at = self._loop.time() + INBOX_LOOK_MS / 1000
+        self._look_at = self._loop.time() + INBOX_POLL_MS / 1000
         self._ahead_ms = self._world.ahead_ms(self._head.run_id)
         return self._signals.look(self._state)
 

@@ -50,4 +50,4 @@ class NoticeSender:
         task = asyncio.current_task()
         assert task is not None
         self._tasks.discard(task)
-        self._arrive(Noticed(instance.id, wait.told, fault))
+        self._arrive(Noticed(instance.id, wait.sent, fault))

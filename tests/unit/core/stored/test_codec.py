@@ -73,7 +73,7 @@ def test_a_damaged_batch_is_told_with_its_place(data: bytes) -> None:
 
 
 @pytest.mark.parametrize(("data", "what"), [
-    (b'[1,["s",0,"a"],["@",0]]', "event 18 is of the unknown type '@'"), (b'[1,["s",0,"a",0,{},2]]', "format 2"),
+    (b'[1,["s",0,"a"],["@",0]]', "event 18 has the unknown type '@'"), (b'[1,["s",0,"a",0,{},2]]', "format 2"),
     (b'[1,["@",0,"",0,{},9]]', "format 9"),
 ])  # fmt: skip
 def test_what_a_newer_release_wrote_is_refused_whole(data: bytes, what: str) -> None:

@@ -49,7 +49,7 @@ class Post:
         self.seen.append([event["type"] for event in self.events()])
         if self.faults:
             raise self.faults.pop(0)
-        self.got.append(wait.told)
+        self.got.append(wait.sent)
 
 
 def asking(post: Post, **params: Any) -> tuple[Local, Clock, str]:
