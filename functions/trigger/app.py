@@ -1,4 +1,4 @@
-"""Trigger: schedules that fire and events that come start runs, each of them once however often it is delivered."""
+"""Trigger function: starts runs for schedules and events. A delivery that is repeated starts its run only once."""
 
 from stepless.collector import collector_at_rest
 
@@ -19,7 +19,8 @@ with collector_at_rest():
 @traced
 @LOG.inject_lambda_context
 def handler(event: dict[str, Any], context: Any) -> dict[str, Any]:
-    """Records of a queue one by one: answers those that must come again. Anything else as a whole, and raises."""
+    """Handles the records of a queue one by one and returns those that SQS must deliver again. Handles any other event as a
+    whole, and raises its error."""
     failed, records = [], event.get("Records", [])
     if not records or records[0].get("eventSource") != "aws:sqs":
         start(event)
