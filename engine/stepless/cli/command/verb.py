@@ -54,8 +54,8 @@ def add_modules(command: argparse.ArgumentParser) -> None:
 
 
 def add_target(command: argparse.ArgumentParser) -> None:
-    said = "warn of nodes that do not fit into a runner's invocation of this many seconds (default: %(default)s)"
-    command.add_argument("--target-timeout", type=positive, default=DEFAULT_TARGET_TIMEOUT_S, metavar="S", help=said)
+    text = "warn about nodes that do not fit into a runner's invocation of this many seconds (default: %(default)s)"
+    command.add_argument("--target-timeout", type=positive, default=DEFAULT_TARGET_TIMEOUT_S, metavar="S", help=text)
 
 
 def add_engine(command: argparse.ArgumentParser) -> None:
