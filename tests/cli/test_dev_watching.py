@@ -88,14 +88,14 @@ def test_a_saved_module_is_loaded_again_with_what_it_imports(serve: Serve, write
     dev = serve()
     assert outputs(dev, dev.start("nap")) == {"then": "old"}
     write("dev_watch_words.py", "WORD = 'new'\n")
-    dev.child.until("dev_watch_words.py: reloaded")
+    dev.child.until("dev_watch_words.py: loaded again")
     assert outputs(dev, dev.start("nap")) == {"then": "new"}
     write("dev_watch_functions.py", FUNCTIONS + "\ndef broken(:\n")
     dev.child.until("dev_watch_functions.py:9: error: the file cannot be imported: SyntaxError")
     dev.child.until("The functions loaded before stay in use.")
     assert outputs(dev, dev.start("nap")) == {"then": "new"}
     write("dev_watch_functions.py", FUNCTIONS.replace("dev_watch.word", "dev_watch.other"))
-    dev.child.until("dev_watch_functions.py: reloaded")
+    dev.child.until("dev_watch_functions.py: loaded again")
     dev.child.until("nap.yaml: not published, 1 error; version 1 stays published")
 
 
@@ -118,9 +118,9 @@ def test_a_module_in_a_package_is_watched_from_when_it_was_loaded(serve: Serve, 
     dev = serve()
     write("nap.yaml", NAP.replace("2d", "2ms"))
     dev.child.until("nap published as version 2")
-    assert not any("reloaded" in line for line in dev.child.said)
+    assert not any("loaded again" in line for line in dev.child.said)
     write("dev_watch_shop/words.py", "WORD = 'new'\n")
-    dev.child.until("words.py: reloaded")
+    dev.child.until("words.py: loaded again")
     assert outputs(dev, dev.start("nap")) == {"then": "new"}
 
 
@@ -130,7 +130,7 @@ def test_what_was_wrong_may_be_in_another_file(serve: Serve, write: Write) -> No
     write("dev_watch_functions.py", FUNCTIONS)
     dev = serve()
     write("dev_watch_words.py", "WORD = 'word'\n")
-    assert dev.child.until("reloaded").startswith("dev_watch_words.py: reloaded")
+    assert dev.child.until("loaded again").startswith("dev_watch_words.py: loaded again")
     dev.child.until("nap.yaml: nap published as version 1")
     assert outputs(dev, dev.start("nap")) == {"then": "word"}
 

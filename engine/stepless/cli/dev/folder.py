@@ -160,7 +160,7 @@ class Folder:
             return False
         self._broken = False
         saved_names = ", ".join(path.name for path in saved)
-        print(f"{saved_names}: reloaded; nodes that start from now on call the new code", flush=True)
+        print(f"{saved_names}: loaded again; nodes that start from now on call the new code", flush=True)
         return True
 
     # -- publishing ---------------------------------------------------------------------------------------------------
@@ -184,7 +184,7 @@ class Folder:
         self._served[path] = result.served
         if not quietly:
             same = former is not None and former.number == result.served.number
-            change = "unchanged, still" if same else "published as"
+            change = "still" if same else "published as"
             print(f"{path}: {result.served.workflow_id} {change} version {result.served.number}", flush=True)
         self._warn_of_same_id(path, result.served)
 
