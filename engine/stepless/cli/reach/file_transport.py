@@ -22,7 +22,7 @@ class FileTransport(httpx.BaseTransport):
         if not os.path.exists(path):
             if not create:
                 mend = "start `stepless dev` or `stepless publish` to create it, or name another with --db (a server with --url)"
-                raise InvalidRequest("there is no such file of runs", code="no_runs_file", place=path, mend=mend)
+                raise InvalidRequest("the file of runs does not exist", code="no_runs_file", place=path, mend=mend)
             _make_folder(path)
         self.attached: Attached = attached(path)
         self._asgi = httpx.ASGITransport(create_app(self.attached.service, api_keys=None, docs=False, development=True))

@@ -25,7 +25,7 @@ def print_error(error: SteplessError, file: str = "", text: str = "") -> None:
 
 
 def print_findings(findings: Iterable[Finding], file: str = "", text: str = "") -> None:
-    """Writes findings to standard error, in their order: `file:line: severity: message [code]`, then place and mend."""
+    """Writes findings to standard error, in their order: `file:line: severity: message [code]`, then the place and the fix."""
     lines = Lines(text)
     for finding in findings:
         line = lines.of(finding.path)
