@@ -19,8 +19,7 @@ with collector_at_rest():
 @traced
 @LOG.inject_lambda_context
 def handler(event: dict[str, Any], context: Any) -> dict[str, Any]:
-    """Handles the records of a queue one by one and returns those that SQS must deliver again. Handles any other event as a
-    whole, and raises its error."""
+    """Handles queue records one by one and returns those that SQS must deliver again; raises the error of any other event."""
     failed, records = [], event.get("Records", [])
     if not records or records[0].get("eventSource") != "aws:sqs":
         start(event)
