@@ -1,5 +1,5 @@
-# `make` alone lists what there is. Needs Python 3.11 or later with pip; everything else comes from the package registries
-# that the machine is configured for (pip's and uv's own settings are left alone).
+# `make` without a target lists the targets. Needs Python 3.11 or later with pip. Everything else comes from the package
+# registries that pip and uv are configured for on this machine.
 
 PYTHON ?= python3
 WORKERS ?= 2
@@ -9,8 +9,8 @@ BIN := $(VENV)/bin
 UV := .tools/bin/uv
 READY := $(VENV)/.ready
 
-# The interpreter is the machine's, and the environment this folder's, whatever is active around. Bytecode is kept: the tests start
-# hundreds of processes, and each would compile all that it imports.
+# Uses the interpreter of the machine and the environment of this folder, whatever environment is active. Bytecode is kept: the
+# tests start hundreds of processes, and each would compile everything that it imports.
 export UV_PROJECT_ENVIRONMENT := $(VENV)
 export UV_PYTHON_DOWNLOADS := never
 unexport VIRTUAL_ENV PYTHONHOME PYTHONPATH PYTHONDONTWRITEBYTECODE
@@ -27,16 +27,16 @@ setup: $(READY) ## install the locked dependencies into .venv
 demo: $(READY) ## run the refund example, from the webhook to the approval
 	@$(BIN)/python examples/demo.py
 
-# In the order of the shuffle, a file at a time: pytest-xdist would begin the files with many tests first, and end with the longest tests.
+# Keeps the shuffled order of the files: pytest-xdist would start the files with many tests first, and end with the longest tests.
 SPREAD = -n $(WORKERS) --dist loadfile --no-loadscope-reorder
 
 test: $(READY) ## run the tests in random order, on two processes (WORKERS=n)
 	$(BIN)/pytest $(SPREAD)
 
-test-pythons: $(READY) ## run the tests on every Python from 3.11 on that this machine has
+test-pythons: $(READY) ## run the tests on every installed Python from 3.11 on
 	@$(BIN)/python tests/tools/interpreters.py $(UV) $(SPREAD)
 
-lint: $(READY) ## check style, types and directions
+lint: $(READY) ## check style, types and import directions
 	$(BIN)/ruff check
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-logo --no-cache
@@ -44,23 +44,23 @@ lint: $(READY) ## check style, types and directions
 SEEDS ?= 1000
 FROM ?= 0
 GROUND ?=
-simulate: $(READY) ## run seeds of the simulated world (SEEDS=n, FROM=n, GROUND=name: a failing one prints how to replay it)
+simulate: $(READY) ## run seeds of the simulated world (SEEDS=n, FROM=n, GROUND=name); a failing seed prints how to replay it
 	@PYTHONPATH=tests/tools $(BIN)/python tests/simulation $(SEEDS) --from $(FROM) --ground "$(GROUND)"
 
 KILLS ?= 200
 simulate-kills: $(READY) ## kill real processes with SIGKILL (KILLS=n)
 	STEPLESS_KILLS=$(KILLS) $(BIN)/pytest tests/simulation/test_real_processes.py
 
-bench: $(READY) ## measure the engine against the floor, and write docs/benchmarks.md
+bench: $(READY) ## measure the engine against plain asyncio, and write docs/benchmarks.md
 	@PYTHONPATH=engine:. $(BIN)/python -m benchmarks
 
-bench-evaluation: $(READY) ## search for the expression that holds the process longest, and hold it against the bar
+bench-evaluation: $(READY) ## search for the slowest expression, and compare it with the limit
 	@PYTHONPATH=engine:. $(BIN)/python -m benchmarks.evaluation
 
-bench-peers: $(READY) ## measure it beside other engines, each in an environment of its own
+bench-peers: $(READY) ## measure other engines too, each in its own environment
 	@PYTHONPATH=engine:. $(BIN)/python -m benchmarks peers
 
-cost: $(READY) ## count what runs cost on AWS, beside what others ask for the same
+cost: $(READY) ## compute what runs cost on AWS, and on other services
 	@PYTHONPATH=engine:. $(BIN)/python -m benchmarks cost
 
 SITE := .tools/docs
@@ -68,7 +68,7 @@ docs: $(SITE)/.ready ## build the documentation as a site into build/site
 	@NO_MKDOCS_2_WARNING=1 $(SITE)/bin/mkdocs build --quiet --strict --config-file .mkdocs.yml
 	@echo "build/site/index.html"
 
-clean: ## remove what can be made again, the environment too
+clean: ## remove everything that can be rebuilt, including the environment
 	rm -rf $(VENV) .tools .aws-sam build dist .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
 	find engine tests examples -name __pycache__ -type d -prune -exec rm -rf {} +
 
@@ -89,7 +89,7 @@ build: $(READY) $(SAM) ## build the functions and layers for AWS into .aws-sam/b
 	@mkdir -p build
 	$(SAM) build --build-in-source --parallel > build/build.log 2>&1 || (cat build/build.log; exit 1)
 
-size: build $(RUNTIME) ## show how large the functions are, and how long they take to import
+size: build $(RUNTIME) ## show the size and the import time of the functions
 	LAMBDA_PYTHON=$$($(RUNTIME) -c 'import sys; print("%d.%d" % sys.version_info[:2])') LAMBDA_PLATFORM=$$(uname -m)-manylinux_2_28 \
 		$(SAM) build --build-in-source --parallel --build-dir build/local > build/local.log 2>&1
 	@$(BIN)/python -m benchmarks.artifacts .aws-sam/build build/local $(RUNTIME)
@@ -103,18 +103,19 @@ check: $(SAM) ## check template.yaml before and after the transform
 deploy: build check ## build and deploy to the AWS account of your credentials (STACK=name, FUNCTIONS=folder)
 	$(SAM) deploy --guided --stack-name $(STACK) --capabilities CAPABILITY_IAM --template .aws-sam/build/template.yaml
 
-deploy-local: $(READY) $(SAM) $(RUNTIME) ## deploy to an emulator on this machine, and drive it over HTTP
+deploy-local: $(READY) $(SAM) $(RUNTIME) ## deploy to an emulator on this machine, and test it over HTTP
 	$(BIN)/python -m pytest -s tests/deploy/test_deploy_local.py
 
-# What `sam build` calls, one rule per resource. Bytecode more than halves a cold import, and only the interpreter that will read it can
-# write it: without one on this machine the build says so and goes on. Hashes that nobody checks: file times do not survive a zip.
+# `sam build` calls one rule per resource. Bytecode more than halves the time of a cold import, and only the interpreter that will
+# read it can write it. Without that interpreter the build prints a warning and continues. The bytecode has unchecked hashes,
+# because file times do not survive a zip.
 TARGET = $(ARTIFACTS_DIR)/python
 INSTALL = $(UV) pip install --quiet --target $(TARGET) --python-platform $(LAMBDA_PLATFORM) --python-version $(LAMBDA_PYTHON) --only-binary :all:
 COMPILER = $(shell for python in python$(LAMBDA_PYTHON) "$$($(UV) python find $(LAMBDA_PYTHON) 2>/dev/null)" $(HOME)/.pyenv/versions/$(LAMBDA_PYTHON).*/bin/python; \
 	do "$$python" -c 'import sys; sys.exit("%d.%d" % sys.version_info[:2] != "$(LAMBDA_PYTHON)")' 2>/dev/null && echo "$$python" && break; done)
 COMPILE = find $(ARTIFACTS_DIR) -name __pycache__ -type d -prune -exec rm -rf {} + ; \
 	if [ -n "$(COMPILER)" ]; then "$(COMPILER)" -m compileall -q -j 0 --invalidation-mode unchecked-hash $(ARTIFACTS_DIR); \
-	else echo "No Python $(LAMBDA_PYTHON) here: built without bytecode, a cold import takes more than twice as long." >&2; fi
+	else echo "Python $(LAMBDA_PYTHON) is not installed: built without bytecode, so a cold import takes more than twice as long." >&2; fi
 
 build-Dependencies: | $(UV)
 	@mkdir -p $(TARGET)
@@ -138,7 +139,7 @@ build-%Function:
 	cp functions/$(shell echo $* | tr A-Z a-z)/*.py $(ARTIFACTS_DIR)/
 	@$(COMPILE)
 
-# Tools with dependencies of their own, each in an environment of its own.
+# Tools with their own dependencies, each in its own environment.
 $(SAM): | $(UV)
 	$(UV) venv --quiet --clear --python "$$($(PYTHON) -c 'import sys; print(sys.executable)')" .tools/sam
 	$(UV) pip install --quiet --python $(SAM_PYTHON) 'aws-sam-cli==1.170.0' 'cfn-lint>=1.58,<2'
@@ -148,15 +149,15 @@ $(SITE)/.ready: uv.lock pyproject.toml | $(UV)
 	UV_PROJECT_ENVIRONMENT=$(SITE) $(UV) sync --frozen --quiet --only-group docs --python "$$($(PYTHON) -c 'import sys; print(sys.executable)')"
 	@touch $@
 
-# Lambda's runtime and nothing else: what a function needs besides must be in its layers.
+# Lambda's runtime and nothing else: everything else that a function needs must be in its layers.
 $(RUNTIME): | $(UV)
 	$(UV) venv --quiet --clear --python "$$($(PYTHON) -c 'import sys; print(sys.executable)')" .tools/runtime
 	$(UV) pip install --quiet --python $@ 'awslambdaric>=4.2,<5'
 
 # -- tools ------------------------------------------------------------------------------------------------------------
 
-# uv lives beside the environment, not in it: a sync removes whatever the lock does not name.
-# `--target` wants nothing of the interpreter but pip, and ignores a system's ban on installing into it.
+# uv is installed beside the environment, not in it: a sync removes packages that the lock does not name.
+# `--target` needs only pip, and works where the system forbids installing into the interpreter.
 $(UV):
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Stepless needs Python 3.11 or later, this is " + sys.version.split()[0] + ": make PYTHON=python3.12 setup")'
 	PIP_USER=0 PIP_REQUIRE_VIRTUALENV=0 PIP_ROOT_USER_ACTION=ignore \

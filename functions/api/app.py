@@ -1,4 +1,4 @@
-"""API: one HTTP request of the gateway in, one answer out."""
+"""API function: handles one HTTP request from the gateway."""
 
 from stepless.collector import paused_collector
 

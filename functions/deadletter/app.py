@@ -1,4 +1,4 @@
-"""Deadletter: a message that came too often names a run that cannot go on; the operator is told, and the run rests."""
+"""Dead-letter function: stops the run of a message that failed too often, and reports it to the operator."""
 
 from stepless.collector import paused_collector
 
@@ -17,7 +17,7 @@ with paused_collector():
 @traced
 @LOG.inject_lambda_context
 def handler(event: dict[str, Any], context: Any) -> dict[str, Any]:
-    """Answers the records that must stay in the dead-letter queue, where the alarm on its depth sees them."""
+    """Returns the records that must stay in the dead-letter queue, where the alarm on its depth reports them."""
     failed = []
     for record in event["Records"]:
         try:

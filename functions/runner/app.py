@@ -1,4 +1,4 @@
-"""Runner: a message is a hint that a run wants attention; the run goes as far as the invocation lets it."""
+"""Runner function: a message is a hint that a run needs work; the runner continues the run within the time of the invocation."""
 
 from stepless.collector import paused_collector
 
@@ -19,7 +19,7 @@ with paused_collector():
 @traced
 @LOG.inject_lambda_context
 def handler(event: dict[str, Any], context: Any) -> dict[str, Any]:
-    """Answers the records that must come again; the others are done with."""
+    """Returns the records that SQS must deliver again; the others are done."""
     failed, records = [], event["Records"]
     for record, end in zip(records, LOOP.run(serve(records, context.get_remaining_time_in_millis())), strict=True):
         if isinstance(end, BaseException):
@@ -30,7 +30,7 @@ def handler(event: dict[str, Any], context: Any) -> dict[str, Any]:
 
 
 async def serve(records: list[dict[str, Any]], remaining_ms: int) -> list[Any]:
-    """All records side by side: how each invocation left its run, or why it could not go on."""
+    """Serves all records concurrently. Returns for each how its session ended, or the error that stopped it."""
     return await asyncio.gather(*(work(record["body"], remaining_ms) for record in records), return_exceptions=True)
 
 

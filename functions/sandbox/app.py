@@ -1,4 +1,4 @@
-"""Sandbox: a program of an author in, what it came to out. Its role permits nothing, and it knows none of the engine's data."""
+"""Sandbox function: runs a program of an author and returns its result. Its role permits nothing, and it has no engine data."""
 
 from __future__ import annotations
 

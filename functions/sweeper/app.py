@@ -1,4 +1,4 @@
-"""Sweeper: once a minute, a hint for every run that somebody should look at and nobody does."""
+"""Sweeper function: once a minute, sends a hint for every run that is due and that no runner serves."""
 
 from stepless.collector import paused_collector
 
@@ -16,7 +16,7 @@ with paused_collector():
 @traced
 @LOG.inject_lambda_context
 def handler(event: dict[str, Any], context: Any) -> dict[str, Any]:
-    """Answers how many runs were overdue."""
+    """Returns how many runs were overdue."""
     try:
         return {"due": sweep(CLOUD.world)}
     finally:

@@ -1,4 +1,4 @@
-"""Trigger: schedules that fire and events that come start runs, each of them once however often it is delivered."""
+"""Trigger function: starts runs for schedules and events. A delivery that is repeated starts its run only once."""
 
 from stepless.collector import paused_collector
 
@@ -19,7 +19,7 @@ with paused_collector():
 @traced
 @LOG.inject_lambda_context
 def handler(event: dict[str, Any], context: Any) -> dict[str, Any]:
-    """Records of a queue one by one: answers those that must come again. Anything else as a whole, and raises."""
+    """Handles queue records one by one and returns those that SQS must deliver again; raises the error of any other event."""
     failed, records = [], event.get("Records", [])
     if not records or records[0].get("eventSource") != "aws:sqs":
         start(event)

@@ -1,4 +1,4 @@
-"""A function to try a deployment with. Put your own modules here, and name them in the parameter FunctionModules."""
+"""A function for testing a deployment. Put your own modules here, and list them in the parameter FunctionModules."""
 
 from __future__ import annotations
 

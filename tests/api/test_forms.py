@@ -6,7 +6,7 @@ import pytest
 from starlette.requests import Request
 
 from stepless.api.forms import fields_of, typed_answer
-from stepless.api.negotiation import preferred, wished_wait_s
+from stepless.api.negotiation import preferred, requested_wait_s
 
 
 @pytest.mark.parametrize(
@@ -106,4 +106,4 @@ def test_the_media_type_that_is_liked_best_is_chosen(accept: str | None, chosen:
     ],
 )
 def test_a_wished_wait_is_read_and_bounded(prefer: str, seconds: float | None) -> None:
-    assert wished_wait_s(request(prefer=prefer)) == seconds
+    assert requested_wait_s(request(prefer=prefer)) == seconds

@@ -117,7 +117,7 @@ def test_arguments_that_a_function_does_not_take_are_found(write: Write, capsys:
 def test_a_function_module_that_fails_is_told_with_its_line(write: Write, hello: str, capsys: pytest.CaptureFixture[str]) -> None:
     module = write("cli_check_bad.py", "from stepless import function\n\nimport no_such_module\n")
     assert main(["validate", hello]) == 2
-    assert f"{module}:3: error: it cannot be imported" in capsys.readouterr().err
+    assert f"{module}:3: error: the file cannot be imported" in capsys.readouterr().err
 
 
 def test_a_python_file_that_does_not_import_stepless_is_left_alone(write: Write, hello: str) -> None:
@@ -173,10 +173,10 @@ def test_a_broken_workflow_is_not_drawn(write: Write, capsys: pytest.CaptureFixt
         (["strat", "hello"], "did you mean `start`? see `stepless --help`."),
         (["runs", "lst"], "did you mean `list`? see `stepless runs --help`."),
         (["help", "runz"], "did you mean `run`?"),
-        (["graph", "x.yaml", "--format", "svgg"], "--format is one of `mermaid`, `dot`, `svg`, not `svgg`"),
-        (["run", "--budget-ms", "soon", "x.yaml"], "no number of milliseconds"),
-        (["dev", "--port", "70000"], "no port"),
-        (["run"], "give the workflow to run"),
+        (["graph", "x.yaml", "--format", "svgg"], "--format must be one of `mermaid`, `dot`, `svg`, not `svgg`"),
+        (["run", "--budget-ms", "soon", "x.yaml"], "not a number of milliseconds"),
+        (["dev", "--port", "70000"], "is not a port"),
+        (["run"], "give a workflow to run"),
         (["run", "--continue", "run_1"], "add --db FILE"),
         (["run", "nowhere.yaml"], "nowhere.yaml: error: it cannot be read"),
         (["dev", "nowhere"], "there is no such folder"),

@@ -51,7 +51,7 @@ def test_a_saved_workflow_is_served_and_told_of(serve: Serve, write: Write) -> N
     run_id = dev.client.post("/hooks/orders", json={"id": 7}).json()["run_id"]
     assert outputs(dev, run_id) == {"said": "new 7"}
     write("rival.yaml", ORDERS % "rival")
-    assert dev.child.until("warning") == "rival.yaml: warning: orders.yaml has the id orders too; the one saved last counts\n"
+    assert dev.child.until("warning") == "rival.yaml: warning: orders.yaml also has the id orders; the file saved last is used\n"
     write("more.yaml", NAP.replace("id: nap", "id: more").replace("dev_watch.word", "nothing.there"))
     assert "nothing.there" in dev.child.until("more.yaml:6: error:")
     assert dev.child.until("not published") == "more.yaml: not published, 1 error\n"
@@ -66,7 +66,7 @@ def test_a_fault_is_shown_at_its_line_and_the_last_good_version_stays(
     told = [dev.child.until("orders.yaml:5: error:"), dev.child.until("transform")]
     assert main(["validate", path]) == 2
     assert [line.replace(path, "orders.yaml") for line in capsys.readouterr().err.splitlines(keepends=True)][:2] == told
-    assert dev.child.until("not published") == "orders.yaml: not published, 1 error; version 1 stays\n"
+    assert dev.child.until("not published") == "orders.yaml: not published, 1 error; version 1 stays published\n"
     run_id = dev.client.post("/hooks/orders", json={"id": 7}).json()["run_id"]
     assert outputs(dev, run_id) == {"said": "old 7"}
     write("orders.yaml", ORDERS % "old")
@@ -77,7 +77,7 @@ def test_a_file_that_is_gone_leaves_its_workflow_published(serve: Serve, write: 
     path = write("orders.yaml", ORDERS % "old")
     dev = serve()
     Path(path).unlink()
-    assert dev.child.until("gone") == "orders.yaml: gone; orders stays published as version 1\n"
+    assert dev.child.until("deleted") == "orders.yaml: deleted; orders stays published as version 1\n"
     assert dev.client.get("/workflows/orders").status_code == 200
 
 
@@ -91,12 +91,12 @@ def test_a_saved_module_is_loaded_again_with_what_it_imports(serve: Serve, write
     dev.child.until("dev_watch_words.py: loaded again")
     assert outputs(dev, dev.start("nap")) == {"then": "new"}
     write("dev_watch_functions.py", FUNCTIONS + "\ndef broken(:\n")
-    dev.child.until("dev_watch_functions.py:9: error: it cannot be imported: SyntaxError")
-    dev.child.until("The functions that were loaded before stay.")
+    dev.child.until("dev_watch_functions.py:9: error: the file cannot be imported: SyntaxError")
+    dev.child.until("The functions loaded before stay in use.")
     assert outputs(dev, dev.start("nap")) == {"then": "new"}
     write("dev_watch_functions.py", FUNCTIONS.replace("dev_watch.word", "dev_watch.other"))
     dev.child.until("dev_watch_functions.py: loaded again")
-    dev.child.until("nap.yaml: not published, 1 error; version 1 stays")
+    dev.child.until("nap.yaml: not published, 1 error; version 1 stays published")
 
 
 def test_a_module_that_is_broken_from_the_start_loads_when_it_is_mended(serve: Serve, write: Write) -> None:
@@ -158,7 +158,7 @@ def test_a_wait_is_skipped_from_another_terminal(
     run_id = dev.start("nap")
     dev.child.until("nap is waiting until")
     assert main(["runs", "skip", run_id, "--db", str(tmp_path / "kept/dev.db")]) == 0
-    assert f"{run_id}  skips 47 h 59 m, and goes on" in capsys.readouterr().out
+    assert f"{run_id}  skips 47 h 59 m and continues" in capsys.readouterr().out
     assert outputs(dev, run_id) == {"then": "word"}
     assert main(["runs", "skip", run_id, "--db", str(tmp_path / "kept/dev.db")]) == 2
     assert "has ended: completed [run_ended]" in capsys.readouterr().err

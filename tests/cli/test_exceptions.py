@@ -113,7 +113,7 @@ def test_a_node_tells_what_it_was_called_with_and_why_it_failed(
     assert main([*show, "price"]) == 0
     said = capsys.readouterr().out
     assert said.startswith("price  function  failed\n") and said.endswith(TRACEBACK)
-    assert "was called with\n  args  {\"item\": \"carrot\"}\n  call  \"pricing.price\"\n" in said
+    assert "called with\n  args  {\"item\": \"carrot\"}\n  call  \"pricing.price\"\n" in said
     assert main([*show, "price", "--json"]) == 0
     (call,) = json.loads(capsys.readouterr().out)["calls"]
     assert (call["attempt"], call["params"], call["previews"]) == (1, {"args": {"item": "carrot"}, "call": "pricing.price"}, {})

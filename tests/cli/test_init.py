@@ -75,7 +75,7 @@ def test_nothing_that_is_there_already_is_touched(tmp_path: Path, capsys: pytest
     (tmp_path / "README.md").write_text("mine")
     assert main(["init", str(tmp_path)]) == 2
     complaint = capsys.readouterr().err
-    assert "there are files already: README.md [project_exists]" in complaint
+    assert "files already exist: README.md [project_exists]" in complaint
     assert [path.name for path in tmp_path.iterdir()] == ["README.md"] and (tmp_path / "README.md").read_text() == "mine"
 
 

@@ -129,14 +129,14 @@ def test_whoever_stops_reading_stops_the_command_quietly(say: Say, served: tuple
 @pytest.mark.parametrize("url", ["ftp://example.com", "example.com", "http://", "http://[::1"])
 def test_what_is_no_address_is_bad_input(url: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["runs", "list", "--url", url]) == 2
-    assert f"{url}: error: this is no address of a server [usage]" in capsys.readouterr().err
+    assert f"{url}: error: this is not the URL of a server [usage]" in capsys.readouterr().err
 
 
 def test_a_server_that_does_not_listen_is_told(capsys: pytest.CaptureFixture[str]) -> None:
     with ThreadingHTTPServer(("127.0.0.1", 0), BaseHTTPRequestHandler) as server:
         url = f"http://127.0.0.1:{server.server_port}"
     assert main(["runs", "list", "--url", url]) == 2
-    assert f"{url}: error: it cannot be reached" in capsys.readouterr().err
+    assert f"{url}: error: the server cannot be reached" in capsys.readouterr().err
 
 
 def test_url_and_db_exclude_each_other(capsys: pytest.CaptureFixture[str]) -> None:
@@ -173,4 +173,4 @@ def test_what_is_no_stepless_api_is_told_as_such(path: str, told: str, capsys: p
         assert main(["runs", "list", "--url", f"http://127.0.0.1:{server.server_port}{path}"]) == 2
         server.shutdown()
     complaint = capsys.readouterr().err
-    assert "and not as Stepless does [no_stepless]" in complaint and told in complaint
+    assert "this is not a Stepless API: it responded" in complaint and "[no_stepless]" in complaint and told in complaint

@@ -147,7 +147,7 @@ def test_an_unknown_run_is_bad_input_and_an_error_document_with_json(say: Say, p
 def test_a_start_that_nobody_takes_up_says_so(say: Say, hello: str) -> None:
     say("publish", hello)
     code, told, _ = say("start", "hello")
-    assert code == 0 and "started, version 1" in told and "Nobody serves" in told and "--go" in told
+    assert code == 0 and "started, version 1" in told and "No process serves" in told and "--go" in told
     code, _, complaint = say("start", "hello", "--wait")
     assert code == 2 and "[nobody_serves]" in complaint
 
@@ -172,11 +172,11 @@ def test_an_answer_goes_on_by_the_exit_that_it_names(say: Say, paused: str) -> N
     code, told, _ = say("runs", "resume", paused, "--exit", "approved", "--answer", '{"limit": 3}', "--by", "ada", "--go")
     assert code == 0 and '"limit": 3' in told
     code, _, complaint = say("runs", "resume", paused, "boss", "--exit", "rejected")
-    assert code == 2 and "It is completed." in complaint
+    assert code == 2 and "Its status is completed." in complaint
 
 
 def test_an_answer_that_was_given_is_not_asked_for_again(say: Say, paused: str) -> None:
-    assert "Nobody serves" in say("runs", "resume", paused, "--exit", "rejected")[1]
+    assert "No process serves" in say("runs", "resume", paused, "--exit", "rejected")[1]
     code, _, complaint = say("runs", "resume", paused, "--exit", "approved")
     assert code == 2 and "this was already decided: rejected" in complaint
     assert "approve?" not in say("runs", "cancel", paused, "--go")[1]
@@ -184,7 +184,7 @@ def test_an_answer_that_was_given_is_not_asked_for_again(say: Say, paused: str) 
 
 def test_a_question_that_does_not_exist_is_told_with_those_that_do(say: Say, paused: str) -> None:
     code, _, complaint = say("runs", "resume", paused, "chief", "--exit", "approved")
-    assert code == 2 and "it does not wait for chief [unknown_pause]" in complaint and "It waits for boss." in complaint
+    assert code == 2 and "the run does not wait at chief [unknown_pause]" in complaint and "It waits at boss." in complaint
 
 
 def test_a_cancelled_run_is_what_was_asked_for(say: Say, paused: str) -> None:
@@ -207,14 +207,14 @@ def test_a_rerun_is_a_new_run_from_a_node(say: Say, paused: str) -> None:
 def test_a_held_run_goes_on_when_it_is_released(say: Say, hello: str, hold: str, release: str) -> None:
     say("publish", hello)
     run_id = json.loads(say("start", "hello", "--json")[1])["run_id"]
-    assert "begins nothing more" in say("runs", hold, run_id, "--reason", "the bank is down")[1]
-    assert "goes on" in say("runs", release, run_id)[1]
+    assert "nothing new starts" in say("runs", hold, run_id, "--reason", "the bank is down")[1]
+    assert "continues" in say("runs", release, run_id)[1]
 
 
 def test_what_runs_wait_for_is_told_and_found(say: Say, paused: str) -> None:
     _, told, _ = say("runs", "list", "--waiting", "answer")
     assert re.search(rf"{paused} +asking +waiting for an answer", told)
-    assert "No such run" in say("runs", "list", "--waiting", "child")[1]
+    assert "No matching runs" in say("runs", "list", "--waiting", "child")[1]
     assert say("runs", "show", paused)[1].splitlines()[0].endswith("  waiting for an answer")
     [run] = lines(say("runs", "list", "--json", "--waiting", "answer")[1])
     assert (run["status"], run["waiting"], run["summary"]) == ("paused", ["answer"], "waiting for an answer")

@@ -151,7 +151,7 @@ def test_what_is_waited_for_is_told_and_wiped_away(tmp_path: Path) -> None:
             screen.until(f"waiting for {url} … ")
             told.set()
             assert screen.ended() == 0
-            assert screen.shown.endswith(f"\x1b[2KNo run in {url} yet.\r\n")
+            assert screen.shown.endswith(f"\x1b[2KNo runs in {url} yet.\r\n")
         finally:
             screen.close()
             server.shutdown()

@@ -99,7 +99,7 @@ def test_the_live_tree_is_never_taller_than_the_terminal(progress: Progress) -> 
     screen = StringIO()
     console = Console(file=screen, width=80, height=14, force_terminal=True, color_system=None, highlight=False)
     tree = Tree(progress, "Nested", Glyphs(), lambda: progress.now_ms, console)
-    tree.see(())
+    tree.show(())
     tree.close()
     screen.truncate(0)
     tree.yield_terminal()

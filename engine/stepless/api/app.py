@@ -1,4 +1,4 @@
-"""The app, assembled: routes over one service, behind one guard, with one way to say what went wrong."""
+"""Assembles the app: all routes over one service, one authentication guard and one error format."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ from stepless.runtime.access.api_keys import ApiKeys
 from stepless.runtime.service import Service
 
 _ORIGIN: Final = re.compile(r"\*|https?://[A-Za-z0-9.:\[\]-]+")
-_PREFLIGHT_S: Final = 600  # how long a browser remembers what it may send
-_ABOUT: Final = "Publish workflows, start runs, answer what they ask, replay every event."
+_PREFLIGHT_S: Final = 600  # how long a browser caches a preflight response
+_ABOUT: Final = "Publish workflows, start runs, answer their questions, replay every event."
 
 
 def create_app(
@@ -40,15 +40,15 @@ def create_app(
     cors_origins: Collection[str] = (),
     development: bool = False,
 ) -> FastAPI:
-    """The HTTP interface (docs/http.md) of a service.
+    """The HTTP API (docs/http.md) of a service.
 
-    `api_keys` are those that are accepted, as they are or as `auth.hashed`; none refuses everybody, None lets everybody in
-    (a laptop). Hooks, signed links, health and the documentation need none. `base_url` precedes the links in answers, which
-    are relative without it. `stream_seconds` None keeps event streams open until the run ends, with a heartbeat every
-    `heartbeat_seconds`; a number, at most 20, makes every stream one finite answer that waits at most so long for the next
-    event (Lambda). `docs` False leaves out /docs, and / that leads to it. Pages of `cors_origins`, like
-    `https://app.example.com`, may ask from a browser; none may without. Keys that were made by POST /keys are accepted too.
-    `development` adds the routes of that name, which are for one process over one file. Raises `ConfigError`.
+    `api_keys` are the accepted keys, in plain text or as `auth.hashed`. An empty collection refuses every request; None accepts
+    every request (a laptop). Keys created by POST /keys are accepted too. Hooks, signed links, health and the documentation need
+    no key. `base_url` is the base of links in responses; without it they are relative. With `stream_seconds` None, an event
+    stream stays open until the run ends, with a heartbeat every `heartbeat_seconds`. With a number, at most 20, every stream is
+    one finite response that waits at most that long for the next event (Lambda). `docs` False leaves out /docs and /. Pages of
+    `cors_origins`, like `https://app.example.com`, may call the API from a browser; by default none may. `development` adds the
+    routes for one process over one file. Raises `ConfigError`.
     """
     if stream_seconds is not None and not 0 <= stream_seconds <= MAX_LONG_POLL_MS / 1000:
         message = f"a stream waits 0 to {MAX_LONG_POLL_MS // 1000} seconds"
@@ -79,7 +79,7 @@ def create_app(
         generate_unique_id_function=lambda route: route.name,
     )
     if docs:
-        reference.add_routes(public, links, lambda: app.openapi())  # noqa: PLW0108 - it is replaced below
+        reference.add_routes(public, links, lambda: app.openapi())  # noqa: PLW0108 - replaced below
     app.include_router(guarded)
     app.include_router(public)
     problems.install(app, [*guarded.routes, *public.routes])
@@ -89,11 +89,12 @@ def create_app(
 
 
 def _allow_origins(app: FastAPI, origins: Collection[str]) -> None:
-    """Outermost, so that a page can read problems too. Keys travel in a header, never in cookies: no credentials."""
+    """Adds CORS as the outermost layer, so that a page can read errors too. Keys are sent in a header, never in cookies, so no
+    credentials are allowed."""
     for origin in origins:
         if not _ORIGIN.fullmatch(origin):
             mend = "write https://app.example.com, without a path"
-            raise ConfigError(f"{origin!r} is no origin", place="cors_origins", mend=mend)
+            raise ConfigError(f"{origin!r} is not an origin", place="cors_origins", mend=mend)
     if origins:
         app.add_middleware(
             CORSMiddleware,
@@ -106,7 +107,7 @@ def _allow_origins(app: FastAPI, origins: Collection[str]) -> None:
 
 
 def _document(app: FastAPI) -> None:
-    """Puts the problem document, which every route refers to, and the examples into /openapi.json."""
+    """Adds the problem document, which every route refers to, and the examples to /openapi.json."""
 
     def openapi() -> dict[str, Any]:
         if app.openapi_schema is None:
@@ -119,4 +120,4 @@ def _document(app: FastAPI) -> None:
             app.openapi_schema = schema
         return app.openapi_schema
 
-    app.openapi = openapi  # type: ignore[method-assign]  # FastAPI's own way to change what it documents
+    app.openapi = openapi  # type: ignore[method-assign]  # the way that FastAPI documents

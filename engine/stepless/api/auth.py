@@ -1,4 +1,4 @@
-"""Who may ask, and for what: bearer API keys, kept as SHA-256 and compared in constant time, each with its roles."""
+"""Authentication and authorization: bearer API keys with roles, stored as SHA-256 and compared in constant time."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _HASHED: Final = re.compile(r"sha256:[0-9a-f]{64}")
 _SCHEME: Final = HTTPBearer(auto_error=False, description="An API key")
 _READING: Final = frozenset({"GET", "HEAD", "OPTIONS"})
 
-# The role that a route wants, by its name. Without an entry: read for reading, admin for everything else.
+# The role that a route requires, by the route's name. Default: read for reading methods, admin for all others.
 ROLES: Final[Mapping[str, Role]] = {
     "start_run": Role.RUN,
     "rerun_run": Role.RUN,
@@ -37,9 +37,9 @@ Guard = Callable[..., Awaitable[None]]
 
 
 def guard(api_keys: Collection[str] | None, kept: ApiKeys) -> Guard:
-    """A dependency that lets through who has one of the keys, each given as it is or `hashed`, or one that is `kept` and has
-    the role that the route wants. The given ones may do everything. None instead of keys lets everybody do everything, but no
-    page of another site in somebody's browser. Raises `ConfigError` for an empty key."""
+    """A dependency that accepts a request with one of `api_keys` (in plain text or `hashed`), or with a key in `kept` that has
+    the role of the route. `api_keys` have all roles. None for `api_keys` accepts every request, except changes sent by a page of
+    another site. Raises `ConfigError` for an empty key."""
     if api_keys is None:
         return _open
     if "" in (stripped := {key.strip() for key in api_keys}):
@@ -48,15 +48,15 @@ def guard(api_keys: Collection[str] | None, kept: ApiKeys) -> Guard:
 
     async def check(
         request: Request,
-        given: HTTPAuthorizationCredentials | None = Security(_SCHEME),  # noqa: B008 - how FastAPI asks
+        given: HTTPAuthorizationCredentials | None = Security(_SCHEME),  # noqa: B008 - FastAPI's syntax
     ) -> None:
         roles = await _roles(given.credentials if given is not None else "", given_hashes, kept)
         if not roles:
             mend = "send Authorization: Bearer <API key>"
-            raise Forbidden("this needs a valid API key", code="unauthorized", status=401, mend=mend)
+            raise Forbidden("this request needs a valid API key", code="unauthorized", status=401, mend=mend)
         wanted = wanted_role(request.scope["route"].name, request.method)
         if wanted not in roles:
-            raise Forbidden(f"this needs a key with the role {wanted}", code="role_missing", mend="ask an admin for one")
+            raise Forbidden(f"this request needs a key with the role {wanted}", code="role_missing", mend="ask an admin for one")
         request.state.roles = roles
 
     return check
@@ -67,13 +67,13 @@ def wanted_role(route: str, method: str) -> Role:
 
 
 def may(request: Request, role: Role) -> bool:
-    """Whether whoever asks has a role. Only behind a guard."""
+    """Whether the caller has a role. Only for guarded routes."""
     return role in request.state.roles
 
 
 async def _roles(secret: str, given_hashes: list[str], kept: ApiKeys) -> frozenset[Role]:
-    """None of them for whoever has no key."""
-    matches = [hmac.compare_digest(hashed(secret), key) for key in given_hashes]  # all of them, whichever fits
+    """The roles of a key; none for an unknown key."""
+    matches = [hmac.compare_digest(hashed(secret), key) for key in given_hashes]  # compares all, for constant time
     if any(matches):
         return ALL_ROLES
     key = await run_in_threadpool(kept.find, secret) if secret else None
@@ -83,5 +83,5 @@ async def _roles(secret: str, given_hashes: list[str], kept: ApiKeys) -> frozens
 async def _open(request: Request) -> None:
     if request.method not in _READING and request.headers.get("sec-fetch-site") == "cross-site":
         message = "a page of another site may not change anything here"
-        raise Forbidden(message, code="cross_site", mend="use an API key, or ask from outside a browser")
+        raise Forbidden(message, code="cross_site", mend="use an API key, or send the request from outside a browser")
     request.state.roles = ALL_ROLES

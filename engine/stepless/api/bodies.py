@@ -1,4 +1,4 @@
-"""Request bodies within bounds: counted while they arrive, so that it makes no difference whether a length was announced."""
+"""Reads request bodies with a size limit, which is checked while the body arrives and does not rely on Content-Length."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from stepless.model.misfits import misfits
 M = TypeVar("M", bound=BaseModel)
 
 FORM: Final = "application/x-www-form-urlencoded"
-_FORM_EXTRAS: Final = 10  # beside the fields: the decision, who decides
+_FORM_EXTRAS: Final = 10  # besides the fields: the decision and the name of who decides
 
 
 async def read_body(request: Request, limit: int = MAX_REQUEST_BYTES) -> bytes:
-    """The raw body. Raises `InvalidRequest` 413 (body_too_large) before more than `limit` bytes are held."""
+    """The raw body. Raises `InvalidRequest` 413 (body_too_large) before it holds more than `limit` bytes."""
     announced = request.headers.get("content-length", "")
     if announced.isdecimal() and (len(announced) > len(str(limit)) or int(announced) > limit):
         raise _too_large(limit)
@@ -33,16 +33,17 @@ async def read_body(request: Request, limit: int = MAX_REQUEST_BYTES) -> bytes:
                 raise _too_large(limit)
             chunks.append(chunk)
     except ClientDisconnect as error:
-        raise InvalidRequest("the body broke off", code="body_incomplete", mend="send it again") from error
+        message = "the connection closed before the body was complete"
+        raise InvalidRequest(message, code="body_incomplete", mend="send it again") from error
     return b"".join(chunks)
 
 
 def _too_large(limit: int) -> InvalidRequest:
-    return InvalidRequest(f"the body takes more than {limit:,} bytes", code="body_too_large", status=413, mend="send less")
+    return InvalidRequest(f"the body has more than {limit:,} bytes", code="body_too_large", status=413, mend="send less")
 
 
 def media_type(request: Request) -> str:
-    """What the body says it is, in lower case and without parameters; "" when it says nothing."""
+    """The Content-Type in lower case and without parameters; "" if there is none."""
     return request.headers.get("content-type", "").partition(";")[0].strip().lower()
 
 
@@ -51,13 +52,14 @@ def is_json(kind: str) -> bool:
 
 
 def unsupported(kind: str, *wanted: str) -> InvalidRequest:
-    """A body that does not say it is what is read here: a page of another site can send such a one without being asked."""
+    """The error for a body of another type. (A page of another site can send some types without a preflight request.)"""
     mend = f"send Content-Type: {' or '.join(wanted)}"
-    return InvalidRequest(f"{kind or 'a body of no type'} is not read here", code="unsupported_media_type", status=415, mend=mend)
+    message = f"the media type {kind} is not supported here" if kind else "the request has no Content-Type"
+    return InvalidRequest(message, code="unsupported_media_type", status=415, mend=mend)
 
 
 async def read_model(request: Request, model: type[M]) -> M:
-    """A JSON body as `model`; no body at all is `{}`. Raises `InvalidRequest`: 400 invalid_json, 413, 415, 422."""
+    """A JSON body as `model`; an empty body counts as `{}`. Raises `InvalidRequest`: 400 invalid_json, 413, 415, 422."""
     data = await read_body(request)
     if not data:
         return validated(model, {})
@@ -72,14 +74,14 @@ def validated(model: type[M], value: JSON) -> M:
     except ValidationError as error:
         faults = misfits(error.errors(include_url=False), value)
         places = [".".join(map(str, fault.place)) for fault in faults]
-        told = [fault.sentence(quoted=False) for fault in faults]
-        violations = [f"{place}: {message}" if place else message for place, message in zip(places, told, strict=True)]
+        messages = [fault.sentence(quoted=False) for fault in faults]
+        violations = [f"{place}: {message}" if place else message for place, message in zip(places, messages, strict=True)]
         message = f"the body does not fit: {violations[0]}"
         raise InvalidRequest(message, status=422, place=places[0], violations=violations) from error
 
 
 def form_fields(data: bytes) -> dict[str, str]:
-    """The fields of a form; of a name that is given twice, the last."""
+    """The fields of a form. If a name is repeated, the last value counts."""
     try:
         pairs = parse_qsl(data.decode(), keep_blank_values=True, max_num_fields=MAX_ANSWER_FIELDS + _FORM_EXTRAS)
     except ValueError as error:
@@ -88,13 +90,13 @@ def form_fields(data: bytes) -> dict[str, str]:
 
 
 def documented_body(model: type[BaseModel], *, required: bool = False) -> dict[str, Any]:
-    """A route's documentation of a JSON body that `read_model` reads."""
+    """The OpenAPI documentation of a JSON body that `read_model` reads."""
     content = {"application/json": {"schema": _inlined(model)}}
     return {"requestBody": {"required": required, "content": content}}
 
 
 def _inlined(model: type[BaseModel]) -> Any:
-    """The schema with the models inside it in place: a reference would lead out of the document that this becomes part of."""
+    """The schema with its nested models inlined: a reference would not resolve inside /openapi.json."""
     schema = model.model_json_schema()
     parts = schema.pop("$defs", {})
 

@@ -1,4 +1,4 @@
-"""Examples in /openapi.json: one refund, from its publication to its end. Every request and every answer has one; a route that
+"""Examples for /openapi.json: one refund, from publication to end. Every request and every response has one; a route that
 documents its own keeps it."""
 
 from __future__ import annotations
@@ -136,7 +136,7 @@ REQUESTS: Final[Mapping[str, Mapping[str, Any]]] = {
     },
     **{f"trigger_{method}": {_JSON: _INPUTS} for method in ("post", "put", "patch", "delete")},
 }
-"""By the name of a route and the media type of the body."""
+"""Request examples by the name of the route and the media type of the body."""
 
 ANSWERS: Final[Mapping[str, Mapping[str, Any]]] = {
     "publish_workflow": {_JSON: _PUBLISHED},
@@ -169,7 +169,7 @@ ANSWERS: Final[Mapping[str, Mapping[str, Any]]] = {
     "redeliver_run": {_JSON: _STARTED_AGAIN},
     **{f"trigger_{method}": {_JSON: _STARTED} for method in ("get", "post", "put", "patch", "delete")},
 }
-"""By the name of a route and the media type of a good answer."""
+"""Response examples by the name of the route and the media type of a successful response."""
 
 PARAMETERS: Final[Mapping[str, Any]] = {
     "workflow_id": _WORKFLOW, "run_id": _RUN, "number": 3, "key_id": _KEY, "token": _TOKEN, "path": "refunds", "limit": 50,
@@ -177,33 +177,33 @@ PARAMETERS: Final[Mapping[str, Any]] = {
     "hash": _HASH, "afterEventId": "41", "Last-Event-ID": "41",
 }  # fmt: skip
 
-_SAID: Final[Mapping[str, tuple[str, str]]] = {
+_PROBLEMS: Final[Mapping[str, tuple[str, str]]] = {
     "400": ("invalid_json", "the body is not JSON: a comma is missing"),
-    "401": ("unauthorized", "this needs a valid API key"),
-    "403": ("role_missing", "this needs a key with the role run"),
+    "401": ("unauthorized", "this request needs a valid API key"),
+    "403": ("role_missing", "this request needs a key with the role run"),
     "404": ("unknown_run", f"there is no run {_RUN}"),
-    "405": ("method_not_allowed", "this is asked by POST"),
+    "405": ("method_not_allowed", "this path does not take GET"),
     "409": ("run_ended", f"the run {_RUN} has ended: completed"),
     "410": ("token_expired", "this link has expired"),
-    "413": ("body_too_large", "the body takes more than 256,000 bytes"),
+    "413": ("body_too_large", "the body has more than 256,000 bytes"),
     "416": ("invalid_range", "the value has 5,000,000 bytes"),
-    "415": ("unsupported_media_type", "text/plain is not read here"),
+    "415": ("unsupported_media_type", "the media type text/plain is not supported here"),
     "422": ("invalid_request", "the body does not fit: input: Extra inputs are not permitted"),
     "429": ("rate_limited", f"{_WORKFLOW} may be started 10 times per 1 s"),
     "503": ("store_unavailable", "the store is out of reach"),
-    "default": ("internal_error", "something went wrong on our side; nothing is wrong with the request"),
+    "default": ("internal_error", "an internal error occurred; the request is not the cause"),
 }
 
 
 def problem_example(status: str) -> Problem:
-    code, detail = _SAID[status]
+    code, detail = _PROBLEMS[status]
     number = 500 if status == "default" else int(status)
     title = code.replace("_", " ").capitalize()
     return {"type": f"urn:stepless:problem:{code}", "title": title, "status": number, "detail": detail, "code": code}
 
 
 def add_examples(document: dict[str, Any]) -> None:
-    """Puts an example beside every schema of a request or answer that has none yet."""
+    """Adds an example to every request and response that has none yet."""
     for operation in _operations(document):
         name = operation["operationId"]
         for parameter in operation.get("parameters", ()):
@@ -212,7 +212,7 @@ def add_examples(document: dict[str, Any]) -> None:
         _fill(operation.get("requestBody", {}), REQUESTS.get(name, {}))
         for status, response in operation["responses"].items():
             known: Mapping[str, Any] = ANSWERS.get(name, {}) if status.startswith("2") else {}
-            if status in _SAID:
+            if status in _PROBLEMS:
                 known = {"application/problem+json": problem_example(status), "text/html": _PAGE}
             _fill(response, known)
 

@@ -1,6 +1,6 @@
-"""An answer's fields, which are JSON Schemas, as the inputs of an HTML form, and what was typed into them as JSON.
+"""Converts the fields of an answer, which are JSON Schemas, to the inputs of an HTML form, and the typed values to JSON.
 
-What cannot be read as its field's type stays text: the schema then refuses it, in the same words as for everybody else.
+A value that cannot be converted to the type of its field stays text. The schema then refuses it with its usual message.
 """
 
 from __future__ import annotations
@@ -18,22 +18,22 @@ from stepless.limits import MAX_ANSWER_FIELDS
 from stepless.model.json import JSON
 from stepless.runtime.verbs.answering import unknown_field
 
-PREFIX: Final = "answer."  # of a field's name in the form: a field may be called `decision`
+PREFIX: Final = "answer."  # before the name of a field in the form: a field may be called `decision`
 _LENGTHS: Final = (("minlength", "minLength"), ("maxlength", "maxLength"))
 _RANGE: Final = (("min", "exclusiveMinimum"), ("min", "minimum"), ("max", "exclusiveMaximum"), ("max", "maximum"))
-_BOUNDS: Final[Mapping[str, Sequence[tuple[str, str]]]] = {  # control → attribute, keyword of the schema; the last one counts
+_BOUNDS: Final[Mapping[str, Sequence[tuple[str, str]]]] = {  # control → (attribute, keyword of the schema); the last one counts
     "text": (*_LENGTHS, ("pattern", "pattern")), "lines": _LENGTHS,
     "whole": (*_RANGE, ("step", "multipleOf")), "number": (*_RANGE, ("step", "multipleOf")),
 }  # fmt: skip
-_LONG_TEXT: Final = 200  # characters from which on a text gets several lines
+_LONG_TEXT: Final = 200  # a text that may be longer than this gets several lines
 _WHOLE: Final = re.compile(r"[-+]?[0-9]{1,300}")
 _DECIMAL: Final = re.compile(r"[-+]?[0-9]{1,300}(\.[0-9]{1,300})?([eE][-+]?[0-9]{1,3})?")
 
 
 @dataclass(frozen=True, slots=True)
 class Field:
-    """One input. `control` is text, lines, number, whole, check or choice; `choices` are (value, label); `bounds` are attributes
-    of the control; `faults` say what is wrong with what was typed, a sentence each."""
+    """One input. `control` is text, lines, number, whole, check or choice. `choices` are (value, label). `bounds` are attributes
+    of the control. `faults` describe what is wrong with the typed value, one sentence each."""
 
     name: str
     label: str
@@ -48,16 +48,16 @@ class Field:
 def fields_of(
     schemas: Mapping[str, JSON], typed: Mapping[str, str] | None = None, faults: Mapping[str, Sequence[str]] | None = None
 ) -> Sequence[Field]:
-    """Inputs in the order of the schemas, filled with what was typed before, else with the schemas' defaults. `faults` are by the
-    name of the field, as `parted` tells them."""
+    """The inputs in the order of the schemas, filled with the typed values, else with the defaults of the schemas. `faults` are
+    by field name, as `faults_by_field` returns them."""
     shown = list(schemas.items())[:MAX_ANSWER_FIELDS]
     faulty = faults or {}
     return [_field(name, schema if isinstance(schema, dict) else {}, typed, faulty.get(name, ())) for name, schema in shown]
 
 
-def parted(violations: Sequence[str], schemas: Mapping[str, JSON]) -> tuple[list[str], dict[str, list[str]]]:
-    """What a contract says of an answer: the sentences that are about the whole, and those about one field, by its name and
-    without it."""
+def faults_by_field(violations: Sequence[str], schemas: Mapping[str, JSON]) -> tuple[list[str], dict[str, list[str]]]:
+    """Splits the violations of an answer into those about the whole answer and those about one field. The latter are by field
+    name, with the name removed from the sentence."""
     whole, by_field = list[str](), dict[str, list[str]]()
     names = sorted(list(schemas)[:MAX_ANSWER_FIELDS], key=len, reverse=True)
     for sentence in violations:
@@ -70,7 +70,7 @@ def parted(violations: Sequence[str], schemas: Mapping[str, JSON]) -> tuple[list
 
 
 def shown_answer(schemas: Mapping[str, JSON], answer: JSON) -> Sequence[tuple[str, str]]:
-    """The fields of an answer for people, (label, value) each, in the order of the schemas."""
+    """The fields of an answer for display, as (label, value) in the order of the schemas."""
     given = answer if isinstance(answer, dict) else {}
     fields = (entry for entry in fields_of(schemas) if entry.name.removeprefix(PREFIX) in given)
     return [(entry.label, _said(given[entry.name.removeprefix(PREFIX)])) for entry in fields]
@@ -100,18 +100,18 @@ def _field(name: str, schema: Mapping[str, JSON], typed: Mapping[str, str] | Non
 
 
 def _bounds(control: str, schema: Mapping[str, JSON]) -> Iterator[tuple[str, str]]:
-    """What a browser can hold an input to: never more than the schema asks, which has the last word."""
+    """The limits that a browser can check. They are never stricter than the schema, which decides."""
     for attribute, keyword in _BOUNDS.get(control, ()):
         value = schema.get(keyword)
         if keyword == "pattern":
-            if isinstance(value, str):  # a schema looks for it anywhere in the text, a browser wants it to be the whole
+            if isinstance(value, str):  # a schema matches anywhere in the text, a browser the whole text
                 yield attribute, f".*(?:{value}).*"
         elif isinstance(value, int | float) and not isinstance(value, bool) and isfinite(value):
             yield attribute, json.dumps(_inclusive(control, keyword, value))
 
 
 def _inclusive(control: str, keyword: str, value: float) -> float:
-    """An exclusive bound of whole numbers as the nearest one that is inclusive; a browser knows no other."""
+    """An exclusive limit of whole numbers as the nearest inclusive one: HTML has only inclusive limits."""
     if control != "whole" or not keyword.startswith("exclusive"):
         return value
     return ceil(value) - 1 if keyword == "exclusiveMaximum" else floor(value) + 1
@@ -126,7 +126,7 @@ def _control(schema: Mapping[str, JSON]) -> str:
 
 
 def _type(schema: Mapping[str, JSON]) -> str:
-    """The type of what is typed in; "" when anything will do."""
+    """The type of the typed value; "" if any type is allowed."""
     kinds = schema.get("type", "")
     return next((kind for kind in kinds if kind != "null"), "null") if isinstance(kinds, list) else str(kinds)
 
@@ -142,14 +142,14 @@ def _default(value: JSON, is_choice: bool) -> str:
 
 
 def typed_answer(schemas: Mapping[str, JSON], typed: Mapping[str, str]) -> dict[str, JSON] | None:
-    """The answer of a form: fields left empty are left out, a box without its tick is false. None without any schemas.
+    """The answer of a form. Empty fields are left out, an unticked box is false. None if there are no schemas.
 
-    Raises `InvalidRequest` 422 for a field that was not asked for.
+    Raises `InvalidRequest` 422 for an unknown field.
     """
     unknown = sorted(name for name in typed if name.startswith(PREFIX) and name.removeprefix(PREFIX) not in schemas)
     if unknown:
-        told = unknown_field(unknown[0].removeprefix(PREFIX), schemas)
-        raise InvalidRequest(told, place=unknown[0][:100], status=422, mend="leave it out")
+        message = unknown_field(unknown[0].removeprefix(PREFIX), schemas)
+        raise InvalidRequest(message, place=unknown[0][:100], status=422, mend="leave it out")
     answer: dict[str, JSON] = {}
     for name, schema in schemas.items():
         text, rules = typed.get(PREFIX + name, ""), schema if isinstance(schema, dict) else {}

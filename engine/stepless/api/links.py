@@ -1,4 +1,4 @@
-"""Addresses of what an answer speaks of. Without a base they are relative to the host that was asked."""
+"""The links in responses. Without a base URL they are relative to the host of the request."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from stepless.api.schemas import RunLinks, WorkflowLinks
 
 @dataclass(frozen=True, slots=True)
 class Links:
-    """`base` is what comes before every path, without a slash at its end. Never taken from a request: a forged Host header
-    would otherwise choose where the links of an answer lead."""
+    """`base` precedes every path and has no slash at the end. It is never taken from a request: a forged Host header could
+    otherwise change the target of the links."""
 
     base: str = ""
 

@@ -1,6 +1,6 @@
-"""The page behind a signed link: plain HTML that needs no script, every word of it escaped.
+"""Renders the page of a signed link: plain HTML without scripts, with every text escaped.
 
-It shows the question and its fields, or what became of it; never anything else of the run.
+The page shows the question and its fields, or its outcome; it shows nothing else of the run.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ button:first-child { color: var(--paper); background: var(--accent); }
 :focus-visible { outline: .2rem solid var(--accent); outline-offset: .15rem; }
 """
 _META: Final = '<meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">'
-_NO_ENTER: Final = "<button disabled hidden></button>"  # the Enter key presses the first button: nobody shall approve by it
+_NO_ENTER: Final = "<button disabled hidden></button>"  # Enter presses the first button: it must not approve by accident
 _STYLE_HASH: Final = b64encode(sha256(_STYLE.encode()).digest()).decode()
 
 HEADERS: Final = {
@@ -62,11 +62,11 @@ HEADERS: Final = {
     "cache-control": "no-store",
 }
 _BUTTONS: Final = {"approved": "Approve", "rejected": "Reject", "source": "Send"}
-_DECIDED: Final = {"approved": "Approved", "rejected": "Rejected", "source": "Answered", "timeout": "Nobody answered in time"}
+_DECIDED: Final = {"approved": "Approved", "rejected": "Rejected", "source": "Answered", "timeout": "No answer in time"}
 
 
 def document(title: str, parts: Iterable[str]) -> str:
-    """A whole page around parts that are HTML already; `title` is text."""
+    """A complete page. `parts` are HTML; `title` is text."""
     head = f"{_META}<title>{escape(title)}</title><style>{_STYLE}</style>"
     body = "\n".join(part for part in parts if part)
     return f'<!DOCTYPE html>\n<html lang="en">\n<head>{head}</head>\n<body><main>\n{body}\n</main></body>\n</html>\n'
@@ -77,16 +77,17 @@ def title(text: str) -> str:
 
 
 def heading(question: str, label: str, workflow: str) -> str:
-    """What is asked is the heading: its first line, and below it what else it says. Without a question it is the node's label."""
+    """The first line of the question is the heading; its other lines follow. Without a question the heading is the node's
+    label."""
     first, _, more = question.strip().partition("\n")
     where = f"{label} · {workflow}" if first else workflow
-    told = f'\n<p class="message">{escape(more.strip())}</p>' if more.strip() else ""
-    return f'<h1>{escape(first.strip() or label)}</h1>\n<p class="quiet">{escape(where)}</p>{told}'
+    message = f'\n<p class="message">{escape(more.strip())}</p>' if more.strip() else ""
+    return f'<h1>{escape(first.strip() or label)}</h1>\n<p class="quiet">{escape(where)}</p>{message}'
 
 
 def alarm(sentences: Sequence[str]) -> str:
-    told = "".join(f"<p>{escape(sentence)}</p>" for sentence in sentences)
-    return f'<div class="alarm" role="alert">{told}</div>'
+    paragraphs = "".join(f"<p>{escape(sentence)}</p>" for sentence in sentences)
+    return f'<div class="alarm" role="alert">{paragraphs}</div>'
 
 
 def deadline(at: str | None) -> str:
@@ -94,7 +95,7 @@ def deadline(at: str | None) -> str:
 
 
 def decision(exit: str, by: str | None, at: str, *, thanks: bool = False) -> str:
-    """What was decided, by whom, when."""
+    """The decision, who made it, and when."""
     who = f" by {escape(by)}" if by else ""
     word = escape(_DECIDED.get(exit, exit))
     lead = "Thank you. " if thanks else ""
@@ -102,7 +103,7 @@ def decision(exit: str, by: str | None, at: str, *, thanks: bool = False) -> str
 
 
 def answered(fields: Sequence[tuple[str, str]]) -> str:
-    """The fields of an answer, (label, value) each."""
+    """The fields of an answer, as (label, value)."""
     rows = "".join(f"<dt>{escape(label)}</dt><dd>{escape(value)}</dd>" for label, value in fields)
     return f'<dl class="answer">{rows}</dl>' if rows else ""
 
@@ -112,13 +113,13 @@ def note(sentence: str) -> str:
 
 
 def closed(sentence: str, at: str | None) -> str:
-    """Why nothing can be answered here any more, and since when."""
+    """Why the question can no longer be answered, and since when."""
     since = f" {_time(at)}" if at else ""
     return f'<div class="alarm" role="alert"><p>{escape(sentence)}{since}.</p></div>'
 
 
 def form(fields: Sequence[Field], exits: Sequence[str], by: str, *, asks_who: bool) -> str:
-    """Inputs and one button per exit; it goes back to where it came from."""
+    """The inputs and one button per exit. The form is sent to its own URL."""
     inputs = "\n".join(_input(field, f"f{number}") for number, field in enumerate(fields))
     bounds = {"autocomplete": "name", "maxlength": str(MAX_PERSON_CHARACTERS)}
     who = Field("by", "Your name", "Kept with the decision", "text", (), by, bounds)
@@ -132,10 +133,10 @@ def _button(exit: str) -> str:
 
 
 def _input(field: Field, id: str) -> str:
-    """A control with its label, its hint, and beside it what is wrong with what was typed."""
-    told = f'<span class="hint" id="{id}-hint">{escape(field.hint)}</span>' if field.hint else ""
+    """A control with its label, its hint, and the faults of the typed value."""
+    hint = f'<span class="hint" id="{id}-hint">{escape(field.hint)}</span>' if field.hint else ""
     faults = f'<p class="fault" id="{id}-fault">{escape("; ".join(field.faults))}</p>' if field.faults else ""
-    described = " ".join(name for name, there in ((f"{id}-hint", told), (f"{id}-fault", faults)) if there)
+    described = " ".join(name for name, there in ((f"{id}-hint", hint), (f"{id}-fault", faults)) if there)
     given = {"id": id, "name": field.name, **field.bounds}
     if described:
         given["aria-describedby"] = described
@@ -145,8 +146,8 @@ def _input(field: Field, id: str) -> str:
     if field.control == "check":
         ticked = " checked" if field.value else ""
         box = f'<input type="checkbox" value="true"{_attributes(given)}{ticked}>'
-        return f'<div class="field tick">{box}{label}{told}{faults}</div>'
-    return f'<div class="field">{label}{told}{_control(field, given)}{faults}</div>'
+        return f'<div class="field tick">{box}{label}{hint}{faults}</div>'
+    return f'<div class="field">{label}{hint}{_control(field, given)}{faults}</div>'
 
 
 def _control(field: Field, given: dict[str, str]) -> str:
@@ -172,5 +173,5 @@ def _option(choice: str, shown: str, value: str) -> str:
 
 
 def _time(at: str) -> str:
-    """`2026-01-31T12:00:00.000Z` for people, and for their devices."""
+    """An instant like `2026-01-31T12:00:00.000Z` as readable text, with the original in an attribute."""
     return f'<time datetime="{escape(at)}">{escape(at[:10])} {escape(at[11:16])} UTC</time>'

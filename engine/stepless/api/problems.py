@@ -1,6 +1,7 @@
-"""Errors as people and programs read them: RFC 9457 problem details with a stable `code`.
+"""Converts errors to RFC 9457 problem details with a stable `code`.
 
-What the caller can mend is told in full; what is our fault is told as the id of a report, under which the log has the rest.
+An error that the caller can fix is described in full. An internal error is reported by an id, under which the log has the
+details.
 """
 
 from __future__ import annotations
@@ -34,19 +35,19 @@ from stepless.errors import (
 )
 
 MEDIA_TYPE: Final = "application/problem+json"
-_OURS_TO_TELL: Final = (AuthorError, CallerError, TransientError, Fenced, LimitExceeded, LogUnreadable)
+_DESCRIBED: Final = (AuthorError, CallerError, TransientError, Fenced, LimitExceeded, LogUnreadable)
 _log = logging.getLogger(__name__)
 
 
 def problem_of(error: SteplessError) -> Problem:
-    """The document of an error. One that is not the caller's concern becomes a report: logged, and named by its id."""
-    if not isinstance(error, _OURS_TO_TELL):
+    """The problem document of an error. An internal error becomes a report: it is logged, and the document has its id."""
+    if not isinstance(error, _DESCRIBED):
         return report_of(error)
     problem = _problem(error.http_status, error.code, error.message)
     if isinstance(error, DocumentRefused):
         problem["detail"] = f"the document was refused with {len(error.findings)} finding(s)"
         problem["findings"] = [finding_out(finding) for finding in error.findings]
-    if error.place and not isinstance(error, TransientError):  # whose place is a store's, and nobody else's concern
+    if error.place and not isinstance(error, TransientError):  # a transient error names an internal place
         problem["place"] = error.place
     if error.mend:
         problem["mend"] = error.mend
@@ -65,11 +66,11 @@ def problem_of(error: SteplessError) -> Problem:
 
 
 def report_of(error: BaseException) -> Problem:
-    """A fault of ours: the log gets everything, the caller an id."""
+    """The problem document of an internal error. The log gets the details, the caller an id."""
     report = token_hex(8)
     _log.error("report %s: %s", report, error, exc_info=error)
-    problem = _problem(500, "internal_error", "something went wrong on our side; nothing is wrong with the request")
-    return {**problem, "report": report, "mend": f"try again; if it stays, report {report}"}
+    problem = _problem(500, "internal_error", "an internal error occurred; the request is not the cause")
+    return {**problem, "report": report, "mend": f"try again; if the error persists, give the operator the id {report}"}
 
 
 def _problem(status: int, code: str, detail: str) -> Problem:
@@ -94,7 +95,7 @@ def _headers(status: int, allow: Sequence[str], retry_after_ms: int) -> Iterable
 
 
 def documented(*statuses: int, as_page: bool = False) -> dict[int | str, dict[str, Any]]:
-    """Problem responses for a route's documentation: these statuses, and any other. `as_page`: people are told them as HTML."""
+    """The documentation of a route's error responses: these statuses, and any other. `as_page`: they may be HTML too."""
     content: dict[str, Any] = {MEDIA_TYPE: {"schema": {"$ref": "#/components/schemas/Problem"}}}
     if as_page:
         content["text/html"] = {"schema": {"type": "string"}}
@@ -105,17 +106,17 @@ def documented(*statuses: int, as_page: bool = False) -> dict[int | str, dict[st
 _MEANINGS: Final[Mapping[int, str]] = {
     400: "The request is malformed",
     401: "No valid API key, signature or token",
-    403: "Not a genuine link, or a role is missing",
-    404: "There is no such thing",
-    405: "Not by this method; see Allow",
-    409: "Somebody or something was first",
+    403: "The link is not valid, or the key lacks a role",
+    404: "Not found",
+    405: "Method not allowed; see Allow",
+    409: "Conflict with an earlier request or with the state of the run",
     410: "Expired, or the run has ended",
     413: "Too large",
-    416: "The value has no such bytes",
-    415: "Not a media type that is read here",
-    429: "Too many for now; see Retry-After",
-    422: "Understood, and refused: the findings or violations say why",
-    503: "Out of reach for the moment; see Retry-After",
+    416: "The range is outside the value",
+    415: "Media type not supported",
+    429: "Too many requests; see Retry-After",
+    422: "Refused; the findings or violations say why",
+    503: "Temporarily unavailable; see Retry-After",
 }
 
 
@@ -123,9 +124,9 @@ _MEANINGS: Final[Mapping[int, str]] = {
 
 
 def install(app: FastAPI, routes: Sequence[BaseRoute]) -> None:
-    """Makes every error of the app a problem. `routes` are asked which methods a path takes."""
+    """Converts every error of the app to a problem document. `routes` give the methods of a path."""
 
-    async def told(request: Request, error: Exception) -> Response:
+    async def known(request: Request, error: Exception) -> Response:
         assert isinstance(error, SteplessError)
         return respond(error)
 
@@ -137,14 +138,14 @@ def install(app: FastAPI, routes: Sequence[BaseRoute]) -> None:
         assert isinstance(error, HTTPException)
         return respond(_unrouted(request, error, routes))
 
-    app.add_exception_handler(SteplessError, told)
+    app.add_exception_handler(SteplessError, known)
     app.add_exception_handler(RequestValidationError, unread)
     app.add_exception_handler(HTTPException, unrouted)
     app.add_middleware(FaultReports)
 
 
 def _unread(error: RequestValidationError) -> InvalidRequest:
-    """Query, path or headers that do not fit."""
+    """The error for an invalid query, path or header."""
     faults = [(".".join(map(str, fault["loc"])), str(fault["msg"])) for fault in error.errors()]
     violations = [f"{place}: {message}" for place, message in faults]
     place, message = faults[0]
@@ -154,7 +155,7 @@ def _unread(error: RequestValidationError) -> InvalidRequest:
 def _unrouted(request: Request, error: HTTPException, routes: Sequence[BaseRoute]) -> SteplessError:
     path = request.url.path
     if error.status_code == 404:
-        return NotFound(f"nothing is at {path}", code="unknown_route", mend="look at /openapi.json for what there is")
+        return NotFound(f"there is no route {path}", code="unknown_route", mend="see /openapi.json for all routes")
     if error.status_code == 405:
         allow = sorted(_methods(request.scope, routes))
         message, mend = f"{path} does not take {request.method}", f"use {', '.join(allow)}"
@@ -168,8 +169,8 @@ def _methods(scope: Scope, routes: Sequence[BaseRoute]) -> set[str]:
 
 
 class FaultReports:
-    """The outermost net: whatever nobody expected becomes a problem with a report's id. An answer that has begun is broken
-    off instead, so that nobody takes half of it for the whole."""
+    """The outermost layer: an unexpected error becomes a problem document with the id of a report. If the response has begun, the
+    connection is closed instead, so that the client does not take a partial response for a complete one."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app

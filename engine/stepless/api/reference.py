@@ -1,5 +1,5 @@
-"""`GET /docs`: the interface as a page, made here out of /openapi.json. Nothing on it comes from elsewhere and nothing on it is a
-script: it stands on the origin that API keys are sent to. `GET /` leads to it."""
+"""`GET /docs`: the documentation of the API as a page, generated from /openapi.json. It has no scripts and loads nothing from
+other sites, because API keys are sent to the same origin. `GET /` redirects to it."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ Schema = Mapping[str, Any]
 _CODE: Final = re.compile(r"`([^`]+)`")
 _BODIES: Final = frozenset({"POST", "PUT", "PATCH", "DELETE"})
 _KEY: Final = '-H "Authorization: Bearer $STEPLESS_API_KEY"'
-_UNTOLD: Final = "Successful Response"  # FastAPI's words where a route has none
+_UNDESCRIBED: Final = "Successful Response"  # FastAPI's text for a response without a description
 _META: Final = '<meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">'
 
 
 def add_routes(router: APIRouter, links: Links, document: Callable[[], Schema]) -> None:
-    """`document` answers what /openapi.json says; it is asked once."""
+    """`document` returns the content of /openapi.json; it is called once."""
     made: list[tuple[str, dict[str, str]]] = []
 
     @router.get("/docs", include_in_schema=False)
@@ -51,7 +51,7 @@ def _page(document: Schema, base: str, style: str) -> str:
         for method, operation in methods.items():
             groups.setdefault(operation["tags"][0], []).append(_Operation(method.upper(), path, operation, base))
     listed = "\n".join(_listed(name, operations) for name, operations in groups.items())
-    told = "\n".join(_section(name, operations) for name, operations in groups.items())
+    sections = "\n".join(_section(name, operations) for name, operations in groups.items())
     title = escape(document["info"]["title"])
     return f"""<!doctype html>
 <html lang="en">
@@ -67,7 +67,7 @@ def _page(document: Schema, base: str, style: str) -> str:
 {listed}
 </nav>
 <div class="groups">
-{told}
+{sections}
 </div>
 </div>
 </main>
@@ -80,15 +80,15 @@ def _beginning(base: str) -> str:
     url = base or "$STEPLESS_URL"
     start = f"curl {url}/workflows/WORKFLOW/runs {_KEY} \\\n  -H 'Content-Type: application/json' -H 'Prefer: wait=20'"
     steps = (
-        ("See what is published.", f"curl {url}/workflows {_KEY}"),
+        ("List the published workflows.", f"curl {url}/workflows {_KEY}"),
         ("Start a run of a workflow, and wait for its outcome.", f"{start} -d '{{\"inputs\": {{}}}}'"),
-        ("Watch it: each answer has the link <code>view</code>, a page of the run.", f"{url}/runs/RUN/view"),
+        ("Watch it: every response has the link <code>view</code>, the page of the run.", f"{url}/runs/RUN/view"),
     )  # fmt: skip
     items = "".join(f"<li><p>{what}</p>{_pre(command)}</li>" for what, command in steps)
     return f"""<section id="begin" aria-labelledby="begin-title"><h2 id="begin-title">Begin</h2>
-<p>Every request carries an API key, <code>Authorization: Bearer KEY</code>, except those to webhooks, signed links, pages and
-<code>/health</code>. Errors are <code>application/problem+json</code> (RFC 9457): a stable <code>code</code>,
-the place and the mend.</p>
+<p>Send an API key with every request, as <code>Authorization: Bearer KEY</code>, except to webhooks, signed links, pages and
+<code>/health</code>. Errors are <code>application/problem+json</code> (RFC 9457) with a stable <code>code</code>,
+the place and the fix.</p>
 <ol>{items}</ol></section>"""
 
 
@@ -98,13 +98,13 @@ def _listed(name: str, operations: Sequence[_Operation]) -> str:
 
 
 def _section(name: str, operations: Sequence[_Operation]) -> str:
-    told = "\n".join(one.html() for one in operations)
+    articles = "\n".join(one.html() for one in operations)
     title = f'<h2 id="group-{escape(name)}">{escape(name.capitalize())}</h2>'
-    return f'<section aria-labelledby="group-{escape(name)}">{title}\n{told}\n</section>'
+    return f'<section aria-labelledby="group-{escape(name)}">{title}\n{articles}\n</section>'
 
 
 class _Operation:
-    """One way to ask, and what is answered."""
+    """One operation of the API: its request and its responses."""
 
     def __init__(self, method: str, path: str, operation: Schema, base: str) -> None:
         self.id: str = operation["operationId"]
@@ -132,8 +132,8 @@ class _Operation:
 
     def _role(self) -> str:
         guarded = bool(self._operation.get("security"))
-        told = f"key with the role {wanted_role(self.id, self.method)}" if guarded else "needs no key"
-        return f'<span class="role">{told}</span>'
+        text = f"key with the role {wanted_role(self.id, self.method)}" if guarded else "needs no key"
+        return f'<span class="role">{text}</span>'
 
     def _fields(self) -> Iterator[tuple[str, str, Schema, bool, str]]:
         schema = self._body.get("application/json", {}).get("schema", {})
@@ -157,7 +157,7 @@ class _Operation:
     def _answers(self) -> str:
         rows, shown = [], ""
         for status, answer in self._operation["responses"].items():
-            meaning = HTTPStatus(int(status)).phrase if answer["description"] == _UNTOLD else answer["description"]
+            meaning = HTTPStatus(int(status)).phrase if answer["description"] == _UNDESCRIBED else answer["description"]
             rows.append(f"<tr><th scope=row>{escape(status)}</th><td>{_text(meaning)}</td></tr>")
             example = answer.get("content", {}).get("application/json", {}).get("example")
             if not shown and status.startswith("2") and example is not None:
@@ -171,17 +171,17 @@ class _Operation:
 def _table(title: str, rows: Sequence[tuple[str, str, Schema, bool, str]]) -> str:
     if not rows:
         return ""
-    told = []
+    lines = []
     for name, where, schema, required, about in rows:
         needed = f"{'required' if required else 'optional'}{'' if where == 'body' else f', in the {where}'}"
         cells = (escape(_type(schema)), needed, _text(about))
         row = "".join(f"<td>{cell}</td>" for cell in cells)
-        told.append(f"<tr><th scope=row><code>{escape(name)}</code></th>{row}</tr>")
-    return f"<h4>{title}</h4><table><tbody>{''.join(told)}</tbody></table>"
+        lines.append(f"<tr><th scope=row><code>{escape(name)}</code></th>{row}</tr>")
+    return f"<h4>{title}</h4><table><tbody>{''.join(lines)}</tbody></table>"
 
 
 def _type(schema: Schema) -> str:
-    """A JSON Schema in a few words."""
+    """A JSON Schema as a short text."""
     if "enum" in schema or "const" in schema:
         return " | ".join(map(str, schema.get("enum", [schema.get("const")])))
     if "anyOf" in schema:
@@ -204,5 +204,5 @@ def _pre(text: str) -> str:
 
 
 def _text(text: str) -> str:
-    """A description, its `code` marked."""
+    """A description, with `code` as HTML."""
     return _CODE.sub(r"<code>\1</code>", escape(text))

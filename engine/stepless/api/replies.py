@@ -1,4 +1,4 @@
-"""JSON answers. Encoded here and not by the framework: one walk over the value, and no text of a run can make it fail."""
+"""JSON responses, encoded here and not by the framework: in one pass over the value, and without failing on any text of a run."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ from stepless.model.json import JSON
 
 T = TypeVar("T")
 
-_AROUND_BYTES: Final = 4_096  # of a page: its name, its cursor, its brackets
-_RANGE: Final = re.compile(r"bytes=([0-9]{1,15})-([0-9]{0,15})")  # one range; any other is no wish, as HTTP has it
-_HEADERS: Final = {"cache-control": "no-store", "x-content-type-options": "nosniff"}  # answers may hold signed links
+_AROUND_BYTES: Final = 4_096  # of a page, around its items: the name, the cursor, the brackets
+_RANGE: Final = re.compile(r"bytes=([0-9]{1,15})-([0-9]{0,15})")  # one range; any other header is ignored, as HTTP requires
+_HEADERS: Final = {"cache-control": "no-store", "x-content-type-options": "nosniff"}  # responses may contain signed links
 
 
 def encode(value: Any) -> bytes:
-    """Compact UTF-8. Half of a surrogate pair, which a run's values may hold, goes out as its escape."""
+    """Compact JSON in UTF-8. An unpaired surrogate, which values of a run may contain, is written as its escape."""
     text = json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
     return text.encode("utf-8", "backslashreplace")
 
@@ -34,7 +34,7 @@ def reply(value: Any, status: int = 200, headers: Mapping[str, str] | None = Non
 
 
 def fitting(items: Iterable[T], render: Callable[[T], Any], *, within: int = MAX_PAGE_BYTES) -> Sequence[bytes]:
-    """The items from the first on that fit into one page, encoded; at least one if there are any."""
+    """The first items that fit into one page, encoded; at least one if there are any."""
     encoded: list[bytes] = []
     size = _AROUND_BYTES
     for item in items:
@@ -46,27 +46,28 @@ def fitting(items: Iterable[T], render: Callable[[T], Any], *, within: int = MAX
     return encoded
 
 
-def value_reply(data: bytes, wished: str | None) -> Response:
-    """A value's JSON, whole or, by a `Range` of bytes, in pieces that fit an answer. Raises `InvalidRequest` for a value that
-    does not fit, and for a range that it does not have."""
+def value_reply(data: bytes, range_header: str | None) -> Response:
+    """The JSON of a value: whole, or the part in a `Range` of bytes. Raises `InvalidRequest` for a value that is too large for
+    one response, and for a range outside the value."""
     data = data.decode("utf-8", "surrogatepass").encode("utf-8", "backslashreplace")
-    size, asked = len(data), _RANGE.fullmatch(wished) if wished is not None else None
+    size, asked = len(data), _RANGE.fullmatch(range_header) if range_header is not None else None
     headers = {**_HEADERS, "accept-ranges": "bytes"}
     if asked is None:
         if size > MAX_PAGE_BYTES:
-            told, mend = f"the value takes {size:,} bytes", f"ask for it in pieces: Range: bytes=0-{MAX_PAGE_BYTES - 1}"
-            raise InvalidRequest(told, code="value_too_large", status=413, mend=mend)
+            message, mend = f"the value has {size:,} bytes", f"request it in parts: Range: bytes=0-{MAX_PAGE_BYTES - 1}"
+            raise InvalidRequest(message, code="value_too_large", status=413, mend=mend)
         return Response(data, 200, headers, "application/json")
     first = int(asked[1])
     last = min(int(asked[2] or size), size - 1, first + MAX_PAGE_BYTES - 1)
     if first > last:
-        raise InvalidRequest(f"the value has {size:,} bytes", code="invalid_range", status=416, mend="ask for bytes that it has")
+        message, mend = f"the value has {size:,} bytes", "request bytes inside the value"
+        raise InvalidRequest(message, code="invalid_range", status=416, mend=mend)
     headers["content-range"] = f"bytes {first}-{last}/{size}"
     return Response(data[first : last + 1], 206, headers, "application/json")
 
 
 def page(name: str, encoded: Sequence[bytes], **rest: Any) -> Response:
-    """A page of items that are encoded already: `{name: […], …rest}`."""
+    """A page of encoded items: `{name: […], …rest}`."""
     data = b'{"%s":[%s],%s' % (name.encode(), b",".join(encoded), encode(rest)[1:])
     return Response(data, 200, _HEADERS, "application/json")
 
@@ -76,7 +77,7 @@ def instant(at_ms: int | None) -> str | None:
 
 
 def decision_out(given: Mapping[str, JSON]) -> DecisionOut:
-    """A decision as the service tells it, whose instant is a number."""
+    """A decision for a response. The service's decision has its instant as a number."""
     at = iso(given["at"])
     return {"decision": given["decision"], "by": given.get("by"), "at": at, "answer": given.get("answer")}
 

@@ -1,4 +1,4 @@
-"""What goes in over HTTP: bodies and queries. They are pydantic and refuse unknown fields."""
+"""The bodies and queries of requests, as pydantic models that refuse unknown fields."""
 
 from __future__ import annotations
 
@@ -31,14 +31,14 @@ class Body(BaseModel):
 
 
 class WithKeywords(Body):
-    """`keywords` are words like `customer:c-17`. `tags` is their former name, and means the same."""
+    """`keywords` are words like `customer:c-17`. `tags` is their former name and means the same."""
 
     keywords: Keywords = Field(default_factory=list)
     tags: FormerKeywords = Field(default_factory=list)
 
     @property
     def words(self) -> list[str]:
-        """Each once, in the order given."""
+        """All keywords without duplicates, in the given order."""
         return list(dict.fromkeys([*self.keywords, *self.tags]))
 
     @model_validator(mode="after")
@@ -49,8 +49,8 @@ class WithKeywords(Body):
 
 
 class StartBody(WithKeywords):
-    """`inputs` become the run's inputs; `entry` names the entry or entries to start at instead of all; a key with the role
-    `admin` may name any node. By its `keywords`, like `customer:c-17`, the run is found again (`tags` is their former name)."""
+    """`inputs` are the inputs of the run. `entry` names the entry or entries to start at instead of all; a key with the role
+    `admin` may name any node. `keywords`, like `customer:c-17`, are words to search the run by (`tags` is their former name)."""
 
     inputs: Any = Field(default_factory=dict)
     entry: str | Annotated[list[str], Field(min_length=1, max_length=DEFAULT_PAGE_ITEMS)] | None = None
@@ -69,15 +69,15 @@ class HoldBody(Body):
 
 
 class RerunBody(Body):
-    """`from` names the node that the new run begins at, with what stood above it; without it everything runs. `inputs` replace
-    those of the old run."""
+    """`from` names the node at which the new run starts; the outputs of the nodes before it are reused. Without `from`, every
+    node runs. `inputs` replace those of the old run."""
 
     from_: str | None = Field(None, alias="from")
     inputs: Any = None
 
 
 class BulkFilter(WithKeywords):
-    """All that are given must hold; at least one must be given. `tags` is the former name of `keywords`."""
+    """A run must match all given fields; at least one field must be given. `tags` is the former name of `keywords`."""
 
     workflow: str | None = None
     status: str | None = None
@@ -86,7 +86,8 @@ class BulkFilter(WithKeywords):
 
 
 class BulkBody(Body):
-    """One page of runs, newest first; the answer's `cursor` goes on. `from` belongs to rerun, `by` and `reason` to the others."""
+    """Changes one page of runs, newest first; the `cursor` of the response gives the next page. `from` is for rerun, `by` and
+    `reason` are for the other actions."""
 
     action: Literal["cancel", "hold", "release", "rerun", "pause", "unpause"]
     filter: BulkFilter
@@ -98,15 +99,15 @@ class BulkBody(Body):
 
 
 class KeyBody(Body):
-    """Every key may read. `run` starts, cancels, holds and reruns; `approve` is shown the links that answer questions; `admin`
-    may do everything."""
+    """Every key may read. `run` may start, cancel, hold and rerun; `approve` may see the links that answer questions; `admin` may
+    do everything."""
 
     name: Annotated[str, StringConstraints(min_length=1, max_length=MAX_KEY_NAME_CHARACTERS, strip_whitespace=True)]
     roles: list[Literal["read", "run", "approve", "admin"]] = Field(min_length=1, max_length=4)
 
 
 class ResumeBody(Body):
-    """`decision` names one of the pause's exits and may be left out when there is only one; `answer` holds its fields."""
+    """`decision` is one of the pause's exits; it is optional if there is only one. `answer` contains the fields."""
 
     decision: str | None = None
     answer: Any = None
@@ -114,13 +115,13 @@ class ResumeBody(Body):
 
 
 class Query(BaseModel):
-    """Query parameters come as text; unknown ones are refused like unknown fields."""
+    """Query parameters, which arrive as text. Unknown ones are refused."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
 
 class StartQuery(Query):
-    """`idempotent=inputs` makes the inputs themselves the key: the same inputs answer the same run for 24 hours."""
+    """`idempotent=inputs` uses the inputs as the key: for 24 hours, a start with the same inputs returns the same run."""
 
     idempotent: Literal["inputs"] | None = None
 
@@ -131,10 +132,10 @@ class ListQuery(Query):
 
 
 class RunsQuery(ListQuery):
-    """`waiting` is what runs wait for. `since` is an instant, ISO 8601 or milliseconds since 1970; runs created then or later are
-    listed. Of several `keyword` all must be there; `tag` is its former name. A search by keywords may answer fewer runs than
-    `limit` and still have a cursor. Runs
-    that began less than ten seconds ago are found under `created`, although they are shown as `running`."""
+    """`waiting` is what the runs wait for. `since` is an instant, in ISO 8601 or milliseconds since 1970: only runs created at or
+    after it are listed. A run must have all given `keyword`s; `tag` is the former name. A search by keywords may return fewer
+    runs than `limit` and still have a cursor. A run that started less than ten seconds ago is found under `created`, although it
+    is shown as `running`."""
 
     workflow: str | None = None
     status: str | None = None
@@ -149,7 +150,7 @@ class RunsQuery(ListQuery):
 
 
 class NodesQuery(Query):
-    """`after` is how many instances, or rows, to pass over: the former page's cursor."""
+    """`after` is the number of instances, or rows, to skip: the cursor of the page before."""
 
     after: int = Field(0, ge=0, le=MAX_NODES * MAX_PAGE_ITEMS)
     limit: int = Field(DEFAULT_PAGE_ITEMS, ge=1, le=MAX_PAGE_ITEMS)

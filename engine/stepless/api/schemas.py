@@ -1,4 +1,4 @@
-"""What comes out over HTTP: typed dictionaries, which /openapi.json is made from. Instants are ISO 8601 in UTC with
+"""The bodies of responses, as typed dictionaries from which /openapi.json is generated. Instants are ISO 8601 in UTC with
 milliseconds."""
 
 from __future__ import annotations
@@ -21,7 +21,8 @@ class FindingOut(TypedDict):
 
 
 class Problem(TypedDict):
-    """RFC 9457. `code` is stable; `place` says where, `mend` what to do; `report` names the log entry of a fault of ours."""
+    """RFC 9457. `code` is stable; `place` says where the error is, `mend` how to fix it; `report` is the id of the log entry of
+    an internal error."""
 
     type: str
     title: str
@@ -84,7 +85,7 @@ class RunLinks(TypedDict):
 
 
 class ExceptionOut(TypedDict):
-    """An exception in author code. `file`, `line` and `function` are where the author's own code was, if that is known."""
+    """An exception in author code. `file`, `line` and `function` are the place in the author's own code, if it is known."""
 
     type: str
     message: str
@@ -95,7 +96,7 @@ class ExceptionOut(TypedDict):
 
 
 class OutcomeOut(TypedDict):
-    """How a run ended. Whoever started it by a webhook is told the status alone."""
+    """How a run ended. The response to a webhook has only the status."""
 
     status: str
     outputs: NotRequired[JSON]
@@ -103,9 +104,9 @@ class OutcomeOut(TypedDict):
 
 
 class StartedOut(TypedDict):
-    """`version` is the version that the run began with and keeps; `number` counts the runs of a workflow whose document is
-    `numbered`. `replay` is true when an earlier start with the same key is answered again; `outcome` is null while there is
-    none, or when the caller does not wait for it; `pauses` is what the run waits for where the caller waited until then."""
+    """`version` is the version that the run started with and keeps. `number` counts the runs of a workflow whose document is
+    `numbered`. `replay` is true if an earlier start with the same key is returned. `outcome` is null until the run ends, and if
+    the caller does not wait for it. `pauses` is what the run waits for, if the caller waited until then."""
 
     run_id: str
     workflow: str
@@ -118,10 +119,10 @@ class StartedOut(TypedDict):
 
 
 class RunHeadOut(TypedDict):
-    """A run in a list. `status` is `running` while a runner holds it, else that of the last time it came to rest; `damaged_log`
-    or `newer_log` when its log cannot be read: it rests unchanged until it can. `waiting` is what it waited for then: held,
-    answer, time, retry, child. `summary` says both to people. `version` is null for a run of a release that did not keep it.
-    `tags` is the former name of `keywords`."""
+    """A run in a list. `status` is `running` while a runner serves the run, else the status when the last session ended. It is
+    `damaged_log` or `newer_log` if the log cannot be read; such a run stays unchanged until it can. `waiting` is what the run
+    waited for then: held, answer, time, retry, child. `summary` is both as text. `version` is null for a run of a release that
+    did not store it. `tags` is the former name of `keywords`."""
 
     id: str
     workflow: str
@@ -144,7 +145,7 @@ class RunsOut(TypedDict):
 
 
 class PauseOut(TypedDict):
-    """What a run waits for. `resume` is the signed link that answers it; null for timers, and for keys without the role
+    """One thing that a run waits for. `resume` is the signed link that answers it; null for timers, and for keys without the role
     `approve`."""
 
     pause: str
@@ -167,13 +168,13 @@ class HeldOut(TypedDict):
 
 
 class RunOut(TypedDict):
-    """`version` is the version that the run began with, whatever was published since; `number` counts the runs of a workflow
-    whose document is `numbered`. `waiting` is what the run waits for (held, answer, time, retry, child), and `summary` says it to
-    people: `waiting for an answer`. `held` is null unless an operator holds the run; it is `running` while something is still
-    under way. `keywords` are those that the run was started with; `tags` has them too, beside `partial_success`. `non_entries`
-    are the nodes that an admin started the run at although they are no entries. `exception` is the one behind `error`, where
-    author code raised it. A value that would make the answer too large is told as `{"large_value": {"size", "preview", "hash",
-    "url"}}`; `pauses_left_out` counts pauses that did not fit."""
+    """`version` is the version that the run started with, even if a newer one was published. `number` counts the runs of a
+    workflow whose document is `numbered`. `waiting` is what the run waits for (held, answer, time, retry, child); `summary` is
+    the same as text: `waiting for an answer`. `held` is null unless an operator holds the run; a held run is `running` until its
+    running nodes end. `keywords` are those that the run was started with; `tags` has them too, and `partial_success`.
+    `non_entries` are nodes at which an admin started the run although they are not entries. `exception` is the cause of `error`
+    if author code raised it. A value that is too large for the response is replaced by `{"large_value": {"size", "preview",
+    "hash", "url"}}`. `pauses_left_out` counts pauses that did not fit."""
 
     id: str
     workflow: str
@@ -205,8 +206,8 @@ class RunOut(TypedDict):
 
 
 class CallOut(TypedDict):
-    """What one attempt was called with: its parameters with references filled in, secrets shown as `***`. `previews` holds the
-    beginnings of those that are too large to be shown whole."""
+    """The parameters of one attempt, with references resolved and secrets shown as `***`. `previews` has the beginning of each
+    parameter that is too large to be shown."""
 
     attempt: int
     at: str
@@ -215,10 +216,10 @@ class CallOut(TypedDict):
 
 
 class NodeOut(TypedDict):
-    """What became of one instance; what did not happen is null. `usage` is that of all its attempts, failed ones too; `calls` are
-    the last ten. `fork` is the innermost fork that it is in and `branch` the number of its branch there, from 0: of the fork's
-    targets in edge order, or the turn of a parallel. `path` are the instances that led to it, from an entry to itself, the last
-    100 of a longer one."""
+    """The record of one instance; facts that do not exist are null. `usage` is the sum over all attempts, including failed ones;
+    `calls` are the last ten. `fork` is the innermost fork around the instance, and `branch` the number of its branch there, from
+    0: of the fork's targets in edge order, or the turn of a parallel. `path` are the instances from an entry to this one, at most
+    the last 100."""
 
     instance: str
     node: str
@@ -252,8 +253,8 @@ class NodesOut(TypedDict):
 
 
 class TagOut(TypedDict):
-    """One transition of the run, for counting. `event` is the number of the event that it stands for; `instance` is null for the
-    run's own. `facts` are always the same for a tag: node_started {attempt, wave}, node_retried {attempt, cause, delay_ms},
+    """One transition of the run, for counting. `event` is the number of its event; `instance` is null for a transition of the run
+    itself. A tag always has the same `facts`: node_started {attempt, wave}, node_retried {attempt, cause, delay_ms},
     moderation_flagged {phase, error_code, error_message}, contract_violated {phase, errors}, timed_out {timeout_ms}, node_failed
     {error_code, error_message}, node_completed {duration_ms, input_tokens, output_tokens}, node_cancelled {}, partial_success
     {failures}."""
@@ -278,7 +279,7 @@ class CorrelationOut(TypedDict):
 
 
 class EventOut(TypedDict):
-    """A value too large for the log stands in `payload.previews`, cut short."""
+    """A value that is too large for the log is truncated in `payload.previews`."""
 
     eventId: int
     sequence: int
@@ -291,7 +292,7 @@ class EventOut(TypedDict):
 
 
 class EventsOut(TypedDict):
-    """`cursor` continues the listing; with `ended` there is nothing left to wait for."""
+    """`cursor` continues the listing; `ended` means that no more events will follow."""
 
     events: list[EventOut]
     cursor: int
@@ -305,8 +306,8 @@ class RefusalOut(TypedDict):
 
 
 class BulkOut(TypedDict):
-    """`matched` runs fitted; `done` are those that were changed, or the new runs of a rerun; `cursor` goes on with the older
-    ones, null when there are none."""
+    """`matched` is the number of matching runs; `done` are the changed runs, or the new runs of a rerun; `cursor` continues with
+    older runs, null if there are none."""
 
     action: str
     matched: int
@@ -316,7 +317,7 @@ class BulkOut(TypedDict):
 
 
 class KeyOut(TypedDict):
-    """`last_used_at` is true to ten minutes; `former_until` is when the secret before the last rotation stops to open."""
+    """`last_used_at` is accurate to ten minutes; `former_until` is when the secret before the last rotation expires."""
 
     id: str
     name: str
@@ -331,7 +332,7 @@ class KeysOut(TypedDict):
 
 
 class NewKeyOut(KeyOut):
-    """`secret` is told this once."""
+    """`secret` is returned only once."""
 
     secret: str
 
@@ -343,8 +344,8 @@ class CancelOut(TypedDict):
 
 
 class HoldOut(TypedDict):
-    """`status` is `holding` or `releasing`, by the former names of these verbs `pausing` or `unpausing`: it is so within about a
-    second."""
+    """`status` is `holding` or `releasing` (with the former names of these verbs, `pausing` or `unpausing`). The change takes
+    effect within about a second."""
 
     run_id: str
     status: str
@@ -361,7 +362,7 @@ class DecisionOut(TypedDict):
 
 
 class QuestionOut(TypedDict):
-    """What the holder of a link may see: the question, never the run."""
+    """What a signed link shows: the question, never the run."""
 
     workflow: str
     label: str

@@ -1,5 +1,5 @@
-"""`GET /runs/{id}/view`: the page that watches a run. It is the same for every run and holds nothing of any: its script asks
-for the run with the key of whoever watches, which stays in the browser's session."""
+"""`GET /runs/{id}/view`: the page that shows a run live. The page is the same for every run and contains no data of any: its
+script requests the run with the viewer's API key, which stays in the browser session."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ def add_routes(router: APIRouter) -> None:
         tags=["runs"],
     )
     def watch_run(run_id: str) -> Response:
-        """A page with the run's live graph, waterfall, values and events. It asks for an API key once, unless none is needed."""
+        """A page with the run's live graph, waterfall, values and events. It asks once for an API key if one is needed."""
         html, headers = _page()
         return Response(html, 200, headers, "text/html; charset=utf-8")
 
 
 @cache
 def _page() -> tuple[bytes, dict[str, str]]:
-    """The page, its style and script inside it, and the headers that allow these and nothing else."""
+    """The page with its inline style and script, and the headers that allow only these."""
     folder = files("stepless.api") / "view"
     html, style, *scripts = ((folder / name).read_text("utf-8") for name in _PARTS)
     script = "\n".join(scripts)
@@ -42,7 +42,7 @@ def _page() -> tuple[bytes, dict[str, str]]:
 
 
 def page_headers(style: str, script: str = "") -> dict[str, str]:
-    """The headers of a page that allow this style, this script and nothing else."""
+    """The headers of a page, which allow only this style and this script."""
     allowed = f"default-src 'none'; style-src '{_hash(style)}'"
     if script:
         allowed += f"; script-src '{_hash(script)}'; connect-src 'self'"

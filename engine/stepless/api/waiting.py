@@ -1,5 +1,5 @@
-"""Waiting for a run, while nothing is held but a timer: woken where this process runs the run, else by looking again and again,
-ever more rarely."""
+"""Waits for a change of a run, without holding a thread. If this process runs the run, its commits end the wait; otherwise the
+store is polled at growing intervals."""
 
 from __future__ import annotations
 
@@ -21,40 +21,39 @@ T = TypeVar("T")
 
 
 async def wait_for(
-    service: Service, run_id: str, look: Callable[[], T | None], seconds: float, *, closely: bool = False
+    service: Service, run_id: str, poll: Callable[[], T | None], seconds: float, *, closely: bool = False
 ) -> T | None:
-    """What `look` answers, as soon as that is not None; None when the time is over. `look` is called in a thread, at least
-    once; `closely` after every commit of the run, at most every POLL_FIRST_MS, else when it ends, pauses or answers. A store
-    that is out of reach for a moment ends no wait."""
+    """The first result of `poll` that is not None; None after `seconds`. `poll` is called in a thread, at least once: with
+    `closely` after every commit of the run, at most every POLL_FIRST_MS, else when the run ends, pauses or responds. A temporary
+    failure of the store does not end the wait."""
     news = service.world.news
     with nullcontext() if news is None else news.of(run_id, closely=closely) as follower:
-        return await _look_until(look, monotonic() + seconds, follower)
+        return await _poll_until(poll, monotonic() + seconds, follower)
 
 
-async def _look_until(look: Callable[[], T | None], end: float, follower: Follower | None) -> T | None:
+async def _poll_until(poll: Callable[[], T | None], end: float, follower: Follower | None) -> T | None:
     pause = POLL_FIRST_MS / 1000
     while True:
-        looked = monotonic()
+        polled = monotonic()
         try:
-            found, reached = await run_in_threadpool(look), True
+            found, reached = await run_in_threadpool(poll), True
         except TransientError:
-            found, reached = None, False  # whatever was told meanwhile has not been seen
+            found, reached = None, False  # the follower may have reported a commit that was not read: do not wait for the next
         left = end - monotonic()
         if found is not None or left <= 0:
             return found
         if reached and follower is not None:
             await follower.wait(left)
             if follower.closely:
-                await asyncio.sleep(min(looked + POLL_FIRST_MS / 1000, end) - monotonic())
+                await asyncio.sleep(min(polled + POLL_FIRST_MS / 1000, end) - monotonic())
         else:
             await asyncio.sleep(min(pause, left))
             pause = min(2 * pause, POLL_LAST_MS / 1000)
 
 
 class Rest:
-    """Whether a run has come to rest, of the pages of its log in order: it has ended, or it waits for something that time alone
-    does not bring before `until_ms`. A run that an operator holds does not count: it waits for nothing that the caller could
-    answer."""
+    """Decides from the pages of a log, in order, whether the run has ended or waits for something that does not come before
+    `until_ms` by time alone. A run that an operator holds does not count: the caller cannot answer what it waits for."""
 
     def __init__(self, until_ms: int) -> None:
         self._until_ms = until_ms
@@ -75,16 +74,15 @@ class Rest:
 
 
 def has_responded(page: EventPage) -> bool:
-    """Whether the run has answered its caller, or never will."""
+    """Whether the run has responded to its caller, or has ended without a response."""
     return page.ended or any("response" in {**event["payload"], **event["payload"].get("previews", {})} for event in page.events)
 
 
 async def watch(service: Service, run_id: str, until: Callable[[EventPage], bool], seconds: float) -> RunView | None:
-    """The run, once `until` holds for a page of its log; None when that takes longer than `seconds`. Each event is looked at
-    once."""
+    """The run, once `until` is true for a page of its log; None if that takes longer than `seconds`. Each event is read once."""
     cursor = 0
 
-    def look() -> RunView | None:
+    def poll() -> RunView | None:
         nonlocal cursor
         while True:
             page = service.events(run_id, after=cursor)
@@ -94,4 +92,4 @@ async def watch(service: Service, run_id: str, until: Callable[[EventPage], bool
                 return None
             cursor = page.cursor
 
-    return await wait_for(service, run_id, look, seconds)
+    return await wait_for(service, run_id, poll, seconds)

@@ -1,4 +1,4 @@
-"""Workflows written in Python: the builder produces the document, and nothing else (docs/python.md)."""
+"""Builds workflows in Python: the builder produces the document (docs/python.md)."""
 
 from stepless.builder.kind_methods import Container
 from stepless.builder.ref import Ref

@@ -1,5 +1,5 @@
-"""One method per kind of node. Parameters are those of the kind (docs/reference.md), by their own names; where Python keeps a
-word for itself, `_` follows it. What is left out is left out of the document, too: defaults are the kind's."""
+"""One method per kind of node. The parameters have the names of the kind's parameters (docs/reference.md); a name that Python
+reserves ends in `_`. A parameter that is not given is left out of the document, so the kind's default applies."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ FunctionName = str | Callable[..., Any]
 
 
 class KindMethods(Nodes):
-    """A level to which nodes are added by kind. Every method answers the node, to be named in the `after` of others."""
+    """Adds nodes to a level, by kind. Every method returns the node, which other nodes name in `after`."""
 
     # -- entries ------------------------------------------------------------------------------------------------------
 
@@ -100,7 +100,7 @@ class KindMethods(Nodes):
         return self._add(id, "router", params, options)
 
     def join(self, id: str, **options: Unpack[NodeOptions]) -> Step:
-        """The kind; how branches join is the option `join`, here as at every node."""
+        """A node of the kind `join`. How its branches join is the option `join`, as at every node."""
         return self._add(id, "join", {}, options)
 
     def respond(
@@ -169,13 +169,13 @@ class KindMethods(Nodes):
 
 
 class Container(Step, KindMethods):
-    """A `loop` or a `parallel`: a node to all others, and the body that its methods add nodes to.
+    """A `loop` or a `parallel`: a node for all others, and the body that its methods add nodes to.
 
         with flow.loop("each", items=order.ref.lines, after=order) as each:
             each.function("ship", call="stock.ship", args={"line": each.item})
 
-    `with` only shows what is inside: it may be left out. `item`, `index` and `items` name this container, so that they mean the
-    same in containers further inside. `container["id"]` is an exit of the container; `body["id"]` is a node inside it.
+    `with` only marks the body in the source; it is optional. `item`, `index` and `items` refer to this container, also in
+    containers inside it. `container["id"]` is an exit of the container; `body["id"]` is a node inside it.
     """
 
     def __init__(self, id: str, body: dict[str, Any], place: str) -> None:
@@ -184,17 +184,17 @@ class Container(Step, KindMethods):
 
     @property
     def body(self) -> Level:
-        """What is inside, as a level: to look a node up in it."""
+        """The body as a level, to look up a node in it."""
         return Level(self._level, self._place)
 
     @property
     def item(self) -> Ref:
-        """The item of the present turn."""
+        """The item of the current turn."""
         return self.ref.item
 
     @property
     def index(self) -> Ref:
-        """The number of the present turn, from 0."""
+        """The number of the current turn, from 0."""
         return self.ref.index
 
     @property
@@ -210,7 +210,7 @@ class Container(Step, KindMethods):
 
 
 class Level(KindMethods):
-    """A workflow, or what is inside a container: `level["id"]` is the node of that id, iterating gives the ids in order."""
+    """A workflow or the body of a container. `level["id"]` is the node with that id; iteration gives the ids in order."""
 
     def __getitem__(self, id: str) -> Step:
         """Raises `NotFound` (unknown_node)."""

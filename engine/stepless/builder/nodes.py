@@ -1,4 +1,4 @@
-"""One level of nodes and edges: a workflow's own, or the body of a container."""
+"""One level of nodes and edges: that of a workflow, or the body of a container."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ CONTAINERS: Final = ("loop", "parallel")
 
 
 class NodeOptions(TypedDict, total=False):
-    """What every kind of node may have beside its own parameters."""
+    """The options that every kind of node accepts besides its own parameters."""
 
     label: str | None
     after: After | Sequence[After] | None
@@ -33,21 +33,21 @@ class NodeOptions(TypedDict, total=False):
 
 
 class Nodes(ABC):
-    """Nodes and edges in the order in which they were added."""
+    """Adds nodes and edges, and keeps their order."""
 
     def __init__(self, level: dict[str, Any], place: str = "") -> None:
         self._level = level
         self._place = place
 
     def add(self, id: str, type: str, with_: Mapping[str, Value] | None = None, **options: Unpack[NodeOptions]) -> Step:
-        """A node of any kind, those of plug-ins included; `with_` are the kind's own parameters.
+        """Adds a node of any kind, including kinds of plug-ins. `with_` are the kind's own parameters.
 
-        Raises `InvalidRequest`: id_taken for an id that this level has already, not_json for a value that no document can hold.
-        Everything else is judged by `validate`, or when the workflow is run.
+        Raises `InvalidRequest`: id_taken if the level already has this id, not_json for a value that JSON cannot represent.
+        Everything else is checked by `validate`, or when the workflow runs.
         """
         place = f"{self._place}nodes.{id}"
         if id in self._level["nodes"]:
-            message = f"there is a node {id!r} already"
+            message = f"there is already a node {id!r}"
             raise InvalidRequest(message, code="id_taken", place=place, mend="choose another id")
         node: dict[str, Any] = {"type": type}
         for name, value in options.items():
@@ -68,7 +68,7 @@ class Nodes(ABC):
         condition: Mapping[str, Value] | Unset = UNSET,
         merge: str | Unset = UNSET,
     ) -> None:
-        """An edge of `edges`, which come after those of every `after`. An `Exit` as the source brings its `handle` along."""
+        """Adds an edge to `edges`, which follow the edges of all `after`. An `Exit` as the source sets the `handle`."""
         if isinstance(source, Exit):
             handle = source.name if handle is UNSET else handle
             source = source.node
@@ -88,7 +88,7 @@ class Nodes(ABC):
 
     @abstractmethod
     def _container(self, id: str, body: dict[str, Any], place: str) -> Step:
-        """The node, as what its body is built with."""
+        """The container node with the methods that build its body."""
 
 
 def _id(node: str | Step) -> str:
@@ -96,5 +96,5 @@ def _id(node: str | Step) -> str:
 
 
 def given(**params: Value) -> dict[str, Value]:
-    """The parameters that were given; a name that Python keeps for itself was written with a `_` behind it."""
+    """The parameters that were given, by their names in the document: without the `_` after a name that Python reserves."""
     return {name.removesuffix("_"): value for name, value in params.items() if value is not UNSET}

@@ -1,4 +1,4 @@
-"""References that grow step by step, and are written down as text."""
+"""References that are built step by step and become text in the document."""
 
 from __future__ import annotations
 
@@ -11,33 +11,33 @@ _STEP: Final = re.compile(r"[\w-]+")
 
 
 class Ref:
-    """A reference to a value that a run will have: `order.ref.body.items[0]` stands for `<order.body.items[0]>`.
+    """A reference to a value of the later run: `order.ref.body.items[0]` becomes `<order.body.items[0]>`.
 
-    As a whole value it keeps the JSON type, in an f-string it becomes part of a text or an expression. A field whose name is no
-    word of Python is reached by `ref["from"]`. Nothing is read while the workflow is written: a reference cannot be compared,
-    counted or iterated.
+    A reference as a whole value keeps its JSON type; in an f-string it becomes part of a text or an expression. Use
+    `ref["from"]` for a field whose name is not a Python identifier. A reference has no value while the workflow is built: it
+    cannot be compared, counted or iterated.
     """
 
     __slots__ = ("_written",)
-    __iter__ = None  # `[0]` answers forever: without this, a loop over a reference would never end
+    __iter__ = None  # every index has a value, so a loop over a reference would never end
     __contains__ = None
 
     def __init__(self, written: str) -> None:
         self._written = written
 
     def __getattr__(self, name: str) -> Ref:
-        if name.startswith("__"):  # what copying and printing look for
+        if name.startswith("__"):  # names that copying and printing look up
             raise AttributeError(name)
         return self[name]
 
     def __getitem__(self, step: str | int) -> Ref:
-        """One step down: a field by its name, an element by its number. Raises `InvalidRequest` for a name that no reference
-        can hold."""
+        """One step down: a field by name, an element by number. Raises `InvalidRequest` for a name that a reference cannot
+        contain."""
         if isinstance(step, int):
             return Ref(f"{self._written}[{step}]")
         if not _STEP.fullmatch(step):
-            mend = "a step has letters, digits, _ and -; reach other names by an expression: {{ <node>['a b'] }}"
-            raise InvalidRequest(f"{step!r} is no step of a reference", code="malformed_id", place=str(self), mend=mend)
+            mend = "use letters, digits, _ and -, or an expression for other names: {{ <node>['a b'] }}"
+            raise InvalidRequest(f"{step!r} cannot be a step of a reference", code="malformed_id", place=str(self), mend=mend)
         return Ref(f"{self._written}.{step}")
 
     def __str__(self) -> str:
@@ -47,4 +47,4 @@ class Ref:
         return f"Ref({self._written!r})"
 
     def __bool__(self) -> NoReturn:
-        raise TypeError(f"{self} has no value while the workflow is written: decide in a `condition` node")
+        raise TypeError(f"{self} has no value while the workflow is built: use a `condition` node to decide")

@@ -1,4 +1,4 @@
-"""A node, and its exits, as other nodes name them: in `after`, and as values."""
+"""Nodes and exits as other nodes use them: in `after`, and as values."""
 
 from __future__ import annotations
 
@@ -11,25 +11,25 @@ from stepless.builder.ref import Ref
 
 
 class Unset(Enum):
-    """Not given, which is another thing than None."""
+    """The argument was not given, which differs from None."""
 
     UNSET = "unset"
 
 
 UNSET: Final = Unset.UNSET
 Value: TypeAlias = Any
-"""JSON; a `Ref` or a `Step` (its whole output) wherever a value may stand, at any depth."""
+"""JSON that may contain a `Ref` or a `Step` (its whole output) in place of any value, at any depth."""
 
 
 class _Source(ABC):
-    """Where an edge may come from."""
+    """The source of an edge."""
 
     __slots__ = ()
 
     @property
     @abstractmethod
     def written(self) -> str:
-        """As `after` names it: `node` or `node.exit`."""
+        """The text in `after`: `node` or `node.exit`."""
 
     def into(
         self,
@@ -39,14 +39,14 @@ class _Source(ABC):
         condition: Mapping[str, Value] | Unset = UNSET,
         merge: str | Unset = UNSET,
     ) -> dict[str, Value]:
-        """An edge with its details, for `after`: which input it feeds, which part of the output it carries, on which condition,
-        and how several values merge."""
+        """An edge with details, for `after`: the input that it feeds, the part of the output that it carries, its condition, and
+        how several values merge."""
         given = {"param": param, "key": key, "condition": condition, "merge": merge}
         return {"from": self.written, **{name: value for name, value in given.items() if value is not UNSET}}
 
 
 class Exit(_Source):
-    """An exit of a node: `triage["auto"]`, `score["error"]`. Goes into `after`."""
+    """An exit of a node, for `after`: `triage["auto"]`, `score["error"]`."""
 
     __slots__ = ("node", "name")
 
@@ -63,8 +63,8 @@ class Exit(_Source):
 
 
 class Step(_Source):
-    """A node of the workflow. `step["approved"]` is an exit of it, `step.ref` its output; in `after` it stands for its exit
-    `source`, as a value and in a text for `<id>`, the whole output."""
+    """A node of the workflow. `step["approved"]` is one of its exits, `step.ref` its output. In `after` a step means its exit
+    `source`; as a value and in a text it means `<id>`, the whole output."""
 
     __slots__ = ("id",)
 
@@ -77,8 +77,7 @@ class Step(_Source):
 
     @property
     def ref(self) -> Ref:
-        """The node's output: `order.ref.body.order_id` is `<order.body.order_id>`. After a failure `ref.error` is what went
-        wrong."""
+        """The node's output: `order.ref.body.order_id` is `<order.body.order_id>`. After a failure, `ref.error` is the error."""
         return Ref(self.id)
 
     def __getitem__(self, exit: str) -> Exit:

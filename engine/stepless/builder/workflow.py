@@ -1,5 +1,5 @@
-"""A workflow in Python: the document's top level, and what can be done with the whole of it. What judges and runs workflows is
-imported when it is first asked to: building one takes no engine."""
+"""A workflow in Python: the top level of the document, and the methods that validate, write and run the whole. The engine is
+imported only when a workflow is validated or run."""
 
 from __future__ import annotations
 
@@ -21,14 +21,15 @@ if TYPE_CHECKING:
 
 
 class Workflow(Level):
-    """Builds a document, node by node; `document()` is exactly what was said, and `from_document` the way back.
+    """Builds a document node by node. `document()` returns exactly what was given; `from_document` is the reverse.
 
         flow = Workflow("greeting")
         start = flow.manual("start")
         flow.transform("greet", after=start, value=f"Hello, {start.ref.name}!")
         result = flow.run({"name": "Ada"})
 
-    Building refuses only what no document can say. All else is judged together: by `validate`, or when the workflow runs.
+    Building refuses only what a document cannot represent. Everything else is checked together: by `validate`, or when the
+    workflow runs.
     """
 
     def __init__(
@@ -54,12 +55,12 @@ class Workflow(Level):
 
     @classmethod
     def from_document(cls, document: Mapping[str, JSON]) -> Self:
-        """A workflow to be read or built on, of a document as it is, whatever faults it may have. Raises `InvalidRequest`
-        (not_json) for what has no object of `nodes`, or is no JSON."""
+        """A workflow from a document, to read it or to add to it; the document may have faults. Raises `InvalidRequest`
+        (not_json) if it has no object `nodes`, or is not JSON."""
         copied = plain(document, "document")
         if not isinstance(copied, dict) or not isinstance(copied.get("nodes"), dict):
             mend = "give an object with `id` and `nodes`"
-            raise InvalidRequest("this is no document", code="not_json", place="document", mend=mend)
+            raise InvalidRequest("this is not a document", code="not_json", place="document", mend=mend)
         flow = cls.__new__(cls)
         Level.__init__(flow, copied)
         return flow
@@ -68,13 +69,13 @@ class Workflow(Level):
 
     @property
     def input(self) -> Ref:
-        """`<input>`: what comes along the edges of the node in which it is written."""
+        """`<input>`: the value that arrives over the edges of the node that uses it."""
         return Ref("input")
 
     @property
     def inputs(self) -> Ref:
-        """`<inputs>`: the same by param, for a node whose edges feed several. (What a run is started with is the output of its
-        entry: `start.ref`.)"""
+        """`<inputs>`: the same by param, for a node whose edges feed several. (The inputs of the run are the output of its entry:
+        `start.ref`.)"""
         return Ref("inputs")
 
     @property
@@ -88,37 +89,37 @@ class Workflow(Level):
 
     @staticmethod
     def env(name: str) -> str:
-        """`${NAME}`: from the environment, or the secret store. The name must be among the workflow's `env`."""
+        """`${NAME}`: a value of the environment or the secret store. The workflow's `env` must list the name."""
         return f"${{{name}}}"
 
     # -- the whole ----------------------------------------------------------------------------------------------------
 
     def document(self) -> dict[str, JSON]:
-        """The document, to be kept, changed or published; what is built later does not show in it."""
+        """A copy of the document: later changes of the workflow do not change it."""
         return deepcopy(self._level)
 
     def to_yaml(self) -> str:
-        """The document as people write it. Reading it gives the same document again."""
+        """The document as YAML. Reading it gives the same document."""
         from stepless.compile.reading.write_yaml import write_yaml
 
         return write_yaml(self._level)
 
     def validate(self) -> tuple[Finding, ...]:
-        """Everything that is wrong with it, and every warning, in document order. Whether functions are known is not asked."""
+        """All errors and warnings of the document, in document order. Does not check whether functions are registered."""
         from stepless.compile import check_document
         from stepless.nodes import KINDS
 
         return tuple(check_document(self._level, KINDS))
 
     def run(self, inputs: JSON = None, **options: Unpack[RunOptions]) -> RunResult:
-        """`stepless.run` of this workflow, with its options `entry`, `db`, `approve` and `models`: to its end, in this process.
-        From async code call `arun`."""
+        """Runs the workflow to its end in this process, as `stepless.run` does, with its options `entry`, `db`, `approve` and
+        `models`. In async code, call `arun`."""
         from stepless.runtime.wiring.single_run import run
 
         return run(self.document(), inputs, **options)
 
     async def arun(self, inputs: JSON = None, **options: Unpack[RunOptions]) -> RunResult:
-        """`run`, in the caller's event loop."""
+        """Like `run`, in the caller's event loop."""
         from stepless.runtime.wiring.single_run import arun
 
         return await arun(self.document(), inputs, **options)

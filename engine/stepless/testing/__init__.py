@@ -5,8 +5,8 @@
         result = refund.run({"order_id": "A-1", "amount": 40}).assert_completed()
         result.assert_ran("pay").assert_skipped("manager")
 
-`workflow` is a pytest fixture that comes with this package; without pytest there is `WorkflowTest.load`. `simulate` is what both
-stand on. Each name is imported when it is first used: a test run without workflows pays nothing for the plug-in.
+`workflow` is a pytest fixture of this package; without pytest, use `WorkflowTest.load`. Both use `simulate`. Each name is
+imported on first use, so that the plug-in costs nothing in a test run without workflows.
 """
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
-"""What a test may ask of a simulation. Each question answers the simulation itself, so that they chain; a wrong guess is told
-with everything that happened, on the virtual clock."""
+"""Assertions about a simulation. Each returns the simulation, so that calls chain. A failed one shows everything that happened,
+on the virtual clock."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from stepless.model.json import JSON
 
 
 class Assertions:
-    """Mixed into `Simulation`. A `node` is a node id, which stands for all its instances (`ship` for every `ship@each[n]`), or
-    an instance id, which stands for itself. A node that the workflow does not have is an error, not a false."""
+    """Mixed into `Simulation`. A `node` is a node id, which means all its instances (`ship` for every `ship@each[n]`), or an
+    instance id. A node that the workflow does not have is always an error."""
 
     __slots__ = ()
 
@@ -39,12 +39,12 @@ class Assertions:
         return self.assert_status("completed")
 
     def assert_paused(self) -> Self:
-        """Somebody still has to answer."""
+        """The run waits, for an answer or for a time."""
         __tracebackhide__ = True
         return self.assert_status("paused")
 
     def assert_failed(self, node: str | None = None, *, code: str | None = None) -> Self:
-        """The run failed, or this node did; with this error code, where one is given."""
+        """The run failed, or this node did; with this error code, if one is given."""
         __tracebackhide__ = True
         if node is None:
             self.assert_status("failed")
@@ -54,7 +54,8 @@ class Assertions:
         return _settled(self, node, "failed", code)
 
     def assert_ran(self, node: str, *, times: int | None = None) -> Self:
-        """It started, `times` times if given (instances, not attempts: a loop of three turns starts its nodes three times)."""
+        """The node started, `times` times if given (instances, not attempts: a loop of three turns starts its nodes three
+        times)."""
         __tracebackhide__ = True
         starts = sum(record.index is not None for record in _records(self, node))
         if times is None and starts == 0:
@@ -64,26 +65,26 @@ class Assertions:
         return self
 
     def assert_not_run(self, *nodes: str) -> Self:
-        """None of them started, whatever the reason."""
+        """None of the nodes started, for whatever reason."""
         __tracebackhide__ = True
         for node in nodes:
             self.assert_ran(node, times=0)
         return self
 
     def assert_skipped(self, node: str, *, reason: str | None = None) -> Self:
-        """Every instance was skipped, for this reason (`branch_not_taken`, `upstream_failure`…) where one is given."""
+        """Every instance was skipped, for this reason (`branch_not_taken`, `upstream_failure`…) if one is given."""
         __tracebackhide__ = True
         return _settled(self, node, "skipped", reason)
 
     def assert_waiting(self, *nodes: str) -> Self:
-        """Each of them waits, for somebody or for its time."""
+        """Each of the nodes waits, for an answer or for a time."""
         __tracebackhide__ = True
         for node in nodes:
             _settled(self, node, "waiting", None)
         return self
 
     def assert_attempts(self, node: str, attempts: int) -> Self:
-        """Its one instance took so many attempts."""
+        """The node's only instance took this many attempts."""
         __tracebackhide__ = True
         taken = self.node(node).attempts
         if taken != attempts:
@@ -91,15 +92,16 @@ class Assertions:
         return self
 
     def assert_output(self, node: str, output: JSON) -> Self:
-        """Its one instance put this out."""
+        """The node's only instance had this output."""
         __tracebackhide__ = True
         actual = self.node(node).output
         if actual != output:
-            _fail(self, f"{node} put out {actual!r}, not {output!r}")
+            _fail(self, f"the output of {node} is {actual!r}, not {output!r}")
         return self
 
     def node(self, node: str) -> NodeRecord:
-        """The record of a node's one instance: inputs, output, error, times. AssertionError when there is none, or more."""
+        """The record of the node's only instance: inputs, output, error, times. Raises AssertionError if there is none, or more
+        than one."""
         __tracebackhide__ = True
         records = _records(self, node)
         if len(records) != 1:
@@ -108,12 +110,12 @@ class Assertions:
         return records[0]
 
     def path(self) -> tuple[str, ...]:
-        """The instances that ran, in the order in which they started."""
+        """The instances that ran, in the order of their starts."""
         ran = [record for record in self.nodes.values() if record.index is not None]
         return tuple(record.instance for record in sorted(ran, key=lambda record: record.index or 0))
 
     def timeline(self) -> str:
-        """One line per instance: when, what, how it ended."""
+        """One line per instance: its start, its name, its status."""
         return "\n".join(_line(record) for record in self.nodes.values()) or "nothing happened"
 
 
@@ -124,7 +126,7 @@ def _settled(outcome: S, node: str, status: str, why: str | None) -> S:
     __tracebackhide__ = True
     records = _records(outcome, node)
     if not records:
-        _fail(outcome, f"{node} is not {status}: nothing ever decided about it")
+        _fail(outcome, f"{node} is not {status}: the run did not reach it")
     for record in records:
         found = record.reason or record.code
         if record.status != status or (why is not None and found != why):
@@ -154,9 +156,9 @@ def node_ids(body: Body) -> dict[str, None]:
 
 def _fail(outcome: Assertions, message: str) -> NoReturn:
     __tracebackhide__ = True
-    told = outcome.timeline().splitlines()
-    more = [f"… and {len(told) - MAX_REPORTED_LINES} more"] if len(told) > MAX_REPORTED_LINES else []
-    raise AssertionError("\n".join([message, "what happened:", *(f"  {line}" for line in [*told[:MAX_REPORTED_LINES], *more])]))
+    lines = outcome.timeline().splitlines()
+    more = [f"… and {len(lines) - MAX_REPORTED_LINES} more"] if len(lines) > MAX_REPORTED_LINES else []
+    raise AssertionError("\n".join([message, "what happened:", *(f"  {line}" for line in [*lines[:MAX_REPORTED_LINES], *more])]))
 
 
 def _line(record: NodeRecord) -> str:
@@ -168,7 +170,7 @@ def _line(record: NodeRecord) -> str:
 
 
 def clock(at_ms: int) -> str:
-    """An instant of the virtual clock: `2 days, 3:00:00`, `0:00:01.500`."""
+    """An instant of the virtual clock: `2 d 3:00:00`, `0:00:01.500`."""
     days, rest = divmod(at_ms, 86_400_000)
     text = str(timedelta(milliseconds=rest))
     return f"{days} d {text[:-3] if '.' in text else text}" if days else text[:-3] if "." in text else text

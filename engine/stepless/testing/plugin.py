@@ -1,4 +1,4 @@
-"""The pytest plug-in: the fixture `workflow`. Found by pytest itself wherever Stepless is installed."""
+"""The pytest plug-in: the fixture `workflow`. pytest loads it wherever Stepless is installed."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ if TYPE_CHECKING:
 
 @pytest.fixture
 def workflow(request: pytest.FixtureRequest) -> Callable[[Source], WorkflowTest]:
-    """Loads a workflow to be tested: a file, looked for beside the test and then in the folder that pytest was started for, or
-    a document as a mapping. Each call loads anew."""
-    from stepless.testing.workflow import WorkflowTest  # here: test runs without workflows need none of it
+    """Loads a workflow to test: a document as a mapping, or a file, which is searched beside the test and then in pytest's root
+    folder. Each call loads it again."""
+    from stepless.testing.workflow import WorkflowTest  # imported here: test runs without workflows do not need it
 
     def load(source: Source) -> WorkflowTest:
         if not isinstance(source, str | os.PathLike):

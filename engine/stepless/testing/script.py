@@ -1,4 +1,4 @@
-"""Scripts: what a node does in a simulation instead of its own work (docs/semantics.md#simulation)."""
+"""Scripts: the outcomes of nodes in a simulation, in place of their real work (docs/semantics.md#simulation)."""
 
 from __future__ import annotations
 
@@ -24,15 +24,15 @@ _OPTIONS: Mapping[str, frozenset[str]] = {
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One attempt's end: the fact, and how long after the attempt's start it comes."""
+    """The end of one attempt: the fact, and how long after the start of the attempt it arrives."""
 
     after_ms: int
     fact: Completed | Failed | Suspended
 
 
 class Script:
-    """Entries by instance id or node id; the instance's own entry wins. A list has one entry per attempt, the last of them
-    standing for all later ones."""
+    """Entries by instance id or node id; the entry of the instance takes precedence. A list has one entry per attempt; the last
+    one applies to all later attempts."""
 
     def __init__(self, entries: Mapping[str, Entry | Sequence[Entry]] | None) -> None:
         self._entries: dict[str, tuple[Entry, ...]] = {}
@@ -48,12 +48,12 @@ class Script:
         return steps[min(attempt, len(steps)) - 1] if steps else None
 
     def only_waits(self, node: str) -> bool:
-        """Whether the script leaves a pausing node its own pause and only says when it ends."""
+        """Whether the script keeps the node's own pause and only sets when it ends."""
         steps = [step for key, entries in self._entries.items() if key.partition("@")[0] == node for step in entries]
         return bool(steps) and all(_WAITING.issuperset(step) for step in steps)
 
     def step(self, instance: str, node: Node, attempt: int, chance: float) -> Step:
-        """What an attempt of an effectful (or scripted) node comes to."""
+        """The end of an attempt of an effectful (or scripted) node."""
         entry = self.entry(instance, attempt) or {"ok": {}}
         ((what, given),) = entry.items()
         options = given or {}
@@ -73,7 +73,7 @@ class Script:
                 return Step(0, Suspended(instance, attempt, pause))
 
     def answer(self, instance: str) -> tuple[int, str | None, JSON] | None:
-        """When and how a scripted human answers a pause of this instance."""
+        """When and how the script answers a pause of this instance."""
         entry = self.entry(instance, 1)
         options = (entry.get("human") or {}) if entry and "human" in entry else {}
         if options.get("resume_at") is None:
@@ -88,7 +88,7 @@ def _check(key: str, step: Entry) -> None:
     ((what, options),) = step.items()
     unknown = set(options or {}) - _OPTIONS[what]
     if unknown:
-        mend = f"it knows {', '.join(sorted(_OPTIONS[what]))}"
+        mend = f"its options are {', '.join(sorted(_OPTIONS[what]))}"
         raise InvalidRequest(f"{what} has no option {min(unknown)!r}", code="invalid_script", place=f"script of {key}", mend=mend)
 
 
@@ -99,7 +99,7 @@ def _failure(options: Mapping[str, Any]) -> Failure:
 
 
 def scripted(graph: Graph, script: Script) -> Graph:
-    """The graph with every scripted node doing what the script says. Nothing else of a node changes."""
+    """The graph in which every scripted node follows the script. Nothing else of a node changes."""
     return replace(graph, root=_scripted_body(graph.root, script)) if script.nodes else graph
 
 
@@ -118,7 +118,7 @@ def _scripted_node(node: Node, script: Script) -> Node:
 
 
 def _with_other_times(node: Node, script: Script) -> Kind:
-    """The node's own pause, with the instants that the script gives."""
+    """The node's own pause, with the times of the script."""
     original = node.kind.suspend
 
     def suspend(work: Work) -> Pause | Outcome:

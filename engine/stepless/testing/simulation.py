@@ -1,6 +1,6 @@
-"""`simulate`: one run on a virtual clock over the real core. No I/O, no waiting; days pass in milliseconds.
+"""`simulate`: one run of the real core on a virtual clock, without I/O and without waiting. Days pass in milliseconds.
 
-At every instant signals come first, then the ends of attempts, then timers, each in the order in which it was scheduled.
+At every instant, signals come first, then the ends of attempts, then timers; each in the order in which it was scheduled.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ _SIGNAL, _RESULT = 0, 1
 
 
 class Envelope(dict[str, Any]):
-    """An event as it goes over the wire, with the virtual instant beside it."""
+    """An event as the API returns it, with its virtual instant."""
 
     @property
     def at_ms(self) -> int:
@@ -46,9 +46,9 @@ class Envelope(dict[str, Any]):
 
 @dataclass(frozen=True, slots=True)
 class Simulation(Assertions):
-    """What a simulated run came to, and what a test may ask of it (`assertions`).
+    """The outcome of a simulated run, with the assertions of a test (`assertions`).
 
-    `status` is the run's (`paused` when it still waits for somebody). `nodes` maps instance id to its record. `events` are
+    `status` is that of the run (`paused` if it still waits for an answer). `nodes` maps instance ids to records. `events` are
     envelopes in log order. `error` is the root cause of a failed run, `failures` counts failed instances.
     """
 
@@ -78,13 +78,13 @@ def simulate(
 ) -> Simulation:
     """Runs a document to its end, or until only unanswered pauses are left.
 
-    `script` maps a node id or instance id to what it does instead of its own work: `{"ok": {ms, value, handle, set}}`,
+    `script` maps a node id or instance id to the outcome that replaces its work: `{"ok": {ms, value, handle, set}}`,
     `{"fail": {ms, cause, code, retry_after_ms}}`, `{"human": {resume_at, handle, expires_at}}`, `{"wait": {resume_at}}`, or a
-    list of them, one per attempt. What is not scripted: pure and waiting kinds do their real work, every other node answers
+    list of them, one per attempt. Without a script, pure and waiting kinds do their real work, and every other node returns
     its own id after 1 ms. `signals` are `{"at", "cancel": true}` or `{"at", "resume": instance, "handle", "answer"}`. Times are
-    virtual milliseconds from 0 (1970-01-01T00:00:00Z). `seed` draws retry jitter, which is otherwise 1. `env` holds what
-    `${NAME}` reads. `reload` forgets the run after every decision and loads it again, from its log or from a snapshot, as
-    another process would: nothing may change by it.
+    virtual milliseconds from 0 (1970-01-01T00:00:00Z). `seed` draws retry jitter, which is otherwise 1. `env` has the values of
+    `${NAME}`. `reload` discards the run after every decision and loads it again, from its log or from a snapshot, as another
+    process would; the outcome must not change.
 
     Raises `DocumentRefused` with every finding, `InvalidRequest` for a script or signal that cannot be read.
     """
@@ -99,14 +99,14 @@ def simulate(
 
 def _signal(signal: Mapping[str, Any]) -> tuple[int, int, Fact]:
     if "at" not in signal or not (signal.get("cancel") or signal.get("resume")):
-        raise InvalidRequest(f"not a signal: {signal}", code="invalid_signal", mend="see simulate")
+        raise InvalidRequest(f"not a signal: {signal}", code="invalid_signal", mend="see the docstring of `simulate`")
     if signal.get("cancel"):
         return signal["at"], _SIGNAL, CancelRequested()
     return signal["at"], _SIGNAL, Answered(signal["resume"], signal.get("handle") or "", signal.get("answer"))
 
 
 class _World:
-    """The virtual world around one run: what will happen, by instant."""
+    """The virtual world of one run: a queue of facts by instant."""
 
     def __init__(self, graph: Graph, script: Script, random: Random | None, env: Mapping[str, str], reload: str | None) -> None:
         self.graph = graph
@@ -158,7 +158,7 @@ class _World:
             self._decide(Expired(instance), now_ms)
 
     def _load_again(self, now_ms: int) -> None:
-        """What another process would go on with. Timers that were over before now come back with it and mean nothing."""
+        """Loads the state as another process would. Timers that were already settled come back with it and have no effect."""
         if self.reload == "snapshot":
             state = decode_state(encode_state(self.state), self.graph, RUN_ID)
             if state is None:
@@ -183,7 +183,7 @@ class _World:
         self.schedule(now_ms + after_ms, _RESULT, fact)
 
     def _open_pauses(self, decision: Decision, now_ms: int) -> None:
-        """Answers that are already there, or that the script gives later."""
+        """Schedules the answers of pauses that have just opened: those that arrived early, and those of the script."""
         for event in decision.events:
             if event.type is not EventType.NODE_WAITING:
                 continue

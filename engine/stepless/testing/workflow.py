@@ -1,4 +1,4 @@
-"""A workflow under test: what its nodes do instead of their own work, what people answer and when, and the run that follows."""
+"""A workflow under test: scripted nodes, answers and their times, and the run with them."""
 
 from __future__ import annotations
 
@@ -21,23 +21,23 @@ Source: TypeAlias = str | os.PathLike[str] | Mapping[str, JSON]
 
 
 def returns(value: JSON = None, *, exit: str = "source", takes: Time = 1, sets: Mapping[str, JSON] | None = None) -> Entry:
-    """An attempt that ends well: with this output, by this exit, after so long, having set these run variables."""
+    """A successful attempt: its output, its exit, its duration, and the run variables that it sets."""
     return {"ok": {"value": value, "handle": exit, "ms": _ms(takes), "set": dict(sets or {})}}
 
 
 def fails(
     cause: str = "provider_error", *, code: str | None = None, message: str = "", takes: Time = 1, retry_after: Time | None = None
 ) -> Entry:
-    """An attempt that fails. `cause` is what the node's `retry_on` names (timeout, rate_limit, provider_error…)."""
+    """A failed attempt. `cause` is one of the causes in the node's `retry_on` (timeout, rate_limit, provider_error…)."""
     options: dict[str, Any] = {"cause": cause, "code": code, "message": message, "ms": _ms(takes)}
     return {"fail": options if retry_after is None else {**options, "retry_after_ms": _ms(retry_after)}}
 
 
 class WorkflowTest:
-    """Collects a scenario and runs it, as often as wanted. Every verb but `run` answers the same object, so that they chain.
+    """Builds a scenario and runs it, any number of times. Every method but `run` returns the same object, so that calls chain.
 
-    What is not scripted: pure and waiting nodes do their real work; every other node answers its own id after a millisecond;
-    nobody answers an approval. Instants count from the run's start.
+    Without a script, pure and waiting nodes do their real work, every other node returns its own id after a millisecond, and
+    approvals get no answer. Times count from the start of the run.
     """
 
     def __init__(self, document: Mapping[str, JSON]) -> None:
@@ -48,54 +48,54 @@ class WorkflowTest:
 
     @classmethod
     def load(cls, source: Source) -> WorkflowTest:
-        """A workflow from a YAML or JSON file, or from its content. Raises `InvalidRequest` when the file cannot be read and
-        `DocumentRefused` when it is no YAML or JSON; `run` raises it for everything else that is wrong with it."""
+        """A workflow from a YAML or JSON file, or from its content. Raises `InvalidRequest` if the file cannot be read and
+        `DocumentRefused` if it is not YAML or JSON; `run` raises `DocumentRefused` for all other errors in the document."""
         if isinstance(source, Mapping):
             return cls(source)
         try:
             with Path(source).open("rb") as file:
                 data = file.read(MAX_DOCUMENT_BYTES + 1)
         except OSError as error:
-            message = f"it cannot be read: {error.strerror or error}"
+            message = f"the file cannot be read: {error.strerror or error}"
             raise InvalidRequest(message, code="file_not_read", place=os.fspath(source), mend="check the path") from error
         return cls(parse(data))
 
     def script(self, node: str, *steps: Entry) -> WorkflowTest:
-        """What a node does: one step per attempt (`returns(…)`, `fails(…)`), the last of them standing for all later ones. An
-        instance id (`ship@each[2]`) goes before a node id."""
+        """Sets the outcomes of a node: one step per attempt (`returns(…)`, `fails(…)`); the last one applies to all later
+        attempts. An instance id (`ship@each[2]`) takes precedence over a node id."""
         self._check(node)
         self._script[node] = steps or (returns(),)
         return self
 
     def answer(self, pause: str, exit: str = "", fields: Mapping[str, JSON] | None = None, *, at: Time = 0) -> WorkflowTest:
-        """Somebody answers an approval (`approved`, `rejected`) or calls a callback back. An answer that comes before its
-        question is kept; only the first one counts."""
+        """Answers an approval (`approved`, `rejected`) or a callback. An answer that arrives before its question is kept; only
+        the first answer counts."""
         self._check(pause)
         given = dict(fields) if fields is not None else None
         self._signals.append({"at": _ms(at), "resume": pause, "handle": exit, "answer": given})
         return self
 
     def cancel(self, *, at: Time) -> WorkflowTest:
-        """Somebody cancels the run."""
+        """Cancels the run."""
         self._signals.append({"at": _ms(at), "cancel": True})
         return self
 
     def env(self, **values: str) -> WorkflowTest:
-        """What `${NAME}` stands for."""
+        """Sets the values of `${NAME}`."""
         self._env |= values
         return self
 
     def run(self, inputs: JSON = None, *, entry: str | Sequence[str] | None = None, seed: int | None = None) -> Simulation:
-        """Plays the scenario to the run's end, or until only unanswered questions are left. `entry` starts at some of the
-        entries instead of all; `seed` draws the jitter of retries, which is at its longest otherwise.
+        """Runs the scenario until the run ends, or until only unanswered questions are left. `entry` starts at some of the
+        entries instead of all. `seed` draws the jitter of retries; without it, delays have their full length.
 
-        Raises `DocumentRefused` with every finding, `InvalidRequest` for a scenario that cannot be.
+        Raises `DocumentRefused` with every finding, `InvalidRequest` for an invalid scenario.
         """
         script, signals = self._script, self._signals
         return simulate(self.document, inputs, entry=entry, script=script, signals=signals, seed=seed, env=self._env)
 
     def _check(self, instance: str) -> None:
-        """A slip of the pen must not pass as a scenario in which nothing happens."""
+        """Refuses an unknown node: a typing error must not pass as a scenario without effect."""
         known, name = _node_ids(self.document), instance.partition("@")[0]
         if name not in known:
             mend = did_you_mean(name, known, what="nodes")
@@ -103,7 +103,7 @@ class WorkflowTest:
 
 
 def _node_ids(level: Mapping[str, Any]) -> list[str]:
-    """The ids of every level of a document that may still have faults."""
+    """The node ids of all levels of a document, which may have faults."""
     found, nodes = [], level.get("nodes")
     for name, node in nodes.items() if isinstance(nodes, Mapping) else ():
         found.append(str(name))

@@ -43,12 +43,12 @@ def test_a_reference_is_a_whole_value_or_part_of_a_text() -> None:
 
 @pytest.mark.parametrize("step", ["", "a b", "a.b", "a>b", "a[0]"])
 def test_a_name_that_no_reference_can_hold_is_refused(step: str) -> None:
-    with pytest.raises(InvalidRequest, match="no step of a reference"):
+    with pytest.raises(InvalidRequest, match="cannot be a step of a reference"):
         ORDER.ref[step]
 
 
 def test_a_reference_has_no_value_while_the_workflow_is_written() -> None:
-    with pytest.raises(TypeError, match="decide in a `condition` node"):
+    with pytest.raises(TypeError, match="use a `condition` node to decide"):
         bool(ORDER.ref.amount)
     with pytest.raises(TypeError):
         list(ORDER.ref)  # type: ignore[call-overload]

@@ -73,9 +73,9 @@ WRONG: dict[str, Callable[[Simulation], object]] = {
     "n is skipped (branch_not_taken), not skipped (halted)": lambda done: done.assert_skipped("n", reason="halted"),
     "w is completed, not waiting": lambda done: done.assert_waiting("w"),
     "a took 2 attempts, not 1": lambda done: done.assert_attempts("a", 1),
-    "y put out 'y', not 'z'": lambda done: done.assert_output("y", "z"),
+    "the output of y is 'y', not 'z'": lambda done: done.assert_output("y", "z"),
     "s has 3 records, not one; name one of s@l[0], s@l[1], s@l[2]": lambda done: done.node("s"),
-    "s@l[7] is not skipped: nothing ever decided about it": lambda done: done.assert_skipped("s@l[7]"),
+    "s@l[7] is not skipped: the run did not reach it": lambda done: done.assert_skipped("s@l[7]"),
 }
 
 

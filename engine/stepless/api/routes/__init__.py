@@ -1,1 +1,1 @@
-"""The routes, one module for each subject; `api/app.py` adds them to the application."""
+"""The routes, one module per subject; `api/app.py` adds them to the app."""

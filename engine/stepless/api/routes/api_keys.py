@@ -1,4 +1,4 @@
-"""API keys over HTTP: make, list, rotate, remove. For admins; a secret is told once, in the answer that made it."""
+"""Routes for API keys, for admins: create, list, rotate, remove. A secret is returned only once, when it is created."""
 
 from __future__ import annotations
 
@@ -22,13 +22,12 @@ _TAGS: Final[list[str | Enum]] = ["keys"]
 def add_routes(router: APIRouter, keys: ApiKeys) -> None:
     @router.get("/keys", summary="List API keys", response_model=KeysOut, responses=documented(401, 403), tags=_TAGS)
     def list_keys() -> Response:
-        """The keys that were made here, the oldest first, without their secrets. Those of the configuration are not among
-        them."""
+        """The keys created over the API, oldest first, without their secrets. Keys of the configuration are not listed."""
         return reply({"keys": [_key(key, used) for key, used in keys.list()]})
 
     @router.post(
         "/keys",
-        summary="Make an API key",
+        summary="Create an API key",
         status_code=201,
         response_model=NewKeyOut,
         responses=documented(400, 401, 403, 409, 413, 415, 422),
@@ -36,7 +35,7 @@ def add_routes(router: APIRouter, keys: ApiKeys) -> None:
         tags=_TAGS,
     )
     async def make_key(request: Request) -> Response:
-        """A key with these roles. Its secret is in this answer and nowhere else."""
+        """Creates a key with these roles. Its secret is returned only in this response."""
         body = await read_model(request, KeyBody)
         key, secret = await run_in_threadpool(keys.add, body.name, body.roles)
         return reply(_new_key(key, secret), 201)
@@ -49,7 +48,7 @@ def add_routes(router: APIRouter, keys: ApiKeys) -> None:
         tags=_TAGS,
     )
     def rotate_key(key_id: str) -> Response:
-        """A new secret for the key. The old one still opens for 24 hours."""
+        """Creates a new secret for the key. The old secret stays valid for 24 hours."""
         return reply(_new_key(*keys.rotate(key_id)))
 
     @router.delete(
@@ -60,7 +59,7 @@ def add_routes(router: APIRouter, keys: ApiKeys) -> None:
         tags=_TAGS,
     )
     def remove_key(key_id: str) -> Response:
-        """Opens nothing any more, everywhere within five seconds. Answers the keys that are left."""
+        """Revokes the key. Every process refuses it within five seconds. Returns the remaining keys."""
         keys.remove(key_id)
         return list_keys()
 

@@ -1,4 +1,4 @@
-"""What a run costs."""
+"""`GET /runs/{id}/cost`: what a run costs on AWS."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from stepless.runtime.service import Service
 
 
 class LineOut(TypedDict):
-    """`count` of `what` in one run, at `usd` for `per` of them."""
+    """One line: `count` times `what` in one run, at `usd` for `per` of them."""
 
     what: str
     count: float
@@ -25,7 +25,7 @@ class LineOut(TypedDict):
 
 
 class OtherOut(TypedDict):
-    """The same run elsewhere; `times` is how many times as much that asks, null where this run cost nothing."""
+    """The same run on another service. `times` is the factor by which it is dearer, null if this run cost nothing."""
 
     name: str
     lines: list[LineOut]
@@ -41,7 +41,7 @@ class PricesOut(TypedDict):
 
 
 class CostOut(TypedDict):
-    """A bill and its arithmetic. `basis` says whether requests were counted, or what the log would have cost on AWS."""
+    """A bill and its arithmetic. `basis` says whether requests were counted, or the cost on AWS was estimated from the log."""
 
     run_id: str
     workflow: str
@@ -82,11 +82,11 @@ _EXAMPLE: Final[dict[str, Any]] = {
 def add_routes(router: APIRouter, service: Service) -> None:
     @router.get(
         "/runs/{run_id}/cost",
-        summary="Price a run",
+        summary="Get the cost of a run",
         response_model=CostOut,
         responses={200: {"content": {"application/json": {"example": _EXAMPLE}}}, **documented(401, 404)},
         tags=["runs"],
     )
     def read_cost(run_id: str) -> Response:
-        """What the run was billed for so far, or would have been on AWS, beside what the same work costs elsewhere."""
+        """The cost of the run so far, counted or estimated for AWS, and the cost of the same work on other services."""
         return reply(service.cost(run_id))

@@ -1,4 +1,4 @@
-"""Routes for one's own machine, which no deployment has: skip what a run waits for, and send its trigger once more."""
+"""Routes for a development machine, which no deployment has: skip the time that a run waits, and send its trigger again."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _TAGS: Final[list[str | Enum]] = ["development"]
 
 
 class SkippedOut(TypedDict):
-    """`run_id` is the run whose time moved on: the one in the path, or one that it has called."""
+    """`run_id` is the run whose time was skipped: the one in the path, or one of its child runs."""
 
     run_id: str
     skipped_ms: int
@@ -38,21 +38,21 @@ def add_routes(router: APIRouter, service: Service, links: Links) -> None:
         tags=_TAGS,
     )
     async def skip_time(run_id: str) -> Response:
-        """Moves the run's own time on to the next instant at which a wait ends, a retry is due, a deadline passes or a reminder
-        is sent. Other runs go by the clock. A run that waits for no instant answers 409."""
+        """Moves the run's own time forward to the next instant at which a wait ends, a retry is due, a deadline passes or a
+        reminder is sent. Other runs keep the real time. Returns 409 if the run does not wait for a time."""
         skipped = await run_in_threadpool(service.skip, run_id)
         answer: SkippedOut = {"run_id": skipped.run_id, "skipped_ms": skipped.skipped_ms, "links": links.run(skipped.run_id)}
         return reply(answer, 202)
 
     @router.post(
         "/runs/{run_id}/redeliver",
-        summary="Send what started a run once more",
+        summary="Send the trigger of a run again",
         status_code=202,
         response_model=StartedOut,
         responses=documented(401, 403, 404, 409, 422, 429, 503),
         tags=_TAGS,
     )
     async def redeliver_run(run_id: str) -> Response:
-        """Starts a run of the newest version with the request, or the inputs, that started this one. (A rerun keeps to the
-        version of the run.) The old run is never touched."""
+        """Starts a run of the newest version with the request, or the inputs, that started this run. (A rerun uses the version of
+        the run.) The old run does not change."""
         return reply_started(await run_in_threadpool(service.redeliver, run_id), None, links)

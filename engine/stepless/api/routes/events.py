@@ -1,8 +1,8 @@
-"""`GET /runs/{id}/events`: the log again from any point, as pages of JSON or as server-sent events.
+"""`GET /runs/{id}/events`: a run's log from any point on, as pages of JSON or as server-sent events.
 
-The rules of the cursor (docs/http.md), the same for both: the query's `afterEventId` beats the header `Last-Event-ID`; what is no
-number from 0 on is refused; one at or past the head waits for what comes. A stream that comes back after the run's terminal
-event is told 204, which ends an EventSource for good; a page says `ended`.
+The cursor has the same rules for both (docs/http.md). The query `afterEventId` overrides the header `Last-Event-ID`. A cursor
+that is not a number from 0 on is refused. A cursor at or past the end of the log waits for new events. A stream that reconnects
+after the terminal event gets 204, which ends an EventSource; a page says `ended`.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from starlette.concurrency import run_in_threadpool
 from starlette.responses import Response, StreamingResponse
 
 from stepless.api import requests
-from stepless.api.negotiation import preferred, wished_wait_s
+from stepless.api.negotiation import preferred, requested_wait_s
 from stepless.api.problems import documented
 from stepless.api.replies import fitting, page
 from stepless.api.schemas import EventsOut
@@ -43,14 +43,14 @@ _LAST_EVENT_ID: Final = {
     "in": "header",
     "required": False,
     "schema": {"type": "string"},
-    "description": "Sent by browsers that open a stream again",
+    "description": "Sent by browsers that reconnect to a stream",
 }
 
 
 class EventsQuery(requests.Query):
-    after_event_id: str | None = Field(None, alias="afterEventId", description="Only events above this one; beats Last-Event-ID")
-    limit: int = Field(PAGE_EVENTS, ge=1, le=PAGE_EVENTS, description="Of a page")
-    inputs: bool = Field(False, description="Also the inputs of starts and the outputs of containers, worked out")
+    after_event_id: str | None = Field(None, alias="afterEventId", description="Only events above it; overrides Last-Event-ID")
+    limit: int = Field(PAGE_EVENTS, ge=1, le=PAGE_EVENTS, description="Events per page")
+    inputs: bool = Field(False, description="Include inputs of starts and outputs of containers, computed from the log")
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,15 +71,15 @@ def add_routes(router: APIRouter, service: Service, stream_seconds: float | None
         response_model=EventsOut,
         responses={
             200: {"content": {STREAM: {"schema": {"type": "string"}}}, "description": "A page, or a stream"},
-            204: {"description": "A stream that has nothing left to say"},
+            204: {"description": "The stream has ended"},
             **documented(400, 401, 404),
         },
         openapi_extra={"parameters": [_LAST_EVENT_ID]},
         tags=["runs"],
     )
     async def replay_events(run_id: str, query: Annotated[EventsQuery, Query()], request: Request) -> Response:
-        """Events above the cursor, as JSON or, when `text/event-stream` is asked for, as a stream. Without any, waits for the
-        next: at most 20 seconds, or as `Prefer: wait` says."""
+        """Events above the cursor, as JSON, or as a stream if `Accept` prefers `text/event-stream`. If there are none, waits for
+        the next one: at most 20 seconds, or the time in `Prefer: wait`."""
         after = _cursor(query.after_event_id, request.headers.get("last-event-id"))
         read = await run_in_threadpool(_reader, service, run_id, query.inputs)
         first = await run_in_threadpool(_slice, read, after, query.limit)
@@ -89,9 +89,9 @@ def add_routes(router: APIRouter, service: Service, stream_seconds: float | None
         if streams and stream_seconds is None:
             return StreamingResponse(_stream(service, run_id, read, first, heartbeat_seconds), headers=STREAM_HEADERS)
         if not first.events and not first.ended:
-            wished_s = None if streams else wished_wait_s(request)
-            patience_s = longest_s if wished_s is None else min(wished_s, longest_s)
-            first = await _next(service, run_id, read, first, query.limit, patience_s)
+            requested_s = None if streams else requested_wait_s(request)
+            wait_s = longest_s if requested_s is None else min(requested_s, longest_s)
+            first = await _next(service, run_id, read, first, query.limit, wait_s)
         if streams:
             return Response(_RETRY + (b"".join(_frames(first)) or _HEARTBEAT), headers=STREAM_HEADERS)
         return page("events", [data for _, _, data in first.events], cursor=first.cursor, ended=first.ended)
@@ -104,7 +104,7 @@ def _cursor(queried: str | None, last_event_id: str | None) -> int:
     if not (text.isascii() and text.isdecimal() and len(text) <= _CURSOR_DIGITS):
         place = "afterEventId" if queried is not None else "Last-Event-ID"
         mend = "send the id of the last event that you have, or nothing"
-        raise InvalidRequest(f"{text[:40]!r} is no event id", code="invalid_cursor", place=place, mend=mend)
+        raise InvalidRequest(f"{text[:40]!r} is not an event id", code="invalid_cursor", place=place, mend=mend)
     return int(text)
 
 
@@ -126,17 +126,17 @@ def _slice(read: Read, after: int, limit: int = PAGE_EVENTS) -> Slice:
 
 
 async def _next(service: Service, run_id: str, read: Read, former: Slice, limit: int, seconds: float) -> Slice:
-    """What follows a piece of the log, as soon as there is something; an empty one when that takes longer."""
+    """The next piece of the log as soon as there is one; an empty piece after `seconds`."""
 
-    def look() -> Slice | None:
+    def poll() -> Slice | None:
         found = _slice(read, former.cursor, limit)
         return found if found.events or found.ended else None
 
-    return await wait_for(service, run_id, look, seconds, closely=True) or Slice((), former.cursor, False)
+    return await wait_for(service, run_id, poll, seconds, closely=True) or Slice((), former.cursor, False)
 
 
 async def _stream(service: Service, run_id: str, read: Read, piece: Slice, heartbeat_seconds: float) -> AsyncIterator[bytes]:
-    """Every event once and in order, until the run's last; heartbeats in between."""
+    """Every event once and in order, until the last event of the run, with heartbeats in between."""
     yield _RETRY
     while True:
         for frame in _frames(piece):

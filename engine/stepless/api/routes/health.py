@@ -1,4 +1,4 @@
-"""`GET /health`: whether this process and its store answer."""
+"""`GET /health`: whether this process and its store work."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from stepless.runtime.service import Service
 
 
 def add_routes(router: APIRouter, service: Service) -> None:
-    @router.get("/health", summary="Is it alive?", response_model=HealthOut, responses=documented(503), tags=["health"])
+    @router.get("/health", summary="Check the service", response_model=HealthOut, responses=documented(503), tags=["health"])
     def health() -> Response:
-        """200 when the store answers and keeps what it is given, else 503."""
+        """Returns 200 if the store can be read and written, else 503."""
         service.world.store.check()
         return reply({"status": "ok"})

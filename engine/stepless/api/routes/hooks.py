@@ -1,4 +1,4 @@
-"""Webhooks: `ANY /hooks/{path}` starts the run of whoever listens there."""
+"""Webhooks: `ANY /hooks/{path}` starts a run of the workflow that has a webhook on this path."""
 
 from __future__ import annotations
 
@@ -32,19 +32,19 @@ _OF_THE_CONNECTION: Final = frozenset(
     {"connection", "content-length", "date", "keep-alive", "server", "te", "trailer", "transfer-encoding", "upgrade"}
 )
 _RESPONSES: Final[dict[int | str, dict[str, Any]]] = {
-    200: {"description": "What the run responds, or a start that was made before"},
+    200: {"description": "The response of the run, or an earlier start with the same key"},
     **documented(400, 401, 404, 405, 409, 413, 422, 429, 503),
 }
 _ANY_BODY: Final[dict[str, Any]] = {
-    "requestBody": {"description": "What the webhook's `schema` wants", "content": {"application/json": {"schema": {}}}}
+    "requestBody": {"description": "A body that fits the webhook's `schema`", "content": {"application/json": {"schema": {}}}}
 }
 _WITHOUT_BODY: Final = frozenset({204, 205, 304})
 
 
 def add_routes(router: APIRouter, service: Service, links: Links) -> None:
     async def trigger(path: str, request: Request) -> Response:
-        """Starts a run by the webhook on this path, which says by which method, with which signature or token and with which
-        body. Answers 202 with links, or, for a webhook that says `response: wait`, what the run responds."""
+        """Starts a run by the webhook on this path. The webhook defines the method, the signature or token, and the body. Returns
+        202 with links; for a webhook with `response: wait`, returns the response of the run."""
         idempotency_key(request)  # refuses an empty one
         body = await read_body(request)
         query, headers = dict(request.query_params), _headers(request)
@@ -71,7 +71,7 @@ def add_routes(router: APIRouter, service: Service, links: Links) -> None:
 
 
 def _headers(request: Request) -> Mapping[str, str]:
-    """Names in lower case; of a name that is given several times, the values joined as RFC 9110 says."""
+    """The headers, with names in lower case. Values of a repeated name are joined as in RFC 9110."""
     headers: dict[str, str] = {}
     for name, value in request.headers.items():
         headers[name] = f"{headers[name]}, {value}" if name in headers else value
@@ -79,8 +79,8 @@ def _headers(request: Request) -> Mapping[str, str]:
 
 
 def _answered(started: Started, view: RunView | None, links: Links) -> Response:
-    """The run's own response; how it ended when it gave none; where to look when it takes longer. Whoever may call a webhook
-    may not therefore read runs: nothing of the run but its status is told."""
+    """The run's own response; its status if it ended without a response; links if it takes longer. A caller of a webhook may not
+    read runs, so the response has nothing of the run but its status."""
     if view is None:
         return reply_started(started, None, links)
     if view.response is not None:
@@ -88,7 +88,7 @@ def _answered(started: Started, view: RunView | None, links: Links) -> Response:
     if view.status == "completed":
         return reply_started(started, {"status": view.status}, links)
     message = f"the run ended without a response: {view.status}"
-    raise AuthorError(message, code=f"run_{view.status}", status=500, run_id=started.run_id, mend="look at the run")
+    raise AuthorError(message, code=f"run_{view.status}", status=500, run_id=started.run_id, mend="see the run for the cause")
 
 
 def _response(response: Mapping[str, JSON]) -> Response:
@@ -107,13 +107,13 @@ def _content_type(body: JSON) -> str:
 
 
 def _checked(headers: Mapping[str, JSON]) -> list[tuple[str, str]]:
-    """Header values as texts. Raises `AuthorError` for one that cannot be sent: it might otherwise end the header and begin an
-    answer of its own."""
+    """The header values as text. Raises `AuthorError` for a value that cannot be sent: it could end the header and inject a
+    response of its own."""
     pairs = []
     for name, value in headers.items():
         text = value if isinstance(value, str) else encode(value).decode()
         if not _NAME.fullmatch(name) or not _VALUE.fullmatch(text) or name.lower() in _OF_THE_CONNECTION:
             message = f"the workflow responds with a header that cannot be sent: {name[:100]!r}"
-            raise AuthorError(message, code="invalid_response", status=500, place="headers", mend="mend its `respond` node")
+            raise AuthorError(message, code="invalid_response", status=500, place="headers", mend="fix its `respond` node")
         pairs.append((name.lower(), text))
     return pairs

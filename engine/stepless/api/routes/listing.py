@@ -1,4 +1,4 @@
-"""List and search runs."""
+"""`GET /runs`: list and search runs."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _STATUSES: Final = (*(status.value for status in RunStatus), *sorted(UNREADABLE)
 def add_routes(router: APIRouter, service: Service, links: Links) -> None:
     @router.get("/runs", summary="List runs", response_model=RunsOut, responses=documented(400, 401), tags=["runs"])
     def list_runs(query: Annotated[RunsQuery, Query()]) -> Response:
-        """Runs, the newest first."""
+        """Lists runs, newest first."""
         wanted = run_filter(query.workflow, query.status, query.since, query.waiting)
         found = service.search(wanted, keywords=query.words, limit=query.limit, cursor=query.cursor)
         now_ms = service.world.clock.now_ms()
@@ -36,14 +36,14 @@ def add_routes(router: APIRouter, service: Service, links: Links) -> None:
 
 
 def run_filter(workflow: str | None, status: str | None, since: str | None, waiting: str | None) -> RunFilter:
-    """What a listing or a bulk change is about. Raises `InvalidRequest`."""
+    """The filter of a listing or a bulk change. Raises `InvalidRequest`."""
     if status is not None and status not in _STATUSES:
-        raise InvalidRequest(f"{status!r} is no status", place="status", mend=f"use one of {', '.join(_STATUSES)}")
+        raise InvalidRequest(f"{status!r} is not a status", place="status", mend=f"use one of {', '.join(_STATUSES)}")
     return RunFilter(workflow, status, None if since is None else _instant_ms(since), waiting=waiting)
 
 
 def _instant_ms(text: str) -> int:
-    """Milliseconds since 1970 of an instant in ISO 8601 with its offset, or of a number that is that already."""
+    """Milliseconds since 1970, from an instant in ISO 8601 with an offset or from a number of milliseconds."""
     try:
         if text.isascii() and text.isdecimal():
             at_ms = int(text[:20])
@@ -56,7 +56,7 @@ def _instant_ms(text: str) -> int:
         at_ms = -1
     if not 0 <= at_ms <= _MAX_INSTANT_MS:
         mend = "write 2026-01-31T12:00:00Z, or milliseconds since 1970"
-        raise InvalidRequest(f"{text[:40]!r} is no instant", place="since", mend=mend)
+        raise InvalidRequest(f"{text[:40]!r} is not an instant", place="since", mend=mend)
     return at_ms
 
 

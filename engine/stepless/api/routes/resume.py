@@ -1,5 +1,5 @@
-"""Signed links (docs/security.md#what-is-signed): `GET` shows the question and changes nothing, however often a mail scanner
-fetches it; `POST` decides, once. Both speak HTML to people and JSON to programs."""
+"""Signed links (docs/security.md#what-is-signed): `GET` shows the question and changes nothing, so a mail scanner may fetch it;
+`POST` decides, once. Both return HTML to browsers and JSON to programs."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from starlette.responses import Response
 
 from stepless.api import page
 from stepless.api.bodies import FORM, form_fields, is_json, media_type, read_body, unsupported, validated
-from stepless.api.forms import PREFIX, fields_of, parted, shown_answer, typed_answer
+from stepless.api.forms import PREFIX, faults_by_field, fields_of, shown_answer, typed_answer
 from stepless.api.negotiation import preferred
 from stepless.api.problems import documented, respond
 from stepless.api.replies import decision_out, encode, instant, reply
@@ -30,13 +30,13 @@ _HTML: Final = "text/html"
 _JSON: Final = "application/json"
 _TAGS: Final[list[str | Enum]] = ["resume"]
 _PAGE: Final[Mapping[str, Any]] = {"content": {_HTML: {"schema": {"type": "string"}}}}
-_TITLES: Final = {403: "Not a valid link", 404: "Nothing is asked here", 410: "Too late", 503: "One moment"}
+_TITLES: Final = {403: "Not a valid link", 404: "No question here", 410: "Too late", 503: "Temporarily unavailable"}
 _FOR_PEOPLE: Final = (CallerError, TransientError, LimitExceeded)  # errors that the page explains
 
 
 def add_routes(router: APIRouter, service: Service) -> None:
     async def show_question(token: str, request: Request) -> Response:
-        """The question behind a signed link, as a page or as JSON. Changes nothing."""
+        """Returns the question of a signed link, as a page or as JSON. Changes nothing."""
         as_page = preferred(request, _HTML, _JSON) == _HTML
         try:
             view = await run_in_threadpool(_look, service, token)
@@ -52,7 +52,7 @@ def add_routes(router: APIRouter, service: Service) -> None:
             show_question,
             methods=[method],
             name=f"show_question_{method.lower()}",
-            summary="See what a signed link asks",
+            summary="Get the question of a signed link",
             response_model=QuestionOut,
             responses={200: {"description": "The question", **_PAGE}, **documented(403, 404, 410, as_page=True)},
             include_in_schema=method == "GET",
@@ -61,14 +61,14 @@ def add_routes(router: APIRouter, service: Service) -> None:
 
     @router.post(
         "/resume/{token}",
-        summary="Decide",
+        summary="Answer the question of a signed link",
         response_model=DecisionOut,
         responses={200: {"description": "Decided", **_PAGE}, **documented(400, 403, 404, 409, 410, 413, 415, 422, as_page=True)},
         openapi_extra=_DECISION_BODY,
         tags=_TAGS,
     )
     async def decide(token: str, request: Request) -> Response:
-        """Decides, once. Whoever comes second gets 409 with the first decision; an answer that does not fit gets 422, and the
+        """Answers the question, once. A second answer gets 409 with the first decision. An invalid answer gets 422, and the
         question stays open."""
         kind = media_type(request)
         as_page = preferred(request, *((_HTML, _JSON) if kind == FORM else (_JSON, _HTML))) == _HTML
@@ -107,30 +107,31 @@ _DECISION_BODY: Final[dict[str, Any]] = {
 
 
 def _look(service: Service, token: str) -> PauseView:
-    """The question. Raises as `_judged` does, and `Gone` (run_ended) when nobody may answer any more."""
-    view = _judged(service, token)
+    """The question. Raises as `_unexpired` does, and `Gone` (run_ended) if it can no longer be answered."""
+    view = _unexpired(service, token)
     if view.over:
-        raise Gone("nothing waits for this answer any more", code="run_ended")
+        raise Gone("the run no longer waits for this answer", code="run_ended")
     return view
 
 
-def _judged(service: Service, token: str) -> PauseView:
-    """The question of a link that still opens it. Raises `Gone` (token_expired), with what was decided if it was."""
+def _unexpired(service: Service, token: str) -> PauseView:
+    """The question of a valid link. Raises `Gone` (token_expired) for an expired link, with the decision if there is one."""
     view = service.look(token)
     if view.expired_ms is not None:
         first: dict[str, Any] = {"first": view.decided} if view.decided is not None else {}
-        raise Gone(f"this link has expired: it was good until {instant(view.expired_ms)}", code="token_expired",
+        raise Gone(f"this link expired at {instant(view.expired_ms)}", code="token_expired",
                    mend="ask for a new one", **first)  # fmt: skip
     return view
 
 
 def _decide(service: Service, token: str, data: bytes | None, typed: Mapping[str, str]) -> Mapping[str, JSON]:
-    """Decides by a JSON body, or without one by a form. The link is judged first: who has none learns nothing else."""
-    view = _judged(service, token)
+    """Decides with a JSON body, or with a form if `data` is None. Checks the link first, so that a caller without a valid link
+    learns nothing else."""
+    view = _unexpired(service, token)
     body = _typed_body(view, typed) if data is None else validated(ResumeBody, strict_json(data) if data else {})
     if len(encode(body.answer)) > MAX_ANSWER_BYTES:
-        message = f"the answer takes more than {MAX_ANSWER_BYTES:,} bytes"
-        raise InvalidRequest(message, code="answer_too_large", status=413, mend="write less")
+        message = f"the answer has more than {MAX_ANSWER_BYTES:,} bytes"
+        raise InvalidRequest(message, code="answer_too_large", status=413, mend="send a shorter answer")
     return service.answer(token, body.decision, body.answer, body.by)
 
 
@@ -155,7 +156,7 @@ def _question(view: PauseView) -> QuestionOut:
 
 
 def _page(status: int, about: PauseView | str, parts: list[str]) -> Response:
-    """`about` is the question that the page is about, or its title."""
+    """A page. `about` is its question, or its title."""
     title = about if isinstance(about, str) else about.message.strip().partition("\n")[0] or about.label
     html = page.document(title, parts).encode("utf-8", "replace")
     return Response(html, status, page.HEADERS, "text/html; charset=utf-8")
@@ -166,57 +167,57 @@ def _asked(view: PauseView) -> list[str]:
 
 
 def _outcome(view: PauseView) -> list[str]:
-    """What became of a question that is closed: what was decided, by whom and when, or that nobody did."""
+    """The outcome of a closed question: the decision, who made it and when, or that there was none."""
     if view.decided is not None:
         first = decision_out(view.decided)
         return [page.decision(first["decision"], first["by"], first["at"])]
-    return [page.closed("This was not answered: it is over since", instant(view.over_ms))] if view.over else []
+    return [page.closed("This was not answered. It closed at", instant(view.over_ms))] if view.over else []
 
 
 def _question_parts(view: PauseView, typed: Mapping[str, str] | None = None, faults: Sequence[str] = ()) -> list[str]:
     if view.decided is not None:
         return [*_asked(view), *_outcome(view)]
-    whole, by_field = parted(faults, view.fields)
-    alarm = [page.alarm(["That does not fit yet.", *whole])] if faults else []
+    whole, by_field = faults_by_field(faults, view.fields)
+    alarm = [page.alarm(["Please correct your answer.", *whole])] if faults else []
     by = (typed or {}).get("by", "")
     form = page.form(fields_of(view.fields, typed, by_field), view.exits, by, asks_who=view.approver is None)
     return [*_asked(view), *alarm, form, page.deadline(instant(view.deadline_ms))]
 
 
 def _decided_page(service: Service, token: str, given: Mapping[str, JSON]) -> Response:
-    """What the person has just decided, with thanks."""
-    view, told = service.look(token), decision_out(given)
-    thanks = page.decision(told["decision"], told["by"], told["at"], thanks=True)
-    return _page(200, view, [*_asked(view), thanks, page.answered(shown_answer(view.fields, told["answer"]))])
+    """The page after a decision: it shows the decision, with thanks."""
+    view, made = service.look(token), decision_out(given)
+    thanks = page.decision(made["decision"], made["by"], made["at"], thanks=True)
+    return _page(200, view, [*_asked(view), thanks, page.answered(shown_answer(view.fields, made["answer"]))])
 
 
 def _late_page(service: Service, token: str) -> Response:
-    """What somebody else had decided before."""
+    """The page for a second answer: it shows the first decision."""
     view = service.look(token)
-    late = page.alarm(["This was decided before. Your answer was not counted."])
+    late = page.alarm(["This was already decided. Your answer was not counted."])
     return _page(409, view, [*_asked(view), late, *_outcome(view)])
 
 
 def _open_page(service: Service, token: str, error: SteplessError, typed: Mapping[str, str]) -> Response:
-    """The question again, with what was typed and what is wrong with it."""
+    """The question again, with the typed values and their faults."""
     view = service.look(token)
     return _page(422, view, _question_parts(view, typed, error.facts.get("violations") or [error.message]))
 
 
 def _closed_page(service: Service, token: str) -> Response:
-    """What a link was about that opens nothing any more, and what became of it."""
+    """The page of a link that can no longer be answered: its question and the outcome."""
     view = service.look(token)
     if view.expired_ms is None:
         return _page(410, view, [*_asked(view), *_outcome(view)])
-    expired = page.closed("This link has expired: it was good until", instant(view.expired_ms))
-    ask = [] if view.decided is not None or view.over else [page.note("Nobody has answered yet. Ask for a new link.")]
+    expired = page.closed("This link expired at", instant(view.expired_ms))
+    ask = [] if view.decided is not None or view.over else [page.note("The question is still open. Ask for a new link.")]
     return _page(410, view, [*_asked(view), expired, *_outcome(view), *ask])
 
 
 def _explained(
     service: Service, token: str, error: SteplessError, as_page: bool, typed: Mapping[str, str] | None = None
 ) -> Response:
-    """A refusal: for people with the question that it is about, where the link is genuine."""
+    """The response to an error. For a valid link, the page shows the question too."""
     if as_page and error.code == "already_decided":
         return _late_page(service, token)
     if as_page and error.http_status == 410:
@@ -228,7 +229,7 @@ def _explained(
 
 def _refused(error: SteplessError, as_page: bool) -> Response:
     if as_page and isinstance(error, _FOR_PEOPLE):
-        title = _TITLES.get(error.http_status, "That did not work")
+        title = _TITLES.get(error.http_status, "The answer was not accepted")
         sentences = [text[:1].upper() + text[1:] + "." for text in (error.message, error.mend) if text]
         return _page(error.http_status, title, [page.title(title), page.alarm(sentences)])
     response = respond(error)

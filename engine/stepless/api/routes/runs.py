@@ -1,4 +1,4 @@
-"""Start and inspect runs."""
+"""Routes for runs: start and inspect."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from stepless.api.auth import may
 from stepless.api.bodies import documented_body, read_model
 from stepless.api.bounded import bounded
 from stepless.api.links import Links
-from stepless.api.negotiation import wished_wait_s
+from stepless.api.negotiation import requested_wait_s
 from stepless.api.problems import documented
 from stepless.api.replies import fitting, instant, page, reply, value_reply
 from stepless.api.requests import NodesQuery, StartBody, StartQuery
@@ -48,7 +48,7 @@ from stepless.runtime.verbs.searching import keywords_of
 from stepless.runtime.verbs.starting import Started, non_entries_of
 
 _TAGS: Final[list[str | Enum]] = ["runs"]
-_OF_A_RUN: Final = ("inputs", "outputs", "variables", "error")  # what may be too large to be told whole
+_OF_A_RUN: Final = ("inputs", "outputs", "variables", "error")  # fields that may be too large for a response
 _OF_A_NODE: Final = ("inputs", "output", "error", "waiting")
 
 
@@ -59,23 +59,23 @@ def add_routes(router: APIRouter, service: Service, links: Links) -> None:
         status_code=202,
         response_model=StartedOut,
         responses={
-            200: {"model": StartedOut, "description": "Started before, or ended already"},
+            200: {"model": StartedOut, "description": "Already started, or already ended"},
             **documented(400, 401, 403, 404, 409, 413, 415, 422, 429, 503),
         },
         openapi_extra=documented_body(StartBody),
         tags=_TAGS,
     )
     async def start_run(workflow_id: str, query: Annotated[StartQuery, Query()], request: Request) -> Response:
-        """Starts a run of the newest version. With an `Idempotency-Key`, or with `?idempotent=inputs`, which takes the inputs
-        themselves as the key, the same start is answered again for 24 hours. With `Prefer: wait=20` the answer waits for the
-        outcome, that many seconds and at most 20, or until the run waits for more than that: then it has its `pauses`."""
+        """Starts a run of the newest version. With an `Idempotency-Key`, or with `?idempotent=inputs`, which uses the inputs as
+        the key, a repeated start returns the same run for 24 hours. With `Prefer: wait=20`, the response waits up to 20 seconds
+        for the outcome. If the run waits for something that takes longer, it returns at once with the `pauses`."""
         body = await read_model(request, StartBody)
-        key, wait_s = idempotency_key(request), wished_wait_s(request)
+        key, wait_s = idempotency_key(request), requested_wait_s(request)
         entry = [body.entry] if isinstance(body.entry, str) else body.entry
         meta = {"tags": body.words} if body.words else None
         by_inputs, anywhere = query.idempotent is not None, may(request, Role.ADMIN)
         if by_inputs and key is not None:
-            message, mend = "a start has one key: the header or the inputs", "leave one of them out"
+            message, mend = "the header and the inputs cannot both be the key", "leave one of them out"
             raise InvalidRequest(message, code="invalid_idempotency_key", place="idempotent", mend=mend)
         start = partial(service.start, key=key, by_inputs=by_inputs, entry=entry, anywhere=anywhere, meta=meta)
         started = await run_in_threadpool(start, workflow_id, body.inputs)
@@ -87,13 +87,13 @@ def add_routes(router: APIRouter, service: Service, links: Links) -> None:
         if view is None or view.ended_ms is None:
             pauses = _pauses(view.pauses, links, may(request, Role.APPROVE)) if view is not None else ()
             return reply_started(started, None, links, applied, pauses)
-        told: OutcomeOut = {"status": view.status, "outputs": view.outputs, "error": _object(view.error)}
-        outcome = bounded(told, ("outputs", "error"), links.run(started.run_id)["run"])
+        whole: OutcomeOut = {"status": view.status, "outputs": view.outputs, "error": _object(view.error)}
+        outcome = bounded(whole, ("outputs", "error"), links.run(started.run_id)["run"])
         return reply_started(started, outcome, links, applied)
 
     @router.get("/runs/{run_id}", summary="Inspect a run", response_model=RunOut, responses=documented(401, 404), tags=_TAGS)
     def read_run(run_id: str, request: Request) -> Response:
-        """What a run is, as its log tells it, with a signed link for everything that it waits for."""
+        """Returns the current state of a run, read from its log, with a signed link for each question that it waits for."""
         view = service.glance(run_id)
         return reply(_bounded_run(_run(view, _version(service, view.head), links, may(request, Role.APPROVE))))
 
@@ -105,7 +105,7 @@ def add_routes(router: APIRouter, service: Service, links: Links) -> None:
         tags=_TAGS,
     )
     def list_nodes(run_id: str, query: Annotated[NodesQuery, Query()]) -> Response:
-        """One record per instance, in the order of first mention, as far as they fit into a page."""
+        """Returns one record per instance, in the order of first mention, as many as fit into a page."""
         records, more = service.nodes(run_id, after=query.after, limit=query.limit)
         url = links.run(run_id)["run"]
         encoded = fitting(records, lambda record: bounded(_node(record), _OF_A_NODE, url))
@@ -118,13 +118,13 @@ def add_routes(router: APIRouter, service: Service, links: Links) -> None:
         summary="Read a large value of a run",
         responses={
             200: {"content": {"application/json": {"schema": {}}}, "description": "The value"},
-            206: {"content": {"application/json": {"schema": {}}}, "description": "The bytes asked for, or their beginning"},
+            206: {"content": {"application/json": {"schema": {}}}, "description": "The requested bytes, or the first of them"},
             **documented(401, 404, 413, 416),
         },
         tags=_TAGS,
     )
     def read_value(run_id: str, hash: str, request: Request) -> Response:
-        """A value that another answer told by its hash, as JSON. One above 4 MB is read in pieces, by the header `Range`."""
+        """Returns a value that another response named by its hash, as JSON. Read a value above 4 MB in parts, with `Range`."""
         return value_reply(service.value(run_id, hash), request.headers.get("range"))
 
     @router.get(
@@ -135,7 +135,7 @@ def add_routes(router: APIRouter, service: Service, links: Links) -> None:
         tags=_TAGS,
     )
     def list_tags(run_id: str, query: Annotated[NodesQuery, Query()]) -> Response:
-        """One row per transition of an instance, in order, for counting."""
+        """Returns one row per transition of an instance, in order, for counting."""
         tags = service.run(run_id).tags
         encoded = fitting(tags[query.after : query.after + query.limit], _tag)
         after = query.after + len(encoded)
@@ -159,7 +159,7 @@ def reply_started(
     headers: dict[str, str] | None = None,
     pauses: Iterable[PauseOut] = (),
 ) -> Response:
-    """202 for a run that is only begun, or waits; 200 when it is known already, or how it ended."""
+    """202 for a new run without an outcome; 200 for an earlier start, or with the outcome."""
     answer: StartedOut = {
         "run_id": started.run_id,
         "workflow": started.workflow_id,
@@ -178,7 +178,7 @@ def reply_started(
 
 
 def _version(service: Service, head: RunHead) -> int | None:
-    """The version that the run began with; of a run that does not know it, the newest one with the same content."""
+    """The version that the run started with. For a run that did not store it, the newest version with the same content."""
     number = version_of(head)
     if number is not None:
         return number
@@ -217,12 +217,13 @@ def _run(view: RunView, version: int | None, links: Links, with_links: bool) -> 
     }
 
 
-def _bounded_run(told: RunOut) -> RunOut:
-    """A run of which everything that fits is told, of large values what they are, and of its pauses as many as fit."""
-    url = told["links"]["run"]
-    pauses = [bounded(pause, ("details",), url, within=MAX_DETAILS_BYTES) for pause in told["pauses"]]
+def _bounded_run(run: RunOut) -> RunOut:
+    """The run in the size of one response: large values are replaced by their descriptions, and pauses that do not fit are left
+    out."""
+    url = run["links"]["run"]
+    pauses = [bounded(pause, ("details",), url, within=MAX_DETAILS_BYTES) for pause in run["pauses"]]
     shown = len(fitting(pauses, lambda pause: pause, within=MAX_PAUSES_BYTES))
-    cut: RunOut = {**told, "pauses": pauses[:shown]}
+    cut: RunOut = {**run, "pauses": pauses[:shown]}
     if shown < len(pauses):
         cut["pauses_left_out"] = len(pauses) - shown
     return bounded(cut, _OF_A_RUN, url)
@@ -281,8 +282,8 @@ def _call(call: Called) -> CallOut:
     return {"attempt": call.attempt, "at": at, "params": dict(call.params), "previews": dict(call.previews)}
 
 
-def _exception(told: Mapping[str, JSON] | None) -> ExceptionOut | None:
-    return None if told is None else cast("ExceptionOut", dict(told))
+def _exception(raised: Mapping[str, JSON] | None) -> ExceptionOut | None:
+    return None if raised is None else cast("ExceptionOut", dict(raised))
 
 
 def _tag(tag: Tag) -> TagOut:

@@ -1,4 +1,4 @@
-"""Publish, list and read workflows."""
+"""Routes for workflows: publish, list and read."""
 
 from __future__ import annotations
 
@@ -41,15 +41,15 @@ def add_routes(router: APIRouter, service: Service, links: Links) -> None:
         status_code=201,
         response_model=PublishedOut,
         responses={
-            200: {"model": PublishedOut, "description": "It was published before"},
+            200: {"model": PublishedOut, "description": "Already published as the newest version"},
             **documented(400, 401, 409, 413, 415, 422),
         },
         openapi_extra=_DOCUMENT_BODY,
         tags=_TAGS,
     )
     async def publish_workflow(workflow_id: str, request: Request) -> Response:
-        """Stores the document, JSON or YAML, as the newest version: 201, or 200 when it is the newest already. A document with
-        faults is refused with all of its findings."""
+        """Stores the document, in JSON or YAML, as the newest version. Returns 201, or 200 if it already is the newest version. A
+        document with errors is refused with all its findings."""
         syntax = _syntax(request)
         data = await read_body(request, MAX_DOCUMENT_BYTES)
         published = await run_in_threadpool(_publish, service, workflow_id, data, syntax)
@@ -58,7 +58,7 @@ def add_routes(router: APIRouter, service: Service, links: Links) -> None:
 
     @router.get("/workflows", summary="List workflows", response_model=WorkflowsOut, responses=documented(400, 401), tags=_TAGS)
     def list_workflows(query: Annotated[ListQuery, Query()]) -> Response:
-        """The newest version of every workflow, by id."""
+        """Lists the newest version of every workflow, by id."""
         found = service.world.store.list_workflows(limit=query.limit, cursor=query.cursor)
         return reply({"workflows": [_version(version, links) for version in found.items], "cursor": found.cursor})
 
@@ -70,7 +70,7 @@ def add_routes(router: APIRouter, service: Service, links: Links) -> None:
         tags=_TAGS,
     )
     def read_workflow(workflow_id: str) -> Response:
-        """The newest version, with its document."""
+        """Returns the newest version, with its document."""
         return reply(_document(service, workflow_id, None, links))
 
     @router.get(
@@ -81,7 +81,7 @@ def add_routes(router: APIRouter, service: Service, links: Links) -> None:
         tags=_TAGS,
     )
     def read_version(workflow_id: str, number: Number) -> Response:
-        """A version, with its document. It never changes."""
+        """Returns one version, with its document. A version never changes."""
         return reply(_document(service, workflow_id, number, links))
 
 
@@ -110,8 +110,8 @@ def _publish(service: Service, workflow_id: str, data: bytes, syntax: Syntax) ->
 
 def _check_id(document: Mapping[str, JSON], workflow_id: str) -> None:
     if "id" in document and document["id"] != workflow_id:
-        message = f"the address says {workflow_id!r}, the document {document['id']!r}"
-        raise InvalidRequest(message, code="id_mismatch", status=422, place="id", mend="let both say the same")
+        message = f"the id in the URL is {workflow_id!r}, the id in the document is {document['id']!r}"
+        raise InvalidRequest(message, code="id_mismatch", status=422, place="id", mend="use the same id in both")
 
 
 def _version(version: StoredVersion, links: Links) -> VersionOut:

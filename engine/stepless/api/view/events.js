@@ -1,5 +1,5 @@
-// The feed: a run's events, each once and in order, whatever happens to the connection. Sequence numbers have no gap, so one
-// that is too high means that something was lost, and the stream is opened again behind the last event that is known.
+// The feed: delivers a run's events once each and in order, also after a lost connection. Sequence numbers have no gaps: one that
+// is too high means that an event was lost, and the stream is opened again after the last known event.
 
 class Feed {
   constructor(url, ask, onEvent, onState) {
@@ -66,14 +66,14 @@ class Feed {
   }
 }
 
-// What the events say of each instance: status, attempts, waits, lines of log, streamed text.
+// The state of each instance, built from the events: status, attempts, waits, log lines, streamed text.
 class Story {
   constructor() {
     this.instances = new Map();
     this.byPath = new Map();
     this.events = [];
     this.status = "created";
-    this.held = null; // {by, reason} while somebody holds the run
+    this.held = null; // {by, reason} while an operator holds the run
     this.startedMs = this.endedMs = null;
     this.error = null;
   }
@@ -88,58 +88,58 @@ class Story {
       if (/^run\.(completed|failed|cancelled|timed_out)$/.test(type)) { this.endedMs = atMs; this.error = payload.error ?? null; }
       return null;
     }
-    const told = this.instance(payload);
-    if (payload.status) told.status = payload.status;
-    if (payload.handle) told.exit = payload.handle;
-    if (type === "loop.started") told.turns = true;
-    const open = told.spans.at(-1), close = (status) => { if (open && open.end === null) Object.assign(open, { end: atMs, status }); };
+    const state = this.instance(payload);
+    if (payload.status) state.status = payload.status;
+    if (payload.handle) state.exit = payload.handle;
+    if (type === "loop.started") state.turns = true;
+    const open = state.spans.at(-1), close = (status) => { if (open && open.end === null) Object.assign(open, { end: atMs, status }); };
     switch (type) {
       case "node.started":
         close("failed");
-        told.attempts = payload.attempt ?? 1;
-        told.wait = null;
-        told.spans.push({ start: atMs, end: null, status: "running", attempt: told.attempts });
+        state.attempts = payload.attempt ?? 1;
+        state.wait = null;
+        state.spans.push({ start: atMs, end: null, status: "running", attempt: state.attempts });
         break;
-      case "node.waiting": close("running"); told.wait = payload; told.spans.push({ start: atMs, end: null, status: "waiting" }); break;
-      case "node.resumed": close("waiting"); told.wait = null; told.spans.push({ start: atMs, end: null, status: "running", attempt: told.attempts }); break;
-      case "node.retried": close("failed"); told.failures.push(payload); told.wait = { ...payload, reason: "retry" }; break;
-      case "node.log": if (payload.text !== undefined) told.log.push([atMs, payload.text]); break;
-      case "node.stream.delta": told.streamed += payload.text ?? ""; break;
+      case "node.waiting": close("running"); state.wait = payload; state.spans.push({ start: atMs, end: null, status: "waiting" }); break;
+      case "node.resumed": close("waiting"); state.wait = null; state.spans.push({ start: atMs, end: null, status: "running", attempt: state.attempts }); break;
+      case "node.retried": close("failed"); state.failures.push(payload); state.wait = { ...payload, reason: "retry" }; break;
+      case "node.log": if (payload.text !== undefined) state.log.push([atMs, payload.text]); break;
+      case "node.stream.delta": state.streamed += payload.text ?? ""; break;
       default:
         if (/^node\.(completed|failed|cancelled|skipped|timed_out|blocked|invalidated)$/.test(type)) {
           close(open?.status === "waiting" ? "waiting" : payload.status);
-          Object.assign(told, { wait: null, endedMs: atMs, error: payload.error ?? null, reason: payload.reason ?? null });
-          if (payload.error) told.failures.push(payload);
+          Object.assign(state, { wait: null, endedMs: atMs, error: payload.error ?? null, reason: payload.reason ?? null });
+          if (payload.error) state.failures.push(payload);
         }
     }
-    return told;
+    return state;
   }
 
   instance({ instance, node, kind }) {
-    let told = this.instances.get(instance);
-    if (!told) {
-      told = { instance, node, kind, status: "pending", attempts: 0, spans: [], failures: [], log: [], streamed: "", exit: null,
+    let state = this.instances.get(instance);
+    if (!state) {
+      state = { instance, node, kind, status: "pending", attempts: 0, spans: [], failures: [], log: [], streamed: "", exit: null,
         wait: null, endedMs: null, error: null, reason: null };
-      this.instances.set(instance, told);
+      this.instances.set(instance, state);
       const path = pathOf(instance);
-      this.byPath.set(path, [...(this.byPath.get(path) ?? []), told]);
+      this.byPath.set(path, [...(this.byPath.get(path) ?? []), state]);
     }
-    return told;
+    return state;
   }
 
-  // What the run is at, in words: its status, or what it waits for; with the class that colours it.
+  // A summary of the run as text: its status, or what it waits for. Second: the CSS class of its colour.
   summary() {
-    const live = [...this.instances.values()], busy = live.some((told) => told.status === "running" && !told.turns);
+    const live = [...this.instances.values()], busy = live.some((state) => state.status === "running" && !state.turns);
     if (this.status !== "running" && this.status !== "paused") return [this.status.replace("_", " "), this.status];
-    const waiting = live.filter((told) => told.status === "waiting"), parts = new Set();
-    for (const told of waiting) if (told.wait?.reason !== "timer") parts.add(WAITS[told.wait?.reason] ?? "for an answer");
-    const until = waiting.filter((told) => told.wait?.reason === "timer").map((told) => told.wait.resume_at);
+    const waiting = live.filter((state) => state.status === "waiting"), parts = new Set();
+    for (const state of waiting) if (state.wait?.reason !== "timer") parts.add(WAITS[state.wait?.reason] ?? "for an answer");
+    const until = waiting.filter((state) => state.wait?.reason === "timer").map((state) => state.wait.resume_at);
     if (until.length) parts.add(`until ${new Date(Math.min(...until)).toLocaleString()}`);
     const said = [busy ? "running" : "", this.held ? "held" : "", parts.size ? `waiting ${[...parts].join(" and ")}` : ""].filter(Boolean);
     return [said.join(", ") || this.status, busy || !said.length ? this.status : "waiting"];
   }
 
-  // The instances of a node of the document: `path` names the containers around it, the outermost first.
+  // The instances of a node. `path` are the containers around it, outermost first.
   of(id, path) {
     return this.byPath.get([...path, id].join("/")) ?? [];
   }
@@ -153,4 +153,4 @@ function pathOf(instance) {
 }
 
 const LOUDEST = ["failed", "running", "waiting", "queued", "cancelled", "completed", "skipped", "pending"];
-const loudest = (list) => LOUDEST.find((status) => list.some((told) => told.status === status)) ?? "pending";
+const loudest = (list) => LOUDEST.find((status) => list.some((state) => state.status === status)) ?? "pending";

@@ -1,6 +1,7 @@
 "use strict";
-// Layout: a document's nodes and edges become boxes and curves. Layers by the longest path, order by barycentres, edges that
-// pass layers go through places of their own there (Sugiyama, Tagawa, Toda 1981). A container holds the layout of its body.
+// Layout: turns a document's nodes and edges into boxes and curves. The layer of a node is its longest path; the order within a
+// layer is by barycentres; an edge that crosses a layer gets a cell of its own there (Sugiyama, Tagawa, Toda 1981). A container
+// contains the layout of its body.
 
 const BOX = { width: 168, height: 46, layerGap: 56, gap: 18, pad: 14, head: 30 };
 
@@ -33,13 +34,13 @@ function layersOf(ids, edges) {
   return layer;
 }
 
-// Nodes that are only tools of others: those run them, and they have no place in the graph.
+// Nodes that are only tools of other nodes. They are not drawn.
 function toolsOf(part) {
   const lists = Object.values(part.nodes || {}).map((node) => node.with?.tools).filter(Array.isArray);
   return new Set(lists.flat().map((tool) => tool?.node).filter(Boolean));
 }
 
-// Answers {width, height, boxes: [{id, path, node, x, y, width, height, container}], curves: [{edge, path, points}]}.
+// Returns {width, height, boxes: [{id, path, node, x, y, width, height, container}], curves: [{edge, path, points}]}.
 function layout(part, across, path = []) {
   const cells = new Map(), rows = [], edges = readEdges(part), tools = toolsOf(part);
   const ids = Object.keys(part.nodes || {}).filter((id) => !tools.has(id));
@@ -106,7 +107,7 @@ function arrange(rows) {
       for (const cell of row) cell.cross += shift;
     }
   }
-  for (let round = 0; round < 4; round++)  // closer to the neighbours, never over each other
+  for (let round = 0; round < 4; round++)  // closer to the neighbours, without overlaps
     for (const row of round % 2 ? [...rows].reverse() : rows) settle(row, (cell) => [...cell.above, ...cell.below], mean);
 }
 

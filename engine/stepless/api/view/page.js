@@ -1,4 +1,4 @@
-// The page: asks for the run and its document, draws them, and follows the feed. Texts go in as text, never as markup.
+// The page: requests the run and its document, draws them, and follows the feed. Texts are inserted as text, never as markup.
 
 const $ = (id) => document.getElementById(id);
 const RUN = decodeURIComponent(location.pathname.match(/\/runs\/([^/]+)\/view\/?$/)[1]);
@@ -30,7 +30,7 @@ function lasting(ms) {
   return `${Math.floor(ms / size)} ${unit}${rest ? ` ${rest} ${next[1]}` : ""}`;
 }
 
-// -- asking ----------------------------------------------------------------------------------------------------------
+// -- requests --------------------------------------------------------------------------------------------------------
 
 async function ask(url, options = {}) {
   for (;;) {
@@ -100,7 +100,7 @@ function show() {
 }
 
 function showFeed(state) {
-  const said = { live: "Live", broken: "Connection lost, trying again…", opening: "Connecting…", ended: "Ended: nothing more will come" };
+  const said = { live: "Live", broken: "Connection lost, trying again…", opening: "Connecting…", ended: "Ended" };
   $("feed").textContent = said[state];
   $("feed").className = `quiet feed ${state}`;
 }
@@ -109,7 +109,7 @@ function showFeed(state) {
 
 const narrow = matchMedia("(max-width: 48rem)");
 
-// From left to right where that fits, else from top to bottom; smaller if it must be, and scrolled beyond that.
+// Left to right if that fits, else top to bottom. Scaled down to a limit, then scrolled.
 function planned() {
   const room = Math.max(200, $("graph").clientWidth - 8);
   const plans = [true, false].map((across) => ({ across, plan: layout(run.document, across) }));
@@ -133,7 +133,7 @@ function draw() {
   }
   for (const { edge, points } of plan.curves) {
     if (edge.handle === "source") continue;
-    const [[x0, y0], [x1, y1]] = points, t = 0.55, s = t * t * (3 - 2 * t);  // on the curve, past where exits part
+    const [[x0, y0], [x1, y1]] = points, t = 0.55, s = t * t * (3 - 2 * t);  // a point on the curve, after the exits separate
     const x = across ? x0 + (x1 - x0) * t : x0 + (x1 - x0) * s, y = across ? y0 + (y1 - y0) * s : y0 + (y1 - y0) * t;
     svg.append(el("svg:text", { class: "exit", x, y: y + 4, "text-anchor": "middle" }, edge.handle));
   }
@@ -159,10 +159,10 @@ function drawBox(box) {
 function paint() {
   const counts = {};
   for (const box of drawn.boxes) {
-    const told = story.of(box.id, box.path), status = loudest(told);
+    const progress = story.of(box.id, box.path), status = loudest(progress);
     counts[status] = (counts[status] ?? 0) + 1;
-    const attempts = Math.max(0, ...told.map((one) => one.attempts));
-    const more = [told.length > 1 ? `× ${told.length}` : "", attempts > 1 ? `attempt ${attempts}` : ""].filter(Boolean).join(", ");
+    const attempts = Math.max(0, ...progress.map((one) => one.attempts));
+    const more = [progress.length > 1 ? `× ${progress.length}` : "", attempts > 1 ? `attempt ${attempts}` : ""].filter(Boolean).join(", ");
     box.group.setAttribute("class", `node s-${status}${chosen && pathOf(chosen.instance ?? "") === [...box.path, box.id].join("/") ? " chosen" : ""}`);
     box.mark.textContent = MARKS[status];
     box.state.textContent = `${words(status)}${more ? ` ${more}` : ` · ${box.node.type}`}`;
@@ -178,7 +178,7 @@ function paint() {
     line.setAttribute("marker-end", taken ? "url(#taken-arrow)" : "url(#arrow)");
   }
   const order = ["running", "waiting", "completed", "failed", "skipped", "cancelled", "queued", "pending"];
-  $("summary").textContent = order.filter((status) => counts[status]).map((status) => `${counts[status]} ${status}`).join(" · ") + " — arrow keys walk, Enter chooses";
+  $("summary").textContent = order.filter((status) => counts[status]).map((status) => `${counts[status]} ${status}`).join(" · ") + " — use the arrow keys and Enter to select a node";
 }
 
 function walk(event) {
@@ -203,8 +203,8 @@ function walk(event) {
 // -- details ---------------------------------------------------------------------------------------------------------
 
 function choose(box) {
-  const told = story.of(box.id, box.path);
-  chosen = told.at(-1) ?? { instance: [box.id, ...[...box.path].reverse()].join("@"), node: box.id, status: "pending", none: true };
+  const progress = story.of(box.id, box.path);
+  chosen = progress.at(-1) ?? { instance: [box.id, ...[...box.path].reverse()].join("@"), node: box.id, status: "pending", none: true };
   chosen = { ...chosen, label: box.node.label ?? box.id, box };
   if (narrow.matches) $("details-title").scrollIntoView({ block: "start" });
   soon();
@@ -239,7 +239,7 @@ function showDetail() {
     const facts = [["Run", RUN], ["Workflow", `${run.workflow}, version ${run.version ?? "?"}`], ["Status", story.summary()[0]],
       ["Started", story.startedMs === null ? "not yet" : new Date(story.startedMs).toLocaleString()], ["Steps", String(run.steps)],
       ["Keywords", run.keywords.join(", ")]].filter(([, said]) => said);
-    parts.push(el("p", { class: "quiet" }, "Choose a node to see what went in and came out."),
+    parts.push(el("p", { class: "quiet" }, "Select a node to see its inputs and outputs."),
       el("dl", {}, ...facts.flatMap(([name, said]) => [el("dt", {}, name), el("dd", {}, said)])));
     if (story.error ?? run.error) parts.push(...value("Error", story.error ?? run.error));
     if (run.exception) parts.push(...value("Traceback", run.exception.traceback));
@@ -247,46 +247,46 @@ function showDetail() {
     if (ENDED.includes(run.status)) parts.push(...value("Outputs", run.outputs));
     if (Object.keys(run.variables).length) parts.push(...value("Variables", run.variables));
   } else {
-    const told = story.instances.get(chosen.instance) ?? chosen, record = records.get(chosen.instance), all = story.of(chosen.box.id, chosen.box.path);
+    const progress = story.instances.get(chosen.instance) ?? chosen, record = records.get(chosen.instance), all = story.of(chosen.box.id, chosen.box.path);
     title = chosen.label;
     if (all.length > 1) {
       const pick = el("select", { onchange: (event) => { chosen = { ...story.instances.get(event.target.value), label: chosen.label, box: chosen.box }; soon(); refresh(); } },
         ...all.map((one) => el("option", { value: one.instance, selected: one.instance === chosen.instance }, `${one.instance} (${words(one.status)})`)));
       parts.push(el("label", {}, `${all.length} instances `, pick));
     }
-    const first = told.spans?.[0]?.start, facts = [["Node", chosen.instance], ["Kind", chosen.box.node.type], ["State", marked(told.status)],
-      ["Attempts", told.attempts ? String(told.attempts) : ""], ["Exit", told.exit ?? ""], ["Reason", told.reason ?? ""],
-      ["Took", first && told.endedMs ? lasting(told.endedMs - first) : ""],
+    const first = progress.spans?.[0]?.start, facts = [["Node", chosen.instance], ["Kind", chosen.box.node.type], ["State", marked(progress.status)],
+      ["Attempts", progress.attempts ? String(progress.attempts) : ""], ["Exit", progress.exit ?? ""], ["Reason", progress.reason ?? ""],
+      ["Took", first && progress.endedMs ? lasting(progress.endedMs - first) : ""],
       ["Tokens", Object.entries(record?.usage ?? {}).map(([name, count]) => `${name} ${count}`).join(", ")]].filter(([, said]) => said);
     parts.push(el("dl", {}, ...facts.flatMap(([name, said]) => [el("dt", {}, name), el("dd", {}, said)])));
-    if (told.failures?.length) {
-      const list = told.failures.map((one) => `attempt ${one.error?.attempt ?? one.attempt ?? "?"}: ${one.error?.code ?? one.cause ?? one.code}: ${one.error?.message ?? one.message ?? ""}`);
-      parts.push(...value(told.status === "failed" ? "Error" : "Failed attempts", list.join("\n")));
-      for (const one of told.failures.filter((one) => one.exception))
-        parts.push(...value(told.failures.length > 1 ? `Traceback of attempt ${one.error?.attempt ?? one.attempt}` : "Traceback", one.exception.traceback));
+    if (progress.failures?.length) {
+      const list = progress.failures.map((one) => `attempt ${one.error?.attempt ?? one.attempt ?? "?"}: ${one.error?.code ?? one.cause ?? one.code}: ${one.error?.message ?? one.message ?? ""}`);
+      parts.push(...value(progress.status === "failed" ? "Error" : "Failed attempts", list.join("\n")));
+      for (const one of progress.failures.filter((one) => one.exception))
+        parts.push(...value(progress.failures.length > 1 ? `Traceback of attempt ${one.error?.attempt ?? one.attempt}` : "Traceback", one.exception.traceback));
     }
-    if (told.wait) parts.push(...value("Waits", { for: (WAITS[told.wait.reason] ?? "an instant").replace("for ", ""), ...(told.wait.details ?? {}),
-      ...(told.wait.resume_at ? { until: new Date(told.wait.resume_at).toLocaleString() } : {}) }));
+    if (progress.wait) parts.push(...value("Waits", { for: (WAITS[progress.wait.reason] ?? "an instant").replace("for ", ""), ...(progress.wait.details ?? {}),
+      ...(progress.wait.resume_at ? { until: new Date(progress.wait.resume_at).toLocaleString() } : {}) }));
     if (record) parts.push(...value("Inputs", record.inputs));
     for (const call of record?.calls ?? []) {
       const cut = Object.fromEntries(Object.entries(call.previews).map(([name, text]) => [name, `${text}…`]));
       parts.push(...value(`Called with${record.calls.length > 1 ? `, attempt ${call.attempt}` : ""}`, { ...call.params, ...cut }));
     }
     if (record && record.output !== null) parts.push(...value("Output", record.output));
-    if (told.streamed) parts.push(...value("Streamed text", told.streamed));
-    if (told.log?.length) parts.push(...value("Log", told.log.map(([at, text]) => `${clock(at)} ${text}`).join("\n")));
+    if (progress.streamed) parts.push(...value("Streamed text", progress.streamed));
+    if (progress.log?.length) parts.push(...value("Log", progress.log.map(([at, text]) => `${clock(at)} ${text}`).join("\n")));
     const buttons = [el("button", { type: "button", onclick: () => { chosen = null; soon(); } }, "Show the run")];
-    if (!chosen.box.path.length && !told.none) buttons.push(el("button", { type: "button", onclick: () => openRerun(chosen.box.id) }, "Rerun from here…"));
+    if (!chosen.box.path.length && !progress.none) buttons.push(el("button", { type: "button", onclick: () => openRerun(chosen.box.id) }, "Rerun from here…"));
     parts.push(el("h3", {}, ""), el("div", { class: "buttons" }, ...buttons));
   }
   const text = title + parts.map((part) => part.textContent).join("\0");
-  if (text === shown) return;  // what did not change keeps focus, selection and place
+  if (text === shown) return;  // an unchanged view keeps focus, selection and scroll position
   shown = text;
   $("details-title").textContent = title;
   $("detail").replaceChildren(...parts);
 }
 
-// -- waterfall: time in which nothing runs is folded away ----------------------------------------------------------------
+// -- waterfall: idle time is folded --------------------------------------------------------------------------------------
 
 function folded(spans, start, end) {
   const busy = spans.filter((span) => span.status !== "waiting").map((span) => [span.start, span.end]).concat([[start, start], [end, end]]);
@@ -305,12 +305,12 @@ function folded(spans, start, end) {
 }
 
 function showWaterfall() {
-  const lanes = [...story.instances.values()].filter((told) => told.spans.length), shownLanes = lanes.slice(0, MOST_LANES);
-  const inside = new Set([...story.instances.values()].flatMap((told) => told.instance.split("@").slice(1).map((part) => part.replace(/\[.*$/, ""))));
-  if (!lanes.length) return $("waterfall").replaceChildren(el("p", { class: "quiet" }, "Nothing has begun yet."));
+  const lanes = [...story.instances.values()].filter((progress) => progress.spans.length), shownLanes = lanes.slice(0, MOST_LANES);
+  const inside = new Set([...story.instances.values()].flatMap((progress) => progress.instance.split("@").slice(1).map((part) => part.replace(/\[.*$/, ""))));
+  if (!lanes.length) return $("waterfall").replaceChildren(el("p", { class: "quiet" }, "No node has started yet."));
   const start = story.startedMs ?? lanes[0].spans[0].start, end = story.endedMs ?? Math.max(Date.now(), start + 1);
   const closed = (span) => ({ ...span, end: span.end ?? end });
-  const folds = folded(lanes.filter((told) => !inside.has(told.node)).flatMap((told) => told.spans.map(closed)), start, end);
+  const folds = folded(lanes.filter((progress) => !inside.has(progress.node)).flatMap((progress) => progress.spans.map(closed)), start, end);
   const percent = (ms) => (100 * folds.at(ms)) / folds.total;
   const placed = (made, from, to) => { made.style.left = `${percent(from)}%`; made.style.width = `${percent(to) - percent(from)}%`; return made; };
   $("idle").textContent = folds.gaps.length ? `Idle time is folded, ${lasting(folds.gaps.reduce((sum, [from, to]) => sum + to - from, 0))} in all (⋯). Hatched: waiting.` : "";
@@ -318,13 +318,13 @@ function showWaterfall() {
   const axis = el("div", { class: "lane axis" }, el("span", { class: "name" }, "Node"),
     el("span", { class: "track" }, ...folds.gaps.map(([from, to]) => placed(el("span", { class: "gap", title: `${lasting(to - from)} idle` }, "⋯"), from, to))),
     el("span", { class: "num" }, "Working"));
-  const rows = shownLanes.map((told) => {
-    const spans = told.spans.map(closed), worked = spans.filter((span) => span.status !== "waiting").reduce((sum, span) => sum + span.end - span.start, 0);
-    const said = `${told.instance}: ${words(told.status)}, ${lasting(worked)} of work${told.attempts > 1 ? `, ${told.attempts} attempts` : ""}`;
-    const track = el("span", { class: "track" }, ...gaps(), ...spans.map((span) => placed(el("span", { class: `bar ${inside.has(told.node) && span.status !== "waiting" ? "around" : ""} ${span.status}`,
+  const rows = shownLanes.map((progress) => {
+    const spans = progress.spans.map(closed), worked = spans.filter((span) => span.status !== "waiting").reduce((sum, span) => sum + span.end - span.start, 0);
+    const said = `${progress.instance}: ${words(progress.status)}, ${lasting(worked)} of work${progress.attempts > 1 ? `, ${progress.attempts} attempts` : ""}`;
+    const track = el("span", { class: "track" }, ...gaps(), ...spans.map((span) => placed(el("span", { class: `bar ${inside.has(progress.node) && span.status !== "waiting" ? "around" : ""} ${span.status}`,
       title: `${span.attempt ? `attempt ${span.attempt}, ` : ""}${words(span.status)}: ${lasting(span.end - span.start)}` }), span.start, span.end)));
-    return el("div", { class: "lane", role: "img", "aria-label": said, "data-instance": told.instance },
-      el("span", { class: "name", title: told.instance }, `${MARKS[told.status]} ${told.instance}`), track, el("span", { class: "num" }, lasting(worked)));
+    return el("div", { class: "lane", role: "img", "aria-label": said, "data-instance": progress.instance },
+      el("span", { class: "name", title: progress.instance }, `${MARKS[progress.status]} ${progress.instance}`), track, el("span", { class: "num" }, lasting(worked)));
   });
   const rest = lanes.length - shownLanes.length;
   $("waterfall").replaceChildren(axis, ...rows, ...(rest > 0 ? [el("p", { class: "quiet" }, `${rest} more are not drawn.`)] : []));
@@ -363,7 +363,7 @@ function showQuestions() {
     const buttons = link && plain ? pause.exits.map((exit) => el("button", { type: "button", onclick: decide(exit) }, EXITS[exit] ?? exit)) : [];
     if (link) buttons.push(el("a", { class: "button", href: link, target: "_blank", rel: "noopener noreferrer" }, plain ? "Open the form" : "Answer…"));
     return el("li", {}, el("p", {}, pause.details.message ?? `${pause.node} waits`), el("p", { class: "quiet" }, [pause.pause,
-      pause.deadline ? `until ${new Date(pause.deadline).toLocaleString()}` : "", link ? "" : "your key may not answer"].filter(Boolean).join(" · ")),
+      pause.deadline ? `until ${new Date(pause.deadline).toLocaleString()}` : "", link ? "" : "your API key may not answer"].filter(Boolean).join(" · ")),
       el("div", { class: "buttons" }, ...buttons));
   }));
 }
@@ -425,10 +425,10 @@ async function begin() {
   show();
   setInterval(() => { if (!ENDED.includes(story.status)) soon(); }, 1000);
   const feed = new Feed(`${URL_OF_RUN}/events`, ask, (event) => {
-    const told = story.add(event);
+    const progress = story.add(event);
     showEvent(event);
     soon();
-    if (!told || told.instance === chosen?.instance || event.type === "node.waiting" || event.type === "node.resumed") refresh();
+    if (!progress || progress.instance === chosen?.instance || event.type === "node.waiting" || event.type === "node.resumed") refresh();
   }, showFeed);
   await feed.run();
 }

@@ -1,1 +1,1 @@
-"""The command line itself: the table of commands, how arguments are read, help, completion and the manual."""
+"""The command line: the table of commands, argument parsing, help, completion and the manual."""

@@ -1,4 +1,4 @@
-"""`completion`: what completes `stepless` in a shell, made from its own parser."""
+"""`completion`: the completion script for a shell, generated from the argument parser."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _PATHS = {"file": shtab.FILE, "directory": shtab.DIRECTORY}
 
 
 def completion(arguments: argparse.Namespace) -> int:
-    from stepless.cli.command.main import parser  # which knows this module by name
+    from stepless.cli.command.main import parser  # imported here: main imports this module
 
     whole = parser()
     for action in _actions(whole):

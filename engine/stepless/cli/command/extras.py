@@ -1,4 +1,4 @@
-"""What a command needs that is not always installed: told as any other mistake, with the command that mends it."""
+"""Optional packages that a command needs: a missing one is reported like any user error, with the command that installs it."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Final
 from stepless.errors import ConfigError
 from stepless.runtime.origin import command
 
-EXTRAS: Final[Mapping[str, str]] = {  # top-level module → the extra of pyproject.toml that brings it
+EXTRAS: Final[Mapping[str, str]] = {  # top-level module → the extra of pyproject.toml that installs it
     "aws_lambda_powertools": "aws",
     "boto3": "aws",
     "botocore": "aws",
@@ -23,7 +23,7 @@ EXTRAS: Final[Mapping[str, str]] = {  # top-level module → the extra of pyproj
 
 
 def missing_extra(error: ModuleNotFoundError) -> ConfigError | None:
-    """What to install; None for a module that no extra brings."""
+    """The error that names what to install; None for a module that no extra installs."""
     module = (error.name or "").partition(".")[0]
     extra = EXTRAS.get(module)
     if extra is None:

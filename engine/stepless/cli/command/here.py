@@ -1,4 +1,4 @@
-"""The verbs that work on files of this machine: write, check, draw and run workflows."""
+"""The verbs that work on local files: write, check, draw and run workflows."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from stepless.cli.command.verb import Verb, add_engine, add_json, add_modules, a
 
 
 def _dev(command: argparse.ArgumentParser) -> None:
-    folder = command.add_argument("folder", nargs="?", default=".", metavar="FOLDER", help="of the workflows (default: here)")
+    folder = command.add_argument("folder", nargs="?", default=".", metavar="FOLDER", help="folder of workflows (default: .)")
     of_paths(folder, "directory")
-    kept = "where runs are kept (default: %(default)s)"
+    kept = "file that stores the runs (default: %(default)s)"
     of_paths(command.add_argument("--db", default=".stepless/dev.db", metavar="FILE", help=kept))
     command.add_argument("--host", default="127.0.0.1", help="address to listen on (default: %(default)s)")
     command.add_argument("--port", type=port, default=8400, help="port to listen on, 0 for a free one (default: %(default)s)")
-    of_paths(command.add_argument("--port-file", metavar="FILE", help="write the URL there once it listens"))
-    command.add_argument("--open", action="store_true", help="open the browser")
+    of_paths(command.add_argument("--port-file", metavar="FILE", help="write the URL to this file once the server listens"))
+    command.add_argument("--open", action="store_true", help="open the API page in a browser")
     add_target(command)
     add_engine(command)
 
@@ -25,11 +25,11 @@ def _run(command: argparse.ArgumentParser) -> None:
     command.add_argument("-i", "--inputs", metavar="JSON", help="inputs: JSON, @file, or - for standard input (default: {})")
     command.add_argument("--entry", action="append", metavar="NODE", help="start at this node only; may be repeated")
     command.add_argument("--approve", choices=("yes", "no"), help="answer every question with yes (or no) instead of asking")
-    of_paths(command.add_argument("--db", metavar="FILE", help="keep the run in this file (default: in memory)"))
-    command.add_argument("--continue", dest="run_id", metavar="RUN", help="go on with a run of --db")
+    of_paths(command.add_argument("--db", metavar="FILE", help="store the run in this file (default: in memory)"))
+    command.add_argument("--continue", dest="run_id", metavar="RUN", help="continue a run of --db")
     add_json(command)
     add_engine(command)
-    command.set_defaults(wished="completed")
+    command.set_defaults(expected="completed")
 
 
 def _validate(command: argparse.ArgumentParser) -> None:
@@ -50,14 +50,14 @@ def _graph(command: argparse.ArgumentParser) -> None:
 
 
 def _import(command: argparse.ArgumentParser) -> None:
-    command.add_argument("tool", choices=("sim",), metavar="TOOL", help="whose export it is: sim")
+    command.add_argument("tool", choices=("sim",), metavar="TOOL", help="the tool that wrote the export: sim")
     of_paths(command.add_argument("file", metavar="FILE", help="the export"))
-    of_paths(command.add_argument("-o", "--out", metavar="FILE", help="write the workflow there (default: standard output)"))
+    of_paths(command.add_argument("-o", "--out", metavar="FILE", help="write the workflow to a file (default: standard output)"))
     add_json(command, "print the document and the findings as JSON")
 
 
 def _init(command: argparse.ArgumentParser) -> None:
-    folder = command.add_argument("folder", nargs="?", default=".", metavar="FOLDER", help="to make it in (default: here)")
+    folder = command.add_argument("folder", nargs="?", default=".", metavar="FOLDER", help="folder of the project (default: .)")
     of_paths(folder, "directory")
     add_json(command)
 
@@ -67,11 +67,11 @@ def _version(command: argparse.ArgumentParser) -> None:
 
 
 def _help(command: argparse.ArgumentParser) -> None:
-    command.add_argument("of", nargs="*", metavar="COMMAND", help="of which (default: of all)")
+    command.add_argument("of", nargs="*", metavar="COMMAND", help="the command to explain (default: all)")
 
 
 def _completion(command: argparse.ArgumentParser) -> None:
-    command.add_argument("shell", choices=("bash", "zsh", "fish"), help="the shell to complete in")
+    command.add_argument("shell", choices=("bash", "zsh", "fish"), help="the shell")
 
 
 DEV = Verb(
@@ -81,18 +81,18 @@ DEV = Verb(
   stepless dev workflows/ --modules shop.payments,shop.mail
 
 Python files beside the workflows that import stepless are loaded too.
-What is saved is published, or loaded again.
-STEPLESS_API_KEY sets the API key; without it one is made and kept with the runs.
+Saving a workflow publishes it; saving a Python file reloads it.
+STEPLESS_API_KEY sets the API key; without it, one is generated and stored with the runs.
 """, _dev,
 )  # fmt: skip
 
 VERBS_HERE = (
-    Verb("init", "stepless.cli.verbs.init:init", "make a project: a workflow, its functions, a test, and what deploys it", """\
+    Verb("init", "stepless.cli.verbs.init:init", "create a project: a workflow, its functions, a test, deployment files", """\
   stepless init
   stepless init refunds && cd refunds && python -m pytest
 """, _init),
     DEV,
-    Verb("run", "stepless.cli.verbs.run:run", "run one workflow here and watch it", """\
+    Verb("run", "stepless.cli.verbs.run:run", "run one workflow on this machine and watch it", """\
   stepless run hello.yaml -i '{"name": "Ada"}'
   stepless run refund.yaml -i @order.json --approve
   stepless run refund.yaml --db runs.db
@@ -100,11 +100,11 @@ VERBS_HERE = (
   stepless run hello.yaml --json | jq .outputs
 
 Python files beside the workflow that import stepless are loaded too.
-""", _run, exits="0 it completed, 1 it did not, 2 bad input, 130 interrupted"),
+""", _run, exits="0 the run completed, 1 it did not, 2 bad input, 130 interrupted"),
     Verb("validate", "stepless.cli.verbs.check:validate", "check workflows and show every finding", """\
   stepless validate refund.yaml
   stepless validate workflows/
-""", _validate, exits="0 no error, 2 some error"),
+""", _validate, exits="0 no errors, 2 errors found"),
     Verb("schema", "stepless.cli.verbs.check:schema", "print the JSON Schema of a workflow, for editors", """\
   stepless schema > workflow.schema.json
 
@@ -116,22 +116,22 @@ then, as the first line of a workflow:
   stepless graph refund.yaml --format svg > refund.svg
   stepless graph refund.yaml --format dot | dot -Tpdf > refund.pdf
 """, _graph),
-    Verb("import", "stepless.cli.verbs.import_sim:import_", "turn the export of another tool into a workflow", """\
+    Verb("import", "stepless.cli.verbs.import_sim:import_", "convert the export of another tool into a workflow", """\
   stepless import sim export.json > workflow.yaml
   stepless import sim export.json -o workflow.yaml
 
-What is not carried over is told on standard error.
-""", _import, exits="0 it is a workflow now, 2 it is no export"),
-    Verb("completion", "stepless.cli.command.completion:completion", "print what completes this command in a shell", """\
+Anything that cannot be converted is listed on standard error.
+""", _import, exits="0 converted, 2 the file is not an export"),
+    Verb("completion", "stepless.cli.command.completion:completion", "print a shell completion script", """\
   stepless completion bash > ~/.local/share/bash-completion/completions/stepless
   stepless completion zsh > ~/.zfunc/_stepless     # with fpath+=~/.zfunc before compinit
   stepless completion fish > ~/.config/fish/completions/stepless.fish
 """, _completion),
-    Verb("version", "stepless.cli.verbs.version:version", "print the version of Stepless and of Python", """\
+    Verb("version", "stepless.cli.verbs.version:version", "print the versions of Stepless and Python", """\
   stepless version
   stepless version --json
 """, _version),
-    Verb("help", "stepless.cli.command.main:explain", "print what the commands are, or how one is used", """\
+    Verb("help", "stepless.cli.command.main:explain", "list the commands, or explain one", """\
   stepless help
   stepless help runs list
 """, _help),

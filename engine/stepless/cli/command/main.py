@@ -1,4 +1,4 @@
-"""Arguments in, an exit code out: 0 done, 1 the run did not complete, 2 bad input."""
+"""Parses the arguments, runs one command and returns its exit code: 0 done, 1 the run did not complete, 2 bad input."""
 
 from __future__ import annotations
 
@@ -16,23 +16,23 @@ from stepless.cli.command.extras import missing_extra
 from stepless.cli.command.here import VERBS_HERE
 from stepless.cli.command.there import VERBS_THERE
 from stepless.cli.command.verb import Verb
-from stepless.cli.terminal.complaints import error_document, tell
+from stepless.cli.terminal.complaints import error_document, print_error
 from stepless.compile.suggest import did_you_mean, listed
 from stepless.errors import InvalidRequest, SteplessError
 
 DONE, FAILED, BAD_INPUT, INTERRUPTED = 0, 1, 2, 130
 VERBS: tuple[Verb, ...] = VERBS_HERE + VERBS_THERE
 GROUPS = {
-    "workflows": "the workflows that are published",
-    "runs": "look at runs and change them",
-    "keys": "API keys and signing keys",
+    "workflows": "list and show published workflows",
+    "runs": "inspect runs and change them",
+    "keys": "manage API keys and signing keys",
 }
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Runs one command and answers its exit code. A user's mistake is told on standard error: the place, one sentence, the
-    mend; as JSON with --json."""
-    words = _asked(_joined(sys.argv[1:] if argv is None else argv))
+    """Runs one command and returns its exit code. A user error goes to standard error: the place, one sentence and the fix; as
+    JSON with --json."""
+    words = _with_help(_joined(sys.argv[1:] if argv is None else argv))
     try:
         arguments = parser().parse_args(words)
         code = _command(arguments.verb)(arguments)
@@ -41,12 +41,12 @@ def main(argv: Sequence[str] | None = None) -> int:
     except SystemExit as stopped:  # after --help
         return int(stopped.code or 0)
     except SteplessError as error:
-        _tell(error, "--json" in words)
+        _print_error(error, "--json" in words)
         return BAD_INPUT
     except ModuleNotFoundError as error:
         if (missing := missing_extra(error)) is None:
             raise
-        _tell(missing, "--json" in words)
+        _print_error(missing, "--json" in words)
         return BAD_INPUT
     except BrokenPipeError:  # `stepless schema | head`
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
@@ -61,16 +61,17 @@ def _command(verb: Verb) -> Callable[[argparse.Namespace], int]:
     return command
 
 
-def _tell(error: SteplessError, as_json: bool) -> None:
+def _print_error(error: SteplessError, as_json: bool) -> None:
     file, text = getattr(error, "file", ""), getattr(error, "text", "")
     if as_json:
         sys.stderr.write(json.dumps({"error": error_document(error, text)}) + "\n")
     else:
-        tell(error, file, text)
+        print_error(error, file, text)
 
 
 def _joined(argv: Sequence[str]) -> list[str]:
-    """`--approve yes` and a lone `--approve` as one word: it must not swallow the file after it."""
+    """Joins `--approve yes` into one word, and gives a lone `--approve` the value yes: argparse must not take the file after it
+    as its value."""
     words: list[str] = []
     for word in argv:
         if words and words[-1] == "--approve" and word in ("yes", "no"):
@@ -80,15 +81,15 @@ def _joined(argv: Sequence[str]) -> list[str]:
     return ["--approve=yes" if word == "--approve" else word for word in words]
 
 
-def _asked(words: list[str]) -> list[str]:
-    """Nothing at all, and a group alone, ask what there is; `--version` asks what `version` does."""
+def _with_help(words: list[str]) -> list[str]:
+    """Adds `--help` to an empty command line and to a group without a verb; turns `--version` into `version`."""
     if words[:1] == ["--version"]:
         return ["version", *words[1:]]
     return [*words, "--help"] if not words or (len(words) == 1 and words[0] in GROUPS) else words
 
 
 def explain(arguments: argparse.Namespace) -> int:
-    """`help VERB`, as `VERB --help`."""
+    """Runs `help VERB` as `VERB --help`."""
     parser().parse_args([*arguments.of, "--help"])
     return DONE
 
@@ -103,10 +104,10 @@ class _Parser(argparse.ArgumentParser):
         known = [str(choice) for choice in action.choices]
         near = did_you_mean(str(value), known)
         if isinstance(action, argparse._SubParsersAction):
-            mend = f"{near or f'There are {listed(known, len(known))}.'} See `{self.prog} --help`"
+            mend = f"{near or f'The commands are {listed(known, len(known))}.'} See `{self.prog} --help`"
             raise InvalidRequest(f"there is no command `{self.prog} {value}`", code="usage", mend=mend)
         name = action.option_strings[-1] if action.option_strings else str(action.metavar or action.dest)
-        message = f"{name} is one of {listed(known, len(known))}, not `{value}`"
+        message = f"{name} must be one of {listed(known, len(known))}, not `{value}`"
         raise InvalidRequest(message, code="usage", mend=near or f"see `{self.prog} --help`")
 
     def error(self, message: str) -> NoReturn:
@@ -114,7 +115,7 @@ class _Parser(argparse.ArgumentParser):
 
 
 def parser() -> argparse.ArgumentParser:
-    """Every verb with its arguments; the verb chosen is `verb` of what it parses."""
+    """The parser of every verb and its arguments. The parsed arguments hold the chosen verb as `verb`."""
     top = _Parser(
         prog="stepless", description="Durable workflows: write a graph, run it anywhere.", epilog=_TOP,
         formatter_class=argparse.RawDescriptionHelpFormatter,
@@ -146,7 +147,7 @@ def _group(commands: argparse._SubParsersAction[_Parser], name: str) -> argparse
 
 
 def _wrapped(summary: str) -> str:
-    """As a sentence. Examples must not be wrapped, so argparse leaves all texts to us."""
+    """The summary as a wrapped sentence. Examples must not be wrapped, so argparse does not wrap any text."""
     return textwrap.fill(f"{summary[:1].upper()}{summary[1:]}.", shutil.get_terminal_size((80, 24)).columns - 2)
 
 

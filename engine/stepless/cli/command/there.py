@@ -1,4 +1,4 @@
-"""The verbs that speak to runs, wherever they are: in a file of this machine or behind a URL."""
+"""The verbs that work on stored runs, in a local file or behind a URL."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from stepless.cli.command.verb import (
 from stepless.core.history.waits import WORDS
 
 ROLES = ("read", "run", "approve", "admin")
-LISTED = 20  # when nobody says how many
+LISTED = 20  # the default of --limit
 
 
 def _publish(command: argparse.ArgumentParser) -> None:
@@ -31,25 +31,25 @@ def _start(command: argparse.ArgumentParser) -> None:
     command.add_argument("workflow", metavar="WORKFLOW", help="the workflow's id")
     _add_inputs(command, "inputs: JSON, @file, or - for standard input (default: {})")
     command.add_argument("--entry", action="append", metavar="NODE", help="start at this entry only; may be repeated")
-    _add_keyword(command, "a word to find it again by; may be repeated")
-    command.add_argument("--idempotency-key", metavar="KEY", help="starting again with it answers the first run")
-    told = "`inputs`: starting again with the same inputs answers the first run"
-    command.add_argument("--idempotent", choices=("inputs",), help=told)
+    _add_keyword(command, "a word to search the run by; may be repeated")
+    command.add_argument("--idempotency-key", metavar="KEY", help="a second start with this key returns the first run")
+    text = "`inputs`: a second start with the same inputs returns the first run"
+    command.add_argument("--idempotent", choices=("inputs",), help=text)
     add_waiting(command)
     add_where(command)
 
 
-def _add_keyword(command: argparse.ArgumentParser, told: str) -> None:
+def _add_keyword(command: argparse.ArgumentParser, text: str) -> None:
     """`--tag` is its former name."""
-    command.add_argument("--keyword", "--tag", action="append", default=[], metavar="WORD", help=told)
+    command.add_argument("--keyword", "--tag", action="append", default=[], metavar="WORD", help=text)
 
 
-def _add_inputs(command: argparse.ArgumentParser, told: str) -> None:
-    command.add_argument("-i", "--inputs", metavar="JSON", help=told)
+def _add_inputs(command: argparse.ArgumentParser, text: str) -> None:
+    command.add_argument("-i", "--inputs", metavar="JSON", help=text)
 
 
 def _add_limit(command: argparse.ArgumentParser) -> None:
-    command.add_argument("--limit", type=positive, default=LISTED, metavar="N", help="at most so many (default: %(default)s)")
+    command.add_argument("--limit", type=positive, default=LISTED, metavar="N", help="at most this many (default: %(default)s)")
 
 
 def _workflows_list(command: argparse.ArgumentParser) -> None:
@@ -64,12 +64,12 @@ def _workflows_show(command: argparse.ArgumentParser) -> None:
 
 
 def _runs_list(command: argparse.ArgumentParser) -> None:
-    command.add_argument("--workflow", metavar="ID", help="of this workflow only")
+    command.add_argument("--workflow", metavar="ID", help="only runs of this workflow")
     command.add_argument("--status", choices=statuses(), metavar="STATUS", help=", ".join(statuses()))
     words = ", ".join(WORDS)
-    command.add_argument("--waiting", choices=WORDS, metavar="WHAT", help=f"that wait for this: {words}")
-    command.add_argument("--since", metavar="INSTANT", help="created then or later, like 2026-01-31T12:00:00Z")
-    _add_keyword(command, "started with this word; may be repeated")
+    command.add_argument("--waiting", choices=WORDS, metavar="WHAT", help=f"only runs that wait for this: {words}")
+    command.add_argument("--since", metavar="INSTANT", help="only runs created at or after this, like 2026-01-31T12:00:00Z")
+    _add_keyword(command, "only runs started with this word; may be repeated")
     _add_limit(command)
     add_where(command)
 
@@ -81,28 +81,28 @@ def _one_run(command: argparse.ArgumentParser) -> None:
 
 def _runs_show(command: argparse.ArgumentParser) -> None:
     add_run(command)
-    command.add_argument("--node", metavar="NODE", help="of this node: what it was called with, put out or failed of")
+    command.add_argument("--node", metavar="NODE", help="show this node: its parameters, output and error")
     add_where(command)
 
 
 def _runs_events(command: argparse.ArgumentParser) -> None:
     add_run(command)
     command.add_argument("--after", type=cursor, default=0, metavar="N", help="only events above this number")
-    command.add_argument("--follow", "-f", action="store_true", help="wait for more, to the end of the run")
+    command.add_argument("--follow", "-f", action="store_true", help="wait for new events until the run ends")
     add_where(command)
 
 
 def _runs_cancel(command: argparse.ArgumentParser) -> None:
     add_run(command)
-    command.add_argument("--reason", metavar="TEXT", help="is kept with the run")
+    command.add_argument("--reason", metavar="TEXT", help="stored with the run")
     add_waiting(command, "cancelled")
     add_where(command)
 
 
 def _runs_resume(command: argparse.ArgumentParser) -> None:
     add_run(command)
-    command.add_argument("pause", nargs="?", metavar="PAUSE", help="which question, when there are several")
-    command.add_argument("--exit", metavar="EXIT", help="which way it goes on: approved, rejected …")
+    command.add_argument("pause", nargs="?", metavar="PAUSE", help="the pause to answer, when there are several")
+    command.add_argument("--exit", metavar="EXIT", help="the exit to take: approved, rejected …")
     command.add_argument("--answer", metavar="JSON", help="the fields of the answer: JSON, @file or -")
     command.add_argument("--by", metavar="NAME", help="who answers (default: the user's name)")
     add_waiting(command)
@@ -111,7 +111,7 @@ def _runs_resume(command: argparse.ArgumentParser) -> None:
 
 def _runs_rerun(command: argparse.ArgumentParser) -> None:
     add_run(command)
-    command.add_argument("--from", dest="node", metavar="NODE", help="begin there, with what stood above it taken over")
+    command.add_argument("--from", dest="node", metavar="NODE", help="start at this node; reuse the outputs before it")
     _add_inputs(command, "other inputs: JSON, @file, or -")
     add_waiting(command)
     add_where(command)
@@ -125,21 +125,21 @@ def _runs_here(command: argparse.ArgumentParser) -> None:
 
 def _runs_hold(command: argparse.ArgumentParser) -> None:
     add_run(command)
-    command.add_argument("--reason", metavar="TEXT", help="is kept with the run")
+    command.add_argument("--reason", metavar="TEXT", help="stored with the run")
     add_where(command)
 
 
 def _keys_create(command: argparse.ArgumentParser) -> None:
-    command.add_argument("name", metavar="NAME", help="whose it is, for people")
-    told = f"what it may do; may be repeated: {', '.join(ROLES)}"
-    command.add_argument("--role", action="append", choices=ROLES, required=True, metavar="ROLE", help=told)
+    command.add_argument("name", metavar="NAME", help="a name that says who uses the key")
+    text = f"what the key may do; may be repeated: {', '.join(ROLES)}"
+    command.add_argument("--role", action="append", choices=ROLES, required=True, metavar="ROLE", help=text)
     add_where(command)
 
 
 def _keys_rotate(command: argparse.ArgumentParser) -> None:
     command.add_argument("id", nargs="?", metavar="KEY", help="the id of an API key, see `keys list`")
-    told = "the key that signs links, of the file; with -: read keys from standard input, print them with a new one in front"
-    command.add_argument("--signing", nargs="?", const="", choices=("-", ""), metavar="-", help=told)
+    text = "rotate the key that signs links, in the file; with -: read keys from standard input, print them after a new one"
+    command.add_argument("--signing", nargs="?", const="", choices=("-", ""), metavar="-", help=text)
     add_where(command)
 
 
@@ -152,13 +152,13 @@ VERBS_THERE = (
     Verb("publish", "stepless.cli.verbs.publish:publish", "publish workflows, each as a new version if it changed", """\
   stepless publish refund.yaml
   stepless publish workflows/ --url https://abc123.execute-api.eu-central-1.amazonaws.com
-""", _publish, exits="0 all are published, 2 some are not"),
+""", _publish, exits="0 all published, 2 some were refused"),
     Verb("start", "stepless.cli.verbs.acting:start", "start a run of a published workflow", """\
   stepless start refund -i '{"order_id": "A-1", "amount": 400}'
   stepless start refund -i @order.json --keyword customer:c-17 --wait
   stepless start refund --idempotency-key order-17
 """, _start),
-    Verb("workflows list", "stepless.cli.verbs.listing:workflows", "list the workflows that are published", """\
+    Verb("workflows list", "stepless.cli.verbs.listing:workflows", "list the published workflows", """\
   stepless workflows list
   stepless workflows list --json | jq -r .id
 """, _workflows_list),
@@ -176,7 +176,7 @@ VERBS_THERE = (
   stepless runs show run_1a2b3c --node pay
   stepless runs show run_1a2b3c --json | jq .outputs
 """, _runs_show),
-    Verb("runs events", "stepless.cli.verbs.runs:events", "print a run's events, from any point on", """\
+    Verb("runs events", "stepless.cli.verbs.runs:events", "print a run's events", """\
   stepless runs events run_1a2b3c
   stepless runs events run_1a2b3c --follow
   stepless runs events run_1a2b3c --after 40 --json
@@ -185,10 +185,10 @@ VERBS_THERE = (
   stepless runs tags run_1a2b3c
   stepless runs tags run_1a2b3c --json | jq 'select(.tag == "node_retried")'
 """, _one_run),
-    Verb("runs cost", "stepless.cli.verbs.runs:cost", "count what a run cost on AWS", """\
+    Verb("runs cost", "stepless.cli.verbs.runs:cost", "show what a run cost on AWS", """\
   stepless runs cost run_1a2b3c
 """, _one_run),
-    Verb("runs resume", "stepless.cli.verbs.acting:resume", "answer what a run waits for", """\
+    Verb("runs resume", "stepless.cli.verbs.acting:resume", "answer a question that a run waits for", """\
   stepless runs resume run_1a2b3c                     # asks at the prompt
   stepless runs resume run_1a2b3c manager --exit approved --answer '{"comment": "fine"}'
 """, _runs_resume),
@@ -196,24 +196,25 @@ VERBS_THERE = (
   stepless runs cancel run_1a2b3c --reason 'sent by hand'
   stepless runs cancel run_1a2b3c --wait
 """, _runs_cancel),
-    Verb("runs rerun", "stepless.cli.verbs.acting:rerun", "run a run again, as a new one, from the start or a node", """\
+    Verb("runs rerun", "stepless.cli.verbs.acting:rerun", "run a run again as a new run, from the start or a node", """\
   stepless runs rerun run_1a2b3c --from pay
   stepless runs rerun run_1a2b3c -i '{"amount": 40}' --wait
 """, _runs_rerun),
-    Verb("runs redeliver", "stepless.cli.dev.verbs:redeliver", "send what started a run to the newest version", """\
+    Verb("runs redeliver", "stepless.cli.dev.verbs:redeliver", "start a run of the newest version with the same trigger", """\
   stepless runs redeliver run_1a2b3c --wait
 
-For one's own machine. (`runs rerun` keeps to the version of the run.)
+Only on a development machine. (`runs rerun` uses the version of the run.)
 """, _runs_here),
-    Verb("runs skip", "stepless.cli.dev.verbs:skip", "let what a run waits for in time come due now", """\
+    Verb("runs skip", "stepless.cli.dev.verbs:skip", "end a wait for time now: a timer, a retry or a deadline", """\
   stepless runs skip run_1a2b3c
 
-For one's own machine: a wait, a retry, a deadline or a reminder. Other runs go by the clock.
+Only on a development machine: a wait, a retry, a deadline or a reminder ends now.
+Other runs keep the real time.
 """, _runs_here),
-    Verb("runs hold", "stepless.cli.verbs.acting:hold", "hold a run: it begins nothing more until it is released", """\
+    Verb("runs hold", "stepless.cli.verbs.acting:hold", "hold a run: nothing new starts in it until it is released", """\
   stepless runs hold run_1a2b3c --reason 'the bank is down'
 """, _runs_hold),
-    Verb("runs release", "stepless.cli.verbs.acting:release", "let a held run go on", """\
+    Verb("runs release", "stepless.cli.verbs.acting:release", "release a held run: it continues", """\
   stepless runs release run_1a2b3c
 """, _one_run),
     Verb("runs pause", "stepless.cli.verbs.acting:hold", "the former name of `runs hold`", """\
@@ -225,16 +226,16 @@ For one's own machine: a wait, a retry, a deadline or a reminder. Other runs go 
     Verb("keys list", "stepless.cli.verbs.api_keys:list_", "list API keys", """\
   stepless keys list
 """, add_where),
-    Verb("keys create", "stepless.cli.verbs.api_keys:create", "make an API key", """\
+    Verb("keys create", "stepless.cli.verbs.api_keys:create", "create an API key", """\
   stepless keys create shop --role run
   stepless keys create support --role run --role approve
 """, _keys_create),
     Verb("keys rotate", "stepless.cli.verbs.api_keys:rotate", "give an API key a new secret, or the links a new signing key", """\
-  stepless keys rotate key_1a2b3c       # an API key: the old secret opens for 24 hours
+  stepless keys rotate key_1a2b3c       # an API key: the old secret stays valid for 24 hours
   stepless keys rotate --signing        # the key that signs links, in the file
   stepless keys rotate --signing - < keys.json > new-keys.json     # of a deployment
 """, _keys_rotate),
-    Verb("keys revoke", "stepless.cli.verbs.api_keys:revoke", "let an API key open nothing any more", """\
+    Verb("keys revoke", "stepless.cli.verbs.api_keys:revoke", "revoke an API key", """\
   stepless keys revoke key_1a2b3c
 """, _keys_revoke),
 )  # fmt: skip

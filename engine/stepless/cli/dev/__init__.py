@@ -1,1 +1,1 @@
-"""`stepless dev`: the web server, the folder that it keeps published, the modules that it loads again, and what it logs."""
+"""`stepless dev`: the web server, the folder that it publishes, the modules that it reloads, and the lines that it prints."""

@@ -1,4 +1,4 @@
-"""A folder of workflows that is kept published: at first all of it, then whatever is saved."""
+"""Keeps a folder of workflows published: the whole folder at the start, then every file that is saved."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from pathlib import Path
 
 from stepless.cli.dev.modules import Modules
 from stepless.cli.reach.files import DOCUMENT_SUFFIXES, documents_in, read_source, registers_functions
-from stepless.cli.terminal.complaints import print_findings, summary, tell
+from stepless.cli.terminal.complaints import print_error, print_findings, summary
 from stepless.compile import compile_document
 from stepless.errors import ConfigError, DocumentRefused, SteplessError
 from stepless.limits import MAX_WATCHED_FILES
@@ -22,13 +22,13 @@ from stepless.nodes.function import signatures
 from stepless.runtime.service import Service
 from stepless.runtime.verbs.fitting import too_long
 
-Look = Mapping[str, tuple[int, int]]
-"""The paths of the files that count, each with what tells its states apart: time and size."""
+FileStates = Mapping[str, tuple[int, int]]
+"""The watched files by path, each with its modification time and size: a change of either means that the file was saved."""
 
 
 @dataclass(frozen=True, slots=True)
 class Served:
-    """A workflow that is published, and its webhooks."""
+    """A published workflow and its webhooks."""
 
     file: str
     workflow_id: str
@@ -37,8 +37,8 @@ class Served:
 
 
 @dataclass(frozen=True, slots=True)
-class Judged:
-    """What became of a file: what is to be said of it, and what is served, None when it was refused."""
+class Attempted:
+    """The result of publishing a file: its findings or its error, and what is served (None when the file was refused)."""
 
     text: str
     findings: tuple[Finding, ...]
@@ -47,8 +47,8 @@ class Judged:
 
 
 class Folder:
-    """Publishes what can be, and tells what is wrong with the rest as `validate` does. A version that was published stays until
-    a better one comes; functions that were loaded stay until the module loads again."""
+    """Publishes every valid file, and reports the findings of the others as `validate` does. A published version is served until
+    a newer one is published. Loaded functions stay until their module is loaded again."""
 
     def __init__(self, path: Path, modules: Modules, service: Service, target_timeout_s: int) -> None:
         self._path = path
@@ -56,24 +56,24 @@ class Folder:
         self._service = service
         self._target_timeout_s = target_timeout_s
         self._served: dict[Path, Served] = {}
-        self._news: dict[Path, object] = {}  # what was told of each file last
-        self._broken = False  # modules could not be loaded: whatever is saved next may have been the reason
-        self._handled: Look = {}
-        self._settling: Look | None = None
+        self._reported: dict[Path, object] = {}  # the last report about each file
+        self._broken = False  # modules could not be loaded: the next file that is saved may fix it
+        self._handled: FileStates = {}
+        self._settling: FileStates | None = None
 
     @property
     def served(self) -> list[Served]:
         return [self._served[path] for path in sorted(self._served)]
 
     def publish_all(self) -> None:
-        """For the beginning: of what is published nothing is said yet. A module that does not load is told, and loads when it is
-        mended."""
+        """Loads the modules and publishes every document, at the start. Prints errors and findings, but no line for a success. A
+        module that fails to load is reported, and loaded again when a file is saved."""
         try:
             self._modules.load()
         except ConfigError as error:
             self._broken = True
-            tell(error)
-        self._handled = self.look()
+            print_error(error)
+        self._handled = self.scan()
         for path in self._documents():
             self._publish(path, quietly=True)
 
@@ -81,31 +81,32 @@ class Folder:
 
     @property
     def settling(self) -> bool:
-        """Whether the last look saw something that the next one may find saved."""
+        """Whether the last scan found a change that the next scan may confirm."""
         return self._settling is not None
 
-    def look(self) -> Look:
-        """The files as they are now, documents first; of more than MAX_WATCHED_FILES the first ones. Costs as little as can be:
-        this is done for as long as the server runs."""
+    def scan(self) -> FileStates:
+        """The files as they are now, documents first, at most MAX_WATCHED_FILES. Must stay cheap: it is called several times a
+        second for as long as the server runs."""
         found: dict[str, tuple[int, int]] = {}
         for path, stat in self._watched():
             try:
                 state = stat()
             except OSError:
-                continue  # it is just being replaced: the next look sees
+                continue  # the file is being replaced: the next scan finds it
             found[path] = (state.st_mtime_ns, state.st_size)
             if len(found) == MAX_WATCHED_FILES:
                 break
         return found
 
     def _watched(self) -> Iterator[tuple[str, Callable[[], os.stat_result]]]:
-        """Paths with what answers their state: the documents by name, then the modules, in one pass over the folder."""
+        """Each path with a function that returns its state: the documents by name, then the modules, in one pass over the
+        folder."""
         modules: dict[str, Callable[[], os.stat_result]] = {}
         try:
             with os.scandir(self._path) as entries:
                 listed = sorted(entries, key=lambda entry: entry.name)
         except OSError:
-            listed = []  # the folder is gone, or just being replaced: the next look sees
+            listed = []  # the folder is gone or being replaced: the next scan finds it
         folder = os.path.realpath(self._path)
         for entry in listed:
             suffix = os.path.splitext(entry.name)[1]
@@ -119,14 +120,15 @@ class Folder:
         yield from sorted(modules.items())
 
     def _documents(self) -> list[Path]:
-        """A file that is served stays one of them, whatever it holds now."""
+        """The documents of the folder. A file that is served stays in the list, whatever it contains now."""
         try:
             return sorted({*documents_in(self._path), *(path for path in self._served if path.is_file())})
         except OSError:
-            return []  # a file is just being replaced, or the folder is gone: the next look sees
+            return []  # a file is being replaced, or the folder is gone: the next scan finds it
 
-    def take(self, seen: Look) -> None:
-        """Does what a look asks for, once two looks in a row agree: what is still being written has not been saved."""
+    def apply(self, seen: FileStates) -> None:
+        """Reloads and publishes what changed, once two scans in a row are equal: a file that is still being written is not saved
+        yet."""
         if seen == self._handled:
             self._settling = None
             return
@@ -138,12 +140,13 @@ class Folder:
         reloaded = self._reload([path for path in changed if path.suffix == ".py"], before)
         for path in self._documents():
             if path in changed or reloaded:
-                self._publish(path, only_news=path not in changed)
+                self._publish(path, only_changes=path not in changed)
         for gone in before.keys() - seen.keys():
             self._forget(Path(gone))
 
-    def _reload(self, changed: Sequence[Path], before: Look) -> bool:
-        """Whether functions were loaded again. A file that is watched only since it was loaded has not been saved."""
+    def _reload(self, changed: Sequence[Path], before: FileStates) -> bool:
+        """Reloads the modules if a changed file is one of them; returns whether it did. A file that the scan lists for the first
+        time because it was just loaded does not count as saved."""
         known = self._modules.files()
         saved = [path for path in changed if str(path) in before or str(path) not in known]
         if not any(self._broken or str(path) in known or registers_functions(path) for path in saved):
@@ -152,61 +155,62 @@ class Folder:
         try:
             self._modules.reload()
         except ConfigError as error:
-            tell(error)
-            sys.stderr.write("The functions that were loaded before stay.\n")
+            print_error(error)
+            sys.stderr.write("The functions loaded before stay in use.\n")
             return False
         self._broken = False
         saved_names = ", ".join(path.name for path in saved)
-        print(f"{saved_names}: loaded again; what starts from now on calls the new code", flush=True)
+        print(f"{saved_names}: loaded again; nodes that start from now on call the new code", flush=True)
         return True
 
     # -- publishing ---------------------------------------------------------------------------------------------------
 
-    def _publish(self, path: Path, *, quietly: bool = False, only_news: bool = False) -> None:
-        """`quietly` says nothing of a success, `only_news` nothing that was said before."""
-        former, judged = self._served.get(path), self._judge(path)
-        news = (judged.findings, str(judged.fault), judged.served and judged.served.number)
-        if only_news and self._news.get(path) == news:
+    def _publish(self, path: Path, *, quietly: bool = False, only_changes: bool = False) -> None:
+        """Publishes a file and prints the result. `quietly` prints nothing about a success, `only_changes` prints nothing if the
+        result is the same as before."""
+        former, result = self._served.get(path), self._attempt(path)
+        report = (result.findings, str(result.fault), result.served and result.served.number)
+        if only_changes and self._reported.get(path) == report:
             return
-        self._news[path] = news
-        print_findings(judged.findings, str(path), judged.text)
-        if judged.fault is not None:
-            tell(judged.fault, str(path))
-        if judged.served is None:
-            why = summary(judged.findings) or "1 error"
-            stays = f"; version {former.number} stays" if former is not None else ""
+        self._reported[path] = report
+        print_findings(result.findings, str(path), result.text)
+        if result.fault is not None:
+            print_error(result.fault, str(path))
+        if result.served is None:
+            why = summary(result.findings) or "1 error"
+            stays = f"; version {former.number} stays published" if former is not None else ""
             sys.stderr.write(f"{path}: not published, {why}{stays}\n")
             return
-        self._served[path] = judged.served
+        self._served[path] = result.served
         if not quietly:
-            same = former is not None and former.number == judged.served.number
-            word = "still" if same else "published as"
-            print(f"{path}: {judged.served.workflow_id} {word} version {judged.served.number}", flush=True)
-        self._tell_rivals(path, judged.served)
+            same = former is not None and former.number == result.served.number
+            change = "still" if same else "published as"
+            print(f"{path}: {result.served.workflow_id} {change} version {result.served.number}", flush=True)
+        self._warn_of_same_id(path, result.served)
 
-    def _judge(self, path: Path) -> Judged:
+    def _attempt(self, path: Path) -> Attempted:
         text = ""
         try:
             source = read_source(path)
             text = source.text
             published = self._service.publish(source.document, functions=signatures())
         except DocumentRefused as error:
-            return Judged(text or getattr(error, "text", ""), tuple(error.findings), None, None)
+            return Attempted(text or getattr(error, "text", ""), tuple(error.findings), None, None)
         except SteplessError as error:
-            return Judged(text, (), error, None)
+            return Attempted(text, (), error, None)
         graph = compile_document(source.document, KINDS)
         hooks = [source.document["nodes"][node.id]["with"] for node in graph.root.nodes if node.kind is KINDS["webhook"]]
         version = published.version
         warnings = (*published.warnings, *too_long(graph, self._target_timeout_s, Severity.WARNING))
-        return Judged(text, warnings, None, Served(path.name, version.workflow_id, version.number, hooks))
+        return Attempted(text, warnings, None, Served(path.name, version.workflow_id, version.number, hooks))
 
-    def _tell_rivals(self, path: Path, served: Served) -> None:
+    def _warn_of_same_id(self, path: Path, served: Served) -> None:
         for other, also in self._served.items():
             if other != path and also.workflow_id == served.workflow_id:
-                sys.stderr.write(f"{path}: warning: {other} has the id {served.workflow_id} too; the one saved last counts\n")
+                sys.stderr.write(f"{path}: warning: {other} also has the id {served.workflow_id}; the file saved last is used\n")
 
     def _forget(self, path: Path) -> None:
         served = self._served.pop(path, None)
-        self._news.pop(path, None)
+        self._reported.pop(path, None)
         if served is not None:
-            print(f"{path}: gone; {served.workflow_id} stays published as version {served.number}", flush=True)
+            print(f"{path}: deleted; {served.workflow_id} stays published as version {served.number}", flush=True)

@@ -1,9 +1,9 @@
-"""The web server of `stepless dev`: uvicorn, which wakes up for nothing but work and holds no connection for ever.
+"""The web server of `stepless dev`: uvicorn, without periodic wake-ups and with a time limit on every connection.
 
-A header must have come HEADER_MS after the connection or the last answer, a body BODY_MS after its header, and an answer must be
-taken within SEND_MS: else the connection is closed, after a 408 where one can still be sent. When there are as many connections
-as there may be, a new one takes the place of the one that has kept us waiting longest; while all of them are being served it is
-told 503.
+A header must arrive within HEADER_MS of the connection or the last response, and a body within BODY_MS of its header. The client
+must read a response within SEND_MS. Otherwise the server closes the connection, after a 408 if one can still be sent. At the
+limit of connections, a new one replaces the connection whose client has been slowest to send. If all of them are being served,
+the new one gets a 503.
 """
 
 from __future__ import annotations
@@ -30,14 +30,14 @@ _CLOSE: Final = (b"connection", b"close")
 
 
 def _most_connections() -> int:
-    """MAX_CONNECTIONS, or as many as leave a quarter of the files that the process may open for everything else."""
+    """MAX_CONNECTIONS, or three quarters of the files that the process may open: the rest is for everything else."""
     files, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
     return MAX_CONNECTIONS if files == resource.RLIM_INFINITY else min(MAX_CONNECTIONS, files * 3 // 4)
 
 
 @dataclass(frozen=True, slots=True)
 class Bounds:
-    """What a connection may take."""
+    """The time limits of a connection, and how many there may be."""
 
     header_ms: float = HEADER_MS
     body_ms: float = BODY_MS
@@ -49,7 +49,7 @@ class Connection(H11Protocol):
     """One connection of HTTP/1.1."""
 
     bounds: ClassVar[Bounds] = Bounds()
-    _phase: type[h11.IDLE] | type[h11.SEND_BODY] | None = None  # what the client owes us: a header, the rest of a body
+    _phase: type[h11.IDLE] | type[h11.SEND_BODY] | None = None  # what the client must send next: a header, or the rest of a body
     _since = 0.0
     _alarm: asyncio.TimerHandle | None = None
     _send_alarm: asyncio.TimerHandle | None = None
@@ -82,14 +82,14 @@ class Connection(H11Protocol):
         super().resume_writing()
 
     def send_400_response(self, msg: str) -> None:
-        self._refuse(InvalidRequest("this is not HTTP/1.1", mend="send a request line, headers and a body as RFC 9112 says"))
+        self._refuse(InvalidRequest("this is not HTTP/1.1", mend="send a request line, headers and a body as in RFC 9112"))
 
     # -- bounds -----------------------------------------------------------------------------------------------------
 
     def _follow(self) -> None:
-        """Sets the alarm when the client comes to owe us something else. Bytes that trickle in put nothing off."""
-        owes = self.conn.their_state
-        phase = owes if owes in (h11.IDLE, h11.SEND_BODY) else None
+        """Sets the timer when the client must send something else. Receiving some bytes does not extend it."""
+        state = self.conn.their_state
+        phase = state if state in (h11.IDLE, h11.SEND_BODY) else None
         if phase is self._phase and self._since:
             return
         self._phase, self._since = phase, self.loop.time()
@@ -102,24 +102,24 @@ class Connection(H11Protocol):
 
     def _give_up(self, wait_ms: float) -> None:
         if self._phase is h11.IDLE and not self.conn.trailing_data[0]:
-            self.transport.abort()  # nothing was asked
+            self.transport.abort()  # the client has sent nothing
             return
         what = "header" if self._phase is h11.IDLE else "body"
-        message = f"the {what} of the request has not come within {wait_ms / 1000:g} s"
+        message = f"the {what} of the request did not arrive within {wait_ms / 1000:g} s"
         self._refuse(InvalidRequest(message, code="request_timeout", status=408, mend="send the whole request at once"))
 
     def _make_room(self) -> None:
-        """One connection too many: the one that keeps us waiting longest goes, else this one."""
+        """Closes one connection: the one whose client has been slowest to send, or else this new one."""
         others = [other for other in self.connections if other is not self and isinstance(other, Connection)]
         waiting = [other for other in others if other._phase is not None or other.transport.is_closing()]
         if waiting:
             min(waiting, key=lambda other: other._since).transport.abort()
             return
-        message = f"{self.bounds.connections:,} connections are being served, which is the limit"
+        message = f"the server is serving {self.bounds.connections:,} connections, which is its limit"
         self._refuse(TransientError(message, code="too_many_connections", mend="close some, or try again later"))
 
     def _refuse(self, error: SteplessError) -> None:
-        """Answers, if nothing was answered yet, and closes."""
+        """Sends the error if no response has begun, and closes the connection."""
         if self.conn.our_state not in (h11.IDLE, h11.SEND_RESPONSE):
             self.transport.abort()
             return
@@ -135,7 +135,8 @@ class Connection(H11Protocol):
 
 
 class Server(uvicorn.Server):
-    """Serves until `leave`. Tells when it listens, and leaves signals to others: the runner must drain as well."""
+    """Serves until `leave` is called. Calls `on_listening` when it listens. Leaves signals to the caller, because the runner must
+    drain too."""
 
     def __init__(self, app: Any, on_listening: Callable[[], None], connection: type[Connection] = Connection) -> None:
         super().__init__(uvicorn.Config(
@@ -146,7 +147,7 @@ class Server(uvicorn.Server):
         self._leaving = asyncio.Event()
 
     def leave(self) -> None:
-        """Accepts nothing more, and lets open requests end."""
+        """Stops accepting connections, and lets open requests end."""
         self.should_exit = True
         self._leaving.set()
 
@@ -155,7 +156,7 @@ class Server(uvicorn.Server):
         self._on_listening()
 
     async def main_loop(self) -> None:
-        """uvicorn's own looks ten times a second whether it shall leave."""
+        """Waits for `leave`; uvicorn's own loop checks ten times a second."""
         await self._leaving.wait()
 
     def capture_signals(self) -> Any:

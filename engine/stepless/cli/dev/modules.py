@@ -1,4 +1,4 @@
-"""The modules of one's own that register functions, loaded again when they change."""
+"""Loads the author's modules that register functions, and reloads them when they change."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ _FOREIGN: Final = ("site-packages", "dist-packages")
 
 
 class Modules:
-    """What a folder's Python files, `--modules` and STEPLESS_MODULES register, with everything that these import from beside
-    them. `load` and `reload` raise `ConfigError` with file and line."""
+    """The Python files of a folder, the modules of `--modules` and STEPLESS_MODULES, and what they import from the same places.
+    `load` and `reload` raise `ConfigError` with file and line."""
 
     def __init__(self, folder: Path, named: str | None) -> None:
         self._folder = folder
@@ -26,10 +26,10 @@ class Modules:
         names = f"{named or ''},{os.environ.get(MODULES_VARIABLE, '')}".split(",")
         self._tops = {name.strip().partition(".")[0] for name in names if name.strip()}
         self._files: frozenset[str] = frozenset()
-        self._known = 0  # how many modules there were of all when `files` looked through them
+        self._known = 0  # the size of `sys.modules` when `files` last searched it
 
     def load_named(self) -> None:
-        """Those that were asked for by name, without the folder's."""
+        """Loads the modules of `--modules` and STEPLESS_MODULES, without those of the folder."""
         load_functions(None, self._named)
 
     def load(self) -> None:
@@ -37,8 +37,8 @@ class Modules:
         load_functions(self._folder, self._named)
 
     def reload(self) -> None:
-        """Imports all of them anew: one may hold what another one defines. When that fails, those from before stay, and so do
-        their functions. Calls that are under way end with the code with which they began."""
+        """Imports all modules again, because one may use what another defines. If an import fails, the former modules and their
+        functions stay in use. A call in progress ends with the code that it started with."""
         before = self._own()
         for name in before:
             del sys.modules[name]
@@ -53,7 +53,7 @@ class Modules:
             raise
 
     def files(self) -> frozenset[str]:
-        """The files that they were loaded from. Worked out anew when there are modules that were not there the last time."""
+        """The files of the loaded modules. Computed again when `sys.modules` has changed in size."""
         known = len(sys.modules)
         if known != self._known:
             self._known = known

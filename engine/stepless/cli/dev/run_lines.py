@@ -1,4 +1,4 @@
-"""What `stepless dev` says: where everything is, and which run begins and ends."""
+"""The lines that `stepless dev` prints: its addresses at the start, then the progress of each run."""
 
 from __future__ import annotations
 
@@ -21,43 +21,44 @@ WIDTH = 80
 
 
 class RunLines:
-    """One line when a run begins, with its page; one when it comes to wait for somebody or for a time, one when it ends."""
+    """Prints one line when a run starts (with the URL of its page), one when it waits for an answer or a time, one when it
+    ends."""
 
     def __init__(self, service: Service, url: str) -> None:
         self._service = service
         self._url = url
-        self._live: dict[str, str] = {}  # what was last told of each run under way
+        self._live: dict[str, str] = {}  # the last line printed about each live run
 
     def begins(self, run_id: str) -> None:
         with suppress(StoreUnavailable):
-            self._tell_beginning(run_id)
+            self._report_start(run_id)
 
-    def _tell_beginning(self, run_id: str) -> None:
+    def _report_start(self, run_id: str) -> None:
         head = self._service.world.store.get_run(run_id)
         if head is None or head.status in ENDED or run_id in self._live or len(self._live) == MAX_REPORTED_RUNS:
             return
-        word = "started" if head.status == "created" else "goes on"
-        self._tell(run_id, f"{head.workflow_id} {word}: {self._url}/runs/{run_id}/view")
+        word = "started" if head.status == "created" else "continues"
+        self._print(run_id, f"{head.workflow_id} {word}: {self._url}/runs/{run_id}/view")
 
     def rests(self, run_id: str) -> None:
-        """After an invocation. What cannot be read now is told after the next one."""
+        """Called after an invocation. If the store cannot be read now, the next call reports it."""
         with suppress(StoreUnavailable):
-            self._tell_rest(run_id)
+            self._report_rest(run_id)
 
-    def _tell_rest(self, run_id: str) -> None:
+    def _report_rest(self, run_id: str) -> None:
         head = self._service.world.store.get_run(run_id)
         if head is None or run_id not in self._live or not (head.status in ENDED or head.waits):
             return
         view = self._service.glance(run_id)
         if head.status in ENDED:
             ended = f"{head.workflow_id} {head.status.replace('_', ' ')}{_took(view)}{_why(view)}: {run_id}"
-            self._tell(run_id, ended, traceback(view.exception))
+            self._print(run_id, ended, traceback(view.exception))
             del self._live[run_id]
         elif view.waits and not view.head.owner:
             pauses = ", ".join(pause.pause for pause in view.pauses[:3])
-            self._tell(run_id, f"{head.workflow_id} is {view.summary}{f' ({pauses})' if pauses else ''}: {run_id}")
+            self._print(run_id, f"{head.workflow_id} is {view.summary}{f' ({pauses})' if pauses else ''}: {run_id}")
 
-    def _tell(self, run_id: str, line: str, below: Iterable[str] = ()) -> None:
+    def _print(self, run_id: str, line: str, below: Iterable[str] = ()) -> None:
         if self._live.get(run_id) != line:
             self._live[run_id] = line
             print(line, *below, sep="\n", flush=True)
@@ -74,34 +75,34 @@ def _why(view: RunView) -> str:
     return f", {error.get('node') or 'run'}: {plain(error['message'])} [{error['code']}]{place(view.exception)}"
 
 
-# -- the beginning ----------------------------------------------------------------------------------------------------
+# -- the start --------------------------------------------------------------------------------------------------------
 
 
 def announcement(
     url: str, key: str, served: Sequence[Served], functions: Sequence[str], *, folder: str, db: str, adopted: int,
     open_to_all: bool,
 ) -> str:  # fmt: skip
-    """Where everything is, and how a run is started."""
+    """The text at the start of `stepless dev`: the addresses, the workflows, and how to start a run."""
     lines = ["", f"Stepless listens on {url}", "", f"  API       {url}/docs", f"  runs      {url}/runs/RUN/view"]
     lines += [f"  API key   {key}", f"  runs in   {db}"]
     if functions:
         lines.append(_wrapped("  functions ", functions))
     lines.append("")
     if not served:
-        lines.append(f"No workflow in {folder} yet: save one there.")
+        lines.append(f"No workflow in {folder} yet. Save one there to publish it.")
     for workflow in served:
         lines.append(f"  {workflow.workflow_id} (version {workflow.number}, {workflow.file})")
         lines += [f"    {url}/hooks/{str(hook['path']).lstrip('/')}{_signed(hook)}" for hook in workflow.hooks]
     if adopted:
-        lines.append(f"  {adopted} run{'s' if adopted > 1 else ''} that the last process left behind go on now")
+        lines.append(f"  {adopted} run{'s continue' if adopted > 1 else ' continues'} that the last process left unfinished")
     if open_to_all:
-        lines.append("  Anybody who reaches this address reaches this server; there is no TLS.")
+        lines.append("  Warning: the server is open to every machine that can reach this address, without TLS.")
     if served:
         lines += ["", "Start a run:", *_curl(url, key, served[0])]
     where = "" if db == ".stepless/dev.db" else f" --db {db}"
-    lines += ["", "What is saved is published. Of a run that waits, or is to be tried once more:"]
-    lines += [f"  stepless runs skip RUN{where}         its wait, retry or deadline comes due now"]
-    lines += [f"  stepless runs redeliver RUN{where}    its request, to the newest version"]
+    lines += ["", "Saving a file publishes it. While you develop:"]
+    lines += [f"  stepless runs skip RUN{where}         end its wait, retry delay or deadline now"]
+    lines += [f"  stepless runs redeliver RUN{where}    send its request to the newest version"]
     return "\n".join([*lines, "", "Ctrl-C stops.", ""])
 
 
@@ -128,7 +129,7 @@ def _curl(url: str, key: str, workflow: Served) -> list[str]:
 
 
 def _sample(schema: JSON) -> JSON:
-    """Something that a simple schema takes: its required properties."""
+    """A value that a simple schema accepts: its required properties."""
     if not isinstance(schema, dict):
         return {}
     if "enum" in schema or "default" in schema:

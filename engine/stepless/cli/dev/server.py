@@ -22,18 +22,18 @@ from stepless.nodes.function import names
 from stepless.runtime.wiring.local import Local, local
 
 API_KEY = "STEPLESS_API_KEY"
-CORS_ORIGINS = "STEPLESS_CORS_ORIGINS"  # parted by spaces: pages of these may ask from a browser
+CORS_ORIGINS = "STEPLESS_CORS_ORIGINS"  # space-separated: origins whose pages may call the API from a browser
 _LOCAL_HOSTS = ("127.0.0.1", "::1", "localhost")
 
 
 def dev(arguments: argparse.Namespace) -> int:
     folder = Path(arguments.folder)
     if not folder.is_dir():
-        mend = "give the folder of your workflows"
+        mend = "give the folder that has your workflows"
         raise InvalidRequest("there is no such folder", code="folder_not_found", place=arguments.folder, mend=mend)
     listener = listen(arguments.host, arguments.port)
     try:
-        sys.dont_write_bytecode = True  # a file that is saved twice in a second would be taken for its former self
+        sys.dont_write_bytecode = True  # bytecode compares times in seconds: it would hide a second save within one second
         modules = Modules(folder, arguments.modules)
         modules.load_named()
         built = local(_made(arguments.db), budget_ms=arguments.budget_ms or LOCAL_BUDGET_MS)
@@ -48,7 +48,7 @@ def dev(arguments: argparse.Namespace) -> int:
 
 
 def _made(path: str) -> str:
-    """The file's path, its folder made."""
+    """The path of the file, after creating its folder."""
     try:
         Path(path).parent.mkdir(parents=True, exist_ok=True)
     except OSError as error:
@@ -61,10 +61,10 @@ def listen(host: str, port: int) -> socket.socket:
         family = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0][0]
         made = socket.create_server((host, port), family=family, backlog=128)
     except OSError as error:
-        mend = "stop whatever listens there, or use --port 0 for a free one"
-        message = f"nothing can listen there: {error.strerror}"
+        mend = "stop the process that uses this port, or use --port 0 for a free one"
+        message = f"the server cannot listen on this address: {error.strerror}"
         raise InvalidRequest(message, code="port_taken", place=f"{host}:{port}", mend=mend) from error
-    # asyncio sends small answers at once (TCP_NODELAY) only over sockets that say that they are TCP, as accepted ones then do
+    # asyncio sets TCP_NODELAY only on sockets whose protocol is TCP; accepted sockets inherit it
     return socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP, fileno=made.detach())
 
 
@@ -98,22 +98,22 @@ async def _serve(built: Local, folder: Folder, listener: socket.socket, argument
     await runner
     await web
     if not watching.cancelled() and watching.done():
-        watching.result()  # it never ends by itself: this raises what went wrong
-    sys.stderr.write("Stopped.\n" if drained else "Stopped. What was cut off runs again after the next start.\n")
+        watching.result()  # the task never ends without an error: this raises it
+    sys.stderr.write("Stopped.\n" if drained else "Stopped. Interrupted nodes run again after the next start.\n")
     return 0 if stop.is_set() else 1
 
 
 async def _watch(folder: Folder) -> None:
-    """Keeps the folder published. Looking at files is left to a thread: disks may be slow, and runs go on."""
+    """Keeps the folder published. A thread scans the files, so that a slow disk does not hold up the runs."""
     loop = asyncio.get_running_loop()
     while True:
         await asyncio.sleep((SETTLE_MS if folder.settling else WATCH_MS) / 1000)
-        folder.take(await loop.run_in_executor(None, folder.look))
+        folder.apply(await loop.run_in_executor(None, folder.scan))
 
 
 async def _close(built: Local, server: Server, web: asyncio.Task[None]) -> bool:
-    """Accepts nothing more, lets runs drain; whether they did in time."""
-    sys.stderr.write("\nStopping: what is under way is given time to end. Ctrl-C again leaves at once.\n")
+    """Stops accepting requests and lets runs drain; returns whether they did in time."""
+    sys.stderr.write("\nStopping after the running nodes end. Press Ctrl-C again to stop at once.\n")
     server.leave()
     drained = await built.host.stop()
     await asyncio.wait({web})
@@ -121,7 +121,7 @@ async def _close(built: Local, server: Server, web: asyncio.Task[None]) -> bool:
 
 
 def _stop_signal() -> asyncio.Event:
-    """Set by the first Ctrl-C or SIGTERM; the next one kills, which a run survives."""
+    """An event that the first Ctrl-C or SIGTERM sets. The second one kills the process; no run is lost by that."""
     stop = asyncio.Event()
     loop = asyncio.get_running_loop()
 
@@ -136,7 +136,7 @@ def _stop_signal() -> asyncio.Event:
     return stop
 
 
-# -- telling ----------------------------------------------------------------------------------------------------------
+# -- announcing -------------------------------------------------------------------------------------------------------
 
 
 def _url(host: str, listener: socket.socket) -> str:
@@ -159,7 +159,7 @@ def _announce(url: str, key: str, folder: Folder, adopted: int, arguments: argpa
 
 
 def _write_whole(path: Path, text: str) -> None:
-    """All of it or nothing: whoever waits for the file never reads half an address."""
+    """Writes the file atomically: a process that waits for it never reads half an address."""
     half = path.with_name(f"{path.name}.{os.getpid()}")
     try:
         half.write_text(text)

@@ -1,4 +1,4 @@
-"""`runs skip` and `runs redeliver`: for runs on one's own machine, in the file of `stepless dev` or at its URL."""
+"""`runs skip` and `runs redeliver`: for runs on a development machine, in the file of `stepless dev` or at its URL."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import argparse
 
 from stepless.cli.reach.gateway import Gateway, opened
 from stepless.cli.terminal.progress import duration
-from stepless.cli.verbs.acting import become
+from stepless.cli.verbs.acting import follow_up
 from stepless.errors import InvalidRequest
 from stepless.model.json import JSON
 
@@ -15,23 +15,23 @@ def skip(arguments: argparse.Namespace) -> int:
     with opened(arguments) as gateway:
         done = _ask(gateway, arguments.run, "skip")
         moved = f"skips {duration(done['skipped_ms'])}" if done["skipped_ms"] else "is due already"
-        told = f"{done['run_id']}  {moved}, and goes on"
-        return become(gateway, arguments, arguments.run, told, done)
+        line = f"{done['run_id']}  {moved} and continues"
+        return follow_up(gateway, arguments, arguments.run, line, done)
 
 
 def redeliver(arguments: argparse.Namespace) -> int:
     with opened(arguments) as gateway:
         done = _ask(gateway, arguments.run, "redeliver")
-        told = f"{done['run_id']}  started, version {done['version']}, with what started {arguments.run}"
-        return become(gateway, arguments, done["run_id"], told, done)
+        line = f"{done['run_id']}  started, version {done['version']}, with the trigger of {arguments.run}"
+        return follow_up(gateway, arguments, done["run_id"], line, done)
 
 
 def _ask(gateway: Gateway, run_id: str, verb: str) -> dict[str, JSON]:
     try:
         done: dict[str, JSON] = gateway.ask("POST", "runs", run_id, verb)
     except InvalidRequest as error:
-        if error.code != "not_found":  # which says that there is no such route
+        if error.code != "not_found":  # the code of a route that the server does not have
             raise
-        message, mend = f"this server does not {verb}", "only `stepless dev`, and the file that it serves, do"
+        message, mend = f"this server does not support {verb}", "use the URL or the file of `stepless dev`"
         raise InvalidRequest(message, code="not_found", place=gateway.where, mend=mend) from error
     return done

@@ -1,1 +1,1 @@
-"""Drawings of a workflow: its layout, and the text, Mermaid, DOT and SVG made from it."""
+"""Drawings of a workflow: the layout, and its output as Mermaid, DOT and SVG."""

@@ -1,4 +1,4 @@
-"""A graph as text that drawing programs read: Mermaid and DOT. Containers are frames, error edges are dashed."""
+"""Writes a graph as text for drawing programs: Mermaid and DOT. Containers are frames, error edges are dashed."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def mermaid(graph: Graph) -> str:
 
 
 def _mermaid_body(body: Body, prefix: str, indent: str) -> Iterator[str]:
-    """Node ids are positions, since Mermaid keeps words such as `end` for itself."""
+    """Node ids are positions, because Mermaid reserves words such as `end`."""
     for node in body.nodes:
         name = _name(prefix, node.position)
         if node.container is not None:
@@ -37,7 +37,7 @@ def _mermaid_body(body: Body, prefix: str, indent: str) -> Iterator[str]:
 
 
 def _quoted(text: str) -> str:
-    """Mermaid's own escapes; a line break stands for nothing in a label."""
+    """A label with Mermaid's own escapes. Line breaks become spaces."""
     text = " ".join(text.split())
     return '"' + text.replace("#", "#35;").replace('"', "#quot;").replace("<", "#lt;").replace(">", "#gt;") + '"'
 
@@ -54,7 +54,7 @@ def _dot_body(body: Body, prefix: str, indent: str) -> Iterator[str]:
         if node.container is not None:
             yield f"{indent}subgraph cluster_{name} {{"
             yield f"{indent}  label={_dot_text(title(node))};"
-            yield f"{indent}  {name} [shape=point, style=invis];"  # what edges of the frame are tied to
+            yield f"{indent}  {name} [shape=point, style=invis];"  # edges of the frame connect to this point
             yield from _dot_body(node.container.body, f"{name}_", indent + "  ")
             yield f"{indent}}}"
         else:
@@ -80,7 +80,7 @@ def _dot_text(text: str) -> str:
 
 
 def nodes_and_edges(graph: Graph) -> dict[str, JSON]:
-    """The same for programs."""
+    """The graph as JSON, for programs."""
     return {"workflow": graph.workflow_id, "name": graph.name, **_parts(graph.root)}
 
 
@@ -98,7 +98,7 @@ def _parts(body: Body) -> dict[str, JSON]:
 
 
 def edges_of(body: Body) -> Iterator[Edge]:
-    """In edge order, each pair of ends and exit once: several edges may feed several params."""
+    """The edges in order, one for each source, target and exit: parallel edges may feed several params."""
     drawn: set[tuple[int, int, str]] = set()
     for edge in sorted((edge for node in body.nodes for edge in node.outgoing), key=lambda edge: edge.order):
         key = (edge.source, edge.target, edge.handle)

@@ -1,5 +1,6 @@
-"""Where the nodes of a graph are drawn, left to right: layers by wave, order within a layer by barycentres, and edges that pass
-layers go through places of their own there (Sugiyama, Tagawa, Toda 1981). A container holds the layout of its body."""
+"""Computes where the nodes of a graph are drawn, left to right. The layer of a node is its wave; the order within a layer is by
+barycentres. An edge that crosses a layer gets a cell of its own there (Sugiyama, Tagawa, Toda 1981). A container contains the
+layout of its body."""
 
 from __future__ import annotations
 
@@ -12,10 +13,10 @@ from stepless.cli.graph.drawing import edges_of
 from stepless.model.graph import Body, Node
 
 BOX_WIDTH, BOX_HEIGHT = 168.0, 46.0
-_LAYER_GAP: Final = 72.0  # between layers: an exit's name must fit
+_LAYER_GAP: Final = 72.0  # between layers: the name of an exit must fit
 _GAP: Final = 18.0  # between boxes of a layer
 _PAD, HEAD = 14.0, 30.0  # of a container's frame: around its body, and for its title
-_THIN: Final = 10.0  # what an edge takes in a layer that it passes
+_THIN: Final = 10.0  # the height of an edge in a layer that it crosses
 _ROUNDS: Final = 8
 
 Point = tuple[float, float]
@@ -32,8 +33,8 @@ class Box:
 
 @dataclass(frozen=True, slots=True)
 class Curve:
-    """All edges from one node to another, by the exits that they leave by. Goes through `points` in pairs: from the first to
-    the second as a curve, on to the third straight, and so on."""
+    """All edges from one node to another, with their exits. The path alternates through `points`: a curve from the first to the
+    second, a straight line to the third, and so on."""
 
     handles: tuple[str, ...]
     points: tuple[Point, ...]
@@ -41,7 +42,7 @@ class Curve:
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """Frames come before what is in them."""
+    """All boxes and curves. A frame comes before its contents."""
 
     width: float
     height: float
@@ -51,7 +52,8 @@ class Layout:
 
 @dataclass(slots=True, eq=False)
 class _Cell:
-    """A place in a layer: of a node, or of an edge that passes by. `cross` is its middle, `x` its left edge."""
+    """A cell in a layer: a node, or an edge that crosses the layer. `cross` is its middle, `x` its left edge, `wish` the middle
+    that its neighbours suggest."""
 
     node: Node | None = None
     inner: Layout | None = None
@@ -106,7 +108,7 @@ def _node_of(cell: _Cell) -> Node:
 def _chain(
     source: int, target: int, body: Body, cells: Sequence[_Cell], layers: Sequence[list[_Cell]], base: int
 ) -> list[_Cell]:
-    """The cells that an edge goes through, made neighbours."""
+    """The cells that an edge passes, linked as neighbours."""
     chain = [cells[source]]
     for at in range(body.nodes[source].wave + 1, body.nodes[target].wave):
         passing = _Cell()
@@ -120,7 +122,7 @@ def _chain(
 
 
 def _place(layers: Sequence[Sequence[_Cell]]) -> float:
-    """Puts the layers side by side; answers how long they are."""
+    """Puts the layers side by side; returns their total length."""
     at = 0.0
     for layer in layers:
         wide = max(cell.width for cell in layer)
@@ -175,7 +177,7 @@ def _wish(layer: Sequence[_Cell], around: Callable[[_Cell], Sequence[_Cell]]) ->
 
 
 def _settle(layer: Sequence[_Cell]) -> None:
-    """Closer to the neighbours, never over each other."""
+    """Moves cells closer to their neighbours, without overlaps."""
     _wish(layer, lambda cell: [*cell.before, *cell.after])
     down = [cell.wish for cell in layer]
     up = list(down)

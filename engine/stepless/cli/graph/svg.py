@@ -1,4 +1,4 @@
-"""A graph as a picture of its own: SVG that needs no program and no font but the viewer's, light or dark as the viewer is."""
+"""Draws a graph as a self-contained SVG: it uses the viewer's own fonts and follows the viewer's light or dark mode."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from stepless.model.kind import ERROR, SOURCE, Nature
 
 _MARGIN: Final = 16.0
 _LABEL: Final = 21  # characters that fit into a box
-_HANDLE: Final = 10  # and between two layers
+_HANDLE: Final = 10  # characters that fit between two layers
 _LINE: Final = 12.0  # from one line of small letters to the next
 _FRAME: Final = 0.14  # characters per unit of a frame's width
 _CLASSES: Final = {Nature.ENTRY: "entry", Nature.PAUSE: "pause", Nature.EFFECT: "effect", Nature.PURE: "pure"}
@@ -38,7 +38,7 @@ _TIP: Final = """\
 
 
 def svg(graph: Graph) -> str:
-    """A whole SVG document. Boxes carry label and kind, edges the exits that they leave by; containers are frames."""
+    """A complete SVG document. Boxes show label and kind, edges show their exits; containers are frames."""
     placed = layout(graph.root)
     name = graph.name or graph.workflow_id
     width, height = f"{placed.width + 2 * _MARGIN:.0f}", f"{placed.height + 2 * _MARGIN:.0f}"
@@ -56,7 +56,7 @@ def svg(graph: Graph) -> str:
 
 
 def _parts(placed: Layout) -> Iterator[str]:
-    """Frames, then edges, then boxes, then what is written on edges: nothing that is read lies under a line."""
+    """Frames, then edges, then boxes, then the text on edges: no line covers a text."""
     for box in placed.boxes:
         if box.node.container is not None:
             yield _frame(box)
@@ -99,7 +99,7 @@ def _hint(box: Box) -> str:
 
 
 def _line(curve: Curve) -> str:
-    """Curves between layers, straight where it passes one."""
+    """A curve between layers, straight where it crosses one."""
     (x, y), *rest = curve.points
     path = f"M{x:.1f} {y:.1f}"
     for step, (to_x, to_y) in enumerate(rest):
@@ -114,7 +114,7 @@ def _line(curve: Curve) -> str:
 
 
 def _handles(curve: Curve) -> Iterator[str]:
-    """In the middle of the first stretch, one below the other."""
+    """The names of the exits, in the middle of the first segment, one below the other."""
     (x, y), (to_x, to_y) = curve.points[:2]
     named = [handle for handle in curve.handles if handle != SOURCE]
     first = (y + to_y) / 2 - 4 - _LINE * (len(named) - 1) / 2
@@ -128,7 +128,7 @@ def _cut(text: str, size: int) -> str:
 
 
 def _text(text: str) -> str:
-    """Escaped, without the control characters that XML has no word for."""
+    """The text, escaped. Control characters, which XML does not allow, become spaces."""
     return escape("".join(letter if letter.isprintable() else " " for letter in text))
 
 

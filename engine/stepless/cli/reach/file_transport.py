@@ -1,4 +1,4 @@
-"""The API over a file, asked in this process: so a verb over a file and over the network is the same verb."""
+"""Serves the API over a file, in this process, so that a verb works the same over a file and over the network."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ from stepless.api.app import create_app
 from stepless.errors import InvalidRequest
 from stepless.runtime.wiring.local import Attached, attached
 
-URL: Final = "http://file"  # what paths are joined to; nothing is resolved or sent
+URL: Final = "http://file"  # the base of all paths; it is never resolved and nothing is sent to it
 
 
 class FileTransport(httpx.BaseTransport):
-    """Answers requests out of a file. Raises `InvalidRequest` (no_runs_file) where there is none, unless it may be `made`."""
+    """Answers requests from a file. Raises `InvalidRequest` (no_runs_file) if there is no file, unless `create` is set."""
 
-    def __init__(self, path: str, *, made: bool = False) -> None:
+    def __init__(self, path: str, *, create: bool = False) -> None:
         if not os.path.exists(path):
-            if not made:
-                mend = "start `stepless dev`, publish to it with `stepless publish`, or name the file with --db (a server: --url)"
-                raise InvalidRequest("no runs are kept there", code="no_runs_file", place=path, mend=mend)
+            if not create:
+                mend = "start `stepless dev` or `stepless publish` to create it, or name another with --db (a server with --url)"
+                raise InvalidRequest("the file of runs does not exist", code="no_runs_file", place=path, mend=mend)
             _make_folder(path)
         self.attached: Attached = attached(path)
         self._asgi = httpx.ASGITransport(create_app(self.attached.service, api_keys=None, docs=False, development=True))

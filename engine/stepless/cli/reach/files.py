@@ -1,4 +1,4 @@
-"""Documents, inputs and function modules from disk."""
+"""Reads documents, inputs and function modules from disk."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _NODES: Final = re.compile(rb"""(?:^|[{,])\s*["']?nodes["']?\s*:""", re.MULTILIN
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """A document's file as it was read. `text` is kept to tell lines by."""
+    """A document with its file. `text` is kept to find the lines of findings."""
 
     file: str
     text: str
@@ -36,7 +36,7 @@ class Source:
 
 
 class Refused(DocumentRefused):
-    """A document that was refused, with the file that it came from."""
+    """A document was refused; `file` and `text` are where it came from."""
 
     def __init__(self, error: DocumentRefused, file: str, text: str) -> None:
         super().__init__(error.findings)
@@ -45,7 +45,7 @@ class Refused(DocumentRefused):
 
 
 def read_source(path: str | os.PathLike[str]) -> Source:
-    """A document from a file. Raises `Refused` when it is no document, `InvalidRequest` when it cannot be read."""
+    """A document from a file. Raises `Refused` if the file is not a document, `InvalidRequest` if it cannot be read."""
     data = read_document(path)
     text = data.decode("utf-8", "replace")
     file = os.fspath(path)
@@ -56,14 +56,14 @@ def read_source(path: str | os.PathLike[str]) -> Source:
 
 
 def documents_in(folder: Path) -> list[Path]:
-    """The documents of a folder, by name. Folders hold other YAML and JSON too, which is left alone."""
+    """The documents of a folder, by name. Other YAML and JSON files are ignored."""
     files = sorted(path for path in folder.iterdir() if path.suffix in DOCUMENT_SUFFIXES and path.is_file())
     return [path for path in files if _is_meant_as_workflow(path)]
 
 
 def _is_meant_as_workflow(path: Path) -> bool:
-    """Whether a file has `nodes`, or an `id` and something that is nearly `nodes`. Of text that cannot be read a line that begins
-    with `nodes` is enough: its fault is to be told."""
+    """Whether a file has `nodes`, or an `id` and a key that resembles `nodes`. In a file with a syntax error, a key `nodes` is
+    enough, so that the error is reported."""
     with path.open("rb") as file:
         data = file.read(MAX_DOCUMENT_BYTES + 1)
     if b"node" not in data.lower():
@@ -76,20 +76,20 @@ def _is_meant_as_workflow(path: Path) -> bool:
 
 
 def documents_among(paths: Sequence[str]) -> list[str]:
-    """Files as they are named; of a folder its documents."""
+    """The files as given; for a folder, its documents."""
     return [str(file) for path in paths for file in (documents_in(Path(path)) if Path(path).is_dir() else [path])]
 
 
 def read_inputs(text: str | None, place: str = "-i") -> JSON:
-    """`-i` (or what `place` names): JSON, `@file`, or `-` for standard input; an empty object without it. Raises
-    `InvalidRequest`."""
+    """The value of `-i` (or of the option in `place`): JSON, `@file`, or `-` for standard input; an empty object without it.
+    Raises `InvalidRequest`."""
     if text is None:
         return {}
     if text == "-":
         text, place = sys.stdin.read(MAX_INPUT_BYTES + 1), "standard input"
     elif text.startswith("@"):
         place = text[1:]
-        return strict_json(read_document(place), "the file", place=place, mend="give a file of JSON in UTF-8")
+        return strict_json(read_document(place), "the file", place=place, mend="give a JSON file in UTF-8")
     mend = "give JSON like '{\"amount\": 40}', @file.json, or - to read standard input"
     return strict_json(text, "this", place=place, mend=mend)
 
@@ -98,8 +98,8 @@ def read_inputs(text: str | None, place: str = "-i") -> JSON:
 
 
 def load_functions(folder: Path | None, modules: str | None) -> bool:
-    """Imports what registers functions: the modules of `modules` (parted by commas) and of STEPLESS_MODULES, and every Python
-    file of `folder` that imports Stepless. Answers whether there was any. Raises `ConfigError` with file and line."""
+    """Imports the modules that register functions: those of `modules` (comma-separated) and STEPLESS_MODULES, and every Python
+    file of `folder` that imports Stepless. Returns whether there was any. Raises `ConfigError` with file and line."""
     if modules:
         place_on_path(Path.cwd())
         load_modules(modules.split(","))
@@ -116,13 +116,13 @@ def place_on_path(folder: Path) -> None:
 
 
 def registers_functions(path: Path) -> bool:
-    """Whether a file imports Stepless: all others of the folder (a setup script, tests) are none of our business."""
+    """Whether a file imports Stepless. Other Python files of the folder (a setup script, tests) are ignored."""
     if path.name.startswith(("test_", "conftest")):
         return False
     try:
         tree = ast.parse(path.read_bytes())
     except (SyntaxError, ValueError):
-        return b"stepless" in path.read_bytes()  # let its import tell what is wrong
+        return b"stepless" in path.read_bytes()  # its import reports what is wrong
     except OSError:
         return False
     return any(name.split(".")[0] == "stepless" for node in tree.body for name in _imported(node))
@@ -141,19 +141,19 @@ def _load_file(path: Path) -> None:
     if known is not None:
         if Path(getattr(known, "__file__", None) or "").resolve() == path:
             return
-        message = f"a module named {name} is loaded already"
+        message = f"another module named {name} is already loaded"
         raise ConfigError(message, code="module_not_loaded", place=str(path), mend="rename the file")
     place_on_path(path.parent)
     try:
         importlib.import_module(name)
-    except (Exception, SystemExit) as error:  # a script that ends itself is no module
-        mend = "mend the file, or install what it imports"
-        message = f"it cannot be imported: {type(error).__name__}: {error}"
+    except (Exception, SystemExit) as error:  # SystemExit: a script that calls exit()
+        mend = "fix the file, or install what it imports"
+        message = f"the file cannot be imported: {type(error).__name__}: {error}"
         raise ConfigError(message, code="module_not_loaded", place=_place(error, path), mend=mend) from error
 
 
 def _place(error: BaseException, path: Path) -> str:
-    """The file and the line in it at which an import failed."""
+    """The file and line at which an import failed."""
     if isinstance(error, SyntaxError) and error.lineno:
         return f"{error.filename or path}:{error.lineno}"
     lines = [frame.lineno for frame in traceback.extract_tb(error.__traceback__) if frame.filename == str(path)]

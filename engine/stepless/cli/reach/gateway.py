@@ -1,4 +1,4 @@
-"""Where a verb's runs are: behind a URL, or in a file on this machine. Either way the same API is asked."""
+"""Access to the API for a verb: over a URL, or over a local file. Both serve the same API."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ _STATED: Final = ("type", "title", "status", "detail", "code", "place", "mend", 
 
 
 class Gateway:
-    """The API, asked and its refusals raised. `where` names it for people; `file` is the path of a file's runs, empty behind a
-    URL, and `holder` who serves that file, empty for nobody."""
+    """Calls the API and raises its errors. `where` is its name in messages. `file` is the path of the file, empty for a URL;
+    `holder` is the process that serves the file, empty if there is none."""
 
     def __init__(self, client: httpx.Client, where: str, file: str = "", holder: str = "") -> None:
         self._client = client
@@ -39,16 +39,15 @@ class Gateway:
         self, method: str, *path: str, query: Mapping[str, Any] | None = None, body: JSON = None,
         content: bytes | None = None, headers: Mapping[str, str] | None = None, quietly: bool = False,
     ) -> Any:
-        """The answer's JSON. Raises the refusal as `DocumentRefused` or `InvalidRequest` with the API's own code, and
-        `InvalidRequest` (unreachable, no_stepless) when nothing that is a Stepless API answers. `quietly` tells nobody what is
-        being waited for."""
+        """The JSON of the response. Raises an error of the API as `DocumentRefused` or `InvalidRequest` with the API's code, and
+        `InvalidRequest` (unreachable, no_stepless) if no Stepless API responds. `quietly` shows no line while it waits."""
         return self.answer(method, *path, query=query, body=body, content=content, headers=headers, quietly=quietly).json()
 
     def answer(
         self, method: str, *path: str, query: Mapping[str, Any] | None = None, body: JSON = None,
         content: bytes | None = None, headers: Mapping[str, str] | None = None, quietly: bool = False,
     ) -> httpx.Response:
-        """`ask`, for those who need the status too."""
+        """Like `ask`, but returns the whole response."""
         url = "/" + "/".join(quote(part, safe="") for part in path)
         asked = {name: value for name, value in (query or {}).items() if value not in (None, [])}
         sent = {"json": body} if content is None and body is not None else {"content": content}
@@ -56,16 +55,16 @@ class Gateway:
             with waiting_line(f"waiting for {self.where}", quietly):
                 answer = self._client.request(method, url, params=asked, headers=headers, **sent)
         except httpx.TimeoutException as error:
-            raise self._unreachable("it took too long to answer", "try again") from error
+            raise self._unreachable("the server took too long to respond", "try again") from error
         except httpx.TransportError as error:
-            mend = "see whether the address is right and the server runs"
-            raise self._unreachable(f"it cannot be reached: {str(error) or type(error).__name__}", mend) from error
+            mend = "check the address, and that the server is running"
+            raise self._unreachable(f"the server cannot be reached: {str(error) or type(error).__name__}", mend) from error
         if answer.is_success and answer.headers.get("content-type", "").startswith("application/json"):
             return answer
         raise self._refusal(answer)
 
     def listed(self, path: str, name: str, limit: int, query: Mapping[str, Any] | None = None) -> tuple[list[Any], bool]:
-        """At most `limit` items of a listing, page after page, and whether there are more."""
+        """At most `limit` items of a listing, read page by page, and whether there are more."""
         found: list[Any] = []
         cursor = None
         while True:
@@ -82,44 +81,44 @@ class Gateway:
     def _refusal(self, answer: httpx.Response) -> SteplessError:
         if answer.headers.get("content-type", "").startswith(_PROBLEM):
             return _problem(answer.json(), answer.status_code)
-        told = f"it answers {answer.status_code} {answer.reason_phrase}".rstrip() + ", and not as Stepless does"
-        mend = "give the address that `stepless dev`, or the stack's output Url, names"
+        message = f"this is not a Stepless API: it responded {answer.status_code} {answer.reason_phrase}".rstrip()
+        mend = "give the address that `stepless dev` prints, or the stack's output Url"
         if answer.status_code in (401, 403):
-            mend = "the gateway in front refuses: with Auth iam or jwt, ask it with the credentials that it wants"
+            mend = "the gateway in front of the API refused: with Auth iam or jwt, send the credentials that it requires"
         elif answer.is_redirect:
-            mend = f"it leads to {answer.headers.get('location')}: give the address that it leads to"
-        return InvalidRequest(told, code="no_stepless", place=self.where, mend=mend)
+            mend = f"it redirects to {answer.headers.get('location')}: give that address"
+        return InvalidRequest(message, code="no_stepless", place=self.where, mend=mend)
 
 
 def _problem(problem: Mapping[str, Any], status: int) -> SteplessError:
-    """The error that a problem document tells."""
+    """The error that a problem document describes."""
     if problem.get("findings"):
         return DocumentRefused([Finding(**{**found, "severity": Severity(found["severity"])}) for found in problem["findings"]])
     code, mend = str(problem.get("code", "error")), str(problem.get("mend", ""))
     if code == "unauthorized":
         mend = f"give an API key: --key, or the variable {KEY_VARIABLE}"
     if "report" in problem:
-        mend = f"look for report {problem['report']} in the server's log"
+        mend = f"search the server's log for report {problem['report']}"
     facts = {name: value for name, value in problem.items() if name not in _STATED}
     place = str(problem.get("place", ""))
     return InvalidRequest(str(problem.get("detail", "")), code=code, place=place, mend=mend, status=status, **facts)
 
 
 @contextmanager
-def opened(arguments: argparse.Namespace, *, made: bool = False) -> Iterator[Gateway]:
-    """The API behind --url (or STEPLESS_URL), else that of the file --db. `made` allows a file that does not exist yet."""
+def opened(arguments: argparse.Namespace, *, create: bool = False) -> Iterator[Gateway]:
+    """The API behind --url (or STEPLESS_URL), else that of the file --db. `create` creates the file if it does not exist."""
     url = arguments.url or ("" if arguments.db else os.environ.get(URL_VARIABLE, ""))
     if arguments.url and arguments.db:
-        raise InvalidRequest("--url and --db exclude each other", code="usage", mend="keep the one that you mean")
+        raise InvalidRequest("--url and --db cannot be used together", code="usage", mend="give one of them")
     if url:
         with _client(url, arguments.key or os.environ.get(KEY_VARIABLE, "")) as client:
             yield Gateway(client, url)
         return
-    from stepless.cli.reach.file_transport import URL, FileTransport  # what answers in this process takes half a second to import
+    from stepless.cli.reach.file_transport import URL, FileTransport  # it takes half a second to import
 
     file = arguments.db or DEFAULT_DB
     with waiting_line(f"opening {file}"):
-        transport = FileTransport(file, made=made)
+        transport = FileTransport(file, create=create)
     with httpx.Client(transport=transport, base_url=URL) as client:
         yield Gateway(client, file, file, transport.attached.holder)
 
@@ -132,11 +131,11 @@ def _client(url: str, key: str) -> httpx.Client:
         wrong = True
     if wrong:
         mend = "write it like https://abc123.execute-api.eu-central-1.amazonaws.com"
-        raise InvalidRequest("this is no address of a server", code="usage", place=url, mend=mend)
+        raise InvalidRequest("this is not the URL of a server", code="usage", place=url, mend=mend)
     if key and not (key.isascii() and key.isprintable()):
-        mend = "copy it again: letters, digits and punctuation"
-        raise InvalidRequest("an API key has no such characters", code="usage", place="--key", mend=mend)
+        mend = "copy the key again: it has letters, digits and punctuation only"
+        raise InvalidRequest("the API key has characters that no key has", code="usage", place="--key", mend=mend)
     headers = {"accept": "application/json", **({"authorization": f"Bearer {key}"} if key else {})}
-    # A proxy of the environment is for the world outside.
+    # The proxy settings of the environment apply to remote servers only.
     trusted = parts.hostname not in _LOOPBACK
     return httpx.Client(base_url=url, headers=headers, timeout=CLIENT_TIMEOUT_MS / 1000, trust_env=trusted)

@@ -1,1 +1,1 @@
-"""What a person sees in a terminal: tables, live trees, timelines, questions, complaints and tracebacks."""
+"""Terminal output: tables, live trees, timelines, questions, errors and tracebacks."""

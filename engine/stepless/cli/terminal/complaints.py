@@ -1,4 +1,4 @@
-"""How a fault is told to a person: where it is, one sentence, the mend. Never a traceback."""
+"""Prints errors and findings for people: the place, one sentence and the fix, never a traceback."""
 
 from __future__ import annotations
 
@@ -13,22 +13,19 @@ from stepless.model.findings import Finding, Severity
 from stepless.model.json import JSON
 
 
-def tell(error: SteplessError, file: str = "", text: str = "") -> None:
-    """Writes an error to standard error; a refused document with all its findings, each at its line of `file`."""
+def print_error(error: SteplessError, file: str = "", text: str = "") -> None:
+    """Writes an error to standard error; for a refused document all findings, each with its line in `file`."""
     if isinstance(error, DocumentRefused):
         print_findings(error.findings, file, text)
         return
-    sys.stderr.write(told(error.message, error.code, error.place or file, error.mend))
-
-
-def told(message: str, code: str, place: str, mend: str) -> str:
+    place = error.place or file
     where = f"{place}: " if place else ""
-    follows = f"    {_sentence(mend)}\n" if mend else ""
-    return f"{where}error: {message} [{code}]\n{follows}"
+    fix = f"    {_sentence(error.mend)}\n" if error.mend else ""
+    sys.stderr.write(f"{where}error: {error.message} [{error.code}]\n{fix}")
 
 
 def print_findings(findings: Iterable[Finding], file: str = "", text: str = "") -> None:
-    """Writes findings to standard error, in their order: `file:line: severity: message [code]`, then place and mend."""
+    """Writes findings to standard error, in their order: `file:line: severity: message [code]`, then the place and the fix."""
     lines = Lines(text)
     for finding in findings:
         line = lines.of(finding.path)
@@ -57,16 +54,16 @@ def _sentence(mend: str) -> str:
 
 
 def error_document(error: SteplessError, text: str = "") -> dict[str, JSON]:
-    """An error as the API words it; findings with their lines of `text`."""
-    told: dict[str, JSON] = {"code": error.code, "message": error.message.partition("\n")[0]}
+    """An error in the format of the API; findings have their lines in `text`."""
+    document: dict[str, JSON] = {"code": error.code, "message": error.message.partition("\n")[0]}
     if isinstance(error, DocumentRefused):
-        told["findings"] = finding_documents(error.findings, text)
+        document["findings"] = finding_documents(error.findings, text)
     facts = {name: value for name, value in error.facts.items() if isinstance(value, str | int | list | dict)}
-    return told | {name: said for name, said in (("place", error.place), ("mend", error.mend)) if said} | facts
+    return document | {name: said for name, said in (("place", error.place), ("mend", error.mend)) if said} | facts
 
 
 def finding_documents(findings: Iterable[Finding], text: str = "") -> list[JSON]:
-    """`line` is null where it cannot be told."""
+    """Findings as JSON. `line` is null if it is not known."""
     lines = Lines(text)
     return [
         {"severity": finding.severity.value, "code": finding.code, "path": finding.path, "line": lines.of(finding.path) or None,
@@ -81,7 +78,7 @@ _SYNTAX = re.compile(r"line (\d+)")
 
 
 class Lines:
-    """The line of a text at which the value at a dotted path stands. Best effort: 0 when it cannot be told."""
+    """Finds the line of the value at a dotted path. Best effort: 0 if the line is not known."""
 
     def __init__(self, text: str) -> None:
         self._text = text
@@ -111,7 +108,7 @@ class Lines:
 
 
 def _step(node: yaml.Node, steps: list[str]) -> tuple[int, yaml.Node, list[str]] | None:
-    """One step down, by the longest key that fits (keys may hold dots): its line, the node there and the steps left."""
+    """One step down, by the longest key that fits (keys may contain dots): its line, its node and the steps that remain."""
     if isinstance(node, yaml.SequenceNode) and steps[0].isdecimal() and int(steps[0]) < len(node.value):
         below = node.value[int(steps[0])]
         return below.start_mark.line + 1, below, steps[1:]

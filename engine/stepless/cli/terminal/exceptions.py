@@ -1,15 +1,15 @@
-"""Exceptions in author code, as a terminal shows them: where they were raised, and their traceback."""
+"""Formats exceptions of author code for the terminal: the line that raised them, and the traceback."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final, NamedTuple
 
-MOST: Final = 3  # tracebacks at once
+MOST: Final = 3  # tracebacks shown at once
 
 
 class Raised(NamedTuple):
-    """What a node, or the run, failed of."""
+    """The error of a node or of the run, with the exception behind it."""
 
     instance: str
     error: Mapping[str, Any]
@@ -17,11 +17,11 @@ class Raised(NamedTuple):
 
 
 def place(exception: Mapping[str, Any] | None) -> str:
-    """` at functions.py:12`, the line of the author's code; nothing where no such line is known."""
+    """` at functions.py:12`, the line of the author's code; empty if the line is not known."""
     return f" at {plain(exception['file'])}:{exception['line']}" if exception and exception.get("file") else ""
 
 
-def told(raised: Iterable[Raised]) -> Iterator[str]:
+def failure_lines(raised: Iterable[Raised]) -> Iterator[str]:
     """Each failure on a line of its own with its traceback below, at most MOST of them."""
     shown = list(raised)
     for failure in shown[:MOST]:
@@ -33,11 +33,11 @@ def told(raised: Iterable[Raised]) -> Iterator[str]:
 
 
 def traceback(exception: Mapping[str, Any] | None) -> Iterator[str]:
-    """Its lines, indented."""
+    """The lines of the traceback, indented."""
     for line in str(exception["traceback"]).split("\n") if exception and exception.get("traceback") else ():
         yield f"    {plain(line)}".rstrip()
 
 
 def plain(text: object) -> str:
-    """Nothing in it may move the cursor."""
+    """The text with control characters as spaces: it must not move the cursor."""
     return "".join(letter if letter.isprintable() else " " for letter in str(text))

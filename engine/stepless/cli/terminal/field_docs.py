@@ -1,10 +1,10 @@
-"""What each field of a model means, in the author's words: the text below the field in its source.
+"""Reads the meaning of each field of a model from the text below the field in its source:
 
     backoff_ms: Milliseconds = 500
     \"""The delay before the second try.\"""
 
-Read from the source when somebody asks, so that importing the models costs nothing for it: the JSON Schema for editors and
-docs/reference.md are made with it.
+The source is read on demand, so that importing the models stays fast. The JSON Schema for editors and docs/reference.md are
+generated from it.
 """
 
 from __future__ import annotations
@@ -24,23 +24,23 @@ from stepless.nodes import KINDS
 
 
 def field_docs(model: type[BaseModel]) -> Mapping[str, str]:
-    """The meaning of each field that has one, by the field's name in Python; those of the bases are included. Empty where the
-    source is not at hand."""
+    """The meaning of each documented field, by its Python name, including inherited fields. Empty if the source is not
+    available."""
     found: dict[str, str] = {}
     if issubclass(model, validation.DocumentPart):
-        return _told(model.declaration)
+        return _own_docs(model.declaration)
     for part in reversed(model.__mro__):
         if issubclass(part, BaseModel) and part is not BaseModel:
-            found |= _told(part)
+            found |= _own_docs(part)
     return found
 
 
 def described(schema: dict[str, Any]) -> dict[str, Any]:
-    """The JSON Schema of a document, every field with its meaning: editors show it where the mouse rests."""
+    """The JSON Schema of a document with a description of every field, which editors show."""
     for name, part in [(validation.Document.__name__, schema), *schema["$defs"].items()]:
         model = _model(name)
         if model is not None:
-            fields = part["properties"] if "properties" in part else part["anyOf"][0]["properties"]  # or a text with a reference
+            fields = part["properties"] if "properties" in part else part["anyOf"][0]["properties"]  # else a text
             for field, meaning in field_docs(model).items():
                 fields[model.model_fields[field].alias or field]["description"] = meaning
     return schema
@@ -57,16 +57,16 @@ def _model(name: str) -> type[BaseModel] | None:
     return found if isinstance(found, type) and issubclass(found, BaseModel) else None
 
 
-def _told(model: type) -> dict[str, str]:
+def _own_docs(model: type) -> dict[str, str]:
     body = _bodies(model.__module__).get(model.__name__, [])
-    told = {}
+    docs = {}
     for field, below in pairwise(body):
         match field, below:
             case ast.AnnAssign(target=ast.Name(id=name)), ast.Expr(value=ast.Constant(value=str(text))):
-                told[name] = " ".join(text.split())
+                docs[name] = " ".join(text.split())
             case _:
                 continue
-    return told
+    return docs
 
 
 @cache

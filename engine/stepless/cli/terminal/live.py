@@ -1,4 +1,4 @@
-"""A run while it goes on: a tree that moves in a terminal, plain lines everywhere else, nothing for `--json`."""
+"""Shows a run while it runs: a live tree in a terminal, plain lines elsewhere, nothing for `--json`."""
 
 from __future__ import annotations
 
@@ -25,41 +25,43 @@ _STYLES = {"completed": "green", "failed": "red", "running": "cyan", "waiting": 
 
 
 class Watcher(Protocol):
-    """Is shown a run's events as they come."""
+    """Shows the events of a run as they arrive."""
 
-    def see(self, events: Sequence[Envelope]) -> None:
-        """Events that were added to the progress; none when nothing happened since."""
+    def show(self, events: Sequence[Envelope]) -> None:
+        """Shows events that were added to the progress; an empty list when there are no new ones."""
         ...
 
     def yield_terminal(self) -> None:
-        """Leaves the terminal to a prompt; `see` takes it back."""
+        """Releases the terminal for a prompt; the next `show` uses it again."""
         ...
 
     def close(self) -> None:
-        """Shows nothing more."""
+        """Ends the output."""
         ...
 
 
 class Silence:
-    def see(self, events: Sequence[Envelope]) -> None:
-        """Shows nothing."""
+    """Shows nothing."""
+
+    def show(self, events: Sequence[Envelope]) -> None:
+        """Does nothing."""
 
     def yield_terminal(self) -> None:
-        """Has nothing to leave."""
+        """Does nothing."""
 
     def close(self) -> None:
-        """Has nothing to end."""
+        """Does nothing."""
 
 
 class PlainLines:
-    """One line per thing that happened: for pipes and logs."""
+    """Prints one line per event, for pipes and logs."""
 
     def __init__(self, progress: Progress) -> None:
         self._progress = progress
 
-    def see(self, events: Sequence[Envelope]) -> None:
+    def show(self, events: Sequence[Envelope]) -> None:
         for event in events:
-            text = told_event(event)
+            text = event_text(event)
             if text and "instance" in event["payload"]:
                 at = duration(instant_ms(event["timestamp"]) - self._progress.started_ms)
                 print(f"{at:>9}  {event['payload']['instance']:<20}  {text}", flush=True)
@@ -71,10 +73,10 @@ class PlainLines:
         sys.stdout.flush()
 
 
-def told_event(event: Envelope) -> str:
-    """What an event says beyond its type, in a few words; nothing for those that say no more."""
-    told = _TOLD.get(event["type"])
-    return told(event["payload"]) if told is not None else ""
+def event_text(event: Envelope) -> str:
+    """The payload of an event in a few words; empty for a type that needs none."""
+    describe = _TEXTS.get(event["type"])
+    return describe(event["payload"]) if describe is not None else ""
 
 
 def _completed(payload: Mapping[str, Any]) -> str:
@@ -88,11 +90,11 @@ def _failed(payload: Mapping[str, Any]) -> str:
 
 def _retried(payload: Mapping[str, Any]) -> str:
     failed = f"attempt {payload['attempt']} failed: {payload['message']} [{payload['code']}]{place(payload.get('exception'))}"
-    return f"{failed}; tries again in {duration(payload['delay_ms'])}"
+    return f"{failed}; retries in {duration(payload['delay_ms'])}"
 
 
 _HELD: Mapping[Any, str] = {True: "held", False: "released"}
-_TOLD: Mapping[str, Callable[[Mapping[str, Any]], str]] = {
+_TEXTS: Mapping[str, Callable[[Mapping[str, Any]], str]] = {
     "node.started": lambda payload: f"attempt {payload['attempt']}" if payload.get("attempt", 1) > 1 else "",
     "node.waiting": lambda payload: WAITS.get(payload["reason"], "waiting"),
     "node.retried": _retried,
@@ -107,12 +109,12 @@ _TOLD: Mapping[str, Callable[[Mapping[str, Any]], str]] = {
 
 
 def can_move() -> bool:
-    """Whether standard output is a terminal, and what draws the tree is installed (the extra `local`)."""
+    """Whether standard output is a terminal and `rich`, which draws the tree, is installed (the extra `local`)."""
     return sys.stdout.isatty() and find_spec("rich") is not None
 
 
 class Tree:
-    """The nodes as a tree that is drawn anew many times a second, never taller than the terminal."""
+    """The nodes as a tree, redrawn many times a second and never taller than the terminal."""
 
     def __init__(self, progress: Progress, title: str, glyphs: Glyphs, now_ms: Callable[[], int], console: Console) -> None:
         self._progress = progress
@@ -122,7 +124,7 @@ class Tree:
         self._console = console
         self._live: Live | None = None
 
-    def see(self, events: Sequence[Envelope]) -> None:
+    def show(self, events: Sequence[Envelope]) -> None:
         from rich.live import Live
 
         if self._live is None:
@@ -132,7 +134,7 @@ class Tree:
             self._live.refresh()
 
     def yield_terminal(self) -> None:
-        """Leaves the tree standing as it is, with the prompt below it."""
+        """Leaves the tree on the screen, so that the prompt appears below it."""
         self.close()
         self._console.print(self._drawn())
 
@@ -174,7 +176,8 @@ class Tree:
         return line
 
     def _selected(self, height: int) -> list[tuple[str, Row | None]]:
-        """At most `height` lines, in order: what is live or failed first, then top-level nodes, then what happened last."""
+        """At most `height` lines, in document order. Live and failed nodes come first in the choice, then top-level nodes, then
+        the newest."""
         rows = list(self._progress.rows(settled_turns=False))
         if len(rows) <= height:
             return [(_guide(depth), row) for depth, row in rows]

@@ -1,4 +1,4 @@
-"""What a run's events come to, node by node: made for being looked at while the run goes on."""
+"""Builds the current state of each node from a run's events, for display while the run is live."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from stepless.model.json import JSON
 
 LIVE = frozenset({"queued", "running", "waiting"})
 _REASONS = {
-    "branch_not_taken": "not taken", "upstream_failure": "upstream failed", "join_satisfied": "not needed any more",
-    "join_unsatisfied": "not needed any more", "halted": "the run ended first", "empty_loop": "nothing to do",
+    "branch_not_taken": "not taken", "upstream_failure": "upstream failed", "join_satisfied": "no longer needed",
+    "join_unsatisfied": "no longer needed", "halted": "the run ended first", "empty_loop": "nothing to do",
 }  # fmt: skip
 WAITS = {
     "human_input": "waiting for an answer", "timer": "waiting", "callback": "waiting for an answer",
@@ -23,7 +23,7 @@ WAITS = {
 
 @dataclass(slots=True)
 class Span:
-    """A stretch of time; `end_ms` is None while it lasts."""
+    """An interval; `end_ms` is None while it is open."""
 
     waiting: bool
     start_ms: int
@@ -32,7 +32,7 @@ class Span:
 
 @dataclass(slots=True)
 class Row:
-    """One instance. `turn` is the turn of its container, None outside. `said` is what it logged last."""
+    """One instance. `turn` is the turn of its container, None outside of one. `said` is its last log line."""
 
     instance: str
     node: str
@@ -58,7 +58,7 @@ class Row:
 
     @property
     def summary(self) -> str:
-        """What to say beside its name: of a container, its turns."""
+        """The text beside the name; for a container, its turns."""
         if self.status == "failed" or not (self.turns_total is not None or self.turns_done):
             return self.note
         if self.live:
@@ -67,7 +67,7 @@ class Row:
         return f"{turns}, {self.turns_failed} failed" if self.turns_failed else turns
 
     def elapsed_ms(self, now_ms: int) -> int:
-        """From its start to its end, waits included."""
+        """The time from the start to the end, including waits."""
         if not self.spans:
             return 0
         end_ms = self.spans[-1].end_ms
@@ -75,7 +75,7 @@ class Row:
 
 
 class Progress:
-    """A run, as its envelopes so far tell it. Nodes that have not been reached are there from the beginning."""
+    """A run, built from its events so far. Nodes that have not started have a row from the beginning."""
 
     def __init__(self, graph: Graph) -> None:
         self.status = "created"
@@ -95,8 +95,8 @@ class Progress:
             self._add(envelope["type"], envelope["payload"], instant_ms(envelope["timestamp"]))
 
     def rows(self, *, settled_turns: bool = True) -> Iterator[tuple[int, Row]]:
-        """Every row with its depth, containers before what is in them, turns in order; without `settled_turns` only what
-        failed of a container that is done."""
+        """Every row with its depth: a container before its contents, turns in order. Without `settled_turns`, a settled container
+        lists only its failed rows."""
         stack = [(0, row) for row in reversed(self.top.values())]
         while stack:
             depth, row = stack.pop()
@@ -113,7 +113,7 @@ class Progress:
         return found
 
     def _new_row(self, instance: str) -> Row:
-        name, container, rest = _parted(instance)
+        name, container, rest = _split(instance)
         owner_id, _, index = container.rstrip("]").partition("[")
         owner = self.row("@".join([owner_id, *rest]))
         body = self._body_of(owner.instance)
@@ -158,7 +158,7 @@ class Progress:
         if type == "loop.started":
             row.turns_total = payload.get("total")
         elif type == "loop.next":
-            row.turns_done = payload["index"]  # those before it; of a parallel, those that have begun
+            row.turns_done = payload["index"]  # the turns before it; of a parallel, the turns that have started
         else:
             row.turns_done = payload.get("started", row.turns_done)
             row.turns_failed = payload.get("failed", 0)
@@ -175,7 +175,7 @@ class Progress:
                 row.until_ms = payload.get("resume_at", payload.get("deadline"))
                 _span(row, at_ms, waiting=True)
             case "node.retried":
-                row.note = f"attempt {payload['attempt']} failed ({payload['code']}), tries again"
+                row.note = f"attempt {payload['attempt']} failed ({payload['code']}), retries"
                 row.until_ms = payload["resume_at"]
                 _span(row, at_ms, waiting=True)
             case "node.resumed":
@@ -207,13 +207,13 @@ class Progress:
 
 
 def _span(row: Row, at_ms: int, *, waiting: bool) -> None:
-    """Begins a stretch, which ends the one before."""
+    """Opens an interval and closes the one before."""
     if row.spans and row.spans[-1].end_ms is None:
         row.spans[-1].end_ms = at_ms
     row.spans.append(Span(waiting, at_ms))
 
 
-def _parted(instance: str) -> tuple[str, str, list[str]]:
+def _split(instance: str) -> tuple[str, str, list[str]]:
     """`x@m[0]@l[1]` → x, m[0], [l[1]]."""
     name, container, *rest = instance.split("@")
     return name, container, rest

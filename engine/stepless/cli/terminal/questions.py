@@ -1,4 +1,4 @@
-"""Approvals and callbacks, asked at the prompt: the message, the decision, the fields one by one."""
+"""Asks approvals and callbacks at the prompt: the message, the decision, then each field."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ _YES_NO = {"y": True, "yes": True, "true": True, "n": False, "no": False, "false
 
 
 class NoMoreAnswers(Exception):
-    """Standard input has ended: there is nobody to ask."""
+    """Standard input has ended, so no question can be answered."""
 
 
 @dataclass(slots=True)
 class Answers:
-    """Lines typed on a file descriptor, waited for in the event loop: so no prompt holds up the run, or Ctrl-C."""
+    """Reads lines from a file descriptor in the event loop, so that a prompt blocks neither the run nor Ctrl-C."""
 
     descriptor: int
     _read: bytearray = field(default_factory=bytearray)
@@ -49,7 +49,7 @@ class Answers:
         ready = asyncio.Event()
         try:
             loop.add_reader(self.descriptor, ready.set)
-        except (PermissionError, OSError):  # a plain file, which is always readable
+        except (PermissionError, OSError):  # a regular file, which is always readable
             return
         try:
             await ready.wait()
@@ -59,13 +59,13 @@ class Answers:
 
 @dataclass(slots=True)
 class Prompt:
-    """Asks on one stream, reads from `answers`."""
+    """Writes questions to one stream and reads the answers from `answers`."""
 
     answers: Answers
     write: Callable[[str], Any] = field(default=lambda text: sys.stdout.write(text) and sys.stdout.flush())
 
     async def ask(self, pause: OpenPause) -> Answer:
-        """Asks until the answer fits. Raises `NoMoreAnswers` when there is nobody to ask."""
+        """Asks until the answer is valid. Raises `NoMoreAnswers` when the input ends."""
         self.write(f"\n{pause.details.get('message') or pause.node}\n")
         exit = await self._decision(pause)
         fields = pause.details.get("fields")
@@ -96,7 +96,7 @@ class Prompt:
                 return said
 
     async def _valid(self, name: str, schema: JSON, *, optional: bool) -> JSON:
-        """A field's value, asked again until its schema takes it; None when nothing was typed."""
+        """The value of a field, asked again until it fits the schema; None for an empty line."""
         contract = compile_contract(schema) if isinstance(schema, Mapping) else None
         label = f"  {name}{_hint(schema)}: "
         while True:
@@ -124,7 +124,7 @@ def _hint(schema: JSON) -> str:
 
 
 def _value(text: str, schema: JSON) -> JSON:
-    """What was typed, as the type that its schema asks for; as text where that does not work out."""
+    """The typed text as the type of its schema, or as text if it cannot be converted."""
     wanted = schema.get("type") if isinstance(schema, Mapping) else None
     if wanted == "string":
         return text

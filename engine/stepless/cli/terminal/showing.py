@@ -1,4 +1,4 @@
-"""What verbs print: tables that fit, labelled lines, instants as people read them, and JSON for programs."""
+"""Formats the output of verbs: tables that fit the terminal, labelled lines, local times, and JSON for programs."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ _COLOURS: Final = {
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """`least` is how narrow it may become; whole where it is 0. Columns that are `spare` are left out, the last one first,
-    when nothing else makes the table fit."""
+    """A column. `least` is its minimum width; 0 means that it is never cut. `spare` columns are left out, the last one first, if
+    the table does not fit otherwise."""
 
     title: str
     least: int = 0
@@ -40,7 +40,7 @@ def width() -> int:
 
 
 def table(columns: Sequence[Column], rows: Sequence[Sequence[str]]) -> list[str]:
-    """Lines as wide as the terminal at most (where ids allow it), the titles first."""
+    """The lines of a table, titles first. They fit the terminal unless the uncut columns are too wide."""
     columns, cells = list(columns), [[_flat(cell) for cell in row] for row in rows]
     shown = list(range(len(columns)))
     widths = {at: max([len(columns[at].title), *(len(row[at]) for row in cells)]) for at in shown}
@@ -68,7 +68,7 @@ def _line(
 
 
 def fields(facts: Iterable[tuple[str, str]]) -> list[str]:
-    """`label  text`, wrapped beside its label; those without text are left out."""
+    """Lines of `label  text`, with the text wrapped beside its label. Empty texts are left out."""
     facts = [(label, text) for label, text in facts if text]
     indent = max((len(label) for label, _ in facts), default=0) + 4
     lines: list[str] = []
@@ -90,7 +90,7 @@ def cut(text: str, size: int) -> str:
 
 
 def coloured(text: str) -> str:
-    """A status, or what a run is at, in the colour of its first word, on a terminal that may have colours."""
+    """A status or a run's summary in the colour of its first word, if the terminal may have colours."""
     colour = _COLOURS.get(text.strip().partition(" ")[0].rstrip(","))
     if colour is None or not in_colour():
         return text
@@ -98,17 +98,17 @@ def coloured(text: str) -> str:
 
 
 def in_colour() -> bool:
-    """Whether standard output is a terminal that nobody forbade colours: https://no-color.org."""
+    """Whether standard output is a terminal and colours are not turned off: https://no-color.org."""
     return sys.stdout.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
 
 
 def when(timestamp: str | None) -> str:
-    """`2026-01-31 12:00:00`, in the time of this machine."""
+    """`2026-01-31 12:00:00`, in the local time zone."""
     return datetime.fromisoformat(timestamp).astimezone().strftime("%Y-%m-%d %H:%M:%S") if timestamp else ""
 
 
 def brief(value: JSON, size: int = 2_000) -> str:
-    """A value as one line of JSON, cut short."""
+    """A value as one line of JSON, truncated to `size` characters."""
     return cut(json.dumps(value, ensure_ascii=_ascii_only()), size)
 
 
@@ -117,9 +117,9 @@ def say(lines: Iterable[str]) -> None:
 
 
 def put_json(value: Any) -> None:
-    """One document on one line."""
+    """Prints one JSON document on one line."""
     text = json.dumps(value, ensure_ascii=_ascii_only())
-    sys.stdout.write(text.encode("utf-8", "backslashreplace").decode() + "\n")  # half of a surrogate pair goes out as its escape
+    sys.stdout.write(text.encode("utf-8", "backslashreplace").decode() + "\n")  # an unpaired surrogate is written as its escape
     sys.stdout.flush()
 
 
@@ -128,5 +128,5 @@ def _ascii_only() -> bool:
 
 
 def _flat(text: str) -> str:
-    """Nothing in a cell may move the cursor."""
+    """The text with control characters as spaces: it must not move the cursor."""
     return "".join(letter if letter.isprintable() else " " for letter in text)

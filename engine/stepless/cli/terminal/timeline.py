@@ -1,4 +1,4 @@
-"""A run as bars over time: when each node worked and when it waited."""
+"""Draws a run as bars over time: when each node ran and when it waited."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ NAME, NOTE, TOOK = 24, 23, 9  # columns at most
 
 @dataclass(frozen=True, slots=True)
 class Glyphs:
-    """What is drawn with: Unicode, or what any terminal can show."""
+    """The characters to draw with: Unicode, or plain ASCII."""
 
     work: str = "█"
-    edge: str = "▏"  # shorter than a column
+    edge: str = "▏"  # an interval shorter than a column
     wait: str = "░"
     ellipsis: str = "…"
     marks: tuple[tuple[str, str], ...] = (
@@ -35,7 +35,7 @@ ASCII = Glyphs("#", "|", ".", "~", (
 
 
 def glyphs_for(encoding: str | None) -> Glyphs:
-    """Unicode where the encoding can write it."""
+    """Unicode if the encoding can write it, else ASCII."""
     drawn = Glyphs()
     try:
         (drawn.work + drawn.edge + drawn.wait + "→" + "".join(mark for _, mark in drawn.marks)).encode(encoding or "ascii")
@@ -70,7 +70,7 @@ def timeline(progress: Progress, width: int, glyphs: Glyphs | None = None) -> It
 
 
 def _shown(rows: list[tuple[int, Row]]) -> list[tuple[int, Row]]:
-    """At most MAX_ROWS, in order: the outer ones before the inner ones, of these the failed ones first."""
+    """At most MAX_ROWS rows, in order. Outer rows are preferred to inner ones, and failed rows to others."""
     rank = sorted(range(len(rows)), key=lambda place: (rows[place][0] > 0, rows[place][1].status != "failed", place))
     return [rows[place] for place in sorted(rank[:MAX_ROWS])]
 

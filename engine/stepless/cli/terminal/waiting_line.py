@@ -1,4 +1,4 @@
-"""A line on the terminal that says what the command is waiting for, shown after a second and erased at the end."""
+"""Shows a line on the terminal that says what the command waits for: after a second, and erased at the end."""
 
 from __future__ import annotations
 

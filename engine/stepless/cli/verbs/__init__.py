@@ -1,1 +1,1 @@
-"""The commands, one module for those of a kind: what each of them asks of a file, a folder or a server, and prints."""
+"""The verbs, one module per group: what each requests from a file, a folder or a server, and what it prints."""

@@ -1,7 +1,7 @@
-"""`start`, and `runs cancel`, `resume`, `rerun`, `hold`, `release`: what changes runs, and what becomes of it.
+"""`start`, and `runs cancel`, `resume`, `rerun`, `hold`, `release`: the verbs that change runs.
 
-Behind a URL a runner is at work. Over a file the change is written down, and whoever serves the file takes it up within a
-second; when nobody does, that is said, and --go runs the run here.
+A server has a runner that continues the run. Over a file, the verb stores the change, and the process that serves the file
+applies it within a second. If no process serves the file, the verb says so; --go runs the run in this process.
 """
 
 from __future__ import annotations
@@ -28,15 +28,15 @@ _COMPLETED: Final = "completed"
 
 
 def start(arguments: argparse.Namespace) -> int:
-    words = {"tags": arguments.keyword}  # the name that servers of former releases know, too
+    words = {"tags": arguments.keyword}  # the former name, which older servers accept too
     body = {"inputs": read_inputs(arguments.inputs), "entry": arguments.entry, **words}
     sent = {name: value for name, value in body.items() if value not in (None, [])} | {"inputs": body["inputs"]}
     headers = {"idempotency-key": arguments.idempotency_key} if arguments.idempotency_key is not None else {}
     with opened(arguments) as gateway:
         query = {"idempotent": arguments.idempotent}
         started = gateway.ask("POST", "workflows", arguments.workflow, "runs", query=query, body=sent, headers=headers)
-        again = "was started before with this key" if started["replay"] else f"started, version {started['version']}"
-        return become(gateway, arguments, started["run_id"], f"{started['run_id']}  {again}", started)
+        done = "was already started with this key" if started["replay"] else f"started, version {started['version']}"
+        return follow_up(gateway, arguments, started["run_id"], f"{started['run_id']}  {done}", started)
 
 
 def rerun(arguments: argparse.Namespace) -> int:
@@ -46,29 +46,30 @@ def rerun(arguments: argparse.Namespace) -> int:
     with opened(arguments) as gateway:
         started = gateway.ask("POST", "runs", arguments.run, "rerun", body=body)
         begun = f", from {arguments.node}" if arguments.node else ""
-        told = f"{started['run_id']}  runs again what {arguments.run} was{begun}"
-        return become(gateway, arguments, started["run_id"], told, started)
+        line = f"{started['run_id']}  started, a rerun of {arguments.run}{begun}"
+        return follow_up(gateway, arguments, started["run_id"], line, started)
 
 
 def cancel(arguments: argparse.Namespace) -> int:
     body = {"by": me(), "reason": arguments.reason}
     with opened(arguments) as gateway:
         done = gateway.ask("POST", "runs", arguments.run, "cancel", body=body)
-        return become(gateway, arguments, arguments.run, f"{arguments.run}  is to be cancelled", done, wished="cancelled")
+        line = f"{arguments.run}  cancel requested"
+        return follow_up(gateway, arguments, arguments.run, line, done, expected="cancelled")
 
 
 def hold(arguments: argparse.Namespace) -> int:
-    return _hold(arguments, "hold", "begins nothing more until it is released", {"by": me(), "reason": arguments.reason})
+    return _hold(arguments, "hold", "held: nothing new starts until it is released", {"by": me(), "reason": arguments.reason})
 
 
 def release(arguments: argparse.Namespace) -> int:
-    return _hold(arguments, "release", "goes on", {"by": me()})
+    return _hold(arguments, "release", "released: it continues", {"by": me()})
 
 
-def _hold(arguments: argparse.Namespace, verb: str, told: str, body: Mapping[str, JSON]) -> int:
+def _hold(arguments: argparse.Namespace, verb: str, text: str, body: Mapping[str, JSON]) -> int:
     with opened(arguments) as gateway:
         done = gateway.ask("POST", "runs", arguments.run, verb, body=dict(body))
-        _tell(gateway, arguments, f"{arguments.run}  {told}", done)
+        _print_change(gateway, arguments, f"{arguments.run}  {text}", done)
     return 0
 
 
@@ -76,59 +77,61 @@ def me() -> str:
     return os.environ.get("USER") or "command line"
 
 
-# -- what becomes of it -----------------------------------------------------------------------------------------------
+# -- after the change -------------------------------------------------------------------------------------------------
 
 
-def become(
-    gateway: Gateway, arguments: argparse.Namespace, run_id: str, told: str, done: Mapping[str, Any], *, wished: str = _COMPLETED
-) -> int:
-    """Says what was done, then waits with --wait or runs it here with --go. 1 when it did not end as `wished`."""
+def follow_up(
+    gateway: Gateway, arguments: argparse.Namespace, run_id: str, line: str, done: Mapping[str, Any], *,
+    expected: str = _COMPLETED,
+) -> int:  # fmt: skip
+    """Prints the change, then watches the run with --wait or runs it here with --go. Returns 1 if it did not end as
+    `expected`."""
     if arguments.go:
-        return _go(gateway, arguments, run_id, told, wished)
+        return _go(gateway, arguments, run_id, line, expected)
     if not arguments.wait:
-        _tell(gateway, arguments, told, done)
+        _print_change(gateway, arguments, line, done)
         return 0
     if gateway.file and not gateway.holder:
         raise InvalidRequest(
-            f"nobody serves {gateway.file}: waiting would never end", code="nobody_serves", place=run_id,
-            mend=f"the run is kept; `stepless dev --db {gateway.file}` runs it, or --go instead of --wait",
+            f"no process serves {gateway.file}, so --wait would never return", code="nobody_serves", place=run_id,
+            mend=f"the run is stored; start `stepless dev --db {gateway.file}` to run it, or use --go instead of --wait",
         )  # fmt: skip
     if not arguments.json:
-        print(told, flush=True)
+        print(line, flush=True)
     progress = following.watch(gateway, gateway.ask("GET", "runs", run_id), silently=arguments.json)
     if arguments.json:
         run = gateway.ask("GET", "runs", run_id)
         put_json(run)
     else:
         run = runs.outcome(gateway, run_id, progress)
-    return 0 if run["status"] == wished else 1
+    return 0 if run["status"] == expected else 1
 
 
-def _tell(gateway: Gateway, arguments: argparse.Namespace, told: str, done: Mapping[str, Any]) -> None:
+def _print_change(gateway: Gateway, arguments: argparse.Namespace, line: str, done: Mapping[str, Any]) -> None:
     if arguments.json:
         put_json(done)
         return
-    print(told)
+    print(line)
     if gateway.holder:
-        print(f"{gateway.holder[:1].upper()}{gateway.holder[1:]} serves {gateway.file} and takes it up.")
+        print(f"{gateway.holder[:1].upper()}{gateway.holder[1:]} serves {gateway.file} and applies the change.")
     elif gateway.file:
         here = ", or add --go to run it here" if hasattr(arguments, "go") else ""
-        print(f"Nobody serves {gateway.file} now: `stepless dev --db {gateway.file}` takes it up{here}.")
+        print(f"No process serves {gateway.file} now. Start `stepless dev --db {gateway.file}` to apply the change{here}.")
 
 
-def _go(gateway: Gateway, arguments: argparse.Namespace, run_id: str, told: str, wished: str) -> int:
-    """Runs it in this process, as `stepless run --continue` does."""
+def _go(gateway: Gateway, arguments: argparse.Namespace, run_id: str, line: str, expected: str) -> int:
+    """Runs the run in this process, as `stepless run --continue` does."""
     if not gateway.file:
-        mend = "use --wait: a runner is at work there"
-        raise InvalidRequest("--go runs over a file only", code="usage", place=run_id, mend=mend)
+        mend = "use --wait: the server has a runner"
+        raise InvalidRequest("--go works only over a file", code="usage", place=run_id, mend=mend)
     if gateway.holder:
-        message = f"{gateway.holder} serves the file and runs it already"
+        message = f"{gateway.holder} already serves the file and runs the run"
         raise Conflict(message, code="file_held", place=run_id, mend="use --wait instead of --go")
-    from stepless.cli.verbs.run import go_on
+    from stepless.cli.verbs.run import continue_run
 
     if not arguments.json:
-        print(told, flush=True)
-    return go_on(gateway.file, run_id, modules=arguments.modules, as_json=arguments.json, wished=wished)
+        print(line, flush=True)
+    return continue_run(gateway.file, run_id, modules=arguments.modules, as_json=arguments.json, expected=expected)
 
 
 # -- answering --------------------------------------------------------------------------------------------------------
@@ -141,11 +144,11 @@ def resume(arguments: argparse.Namespace) -> int:
         waiting = _chosen(run, arguments.pause)
         given = _decided(gateway, waiting, arguments, answer)
         name = f"{arguments.run}  {waiting['pause']}: {given['decision']}"
-        return become(gateway, arguments, arguments.run, name, {"run_id": arguments.run, "pause": waiting["pause"], **given})
+        return follow_up(gateway, arguments, arguments.run, name, {"run_id": arguments.run, "pause": waiting["pause"], **given})
 
 
 def _chosen(run: Mapping[str, Any], name: str | None) -> Mapping[str, Any]:
-    """The pause that is meant: the one named, or the only one. Raises when there is none, or it cannot be answered."""
+    """The pause to answer: the one named, or the only one. Raises if there is none, or if it cannot be answered."""
     pauses: Sequence[Mapping[str, Any]] = run["pauses"]
     named = [pause for pause in pauses if name in (pause["pause"], pause["node"])] if name is not None else []
     exact = [pause for pause in named if pause["pause"] == name] or named
@@ -154,9 +157,10 @@ def _chosen(run: Mapping[str, Any], name: str | None) -> Mapping[str, Any]:
         return _answerable(run, asked[0])
     names = ", ".join(pause["pause"] for pause in (asked or pauses))
     if len(asked) > 1:
-        raise InvalidRequest("it waits for several answers", code="unknown_pause", place=run["id"], mend=f"name one of {names}")
-    message = f"it does not wait for {name}" if name is not None else "it waits for no answer"
-    mend = f"it waits for {names}" if names else f"it is {run['status']}"
+        message = "the run waits for several answers"
+        raise InvalidRequest(message, code="unknown_pause", place=run["id"], mend=f"name one of {names}")
+    message = f"the run does not wait at {name}" if name is not None else "the run does not wait for an answer"
+    mend = f"it waits at {names}" if names else f"its status is {run['status']}"
     raise InvalidRequest(message, code="unknown_pause", place=run["id"], mend=mend)
 
 
@@ -164,23 +168,23 @@ def _answerable(run: Mapping[str, Any], pause: Mapping[str, Any]) -> Mapping[str
     place = f"{run['id']} {pause['pause']}"
     if pause["reason"] == "subrun":
         child = pause["details"].get("run")
-        mend = f"see what that one waits for: `stepless runs show {child}`"
-        raise InvalidRequest(f"it waits for its child run {child}", code="unknown_pause", place=place, mend=mend)
+        mend = f"see what the child run waits for: `stepless runs show {child}`"
+        raise InvalidRequest(f"this pause waits for the child run {child}", code="unknown_pause", place=place, mend=mend)
     if pause["resume_at"] is not None:
-        raise InvalidRequest("it waits for an instant, and nobody can answer that", code="unknown_pause", place=place)
+        raise InvalidRequest("this pause waits for a time, not for an answer", code="unknown_pause", place=place)
     if pause["resume"] is None:
-        message, mend = "this API key is not shown the links that answer questions", "use one with the role approve"
+        message, mend = "this API key may not answer questions", "use a key with the role approve"
         raise InvalidRequest(message, code="role_missing", place=place, mend=mend, status=403)
     return pause
 
 
 def _decided(gateway: Gateway, pause: Mapping[str, Any], arguments: argparse.Namespace, answer: JSON) -> Mapping[str, Any]:
-    """Answers the pause, by the words of the command or at the prompt."""
+    """Answers the pause, with the options of the command or at the prompt."""
     exits = [exit for exit in pause["exits"] if exit != "timeout"]
     prompt = _prompt() if arguments.exit is None and (len(exits) != 1 or answer is None) and arguments.answer != "-" else None
     if prompt is None and arguments.exit is None and len(exits) != 1:
         mend = f"give --exit with one of {', '.join(exits)}"
-        raise InvalidRequest("which way it is to go on is not said", code="usage", place=pause["pause"], mend=mend)
+        raise InvalidRequest("the answer has no exit", code="usage", place=pause["pause"], mend=mend)
     while True:
         exit = arguments.exit
         if prompt is not None:
@@ -198,7 +202,7 @@ def _decided(gateway: Gateway, pause: Mapping[str, Any], arguments: argparse.Nam
 
 
 def _prompt() -> Prompt | None:
-    """Somebody to ask, where standard input and error are terminals."""
+    """A prompt, if standard input and standard error are terminals."""
     try:
         if sys.stdin.isatty() and sys.stderr.isatty():
             return Prompt(Answers(sys.stdin.fileno()), lambda text: sys.stderr.write(text) and sys.stderr.flush())
@@ -216,4 +220,5 @@ async def _asked(prompt: Prompt, pause: Mapping[str, Any]) -> tuple[str, JSON]:
     try:
         return await prompt.ask(question)
     except NoMoreAnswers:
-        raise InvalidRequest("nobody answered", code="usage", place=pause["pause"], mend="give --exit and --answer") from None
+        message = "the input ended without an answer"
+        raise InvalidRequest(message, code="usage", place=pause["pause"], mend="give --exit and --answer") from None

@@ -1,4 +1,4 @@
-"""`keys`: API keys, which open the API, and the signing keys, which make and open the links that answer questions."""
+"""`keys`: API keys, which give access to the API, and signing keys, which sign and verify the links that answer questions."""
 
 from __future__ import annotations
 
@@ -35,14 +35,14 @@ def revoke(arguments: argparse.Namespace) -> int:
     with opened(arguments) as gateway:
         left = gateway.ask("DELETE", "keys", arguments.id)["keys"]
         if not arguments.json:
-            print(f"{arguments.id} opens nothing any more; processes that knew it notice within five seconds.")
+            print(f"{arguments.id} is revoked. Every process refuses it within five seconds.")
         return _put_keys(left, arguments.json)
 
 
 def rotate(arguments: argparse.Namespace) -> int:
     if bool(arguments.id) == (arguments.signing is not None):
         mend = "`keys rotate KEY` for an API key (see `keys list`), `keys rotate --signing` for the key that signs links"
-        raise InvalidRequest("it is not said which key is meant", code="usage", mend=mend)
+        raise InvalidRequest("give exactly one key to rotate", code="usage", mend=mend)
     if arguments.signing is not None:
         return _rotate_signing(arguments)
     with opened(arguments) as gateway:
@@ -60,7 +60,7 @@ def _put_keys(keys: list[Mapping[str, Any]], as_json: bool) -> int:
         ]
         say(table(_LISTED, rows))
     else:
-        print("No API key was made here; configured ones are not listed.")
+        print("No API key was created here. Configured keys are not listed.")
     return 0
 
 
@@ -70,8 +70,8 @@ def _put_secret(key: Mapping[str, Any], as_json: bool) -> int:
         return 0
     print(f"{key['id']}  {key['name']}")
     former = f"until {when(key['former_until'])}" if key["former_until"] else ""
-    say(fields([("roles", " ".join(key["roles"])), ("the old opens", former)]))
-    print(f"\n{key['secret']}\n\nThis is the only time that the secret is shown.")
+    say(fields([("roles", " ".join(key["roles"])), ("old secret", former and f"valid {former}")]))
+    print(f"\n{key['secret']}\n\nThe secret is shown only once. Store it now.")
     return 0
 
 
@@ -79,14 +79,15 @@ def _put_secret(key: Mapping[str, Any], as_json: bool) -> int:
 
 
 def _rotate_signing(arguments: argparse.Namespace) -> int:
-    """Over a file, in the file. Keys of a deployment go through: read from standard input, written to standard output."""
+    """Rotates the signing keys of a file in place. The keys of a deployment are read from standard input and written to standard
+    output."""
     if arguments.signing == "-":
         print(rotated_text(sys.stdin.read(MAX_SIGNING_TEXT_BYTES + 1)))
         return 0
     with opened(arguments) as gateway:
         if not gateway.file:
-            mend = "`keys rotate --signing -` makes the new value of the secret: docs/operations.md"
-            raise InvalidRequest("a deployment keeps its signing keys in a secret", code="usage", place=gateway.where, mend=mend)
+            mend = "`keys rotate --signing -` prints the new value of the secret: docs/operations.md"
+            raise InvalidRequest("a deployment stores its signing keys in a secret", code="usage", place=gateway.where, mend=mend)
         built = attached(gateway.file)
         try:
             keys = rotate_kept(built.service.world.store, built.service.world.clock)
@@ -95,14 +96,14 @@ def _rotate_signing(arguments: argparse.Namespace) -> int:
     if arguments.json:
         put_json({"signs": keys[0].id, "opens": [key.id for key in keys]})
         return 0
-    print(f"{keys[0].id} signs the links of {gateway.file} from the next start of `stepless dev` on.")
-    print(f"The links of the {len(keys) - 1} before it stay valid; of more than {MAX_SIGNING_KEYS} keys the oldest is dropped.")
-    print("The API key that `stepless dev` makes for itself changes too.")
+    print(f"{keys[0].id} signs the links of {gateway.file} after the next start of `stepless dev`.")
+    print(f"Links signed by the {len(keys) - 1} earlier keys stay valid. The oldest of more than {MAX_SIGNING_KEYS} is dropped.")
+    print("The API key that `stepless dev` generates changes too.")
     return 0
 
 
 def rotated_text(text: str) -> str:
-    """Configured signing keys with a new one in front, as JSON. Raises `InvalidRequest` for what is no keys."""
+    """The configured signing keys after a new one, as JSON. Raises `InvalidRequest` if the text is not a list of keys."""
     keys: tuple[Key, ...] = ()
     if len(text) <= MAX_SIGNING_TEXT_BYTES:
         try:
@@ -110,6 +111,6 @@ def rotated_text(text: str) -> str:
         except (ValueError, AttributeError):
             keys = ()
     if not keys:
-        mend = 'give the secret as it is: {"id": "secret"} or id:secret'
-        raise InvalidRequest("these are no signing keys", code="usage", place="standard input", mend=mend)
+        mend = 'give the value of the secret: {"id": "secret"} or id:secret'
+        raise InvalidRequest("the text is not a list of signing keys", code="usage", place="standard input", mend=mend)
     return json.dumps({key.id: key.secret.decode() for key in rotated(keys)})

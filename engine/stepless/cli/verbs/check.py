@@ -1,4 +1,4 @@
-"""`validate`, `schema` and `graph`: what can be told about a workflow without running it."""
+"""`validate`, `schema` and `graph`: check and draw a workflow without running it."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from typing import Final
 from stepless.cli.graph.drawing import dot, mermaid, nodes_and_edges
 from stepless.cli.graph.svg import svg
 from stepless.cli.reach.files import Refused, documents_among, load_functions, read_source
-from stepless.cli.terminal.complaints import error_document, finding_documents, print_findings, summary, tell
+from stepless.cli.terminal.complaints import error_document, finding_documents, print_error, print_findings, summary
 from stepless.cli.terminal.field_docs import described
 from stepless.cli.terminal.showing import put_json
 from stepless.compile import check_document, compile_document, json_schema
@@ -28,15 +28,15 @@ _DRAWN: Final[Mapping[str, Callable[[Graph], str]]] = {"mermaid": mermaid, "dot"
 
 
 def validate(arguments: argparse.Namespace) -> int:
-    """Shows every finding of every file. Functions are checked where there are any to know."""
+    """Shows every finding of every file. Calls of functions are checked if any function is registered."""
     files = documents_among(arguments.files)
     if not files:
-        raise InvalidRequest("there is no workflow", code="file_not_read", place=", ".join(arguments.files), mend="give a file")
+        raise InvalidRequest("no workflow found", code="file_not_read", place=", ".join(arguments.files), mend="give a file")
     return 2 if sum([not _is_sound(file, arguments) for file in files]) else 0
 
 
 def _is_sound(file: str, arguments: argparse.Namespace) -> bool:
-    """Tells what is wrong with a file; whether that is nothing, or only warnings."""
+    """Prints the findings of a file; returns whether there are none but warnings."""
     try:
         functions = signatures() if load_functions(Path(file).parent, arguments.modules) else None
         source = read_source(file)
@@ -51,7 +51,7 @@ def _is_sound(file: str, arguments: argparse.Namespace) -> bool:
         if arguments.json:
             put_json({"file": file, "sound": False, "error": error_document(error)})
         else:
-            tell(error, file)
+            print_error(error, file)
         return False
     sound = _has_no_error(findings)
     if arguments.json:

@@ -1,4 +1,4 @@
-"""A bill as people read it: every line with its arithmetic, in 80 columns."""
+"""Formats the bill of a run for the terminal: every line with its arithmetic, in 80 columns."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from typing import Final
 from stepless.model.json import JSON
 
 _WIDTH: Final = 80
-_SIZES: Final = {1_000_000: "/M", 1_000_000_000: "/GB"}  # what a price is for
+_SIZES: Final = {1_000_000: "/M", 1_000_000_000: "/GB"}  # the quantity of a price
 
 
 def lines(report: Mapping[str, JSON]) -> list[str]:
-    """`GET /runs/{id}/cost` for the terminal, at most 80 columns wide. USD are those of a million runs."""
+    """The response of `GET /runs/{id}/cost`, at most 80 columns wide. Amounts are USD per million runs."""
     prices = report["prices"]
     shown = [
         f"{report['run_id']}  {report['status']}  {report['basis']}",
@@ -39,7 +39,7 @@ def _number(count: float) -> str:
 
 
 def _wrapped(text: str) -> Iterator[str]:
-    """At blanks, two columns in."""
+    """The text wrapped at spaces, indented by two columns."""
     line = " "
     for word in text.split():
         if len(line) + 1 + len(word) > _WIDTH:

@@ -1,4 +1,4 @@
-"""A run, looked at through the API: its events as they come, and the picture that they make."""
+"""Follows a run through the API: reads its events as they arrive and shows its progress."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _AT_ONCE: Final = {"prefer": "wait=0"}
 
 
 def events(gateway: Gateway, run_id: str, after: int = 0) -> Iterator[Envelope]:
-    """What has happened above `after`, up to now."""
+    """The events above `after`, up to now."""
     while True:
         page = _page(gateway, run_id, after, _AT_ONCE)
         yield from page["events"]
@@ -34,8 +34,8 @@ def events(gateway: Gateway, run_id: str, after: int = 0) -> Iterator[Envelope]:
 
 
 def pages(gateway: Gateway, run_id: str, after: int = 0, tick: Callable[[], None] | None = None) -> Iterator[Sequence[Envelope]]:
-    """Events as they come, to the run's last one; an empty page now and then when nothing happened. `tick` is called many times
-    a second meanwhile."""
+    """Pages of events as they arrive, until the last event of the run; a page is empty if nothing happened for a while. `tick` is
+    called many times a second in between."""
     with ThreadPoolExecutor(1) as asking:
         while True:
             asked = asking.submit(_page, gateway, run_id, after, _FOLLOWED)
@@ -55,8 +55,8 @@ def _page(gateway: Gateway, run_id: str, after: int, headers: Mapping[str, str])
 
 
 def progress_of(gateway: Gateway, run: Mapping[str, Any]) -> Progress | None:
-    """What a run's graph is before anything has happened. None where this installation cannot compile it, for want of a
-    plug-in for instance."""
+    """The progress of a run before its first event. None if this installation cannot compile the workflow, for example without a
+    plug-in that it needs."""
     try:
         version = gateway.ask("GET", "workflows", run["workflow"], "versions", str(run["version"]))
         return Progress(compile_document(version["document"], KINDS))
@@ -65,15 +65,15 @@ def progress_of(gateway: Gateway, run: Mapping[str, Any]) -> Progress | None:
 
 
 def watch(gateway: Gateway, run: Mapping[str, Any], *, silently: bool) -> Progress | None:
-    """Shows a run until it ends, or until nothing but an answer can move it on. Answers the picture it came to."""
+    """Shows a run until it ends, or until only an answer can continue it. Returns the progress."""
     progress = progress_of(gateway, run)
     watcher = _watcher(progress, run, silently)
     moved = True
     try:
-        for page in pages(gateway, run["id"], tick=(lambda: watcher.see(())) if isinstance(watcher, Tree) else None):
+        for page in pages(gateway, run["id"], tick=(lambda: watcher.show(())) if isinstance(watcher, Tree) else None):
             if progress is not None:
                 progress.add(page)
-            watcher.see(page)
+            watcher.show(page)
             if not page and moved and _stuck(gateway.ask("GET", "runs", run["id"], quietly=True)):
                 break
             moved = bool(page)
@@ -83,7 +83,7 @@ def watch(gateway: Gateway, run: Mapping[str, Any], *, silently: bool) -> Progre
 
 
 def _stuck(run: Mapping[str, Any]) -> bool:
-    """Whether it waits for nothing but people."""
+    """Whether it waits for answers only."""
     waits = [pause["resume_at"] is None and pause["reason"] != "subrun" for pause in run["pauses"]]
     return run["status"] == "paused" and all(waits)
 
@@ -100,7 +100,7 @@ def _watcher(progress: Progress | None, run: Mapping[str, Any], silently: bool) 
 
 
 def _clock(progress: Progress) -> Callable[[], int]:
-    """The server's time, as far as its events tell it: clocks of two machines need not agree."""
+    """The server's time, estimated from its events: the clocks of two machines may differ."""
     seen, at = 0, monotonic()
 
     def now_ms() -> int:

@@ -1,4 +1,4 @@
-"""`import`: a workflow of another tool, as a document on standard output or in a file, and what it could not carry over."""
+"""`import`: converts a workflow of another tool into a document, and lists what cannot be converted."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from stepless.imports import sim
 from stepless.model.json import JSON
 from stepless.runtime.wiring.single_run import read_document
 
-_SHOWN_LINES_BYTES: Final = 500_000  # above this, looking lines up for findings takes longer than anybody waits
+_SHOWN_LINES_BYTES: Final = 500_000  # in larger files, finding the lines of findings is too slow
 
 
 def import_(arguments: argparse.Namespace) -> int:
-    """`stepless import sim FILE`: findings are warnings and go to standard error; with --json document and findings are one
-    object on standard output. Raises `InvalidRequest` for no export."""
+    """`stepless import sim FILE`: findings are warnings and go to standard error. With --json, document and findings are one
+    object on standard output. Raises `InvalidRequest` if the file is not an export."""
     data = read_document(arguments.file)
     imported = sim.convert(_export(data, arguments.file))
     text = data.decode() if len(data) <= _SHOWN_LINES_BYTES else ""
@@ -46,13 +46,13 @@ def _export(data: bytes, file: str) -> Mapping[str, JSON]:
     except DocumentRefused as error:
         fault = error.findings[0]
         place = f"{file}: {fault.path}" if fault.path else file
-        told, mend = f"this is no export of Sim: {fault.message}", "expected is the JSON file that Sim writes as an export"
-        raise InvalidRequest(told, code="no_sim_export", place=place, mend=mend) from error
+        message, mend = f"this is not an export of Sim: {fault.message}", "give the JSON file that Sim writes as an export"
+        raise InvalidRequest(message, code="no_sim_export", place=place, mend=mend) from error
 
 
 def _write(path: Path, text: str) -> None:
     try:
         path.write_text(text, encoding="utf-8")
     except OSError as error:
-        message = f"it cannot be written: {error.strerror or error}"
+        message = f"the file cannot be written: {error.strerror or error}"
         raise InvalidRequest(message, code="file_not_written", place=str(path), mend="check the path") from error

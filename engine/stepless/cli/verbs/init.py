@@ -1,4 +1,4 @@
-"""`init`: a project to begin with: a workflow, its functions, a test, and what deploys them."""
+"""`init`: creates a new project: a workflow, its functions, a test, and the files that deploy them."""
 
 from __future__ import annotations
 
@@ -25,39 +25,39 @@ _RENAMED: Final[Mapping[str, str]] = {"gitignore": ".gitignore"}
 
 
 def init(arguments: argparse.Namespace) -> int:
-    """Writes the project, or nothing: a file that is there already is never touched."""
+    """Writes all files of the project, or none: an existing file is never overwritten."""
     folder = Path(arguments.folder)
     files = dict(_files())
-    standing = [name for name in files if (folder / name).exists()]
-    if standing:
-        told = ", ".join(standing[:3]) + (f" and {len(standing) - 3} more" if len(standing) > 3 else "")
+    existing = [name for name in files if (folder / name).exists()]
+    if existing:
+        listed = ", ".join(existing[:3]) + (f" and {len(existing) - 3} more" if len(existing) > 3 else "")
         mend = "give an empty folder, or a new one: `stepless init my-workflows`"
-        raise InvalidRequest(f"there are files already: {told}", code="project_exists", place=str(folder), mend=mend)
+        raise InvalidRequest(f"files already exist: {listed}", code="project_exists", place=str(folder), mend=mend)
     try:
         for name, data in files.items():
             (folder / name).parent.mkdir(parents=True, exist_ok=True)
             (folder / name).write_bytes(data)
     except OSError as error:
-        message, place = f"it cannot be written: {error.strerror or error}", str(error.filename or folder)
+        message, place = f"the file cannot be written: {error.strerror or error}", str(error.filename or folder)
         raise InvalidRequest(message, code="file_not_written", place=place, mend="check the path") from error
     if arguments.json:
         put_json({"folder": str(folder), "files": sorted(files)})
     else:
-        _tell(folder, sorted(files))
+        _print_next_steps(folder, sorted(files))
     return 0
 
 
-def _tell(folder: Path, names: list[str]) -> None:
+def _print_next_steps(folder: Path, names: list[str]) -> None:
     for name in names:
         print(f"  {folder / name}")
     there = "" if folder == Path() else f"  cd {folder}\n"
-    print(f"\nNow:\n{there}  pip install -r requirements-dev.txt\n  python -m pytest")
+    print(f"\nNext steps:\n{there}  pip install -r requirements-dev.txt\n  python -m pytest")
     print("  stepless run workflows/refund.yaml -i '{\"order_id\": \"A-1\", \"amount\": 400}'\n  stepless dev workflows")
-    print("\nREADME.md says how to deploy it.")
+    print("\nREADME.md describes how to deploy it.")
 
 
 def _files() -> Iterator[tuple[str, bytes]]:
-    """Every file with its content, by its name in the project."""
+    """Every file as its name in the project and its content."""
     shared = dict(_shared())
     wheel = _wheel(shared)
     for name in _OWN:
@@ -70,15 +70,15 @@ def _files() -> Iterator[tuple[str, bytes]]:
 
 
 def _shared() -> Iterator[tuple[str, bytes]]:
-    """The engine's own: packed into the wheel; in a checkout they lie at the top."""
+    """The engine's own files. A wheel packs them; a checkout has them at the top."""
     top = _KEPT if (_KEPT / "template.yaml").exists() else Path(__file__).parents[4]
     for path in (top / "template.yaml", *sorted((top / "functions").glob("*/*.py"))):
         yield path.relative_to(top).as_posix(), _read(path)
 
 
 def _wheel(shared: Mapping[str, bytes]) -> dict[str, bytes]:
-    """This copy as a wheel beside the project, unless others find it where it came from: a path of this machine says nothing to
-    them, and an index may hold something else under the name."""
+    """This copy as a wheel inside the project, unless it was installed from a place that other machines can reach. A local path
+    works on no other machine, and a package index may have another package of this name."""
     found, where = origin.installed(), origin.place()
     if found is None or (where and not origin.is_local(where)):
         return {}
@@ -88,7 +88,7 @@ def _wheel(shared: Mapping[str, bytes]) -> dict[str, bytes]:
 
 
 def _required(text: str, wheel: str) -> str:
-    """Requirements in which `stepless[EXTRA]` became what an installer finds."""
+    """The requirements with `stepless[EXTRA]` replaced by a source that an installer can find."""
     if wheel:
         return re.sub(r"^stepless(\[\w+\])$", rf"./{wheel}\1", text, flags=re.MULTILINE)
     return re.sub(r"^(stepless\[\w+\])$", lambda line: f"{line[0]} @ {origin.place()}", text, flags=re.MULTILINE)

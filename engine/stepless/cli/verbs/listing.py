@@ -1,4 +1,4 @@
-"""`runs list` and `workflows list`: apart from the other verbs, since they need nothing but the answer, and come quickly."""
+"""`runs list` and `workflows list`: in a module without heavy imports, so that they start fast."""
 
 from __future__ import annotations
 
@@ -30,23 +30,23 @@ def runs(arguments: argparse.Namespace) -> int:
             put_json(run)
         return 0
     if not found:
-        print(f"No such run in {gateway.where}." if any(query.values()) else f"No run in {gateway.where} yet.")
+        print(f"No matching runs in {gateway.where}." if any(query.values()) else f"No runs in {gateway.where} yet.")
         return 0
     rows = [(run["id"], _name(run), _at(run), when(run["created_at"]), " ".join(run["tags"])) for run in found]
     columns = _RUNS if any(run["tags"] for run in found) else _RUNS[:-1]
     say(table(columns, rows))
     if more:
-        print(f"There are more: --limit {10 * arguments.limit} shows them.")
+        print(f"There are more runs. Show them with --limit {10 * arguments.limit}.")
     return 0
 
 
 def _at(run: Mapping[str, Any]) -> str:
-    """What a run is at; a server of a release before tells its status alone."""
+    """The summary of a run; an older server reports only the status."""
     return str(run.get("summary", run["status"]))
 
 
 def _name(run: Mapping[str, Any]) -> str:
-    """The workflow, and the run's number where its runs are counted."""
+    """The workflow, and the number of the run if the workflow is `numbered`."""
     return f"{run['workflow']} #{run['number']}" if run.get("number") else str(run["workflow"])
 
 
@@ -58,9 +58,9 @@ def workflows(arguments: argparse.Namespace) -> int:
             put_json(version)
         return 0
     if not found:
-        print(f"No workflow in {gateway.where} yet: `stepless publish FILE` puts one there.")
+        print(f"No workflows in {gateway.where} yet. Publish one with `stepless publish FILE`.")
         return 0
     say(table(_WORKFLOWS, [(each["id"], str(each["version"]), when(each["published_at"]), each["name"]) for each in found]))
     if more:
-        print(f"There are more: --limit {10 * arguments.limit} shows them.")
+        print(f"There are more workflows. Show them with --limit {10 * arguments.limit}.")
     return 0

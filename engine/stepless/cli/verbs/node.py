@@ -1,4 +1,4 @@
-"""`runs show RUN --node NODE`: one node of a run: what it was called with, what it put out, why it failed."""
+"""`runs show RUN --node NODE`: shows one node of a run: its parameters, its output and its error."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ Node = Mapping[str, Any]
 
 
 def show_node(gateway: Gateway, run_id: str, name: str, *, as_json: bool) -> None:
-    """Prints the instance of that name, or those of the node of that name: all of one, a line of each of several. Raises
+    """Prints the instance of that name, or the instances of the node of that name: one in full, several with a line each. Raises
     `NotFound`."""
     found = list(_found(gateway, run_id, name))
     if not found:
-        message = f"nothing has been decided about a node {name!r} in {run_id}"
+        message = f"the run has no node {name!r}, or the node has not been reached"
         raise NotFound(message, code="unknown_node", place=run_id, mend=f"see `stepless runs show {run_id}` for its nodes")
     if as_json:
         for node in found:
@@ -31,7 +31,7 @@ def show_node(gateway: Gateway, run_id: str, name: str, *, as_json: bool) -> Non
         say(_lines(found[0]))
     else:
         say(table(_INSTANCES, [(node["instance"], node["status"], node["code"] or "") for node in found]))
-        print(f"\nOne of them: stepless runs show {run_id} --node '{found[0]['instance']}'")
+        print(f"\nTo show one of them: stepless runs show {run_id} --node '{found[0]['instance']}'")
 
 
 def _found(gateway: Gateway, run_id: str, name: str) -> Iterator[Node]:
@@ -53,7 +53,7 @@ def _lines(node: Node) -> Iterator[str]:
     took = f", took {duration(instant_ms(ended) - instant_ms(started))}" if started and ended else ""
     yield from fields([("started", when(started) + took if started else ""), ("reason", node["reason"] or "")])
     for call in node["calls"]:
-        yield from ("", f"attempt {call['attempt']}, {when(call['at'])}, was called with")
+        yield from ("", f"attempt {call['attempt']}, {when(call['at'])}, called with")
         values = [(name, brief(value, _SHOWN)) for name, value in call["params"].items()]
         yield from fields(values + [(name, cut(f"{text} ", len(text))) for name, text in call["previews"].items()])
     for label, value in (("inputs", node["inputs"]), ("output", node["output"])):

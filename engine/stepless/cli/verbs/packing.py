@@ -1,4 +1,4 @@
-"""This copy of Stepless as a wheel, made from what is installed: without a network, a build tool or an index."""
+"""Packs the installed copy of Stepless as a wheel, without a network, a build tool or a package index."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from typing import Final
 from stepless.errors import StoreUnusable
 
 _NOTES: Final = ("METADATA", "WHEEL", "entry_points.txt")
-_MADE_AT: Final = (1980, 1, 1, 0, 0, 0)  # the first instant that a zip knows: the same copy makes the same bytes
+_MADE_AT: Final = (1980, 1, 1, 0, 0, 0)  # the earliest time of the zip format: the same copy gives the same bytes
 
 
 def wheel_of(found: Distribution, package: Path, shared: Mapping[str, bytes]) -> tuple[str, bytes]:
-    """The name and the bytes of a wheel of the package in a folder. `shared` is what a wheel holds besides, by its path.
+    """The file name and the bytes of a wheel of the package in a folder. `shared` are further files of the wheel, by path.
 
-    Raises `StoreUnusable` when what the installer noted is incomplete.
+    Raises `StoreUnusable` if the installer's metadata is incomplete.
     """
     stem = f"{package.name}-{found.version}"
     noted = f"{stem}.dist-info"

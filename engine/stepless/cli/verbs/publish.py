@@ -1,4 +1,4 @@
-"""`publish`, and `workflows show`: what can be started."""
+"""`publish` and `workflows show`: publish workflows and print them."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from stepless.cli.reach.files import documents_among, load_functions, read_source
 from stepless.cli.reach.gateway import Gateway, opened
-from stepless.cli.terminal.complaints import error_document, finding_documents, print_findings, summary, tell
+from stepless.cli.terminal.complaints import error_document, finding_documents, print_error, print_findings, summary
 from stepless.cli.terminal.showing import put_json, when
 from stepless.compile import check_document
 from stepless.compile.reading.write_yaml import write_yaml
@@ -18,24 +18,24 @@ from stepless.model.findings import Finding, Severity
 from stepless.nodes import KINDS
 from stepless.nodes.function import signatures
 
-_HASH: Final = 12  # characters that people are shown
+_HASH: Final = 12  # characters of a hash that are shown
 _CREATED: Final = 201
 
 
 def publish(arguments: argparse.Namespace) -> int:
-    """Publishes what can be, and tells of the rest why not; 2 when there is any."""
+    """Publishes every valid file and prints the errors of the others; returns 2 if any was refused."""
     files = documents_among(arguments.files)
     if not files:
-        raise InvalidRequest("there is no workflow", code="file_not_read", place=", ".join(arguments.files), mend="give a file")
+        raise InvalidRequest("no workflow found", code="file_not_read", place=", ".join(arguments.files), mend="give a file")
     refused = 0
-    with opened(arguments, made=True) as gateway:
+    with opened(arguments, create=True) as gateway:
         for file in files:
             refused += not _publish(gateway, file, arguments)
     return 2 if refused else 0
 
 
 def _publish(gateway: Gateway, file: str, arguments: argparse.Namespace) -> bool:
-    """Whether a file was published, or is already."""
+    """Publishes a file; returns whether it is published now."""
     text = ""
     try:
         functions = signatures() if load_functions(Path(file).parent, arguments.modules) else None
@@ -49,8 +49,8 @@ def _publish(gateway: Gateway, file: str, arguments: argparse.Namespace) -> bool
         answer = gateway.answer("PUT", "workflows", str(source.document["id"]), content=text.encode(), headers=headers)
     except SteplessError as error:
         if error.code in ("unreachable", "no_stepless", "unauthorized"):
-            raise  # nor will the next file be
-        _tell_refusal(error, file, getattr(error, "text", text), arguments)
+            raise  # the next file would fail the same way
+        _print_refusal(error, file, getattr(error, "text", text), arguments)
         return False
     version, state = answer.json(), "published" if answer.status_code == _CREATED else "unchanged"
     findings = (*findings, *_warnings_there(version.pop("warnings"), findings))
@@ -63,19 +63,19 @@ def _publish(gateway: Gateway, file: str, arguments: argparse.Namespace) -> bool
     return True
 
 
-def _warnings_there(told: Sequence[Mapping[str, Any]], known: Sequence[Finding]) -> Iterator[Finding]:
-    """What the server warns of and this machine does not: it knows its own environment."""
+def _warnings_there(warnings: Sequence[Mapping[str, Any]], known: Sequence[Finding]) -> Iterator[Finding]:
+    """The server's warnings that this machine does not give: the server has its own environment."""
     seen = {(finding.code, finding.path) for finding in known}
-    for each in told:
+    for each in warnings:
         if (each["code"], each["path"]) not in seen:
             yield Finding(each["code"], each["path"], each["message"], each["mend"], each["node"], severity=Severity.WARNING)
 
 
-def _tell_refusal(error: SteplessError, file: str, text: str, arguments: argparse.Namespace) -> None:
+def _print_refusal(error: SteplessError, file: str, text: str, arguments: argparse.Namespace) -> None:
     if arguments.json:
         put_json({"file": file, "state": "refused", "error": error_document(error, text)})
         return
-    tell(error, file, text)
+    print_error(error, file, text)
     counted = f", {summary(error.findings)}" if isinstance(error, DocumentRefused) else ""
     print(f"{file}: not published{counted}", flush=True)
 

@@ -1,4 +1,4 @@
-"""`stepless run`: one run in the terminal, from its start (or from where it was left) to its end."""
+"""`stepless run`: runs one workflow in the terminal, from its start (or from where it stopped) to its end."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from stepless.cli.reach.files import Refused, documents_in, load_functions, read_inputs, read_source
-from stepless.cli.terminal.exceptions import Raised, told
+from stepless.cli.terminal.exceptions import Raised, failure_lines
 from stepless.cli.terminal.live import PlainLines, Silence, Tree, Watcher, can_move
 from stepless.cli.terminal.progress import Progress, duration
 from stepless.cli.terminal.questions import Answers, NoMoreAnswers, Prompt
@@ -40,10 +40,10 @@ MAX_WIDTH = 100
 
 def run(arguments: argparse.Namespace) -> int:
     if bool(arguments.file) == bool(arguments.run_id):
-        message = "give the workflow to run, or --continue with a run of --db"
+        message = "give a workflow to run, or --continue with a run of --db"
         raise InvalidRequest(message, code="usage", mend="see `stepless run --help`")
     if arguments.run_id and not arguments.db:
-        raise InvalidRequest("--continue needs the file that keeps the run", code="usage", mend="add --db FILE")
+        raise InvalidRequest("--continue needs the file that stores the run", code="usage", mend="add --db FILE")
     inputs = read_inputs(arguments.inputs)
     begin = _begin if arguments.file else _found
     if arguments.file:
@@ -58,7 +58,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _begin(built: Local, arguments: argparse.Namespace, inputs: JSON) -> str:
-    """Publishes the file and starts a run of it, which remembers where its functions are."""
+    """Publishes the file and starts a run of it. The run stores where its functions are."""
     source = arguments.source
     try:
         published = built.service.publish(source.document, functions=signatures())
@@ -72,28 +72,29 @@ def _begin(built: Local, arguments: argparse.Namespace, inputs: JSON) -> str:
 
 
 def _publish_beside(built: Local, arguments: argparse.Namespace) -> None:
-    """Publishes the other workflows of the folder, which this one may call; one that is refused is told, and stops nobody."""
+    """Publishes the other workflows of the folder, which this one may call. A refused one is reported and does not stop the
+    run."""
     file = Path(arguments.file)
     for path in documents_in(file.parent):
         try:
             if not path.samefile(file):
                 built.service.publish(read_source(path).document, functions=signatures())
         except SteplessError as error:
-            sys.stderr.write(f"{path}: not published: `stepless validate {path}` says why [{error.code}]\n")
+            sys.stderr.write(f"{path}: not published [{error.code}]. Run `stepless validate {path}` to see why.\n")
 
 
 def _found(built: Local, arguments: argparse.Namespace, inputs: JSON) -> str:
-    """A run that was left, with its functions loaded again. Raises `NotFound`."""
+    """Finds an unfinished run and loads its functions again. Raises `NotFound`."""
     run_id: str = arguments.run_id
     head = built.service.run(run_id).head
     meta: Mapping[str, Any] = json.loads(head.meta)
     source = meta.get("source")
     load_functions(Path(source).parent if source else None, arguments.modules or meta.get("modules"))
     document = built.world.versions.document(head.workflow_id, head.version)
-    if source is None and _unknown_functions(document):  # started by another door: as `stepless dev` looks for them
+    if source is None and _unknown_functions(document):  # not started by `stepless run`
         load_functions(Path.cwd(), None)
     if unknown := _unknown_functions(document):
-        mend = "name the modules that register it with --modules"
+        mend = "name the module that registers it with --modules"
         raise ConfigError(unknown[0].message, code="module_not_loaded", place=run_id, mend=mend)
     return run_id
 
@@ -102,10 +103,10 @@ def _unknown_functions(document: Mapping[str, JSON]) -> Sequence[Finding]:
     return [finding for finding in check_document(document, KINDS, functions=names()) if finding.code == "unknown_callable"]
 
 
-def go_on(db: str, run_id: str, *, modules: str | None, as_json: bool, wished: str) -> int:
-    """Runs a run of a file here, to its end or to what nobody answers: 0 when it ended as `wished`. Asks nobody anything when
-    that is another end than completion."""
-    settings = {"approve": None, "inputs": None, "budget_ms": None, "wished": wished}
+def continue_run(db: str, run_id: str, *, modules: str | None, as_json: bool, expected: str) -> int:
+    """Continues a run of a file in this process, until it ends or waits for an answer. Returns 0 if it ended as `expected`. Shows
+    no prompt if `expected` is another end than completion."""
+    settings = {"approve": None, "inputs": None, "budget_ms": None, "expected": expected}
     return run(argparse.Namespace(file=None, run_id=run_id, db=db, modules=modules, json=as_json, **settings))
 
 
@@ -114,7 +115,7 @@ def go_on(db: str, run_id: str, *, modules: str | None, as_json: bool, wished: s
 
 @dataclass(slots=True)
 class _Attendant:
-    """Shows a run and answers what it asks."""
+    """Shows a run and answers its questions."""
 
     built: Local
     run_id: str
@@ -124,12 +125,12 @@ class _Attendant:
     prompt: Prompt | None
 
     async def attend(self, server: asyncio.Task[None]) -> None:
-        """Until the run ends, or nothing is left but questions that nobody answers."""
+        """Returns when the run has ended, or when only unanswered questions are left."""
         asking = Asking(self.built, self.run_id)
         async with aclosing(follow(self.built, self.run_id, server)) as pages:
             async for page in pages:
                 self.progress.add(page)
-                self.watcher.see(page)
+                self.watcher.show(page)
                 answered = [await self._ask(question) for question in asking.new(page)]
                 if any(answered):
                     asking.answered()
@@ -137,7 +138,7 @@ class _Attendant:
                     return
 
     async def _ask(self, question: Question) -> bool:
-        """Whether the question was answered, here or before the run was gone on with."""
+        """Answers a question if it can; returns whether it is answered, now or earlier."""
         if self.built.world.store.get_signal(question.run_id, RESUME, question.pause.pause) is not None:
             return True
         if self.approve is not None:
@@ -179,7 +180,7 @@ async def _attended(built: Local, run_id: str, arguments: argparse.Namespace) ->
                 await asyncio.wait({attending})
                 watcher.close()
             if interrupted:
-                sys.stderr.write("\nStopping: what is under way is given time to end. Ctrl-C again leaves at once.\n")
+                sys.stderr.write("\nStopping after the running nodes end. Press Ctrl-C again to stop at once.\n")
         if not interrupted:
             attending.result()
     while page := built.service.events(run_id, after=progress.sequence).events:  # what happened while it drained
@@ -191,7 +192,7 @@ async def _attended(built: Local, run_id: str, arguments: argparse.Namespace) ->
 
 @contextmanager
 def _signals() -> Any:
-    """An event that the first Ctrl-C (or SIGTERM) sets; the second one does what it always does."""
+    """An event that the first Ctrl-C (or SIGTERM) sets; the second one has its default effect."""
     stop = asyncio.Event()
     loop = asyncio.get_running_loop()
     numbers = (signal.SIGINT, signal.SIGTERM)
@@ -222,8 +223,8 @@ def _watcher(progress: Progress, title: str, built: Local, arguments: argparse.N
 
 
 def _prompt(arguments: argparse.Namespace) -> Prompt | None:
-    """Standard input is for answers, unless it was the inputs."""
-    if arguments.inputs == "-" or arguments.wished != "completed":
+    """A prompt on standard input, unless the inputs were read from it."""
+    if arguments.inputs == "-" or arguments.expected != "completed":
         return None
     try:
         answers = Answers(sys.stdin.fileno())
@@ -248,10 +249,10 @@ def _report(view: RunView, asked: Sequence[str], progress: Progress, arguments: 
     else:
         _print_report(view, progress, ended)
     if not ended:
-        sys.stderr.write(_how_to_go_on(view, asked, arguments))
+        sys.stderr.write(_how_to_continue(view, asked, arguments))
     if interrupted and not ended:
         return INTERRUPTED
-    return DONE if view.status == arguments.wished else FAILED
+    return DONE if view.status == arguments.expected else FAILED
 
 
 def _print_report(view: RunView, progress: Progress, ended: bool) -> None:
@@ -265,15 +266,15 @@ def _print_report(view: RunView, progress: Progress, ended: bool) -> None:
     took = f" {'in' if ended else 'after'} {elapsed}" if view.started_ms else ""
     failures = f", {view.failures} node{'s' if view.failures > 1 else ''} failed" if view.failures and ended else ""
     arrow = "->" if glyphs is ASCII else "→"
-    print(f"{'' if ended else 'left '}{view.summary}{took}{failures} {arrow} {view.head.run_id}")
-    for line in told(_raised(view)):
+    print(f"{'' if ended else 'stopped: '}{view.summary}{took}{failures} {arrow} {view.head.run_id}")
+    for line in failure_lines(_raised(view)):
         print(line)
     if ended and view.outputs not in (None, {}):
         print(json.dumps(view.outputs, ensure_ascii=sys.stdout.encoding.lower().replace("-", "") != "utf8", indent=2))
 
 
 def _raised(view: RunView) -> list[Raised]:
-    """What the run failed of, then what else was raised in it."""
+    """The error of the run, then the other exceptions raised in it."""
     found = [] if view.error is None else [Raised("run", view.error, view.exception)]
     behind = view.error.get("event") if view.error is not None else None
     for record in view.nodes.values():
@@ -282,12 +283,12 @@ def _raised(view: RunView) -> list[Raised]:
     return found
 
 
-def _how_to_go_on(view: RunView, asked: Sequence[str], arguments: argparse.Namespace) -> str:
+def _how_to_continue(view: RunView, asked: Sequence[str], arguments: argparse.Namespace) -> str:
     asks = f"The run waits for an answer: {', '.join(asked)}.\n" if asked else ""
     if not arguments.db:
-        mend = "Answer at the prompt, or with --approve; " if asked else ""
-        return f"{asks}It was only in memory and is gone. {mend}--db FILE keeps a run.\n"
-    return f"{asks}Go on with:\n    stepless run --db {arguments.db} --continue {view.head.run_id}\n"
+        mend = "Answer at the prompt or with --approve, or store" if asked else "Store"
+        return f"{asks}The run was only in memory and is lost. {mend} the run with --db FILE.\n"
+    return f"{asks}Continue it with:\n    stepless run --db {arguments.db} --continue {view.head.run_id}\n"
 
 
 def _summary(view: RunView, asked: Sequence[str]) -> dict[str, JSON]:
@@ -307,7 +308,7 @@ def _summary(view: RunView, asked: Sequence[str]) -> dict[str, JSON]:
 
 
 def _node_summary(record: Any) -> dict[str, JSON]:
-    told: dict[str, Callable[[], JSON]] = {
+    facts: dict[str, Callable[[], JSON]] = {
         "status": lambda: record.status,
         "reason": lambda: record.reason,
         "output": lambda: record.output,
@@ -316,4 +317,4 @@ def _node_summary(record: Any) -> dict[str, JSON]:
         "attempts": lambda: record.attempts or None,
         "duration_ms": lambda: record.ended_ms - record.started_ms if record.ended_ms and record.started_ms else None,
     }
-    return {name: value for name, tell in told.items() if (value := tell()) is not None}
+    return {name: value for name, read in facts.items() if (value := read()) is not None}

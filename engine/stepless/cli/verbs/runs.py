@@ -1,4 +1,4 @@
-"""`runs show`, `events`, `cost`: what a run is and was."""
+"""`runs show`, `events`, `tags` and `cost`: the state and the history of a run."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from stepless.cli.reach.gateway import Gateway, opened
-from stepless.cli.terminal.exceptions import Raised, told, traceback
-from stepless.cli.terminal.live import told_event
+from stepless.cli.terminal.exceptions import Raised, failure_lines, traceback
+from stepless.cli.terminal.live import event_text
 from stepless.cli.terminal.progress import Progress, duration, instant_ms
 from stepless.cli.terminal.showing import Column, brief, coloured, cut, fields, put_json, say, table, when, width
 from stepless.cli.terminal.timeline import glyphs_for, timeline
@@ -51,11 +51,11 @@ def _head(run: Mapping[str, Any]) -> Iterator[str]:
     yield f"{name}  {coloured(now)}" if fits else name
     started, ended = run["started_at"], run["ended_at"]
     took = duration(instant_ms(ended) - instant_ms(started)) if started and ended else ""
-    words = run.get("keywords", run["tags"])  # servers of former releases have the one list
+    words = run.get("keywords", run["tags"])  # older servers have only `tags`
     yield from fields([
         ("now", "" if fits else now), ("created", when(run["created_at"])),
         ("ended", f"{when(ended)}, after {took}" if took else ""),
-        ("held", _held(run)), ("begun at", ", ".join(f"{node} (no entry)" for node in run.get("non_entries", ()))),
+        ("held", _held(run)), ("started at", ", ".join(f"{node} (not an entry)" for node in run.get("non_entries", ()))),
         ("keywords", " ".join(words)), ("tags", " ".join(tag for tag in run["tags"] if tag not in words)),
         ("inputs", brief(run["inputs"], _SHOWN) if run["inputs"] else ""),
         ("variables", brief(run["variables"], _SHOWN) if run["variables"] else ""),
@@ -63,7 +63,7 @@ def _head(run: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _held(run: Mapping[str, Any]) -> str:
-    """Who holds the run, if somebody does."""
+    """Who holds the run and since when; empty if it is not held."""
     held = run["held"]
     if held is None:
         return ""
@@ -93,7 +93,7 @@ def _rest(run: Mapping[str, Any], progress: Progress | None) -> Iterator[str]:
         yield from traceback(run.get("exception"))
     if others := list(_raised(run, progress)):
         yield ""
-        yield from told(others)
+        yield from failure_lines(others)
     if run["outputs"] not in (None, {}):
         yield ""
         yield from fields([("outputs", brief(run["outputs"], _SHOWN))])
@@ -103,7 +103,7 @@ def _rest(run: Mapping[str, Any], progress: Progress | None) -> Iterator[str]:
 
 
 def _raised(run: Mapping[str, Any], progress: Progress | None) -> Iterator[Raised]:
-    """What was raised in nodes, beside what the run itself failed of."""
+    """The exceptions raised in nodes, without the one that failed the run."""
     behind = (run["error"] or {}).get("event")
     for _, row in progress.rows() if progress is not None else ():
         if row.error is not None and row.exception is not None and row.error.get("event") != behind:
@@ -123,7 +123,7 @@ def _pause(run_id: str, pause: Mapping[str, Any]) -> list[tuple[str, str]]:
 
 
 def outcome(gateway: Gateway, run_id: str, progress: Progress | None) -> Mapping[str, Any]:
-    """Prints how a run that was watched stands now; answers it."""
+    """Prints the state of a run after watching it; returns the run."""
     run: Mapping[str, Any] = gateway.ask("GET", "runs", run_id)
     print()
     if progress is not None:
@@ -138,7 +138,7 @@ def outcome(gateway: Gateway, run_id: str, progress: Progress | None) -> Mapping
 
 
 def tags(arguments: argparse.Namespace) -> int:
-    """Every row, page after page."""
+    """Prints every tag, page by page."""
     with opened(arguments) as gateway:
         run = gateway.ask("GET", "runs", arguments.run)
         began_ms = instant_ms(run["started_at"] or run["created_at"])
@@ -183,7 +183,7 @@ def _put_event(event: Mapping[str, Any], began_ms: int, as_json: bool) -> None:
         return
     at = duration(instant_ms(event["timestamp"]) - began_ms)
     instance = cut(str(event["payload"].get("instance", "")), _INSTANCE)
-    line = f"{event['eventId']:>5} {at:>9}  {event['type']:<{_TYPE}}  {instance:<{_INSTANCE}}  {told_event(event)}"
+    line = f"{event['eventId']:>5} {at:>9}  {event['type']:<{_TYPE}}  {instance:<{_INSTANCE}}  {event_text(event)}"
     print(cut(line, width()).rstrip(), flush=True)
 
 

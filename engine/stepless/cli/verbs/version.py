@@ -1,4 +1,4 @@
-"""`version`: which release this is, and what it runs on."""
+"""`version`: prints the release of Stepless and the version of Python."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from importlib.metadata import version as installed
 
 from stepless.cli.terminal.showing import put_json
 
-UNKNOWN = "unknown"  # run from a folder that was never installed
+UNKNOWN = "unknown"  # run from a folder that is not installed
 
 
 def version(arguments: argparse.Namespace) -> int:

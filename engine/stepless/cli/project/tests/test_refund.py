@@ -20,22 +20,22 @@ def test_a_small_refund_is_paid_at_once(refund: WorkflowTest) -> None:
     result.assert_ran("pay", times=1).assert_skipped("manager")
 
 
-def test_a_large_refund_is_paid_when_the_manager_says_yes(refund: WorkflowTest) -> None:
+def test_a_large_refund_is_paid_when_the_manager_approves(refund: WorkflowTest) -> None:
     result = refund.answer("manager", "approved", {"comment": "fine"}, at="1h").run({"order_id": "A-1", "amount": 400})
     result.assert_completed().assert_ran("pay")
 
 
-def test_silence_is_a_no(refund: WorkflowTest) -> None:
+def test_a_refund_without_an_answer_is_denied(refund: WorkflowTest) -> None:
     result = refund.run({"order_id": "A-1", "amount": 400}).assert_completed().assert_skipped("pay")
     assert result.variables["status"] == "denied"
 
 
-def test_a_bank_that_times_out_is_asked_again(refund: WorkflowTest) -> None:
+def test_a_payment_that_times_out_is_retried(refund: WorkflowTest) -> None:
     refund.script("pay", fails("timeout"), returns({"refund": "R-1"}))
     refund.run({"order_id": "A-1", "amount": 40}).assert_completed().assert_attempts("pay", 2)
 
 
-def test_the_whole_of_it_with_the_real_functions() -> None:
+def test_the_workflow_with_its_real_functions() -> None:
     import refunds  # noqa: F401 - registers them
 
     result = stepless.run(WORKFLOW, {"order_id": "A-1", "amount": 400}, approve=True)

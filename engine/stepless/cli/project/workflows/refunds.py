@@ -1,5 +1,5 @@
-"""What the workflows of this folder call. Every attempt of a call has the same `call.token`: send it along, and whoever moves the
-money can tell a repetition from a second refund."""
+"""The functions that the workflows of this folder call. Every attempt of a call has the same `call.token`: send it along, so that
+the payment provider can distinguish a repetition from a second refund."""
 
 from __future__ import annotations
 
