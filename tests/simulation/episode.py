@@ -26,7 +26,7 @@ from stepless.adapters.memory.secrets import MemorySecrets
 from stepless.core.events import Event, EventType
 from stepless.core.history.trace import Trace
 from stepless.errors import SteplessError
-from stepless.limits import LEASE_MARGIN_MS
+from stepless.limits import LEASE_MARGIN_MS, MAX_RECOVERIES
 from stepless.model.graph import Graph
 from stepless.model.kind import Pause
 from stepless.model.work import NodeFailure, Result
@@ -297,6 +297,9 @@ class Episode:
                 script[event.instance] = [{"ok": {"value": event.data["answer"]}}]
             elif event.type is EventType.NODE_FAILED and event.data["error"]["code"].startswith("child_"):
                 script[event.instance] = [{"fail": {"cause": "child_failed", "code": event.data["error"]["code"]}}]
+            elif event.type is EventType.NODE_FAILED and event.data["error"]["code"] == "crashed":
+                self._check_crash(story.events, event)
+                script[event.instance] = [{"fail": {"cause": "crashed", "code": "crashed"}}]
         head = self.truth.get_run(run_id)
         assert head is not None
         expected = simulate(self.scenario.document, json.loads(head.inputs), script=script)
@@ -309,6 +312,14 @@ class Episode:
             raise Violation(
                 f"the run ends as it would have without faults: {head.status}, not {expected.status}; (is, should be) {differing}"
             )
+
+
+    @staticmethod
+    def _check_crash(events: Sequence[Event], crash: Event) -> None:
+        recovered = [event for event in events if event.type is EventType.RUN_RECOVERED and event.sequence < crash.sequence]
+        times = sum(crash.instance in event.data["instances"] for event in recovered)
+        if times <= MAX_RECOVERIES:
+            raise Violation(f"an instance crashes after more than {MAX_RECOVERIES} recoveries: {crash.instance} after {times}")
 
 
 def _is_of_its_own(event: Event) -> bool:
