@@ -112,8 +112,8 @@ def test_the_sandbox_may_write_its_log_and_nothing_else(template: dict[str, Any]
     allowed = [listed(statement["Action"]) for role, statement in statements(template) if role == "SandboxRole"]
     assert [*chain(*allowed)] == ["logs:CreateLogStream", "logs:PutLogEvents"]
     function = template["Resources"]["SandboxFunction"]
-    assert function["IgnoreGlobals"] == ["Environment", "LayeredMapping", "Tracing"]
-    assert function["Properties"]["LayeredMapping"] == [{"Ref": "Engine"}]
+    assert function["IgnoreGlobals"] == ["Environment", "Layers", "Tracing"]
+    assert function["Properties"]["Layers"] == [{"Ref": "Engine"}]
     assert set(function["Properties"]["Environment"]["Variables"]) == {"STEPLESS_CODE_UNSAFE"}
 
 

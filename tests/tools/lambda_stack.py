@@ -72,7 +72,7 @@ class Stack:
     def function(self, name: str, variables: Mapping[str, str] | None = None) -> LambdaFunction:
         path = [ROOT / "engine", ROOT / "layers/functions", STEPS]
         given = {**self.variables, "POWERTOOLS_SERVICE_NAME": name, **(variables or {})}
-        function = LambdaFunction(name, ROOT / "functions" / name, path, given, timeout_s=20, logs=self.folder)
+        function = LambdaFunction(name, ROOT / "functions" / name, path, given, timeout_s=120, logs=self.folder)
         self._functions.append(function)
         return function
 
