@@ -276,7 +276,7 @@ ENGINE: Final[Table] = {
     "invalid_duration": Code("a text is not a valid duration", "Write it like 500ms, 90s, 15m, 2h, 3d or PT2H."),
     "invalid_script": Code("a simulation's script is invalid", "See the fields in the message."),
     "invalid_signal": Code("a simulation's signal is invalid", "See the fields in the message."),
-    "invalid_plugin": Code("a plug-in registers an object that is not a kind, store or model provider", "See the object in the message."),
+    "invalid_plugin": Code("a plug-in registers an object that does not fit its group", "See the object in the message."),
     "kind_taken": Code("two plug-ins register a kind with the same name", "Remove one of them, or rename it."),
     "lease_lost": Code("another process took over the run's lease", "No action: the run continues there."),
     "module_not_loaded": Code("a module of functions cannot be loaded", "See the error inside it."),

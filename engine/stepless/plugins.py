@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, Any, Final
 
-from stepless.errors import ConfigError
+from stepless.errors import ConfigError, SteplessError
 
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
@@ -41,6 +41,27 @@ class Announced:
             message = f"{self.value} cannot be imported: {type(error).__name__}: {error}"
             mend = "fix the package, or remove it"
             raise ConfigError(message, code="module_not_loaded", place=self.place, mend=mend) from error
+
+
+    def make(self, argument: Any, verbs: Collection[str]) -> Any:
+        """What the object, a callable, makes of `argument`: something that has these verbs, or None.
+
+        Raises `ConfigError` (module_not_loaded, invalid_plugin), and any `SteplessError` that the callable raises.
+        """
+        factory = self.load()
+        try:
+            made = factory(argument)
+        except SteplessError:
+            raise
+        except Exception as error:
+            raise self._invalid(f"{self.value} raised {type(error).__name__}: {error}") from error
+        missing = [] if made is None else [verb for verb in verbs if not callable(getattr(made, verb, None))]
+        if missing:
+            raise self._invalid(f"what {self.value} makes has no `{missing[0]}`")
+        return made
+
+    def _invalid(self, message: str) -> ConfigError:
+        return ConfigError(message, code="invalid_plugin", place=self.place, mend="see docs/extending.md")
 
 
 @cache

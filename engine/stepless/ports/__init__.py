@@ -1,10 +1,10 @@
 """Defines the ports of the engine: the Protocols that adapters implement, with their guarantees. Adapters decide nothing about a
 run.
 
-Adapters see no engine types, only text keys, integers and encoded bytes. All instants are milliseconds since 1970 UTC.
-Every method may raise `StoreUnavailable` (try again); otherwise it raises only what its docstring names. Methods are synchronous
-and thread-safe. `Models`, `Sandbox`, `Aws` and `Http` are the exceptions: their calls take seconds, so their methods are coroutines. The
-engine cancels a call that it no longer waits for, and these methods raise only `NodeFailure`.
+Adapters see no engine types, only text keys, integers and encoded bytes. All instants are milliseconds since 1970 UTC. Every
+method may raise `StoreUnavailable` (try again); otherwise it raises only what its docstring names. Methods are synchronous and
+thread-safe. `Models`, `Sandbox`, `Aws` and `Http` are the exceptions: their calls take seconds, so their methods are
+coroutines. The engine cancels a call that it no longer waits for, and these methods raise only `NodeFailure`.
 """
 
 from __future__ import annotations

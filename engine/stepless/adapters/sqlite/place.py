@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 from typing import Literal
 
+from stepless.adapters.file_lock import FileLock, lock_file
 from stepless.adapters.sqlite.blobs import SqliteBlobs
-from stepless.adapters.sqlite.file_lock import FileLock, lock_file
 from stepless.adapters.sqlite.store import SqliteStore
 from stepless.ports import OpenStore
 

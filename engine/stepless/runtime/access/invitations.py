@@ -11,8 +11,8 @@ if TYPE_CHECKING:
 
 
 class Invitations:
-    """`sign` makes the token of claims. `base_url` is the prefix of every link; without it, links are relative and usable only by a
-    reader who knows the host."""
+    """`sign` makes the token of claims. `base_url` is the prefix of every link; without it, links are relative and usable only by
+    a reader who knows the host."""
 
     def __init__(self, sign: Callable[[Claims], str], base_url: str = "") -> None:
         self._sign = sign

@@ -16,7 +16,6 @@ from types import MappingProxyType
 from typing import Final, TypeAlias
 
 from stepless.adapters.process import can_lock_up
-from stepless.errors import ConfigError
 from stepless.nodes import KindCode, model_kind_code, sandbox_kind_code
 from stepless.nodes.lazy_mapping import LayeredMapping, LazyMapping
 from stepless.plugins import MODELS, by_name
@@ -70,13 +69,7 @@ def _providers(setting: Setting, made: Mapping[str, Models]) -> Models:
 
 def _announced(setting: Setting, name: str) -> Models | None:
     one = by_name(MODELS).get(name)
-    if one is None:
-        return None
-    make = one.load()
-    models: Models | None = make(setting) if callable(make) else None
-    if not callable(make) or not (models is None or callable(getattr(models, "ask", None))):
-        message = f"{one.value} makes no `Models` of a setting"
-        raise ConfigError(message, code="invalid_plugin", place=one.place, mend="see stepless.ports.Models")
+    models: Models | None = None if one is None else one.make(setting, ("ask",))
     return models
 
 

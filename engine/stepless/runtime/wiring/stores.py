@@ -8,13 +8,12 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Mapping
 from typing import Final, TypeAlias
 
 from stepless.adapters.memory.place import MemoryPlace
 from stepless.adapters.sqlite.place import SqlitePlace
 from stepless.errors import ConfigError, InvalidRequest
-from stepless.plugins import STORES, Announced, by_name
+from stepless.plugins import STORES, by_name
 from stepless.ports import StorePlace
 
 Kept: TypeAlias = str | os.PathLike[str] | StorePlace | None
@@ -47,16 +46,13 @@ def shown(kept: str) -> str:
 
 
 def _announced(scheme: str, url: str) -> StorePlace:
-    stores: Mapping[str, Announced] = by_name(STORES)
+    stores = by_name(STORES)
     if scheme not in stores:
         known = f"installed: {', '.join(f'{name}://' for name in stores)}" if stores else "none is installed"
         mend = f"install a package that announces `{scheme}` in {STORES} ({known}), or give the path of a file"
         raise InvalidRequest("no store has this scheme", code="unknown_store", place=f"{scheme}://", mend=mend)
-    announced = stores[scheme]
-    factory = announced.load()
-    place: StorePlace | None = factory(url) if callable(factory) else None
-    if not callable(getattr(place, "hold", None)) or not callable(getattr(place, "open", None)):
-        message = f"{announced.value} makes no `StorePlace` of a URL"
-        raise ConfigError(message, code="invalid_plugin", place=announced.place, mend="see stepless.ports.StorePlace")
-    assert place is not None
+    place: StorePlace | None = stores[scheme].make(url, ("hold", "open"))
+    if place is None:
+        message = "its store makes nothing of this URL"
+        raise ConfigError(message, code="invalid_plugin", place=stores[scheme].place, mend="see docs/extending.md")
     return place
