@@ -15,8 +15,8 @@ def no_more(name: str) -> Models | None:
 
 
 class Providers:
-    """Passes a question to the provider that it names, else to the first one. There is at least one provider. `more` makes another
-    one by its name, or returns None; it is called once for each name that it knows."""
+    """Passes a question to the provider that it names, else to the first one. There is at least one provider. `more` makes
+    another one by its name, or returns None; it is called once for each name that it knows."""
 
     def __init__(self, providers: Mapping[str, Models], more: Callable[[str], Models | None] = no_more) -> None:
         self._providers = dict(providers)
