@@ -35,7 +35,7 @@ def ran(http: Fake | None = None) -> RunView:
     world = replace(built.world, kind_code={"http": code}, http=http or built.world.http)
     built.service.publish({"id": "w", "nodes": {"a": {**NODES["a"], "timeout_ms": 5_000}}})
     run_id = built.service.start("w", {}).run_id
-    asyncio.run(Runner(world, built.service.versions).run(Message(run_id, "start"), Budget(60_000)))
+    asyncio.run(Runner(world).run(Message(run_id, "start"), Budget(60_000)))
     return built.service.run(run_id)
 
 
