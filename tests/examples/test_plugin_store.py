@@ -54,7 +54,7 @@ def test_a_run_is_answered_by_one_process_and_gone_on_with_by_another(site: Path
     assert '"status": "paused"' in left.stdout, left.stdout + left.stderr
     run_id = next(line.split('"')[3] for line in left.stdout.splitlines() if '"run_id"' in line)
     answered = python(site, tmp_path, "stepless", "runs", "resume", run_id, "q", "--exit", "approved", *where)
-    assert "Nobody serves journal://runs now" in answered.stdout, answered.stdout + answered.stderr
+    assert "No process serves journal://runs now" in answered.stdout, answered.stdout + answered.stderr
     ended = python(site, tmp_path, "stepless", "run", *where, "--continue", run_id, "--json")
     assert ended.returncode == 0, ended.stdout + ended.stderr
     assert '"status": "completed"' in ended.stdout
