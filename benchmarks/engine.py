@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Literal
 
 from benchmarks.workloads import Document
+from stepless.adapters.sqlite.place import SqlitePlace
 from stepless.ports import Message
 from stepless.runtime.session.budget import Budget
 from stepless.runtime.session.runner import InvocationEnd
@@ -31,7 +32,7 @@ class Engine:
     def __init__(
         self, document: Document | None = None, path: Path | None = None, synchronous: Synchronous = "NORMAL"
     ) -> None:
-        self.local: Local = local(path, synchronous=synchronous)
+        self.local: Local = local(None if path is None else SqlitePlace(path, synchronous=synchronous))
         if document is not None:
             self.local.service.publish(document)
 

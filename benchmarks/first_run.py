@@ -54,7 +54,7 @@ def finish(cloud: Any, path: str, run_id: str) -> None:
     from stepless.runtime.versions import Versions
 
     clock, store = SystemClock(), SqliteStore(path)
-    world = replace(cloud.world, store=store, queue=MemoryQueue(clock, lambda: None), timers=MemoryTimers(), clock=clock,
+    world = replace(cloud.world, store=store, queue=MemoryQueue(clock), timers=MemoryTimers(), clock=clock,
                     versions=Versions(store, KINDS))  # fmt: skip
     asyncio.run(Runner(world).run(Message(run_id, "start"), Budget(60_000)))
     head = store.get_run(run_id)

@@ -56,7 +56,7 @@ as its code (`KeyError`: `key_error`); a `TimeoutError` has the cause `timeout`.
     "llm": """\
 Providers are configured in the environment: `STEPLESS_OPENAI_KEY`, and `STEPLESS_OPENAI_URL` for another server that speaks
 the same interface, its version included (`https://api.openai.com/v1`: requests go to that address plus `/chat/completions`);
-`STEPLESS_BEDROCK_REGION`.
+`STEPLESS_BEDROCK_REGION`. Packages may [add others](extending.md#model-providers).
 """,
 }
 PARTS: Final[Mapping[str, tuple[tuple[str, type[BaseModel]], ...]]] = {

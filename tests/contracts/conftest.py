@@ -6,9 +6,8 @@ import itertools
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from threading import Barrier, Timer
+from threading import Timer
 from typing import Any
 
 import pytest
@@ -24,6 +23,7 @@ from stepless.adapters.sqlite.blobs import SqliteBlobs
 from stepless.adapters.sqlite.database import Database
 from stepless.adapters.sqlite.store import SqliteStore
 from stepless.ports import Blobs, Store
+from stepless.testing.contracts.fixtures import race as race
 
 ENGINE = Path(__file__).parents[2] / "engine"
 CHILD_SECONDS = 60  # then a child process is killed, its pipe ends, and the test that waits for it fails
@@ -109,26 +109,6 @@ def blobs(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Blobs]:
 def path(tmp_path: Path) -> Path:
     """The file of a SQLite store."""
     return tmp_path / "store.db"
-
-
-@pytest.fixture
-def race() -> Callable[..., list[Any]]:
-    """`race(call, n=20)`: n threads call `call(i)` at the same moment; their answers, or the errors that they raised."""
-
-    def run(call: Callable[[int], Any], n: int = 20) -> list[Any]:
-        start = Barrier(n)
-
-        def one(i: int) -> Any:
-            start.wait(30)
-            try:
-                return call(i)
-            except Exception as error:
-                return error
-
-        with ThreadPoolExecutor(n) as threads:
-            return list(threads.map(one, range(n)))
-
-    return run
 
 
 @pytest.fixture

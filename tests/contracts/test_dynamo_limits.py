@@ -19,7 +19,7 @@ from stepless.adapters.memory.blobs import MemoryBlobs
 from stepless.adapters.memory.secrets import MemorySecrets
 from stepless.errors import LimitExceeded
 from stepless.limits import LOCAL_BUDGET_MS, MAX_BATCH_BYTES, MAX_INBOX_SIGNALS, MAX_ITEM_BYTES, MAX_SIGNAL_BYTES
-from stepless.ports import Message, RunHead, Signal
+from stepless.ports import Message, OpenStore, RunHead, Signal
 from stepless.runtime.inbox import answer_signal
 from stepless.runtime.session.budget import Budget
 from stepless.runtime.wiring.local import Local, assemble
@@ -73,7 +73,8 @@ class Engine:
 def engine(aws_dynoxide: Service) -> Engine:
     client, table = aws_dynoxide("dynamodb"), f"limits-{next(_tables)}"
     client.create_table(**create_table_arguments(table))
-    return Engine(assemble(DynamoStore(client, table), MemoryBlobs(), LOCAL_BUDGET_MS, MemorySecrets({})), client, table)
+    runs = OpenStore(DynamoStore(client, table), MemoryBlobs())
+    return Engine(assemble(runs, LOCAL_BUDGET_MS, MemorySecrets({})), client, table)
 
 
 def test_a_container_of_ten_thousand_branches_ends_in_items_that_fit(engine: Engine) -> None:

@@ -9,12 +9,12 @@ from typing import Any
 
 import pytest
 
-from stepless.adapters.sqlite.file_lock import lock_file
+from stepless.adapters.file_lock import lock_file
 from stepless.errors import Conflict, StoreUnusable
 
 HOLDER = """
 import sys
-from stepless.adapters.sqlite.file_lock import lock_file
+from stepless.adapters.file_lock import lock_file
 held = lock_file(sys.argv[1], 1_700_000_000_000)
 print("held", flush=True)
 sys.stdin.readline()

@@ -49,7 +49,8 @@ def test_every_message_that_many_send_is_received_once(race: Any) -> None:
 
 def test_whoever_waits_for_messages_is_woken_when_one_can_be_received() -> None:
     woken: list[int] = []
-    queue = MemoryQueue(SettableClock(), on_send=lambda: woken.append(len(queue)))
+    queue = MemoryQueue(SettableClock())
+    queue.listen(lambda: woken.append(len(queue)))
     queue.send(Message("r", "start"))
     assert woken == [1]
 

@@ -61,3 +61,14 @@ def test_a_plug_in_that_is_none_is_told_by_name(points: dict[str, str], code: st
     assert done.returncode != 0
     assert code in done.stdout + done.stderr
     assert "Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize(("nature", "needed"), [("CONTAINER", "container"), ("PURE", "evaluate"), ("PAUSE", "suspend")])
+def test_a_kind_that_lacks_what_its_nature_needs_is_told_with_its_package(nature: str, needed: str, tmp_path: Path) -> None:
+    install(tmp_path, {"box": "box"})
+    kind = f'KIND = Kind("box", Nature.{nature}, BaseModel, "does nothing")'
+    (tmp_path / "box.py").write_text(f"from pydantic import BaseModel\nfrom stepless.model.kind import Kind, Nature\n{kind}\n")
+    done = stepless(tmp_path, "schema")
+    told = " ".join((done.stdout + done.stderr).split())
+    assert done.returncode != 0 and "invalid_plugin" in told
+    assert f"has no `{needed}`" in told and "announced by stepless-checksum 1.0.0" in told

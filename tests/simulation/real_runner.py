@@ -21,7 +21,7 @@ from threading import Event
 from typing import Any
 
 from stepless import FunctionCall, function
-from stepless.adapters.sqlite.blobs import SqliteBlobs
+from stepless.adapters.sqlite.place import in_file
 from stepless.adapters.sqlite.store import SqliteStore
 from stepless.adapters.system import EnvSecrets
 from stepless.core.events import NODE_ENDS
@@ -140,7 +140,7 @@ def kill(path: str, seed: int, kills: int) -> None:
 
 def one_of_two(path: str, seed: int, name: str) -> None:
     store = SqliteStore(path)
-    engine = assemble(store, SqliteBlobs(store.database), 60_000, EnvSecrets())
+    engine = assemble(in_file(store), 60_000, EnvSecrets())
     served(path, store)
     begin(engine.service, name)
     random = Random(seed)

@@ -20,6 +20,7 @@ from stepless.adapters.memory.queue import MemoryQueue
 from stepless.adapters.memory.secrets import MemorySecrets
 from stepless.adapters.memory.timers import MemoryTimers
 from stepless.adapters.sqlite.blobs import SqliteBlobs
+from stepless.adapters.sqlite.place import in_file
 from stepless.adapters.sqlite.store import SqliteStore
 from stepless.adapters.system import EnvSecrets, SystemClock
 from stepless.core.events import NODE_ENDS, RUN_ENDS, Event, EventType
@@ -111,7 +112,7 @@ def test_two_processes_on_one_file_run_each_others_runs_and_repeat_nothing(file:
 
 def test_a_full_disk_stops_the_runs_and_room_lets_them_go_on(file: str) -> None:
     store = SqliteStore(file)
-    engine = assemble(store, SqliteBlobs(store.database), 60_000, EnvSecrets())
+    engine = assemble(in_file(store), 60_000, EnvSecrets())
     served(file, store)
     begin(engine.service, "full")
     (pages,) = store.database.row("PRAGMA page_count")
@@ -154,7 +155,7 @@ class SteppedClock(SystemClock):
 
 def test_a_clock_that_is_set_back_costs_the_time_that_it_is_set_back_by_and_nothing_else(file: str) -> None:
     store, clock = SqliteStore(file), SteppedClock()
-    queue, timers = MemoryQueue(clock, lambda: host.wake()), MemoryTimers()  # noqa: PLW0108
+    queue, timers = MemoryQueue(clock), MemoryTimers()
     world = World(store, queue, timers, SqliteBlobs(store.database), clock, MemorySecrets(), KINDS, Versions(store, KINDS),
                   KIND_CODE)  # fmt: skip
     runner = Runner(world)

@@ -9,6 +9,7 @@ must be refused; `fails` is a test that must fail; `picture` is a drawing.
 from __future__ import annotations
 
 import json
+import tomllib
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
@@ -67,6 +68,9 @@ class Reader:
             self.said, code = self.terminal.run(f"pytest -q --color=no {name}")
             assert (code == 1) == ("fails" in block.marks) and code in (0, 1), f"{block.place}: {self.said}"
 
+    def toml(self, block: Block) -> None:
+        assert tomllib.loads(block.text), block.place
+
     def console(self, block: Block) -> None:
         """Commands after `$ `, each with what it says. A command that shows nothing may say anything."""
         for command, shown in commands(block.text):
@@ -116,6 +120,7 @@ LANGUAGES: Mapping[str, Callable[[Reader, Block], None]] = {
     "bash": Reader.bash,
     "sh": Reader.form,
     "text": Reader.text,
+    "toml": Reader.toml,
 }
 
 

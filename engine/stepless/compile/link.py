@@ -15,7 +15,6 @@ from stepless.compile.dominators import dominator_tree, fork_depths
 from stepless.compile.draft import Draft, DraftBody, DraftEdge, DraftNode, Fields
 from stepless.compile.order import Links, longest_paths, reachable, topological_order
 from stepless.errors import EngineBug, InvalidRequest
-from stepless.limits import DEFAULT_MAX_ITERATIONS
 from stepless.model.document import RateLimitView
 from stepless.model.findings import Finding
 from stepless.model.graph import (
@@ -32,7 +31,6 @@ from stepless.model.graph import (
     all_nodes,
 )
 from stepless.model.json import parse_path
-from stepless.model.kind import Part
 from stepless.model.policies import DEFAULT_JOIN, JoinRule, Merge
 
 _NEEDS: Final[Mapping[str, Callable[[int, int], int]]] = {  # from the number of branches, and `count`
@@ -290,22 +288,23 @@ def _default_join(need: int) -> Join:
 
 
 def _link_container(draft: DraftNode, fields: Fields, wave: int, depth: int) -> Container | None:
-    """The container of a node, from the kind's parameters. Container kinds use the field names of `loop` and `parallel`."""
-    body, params, kind = draft.inner, draft.params, draft.kind
-    if body is None or params is None or kind is None:
+    """Read from the parameters as the kind's `ContainerSpec` says."""
+    body, params, spec = draft.inner, draft.params, draft.kind.container if draft.kind is not None else None
+    if body is None or params is None or spec is None:
         return None
     draft.inner = None  # the body refers to its owner: without this, neither would be freed
     given = draft.document.with_
-    mode = next(name for name in given if kind.parts.get(name) is Part.EXPRESSION and given[name] is not None)
+    mode = next(name for name in spec.modes if given.get(name) is not None)
+    bounds = spec.bounds(params)
     return Container(
-        parallel=hasattr(params, "window"),
+        parallel=spec.parallel,
         mode=mode,
         body=_link_body(body, _places(body), wave + 1, depth + 1),
-        window=getattr(params, "window", 1),
-        max_iterations=getattr(params, "max_iterations", DEFAULT_MAX_ITERATIONS),
-        truncate=getattr(params, "truncate", False),
-        on_error=OnError(getattr(params, "on_error", "stop")),
-        max_consecutive_errors=getattr(params, "max_consecutive_errors", None),
+        window=bounds.window,
+        max_iterations=bounds.max_iterations,
+        truncate=bounds.truncate,
+        on_error=OnError(bounds.on_error),
+        max_consecutive_errors=bounds.max_consecutive_errors,
         expression=fields.config.expressions.get(mode),
         value=fields.values.get(mode),
     )

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
+from stepless.model.exchange import Http, NoHttp
 from stepless.model.json import JSON
 from stepless.model.media import Media
 
@@ -30,7 +31,7 @@ class Call:
     retries of one instance: send it as an idempotency key. `deadline_ms` is the instant at which the engine ends the attempt,
     `started_ms` when it began, by the same clock (0: unknown). `log`, `delta` and `heartbeat` may be called from any thread
     until the attempt ends. `heartbeat` raises `NodeFailure` (attempt_over) once the engine no longer waits for the attempt.
-    `tools` are the nodes of the workflow that this node runs itself, by id.
+    `http` sends requests to public addresses. `tools` are the nodes of the workflow that this node runs itself, by id.
     """
 
     run_id: str
@@ -49,4 +50,5 @@ class Call:
     delta: Callable[[str | Media], None] = field(default=lambda piece: None)
     heartbeat: Callable[[], None] = field(default=lambda: None)
     facts: Mapping[str, Any] = field(default_factory=dict)
+    http: Http = field(default_factory=NoHttp)
     tools: Mapping[str, Tooled] = field(default_factory=dict)

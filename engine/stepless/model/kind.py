@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from enum import Enum
 from typing import TYPE_CHECKING, Any, Protocol
 
+from stepless.limits import DEFAULT_MAX_ITERATIONS
 from stepless.model.json import JSON
 from stepless.model.scope import Expression
 
@@ -127,14 +128,38 @@ def nothing(written: Mapping[str, JSON]) -> Mapping[str, str]:
 
 
 @dataclass(frozen=True, slots=True)
+class Bounds:
+    """What limits the turns of one container: how many at once and altogether, and what a failed one means."""
+
+    window: int = 1
+    max_iterations: int = DEFAULT_MAX_ITERATIONS
+    truncate: bool = False
+    on_error: str = "stop"  # or continue, drop
+    max_consecutive_errors: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ContainerSpec:
+    """How a container kind runs its body: with `parallel` up to `window` turns at once, else one after another.
+
+    `modes` are the fields of `with` of which a node sets exactly one; it says how many turns there are. A parallel container has
+    some of branches, items; another one some of times, items, while, do_while. `bounds` reads the limits from the parameters.
+    """
+
+    modes: tuple[str, ...]
+    parallel: bool
+    bounds: Callable[[Any], Bounds]
+
+
+@dataclass(frozen=True, slots=True)
 class Kind:
     """A node kind.
 
     `params` is the pydantic model of `with`. For any field the compiler also accepts a text with references, and such a field is
     validated after rendering. `exits` lists the exits of a node with these parameters, in display order and without `error`,
     which every kind has (an entry may violate its contract). `parts` says how each field of `with` is compiled. Exactly one of
-    `evaluate` (PURE, ENTRY) and `suspend` (PAUSE) is set; the runtime runs an EFFECT and finds the kind's `run` by name. `check`
-    finds further faults at publication.
+    `evaluate` (PURE, ENTRY) and `suspend` (PAUSE) is set; the runtime runs an EFFECT and finds the kind's `run` by name; a
+    CONTAINER has a `container`. `check` finds further faults at publication.
 
     `functions` and `tools` map dotted paths in an unrendered `with` to names. `functions` names the registered callables that
     the node calls (`arguments` is the field with their arguments), `tools` the sibling nodes that its attempts run themselves.
@@ -155,6 +180,7 @@ class Kind:
     tools: Callable[[Mapping[str, JSON]], Mapping[str, str]] = nothing
     is_tool: bool = False
     terminal: bool = False  # has no exits at all: respond, end
+    container: ContainerSpec | None = None
 
 
 Kinds = Mapping[str, Kind]

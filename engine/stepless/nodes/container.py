@@ -8,7 +8,7 @@ from pydantic import Field
 
 from stepless.limits import DEFAULT_MAX_ITERATIONS, MAX_ITERATIONS
 from stepless.model.findings import Finding
-from stepless.model.kind import Part
+from stepless.model.kind import Bounds, Part
 from stepless.nodes.params import Params, exactly_one, warning
 
 
@@ -30,6 +30,10 @@ class ContainerParams(Params):
 
 PARTS: Final = dict.fromkeys(ContainerParams.model_fields, Part.LITERAL)
 """The fields that the compiler reads: they are the same in every run, so no reference can stand in them."""
+
+
+def bounds(params: ContainerParams, window: int = 1) -> Bounds:
+    return Bounds(window, params.max_iterations, params.truncate, params.on_error, params.max_consecutive_errors)
 
 
 def check_container(params: ContainerParams, path: str, modes: tuple[str, ...]) -> list[Finding]:

@@ -7,8 +7,8 @@ from typing import Any, Final
 from pydantic import Field
 
 from stepless.model.findings import Finding
-from stepless.model.kind import Kind, Nature, Part
-from stepless.nodes.container import PARTS, ContainerParams, check_container
+from stepless.model.kind import ContainerSpec, Kind, Nature, Part
+from stepless.nodes.container import PARTS, ContainerParams, bounds, check_container
 
 MODES: Final = ("times", "items", "while", "do_while")
 
@@ -36,4 +36,5 @@ def check(params: LoopParams, path: str) -> list[Finding]:
 KIND = Kind(
     "loop", Nature.CONTAINER, LoopParams, "runs its body turn after turn; puts out the list of results",
     parts={**dict.fromkeys(MODES, Part.EXPRESSION), **PARTS}, check=check,
+    container=ContainerSpec(MODES, parallel=False, bounds=bounds),
 )

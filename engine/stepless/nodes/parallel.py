@@ -8,8 +8,8 @@ from pydantic import Field
 
 from stepless.limits import DEFAULT_WINDOW, MAX_IN_FLIGHT
 from stepless.model.findings import Finding
-from stepless.model.kind import Kind, Nature, Part
-from stepless.nodes.container import PARTS, ContainerParams, check_container
+from stepless.model.kind import ContainerSpec, Kind, Nature, Part
+from stepless.nodes.container import PARTS, ContainerParams, bounds, check_container
 
 MODES: Final = ("branches", "items")
 
@@ -36,4 +36,5 @@ def check(params: ParallelParams, path: str) -> list[Finding]:
 KIND = Kind(
     "parallel", Nature.CONTAINER, ParallelParams, "runs its body for several branches at once; puts out the list of results",
     parts={**dict.fromkeys(MODES, Part.EXPRESSION), "window": Part.LITERAL, **PARTS}, check=check,
+    container=ContainerSpec(MODES, parallel=True, bounds=lambda params: bounds(params, params.window)),
 )

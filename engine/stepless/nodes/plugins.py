@@ -12,9 +12,12 @@ from functools import cache
 from typing import Any, Final, TypeVar
 
 from stepless.errors import ConfigError
-from stepless.model.kind import Kind
+from stepless.model.kind import Kind, Nature
+from stepless.plugins import KINDS, announced
 
-ENTRY_POINTS: Final = "stepless.kinds"
+_NEEDS: Final = {
+    Nature.ENTRY: "evaluate", Nature.PURE: "evaluate", Nature.PAUSE: "suspend", Nature.CONTAINER: "container"
+}  # fmt: skip
 T = TypeVar("T")
 
 
@@ -22,22 +25,18 @@ T = TypeVar("T")
 def plugins() -> Mapping[str, Any]:
     """The objects of all entry points, by the names of their kinds. Raises `ConfigError`: module_not_loaded, invalid_plugin, and
     kind_taken for a name that two packages use."""
-    from importlib.metadata import entry_points  # imports the e-mail parser, which is slow
-
     found: dict[str, Any] = {}
-    for point in sorted(entry_points(group=ENTRY_POINTS), key=lambda point: (point.name, point.value)):
-        place = f"entry point `{point.name}` of {ENTRY_POINTS}"
-        try:
-            plugin = point.load()
-        except Exception as error:
-            message = f"{point.value} cannot be imported: {type(error).__name__}: {error}"
-            raise ConfigError(message, code="module_not_loaded", place=place, mend="fix the package, or remove it") from error
+    for one in announced(KINDS):
+        plugin = one.load()
         kind = getattr(plugin, "KIND", None)
         if not isinstance(kind, Kind) or not kind.name:
-            message = f"{point.value} has no `KIND`"
-            raise ConfigError(message, code="invalid_plugin", place=place, mend="give it a stepless.model.kind.Kind")
+            message = f"{one.value} has no `KIND`"
+            raise ConfigError(message, code="invalid_plugin", place=one.place, mend="give it a stepless.model.kind.Kind")
+        if (needed := _NEEDS.get(kind.nature)) is not None and getattr(kind, needed) is None:
+            message = f"the kind {kind.name} of {one.value} has no `{needed}`, which the nature {kind.nature.value} needs"
+            raise ConfigError(message, code="invalid_plugin", place=one.place, mend="see stepless.model.kind.Kind")
         if kind.name in found:
-            raise _taken(kind.name, place)
+            raise _taken(kind.name, one.place)
         found[kind.name] = plugin
     return found
 
@@ -59,7 +58,7 @@ class WithPlugins(Mapping[str, T]):
         if self._more is None:
             for name in plugins():
                 if name in self._reserved:
-                    raise _taken(name, ENTRY_POINTS)
+                    raise _taken(name, KINDS)
             self._more = {name: taken for name, plugin in plugins().items() if (taken := self._pick(plugin)) is not None}
         return self._more
 

@@ -7,9 +7,10 @@ from dataclasses import dataclass, field
 from typing import TypeAlias
 
 from stepless.core.state import Instance, State, Wait
+from stepless.model.exchange import NoHttp
 from stepless.model.kind import Kinds
 from stepless.nodes import KindCode
-from stepless.ports import Blobs, Calendar, Clock, Meter, Moderator, Queue, Secrets, Store, Tallies, Timers
+from stepless.ports import Blobs, Calendar, Clock, Http, Meter, Moderator, Queue, Secrets, Store, Tallies, Timers
 from stepless.runtime.commits import Commits
 from stepless.runtime.metering import NullMeter, NullTallies
 from stepless.runtime.news import News
@@ -48,3 +49,4 @@ class World:
     commits: Commits = field(default_factory=Commits)
     news: News | None = None
     runner_timeout_s: int | None = None
+    http: Http = field(default_factory=NoHttp)

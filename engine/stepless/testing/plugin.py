@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+pytest.register_assert_rewrite("stepless.testing.contracts")
+
 if TYPE_CHECKING:
     from stepless.testing.workflow import Source, WorkflowTest
 

@@ -11,7 +11,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from stepless.compile import check_document, compile_document
 from stepless.model.findings import Finding
 from stepless.model.graph import Graph
-from stepless.model.kind import Kind, Kinds, Nature, Outcome, Part, Pause
+from stepless.model.kind import Bounds, ContainerSpec, Kind, Kinds, Nature, Outcome, Part, Pause
 
 LITERAL, EXPRESSION = Part.LITERAL, Part.EXPRESSION
 
@@ -86,9 +86,14 @@ KINDS: Kinds = {
         Kind("approval", Nature.PAUSE, ApprovalParams, "asks", exits=lambda params: ("approved", "rejected", "timeout"),
              parts={"fields": LITERAL}, suspend=lambda work: Pause("human_input")),
         Kind("loop", Nature.CONTAINER, LoopParams, "repeats",
-             parts={**dict.fromkeys(("times", "items", "while", "do_while"), EXPRESSION), "body": LITERAL, "on_error": LITERAL}),
+             parts={**dict.fromkeys(("times", "items", "while", "do_while"), EXPRESSION), "body": LITERAL, "on_error": LITERAL},
+             container=ContainerSpec(
+                 ("times", "items", "while", "do_while"), parallel=False,
+                 bounds=lambda params: Bounds(max_iterations=params.max_iterations, on_error=params.on_error),
+             )),
         Kind("parallel", Nature.CONTAINER, ParallelParams, "spreads",
-             parts={**dict.fromkeys(("branches", "items"), EXPRESSION), "body": LITERAL, "window": LITERAL}),
+             parts={**dict.fromkeys(("branches", "items"), EXPRESSION), "body": LITERAL, "window": LITERAL},
+             container=ContainerSpec(("branches", "items"), parallel=True, bounds=lambda params: Bounds(params.window))),
     )
 }
 

@@ -8,9 +8,11 @@ from typing import Any
 
 import pytest
 
+from stepless.adapters.memory.clock import SettableClock
 from stepless.model.kind import Case, Kind
 from stepless.nodes import KINDS
 from stepless.ports import Call
+from stepless.runtime.wiring.equipment import GuardedHttp
 
 
 @dataclass
@@ -36,7 +38,7 @@ def work() -> type[FakeWork]:
 @pytest.fixture
 def call() -> Callable[..., Call]:
     def make(kind: str, params: Mapping[str, Any], literals: Mapping[str, Any] | None = None, **more: Any) -> Call:
-        facts = {"deadline_ms": 30_000, "started_ms": 0, **more}
+        facts = {"deadline_ms": 30_000, "started_ms": 0, "http": GuardedHttp(SettableClock(0)), **more}
         return Call("r1", "wf", "n@l[2]", "n", kind, 1, params, literals or {}, {}, "r1:n@l[2]", **facts)
 
     return make

@@ -12,7 +12,7 @@ import pytest
 from stepless.adapters.memory.secrets import MemorySecrets
 from stepless.errors import DocumentRefused
 from stepless.model.work import NodeFailure
-from stepless.ports import Misfit
+from stepless.ports import Misfit, OpenStore
 from stepless.runtime.wiring.local import Local, local
 from stepless.runtime.wiring.single_run import serving
 
@@ -91,7 +91,7 @@ def local_again(built: Local) -> Local:
     """Another process over the same store: a host is not served twice."""
     from stepless.runtime.wiring.local import assemble
 
-    return assemble(built.world.store, built.world.blobs, 60_000, built.world.secrets)
+    return assemble(OpenStore(built.world.store, built.world.blobs), 60_000, built.world.secrets)
 
 
 def test_publishing_asks_the_services_model_and_a_run_calls_the_operation() -> None:

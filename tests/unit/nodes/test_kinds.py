@@ -51,6 +51,7 @@ def test_no_kind_takes_a_field_that_it_does_not_know(kind: Kind) -> None:
 def test_every_kind_is_decided_in_exactly_the_way_of_its_nature(kind: Kind) -> None:
     assert (kind.evaluate is not None) == (kind.nature in (Nature.PURE, Nature.ENTRY))
     assert (kind.suspend is not None) == (kind.nature is Nature.PAUSE)
+    assert (kind.container is not None) == (kind.nature is Nature.CONTAINER)
 
 
 @every_kind

@@ -14,16 +14,20 @@ from stepless.ports import Clock, Message
 class MemoryQueue:
     """Orders messages by the instant at which they become visible, then by the order of sending.
 
-    `clock` gives the instant from which a delay counts. `on_send` is called after each send, in the sender's thread, and wakes a
-    loop that waits for work. `receive` removes a message: for redelivery, send it again, or rely on the sweep.
+    `clock` gives the instant from which a delay counts. `receive` removes a message: for redelivery, send it again, or rely on
+    the sweep.
     """
 
-    def __init__(self, clock: Clock, on_send: Callable[[], None] | None = None) -> None:
+    def __init__(self, clock: Clock) -> None:
         self._clock = clock
-        self._on_send = on_send
+        self._heard: Callable[[], None] | None = None
         self._lock = Lock()
         self._heap: list[tuple[int, int, Message]] = []
         self._sent = 0
+
+    def listen(self, heard: Callable[[], None]) -> None:
+        """See `Inbound.listen`: a loop that waits for work wakes up by it."""
+        self._heard = heard
 
     def send(self, message: Message, delay_ms: int = 0) -> None:
         visible_ms = self._clock.now_ms() + max(0, delay_ms)
@@ -32,8 +36,8 @@ class MemoryQueue:
                 raise StoreUnavailable(f"{MAX_QUEUED_HINTS:,} messages wait already", place="queue", mend="send again later")
             self._sent += 1
             heapq.heappush(self._heap, (visible_ms, self._sent, message))
-        if self._on_send:
-            self._on_send()
+        if self._heard:
+            self._heard()
 
     def receive(self, now_ms: int) -> Message | None:
         """Removes and returns the next message that is visible at `now_ms`; None if there is none."""

@@ -10,7 +10,7 @@ from stepless.cli.command.verb import Verb, add_engine, add_json, add_modules, a
 def _dev(command: argparse.ArgumentParser) -> None:
     folder = command.add_argument("folder", nargs="?", default=".", metavar="FOLDER", help="folder of workflows (default: .)")
     of_paths(folder, "directory")
-    kept = "file that stores the runs (default: %(default)s)"
+    kept = "where runs are stored: a file, or the URL of an installed store (default: %(default)s)"
     of_paths(command.add_argument("--db", default=".stepless/dev.db", metavar="FILE", help=kept))
     command.add_argument("--host", default="127.0.0.1", help="address to listen on (default: %(default)s)")
     command.add_argument("--port", type=port, default=8400, help="port to listen on, 0 for a free one (default: %(default)s)")
@@ -25,7 +25,7 @@ def _run(command: argparse.ArgumentParser) -> None:
     command.add_argument("-i", "--inputs", metavar="JSON", help="inputs: JSON, @file, or - for standard input (default: {})")
     command.add_argument("--entry", action="append", metavar="NODE", help="start at this node only; may be repeated")
     command.add_argument("--approve", choices=("yes", "no"), help="answer every question with yes (or no) instead of asking")
-    of_paths(command.add_argument("--db", metavar="FILE", help="store the run in this file (default: in memory)"))
+    of_paths(command.add_argument("--db", metavar="FILE", help="store the run there: a file, or a URL (default: in memory)"))
     command.add_argument("--continue", dest="run_id", metavar="RUN", help="continue a run of --db")
     add_json(command)
     add_engine(command)

@@ -33,7 +33,7 @@ def add_where(command: argparse.ArgumentParser) -> None:
     where = command.add_argument_group("where the runs are")
     where.add_argument("--url", metavar="URL", help="a server: deployed, or `stepless dev` (or the variable STEPLESS_URL)")
     where.add_argument("--key", metavar="KEY", help="API key of the server (better: the variable STEPLESS_API_KEY)")
-    of_paths(where.add_argument("--db", metavar="FILE", help="a file on this machine (default: .stepless/dev.db)"))
+    of_paths(where.add_argument("--db", metavar="FILE", help="a file on this machine, or a URL (default: .stepless/dev.db)"))
     add_json(command, "print JSON: one document, or one per line for a listing")
 
 

@@ -20,6 +20,7 @@ from stepless.errors import ConfigError, InvalidRequest
 from stepless.limits import LOCAL_BUDGET_MS, SETTLE_MS, WATCH_MS
 from stepless.nodes.function import names
 from stepless.runtime.wiring.local import Local, local
+from stepless.runtime.wiring.stores import scheme_of, shown
 
 API_KEY = "STEPLESS_API_KEY"
 CORS_ORIGINS = "STEPLESS_CORS_ORIGINS"  # space-separated: origins whose pages may call the API from a browser
@@ -48,7 +49,9 @@ def dev(arguments: argparse.Namespace) -> int:
 
 
 def _made(path: str) -> str:
-    """The path of the file, after creating its folder."""
+    """The path of the file, after creating its folder. A URL is returned as it is."""
+    if scheme_of(path) is not None:
+        return path
     try:
         Path(path).parent.mkdir(parents=True, exist_ok=True)
     except OSError as error:
@@ -149,7 +152,7 @@ def _announce(url: str, key: str, folder: Folder, adopted: int, arguments: argpa
         _write_whole(Path(arguments.port_file), url)
     print(
         announcement(
-            url, key, folder.served, sorted(names()), folder=arguments.folder, db=arguments.db, adopted=adopted,
+            url, key, folder.served, sorted(names()), folder=arguments.folder, db=shown(arguments.db), adopted=adopted,
             open_to_all=arguments.host not in _LOCAL_HOSTS,
         ),
         flush=True,

@@ -11,15 +11,17 @@ import httpx
 from stepless.api.app import create_app
 from stepless.errors import InvalidRequest
 from stepless.runtime.wiring.local import Attached, attached
+from stepless.runtime.wiring.stores import scheme_of
 
 URL: Final = "http://file"  # the base of all paths; it is never resolved and nothing is sent to it
 
 
 class FileTransport(httpx.BaseTransport):
-    """Answers requests from a file. Raises `InvalidRequest` (no_runs_file) if there is no file, unless `create` is set."""
+    """Answers requests from a file, or the store of a URL. Raises `InvalidRequest` (no_runs_file) if there is no file, unless
+    `create` is set."""
 
     def __init__(self, path: str, *, create: bool = False) -> None:
-        if not os.path.exists(path):
+        if scheme_of(path) is None and not os.path.exists(path):
             if not create:
                 mend = "start `stepless dev` or `stepless publish` to create it, or name another with --db (a server with --url)"
                 raise InvalidRequest("the file of runs does not exist", code="no_runs_file", place=path, mend=mend)

@@ -26,8 +26,8 @@ _STATED: Final = ("type", "title", "status", "detail", "code", "place", "mend", 
 
 
 class Gateway:
-    """Calls the API and raises its errors. `where` is its name in messages. `file` is the path of the file, empty for a URL;
-    `holder` is the process that serves the file, empty if there is none."""
+    """Calls the API and raises its errors. `where` is its name in messages. `file` is what --db names, empty for a server;
+    `holder` is the process that serves it, empty if there is none."""
 
     def __init__(self, client: httpx.Client, where: str, file: str = "", holder: str = "") -> None:
         self._client = client
@@ -115,12 +115,13 @@ def opened(arguments: argparse.Namespace, *, create: bool = False) -> Iterator[G
             yield Gateway(client, url)
         return
     from stepless.cli.reach.file_transport import URL, FileTransport  # it takes half a second to import
+    from stepless.runtime.wiring.stores import shown
 
     file = arguments.db or DEFAULT_DB
-    with waiting_line(f"opening {file}"):
+    with waiting_line(f"opening {shown(file)}"):
         transport = FileTransport(file, create=create)
     with httpx.Client(transport=transport, base_url=URL) as client:
-        yield Gateway(client, file, file, transport.attached.holder)
+        yield Gateway(client, shown(file), file, transport.attached.holder)
 
 
 def _client(url: str, key: str) -> httpx.Client:

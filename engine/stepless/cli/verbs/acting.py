@@ -93,8 +93,8 @@ def follow_up(
         return 0
     if gateway.file and not gateway.holder:
         raise InvalidRequest(
-            f"no process serves {gateway.file}, so --wait would never return", code="nobody_serves", place=run_id,
-            mend=f"the run is stored; start `stepless dev --db {gateway.file}` to run it, or use --go instead of --wait",
+            f"no process serves {gateway.where}, so --wait would never return", code="nobody_serves", place=run_id,
+            mend=f"the run is stored; start `stepless dev --db {gateway.where}` to run it, or use --go instead of --wait",
         )  # fmt: skip
     if not arguments.json:
         print(line, flush=True)
@@ -113,10 +113,10 @@ def _print_change(gateway: Gateway, arguments: argparse.Namespace, line: str, do
         return
     print(line)
     if gateway.holder:
-        print(f"{gateway.holder[:1].upper()}{gateway.holder[1:]} serves {gateway.file} and applies the change.")
+        print(f"{gateway.holder[:1].upper()}{gateway.holder[1:]} serves {gateway.where} and applies the change.")
     elif gateway.file:
         here = ", or add --go to run it here" if hasattr(arguments, "go") else ""
-        print(f"No process serves {gateway.file} now. Start `stepless dev --db {gateway.file}` to apply the change{here}.")
+        print(f"No process serves {gateway.where} now. Start `stepless dev --db {gateway.where}` to apply the change{here}.")
 
 
 def _go(gateway: Gateway, arguments: argparse.Namespace, run_id: str, line: str, expected: str) -> int:

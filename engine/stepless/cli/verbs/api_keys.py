@@ -96,7 +96,7 @@ def _rotate_signing(arguments: argparse.Namespace) -> int:
     if arguments.json:
         put_json({"signs": keys[0].id, "opens": [key.id for key in keys]})
         return 0
-    print(f"{keys[0].id} signs the links of {gateway.file} after the next start of `stepless dev`.")
+    print(f"{keys[0].id} signs the links of {gateway.where} after the next start of `stepless dev`.")
     print(f"Links signed by the {len(keys) - 1} earlier keys stay valid. The oldest of more than {MAX_SIGNING_KEYS} is dropped.")
     print("The API key that `stepless dev` generates changes too.")
     return 0

@@ -33,6 +33,7 @@ from stepless.runtime.inbox import RESUME
 from stepless.runtime.verbs.inspecting import RunView, graph_of
 from stepless.runtime.wiring.local import Local, local
 from stepless.runtime.wiring.single_run import Asking, Question, follow, give_answer, open_questions, plain_answer, serving
+from stepless.runtime.wiring.stores import shown
 
 DONE, FAILED, INTERRUPTED = 0, 1, 130
 MAX_WIDTH = 100
@@ -288,7 +289,7 @@ def _how_to_continue(view: RunView, asked: Sequence[str], arguments: argparse.Na
     if not arguments.db:
         mend = "Answer at the prompt or with --approve, or store" if asked else "Store"
         return f"{asks}The run was only in memory and is lost. {mend} the run with --db FILE.\n"
-    return f"{asks}Continue it with:\n    stepless run --db {arguments.db} --continue {view.head.run_id}\n"
+    return f"{asks}Continue it with:\n    stepless run --db {shown(arguments.db)} --continue {view.head.run_id}\n"
 
 
 def _summary(view: RunView, asked: Sequence[str]) -> dict[str, JSON]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from dataclasses import dataclass
-from typing import Annotated, Any, Final, Literal
+from typing import Annotated, Final, Literal
 from urllib.parse import urlsplit
 
 from pydantic import AfterValidator, BeforeValidator, Field, StringConstraints
@@ -73,18 +73,16 @@ class HttpParams(Params):
 
 @dataclass(frozen=True, slots=True)
 class Prepared:
-    """A request ready to be sent. `own` are the names of the headers that the author wrote, in lower case."""
+    """A request ready to be sent. The names of headers are in lower case."""
 
-    headers: list[tuple[bytes, bytes]]
-    own: frozenset[str]
-    query: dict[str, Any]
+    headers: dict[str, str]
+    query: dict[str, str | list[str]]
     content: bytes | None
 
 
 def prepare(params: HttpParams, token: str) -> Prepared:
     """Adds what the author left out: the content type, and for requests that change something the idempotency key."""
     headers = {name.lower(): _as_text(value) for name, value in params.headers.items()}
-    own = frozenset(headers)
     content = None
     if isinstance(params.body, str):
         content = params.body.encode()
@@ -94,11 +92,11 @@ def prepare(params: HttpParams, token: str) -> Prepared:
         headers.setdefault("content-type", "application/json")
     if params.method in UNSAFE:
         headers.setdefault("idempotency-key", token)
-    query = {
+    query: dict[str, str | list[str]] = {
         name: [_as_text(item) for item in value] if isinstance(value, list) else _as_text(value)
         for name, value in params.query.items() if value is not None
     }
-    return Prepared([(name.encode(), value.encode()) for name, value in headers.items()], own, query, content)
+    return Prepared(headers, query, content)
 
 
 def _as_text(value: Scalar) -> str:

@@ -5,10 +5,12 @@ from __future__ import annotations
 import json
 import zlib
 from base64 import b64encode
+from email.message import Message
 from email.utils import parsedate_to_datetime
 from typing import TYPE_CHECKING, Final, NoReturn
 
 from stepless.limits import MAX_DURATION_MS, MAX_RESULT_BYTES, PREVIEW_CHARACTERS
+from stepless.model.exchange import HttpAnswer
 from stepless.model.json import JSON
 from stepless.model.work import NodeFailure
 from stepless.nodes.json_value import NotJson, to_json
@@ -51,18 +53,19 @@ def _broken_off(told: str) -> NodeFailure:
     return NodeFailure("provider_error", "invalid_encoding", f"the packed body cannot be unpacked: {told}")
 
 
-def output_of(response: httpx.Response, body: bytes) -> dict[str, JSON]:
+def output_of(answer: HttpAnswer) -> dict[str, JSON]:
     """{status, headers, body}. The body is JSON or text by its content type, else text if it is UTF-8; what is neither
     is base64 text, marked by `encoding`. An empty body is null."""
-    output: dict[str, JSON] = {"status": response.status_code, "headers": _headers(response), "body": None}
-    kind, _, _ = response.headers.get("content-type", "").partition(";")
+    output: dict[str, JSON] = {"status": answer.status, "headers": dict(answer.headers), "body": None}
+    body, content_type = answer.body, answer.headers.get("content-type", "")
+    kind, _, _ = content_type.partition(";")
     kind = kind.strip().lower()
     if not body:
         return output
     if kind == "application/json" or kind.endswith("+json"):
         output["body"] = _parsed(body)
     elif kind.startswith("text/"):
-        output["body"] = body.decode(_charset(response), errors="replace")
+        output["body"] = body.decode(_charset(content_type), errors="replace")
     else:
         try:
             output["body"] = body.decode()
@@ -71,16 +74,19 @@ def output_of(response: httpx.Response, body: bytes) -> dict[str, JSON]:
     return output
 
 
-def _headers(response: httpx.Response) -> dict[str, str]:
+def headers_of(response: httpx.Response) -> dict[str, str]:
     return {name: value.encode("utf-8", "replace").decode() for name, value in response.headers.items()}
 
 
-def _charset(response: httpx.Response) -> str:
+def _charset(content_type: str) -> str:
+    header = Message()
+    header["content-type"] = content_type
+    named = header.get_content_charset("utf-8")
     try:
-        "".encode(response.charset_encoding or "utf-8")
+        "".encode(named)
     except LookupError:
         return "utf-8"
-    return response.charset_encoding or "utf-8"
+    return named
 
 
 def _parsed(body: bytes) -> JSON:

@@ -7,15 +7,15 @@ from typing import TYPE_CHECKING
 from urllib.parse import quote
 
 if TYPE_CHECKING:
-    from stepless.runtime.access.tokens import Signer
+    from stepless.runtime.access.tokens import Claims
 
 
 class Invitations:
-    """`signer` is called when the first link is created, so that no key is read before. `base_url` is the prefix of every link;
-    without it, links are relative and usable only by a reader who knows the host."""
+    """`sign` makes the token of claims. `base_url` is the prefix of every link; without it, links are relative and usable only by
+    a reader who knows the host."""
 
-    def __init__(self, signer: Callable[[], Signer], base_url: str = "") -> None:
-        self._signer = signer
+    def __init__(self, sign: Callable[[Claims], str], base_url: str = "") -> None:
+        self._sign = sign
         self.base_url = base_url.rstrip("/")
 
     def invite(
@@ -24,5 +24,5 @@ class Invitations:
         """{token, url}: the holder of either may answer the pause, once."""
         from stepless.runtime.access.tokens import Claims
 
-        token = self._signer().sign(Claims(run_id, pause, expires_ms, exit, approver))
+        token = self._sign(Claims(run_id, pause, expires_ms, exit, approver))
         return {"token": token, "url": f"{self.base_url}/resume/{quote(token, safe='')}"}

@@ -16,7 +16,7 @@ from stepless.core.state import Instance, State, Wait
 from stepless.limits import LINK_LIFE_MS, NOTICE_TIMEOUT_MS
 from stepless.model.json import JSON
 from stepless.model.work import NodeFailure
-from stepless.ports import Aws, Call
+from stepless.ports import Aws, Http, HttpRequest
 from stepless.runtime.access.invitations import Invitations
 from stepless.runtime.origin import command
 
@@ -25,10 +25,11 @@ _SUBJECT_CHARACTERS = 100  # SNS takes no more
 
 
 class Notifier:
-    """Sends notices. `sender` is the address from which mail is sent. Without `aws`, only URLs can be notified."""
+    """Sends notices. `sender` is the address from which mail is sent. Without `aws`, only URLs can be notified, by `http`."""
 
-    def __init__(self, invitations: Invitations, aws: Aws | None, sender: str | None) -> None:
+    def __init__(self, invitations: Invitations, http: Http, aws: Aws | None, sender: str | None) -> None:
         self._invitations = invitations
+        self._http = http
         self._aws = aws
         self._sender = sender
 
@@ -45,9 +46,9 @@ class Notifier:
         elif target.startswith(_MAIL):
             await self._call("sesv2", "SendEmail", self._mail(target.removeprefix(_MAIL), notice), token)
         else:
-            from stepless.nodes.http import run as run_http
-
-            await run_http(_request(state, instance, target, notice, token, now_ms))
+            content = json.dumps(notice, ensure_ascii=False, separators=(",", ":")).encode()
+            headers = {"content-type": "application/json", "idempotency-key": token}
+            await self._http.send(HttpRequest("POST", target, headers, content=content, timeout_ms=NOTICE_TIMEOUT_MS))
 
     def _notice(self, state: State, instance: Instance, wait: Wait) -> dict[str, JSON]:
         """The content of the notice: the question and its links, and nothing else of the run."""
@@ -102,20 +103,3 @@ def _link_lines(links: Mapping[str, JSON], indent: str = "") -> list[str]:
         else:
             lines.append(f"{indent}{name}: {link}")
     return lines
-
-
-def _request(state: State, instance: Instance, url: str, notice: Mapping[str, JSON], token: str, now_ms: int) -> Call:
-    return Call(
-        run_id=state.run_id,
-        workflow_id=state.graph.workflow_id,
-        instance=instance.id,
-        node=instance.node.id,
-        kind="http",
-        attempt=1,
-        params={"method": "POST", "url": url, "body": dict(notice)},
-        literals={},
-        inputs={},
-        token=token,
-        deadline_ms=now_ms + NOTICE_TIMEOUT_MS,
-        started_ms=now_ms,
-    )

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable, Sequence
-from typing import Protocol
+from collections.abc import Callable
 
 from stepless.errors import EngineBug, LogUnreadable, SteplessError, TransientError
 from stepless.limits import BUSY_DELAY_MS, LOCAL_SWEEP_MS, MAX_ACTIVE_RUNS, SHUTDOWN_MS
-from stepless.ports import Clock, Message
+from stepless.ports import Clock, Firing, Inbound, Message
 from stepless.runtime.hosting.sweep import sweep
 from stepless.runtime.session.budget import Budget
 from stepless.runtime.session.invocation_end import InvocationEnd
@@ -18,22 +17,6 @@ from stepless.runtime.triggers.delivering import Schedules
 from stepless.runtime.world import World
 
 _log = logging.getLogger(__name__)
-
-
-class Inbound(Protocol):
-    """A queue that this process also receives from."""
-
-    def receive(self, now_ms: int) -> Message | None: ...
-
-    def next_ms(self) -> int | None: ...
-
-
-class Firing(Protocol):
-    """Timers that this process also fires."""
-
-    def due(self, now_ms: int) -> Sequence[str]: ...
-
-    def next_ms(self) -> int | None: ...
 
 
 class Host:
@@ -60,6 +43,7 @@ class Host:
         self.on_beginning: Callable[[str], None] = lambda run_id: None  # of an invocation, like on_ending
         self.on_ending: Callable[[str], None] = lambda run_id: None
         runner.on_unreadable = self._unreadable
+        queue.listen(self.wake)
         self.serves: Callable[[str], bool] = lambda run_id: True  # hints for other runs are dropped; the next sweep finds them
 
     def wake(self) -> None:

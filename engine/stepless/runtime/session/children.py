@@ -10,6 +10,7 @@ import asyncio
 import json
 from collections import deque
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 from hashlib import sha256
 
 from stepless.core.ending import outputs
@@ -24,6 +25,7 @@ from stepless.model.json import JSON
 from stepless.model.kind import Pause
 from stepless.model.work import NodeFailure, Result
 from stepless.nodes import KindCode
+from stepless.nodes.lazy_mapping import LayeredMapping
 from stepless.ports import Call, Message
 from stepless.runtime import inbox
 from stepless.runtime.headers import create_run
@@ -35,6 +37,11 @@ from stepless.runtime.world import World
 def child_id(token: str) -> str:
     """The run id of the child that an instance calls. `token` is the instance's idempotency token."""
     return f"run_{sha256(token.encode()).hexdigest()[:20]}"
+
+
+def with_children(world: World) -> World:
+    """The world with the code of the `workflow` kind, which starts runs in it."""
+    return replace(world, kind_code=LayeredMapping({"workflow": caller(world)}, world.kind_code))
 
 
 def caller(world: World) -> KindCode:

@@ -23,6 +23,7 @@ from stepless.ports import Call, RunHead
 from stepless.raised import described, message_of, origin_of
 from stepless.runtime.session.moderation import Gate
 from stepless.runtime.session.tooling import check_size, tools_of
+from stepless.runtime.world import World
 
 _FAMILIES = {"timeout": "timeout", "config": "processing", "moderation": "policy"}
 Report = Callable[[AttemptFact], None]
@@ -118,19 +119,14 @@ class Executor:
     loop. `facts` is what kinds may know about the run. Only node code receives secrets unmasked."""
 
     def __init__(
-        self,
-        head: RunHead,
-        kind_code: Mapping[str, KindCode],
-        gate: Gate,
-        report: Report,
-        facts: Mapping[str, JSON],
-        mask: Mask,
+        self, head: RunHead, world: World, report: Report, facts: Mapping[str, JSON], mask: Mask
     ) -> None:
         self._run_id = head.run_id
         self._workflow_id = head.workflow_id
-        self._kind_code = kind_code
+        self._kind_code = world.kind_code
+        self._http = world.http
         self._code: dict[str, KindCode] = {}  # of the kinds that the run has needed so far
-        self._gate = gate
+        self._gate = Gate(world.moderator)
         self._listener = Listener(report, mask, asyncio.get_running_loop(), get_ident())
         self._facts = facts
         self._mask = mask
@@ -163,6 +159,7 @@ class Executor:
             reporter.delta,
             reporter.heartbeat,
             self._facts,
+            self._http,
         )
         if dispatch.render is not None:
             call.tools = tools_of(call, dispatch, self._kind_code, self._gate, self._mask)

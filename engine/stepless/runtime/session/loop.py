@@ -51,7 +51,6 @@ from stepless.runtime.session.attempts import Attempt, Attempts
 from stepless.runtime.session.budget import Budget
 from stepless.runtime.session.execute import Executor
 from stepless.runtime.session.invocation_end import InvocationEnd as InvocationEnd
-from stepless.runtime.session.moderation import Gate
 from stepless.runtime.session.notice_sender import NoticeSender
 from stepless.runtime.session.signals import Signals
 from stepless.runtime.world import World
@@ -80,7 +79,7 @@ class Session:
         self._arrivals = Arrivals(self._loop)
         self._attempts = Attempts(self._loop, self._arrivals.add)
         known = {"depth": self._meta.get("depth", 0)}
-        self._executor = Executor(head, world.kind_code, Gate(world.moderator), self._arrivals.add, known, self._mask)
+        self._executor = Executor(head, world, self._arrivals.add, known, self._mask)
         self._signals = Signals(world, head.run_id)
         self._ahead_ms = 0  # how far the run's own time, which its events and timers use, is ahead of the clock
         self._look_at = 0.0  # when to read the inbox next, in the loop's seconds

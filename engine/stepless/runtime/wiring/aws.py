@@ -1,4 +1,4 @@
-"""The composition root on Lambda: which adapter fulfils which port there. Apart from `bootstrap`: a laptop needs no boto3.
+"""The composition root on Lambda: which adapter fulfils which port there. Apart from `local`: a laptop needs no boto3.
 
 What it reads from the environment is what template.yaml sets. Nothing is asked over the network before it is needed.
 """
@@ -21,20 +21,17 @@ from stepless.adapters.aws.tallies import RequestTallies
 from stepless.adapters.aws.timers import SchedulerTimers
 from stepless.adapters.system import SystemClock
 from stepless.errors import ConfigError, StoreUnusable
-from stepless.nodes import KINDS, KindCode, aws_kind_code, aws_kinds, kind_code_with
+from stepless.nodes import KIND_CODE, KINDS
 from stepless.ports import Calendar, Message, Rhythm
 from stepless.runtime.access.invitations import Invitations
-from stepless.runtime.access.notifier import Notifier
-from stepless.runtime.session.children import caller
-from stepless.runtime.session.moderation import configured_moderator
 from stepless.runtime.triggers.payloads import FIRING
 from stepless.runtime.versions import Versions
 from stepless.runtime.wiring.aws_operations import LazyOperations
-from stepless.runtime.wiring.models import configured_kind_code
+from stepless.runtime.wiring.equipment import BASE_URL, equipped
 from stepless.runtime.world import World
 
 if TYPE_CHECKING:
-    from stepless.runtime.access.tokens import Signer
+    from stepless.runtime.access.tokens import Claims, Signer
     from stepless.runtime.service import Service
     from stepless.runtime.session.runner import Runner
 
@@ -87,6 +84,11 @@ def signer() -> Signer:
     return Signer(keys)
 
 
+def sign(claims: Claims) -> str:
+    """Reads the keys with the first link: where nobody is invited, no key is read."""
+    return signer().sign(claims)
+
+
 def secrets() -> AwsSecrets:
     """Those of workflows, from where the operator keeps them. Raises `ConfigError` for a place that is none."""
     source, prefix = os.environ.get("STEPLESS_SECRETS_SOURCE", "ssm"), setting("STEPLESS_SECRETS_PREFIX")
@@ -109,22 +111,17 @@ def aws() -> Cloud:
         queue_arn=setting("STEPLESS_SCHEDULE_TARGET_ARN"),
         dlq_arn=setting("STEPLESS_SCHEDULE_DEAD_LETTER_ARN"),
     )
-    calls, invitations = LazyOperations(), Invitations(signer, os.environ.get("STEPLESS_BASE_URL", ""))
-    children: dict[str, KindCode] = {}
-    kind_code = kind_code_with(children, configured_kind_code(os.environ.get), aws_kind_code(calls, invitations.invite))
-    notices = Notifier(invitations, calls, os.environ.get("STEPLESS_NOTIFY_FROM"))
-    moderator = configured_moderator(os.environ.get("STEPLESS_MODERATOR"))
     meter = EmfMeter()
     blobs = S3Blobs(client("s3"), setting("STEPLESS_BUCKET"))
     memory_mb = int(os.environ.get("AWS_LAMBDA_FUNCTION_MEMORY_SIZE", "0"))
     tallies = RequestTallies(memory_mb, *map(client, ("dynamodb", "sqs", "scheduler", "s3")))
-    kinds = aws_kinds(calls)
     world = World(
-        store, queue, timers, blobs, SystemClock(), secrets(), kinds, Versions(store, KINDS), kind_code, moderator, notices.send,
-        meter, tallies, LazyCalendar(), runner_timeout_s=int(os.environ.get("STEPLESS_RUNNER_TIMEOUT", "0")) or None,
+        store, queue, timers, blobs, SystemClock(), secrets(), KINDS, Versions(store, KINDS), KIND_CODE, meter=meter,
+        tallies=tallies, calendar=LazyCalendar(),
+        runner_timeout_s=int(os.environ.get("STEPLESS_RUNNER_TIMEOUT", "0")) or None,
     )  # fmt: skip
-    children["workflow"] = caller(world)
-    return Cloud(world, meter)
+    invitations = Invitations(sign, os.environ.get(BASE_URL, ""))
+    return Cloud(equipped(world, os.environ.get, invitations, LazyOperations()), meter)
 
 
 class LazyCalendar:

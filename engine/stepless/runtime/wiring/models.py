@@ -1,4 +1,8 @@
-"""The composition root of the kinds that need something from outside: which models are asked, and where author code runs.
+"""The kinds that need something from outside: which models are asked, and where author code runs.
+
+The providers built in are configured by settings. Another package announces one as an entry point of the group `stepless.models`:
+a callable from `Setting` to `Models`, or to None where it is not configured. It is called when a question names it, or when
+none of those built in is configured.
 
 A kind whose means are not configured gets no code, and publishing refuses documents that use it. Nothing is imported, connected
 or started before it is needed.
@@ -6,12 +10,15 @@ or started before it is needed.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from functools import cached_property
+from types import MappingProxyType
 from typing import Final, TypeAlias
 
 from stepless.adapters.process import can_lock_up
 from stepless.nodes import KindCode, model_kind_code, sandbox_kind_code
 from stepless.nodes.lazy_mapping import LayeredMapping, LazyMapping
+from stepless.plugins import MODELS, by_name
 from stepless.ports import Models, Sandbox
 
 Setting: TypeAlias = Callable[[str], str | None]
@@ -25,6 +32,7 @@ BEDROCK_REGION: Final = "STEPLESS_BEDROCK_REGION"
 BEDROCK_MODEL: Final = "STEPLESS_BEDROCK_MODEL"
 SANDBOX_FUNCTION: Final = "STEPLESS_SANDBOX_FUNCTION"
 CODE_UNSAFE: Final = "STEPLESS_CODE_UNSAFE"
+MODEL_KINDS: Final = frozenset({"llm", "router"})
 
 
 def configured_kind_code(setting: Setting, models: Models | None = None) -> Mapping[str, KindCode]:
@@ -32,30 +40,95 @@ def configured_kind_code(setting: Setting, models: Models | None = None) -> Mapp
     configured. Raises `ConfigError` for a script of answers that cannot be read."""
     asked = models or configured_models(setting)
     code: Mapping[str, KindCode] = LazyMapping({"code": lambda: sandbox_kind_code(_sandbox(setting))["code"]})
-    return LayeredMapping({} if asked is None else model_kind_code(asked), code if _has_sandbox(setting) else {})
+    return LayeredMapping(
+        ModelKindCode(lambda: announced_models(setting)) if asked is None else model_kind_code(asked),
+        code if _has_sandbox(setting) else {},
+    )
 
 
 def configured_models(setting: Setting) -> Models | None:
-    """Every provider that is configured, under the name that `provider` gives it; without a name the first is asked."""
-    providers: dict[str, Models] = {}
-    script, url, key = setting(SCRIPT), setting(OPENAI_URL), setting(OPENAI_KEY)
-    if script:
-        from stepless.adapters.memory.models import ScriptedModels
+    """Every provider built in that is configured, under the name that `provider` gives it, and those that packages announce.
+    Without a name the first is asked. None where none built in is configured."""
+    made = {name: models for name, make in _BUILT_IN.items() if (models := make(setting)) is not None}
+    return _providers(setting, made) if made else None
 
-        providers["scripted"] = ScriptedModels.read(script)
-    if url or key:
-        from stepless.adapters.openai.models import PUBLIC, OpenAIModels
 
-        providers["openai"] = OpenAIModels(url or PUBLIC, key or None, setting(OPENAI_MODEL) or None)
-    if setting(BEDROCK_REGION) or setting(BEDROCK_MODEL):
-        from stepless.adapters.aws.models import BedrockModels  # boto3 takes 250 ms
+def announced_models(setting: Setting) -> Models | None:
+    """The providers that packages announce; None where none of them is configured. Raises `ConfigError` naming the package at
+    fault."""
+    names = by_name(MODELS)
+    made = {name: models for name in names if (models := _announced(setting, name)) is not None}
+    return _providers(setting, made) if made else None
 
-        providers["bedrock"] = BedrockModels(setting(BEDROCK_REGION) or None, setting(BEDROCK_MODEL) or None)
-    if not providers:
-        return None
+
+def _providers(setting: Setting, made: Mapping[str, Models]) -> Models:
     from stepless.adapters.providers import Providers
 
-    return Providers(providers)
+    return Providers(made, lambda name: _announced(setting, name))
+
+
+def _announced(setting: Setting, name: str) -> Models | None:
+    one = by_name(MODELS).get(name)
+    models: Models | None = None if one is None else one.make(setting, ("ask",))
+    return models
+
+
+def _scripted(setting: Setting) -> Models | None:
+    if not (script := setting(SCRIPT)):
+        return None
+    from stepless.adapters.memory.models import ScriptedModels
+
+    return ScriptedModels.read(script)
+
+
+def _openai(setting: Setting) -> Models | None:
+    url, key = setting(OPENAI_URL), setting(OPENAI_KEY)
+    if not url and not key:
+        return None
+    from stepless.adapters.openai.models import PUBLIC, OpenAIModels
+
+    return OpenAIModels(url or PUBLIC, key or None, setting(OPENAI_MODEL) or None)
+
+
+def _bedrock(setting: Setting) -> Models | None:
+    region, model = setting(BEDROCK_REGION), setting(BEDROCK_MODEL)
+    if not region and not model:
+        return None
+    from stepless.adapters.aws.models import BedrockModels  # boto3 takes 250 ms
+
+    return BedrockModels(region or None, model or None)
+
+
+_BUILT_IN: Final[Mapping[str, Callable[[Setting], Models | None]]] = MappingProxyType({
+    "scripted": _scripted, "openai": _openai, "bedrock": _bedrock,
+})  # fmt: skip
+"""By the name of a provider: what makes it of the settings, None where it is not configured."""
+
+
+class ModelKindCode(Mapping[str, KindCode]):
+    """The code of the kinds that ask a model, where `find` finds one. It is asked once, when the code of such a kind is."""
+
+    def __init__(self, find: Callable[[], Models | None]) -> None:
+        self._find = find
+
+    @cached_property
+    def _code(self) -> Mapping[str, KindCode]:
+        models = self._find()
+        return {} if models is None else model_kind_code(models)
+
+    def __getitem__(self, kind: str) -> KindCode:
+        if kind not in MODEL_KINDS:
+            raise KeyError(kind)
+        return self._code[kind]
+
+    def __contains__(self, kind: object) -> bool:
+        return kind in MODEL_KINDS and kind in self._code
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._code)
+
+    def __len__(self) -> int:
+        return len(self._code)
 
 
 def configured_sandbox(setting: Setting) -> Sandbox | None:

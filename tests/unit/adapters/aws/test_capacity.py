@@ -15,7 +15,7 @@ from stepless.adapters.memory.blobs import MemoryBlobs
 from stepless.adapters.memory.queue import MemoryQueue
 from stepless.adapters.memory.secrets import MemorySecrets
 from stepless.nodes.function import function
-from stepless.ports import RunHead
+from stepless.ports import OpenStore, RunHead
 from stepless.runtime.session.budget import Budget
 from stepless.runtime.wiring.local import Local, assemble
 
@@ -59,7 +59,7 @@ def meter(dynamo: Any) -> Iterator[CapacityMeter]:
 
 @pytest.fixture
 def engine(dynamo: Any, table: str, meter: CapacityMeter) -> Local:
-    engine = assemble(DynamoStore(dynamo, table), MemoryBlobs(), COUNTED_MS, MemorySecrets())
+    engine = assemble(OpenStore(DynamoStore(dynamo, table), MemoryBlobs()), COUNTED_MS, MemorySecrets())
     for document in (CHAIN, FAN_OUT, APPROVAL):
         engine.service.publish(document)
         drive(engine, engine.service.start(document["id"], {"warm": True}).run_id)

@@ -170,7 +170,7 @@ def test_a_url_is_posted_to_with_a_link_for_every_approver_and_exit(monkeypatch:
     thread = threading.Thread(target=server.serve_forever, args=(0.01,))
     thread.start()
     signer = built.service.signer
-    notices = Notifier(Invitations(lambda: signer, "https://flows.example"), None, None)
+    notices = Notifier(Invitations(signer.sign, "https://flows.example"), built.world.http, None, None)
     target = MemorySecrets({"HOOK": f"http://127.0.0.1:{server.server_port}/zq7-secret-path"})
     built.world = replace(built.world, notify=notices.send, secrets=target)
     go(built, run_id)
@@ -201,7 +201,7 @@ def test_a_topic_and_a_mailbox_are_told_with_links_that_hold(target: str, servic
     aws: Any = FakeAws()
     built, clock, run_id = asking(Post())
     signer = built.service.signer
-    notices = Notifier(Invitations(lambda: signer, "https://flows.example/"), aws, "flows@example.com")
+    notices = Notifier(Invitations(signer.sign, "https://flows.example/"), built.world.http, aws, "flows@example.com")
     built.world = replace(built.world, notify=notices.send, secrets=MemorySecrets({"HOOK": target}))
     go(built, run_id)
     [(asked, _, params)] = aws.asked

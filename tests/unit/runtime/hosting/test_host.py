@@ -29,7 +29,7 @@ class Broken(MemoryStore):
 
 def hosted(pace: SettableClock, clock: SettableClock, store: MemoryStore) -> tuple[Host, Service]:
     built = local(None)
-    queue, timers = MemoryQueue(pace, lambda: host.wake()), MemoryTimers()  # noqa: PLW0108
+    queue, timers = MemoryQueue(pace), MemoryTimers()
     world = replace(built.world, clock=clock, queue=queue, timers=timers, store=store,
                     versions=Versions(store, built.world.kinds))  # fmt: skip
     host = Host(world, Runner(world), queue, timers, budget_ms=60_000, pace=pace)

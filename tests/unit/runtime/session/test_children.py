@@ -12,7 +12,7 @@ import pytest
 from stepless.adapters.memory.store import MemoryStore
 from stepless.adapters.sqlite.store import SqliteStore
 from stepless.limits import LEASE_MS
-from stepless.ports import Call, RunFilter
+from stepless.ports import Call, OpenStore, RunFilter
 from stepless.runtime.headers import number_of
 from stepless.runtime.session.children import caller, child_id
 from stepless.runtime.verbs.inspecting import RunView
@@ -72,7 +72,7 @@ def token_of(engine: Local, run_id: str) -> str:
 
 def next_process(engine: Local) -> Local:
     """Another process over the same store: a host is not served twice."""
-    return assemble(engine.world.store, engine.world.blobs, 60_000, engine.world.secrets)
+    return assemble(OpenStore(engine.world.store, engine.world.blobs), 60_000, engine.world.secrets)
 
 
 def test_a_child_that_pauses_pauses_its_parent_and_its_end_is_the_parents_result(engine: Local) -> None:

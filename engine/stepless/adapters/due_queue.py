@@ -1,4 +1,4 @@
-"""Hints between processes: who may not receive messages writes into the file that the run is due, and whoever serves it sees."""
+"""Hints between processes: one that does not serve the runs marks a run as due in the store, and the server finds it there."""
 
 from __future__ import annotations
 

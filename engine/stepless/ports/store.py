@@ -1,26 +1,11 @@
-"""Defines the ports of the engine: the Protocols that adapters implement, with their guarantees. Adapters decide nothing about a
-run.
-
-Adapters see no engine types, only text keys, integers and encoded bytes. All instants are milliseconds since 1970 UTC.
-Every method may raise `StoreUnavailable` (try again); otherwise it raises only what its docstring names. Methods are synchronous
-and thread-safe. `Models`, `Sandbox` and `Aws` are the exceptions: their calls take seconds, so their methods are coroutines. The
-engine cancels a call that it no longer waits for, and these methods raise only `NodeFailure`.
-"""
+"""Where runs are kept: the store, the blobs, and how one machine names and opens them."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Generic, NamedTuple, Protocol, TypeVar
-
-from stepless.model.call import Call as Call
-from stepless.model.json import JSON
-
-if TYPE_CHECKING:
-    from stepless.model.conversation import ModelAnswer, Question
-    from stepless.model.program import Program, Ran
-    from stepless.model.tally import Tally
+from typing import Generic, NamedTuple, Protocol, TypeVar
 
 T = TypeVar("T")
 
@@ -116,7 +101,7 @@ class Page(Generic[T]):
 
 
 class Store(Protocol):
-    """Runs, logs, inboxes, versions. Every implementation passes the contract suite in tests/contracts."""
+    """Runs, logs, inboxes, versions. Every implementation passes the suite `stepless.testing.contracts`."""
 
     def check(self) -> None:
         """Raises `StoreUnavailable` unless the store responds and accepts writes."""
@@ -252,55 +237,6 @@ class Together(Protocol):
         ...
 
 
-class Message(NamedTuple):
-    """A hint that a run needs attention. A lost, duplicate or late hint costs time, never correctness. `spent` is an encoded
-    tally of what its sender used for the run."""
-
-    run_id: str
-    reason: str  # start, continue, signal, timer, sweep, child, fenced
-    hops: int = 0
-    spent: bytes = b""
-
-
-class Queue(Protocol):
-    """Delivers messages at least once, in any order."""
-
-    def send(self, message: Message, delay_ms: int = 0) -> None: ...
-
-
-class Timers(Protocol):
-    """Wakes a run at or after an instant. A firing is only a hint."""
-
-    def arm(self, run_id: str, at_ms: int) -> None:
-        """Idempotent. A later call for an earlier instant adds a timer and never replaces one."""
-        ...
-
-    def disarm(self, run_id: str) -> None:
-        """Best effort."""
-        ...
-
-
-class Rhythm(NamedTuple):
-    """When the schedule `node` fires: by `cron` (five or six fields, see `model.cron`) in `timezone`, or every `rate_ms` (whole
-    minutes). Exactly one of the two is set."""
-
-    node: str
-    cron: str | None = None
-    rate_ms: int | None = None
-    timezone: str = "UTC"
-
-
-class Calendar(Protocol):
-    """Fires the schedules of published workflows, at least once per instant."""
-
-    def keep(self, workflow_id: str, rhythms: Sequence[Rhythm]) -> None:
-        """Replaces the workflow's schedules with exactly these. Idempotent; the next call completes an interrupted one.
-
-        Raises `ConfigError` (schedule_refused) with the node whose rhythm is rejected, after all others were set.
-        """
-        ...
-
-
 class Blobs(Protocol):
     """Large values by content hash."""
 
@@ -311,90 +247,31 @@ class Blobs(Protocol):
     def get(self, key: str) -> bytes | None: ...
 
 
-class Clock(Protocol):
-    def now_ms(self) -> int:
-        """Milliseconds since 1970 UTC. May step back, so do not measure durations with it."""
-        ...
+def nothing_to_close() -> None:
+    """What an `OpenStore` without connections does."""
 
 
-class Secrets(Protocol):
-    def get(self, name: str) -> str | None:
-        """The value of `${name}`; None when it is not set. An empty text counts as not set."""
-        ...
+@dataclass(frozen=True, slots=True)
+class OpenStore:
+    """What one process uses of a place where runs are kept. `together` is None where it saves nothing."""
+
+    store: Store
+    blobs: Blobs
+    together: Together | None = None
+    close: Callable[[], None] = nothing_to_close
 
 
-class Meter(Protocol):
-    """Receives metrics and log lines for operators. Its methods return nothing and never raise."""
+class StorePlace(Protocol):
+    """A place where runs are kept, as one machine names it: a file, the URL of a database. Nothing is opened before `open`."""
 
-    def count(self, name: str, number: int = 1) -> None: ...
+    def hold(self, now_ms: int) -> AbstractContextManager[object]:
+        """The right to run the runs of this place, for one process at a time: until the block ends or the process dies.
 
-    def took(self, name: str, duration_ms: float) -> None: ...
-
-    def report(self, what: str, facts: Mapping[str, str | int]) -> None:
-        """Writes one line of a structured log. `facts` name the run and, where there is one, the instance."""
-        ...
-
-
-class Tallies(Protocol):
-    """Counts billed requests, separately for each task that opens a tally, including the threads and tasks that it starts."""
-
-    def open(self, begun: Tally) -> AbstractContextManager[None]:
-        """Counts requests and time inside the block, starting from `begun`."""
-        ...
-
-    def take(self) -> Tally | None:
-        """The count since the previous `take`; None outside a block."""
-        ...
-
-
-class Moderator(Protocol):
-    def review(self, phase: str, value: JSON) -> str | None:
-        """Why `value`, the `input` or `output` of a node, must not pass; None when it may. Any `SteplessError` means that the
-        review was not possible: `value` then does not pass, unless the node allows it."""
-        ...
-
-
-class Models(Protocol):
-    async def ask(self, question: Question, delta: Callable[[str], None] | None = None) -> ModelAnswer:
-        """One answer of a model. Never retries: the node does. With `delta`, also passes on the text piece by piece as it
-        arrives.
-
-        Raises `NodeFailure`: timeout; rate_limit, with `retry_after_ms` when the provider gives it; provider_error when the
-        provider is unreachable or failed; http_error (not retryable) when it rejects the request; moderation when the model or a
-        guardrail declines to answer; config for an unknown provider or model.
+        Raises `Conflict` (file_held), with the fact `holder` in words, while another process has it; `StoreUnusable` for a place
+        that cannot be held.
         """
         ...
 
-
-class Misfit(NamedTuple):
-    """A parameter that an operation would reject. `path` is dotted: `service`, `action`, or `params` and a path below it."""
-
-    path: str
-    message: str
-
-
-class Aws(Protocol):
-    """Calls every service of AWS, by the names of boto3."""
-
-    def check(self, service: str, action: str, params: Mapping[str, JSON]) -> Sequence[Misfit]:
-        """Validates parameters against the operation's model, without a call. Texts with references are valid everywhere."""
-        ...
-
-    async def call(self, service: str, action: str, params: Mapping[str, JSON], *, token: str, timeout_ms: int) -> JSON:
-        """Makes one call and never retries it. Where the operation takes an idempotency token, sends one derived from `token`.
-
-        Raises `NodeFailure`: rate_limit for throttling; timeout; provider_error when the service failed or is unreachable;
-        http_error (not retryable, `aws_<code>`) when it rejects the call; config for invalid parameters or credentials.
-        """
-        ...
-
-
-class Sandbox(Protocol):
-    async def run(self, program: Program) -> Ran:
-        """Runs code in isolation: it can only compute. It has no network, files, environment or other processes, and sees nothing
-        of an earlier run.
-
-        Raises `NodeFailure`: code_raised, with the line of the author's code; code_timeout; code_memory;
-        code_output_too_large; result_not_json; sandbox_unavailable when the code cannot be isolated.
-        """
+    def open(self) -> OpenStore:
+        """Opens the place, or makes it; needs no hold. Raises `StoreUnusable` where trying again will not help."""
         ...

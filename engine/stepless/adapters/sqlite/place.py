@@ -1,0 +1,32 @@
+"""A SQLite file as a place where runs are kept: its lock, and what is in it."""
+
+from __future__ import annotations
+
+import os
+from typing import Literal
+
+from stepless.adapters.file_lock import FileLock, lock_file
+from stepless.adapters.sqlite.blobs import SqliteBlobs
+from stepless.adapters.sqlite.store import SqliteStore
+from stepless.ports import OpenStore
+
+
+class SqlitePlace:
+    """See `StorePlace`, and `Database` for `synchronous`."""
+
+    def __init__(self, path: str | os.PathLike[str], *, synchronous: Literal["NORMAL", "FULL"] = "NORMAL") -> None:
+        self._path = path
+        self._synchronous: Literal["NORMAL", "FULL"] = synchronous
+
+    def hold(self, now_ms: int) -> FileLock:
+        """See `lock_file`."""
+        return lock_file(self._path, now_ms)
+
+    def open(self) -> OpenStore:
+        """Opens the file, or makes it. Raises `StoreUnusable` when it is no such file."""
+        return in_file(SqliteStore(self._path, synchronous=self._synchronous))
+
+
+def in_file(store: SqliteStore) -> OpenStore:
+    """What is in the file of an open store."""
+    return OpenStore(store, SqliteBlobs(store.database), store.together, store.close)

@@ -1,0 +1,56 @@
+"""One HTTP exchange: what kinds ask of the port `Http`, and what they get."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from stepless.model.work import NodeFailure
+
+
+def successful(status: int) -> bool:
+    return 200 <= status < 300
+
+
+@dataclass(frozen=True, slots=True)
+class HttpRequest:
+    """`query` is added to the URL; a list repeats its parameter. `timeout_ms` covers the whole exchange, redirects included.
+    `expects` says which statuses are no failure: by default 2xx."""
+
+    method: str
+    url: str
+    headers: Mapping[str, str] = field(default_factory=dict)
+    query: Mapping[str, str | Sequence[str]] = field(default_factory=dict)
+    content: bytes | None = None
+    timeout_ms: int = 30_000
+    expects: Callable[[int], bool] = successful
+
+
+@dataclass(frozen=True, slots=True)
+class HttpAnswer:
+    """`headers` have lower-case names; `body` is unpacked."""
+
+    status: int
+    headers: Mapping[str, str]
+    body: bytes
+
+
+class Http(Protocol):
+    async def send(self, request: HttpRequest) -> HttpAnswer:
+        """Sends a request to a public address, or one that STEPLESS_HTTP_ALLOW names; redirects are followed, each judged anew
+        and, to another origin, without headers that may be keys. Never tried twice here: retrying is the node's.
+
+        Raises `NodeFailure`: timeout; rate_limit for 429, and for 503 with Retry-After; provider_error for other 5xx, failed
+        connections and broken answers; http_error for other unexpected statuses and for too many redirects; execution for a body
+        above MAX_RESULT_BYTES; config for addresses that are not allowed and requests that cannot be sent.
+        """
+        ...
+
+
+class NoHttp:
+    """The port of a `Call` that was made by hand without one."""
+
+    async def send(self, request: HttpRequest) -> HttpAnswer:
+        message = "this call was made without an HTTP client"
+        raise NodeFailure("config", "address_refused", message, retryable=False, mend="give the `Call` one: http=…")

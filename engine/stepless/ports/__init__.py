@@ -1,0 +1,66 @@
+"""Defines the ports of the engine: the Protocols that adapters implement, with their guarantees. Adapters decide nothing about a
+run.
+
+Adapters see no engine types, only text keys, integers and encoded bytes. All instants are milliseconds since 1970 UTC. Every
+method may raise `StoreUnavailable` (try again); otherwise it raises only what its docstring names. Methods are synchronous and
+thread-safe. `Models`, `Sandbox`, `Aws` and `Http` are the exceptions: their calls take seconds, so their methods are
+coroutines. The engine cancels a call that it no longer waits for, and these methods raise only `NodeFailure`.
+"""
+
+from __future__ import annotations
+
+from stepless.model.call import Call
+from stepless.model.exchange import Http, HttpAnswer, HttpRequest
+from stepless.ports.hints import Calendar, Firing, Inbound, Message, Queue, Rhythm, Timers
+from stepless.ports.store import (
+    Batch,
+    Blobs,
+    Lease,
+    OpenStore,
+    Page,
+    RunFilter,
+    RunHead,
+    Signal,
+    Store,
+    StoredVersion,
+    StorePlace,
+    Together,
+    Version,
+)
+from stepless.ports.world import Aws, Clock, Meter, Misfit, Models, Moderator, Sandbox, Secrets, Tallies
+
+__all__ = [
+    "Aws",
+    "Batch",
+    "Blobs",
+    "Calendar",
+    "Call",
+    "Clock",
+    "Firing",
+    "Http",
+    "HttpAnswer",
+    "HttpRequest",
+    "Inbound",
+    "Lease",
+    "Message",
+    "Meter",
+    "Misfit",
+    "Models",
+    "Moderator",
+    "OpenStore",
+    "Page",
+    "Queue",
+    "Rhythm",
+    "RunFilter",
+    "RunHead",
+    "Sandbox",
+    "Secrets",
+    "Signal",
+    "Store",
+    "StorePlace",
+    "StoredVersion",
+    "Tallies",
+    "Timers",
+    "Together",
+    "Version",
+]

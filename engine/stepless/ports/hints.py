@@ -1,0 +1,83 @@
+"""What makes a process look at a run: queues, timers and calendars. Losing a hint costs time, never correctness."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import NamedTuple, Protocol
+
+
+class Message(NamedTuple):
+    """A hint that a run needs attention. A lost, duplicate or late hint costs time, never correctness. `spent` is an encoded
+    tally of what its sender used for the run."""
+
+    run_id: str
+    reason: str  # start, continue, signal, timer, sweep, child, fenced
+    hops: int = 0
+    spent: bytes = b""
+
+
+class Queue(Protocol):
+    """Delivers messages at least once, in any order."""
+
+    def send(self, message: Message, delay_ms: int = 0) -> None: ...
+
+
+class Inbound(Protocol):
+    """A queue that this process also receives from."""
+
+    def listen(self, heard: Callable[[], None]) -> None:
+        """From now on `heard` is called after each send, in the sender's thread."""
+        ...
+
+    def receive(self, now_ms: int) -> Message | None:
+        """The next message that is visible at `now_ms`, which is then gone; None if there is none."""
+        ...
+
+    def next_ms(self) -> int | None:
+        """When the next message becomes visible, perhaps in the past; None when there is none."""
+        ...
+
+
+class Timers(Protocol):
+    """Wakes a run at or after an instant. A firing is only a hint."""
+
+    def arm(self, run_id: str, at_ms: int) -> None:
+        """Idempotent. A later call for an earlier instant adds a timer and never replaces one."""
+        ...
+
+    def disarm(self, run_id: str) -> None:
+        """Best effort."""
+        ...
+
+
+class Firing(Protocol):
+    """Timers that this process also fires."""
+
+    def due(self, now_ms: int) -> Sequence[str]:
+        """Takes out what is due: each run once, in order of instant, then run id."""
+        ...
+
+    def next_ms(self) -> int | None:
+        """The earliest instant that is armed, perhaps in the past; None when nothing is."""
+        ...
+
+
+class Rhythm(NamedTuple):
+    """When the schedule `node` fires: by `cron` (five or six fields, see `model.cron`) in `timezone`, or every `rate_ms` (whole
+    minutes). Exactly one of the two is set."""
+
+    node: str
+    cron: str | None = None
+    rate_ms: int | None = None
+    timezone: str = "UTC"
+
+
+class Calendar(Protocol):
+    """Fires the schedules of published workflows, at least once per instant."""
+
+    def keep(self, workflow_id: str, rhythms: Sequence[Rhythm]) -> None:
+        """Replaces the workflow's schedules with exactly these. Idempotent; the next call completes an interrupted one.
+
+        Raises `ConfigError` (schedule_refused) with the node whose rhythm is rejected, after all others were set.
+        """
+        ...

@@ -1,0 +1,51 @@
+"""What every engine is given besides its adapters, the same on a laptop and on AWS: the code of the kinds that are configured,
+the guarded HTTP client, the moderator and the notices.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Final
+
+from stepless.nodes import KINDS, aws_kind_code, aws_kinds, kind_code_with
+from stepless.ports import Aws, Clock, HttpAnswer, HttpRequest, Models
+from stepless.runtime.access.invitations import Invitations
+from stepless.runtime.access.notifier import Notifier
+from stepless.runtime.session.children import with_children
+from stepless.runtime.session.moderation import configured_moderator
+from stepless.runtime.wiring.models import Setting, configured_kind_code
+from stepless.runtime.world import World
+
+MODERATOR: Final = "STEPLESS_MODERATOR"  # the registered function that is the moderator
+NOTIFY_FROM: Final = "STEPLESS_NOTIFY_FROM"  # the address that mail to people comes from
+BASE_URL: Final = "STEPLESS_BASE_URL"  # what comes before the links that are sent to people
+
+
+class GuardedHttp:
+    """The port `Http`: the client of `nodes/http`, loaded with the first request. A `Retry-After` counts by `clock`."""
+
+    def __init__(self, clock: Clock) -> None:
+        self._clock = clock
+
+    async def send(self, request: HttpRequest) -> HttpAnswer:
+        """See `Http.send`."""
+        from stepless.nodes.http.exchange import exchange
+
+        return await exchange(request, self._clock.now_ms())
+
+
+def equipped(
+    world: World, setting: Setting, invitations: Invitations, aws: Aws | None, models: Models | None = None
+) -> World:
+    """`world`, complete. `models` are asked instead of those that are configured; without `aws` no kind calls AWS."""
+    http = GuardedHttp(world.clock)
+    code = kind_code_with(configured_kind_code(setting, models), {} if aws is None else aws_kind_code(aws, invitations.invite))
+    complete = replace(
+        world,
+        kinds=KINDS if aws is None else aws_kinds(aws),
+        kind_code=code,
+        http=http,
+        moderator=configured_moderator(setting(MODERATOR)),
+        notify=Notifier(invitations, http, aws, setting(NOTIFY_FROM)).send,
+    )
+    return with_children(complete)

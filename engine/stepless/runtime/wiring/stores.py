@@ -1,0 +1,58 @@
+"""Where one machine keeps runs: in memory, in a SQLite file (a path), or in a store of another package (a URL).
+
+Such a package announces the scheme of its URLs as an entry point of the group `stepless.stores`: a callable from the URL to a
+`StorePlace`. It is imported when a URL of its scheme is first used.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from typing import Final, TypeAlias
+
+from stepless.adapters.memory.place import MemoryPlace
+from stepless.adapters.sqlite.place import SqlitePlace
+from stepless.errors import ConfigError, InvalidRequest
+from stepless.plugins import STORES, by_name
+from stepless.ports import StorePlace
+
+Kept: TypeAlias = str | os.PathLike[str] | StorePlace | None
+"""Where runs are kept: see the module."""
+
+_SCHEME: Final = re.compile(r"([a-z][a-z0-9+.-]*)://")
+_PASSWORD: Final = re.compile(r"(?<=://)([^/@:]*):[^/@]*@")
+
+
+def place_of(kept: Kept) -> StorePlace:
+    """Raises `InvalidRequest` (unknown_store) naming the schemes that are installed, `ConfigError` (module_not_loaded,
+    invalid_plugin, plugin_taken) naming the package at fault."""
+    if kept is None:
+        return MemoryPlace()
+    if not isinstance(kept, str | os.PathLike):
+        return kept
+    scheme = scheme_of(kept)
+    return SqlitePlace(kept) if scheme is None else _announced(scheme, os.fspath(kept))
+
+
+def scheme_of(kept: str | os.PathLike[str]) -> str | None:
+    """The scheme of a URL; None for the path of a file."""
+    found = _SCHEME.match(kept) if isinstance(kept, str) else None
+    return None if found is None else found[1]
+
+
+def shown(kept: str) -> str:
+    """As it may be printed: a URL without its password."""
+    return kept if scheme_of(kept) is None else _PASSWORD.sub(r"\1:***@", kept)
+
+
+def _announced(scheme: str, url: str) -> StorePlace:
+    stores = by_name(STORES)
+    if scheme not in stores:
+        known = f"installed: {', '.join(f'{name}://' for name in stores)}" if stores else "none is installed"
+        mend = f"install a package that announces `{scheme}` in {STORES} ({known}), or give the path of a file"
+        raise InvalidRequest("no store has this scheme", code="unknown_store", place=f"{scheme}://", mend=mend)
+    place: StorePlace | None = stores[scheme].make(url, ("hold", "open"))
+    if place is None:
+        message = "its store makes nothing of this URL"
+        raise ConfigError(message, code="invalid_plugin", place=stores[scheme].place, mend="see docs/extending.md")
+    return place

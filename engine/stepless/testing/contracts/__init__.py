@@ -1,0 +1,18 @@
+"""What every store and every place where runs are kept must do, as tests for pytest. A package that adds a store runs them:
+
+    from stepless.testing.contracts import *
+
+    @pytest.fixture
+    def place(tmp_path):
+        return MyPlace(f"mine://{tmp_path}")
+
+Each test gets a new, empty place. The fixtures `store` and `blobs` open it; a module may define them itself.
+"""
+
+from stepless.testing.contracts.blob_stores import *  # noqa: F403
+from stepless.testing.contracts.fixtures import *  # noqa: F403
+from stepless.testing.contracts.inboxes import *  # noqa: F403
+from stepless.testing.contracts.leases import *  # noqa: F403
+from stepless.testing.contracts.places import *  # noqa: F403
+from stepless.testing.contracts.stores import *  # noqa: F403
+from stepless.testing.contracts.versions import *  # noqa: F403

@@ -1,0 +1,57 @@
+"""`journal://FOLDER`: runs in one text file. All that a store needs: a place that is made of a URL, and what it opens."""
+
+from __future__ import annotations
+
+import hashlib
+from contextlib import AbstractContextManager
+from pathlib import Path
+from urllib.parse import unquote, urlsplit
+from uuid import uuid4
+
+from stepless.adapters.file_lock import lock_file
+from stepless.errors import StoreUnusable
+from stepless.ports import OpenStore
+from stepless_journal.store import JournalStore
+
+
+class JournalPlace:
+    """See `stepless.ports.StorePlace`."""
+
+    def __init__(self, url: str) -> None:
+        parts = urlsplit(url)
+        self._folder = Path(unquote(parts.netloc + parts.path))
+
+    def hold(self, now_ms: int) -> AbstractContextManager[object]:
+        self._make_folder()
+        return lock_file(self._folder / "serving", now_ms)
+
+    def open(self) -> OpenStore:
+        self._make_folder()
+        store = JournalStore(self._folder / "journal.jsonl")
+        return OpenStore(store, FolderBlobs(self._folder / "blobs"), close=store.close)
+
+    def _make_folder(self) -> None:
+        try:
+            (self._folder / "blobs").mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise StoreUnusable(str(error), place=str(self._folder), mend="give a folder that may be written to") from error
+
+
+class FolderBlobs:
+    """A file for each value, by the SHA-256 of its bytes."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+
+    def put(self, data: bytes) -> str:
+        key = hashlib.sha256(data).hexdigest()
+        half = self._folder / f"{key}.{uuid4().hex}"
+        half.write_bytes(data)
+        half.replace(self._folder / key)
+        return key
+
+    def get(self, key: str) -> bytes | None:
+        try:
+            return (self._folder / key).read_bytes()
+        except FileNotFoundError:
+            return None

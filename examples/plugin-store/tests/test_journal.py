@@ -1,0 +1,13 @@
+"""The store keeps every promise of `stepless.ports.Store`."""
+
+from pathlib import Path
+
+import pytest
+from stepless_journal import JournalPlace
+
+from stepless.testing.contracts import *  # noqa: F403
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> JournalPlace:
+    return JournalPlace(f"journal://{tmp_path}/runs")
