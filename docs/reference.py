@@ -22,7 +22,7 @@ from reference_examples import EXAMPLES
 from reference_language import LANGUAGE
 
 from stepless.cli.terminal.field_docs import field_docs
-from stepless.model import validation
+from stepless.model.declaration import validation
 from stepless.model.durations import DURATION_SCHEMA
 from stepless.model.kind import Kind, Nature, Part
 from stepless.model.work import CAUSES

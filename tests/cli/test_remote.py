@@ -92,7 +92,7 @@ def test_a_wrong_key_is_told_how_to_give_one(say: Say) -> None:
 def test_who_serves_the_file_takes_up_what_is_written_there(say: Say, served: tuple[str, Path]) -> None:
     db = ("--db", str(served[1] / DB))
     code, told, _ = say("start", "asking", *db)
-    assert code == 0 and "Process " in told and "takes it up" in told
+    assert code == 0 and "Process " in told and "applies the change" in told
     run_id = told.split()[0]
     code, told, _ = say("runs", "cancel", run_id, "--wait", *db)
     assert code == 0 and f"cancelled  {run_id}" in told

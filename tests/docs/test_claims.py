@@ -16,7 +16,7 @@ from pages import ROOT, blocks, prose
 from stepless import NodeFailure, function, limits
 from stepless.adapters.openai.models import PUBLIC, OpenAIModels
 from stepless.core.settle import backoff_ms
-from stepless.model.policies import RETRIED, Retry
+from stepless.model.declaration.policies import RETRIED, Retry
 from stepless.nodes.function import replacing_registrations, run
 from stepless.nodes.http.addresses import ALLOW_VARIABLE
 from stepless.nodes.webhook import Hmac

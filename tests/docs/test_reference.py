@@ -12,7 +12,7 @@ from pydantic import BaseModel
 
 from stepless.cli.terminal.field_docs import described, field_docs
 from stepless.compile import json_schema
-from stepless.model import validation
+from stepless.model.declaration import validation
 from stepless.nodes import KINDS
 from stepless.nodes.container import ContainerParams
 from stepless.nodes.loop import LoopParams

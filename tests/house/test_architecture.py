@@ -43,7 +43,7 @@ stepless.api stepless.api.app stepless.builder stepless.builder.workflow steples
 stepless.cli.command.main
 stepless.compile stepless.compile.link
 stepless.core stepless.core.decide stepless.core.fold stepless.errors stepless.expressions stepless.expressions.parse
-stepless.limits stepless.model stepless.model.validation stepless.nodes stepless.nodes.http stepless.nodes.loop
+stepless.limits stepless.model stepless.model.declaration.validation stepless.nodes stepless.nodes.http stepless.nodes.loop
 stepless.nodes.registry stepless.ports stepless.runtime stepless.runtime.wiring.local stepless.runtime.wiring.aws
 stepless.runtime.session.runner stepless.testing stepless.testing.simulate
 """
@@ -57,7 +57,7 @@ ROOMS = [  # that a contract of layers names: each must be there
 ]
 TRESPASSES = [  # what is drawn, and the contracts that it breaks, by name
     (["stepless.core.decide -> stepless.runtime.session.runner"], "layers"),
-    (["stepless.model.validation -> stepless.compile.link"], "layers"),
+    (["stepless.model.declaration.validation -> stepless.compile.link"], "layers"),
     (["stepless.core.decide -> stepless.compile.link"], "layers"),
     (["stepless.expressions.parse -> stepless.ports"], "layers"),
     (["stepless.cli.command.main -> stepless.api.app"], "layers"),
@@ -71,7 +71,7 @@ TRESPASSES = [  # what is drawn, and the contracts that it breaks, by name
     (["stepless.cli.command.main -> stepless.adapters.memory"], "composition-root"),
     (["stepless.runtime.wiring.aws -> stepless.adapters.memory.store"], "composition-root"),
     (["stepless.core.decide -> time"], "pure"),
-    (["stepless.compile.link -> stepless.model.validation", "stepless.model.validation -> os"], "pure"),
+    (["stepless.compile.link -> stepless.model.declaration.validation", "stepless.model.declaration.validation -> os"], "pure"),
     (["stepless.expressions.parse -> asyncio"], "pure"),
     (["stepless.compile.link -> gc"], "collector pure"),
     (["stepless.runtime.session.runner -> gc"], "collector"),
@@ -140,7 +140,7 @@ def test_an_empty_house_breaks_no_contract() -> None:
         "stepless.core.decide -> stepless.core.fold",
         "stepless.nodes.registry -> stepless.nodes.http",
         "stepless.testing.simulate -> stepless.adapters.memory.store",
-        "stepless.model.validation -> pydantic",
+        "stepless.model.declaration.validation -> pydantic",
         "stepless.cli.command.main -> stepless.collector",
         "stepless.collector -> gc",
     ],

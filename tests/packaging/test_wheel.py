@@ -105,7 +105,7 @@ def test_the_steps_that_init_prints_work_in_an_empty_environment(dev: Environmen
     begun = dev.say("stepless", "init", str(tmp_path / "steps"))
     assert begun.returncode == 0, begun.stderr
     fresh, folder = empty(tmp_path / "fresh"), tmp_path / "steps"
-    printed = [line.strip() for line in begun.stdout.partition("Now:\n")[2].splitlines() if line.startswith("  ")]
+    printed = [line.strip() for line in begun.stdout.partition("Next steps:\n")[2].splitlines() if line.startswith("  ")]
     assert printed[0] == f"cd {folder}" and printed[-1] == "stepless dev workflows"
     for line in printed[1:-1]:
         words = shlex.split(line)

@@ -11,8 +11,8 @@ from starlette.requests import ClientDisconnect, Request
 from stepless.compile.reading.strict_json import strict_json
 from stepless.errors import InvalidRequest
 from stepless.limits import MAX_ANSWER_FIELDS, MAX_REQUEST_BYTES
+from stepless.model.declaration.misfits import misfits
 from stepless.model.json import JSON
-from stepless.model.misfits import misfits
 
 M = TypeVar("M", bound=BaseModel)
 

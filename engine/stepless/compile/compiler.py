@@ -52,7 +52,7 @@ BODY_CHECKS: Final = (
     tool_checks.wired_tools,
     tool_checks.idle_tool_settings,
 )
-"""The checks of every body, each for one fault. Single values are checked by `model.validation`."""
+"""The checks of every body, each for one fault. Single values are checked by `model.declaration.validation`."""
 
 
 def compile_document(

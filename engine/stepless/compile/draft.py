@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from stepless.compile.order import Links
 from stepless.limits import MAX_NESTED_CONTAINERS
-from stepless.model.document import AfterView, BodyView, DocumentView, EdgeView, NodeView
+from stepless.model.declaration.document import AfterView, BodyView, DocumentView, EdgeView, NodeView
 from stepless.model.findings import Finding
 from stepless.model.graph import Config
 from stepless.model.json import JSON

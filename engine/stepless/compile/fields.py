@@ -8,12 +8,12 @@ from typing import Final, TypeVar
 from stepless.compile.draft import DraftNode, Fields
 from stepless.errors import AuthorError, ExpressionError
 from stepless.expressions import compile_contract, compile_expression, compile_template
+from stepless.model.declaration.written import NOTHING
 from stepless.model.findings import Finding
 from stepless.model.graph import Config
 from stepless.model.json import JSON
 from stepless.model.kind import Case, Kind, Nature, Part
 from stepless.model.scope import Contract, Expression, Reference, Template
-from stepless.model.written import NOTHING
 
 Known = Callable[[str], bool]
 T = TypeVar("T", Expression, Template, Contract)

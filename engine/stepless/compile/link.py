@@ -15,7 +15,8 @@ from stepless.compile.dominators import dominator_tree, fork_depths
 from stepless.compile.draft import Draft, DraftBody, DraftEdge, DraftNode, Fields
 from stepless.compile.order import Links, longest_paths, reachable, topological_order
 from stepless.errors import EngineBug, InvalidRequest
-from stepless.model.document import RateLimitView
+from stepless.model.declaration.document import RateLimitView
+from stepless.model.declaration.policies import DEFAULT_JOIN, JoinRule, Merge
 from stepless.model.findings import Finding
 from stepless.model.graph import (
     Body,
@@ -31,7 +32,6 @@ from stepless.model.graph import (
     all_nodes,
 )
 from stepless.model.json import parse_path
-from stepless.model.policies import DEFAULT_JOIN, JoinRule, Merge
 
 _NEEDS: Final[Mapping[str, Callable[[int, int], int]]] = {  # from the number of branches, and `count`
     "all": lambda branches, count: branches,

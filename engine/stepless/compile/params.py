@@ -16,10 +16,10 @@ from stepless.compile.fields import Known
 from stepless.compile.shape import finding_of
 from stepless.errors import ExpressionError
 from stepless.expressions import compile_template
+from stepless.model.declaration.misfits import misfits
 from stepless.model.findings import Finding
 from stepless.model.json import JSON
 from stepless.model.kind import Kind, Nature, Part
-from stepless.model.misfits import misfits
 
 
 def fit(node: DraftNode, kind: Kind, known: Known) -> list[Finding]:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from stepless.model.document import RESERVED_IDS
+from stepless.model.declaration.document import RESERVED_IDS
+from stepless.model.declaration.validation import BodyDocument, Document
 from stepless.model.kind import Kind, Kinds, Nature, Part
-from stepless.model.validation import BodyDocument, Document
 
 DIALECT: Final = "https://json-schema.org/draft/2020-12/schema"
 _REFERENCE: Final = {"type": "string", "pattern": r"<[A-Za-z_]|\$\{|\{\{"}

@@ -15,11 +15,11 @@ from pydantic_core import ErrorDetails
 from stepless.compile.draft import Shape, as_written
 from stepless.compile.suggest import did_you_mean
 from stepless.limits import MAX_COUNTED_FINDINGS
-from stepless.model.document import BodyView, DocumentView
+from stepless.model.declaration.document import BodyView, DocumentView
+from stepless.model.declaration.misfits import Misfit, misfits, preview
+from stepless.model.declaration.validation import BodyDocument, Document
 from stepless.model.findings import Finding
 from stepless.model.json import JSON, Path
-from stepless.model.misfits import Misfit, misfits, preview
-from stepless.model.validation import BodyDocument, Document
 
 _STAND_INS: Final[Mapping[str, JSON]] = {"id": "unreadable", "nodes": {}}
 _NO_TYPE: Final = "unreadable"

@@ -45,9 +45,9 @@ from enum import Enum
 from typing import Final
 
 from stepless.core.state import Instance, Status
+from stepless.model.declaration.policies import OnParentFailure
 from stepless.model.graph import Edge
 from stepless.model.json import JSON, equal, read_path
-from stepless.model.policies import OnParentFailure
 
 SATISFIED: Final = "join_satisfied"
 UNSATISFIED: Final = "join_unsatisfied"

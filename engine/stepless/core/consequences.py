@@ -9,7 +9,7 @@ from stepless.core.events import Event
 from stepless.core.reading import Merging
 from stepless.core.state import Instance, Scope, State, Status, is_bad_leaf
 from stepless.core.turns import end_turn
-from stepless.model.policies import OnFailure
+from stepless.model.declaration.policies import OnFailure
 
 LATE_ARRIVAL = "late_arrival"
 

@@ -13,8 +13,8 @@ from stepless.core.events import EventType
 from stepless.core.state import Instance, RunStatus, Scope, State, Status, is_effect
 from stepless.core.variables import outgoing_cells
 from stepless.limits import SUMMARY_EVENTS
+from stepless.model.declaration.policies import OnFailure
 from stepless.model.json import JSON
-from stepless.model.policies import OnFailure
 
 
 def request_cancel(decision: Decision, by: str | None, reason: str | None) -> None:

@@ -8,9 +8,9 @@ from json import dumps
 
 from stepless.core.branches import carried, carries, is_dead
 from stepless.core.state import Instance, Scope, State, Status
+from stepless.model.declaration.policies import Merge
 from stepless.model.graph import Edge, Param
 from stepless.model.json import JSON
-from stepless.model.policies import Merge
 
 
 def merged_inputs(state: State, instance: Instance) -> dict[str, JSON]:

@@ -9,9 +9,9 @@ from stepless.core.decision import Decision, iso
 from stepless.core.events import EventType
 from stepless.core.facts import Failure
 from stepless.core.state import Instance, is_effect
+from stepless.model.declaration.policies import Retry
 from stepless.model.json import JSON
 from stepless.model.kind import SOURCE, Outcome
-from stepless.model.policies import Retry
 
 _NOTHING: Mapping[str, int] = {}
 CONTRACT_CODES = frozenset({"contract_violated", "output_contract_violation"})

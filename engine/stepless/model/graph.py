@@ -13,9 +13,7 @@ from enum import StrEnum
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from stepless.model.json import JSON, Path
-from stepless.model.kind import Case, Kind
-from stepless.model.policies import (
+from stepless.model.declaration.policies import (
     DEFAULT_JOIN,
     Delivery,
     JoinRule,
@@ -26,6 +24,8 @@ from stepless.model.policies import (
     OnParentFailure,
     Retry,
 )
+from stepless.model.json import JSON, Path
+from stepless.model.kind import Case, Kind
 from stepless.model.scope import Contract, Expression, Template
 
 if TYPE_CHECKING:

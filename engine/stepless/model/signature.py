@@ -6,8 +6,8 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
+from stepless.model.declaration.misfits import Misfit
 from stepless.model.json import JSON
-from stepless.model.misfits import Misfit
 
 
 @dataclass(frozen=True, slots=True)

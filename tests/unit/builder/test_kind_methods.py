@@ -12,8 +12,8 @@ from stepless import Container, Workflow
 from stepless.builder.kind_methods import KindMethods
 from stepless.builder.nodes import CONTAINERS, NodeOptions, Nodes
 from stepless.builder.steps import Step
+from stepless.model.declaration.validation import AfterDocument, Document, DocumentPart, EdgeDocument, NodeDocument
 from stepless.model.kind import Nature
-from stepless.model.validation import AfterDocument, Document, DocumentPart, EdgeDocument, NodeDocument
 from stepless.nodes import KINDS
 from stepless.runtime.wiring.single_run import RunOptions, run
 

@@ -9,7 +9,7 @@ import pytest
 from stepless.compile import compile_document
 from stepless.errors import DocumentRefused, InvalidRequest
 from stepless.limits import MAX_COUNTED_FINDINGS, MAX_EDGES, MAX_FINDINGS, MAX_NESTED_CONTAINERS
-from stepless.model.document import RESERVED_IDS
+from stepless.model.declaration.document import RESERVED_IDS
 from stepless.model.findings import Severity
 
 LOOP: dict[str, Any] = {"type": "loop", "with": {"times": 2, "body": {"nodes": {"inner": {}}}}}

@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
+from stepless.model.declaration.policies import JoinRule, Merge, OnParentFailure, Retry
 from stepless.model.graph import Body, Condition, Graph, Node, OnError
-from stepless.model.policies import JoinRule, Merge, OnParentFailure, Retry
 
 DIAMOND: dict[str, Any] = {"a": {}, "b": "a", "c": "a", "j": ["b", "c"]}
 

@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 from stepless.compile import check_document
+from stepless.model.declaration.validation import Document, EdgeDocument, JoinDocument, NodeDocument, RetryDocument
 from stepless.model.findings import Finding, Severity
 from stepless.model.kind import Part
-from stepless.model.validation import Document, EdgeDocument, JoinDocument, NodeDocument, RetryDocument
 from stepless.nodes import KINDS
 
 WRONG: tuple[Any, ...] = (None, True, 30, -1, 2.5, "30 seconds", [], [3], [{"id": "led", "x": 1}], {"x": 1}, {"x": "y"})

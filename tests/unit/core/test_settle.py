@@ -6,7 +6,7 @@ import pytest
 
 from stepless.core.facts import Failed, Failure, Tick
 from stepless.core.settle import backoff_ms
-from stepless.model.policies import Retry
+from stepless.model.declaration.policies import Retry
 
 
 def retry(backoff: int = 500, most: int = 8_000, attempts: int = 9) -> Retry:

@@ -9,8 +9,8 @@ import pytest
 
 from stepless.core.state import OUTSIDE, Cell, Scope, State
 from stepless.core.variables import VariableConflict, merge_cells, settle, written
+from stepless.model.declaration.policies import JoinRule
 from stepless.model.graph import Join
-from stepless.model.policies import JoinRule
 
 Make = Callable[..., Any]  # the fixture `play` of conftest.py
 OLD, YOUNG = Cell("old", 1, 10), Cell("young", 2, 20)

@@ -76,7 +76,7 @@ def test_the_runners_function_starts_without(package: str) -> None:
 
 @pytest.mark.parametrize(
     "room",
-    ["stepless.expressions", "stepless.compile.draft", "stepless.compile.compiler", "stepless.model.validation",
+    ["stepless.expressions", "stepless.compile.draft", "stepless.compile.compiler", "stepless.model.declaration.validation",
      "stepless.runtime.service", "stepless.adapters.openai", "stepless.adapters.memory", "stepless.adapters.sqlite"],
 )  # fmt: skip
 def test_the_runners_function_leaves_what_only_some_runs_need_until_they_do(room: str) -> None:
@@ -93,7 +93,8 @@ def test_no_kind_is_loaded_before_a_workflow_has_it() -> None:
 def test_whoever_runs_a_published_version_loads_its_kinds_alone_and_judges_nothing() -> None:
     held = imported(COMPILE)
     assert {"stepless.compile.link", "stepless.nodes.manual", "stepless.nodes.transform"} <= held
-    assert not held & {"stepless.model.validation", "stepless.compile.compiler", "stepless.compile.shape", "stepless.nodes.set"}
+    judging = {"stepless.model.declaration.validation", "stepless.compile.compiler", "stepless.compile.shape"}
+    assert not held & {*judging, "stepless.nodes.set"}
 
 
 @pytest.mark.parametrize("name", ["sweeper", "deadletter"])

@@ -19,7 +19,7 @@ from typing import Any
 
 from pydantic import BaseModel
 
-from stepless.model import validation
+from stepless.model.declaration import validation
 from stepless.nodes import KINDS
 
 

@@ -13,9 +13,9 @@ from stepless.compile.fields import Known, texts_in
 from stepless.compile.suggest import did_you_mean, listed
 from stepless.errors import ExpressionError
 from stepless.expressions import compile_template
+from stepless.model.declaration.misfits import Misfit
 from stepless.model.findings import Finding
 from stepless.model.json import JSON, Path
-from stepless.model.misfits import Misfit
 from stepless.model.signature import Signature
 from stepless.model.work import NodeFailure
 

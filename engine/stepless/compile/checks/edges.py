@@ -8,7 +8,7 @@ from stepless.compile.draft import Draft, DraftBody, DraftEdge, DraftNode
 from stepless.compile.order import cycles
 from stepless.compile.suggest import did_you_mean, listed
 from stepless.limits import MAX_SHOWN_IDS
-from stepless.model.document import ConditionView
+from stepless.model.declaration.document import ConditionView
 from stepless.model.findings import Finding, Severity
 from stepless.model.kind import ERROR, Nature
 

@@ -10,7 +10,7 @@ from stepless.compile.draft import Draft, DraftBody, DraftNode
 from stepless.compile.order import topological_order
 from stepless.compile.suggest import did_you_mean
 from stepless.limits import MAX_LOSERS
-from stepless.model.document import RESERVED_IDS
+from stepless.model.declaration.document import RESERVED_IDS
 from stepless.model.findings import Finding, Severity
 from stepless.model.kind import SOURCE, Nature, Part
 

@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterable, Mapping
 from typing import Final
 
 from stepless.limits import MAX_ID_CHARACTERS
-from stepless.model.document import RESERVED_IDS
+from stepless.model.declaration.document import RESERVED_IDS
 
 ENV_NAME: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,127}")
 _ROOM_FOR_NUMBER: Final = 8

@@ -11,8 +11,8 @@ from typing import Any, Final
 from pydantic import TypeAdapter, ValidationError
 from pydantic.errors import PydanticUserError
 
+from stepless.model.declaration.misfits import Misfit, misfits
 from stepless.model.json import JSON
-from stepless.model.misfits import Misfit, misfits
 from stepless.model.signature import Signature
 from stepless.model.work import NodeFailure
 from stepless.nodes.function.call import FunctionCall

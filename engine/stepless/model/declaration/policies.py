@@ -9,7 +9,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple, TypeAlias
 
 if TYPE_CHECKING:  # pydantic types: a run needs only their names
-    from stepless.model.field_types import Attempts, Count, Milliseconds, PositiveMilliseconds
+    from stepless.model.declaration.field_types import Attempts, Count, Milliseconds, PositiveMilliseconds
 
 RETRIED: Final = ("timeout", "provider_error", "rate_limit")
 

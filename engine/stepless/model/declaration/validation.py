@@ -22,11 +22,11 @@ from pydantic import (
 )
 from pydantic_core import PydanticCustomError
 
-from stepless.model import document, field_types, policies
-from stepless.model.document import MERGE_ALIASES
-from stepless.model.field_types import NodeId, Word
+from stepless.model.declaration import document, field_types, policies
+from stepless.model.declaration.document import MERGE_ALIASES
+from stepless.model.declaration.field_types import NodeId, Word
+from stepless.model.declaration.written import View
 from stepless.model.work import CAUSES
-from stepless.model.written import View
 
 RETRY_CAUSES: Final = (*CAUSES, "outcome_unknown")
 

@@ -20,9 +20,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 from stepless.limits import DEFAULT_MAX_STEPS, DEFAULT_NODE_TIMEOUT_MS
-from stepless.model.durations import parse_duration_ms
-from stepless.model.json import JSON
-from stepless.model.policies import (
+from stepless.model.declaration.policies import (
     DEFAULT_JOIN,
     DEFAULT_RETRY,
     Delivery,
@@ -34,10 +32,12 @@ from stepless.model.policies import (
     OnParentFailure,
     Retry,
 )
-from stepless.model.written import NOTHING, View, field
+from stepless.model.declaration.written import NOTHING, View, field
+from stepless.model.durations import parse_duration_ms
+from stepless.model.json import JSON
 
 if TYPE_CHECKING:
-    from stepless.model.field_types import (
+    from stepless.model.declaration.field_types import (
         Count,
         Duration,
         Env,

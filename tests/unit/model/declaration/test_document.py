@@ -7,8 +7,8 @@ from pydantic import ValidationError
 from pydantic_core import PydanticCustomError
 
 from stepless.limits import MAX_DURATION_MS
-from stepless.model.field_types import parse_key
-from stepless.model.validation import Document, NodeDocument
+from stepless.model.declaration.field_types import parse_key
+from stepless.model.declaration.validation import Document, NodeDocument
 from stepless.model.work import CAUSES
 
 

@@ -22,9 +22,9 @@ from stepless.limits import (
     MAX_STEPS,
     MAX_VARIABLES,
 )
+from stepless.model.declaration.misfits import read_duration_ms
 from stepless.model.durations import DURATION_SCHEMA
 from stepless.model.json import JSON, Path, parse_path
-from stepless.model.misfits import read_duration_ms
 
 _NAME: Final = rf"^[A-Za-z_][A-Za-z0-9_-]{{0,{MAX_ID_CHARACTERS - 1}}}$"
 _SLUG: Final = rf"^[a-z0-9][a-z0-9-]{{0,{MAX_ID_CHARACTERS - 1}}}$"
