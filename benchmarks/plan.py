@@ -64,7 +64,7 @@ def own(only: Sequence[str]) -> Iterator[Sample]:
     }
     for part, measure in parts.items():
         if not only or part in only:
-            yield from _told(part, measure())
+            yield from _printed(part, measure())
 
 
 def _module_part(module: str, *arguments: object) -> Callable[[], list[Sample]]:
@@ -147,8 +147,8 @@ def peers(only: Sequence[str]) -> Iterator[Sample]:
     yield from (Sample("install", name, 1, 1, error=error) for name, error in missing.items())
     for case in cases.CASES:
         if not only or case in only:
-            yield from _told(case, one_case(case))
-            yield from _told(case, (_peer(peer, variant, case) for peer in there for variant in peer.variants))
+            yield from _printed(case, one_case(case))
+            yield from _printed(case, (_peer(peer, variant, case) for peer in there for variant in peer.variants))
 
 
 def _peer(peer: environments.Peer, variant: str, case: str) -> Sample:
@@ -159,7 +159,7 @@ def _peer(peer: environments.Peer, variant: str, case: str) -> Sample:
     return samples[0] if samples else Sample(case, peer.label(variant), n, 1, error=error)
 
 
-def _told(part: str, samples: Iterable[Sample]) -> Iterator[Sample]:
+def _printed(part: str, samples: Iterable[Sample]) -> Iterator[Sample]:
     """Prints each sample as it arrives."""
     for sample in samples:
         if sample.error:

@@ -1,4 +1,4 @@
-"""Compiling small documents, and playing the world to the core by hand."""
+"""Compiles small documents, and passes facts to the core by hand."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ Nodes = Mapping[str, Any]
 
 
 def work(after: Any = None, **more: Any) -> dict[str, Any]:
-    """A node whose work somebody else does."""
+    """A node whose result the test supplies."""
     return {"type": "function", "with": {"call": "test.echo"}, **({"after": after} if after else {}), **more}
 
 
 class Play:
-    """A run whose world is the test: each `tell` is one decision."""
+    """A run whose facts come from the test: each `tell` is one decision."""
 
     def __init__(self, graph: Graph, env: Mapping[str, str]) -> None:
         self.graph = graph

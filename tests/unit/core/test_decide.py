@@ -1,4 +1,4 @@
-"""The door of the core: what facts lead to, in which order, at what cost."""
+"""The core's interface: what follows from facts, in which order, at what cost."""
 
 from __future__ import annotations
 

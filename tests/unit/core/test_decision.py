@@ -1,4 +1,4 @@
-"""Secrets: read through `${…}`, and never written down."""
+"""Secrets: read through `${…}`, and never stored."""
 
 from __future__ import annotations
 

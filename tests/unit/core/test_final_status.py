@@ -1,4 +1,4 @@
-"""What a run comes to: which of several reasons names its end, and when it is paused."""
+"""The status of a run: which of several reasons decides its end, and when it is paused."""
 
 from __future__ import annotations
 

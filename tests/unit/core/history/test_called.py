@@ -1,4 +1,4 @@
-"""What instances were called with, read from the log: the same parameters as were dispatched, and no secret."""
+"""What instances were called with, read from the log: the parameters that were dispatched, without secrets."""
 
 from __future__ import annotations
 
