@@ -1,8 +1,8 @@
-"""What former releases have stored is read as what it was: batches, snapshots, whole files.
+"""Data of former releases is read with its original meaning: batches, snapshots, whole files.
 
 Each folder beside this file is a set that one release wrote (`tests/tools/golden_files.py`). Nothing in a set is ever changed,
-and every set must pass for ever. What is read may say more than was recorded, since later releases tell more; it may say nothing
-else.
+and every set must always pass. The result of reading may have more fields than the recorded one, since later releases add some,
+but no other values.
 """
 
 from __future__ import annotations

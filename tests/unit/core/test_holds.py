@@ -1,4 +1,4 @@
-"""A run that an operator pauses as a whole: what is under way ends, what follows waits (docs/semantics.md#pauses)."""
+"""A run that an operator holds as a whole: nodes in progress end, and those that follow wait (docs/semantics.md#pauses)."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""A snapshot is a cache of the fold: whoever goes on from it goes on as if nothing had happened.
+"""A snapshot is a cache of the fold: a runner that continues from it decides as if it had read the whole log.
 
-That holds for every conformance case after every decision (tests/conformance); here is what those cannot see.
+tests/conformance checks that for every case after every decision; the tests here cover the rest.
 """
 
 from __future__ import annotations
