@@ -1,4 +1,4 @@
-"""Tests of the workflow on a virtual clock, on which two days pass in a millisecond, and of its functions as plain Python."""
+"""The workflow on a virtual clock, and its functions as plain Python. Two days pass in a millisecond."""
 
 from __future__ import annotations
 
