@@ -95,7 +95,7 @@ def main() -> int:
         publish(case, nodes, path)
         print(Sample(case, "SQLite NORMAL", nodes, nodes).line(), flush=True)
         return 0
-    asyncio.run(asyncio.sleep(0))  # what the first event loop imports is no part of the first repetition
+    asyncio.run(asyncio.sleep(0))  # what the first event loop imports is not part of the first repetition
     print(measure(case, nodes, path, REPEAT.get(nodes, 1)).line(), flush=True)
     return 0
 
