@@ -1,1 +1,1 @@
-"""What the engine itself costs, measured on real and made workloads."""
+"""Benchmarks of the engine itself, on real and synthetic workloads."""

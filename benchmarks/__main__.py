@@ -2,11 +2,11 @@
 
     python -m benchmarks                  our engine and the floors
     python -m benchmarks peers            the peers, and our engine once more beside them
-    python -m benchmarks cost             what runs cost, printed, and told in the document if the rest of it was measured
-    python -m benchmarks report           the document again, from what is kept in benchmarks/results
-    python -m benchmarks --only W1,W2     those alone; prints, and leaves the document as it is
+    python -m benchmarks cost             what runs cost, printed, and added to the document if the rest of it was measured
+    python -m benchmarks report           the document again, from the results in benchmarks/results
+    python -m benchmarks --only W1,W2     only these; prints, and does not change the document
 
-The exit status says whether everything ran, not whether what was wanted was reached.
+The exit status says whether everything ran, not whether the targets were met.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ def main() -> int:
         try:
             samples.extend(plan.own(only) if options.what == "own" else plan.peers(only))
         except KeyboardInterrupt:
-            print("stopped; what was measured so far is kept", file=sys.stderr)
+            print("stopped; the measurements so far are kept", file=sys.stderr)
         if only:
             return _failed(samples)
         versions = {peer.name: peer.version for peer in PEERS} if options.what == "peers" else {}
@@ -55,7 +55,7 @@ def main() -> int:
         _keep(options.what, {**facts, "seconds": time.time() - began, "versions": own_versions() | versions}, samples)
     own, peers = _kept("own"), _kept("peers")
     if own is None:
-        print("nothing of our own is kept yet: run `make bench`", file=sys.stderr)
+        print("there are no results of the engine yet: run `make bench`", file=sys.stderr)
         return 2 if options.what == "report" else _failed(samples)
     report.write(own, peers)
     for bar in bars(own["samples"], peers["samples"] if peers else []):
@@ -66,7 +66,7 @@ def main() -> int:
 
 
 def _costs() -> int:
-    """Prints the bills; where our own figures are kept, these take the place of the former ones."""
+    """Prints the bills; if results of the engine are stored, replaces the former bills in them."""
     samples, kept = list(plan.own(["cost"])), _kept("own")
     for sample in samples:
         print("\n".join([f"\n{sample.variant}", *lines(sample.facts["counted"])]) if not sample.error else sample.error)

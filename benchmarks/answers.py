@@ -1,4 +1,4 @@
-"""The first screen of docs/benchmarks.md: against whom, how much, and what was missed."""
+"""The first screen of docs/benchmarks.md: the comparisons, the main figures, and the targets that were missed."""
 
 from __future__ import annotations
 
@@ -51,13 +51,13 @@ def answers(own: Sequence[Sample], peers: Sequence[Sample], bars: Sequence[Bar])
 
 
 def _measured(bars: Sequence[Bar], end: str, *, named: bool = True) -> str:
-    """The figures of all bars whose title ends so."""
+    """The figures of all bars whose titles have this ending."""
     found = [bar for bar in bars if bar.what.endswith(end) and bar.measured is not None]
     return ", ".join(f"{bar.what.partition(',')[0]} {figure(bar)}" if named else figure(bar) for bar in found) or "not measured"
 
 
 def figure(bar: Bar) -> str:
-    """What was measured, as the tables show it."""
+    """A measured figure, as the tables show it."""
     if bar.measured is None:
         return "–"
     return f"{bar.measured:,.0f}" if bar.unit == "" and bar.limit >= 10 else f"{bar.measured:,.2f}{bar.unit}"

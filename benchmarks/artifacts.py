@@ -1,7 +1,7 @@
 """`make size`: how large the functions and layers are, and how long a cold process takes to import them.
 
-Imports are measured on a build for this machine, by an interpreter with nothing but Lambda's runtime: with the bytecode of the
-build, and as if it had none.
+Imports are measured on a build for this machine, by an interpreter with only Lambda's runtime: with the bytecode of the
+build, and without it.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ NO_BYTECODE = ("-X", "pycache_prefix=/dev/null/none")
 
 
 def main(build: str, local: str, python: str) -> int:
-    """Prints two tables; fails when a function would be too large to deploy."""
+    """Prints two tables; fails if a function is too large to deploy."""
     print(f"{'artifact':<22}{'MB':>8}{'zipped MB':>12}{'.pyc files':>12}")
     total = 0.0
     for folder in sorted(path for path in Path(build).iterdir() if path.is_dir()):

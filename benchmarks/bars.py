@@ -1,4 +1,4 @@
-"""What must be reached, as ratios within one run, and whether it was. A bar that nothing was measured for says so."""
+"""The targets (bars), as ratios within one run, and whether they were met. A bar without a measurement says so."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from benchmarks.sample import Sample, cpu_ratio, find, ratio, ratio_spread
 
 NORMAL = "SQLite NORMAL"
 FLOOR = "floor, SQLite NORMAL"
-DURABLE = ("langgraph, sync", "langgraph, async", "dbos", "aws-durable, sqlite")  # those that keep every step in a file
+DURABLE = ("langgraph, sync", "langgraph, async", "dbos", "aws-durable, sqlite")  # the variants that store every step in a file
 NAP_S = 0.1
 WRITE_UNITS = {"chain of 10": 18, "fan-out of 50": 45, "approval and wait": 20}
 
 
 @dataclass(frozen=True)
 class Bar:
-    """`measured` must be at most `limit`, or at least if `at_least`. `note` says against what, and how it spreads."""
+    """`measured` must be at most `limit`, or at least if `at_least`. `note` has the baseline and the spread."""
 
     what: str
     limit: float
@@ -102,7 +102,7 @@ def _growth(own: Sequence[Sample]) -> Iterator[Bar]:
 
 
 def exponent(smaller: tuple[int, float], larger: tuple[int, float]) -> float:
-    """The power of the size that a figure grows with, from two sizes."""
+    """The exponent with which a figure grows with the size, from two sizes."""
     return log(larger[1] / smaller[1]) / log(larger[0] / smaller[0])
 
 

@@ -1,4 +1,4 @@
-"""W1 to W7, each over our stores and the floors, in turn, in one process.
+"""W1 to W7, each on the engine's stores and the floors, in turn, in one process.
 
     python -m benchmarks.cases W1 1000 5 10      prints one line of JSON per variant
 """
@@ -24,18 +24,18 @@ from benchmarks.shapes import Parents
 from benchmarks.workloads import Document
 
 AT_ONCE = 50
-Bare = Callable[[Journal | None, str], Any]  # the floor of a case: where it commits, and as which run
+Bare = Callable[[Journal | None, str], Any]  # the floor of a case, called with the store and the run's id
 
 
 @dataclass(frozen=True)
 class Case:
-    """A workload at one size: the document, the same work without an engine, and what one repetition counts as."""
+    """A workload at one size: the document, the same work without an engine, and the number of units of one repetition."""
 
     document: Document
     bare: Bare
     units: int
     ours: Callable[[Engine], float] = Engine.run_once
-    before: Bare | None = None  # what the floor does before its time begins
+    before: Bare | None = None  # what the floor does before it is timed
 
 
 def _dag(parents: Parents) -> Case:
@@ -81,7 +81,7 @@ SIZES: Mapping[str, int] = {
     "W1": 1_000, "W2": 1_000, "W3": 50, "W4": 1_000, "W5": 333, "W6 latency": 3, "W6 throughput": 500, "W7": 1,
 }  # fmt: skip
 REPEAT: Mapping[str, int] = {"W6 latency": 60, "W7": 60}
-PROCESSES: Mapping[str, int] = {"W3": 3}  # a process may run on the slower processor from its start to its end, and W3 is short
+PROCESSES: Mapping[str, int] = {"W3": 3}  # one process may run on a slower processor the whole time, and W3 is short
 
 
 def measure(name: str, n: int, repeat: int, seconds: float) -> list[Sample]:

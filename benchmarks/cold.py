@@ -1,9 +1,9 @@
-"""How long a fresh interpreter takes to import what the functions import, with and without bytecode; and how large it all is.
+"""How long a new interpreter takes to import the modules of the functions, with and without bytecode, and their sizes.
 
     python -m benchmarks.cold        prints one line of JSON each
 
-Without bytecode every module is compiled again: its cache is looked for in a folder that is empty. The baseline is boto3 and
-the clients that the runner makes, which whoever calls AWS from a function pays anyway.
+Without bytecode every module is compiled again: the bytecode cache is an empty folder. The baseline is boto3 and the clients
+that the runner creates, which every function that calls AWS pays for anyway.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ def imports() -> list[Sample]:
         runs = iter(first_run.prepare(path, REPEAT + 1 + WITHOUT_REPEAT))
         for round_ in range(REPEAT + 1):
             for sample in samples:
-                _once(sample, path, runs, counts=round_ > 0)  # the first round writes what bytecode is missing
+                _once(sample, path, runs, counts=round_ > 0)  # the first round writes the missing bytecode
         for _ in range(WITHOUT_REPEAT):
             for sample in bare:
                 with tempfile.TemporaryDirectory() as empty:
@@ -87,7 +87,7 @@ def _once(
 
 
 def sizes() -> list[Sample]:
-    """Source of the engine, and the installed packages that a function carries (bytecode not counted)."""
+    """The sizes of the engine's source and of the installed packages of a function (without bytecode)."""
     ours = sum(file.stat().st_size for file in (ROOT / "engine" / "stepless").rglob("*.py"))
     samples = [Sample("size", "stepless", 1, 1, facts={"bytes": ours})]
     for name in PACKAGES:

@@ -1,10 +1,10 @@
-"""What runs cost on AWS: requests counted at the clients of emulated services, priced, beside what others ask for the same.
+"""What runs cost on AWS: requests counted at the clients of emulated services, priced, beside the prices of other services.
 
     python -m benchmarks.cost             prints one line of JSON each
     python -m benchmarks cost             the bills for people, and docs/benchmarks.md again
 
-Each invocation is made as the function of its name would make it, API and runner; days are told to the clock, not waited for.
-Write units are those of an emulator that computes them as AWS documents them; Lambda's time is this machine's, against it.
+Each invocation runs the code of its function, API or runner; the clock is moved instead of waiting for days. Write units come
+from an emulator that computes them as AWS documents them. Lambda's time is measured on this machine.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ TOOLS = Path(__file__).parents[1] / "tests" / "tools"
 HOUR_MS = 3_600_000
 NOON_MS = 1_800_000_000_000
 BUDGET_MS = 60_000
-APART_MS = 20  # from one invocation to the next
+APART_MS = 20  # between two invocations
 MEMORY_MB = 512
 GROUP = "runs"
 QUEUE_ARN = "arn:aws:sqs:us-east-1:123456789012:runs"
@@ -62,7 +62,7 @@ def flows() -> dict[str, Document]:
 
 
 class Account:
-    """The engine over clients of DynamoDB, SQS, Scheduler and S3; `service` makes clients that nobody counts."""
+    """The engine over clients of DynamoDB, SQS, Scheduler and S3; `service` creates clients whose requests are not counted."""
 
     def __init__(self, dynamo: Any, service: Callable[[str], Any]) -> None:
         from stepless.adapters.aws.blobs import S3Blobs
@@ -91,12 +91,12 @@ class Account:
         self._runner = Runner(self.world)
 
     def ask(self, call: Callable[[], T]) -> T:
-        """What the API's function does for a request."""
+        """Does the work of the API's function for a request."""
         with self.world.tallies.open(spending.ONE_REQUEST):
             return call()
 
     def work(self, budget_ms: float = BUDGET_MS) -> None:
-        """What the runner's function does, until no message is left."""
+        """Does the work of the runner's function, until no message is left."""
         from stepless.adapters.aws.queue import decode_message
 
         while received := self._sqs.receive_message(QueueUrl=self._url).get("Messages"):
@@ -107,7 +107,7 @@ class Account:
             self._sqs.delete_message(QueueUrl=self._url, ReceiptHandle=received[0]["ReceiptHandle"])
 
     def pass_time(self, by_ms: int) -> None:
-        """Time goes by, and every schedule fires."""
+        """Moves the clock, and fires every schedule."""
         self.clock.advance(by_ms)
         for listed in self._scheduler.list_schedules(GroupName=GROUP)["Schedules"]:
             schedule = self._scheduler.get_schedule(GroupName=GROUP, Name=listed["Name"])
@@ -133,7 +133,7 @@ class Account:
 
 @contextmanager
 def account() -> Iterator[Account]:
-    """An account in emulators. Raises `emulators.Missing` where they cannot be had."""
+    """An account in emulators. Raises `emulators.Missing` if they are not available."""
     sys.path.append(str(TOOLS))
     import aws_services
 
@@ -149,7 +149,7 @@ def account() -> Iterator[Account]:
 
 
 def measured() -> list[Sample]:
-    """Of one run each, after one that warms the processes up and is not counted."""
+    """The bills of one run each, after one that warms up the processes and is not counted."""
     sys.path.append(str(TOOLS))
     import emulators
 
@@ -170,7 +170,7 @@ def bill(there: Account, name: str, document: Document) -> Sample:
 
 
 def units(report: Mapping[str, Any]) -> dict[str, float]:
-    """What a report says of the table: units written and read."""
+    """The units of the table in a report: written and read."""
     counts = {line["what"]: line["count"] for line in report["lines"]}
     return {f"{name}_units": counts[f"DynamoDB {name} units"] for name in ("write", "read")}
 

@@ -1,4 +1,4 @@
-"""Our engine, as a user runs it: publish, start, run to the end; on the memory store or on SQLite."""
+"""The engine as a user runs it: publish, start, run to the end; on the memory store or on SQLite."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ BUDGET_MS = 600_000
 
 
 async def timed(work: Awaitable[object]) -> float:
-    """Seconds, without those that the event loop takes to come and go."""
+    """Seconds, without the start and the end of the event loop."""
     before = time.perf_counter()
     await work
     return time.perf_counter() - before
@@ -37,7 +37,7 @@ class Engine:
             self.local.service.publish(document)
 
     async def run(self, until: str = "completed") -> str:
-        """One run from its start to its end; answers its id. Raises when it did not end as it should."""
+        """One run from its start to its end; returns its id. Raises if it did not end as expected."""
         run_id = self.local.service.start("benchmark", {}).run_id
         await self.drive(Message(run_id, "start"), until)
         return run_id
@@ -55,7 +55,7 @@ class Engine:
         return asyncio.run(timed(self.run()))
 
     def run_many(self, runs: int, at_once: int) -> float:
-        """Seconds for so many runs, so many of them at once."""
+        """Seconds for `runs` runs, a number of them at once."""
 
         async def all_runs() -> None:
             gate = asyncio.Semaphore(at_once)
@@ -69,7 +69,7 @@ class Engine:
         return asyncio.run(timed(all_runs()))
 
     def resume_once(self) -> float:
-        """Seconds from the decision of a pause to the end of its run; getting to the pause is not timed."""
+        """Seconds from the decision of a pause to the end of its run; the time before the pause is not included."""
 
         async def resumed() -> float:
             run_id = await self.run("paused")

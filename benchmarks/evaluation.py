@@ -1,4 +1,4 @@
-"""The worst that one node can be made to evaluate: every function and operator on the values that cost it most, as often as the
+"""The slowest evaluation that one node permits: every function and operator on its most expensive values, as often as the
 steps of a node allow. `make bench-evaluation` prints the slowest, and fails above the bar.
 """
 
@@ -70,7 +70,7 @@ EXPRESSIONS: Final = (
 
 
 class Taken(NamedTuple):
-    """How long one expression took, `times` over in one template, and how it ended."""
+    """How long `times` evaluations of one expression in one template took, and how they ended."""
 
     ms: float
     expression: str
@@ -89,7 +89,7 @@ class _Values(Steps):
 
 
 def evaluated(expression: str, times: int) -> Taken:
-    """One template that holds an expression so many times, evaluated once. CPU time of this process."""
+    """Evaluates one template that contains an expression `times` times; measures CPU time of this process."""
     template = compile_template(["{{ " + expression + " }}"] * times, VALUES.__contains__)
     scope, ended = _Values(), "ok"
     gc.collect()
@@ -102,7 +102,7 @@ def evaluated(expression: str, times: int) -> Taken:
 
 
 def worst(expressions: Sequence[str] = EXPRESSIONS) -> Iterator[Taken]:
-    """Each expression once, and as often as it takes to use up the steps."""
+    """Each expression once, and as often as is needed to use up the steps."""
     for expression in expressions:
         once = evaluated(expression, 1)
         yield once
@@ -111,7 +111,7 @@ def worst(expressions: Sequence[str] = EXPRESSIONS) -> Iterator[Taken]:
 
 
 def main() -> int:
-    """Prints the slowest; 1 when one of them takes longer than the bar."""
+    """Prints the slowest; returns 1 if one of them takes longer than the bar."""
     slowest = sorted(worst(), reverse=True)[:30]
     for taken in slowest:
         print(f"{taken.ms:7.1f} ms  {taken.times:6} times  {taken.ended:16}  {taken.expression[:80]}")

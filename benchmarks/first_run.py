@@ -1,6 +1,6 @@
-"""What a cold process pays until its first run is over, not only until it is imported: what an import puts off is paid then.
+"""The time of a cold process until its first run has ended, which includes the work that imports postpone.
 
-The runner's function as it is, with a SQLite file in the place of DynamoDB; the run was published and started by another process.
+Uses the runner's function unchanged, with a SQLite file instead of DynamoDB. Another process has published and started the run.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ def greet(name: str) -> str:
 
 
 def prepare(path: Path, runs: int) -> list[str]:
-    """Publishes, and starts so many runs; their ids."""
+    """Publishes a workflow, and starts a number of runs; returns their ids."""
     from stepless.runtime.wiring.local import local
 
     engine = local(path)
@@ -46,7 +46,7 @@ def prepare(path: Path, runs: int) -> list[str]:
 
 
 def finish(cloud: Any, path: str, run_id: str) -> None:
-    """Runs one of them to its end, with what `functions/runner` has wired."""
+    """Runs one of them to its end, with the objects that `functions/runner` has created."""
     from dataclasses import replace
 
     from stepless.nodes import KINDS

@@ -1,4 +1,4 @@
-"""The floor: what the same work costs without any engine, in plain asyncio, and with one SQLite commit per node.
+"""The floor: the cost of the same work without an engine, in plain asyncio, and with one SQLite commit per node.
 
 A counter per node, one task per ready node. The durable floors commit each node's result before its successors start.
 """
@@ -44,7 +44,7 @@ async def nap(node: int) -> str:
 
 
 async def run(parents: Parents, journal: Journal | None = None, name: str = "run", inner: Task = task) -> int:
-    """Runs a DAG; answers how many nodes ran. `inner` is the work of those that have both parents and children."""
+    """Runs a DAG; returns how many nodes ran. `inner` is the work of those that have both parents and children."""
     missing = [len(above) for above in parents]
     below: list[list[int]] = [[] for _ in parents]
     for node, above in enumerate(parents):
@@ -78,7 +78,7 @@ async def run(parents: Parents, journal: Journal | None = None, name: str = "run
 
 
 async def loop(turns: int, journal: Journal | None = None, name: str = "run") -> int:
-    """Three tasks in a row, so many times."""
+    """Three tasks in a row, a number of times."""
     for number in range(3 * turns):
         output = await asyncio.get_running_loop().create_task(task(number))
         if journal is not None:
@@ -87,7 +87,7 @@ async def loop(turns: int, journal: Journal | None = None, name: str = "run") ->
 
 
 async def many(runs: int, at_once: int, journal: Journal | None = None, name: str = "run") -> int:
-    """Runs of a chain of three, so many at once."""
+    """Runs of a chain of three, a number of them at once."""
     gate = asyncio.Semaphore(at_once)
     chain: Parents = [[], [0], [1]]
 
@@ -99,7 +99,7 @@ async def many(runs: int, at_once: int, journal: Journal | None = None, name: st
 
 
 async def resumed(journal: Journal | None = None, name: str = "run") -> None:
-    """What is left after a decision: read what was kept, keep the decision, do one task."""
+    """The work after a decision: read the stored outputs, store the decision, do one task."""
     if journal is not None and 0 not in journal.outputs(name):
         raise RuntimeError(f"{name} was never paused")
     for node in (1, 2):

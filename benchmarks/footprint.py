@@ -1,4 +1,4 @@
-"""What a run leaves behind: bytes per node in a SQLite file.
+"""The storage that a run uses: bytes per node in a SQLite file.
 
     python -m benchmarks.footprint        prints one line of JSON
 """
@@ -19,7 +19,7 @@ NODES = 1_000
 
 
 def bytes_per_node(nodes: int = NODES) -> Sample:
-    """A chain whose every node answers half a kilobyte."""
+    """A chain whose nodes all return half a kilobyte."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "runs.db"
         Engine(workloads.graph(shapes.chain(nodes), "benchmark.result"), path).close()

@@ -1,9 +1,9 @@
-"""How time, stored bytes and memory grow with the size of a run. Every size in a process of its own, over a SQLite file.
+"""How time, stored bytes and memory grow with the size of a run. Each size is measured in a separate process, over a SQLite file.
 
-    python -m benchmarks.growth publish W4 10000 FILE      publishes the workflow; prints one line of JSON when it is there
+    python -m benchmarks.growth publish W4 10000 FILE      publishes the workflow; prints one line of JSON when done
     python -m benchmarks.growth measure W4 10000 FILE      runs it; prints one line of JSON
 
-A run is published by another process than the one that runs it: what checking a document takes is not what running it takes.
+One process publishes the workflow and another runs it, so that the time to check the document is not part of the run's.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _BARE = "print(next(line.split()[1] for line in open('/proc/self/status') if lin
 
 
 def size(case: str, nodes: int) -> int:
-    """What a case calls n, for so many nodes: a loop counts its turns, a fan-out what is between its ends."""
+    """The `n` of a case for a number of nodes: a loop counts its turns, a fan-out the nodes between its ends."""
     return {"W2": nodes - 2, "W5": nodes // 3}.get(case, nodes)
 
 
@@ -36,7 +36,7 @@ def publish(case: str, nodes: int, path: Path) -> None:
 
 
 def measure(case: str, nodes: int, path: Path, repeat: int) -> Sample:
-    """Runs of a workflow that was published to `path`. Bytes are those of the file and of the log in it, per run; memory is that
+    """Runs a workflow that was published to `path`. Bytes are those of the file and of the log in it, per run; memory is that
     of the first run, above a bare interpreter."""
     sample = Sample(case, "SQLite NORMAL", nodes, nodes)
     bare = int(subprocess.run([sys.executable, "-c", _BARE], capture_output=True, check=True).stdout)
@@ -95,7 +95,7 @@ def main() -> int:
         publish(case, nodes, path)
         print(Sample(case, "SQLite NORMAL", nodes, nodes).line(), flush=True)
         return 0
-    asyncio.run(asyncio.sleep(0))  # what the first event loop imports is no part of the first repetition
+    asyncio.run(asyncio.sleep(0))  # what the first event loop imports is not part of the first repetition
     print(measure(case, nodes, path, REPEAT.get(nodes, 1)).line(), flush=True)
     return 0
 

@@ -1,4 +1,4 @@
-"""What is measured, in which order, in which process, and for how long at most."""
+"""The plan of the measurements: their order, their processes, and their time limits."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ from benchmarks.report import kind
 from benchmarks.sample import Sample, read
 
 ROOT = Path(__file__).parents[1]
-REPEAT, SECONDS = 9, 4.0  # of a case: rounds, and after how long no further one begins
+REPEAT, SECONDS = 9, 4.0  # by case: rounds, and the seconds after which no further one begins
 CASE_TIMEOUT_S = 120
 GROWTH_TIMEOUT_S = 300
 PEER_REPEAT, PEER_SECONDS, PEER_TIMEOUT_S = 5, 4.0, 60
-REAL_TASKS = 900  # smaller real DAGs say nothing about time per node
+REAL_TASKS = 900  # smaller real DAGs are too short to measure time per node
 RELOAD_NODES = 10_000
 
 
@@ -34,7 +34,7 @@ def is_ours(sample: Sample) -> bool:
 
 
 def run(module: str, *arguments: object, seconds: float, python: str | Path = sys.executable) -> tuple[list[Sample], str]:
-    """What a module prints, and why it did not come to an end, if so."""
+    """The samples that a module prints, and the error if it failed."""
     command = [str(python), "-m", module, *(str(argument) for argument in arguments)]
     paths = os.pathsep.join([str(ROOT / "engine"), str(ROOT)]) if python == sys.executable else str(ROOT)
     variables = {**os.environ, "PYTHONPATH": paths}
@@ -43,8 +43,8 @@ def run(module: str, *arguments: object, seconds: float, python: str | Path = sy
             command, cwd=ROOT, env=variables, capture_output=True, text=True, timeout=seconds, check=False
         )
     except subprocess.TimeoutExpired as expired:
-        told = expired.stdout or b""
-        return list(read(told.decode() if isinstance(told, bytes) else told)), f"took more than {seconds:.0f} s"
+        output = expired.stdout or b""
+        return list(read(output.decode() if isinstance(output, bytes) else output)), f"took more than {seconds:.0f} s"
     samples = list(read(done.stdout))
     if done.returncode == 0 and samples:
         return samples, ""
@@ -52,7 +52,7 @@ def run(module: str, *arguments: object, seconds: float, python: str | Path = sy
 
 
 def own(only: Sequence[str]) -> Iterator[Sample]:
-    """Our engine and the floors. `only` names cases, or: growth, reload, footprint, cost, cold."""
+    """The engine and the floors. `only` names cases, or: growth, reload, footprint, cost, cold."""
     parts: dict[str, Callable[[], Iterable[Sample]]] = {
         **{case: partial(one_case, case) for case in cases.CASES},
         "W8": real_dags,
@@ -64,7 +64,7 @@ def own(only: Sequence[str]) -> Iterator[Sample]:
     }
     for part, measure in parts.items():
         if not only or part in only:
-            yield from _told(part, measure())
+            yield from _printed(part, measure())
 
 
 def _module_part(module: str, *arguments: object) -> Callable[[], list[Sample]]:
@@ -76,7 +76,7 @@ def _module_part(module: str, *arguments: object) -> Callable[[], list[Sample]]:
 
 
 def one_case(case: str) -> list[Sample]:
-    """All variants of our own, over all processes that the case is measured in."""
+    """All variants of the engine, over all processes in which the case is measured."""
     n, repeat, processes = cases.SIZES[case], cases.REPEAT.get(case, REPEAT), cases.PROCESSES.get(case, 1)
     found: dict[str, Sample] = {}
     faults: list[Sample] = []
@@ -92,8 +92,8 @@ def one_case(case: str) -> list[Sample]:
 
 
 def grown() -> Iterator[Sample]:
-    """Every size of a case right after the others, by itself. What they run is published before, two at a time where there are
-    two processors."""
+    """Every size of a case, one after the other, each alone. The workflows are published before, two at a time on two
+    processors."""
     todo = [(case, nodes) for case in growth.CASES_THAT_GROW for nodes in growth.NODES]
     with tempfile.TemporaryDirectory() as folder:
 
@@ -141,14 +141,14 @@ def _bare(parents: list[list[int]], name: str) -> Sample:
 
 
 def peers(only: Sequence[str]) -> Iterator[Sample]:
-    """Every peer that can be installed, and our own engine in the same run."""
+    """Every peer that can be installed, and this project's engine in the same run."""
     missing = {peer.name: error for peer in environments.PEERS if (error := environments.install(peer))}
     there = [peer for peer in environments.PEERS if peer.name not in missing]
     yield from (Sample("install", name, 1, 1, error=error) for name, error in missing.items())
     for case in cases.CASES:
         if not only or case in only:
-            yield from _told(case, one_case(case))
-            yield from _told(case, (_peer(peer, variant, case) for peer in there for variant in peer.variants))
+            yield from _printed(case, one_case(case))
+            yield from _printed(case, (_peer(peer, variant, case) for peer in there for variant in peer.variants))
 
 
 def _peer(peer: environments.Peer, variant: str, case: str) -> Sample:
@@ -159,8 +159,8 @@ def _peer(peer: environments.Peer, variant: str, case: str) -> Sample:
     return samples[0] if samples else Sample(case, peer.label(variant), n, 1, error=error)
 
 
-def _told(part: str, samples: Iterable[Sample]) -> Iterator[Sample]:
-    """Tells each as it comes."""
+def _printed(part: str, samples: Iterable[Sample]) -> Iterator[Sample]:
+    """Prints each sample as it arrives."""
     for sample in samples:
         if sample.error:
             print(f"{part:<14} {sample.variant:<36} {sample.n:>7,}  {sample.error}", flush=True)

@@ -19,13 +19,13 @@ from benchmarks.sample import Sample
 from stepless.runtime.runlog import RunLog
 
 EVENTS = 100_000
-EVENTS_PER_TURN = 8  # about: three starts, three ends, and what the loop says
+EVENTS_PER_TURN = 8  # approximate: three starts, three ends, and the events of the loop
 PAGE = 500
 _PAUSE = "import sys; from benchmarks.reload import pause; pause(int(sys.argv[1]), sys.argv[2])"
 
 
 def document(nodes: int) -> workloads.Document:
-    """A layered DAG, then two questions in a row: at the first the state is kept, and what follows is the tail."""
+    """A layered DAG, then two questions in a row: the snapshot is taken at the first, and the events after it are the tail."""
     made = workloads.graph(shapes.layered(nodes))
     above = {parent for node in made["nodes"].values() for parent in node.get("after", ())}
     leaves = [name for name in made["nodes"] if name not in above]
@@ -37,7 +37,7 @@ def document(nodes: int) -> workloads.Document:
 
 
 def pause(nodes: int, path: str) -> None:
-    """Brings a run to its second question, and prints its id."""
+    """Runs to the second question, and prints the run's id."""
     engine = Engine(document(nodes), Path(path))
 
     async def both() -> str:
@@ -50,7 +50,7 @@ def pause(nodes: int, path: str) -> None:
 
 
 def reload(nodes: int) -> Sample:
-    """Time to read a run back, then from the answer to its end, in a process that has not seen it before."""
+    """Time to load a run, then from the answer to its end, in a process that has not loaded it before."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "runs.db"
         paused = subprocess.run([sys.executable, "-c", _PAUSE, str(nodes), str(path)], check=True, capture_output=True, text=True)
@@ -78,8 +78,8 @@ def reload(nodes: int) -> Sample:
 
 
 def replay(events: int) -> Sample:
-    """The first and the last tenth of a replay, page by page, as the API reads it. `late` over `early` is what being far down
-    the log costs."""
+    """The first and the last tenth of a replay, page by page, as the API reads it. `late` over `early` is the extra cost of
+    pages at the end of the log."""
     with tempfile.TemporaryDirectory() as folder:
         engine = Engine(workloads.loop(events // EVENTS_PER_TURN), Path(folder) / "runs.db")
         run_id = asyncio.run(engine.run())

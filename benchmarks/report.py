@@ -1,4 +1,4 @@
-"""docs/benchmarks.md and its pictures, from what was measured."""
+"""Writes docs/benchmarks.md and its charts, from the stored measurements."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ REPLAY_NOTE = "W9: a run that another process left paused, read back from its sn
 
 
 def write(own: Mapping[str, Any], peers: Mapping[str, Any] | None, folder: Path = DOCS) -> None:
-    """Both are what `store` in `__main__` kept: when, where, and samples."""
+    """Both are results that `__main__` has stored: date, machine and samples."""
     found = bars.bars(own["samples"], peers["samples"] if peers else [])
     pictures = folder / "benchmarks"
     pictures.mkdir(parents=True, exist_ok=True)
@@ -129,7 +129,7 @@ def _drawn(label: str, sample: Sample) -> svg.Bar:
 
 
 def kind(sample: Sample) -> str:
-    """Whose figure it is: the floor's, ours or a peer's."""
+    """Where a figure belongs: floor, ours or peer."""
     if sample.variant.startswith("floor"):
         return "floor"
     return "ours" if sample.variant.startswith(("memory", "SQLite")) else "peer"
@@ -201,7 +201,7 @@ def _sizes(mine: Sequence[Sample]) -> Iterator[str]:
 
 
 def _failures(samples: Sequence[Sample]) -> Iterator[str]:
-    """What each error kept from running."""
+    """The measurements that each error prevented."""
     failed: dict[str, list[str]] = {}
     for sample in samples:
         if sample.error:

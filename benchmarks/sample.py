@@ -1,4 +1,4 @@
-"""A measurement: one case, one variant, several repetitions. Wall and CPU seconds, and whatever else was counted."""
+"""A measurement: one case, one variant, several repetitions, with wall and CPU seconds and further figures."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from dataclasses import asdict, dataclass, field
 from typing import Any
 
 LEAST_ROUNDS = 3
-Once = Callable[[], float]  # does it once; answers how many seconds the part took that is to be measured
+Once = Callable[[], float]  # runs one repetition; returns the seconds of its measured part
 
 
 @dataclass
@@ -56,7 +56,7 @@ def read(text: str) -> Iterator[Sample]:
 def interleaved(
     case: str, n: int, units: int, variants: Mapping[str, Once], repeat: int, seconds: float, *, warm: bool = True
 ) -> list[Sample]:
-    """Measures variants in turn, so that a machine that is busy for a while is busy for all of them. With `warm` a first
+    """Measures variants in turn, so that a busy machine affects all of them. With `warm` the first
     round is not counted. Stops after `repeat` rounds, or after
     LEAST_ROUNDS if those take longer than `seconds`."""
     samples = {name: Sample(case, name, n, units) for name in variants}
@@ -75,7 +75,7 @@ def interleaved(
 
 
 def cpu_ratio(above: Sample, below: Sample) -> float:
-    """`ratio` in CPU time: what is left of it when others use the machine too."""
+    """`ratio` in CPU time, which depends less on other processes of the machine."""
     return statistics.median(above.cpu) / above.units / (statistics.median(below.cpu) / below.units)
 
 
@@ -92,6 +92,6 @@ def ratio_spread(above: Sample, below: Sample) -> tuple[float, float]:
 
 
 def find(samples: Sequence[Sample], case: str, variant: str, n: int | None = None) -> Sample | None:
-    """The sample of a case that came to an end; the largest n unless one is named."""
+    """The successful sample of a case; the largest n unless one is named."""
     found = [s for s in samples if s.case == case and s.variant == variant and s.wall and n in (None, s.n)]
     return max(found, key=lambda sample: sample.n, default=None)

@@ -1,4 +1,4 @@
-"""The shapes of the DAGs, by the numbers of each node's parents. For our engine, the floors and the peers alike."""
+"""The shapes of the DAGs, as the numbers of each node's parents, for the engine, the floors and the peers."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ def chain(n: int) -> Parents:
 
 
 def fan(n: int) -> Parents:
-    """One, n beside each other, one."""
+    """One node, n parallel nodes, one node."""
     return [[]] + [[0]] * n + [list(range(1, n + 1))]
 
 

@@ -23,7 +23,7 @@ class Bar:
 
 
 def chart(title: str, unit: str, bars: Sequence[Bar]) -> str:
-    """The whole picture. Values must be above zero."""
+    """The whole chart. Values must be above zero."""
     first = floor(log10(min(bar.low for bar in bars)))
     last = max(first + 1, ceil(log10(max(bar.high for bar in bars))))
     scale = (WIDTH - LEFT - RIGHT) / (last - first)
@@ -56,7 +56,7 @@ def chart(title: str, unit: str, bars: Sequence[Bar]) -> str:
 
 
 def number_text(value: float) -> str:
-    """Three digits that mean something."""
+    """A number with three significant digits."""
     if value >= 100:
         return f"{value:,.0f}"
     return f"{value:.1f}" if value >= 10 else f"{value:.2f}" if value >= 0.1 else f"{value:.3g}"

@@ -1,11 +1,11 @@
 """Real scientific workflow DAGs as workflows of function nodes, on the SQLite store.
 
-    python -m benchmarks.wfinstances                 every DAG of the inputs folder, each in a process of its own
+    python -m benchmarks.wfinstances                 every DAG of the inputs folder, each in a separate process
     python -m benchmarks.wfinstances --kill 5        each also killed with SIGKILL at five random points and started again
     python -m benchmarks.wfinstances --only bwa
 
 Checked for each: every task ran, none before its parents, the run completed, and (without --kill) each ran exactly once. With
---kill a task that was cut off runs again, and a task whose completion was committed never does. Exit status 0 only if all
+--kill an interrupted task runs again, and a task whose completion was committed never does. The exit status is 0 only if all
 of that holds and the time per node does not grow with the size.
 """
 
@@ -36,7 +36,7 @@ from stepless.runtime.wiring.local import Local, local
 INPUTS = Path(__file__).parents[2] / "shared" / "inputs" / "wfinstances"
 GROWTH_TASKS = (1_004, 7_055)
 GROWTH = 1.5  # time per node of the larger over that of the smaller of these two
-PACE_S = 0.003  # how long a task takes when the process is to be killed between tasks
+PACE_S = 0.003  # how long a task takes if the process will be killed between tasks
 MAX_LIVES = 60
 LIFE_S = 120
 
@@ -44,7 +44,7 @@ LIFE_S = 120
 
 @dataclass
 class Life:
-    """How the tasks of this process behave: where they leave a trace, and how long they take."""
+    """How the tasks of this process behave: the file that they write to, and how long they take."""
 
     journal: int = -1
     pace_s: float = 0.0
@@ -55,7 +55,7 @@ LIFE = Life()
 
 @function("benchmark.task")
 async def task(call: FunctionCall) -> str:
-    """A task that does nothing but leave a trace of having run."""
+    """A task that only records that it ran."""
     os.write(LIFE.journal, f"{call.instance}\n".encode())
     if LIFE.pace_s:
         await asyncio.sleep(LIFE.pace_s)
@@ -95,7 +95,7 @@ async def drive(engine: Local, run_id: str) -> None:
 
 
 def run_one(path: Path, db: Path, journal: Path, pace_s: float) -> dict[str, Any]:
-    """One life: starts the run, or takes it up where a former life left it, and sees it through."""
+    """One process: starts the run, or continues it after a killed process, until it ends."""
     LIFE.journal = os.open(journal, os.O_WRONLY | os.O_CREAT | os.O_APPEND)
     LIFE.pace_s = pace_s
     workflow = document(load(path))
@@ -117,7 +117,7 @@ def run_one(path: Path, db: Path, journal: Path, pace_s: float) -> dict[str, Any
 
 
 def check(engine: Local, run_id: str, workflow: Mapping[str, Any]) -> dict[str, Any]:
-    """What the log says: starts and completions per task, order, gaps."""
+    """Checks the log: starts and completions per task, order, gaps."""
     completed: dict[str, int] = {}
     faults: list[str] = []
     sequence = 0
@@ -170,11 +170,11 @@ def lives(path: Path, kills: int, seed: int) -> Iterator[dict[str, Any]]:
                 report["faults"].append("a task ran twice without a crash")
             yield report
             return
-        raise SystemExit(f"{path.name}: not done after {MAX_LIVES} lives")
+        raise SystemExit(f"{path.name}: not completed after {MAX_LIVES} processes")
 
 
 def _reached(child: subprocess.Popen[str], journal: Path, executions: int) -> bool:
-    """Waits until so many executions are journaled; False when the child ended before."""
+    """Waits until the journal has that many executions; False if the child ended before."""
     give_up = time.monotonic() + LIFE_S
     while time.monotonic() < give_up and child.poll() is None:
         if journal.exists() and journal.read_bytes().count(b"\n") >= executions:
@@ -219,10 +219,10 @@ def _judge_growth(per_node: Mapping[int, float], kills: int) -> int:
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--kill", type=int, nargs="?", const=5, default=0, metavar="N", help="kill each run N times (5)")
-    parser.add_argument("--only", default="", help="DAGs whose name holds this")
-    parser.add_argument("--seed", type=int, default=1, help="of the moments of killing")
-    parser.add_argument("--repeat", type=int, default=1, help="take the best of so many")
-    parser.add_argument("--inputs", type=Path, default=INPUTS, help="the folder with the DAGs")
+    parser.add_argument("--only", default="", help="only DAGs whose name contains this")
+    parser.add_argument("--seed", type=int, default=1, help="seed of the moments of killing")
+    parser.add_argument("--repeat", type=int, default=1, help="take the best of this many runs")
+    parser.add_argument("--inputs", type=Path, default=INPUTS, help="the folder of DAGs")
     parser.add_argument("--one", type=Path, help=argparse.SUPPRESS)
     parser.add_argument("--db", type=Path, help=argparse.SUPPRESS)
     parser.add_argument("--journal", type=Path, help=argparse.SUPPRESS)

@@ -25,7 +25,7 @@ async def echo(call: FunctionCall) -> str:
 
 @function("benchmark.result")
 async def result(call: FunctionCall) -> str:
-    """Half a kilobyte of text that packs as badly as a token does: six bits of chance in every byte."""
+    """Half a kilobyte of text that compresses as badly as a token: six random bits in every byte."""
     return "".join(Random(call.instance).choices(LETTERS, k=RESULT_BYTES))
 
 

@@ -1,7 +1,7 @@
 """The package's long description: the README, with links that also work on a package index.
 
-A metadata hook of hatchling, see pyproject.toml. Links become absolute with `Source` of `[project.urls]`; as long as there is no
-such entry, each becomes the name of the file.
+A metadata hook of hatchling, see pyproject.toml. Links become absolute with `Source` of `[project.urls]`. Without
+such an entry, each becomes the name of the file.
 """
 
 from __future__ import annotations

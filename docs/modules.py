@@ -2,7 +2,7 @@
 
     .venv/bin/python docs/modules.py > docs/modules.md
 
-A test holds the page to what this script prints.
+A test compares the page with what this script prints.
 """
 
 from __future__ import annotations

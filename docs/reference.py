@@ -2,7 +2,7 @@
 
     .venv/bin/python docs/reference.py > docs/reference.md
 
-What a field means stands below it in its source; a test holds the page to what this script prints.
+The meaning of a field is the text below it in its source. A test compares the page with what this script prints.
 """
 
 from __future__ import annotations
@@ -31,10 +31,10 @@ from stepless.nodes import webhook as webhooks
 from stepless.nodes.llm import kind as llm
 
 NATURES: Final = {
-    Nature.ENTRY: "An entry: runs start here, and it puts out what they were started with.",
-    Nature.PURE: "Pure: it is decided on the spot, does no I/O and costs nothing.",
-    Nature.EFFECT: "Does work outside: it may be tried again, after a crash too, with the same token.",
-    Nature.PAUSE: "Waits: nothing runs, and nothing is paid for, until it goes on.",
+    Nature.ENTRY: "An entry: runs start here, and its output is what they were started with.",
+    Nature.PURE: "Pure: it is evaluated inside a decision, does no I/O and costs nothing.",
+    Nature.EFFECT: "Does work outside the engine: it may be repeated, also after a crash, with the same token.",
+    Nature.PAUSE: "Waits: nothing runs, and nothing is paid for, until it continues.",
     Nature.CONTAINER: "A container: it runs its body once per turn.",
 }
 EXITS: Final = {
@@ -44,18 +44,18 @@ EXITS: Final = {
 }
 NOTES: Final = {
     "schedule": """\
-The clock starts it with `{scheduled_at, node}`: the instant that it fires for, as ISO 8601 text in UTC, and the id of the
-entry. A run that is started by hand puts out the inputs of that start: `scheduled_at` is null unless they have it.
+A firing starts it with `{scheduled_at, node}`: the instant of the firing, as ISO 8601 text in UTC, and the id of the entry.
+The output of a run that is started by hand is the inputs of that start: `scheduled_at` is null unless they have it.
 """,
     "function": """\
 An exception that the function raises fails the attempt with the cause `provider_error` and the exception's name in snake case
-as its code (`KeyError`: `key_error`); a `TimeoutError` has the cause `timeout`. `retry_on` lists both unless it says otherwise.
-`NodeFailure(cause, code, message)` says another cause. Arguments that do not fit are `config`, a result that is not JSON is
+as its code (`KeyError`: `key_error`); a `TimeoutError` has the cause `timeout`. `retry_on` lists both by default.
+`NodeFailure(cause, code, message)` sets another cause. Arguments that do not fit are `config`, a result that is not JSON is
 `execution`.
 """,
     "llm": """\
-Providers are configured in the environment: `STEPLESS_OPENAI_KEY`, and `STEPLESS_OPENAI_URL` for another server that speaks
-the same interface, its version included (`https://api.openai.com/v1`: requests go to that address plus `/chat/completions`);
+Providers are configured in the environment: `STEPLESS_OPENAI_KEY`, and `STEPLESS_OPENAI_URL` for another server with the
+same API, its version included (`https://api.openai.com/v1`: requests go to that address plus `/chat/completions`);
 `STEPLESS_BEDROCK_REGION`. Packages may [add others](extending.md#model-providers).
 """,
 }
@@ -68,12 +68,12 @@ PARTS: Final[Mapping[str, tuple[tuple[str, type[BaseModel]], ...]]] = {
 INTRODUCTION: Final = """\
 # Reference
 
-Everything that a workflow may say. This page is made from the models by `docs/reference.py`; the same models refuse what is
-wrong, and `stepless schema` prints them as a JSON Schema for editors. How to begin is in the [tutorial](tutorial.md), what the
-words mean in the [glossary](glossary.md).
+Every field of a workflow. `docs/reference.py` makes this page from the models that validate documents; `stepless schema`
+prints the same models as a JSON Schema for editors. Begin with the [tutorial](tutorial.md); the [glossary](glossary.md)
+defines the words.
 
-A document is YAML or JSON. Unknown fields are refused, and nothing is taken for another type: `"3"` is no number. A document is
-refused with all its findings at once, each with its place and the mend.
+A document is YAML or JSON. Unknown fields are refused, and no value is converted to another type: `"3"` is not a number. All
+errors in a document are reported at once, each with its place and how to fix it.
 
 Durations are texts: `500ms`, `90s`, `15m`, `2h`, `3d`, or ISO-8601 such as `PT2H`. Fields that end in `_ms` are whole numbers of
 milliseconds.
@@ -96,7 +96,7 @@ def _document() -> Iterator[str]:
     yield from _part("#### Its field `vars` as an expression", validation.CustomMerge)
     yield "## Edges\n"
     yield "An edge is written at its target, in `after`: `score`, `triage.review`, `[pay, deny.error]`, or as an object. The list"
-    yield "`edges` says the same from the outside. The order of edges is that of the document: `after` in the order of the nodes,"
+    yield "`edges` is the alternative form. The order of edges is that of the document: `after` in the order of the nodes,"
     yield "then `edges`.\n"
     yield from _part("### In `after`", validation.AfterDocument)
     yield from _part("### In `edges`", validation.EdgeDocument)
@@ -123,8 +123,8 @@ def _kinds() -> Iterator[str]:
 def _exits(kind: Kind) -> str:
     if kind.terminal:
         return "none"
-    told = EXITS.get(kind.name)
-    return told if told is not None else ", ".join(f"`{exit}`" for exit in kind.exits(kind.params.model_construct()))
+    exits = EXITS.get(kind.name)
+    return exits if exits is not None else ", ".join(f"`{exit}`" for exit in kind.exits(kind.params.model_construct()))
 
 
 def _part(heading: str, model: type[BaseModel]) -> Iterator[str]:
@@ -139,11 +139,11 @@ def _fields(model: type[BaseModel], kind: Kind | None = None) -> Iterator[str]:
     rows = []
     for name, field in model.model_fields.items():
         alias = field.alias or name
-        told = Words(schema.get("$defs", {})).of(schema["properties"][alias])
+        words = Words(schema.get("$defs", {})).of(schema["properties"][alias])
         fixed = kind is not None and kind.parts.get(alias) is Part.LITERAL and alias != "body"
         expression = kind is not None and kind.parts.get(alias) in (Part.EXPRESSION, Part.CASES)
         note = " No references." if fixed else " Texts are expressions." if expression else ""
-        rows.append((f"`{alias}`", told, _default(field), meanings[name] + note))
+        rows.append((f"`{alias}`", words, _default(field), meanings[name] + note))
     if rows:
         yield from _table(("field", "type", "default", "meaning"), rows)
     else:
@@ -163,7 +163,7 @@ def _default(field: FieldInfo) -> str:
         return "required"
     value = field.get_default(call_default_factory=True)
     if isinstance(value, BaseModel):
-        return "see there"
+        return "see its fields"
     return "none" if value is None else f"`{json.dumps(value, ensure_ascii=False)}`"
 
 
@@ -182,8 +182,8 @@ class Words:
             return ", ".join(f"`{value}`" for value in schema.get("enum", [schema.get("const")]))
         options = schema.get("anyOf") or schema.get("oneOf")
         if options:
-            told = [self.of(option) for option in options if option.get("type") != "null"]
-            return " or ".join(dict.fromkeys(told))
+            named = [self.of(option) for option in options if option.get("type") != "null"]
+            return " or ".join(dict.fromkeys(named))
         return self._typed(schema)
 
     def _typed(self, schema: Mapping[str, Any]) -> str:

@@ -130,7 +130,7 @@ nodes:
         small: <begin.amount> < 100
         large: else
   pay: {type: transform, after: size.small, with: {value: paid}}
-  look: {type: transform, after: size.large, with: {value: somebody has to look at it}}
+  look: {type: transform, after: size.large, with: {value: a person has to check it}}
 """,
     "router": """
 id: mailroom

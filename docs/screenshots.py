@@ -1,4 +1,4 @@
-"""Makes docs/images/*.png: a refund is run, and its pages are looked at with Debian's Chromium.
+"""Makes docs/images/*.png: runs a refund, and takes screenshots of its pages with Debian's Chromium.
 
     .venv/bin/python docs/screenshots.py [folder]
 

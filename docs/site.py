@@ -1,4 +1,4 @@
-"""What the site needs besides docs/: the README as its first page, and links into the source shown as names of files.
+"""Prepares docs/ for the site: adds the README as the first page, and shows links into the source as names of files.
 
 A hook of MkDocs, see .mkdocs.yml. Links between pages stay as they are.
 """
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 ROOT: Final = Path(__file__).resolve().parent.parent
 README: Final = "README.md"
-FENCE: Final = re.compile(r"^(```\w+) [^`\n]+$", re.MULTILINE)  # marks for the tests behind the language
+FENCE: Final = re.compile(r"^(```\w+) [^`\n]+$", re.MULTILINE)  # marks for the tests, after the language
 LINK: Final = re.compile(r"\[([^\]\[]*)\]\((?![a-z]+:|#)([^)#\s]+)(#[^)\s]*)?\)")
 
 

@@ -1,7 +1,7 @@
 """The refund example from the webhook to the payment, with the server killed in the middle.
 
-`make demo` runs it. It needs nothing but this project: the server is a child process on a free port over a temporary file,
-and everything is done over HTTP, as any client would. Ends with 0 only if every check below held.
+`make demo` runs it. It needs only this project: the server is a child process on a free port over a temporary file, and every
+step is an HTTP request. The exit status is 0 only if every check below passes.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ ENDS = {"completed", "failed", "timed_out", "blocked", "invalidated", "skipped",
 
 
 class Broken(Exception):
-    """A check that did not hold."""
+    """A check that failed."""
 
 
 def check(holds: bool, said: str) -> None:
@@ -46,7 +46,7 @@ def chapter(text: str) -> None:
 
 
 class Server:
-    """`stepless dev` as a child process, over one file; stopped by SIGKILL and nothing gentler."""
+    """`stepless dev` as a child process, over one file; stopped only by SIGKILL."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -54,7 +54,7 @@ class Server:
         self.process: subprocess.Popen[bytes] | None = None
 
     def start(self) -> str:
-        """Its URL, once it listens. After the first time it takes the same port again, so that links stay good."""
+        """Its URL, once it listens. Later starts use the same port again, so that links stay valid."""
         port_file = self.folder / "url"
         port_file.unlink(missing_ok=True)
         command = [
@@ -79,7 +79,7 @@ class Server:
         return self.process.pid if self.process is not None else 0
 
     def kill(self) -> None:
-        """SIGKILL: nothing is flushed, closed or said goodbye to."""
+        """SIGKILL: the process cannot flush or close anything."""
         if self.process is not None:
             self.process.kill()
             self.process.wait(START_S)
@@ -136,7 +136,7 @@ def play(server: Server, client: httpx.Client) -> None:
     print(f"  run {run['run_id']} has begun; its events, as they happen:")
     seen = watch_until_it_asks(client, events_url)
 
-    chapter("3. 900 is too much to pay unseen: the run waits for a manager, and nothing is running.")
+    chapter("3. 900 is too much to pay without approval: the run waits for a manager, and nothing is running.")
     pause = asked(client, "GET", f"{url}/runs/{run['run_id']}")["pauses"][0]
     print(f"  {pause['details']['message']}\n  {pause['resume'][:70]}…")
     before = asked(client, "GET", events_url)["events"]
@@ -147,12 +147,12 @@ def play(server: Server, client: httpx.Client) -> None:
     server.start()
     print(f"  process {killed} is dead, process {server.pid} took over the file")
 
-    chapter("5. The manager follows the link that was sent before the crash, and says yes.")
+    chapter("5. The manager opens the link that was sent before the crash, and approves.")
     yes = {"decision": "approved", "answer": {"comment": "known customer"}, "by": "Ada"}
     decided = asked(client, "POST", pause["resume"], json=yes)
-    check(decided["decision"] == "approved", "the link still holds, and counts")
+    check(decided["decision"] == "approved", "the link is still valid, and the answer counts")
     again = client.post(pause["resume"], json={"decision": "rejected", "by": "Eve"})
-    check(again.status_code == 409, "a second answer is told the first: 409")
+    check(again.status_code == 409, "a second answer is refused with the first: 409")
     for event in stream(client, events_url, after=seen):
         show(event)
 
@@ -166,7 +166,7 @@ def watch_until_it_asks(client: httpx.Client, events_url: str) -> int:
         show(event)
         if event["type"] == "run.status.changed" and event["payload"].get("status") == "paused":
             return int(event["eventId"])
-    raise Broken("the run ended without asking anybody")
+    raise Broken("the run ended without a question to a person")
 
 
 def verify(client: httpx.Client, run_url: str, before: list[Mapping[str, Any]], journal: Path) -> None:
@@ -180,7 +180,7 @@ def verify(client: httpx.Client, run_url: str, before: list[Mapping[str, Any]], 
     starts = Counter(e["payload"]["instance"] for e in events if e["type"] == "node.started")
     check(set(ends.values()) == {1} and set(starts.values()) == {1}, "every node that started ended once, none ran twice")
     calls = Counter(line.split()[0] for line in journal.read_text().splitlines())
-    check(calls == {"risk.score": 1, "payments.refund": 1}, "the money moved once: payments.refund was called 1 time in all")
+    check(calls == {"risk.score": 1, "payments.refund": 1}, "the money moved once: payments.refund was called 1 time in total")
 
 
 def main() -> int:
@@ -195,7 +195,7 @@ def main() -> int:
             return 1
         finally:
             server.kill()
-    print(f"\nAll of it held, in {time.monotonic() - began:.1f} s.")
+    print(f"\nAll checks passed, in {time.monotonic() - began:.1f} s.")
     return 0
 
 

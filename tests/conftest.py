@@ -1,4 +1,4 @@
-"""What holds for every test: the order, how Hypothesis searches, and that each SQLite connection is closed."""
+"""Settings for every test: the order, the search of Hypothesis, and the check that each SQLite connection is closed."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from collections.abc import Iterator
 import pytest
 from hypothesis import HealthCheck, settings
 
-# A machine that is busy with something else is no reason to fail, and what failed once fails again everywhere.
+# A busy machine must not make a test fail, and an example that failed once must fail again on every machine.
 settings.register_profile("stepless", deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("stepless")
 
@@ -19,13 +19,13 @@ settings.load_profile("stepless")
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """After the shuffle: what takes long begins first, so that at the end no process waits for another."""
+    """After the shuffle: long tests begin first, so that at the end no process waits for another."""
     items.sort(key=lambda item: item.get_closest_marker("long") is None)
 
 
 @pytest.hookimpl(trylast=True)
 def pytest_sessionstart(session: pytest.Session) -> None:
-    """The plug-in's own header is silenced by `-q`; a run that is killed must have said its seed too."""
+    """Prints the seed: `-q` hides the plug-in's own header, and the seed of a run that is killed must be known, too."""
     reporter = session.config.pluginmanager.get_plugin("terminalreporter")
     if reporter is not None and reporter.verbosity < 0 and (seed := seed_of(session.config)) is not None:
         reporter.write_line(f"random order: --randomly-seed={seed}")
@@ -33,7 +33,7 @@ def pytest_sessionstart(session: pytest.Session) -> None:
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, exitstatus: int, config: pytest.Config) -> None:
     if exitstatus == pytest.ExitCode.TESTS_FAILED and (seed := seed_of(config)) is not None:
-        terminalreporter.write_line(f"in the same order again: --randomly-seed={seed}")
+        terminalreporter.write_line(f"to repeat this order: --randomly-seed={seed}")
 
 
 def seed_of(config: pytest.Config) -> int | None:
@@ -46,7 +46,7 @@ def seed_of(config: pytest.Config) -> int | None:
 
 
 class Connections:
-    """Every SQLite connection that this process opened and has not closed, with the test that was running."""
+    """Every SQLite connection that this process has opened and not closed, with the test that was running."""
 
     def __init__(self) -> None:
         self._opened: list[tuple[sqlite3.Connection, str]] = []
@@ -68,8 +68,8 @@ def is_open(connection: sqlite3.Connection) -> bool:
 
 @pytest.fixture(scope="session", autouse=True)
 def connections() -> Iterator[None]:
-    """CPython tells of one that is left open from 3.13 on, in whichever test its collector comes by: this says it everywhere,
-    and which test it was."""
+    """Names the test that left a connection open. CPython warns of it only from 3.13 on, and in the test during which the
+    garbage collector happens to run."""
     opened = Connections()
     sys.addaudithook(opened.heard)
     yield

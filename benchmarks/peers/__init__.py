@@ -1,1 +1,1 @@
-"""What a user would pick instead, each in an environment of its own (.tools/peers), measured by the same clock."""
+"""Comparable engines, each in a separate environment (.tools/peers), measured by the same clock."""

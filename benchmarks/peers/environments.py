@@ -1,4 +1,4 @@
-"""Each peer's environment, made by uv, with its versions pinned."""
+"""Each peer's environment, created by uv, with pinned versions."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ INSTALL_TIMEOUT_S = 300
 
 @dataclass(frozen=True)
 class Peer:
-    """`requirements` with exact versions, the first of which names the peer's own; `module` is its adapter."""
+    """`requirements` have exact versions, the first of which is the peer's own; `module` is its adapter."""
 
     name: str
     module: str
@@ -45,7 +45,7 @@ def python(peer: Peer) -> Path:
 
 
 def install(peer: Peer) -> str:
-    """Makes the environment unless it is there as it should be; answers why it could not."""
+    """Creates the environment unless it exists and is current; returns the reason if it cannot."""
     stamp = FOLDER / peer.name / "requirements"
     wanted = "\n".join(peer.requirements)
     if stamp.exists() and stamp.read_text(encoding="utf-8") == wanted:

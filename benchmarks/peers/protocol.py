@@ -1,8 +1,8 @@
-"""How an adapter of a peer is called, and what it answers: one line of JSON for one case.
+"""How an adapter of a peer is called, and what it prints: one line of JSON for one case.
 
     python -m benchmarks.peers.run_dbos default W1 1000 5 10      variant, case, n, repetitions, seconds
 
-Runs in the peer's environment: nothing but the standard library and `benchmarks.sample` may be imported here.
+Runs in the peer's environment: only the standard library and `benchmarks.sample` may be imported here.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ from contextlib import AbstractAsyncContextManager
 from benchmarks.sample import Sample
 
 AT_ONCE = 50
-Once = Callable[[], Awaitable[float]]  # one repetition; answers its seconds
+Once = Callable[[], Awaitable[float]]  # one repetition; returns its seconds
 Factory = Callable[[str, int], AbstractAsyncContextManager[Once]]  # variant and n
-PER_RUN = {"W3", "W6 throughput", "W7"}  # what is divided by runs; everything else by nodes
+PER_RUN = {"W3", "W6 throughput", "W7"}  # the cases that are divided by runs; all others are divided by nodes
 
 
 async def timed(work: Awaitable[object]) -> float:
@@ -29,7 +29,7 @@ async def timed(work: Awaitable[object]) -> float:
 
 
 async def gathered(runs: int, one: Callable[[], Awaitable[object]]) -> None:
-    """So many runs, AT_ONCE of them at once."""
+    """A number of runs, AT_ONCE of them concurrently."""
     gate = asyncio.Semaphore(AT_ONCE)
 
     async def gated() -> None:
@@ -40,14 +40,14 @@ async def gathered(runs: int, one: Callable[[], Awaitable[object]]) -> None:
 
 
 def units(case: str, n: int) -> int:
-    """What a repetition is divided by, the same as for our own engine."""
+    """What a repetition is divided by, the same as for this project's engine."""
     if case in PER_RUN:
         return n if case == "W6 throughput" else 1
     return {"W2": n + 2, "W5": 3 * n}.get(case, n)
 
 
 def serve(peer: str, cases: Mapping[str, Factory]) -> None:
-    """Measures what the command line asks for, and leaves without waiting for threads that a peer may have left."""
+    """Measures the case on the command line, and exits without waiting for remaining threads of the peer."""
     variant, case, n, repeat, seconds = sys.argv[1], sys.argv[2], int(sys.argv[3]), int(sys.argv[4]), float(sys.argv[5])
     label = peer if variant == "default" else f"{peer}, {variant}"
     sample = Sample(case, label, n, units(case, n))

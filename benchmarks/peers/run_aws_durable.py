@@ -1,7 +1,7 @@
-"""The SDK of Lambda durable functions, with its local runner in the place of the service: what the service itself and the way to
-it take is not in these figures.
+"""The SDK of Lambda durable functions, with its local runner instead of the service: the time of the service itself and of the
+network is not in these figures.
 
-Variants name where the local runner keeps its checkpoints: `memory` or `sqlite`. A DAG is walked wave by wave.
+Variants name where the local runner stores its checkpoints: `memory` or `sqlite`. A DAG is executed wave by wave.
 """
 
 from __future__ import annotations
@@ -77,14 +77,14 @@ def dag(n: int) -> Any:
 @durable_execution
 def approval(event: Any, context: DurableContext) -> int:
     context.step(step)
-    context.wait_for_callback(lambda callback, told: None, name="answer")
+    context.wait_for_callback(lambda callback, context: None, name="answer")
     context.step(step)
     return 3
 
 
 @asynccontextmanager
 async def runner(variant: str, handler: Any) -> AsyncIterator[Any]:
-    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:  # the runner writes on after it was closed
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:  # the runner still writes after it was closed
         store = SQLiteExecutionStore.create_and_initialize(f"{folder}/steps.db") if variant == "sqlite" else None
         made = DurableFunctionTestRunner(handler=handler, poll_interval=POLL_S, execution_timeout=TIMEOUT_S, store=store)
         try:

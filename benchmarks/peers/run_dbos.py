@@ -1,6 +1,6 @@
-"""DBOS over SQLite, as it is by default. It has no graphs: a workflow is code, and every node is a step of it.
+"""DBOS over SQLite, its default. It has no graphs: a workflow is code, and every node is a step of it.
 
-A DAG is walked wave by wave, since steps must be called in the same order whenever a workflow is replayed.
+A DAG is executed wave by wave, since steps must be called in the same order in each replay of a workflow.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ async def naps(n: int) -> int:
 
 @cache
 def waves(n: int) -> list[list[int]]:
-    """Nodes by how deep they are: those of one wave do not depend on each other."""
+    """Nodes by depth: those of one wave do not depend on each other."""
     depth: list[int] = []
     for above in layered(n):
         depth.append(1 + max((depth[parent] for parent in above), default=-1))

@@ -1,6 +1,6 @@
-"""graphon, the engine that Dify runs on: threads, and no store of its own.
+"""graphon, the engine of Dify: it uses threads, and has no store.
 
-Its graphs hold the state of a run, so each run has a new one; making it is not timed, except where runs are counted.
+Its graphs contain the state of a run, so each run needs a new one; creating it is not timed, except where runs are counted.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ class Nap(Step):
 
 
 def engine(parents: Parents, workers: int, inner: type[Step]) -> GraphEngine:
-    """A DAG below one more node: graphon begins at one root."""
+    """A DAG below one additional node, since graphon starts at a single root."""
     state = GraphRuntimeState(variable_pool=VariablePool(), start_at=time.time())
     settings = GraphInitParams(workflow_id="w", graph_config={"nodes": [], "edges": []}, run_context={}, call_depth=0)
     has_children = {parent for above in parents for parent in above}

@@ -1,6 +1,6 @@
-"""LangGraph with its SQLite checkpointer. The state is one counter, the cheapest that a graph can have.
+"""LangGraph with its SQLite checkpointer. The state is one counter, the cheapest possible state.
 
-Variants are its durability modes: `sync` keeps every step before the next begins, `async` while the next is under way, `exit`
+Variants are its durability modes: `sync` stores every step before the next begins, `async` while the next is running, `exit`
 only the end.
 """
 
@@ -76,7 +76,7 @@ def approval() -> Any:
 
 
 class App:
-    """A graph that keeps its steps in a file."""
+    """A graph that stores its steps in a file."""
 
     def __init__(self, graph: Any, saver: Any, durability: str, steps: int) -> None:
         self._app = graph.compile(checkpointer=saver)

@@ -1,4 +1,4 @@
-"""pydantic-graph: not durable, and nothing to wait for people with. The state is one counter."""
+"""pydantic-graph: not durable, and without waits for people. The state is one counter."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ async def nap(context: StepContext[Counter, None, Any]) -> int:
 
 
 def dag(parents: Parents, inner: Any = step) -> Any:
-    """A node with several parents is a join and a step; one more join gathers the ends."""
+    """A node with several parents is a join and a step; one more join collects the ends."""
     builder = GraphBuilder(state_type=Counter, output_type=int, auto_instrument=False)
     below: list[list[int]] = [[] for _ in parents]
     for node, above in enumerate(parents):

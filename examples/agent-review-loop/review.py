@@ -1,4 +1,4 @@
-"""What the drafting model may look up. Stands in for a search, so that the example runs without a network."""
+"""A function that the drafting model may call to look facts up. It replaces a search service, so the example needs no network."""
 
 from __future__ import annotations
 
@@ -12,6 +12,6 @@ FACTS = {
 
 @function("facts.find")
 def find(topic: str, call: FunctionCall) -> list[str]:
-    """Finds what is known about a feature of the product."""
+    """Finds the known facts about a feature of the product."""
     call.log(f"looking up {topic}")
     return FACTS.get(topic.strip().lower(), [])

@@ -1,4 +1,4 @@
-"""Reads and books invoices, and moderates what is read. Stands in for a model and a ledger: no network."""
+"""Reads and books invoices, and moderates their text. It replaces a model and a ledger, so the example needs no network."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ _FIELDS = {"number": r"Invoice\s+([A-Z]+-\d+)", "total": r"Total\s+([\d.]+)", "c
 
 @function("invoices.moderate")
 def moderate(phase: str, value: Any) -> str | None:
-    """The moderator: a reason why a value must not pass, or nothing."""
-    return "it gives orders to whoever reads it" if ORDERS_TO_READERS.search(json.dumps(value)) else None
+    """The moderator: the reason to refuse a value, or None."""
+    return "it gives instructions to its reader" if ORDERS_TO_READERS.search(json.dumps(value)) else None
 
 
 @function("invoices.read")
 def read(text: str, call: FunctionCall) -> dict[str, Any]:
-    """What the text says. Answers `null` for what it does not say; the contract decides whether that will do."""
+    """Extracts the fields from the text. A missing field is null; the contract decides whether that is valid."""
     found = {name: re.search(pattern, text) for name, pattern in _FIELDS.items()}
-    told: dict[str, Any] = {name: match[1] if match else None for name, match in found.items()}
-    return {**told, "total": float(told["total"]) if told["total"] else None}
+    values: dict[str, Any] = {name: match[1] if match else None for name, match in found.items()}
+    return {**values, "total": float(values["total"]) if values["total"] else None}
 
 
 @function("invoices.book")

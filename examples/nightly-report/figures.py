@@ -1,4 +1,4 @@
-"""Figures that come at the third try, and a cabinet. Stand in for services, so that the example runs without a network."""
+"""Figures that arrive at the third attempt, and a file cabinet. They replace services, so the example needs no network."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from typing import Any
 from stepless import FunctionCall, function
 
 ROWS = [{"name": "tea", "amount": 12}, {"name": "cups", "amount": 30}, {"name": "spoons", "amount": 8}]
-cabinet: dict[str, dict[str, Any]] = {}  # by the run's token: filing twice files once
+cabinet: dict[str, dict[str, Any]] = {}  # by the run's token, so that filing again changes nothing
 
 
 @function("figures.fetch")
 def fetch(day: str, call: FunctionCall) -> dict[str, Any]:
-    """Raises ConnectionError at the first two tries of every night, and at all of a 29th."""
+    """Raises ConnectionError in the first two attempts of every night, and in all attempts on the 29th of a month."""
     if call.attempt < 3 or day[8:10] == "29":
         raise ConnectionError(f"the figures of {day[:10]} are out of reach")
     return {"day": day[:10], "rows": ROWS}

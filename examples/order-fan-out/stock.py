@@ -1,4 +1,4 @@
-"""A warehouse that takes a moment to answer. Stands in for a service, so that the example runs without a network."""
+"""A warehouse that takes a moment to answer. It replaces a service, so the example needs no network."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ import asyncio
 from stepless import FunctionCall, NodeFailure, function
 
 ANSWERS_AFTER_S = 0.05
-busiest = 0  # the most calls that were under way at once
+busiest = 0  # the largest number of concurrent calls
 _under_way = 0
 
 
 @function("stock.reserve")
 async def reserve(sku: str, quantity: int, call: FunctionCall) -> dict[str, str | int]:
-    """Reserves once, however often it is asked: `call.token` names the reservation."""
-    global busiest, _under_way  # noqa: PLW0603 - a warehouse is one
+    """Reserves once, even if it is called again: `call.token` names the reservation."""
+    global busiest, _under_way  # noqa: PLW0603 - there is one warehouse
     _under_way += 1
     busiest = max(busiest, _under_way)
     try:

@@ -1,4 +1,4 @@
-"""What the refund workflow calls. Stands in for three services, so that the example runs without a network."""
+"""The functions of the refund workflow. They replace three services, so the example needs no network."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from stepless import FunctionCall, function
 
 RISK_PER_REFUND = 0.15
 RISK_PER_UNIT = 0.0005
-JOURNAL = "REFUND_JOURNAL"  # names a file: every call adds a line, so that calls can be counted from outside
+JOURNAL = "REFUND_JOURNAL"  # names a file to which every call adds a line, so that another process can count the calls
 
 
 @function("risk.score")
 def score(amount: float, call: FunctionCall, past_refunds: int | None = None) -> dict[str, float]:
-    """0 is harmless, 1 is as bad as it gets. Raises ValueError for an amount that nobody can have paid."""
+    """From 0 (no risk) to 1 (highest risk). Raises ValueError for an amount that cannot have been paid."""
     _note("risk.score", call)
     if amount <= 0:
         raise ValueError(f"an order of {amount} cannot be refunded")
@@ -24,7 +24,7 @@ def score(amount: float, call: FunctionCall, past_refunds: int | None = None) ->
 
 @function("payments.refund")
 def refund(order_id: str, amount: float, call: FunctionCall) -> dict[str, Any]:
-    """Answers the same refund however often it is asked for it: `call.token` stays the same through all attempts."""
+    """Returns the same refund if it is called again: `call.token` is the same in all attempts."""
     _note("payments.refund", call)
     number = hashlib.sha256(call.token.encode()).hexdigest()[:8]
     call.log(f"refunding {amount} for {order_id}")
@@ -34,7 +34,7 @@ def refund(order_id: str, amount: float, call: FunctionCall) -> dict[str, Any]:
 @function("ops.alert")
 def alert(error: dict[str, Any], call: FunctionCall) -> dict[str, bool]:
     _note("ops.alert", call)
-    call.log(f"the risk score is not to be had: {error.get('message')}")
+    call.log(f"the risk score is not available: {error.get('message')}")
     return {"alerted": True}
 
 

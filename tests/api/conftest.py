@@ -1,6 +1,6 @@
-"""The API as callers meet it: a real engine in memory, served in the test's own loop, asked over ASGI.
+"""The API as callers use it: a real engine in memory, served in the test's own event loop, called over ASGI.
 
-Every answer that passes through is held against /openapi.json: what is documented is what is sent.
+Every response is checked against /openapi.json, so that the API sends only what is documented.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ def anyio_backend() -> str:
 
 
 class Troubled:
-    """A store that raises what it is told to, once it is told to, and counts how often each of its verbs is asked for."""
+    """A store that raises a given error when a test asks for it, and counts the calls of each of its methods."""
 
     def __init__(self, store: Store) -> None:
         self._store = store
@@ -80,7 +80,7 @@ class Troubled:
 
 
 class Keeper:
-    """Holds answers against what is documented."""
+    """Checks responses against the documentation."""
 
     def __init__(self, document: Mapping[str, Any]) -> None:
         self._components = document["components"]
@@ -98,7 +98,7 @@ class Keeper:
             self._validate({"$ref": "#/components/schemas/Problem"}, problem)
             assert problem["status"] == response.status_code
         elif response.status_code == 206:
-            assert "content-range" in response.headers  # a piece of a document, and none by itself
+            assert "content-range" in response.headers  # a part of a document, not valid by itself
         elif kind == "application/json" and response.request.url.path != "/openapi.json":
             self._validate(self._schema(response), response.json())
 
@@ -106,7 +106,7 @@ class Keeper:
         path, method = response.request.url.path, response.request.method.lower()
         operation = next(operations[method] for pattern, operations in self._paths if pattern.fullmatch(path))
         documented = operation["responses"].get(str(response.status_code), {})
-        assert documented or path.startswith("/hooks/"), "an answer that is not documented"
+        assert documented or path.startswith("/hooks/"), "a response that is not documented"
         schema: Mapping[str, Any] = documented.get("content", {}).get("application/json", {}).get("schema", {})
         return schema
 
@@ -121,7 +121,7 @@ _keepers: dict[str, Keeper] = {}
 
 
 def keeper(app: FastAPI, options: Mapping[str, Any]) -> Keeper:
-    """One for all apps of the same options: reading their document takes longer than most tests."""
+    """One for all apps with the same options: reading their document takes longer than most tests."""
     key = repr(sorted(options.items()))
     if key not in _keepers:
         _keepers[key] = Keeper(app.openapi())
@@ -132,13 +132,13 @@ def keeper(app: FastAPI, options: Mapping[str, Any]) -> Keeper:
 
 
 def frames(text: str) -> list[dict[str, str]]:
-    """Server-sent events as their fields."""
+    """Parses server-sent events into their fields."""
     blocks = [block for block in text.split("\n\n") if block]
     return [dict(line.split(": ", 1) for line in block.split("\n")) for block in blocks]
 
 
 class Stream:
-    """A client that reads an open stream frame by frame, and may hang up in the middle."""
+    """A client that reads an open stream frame by frame, and may disconnect in the middle."""
 
     def __init__(self, app: FastAPI, path: str, **headers: str) -> None:
         self._app = app
@@ -261,17 +261,17 @@ class Door:
                 assert not page["ended"], "the run ended without it"
 
     async def paused(self, run_id: str) -> dict[str, Any]:
-        """The run, once it waits."""
+        """Returns the run once it waits."""
         await self.until(run_id, lambda event: event["payload"].get("status") == "paused")
         return await self.run(run_id)
 
     async def question(self, text: str = "the bill", document: Mapping[str, Any] = ASK) -> tuple[str, str]:
-        """A run that asks, and the link to its question."""
+        """A run that waits for an answer, and the link to its question."""
         run_id = await self.start(document, {"text": text})
         return run_id, str((await self.paused(run_id))["pauses"][0]["resume"])
 
     async def end(self, run_id: str) -> dict[str, Any]:
-        """The run, once it has ended."""
+        """Returns the run once it has ended."""
         await self.until(run_id, lambda event: event["type"].startswith("run.") and event["payload"].get("status") in ENDED)
         return await self.run(run_id)
 

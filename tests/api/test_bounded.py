@@ -1,4 +1,4 @@
-"""No answer is larger than a page: what would make it so is told by its hash, and read under it."""
+"""No response is larger than a page: a value that is too large is replaced by its hash, and can be read by it."""
 
 from __future__ import annotations
 

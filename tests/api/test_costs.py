@@ -1,4 +1,4 @@
-"""Bills over HTTP; every answer is held against /openapi.json on its way."""
+"""Bills over HTTP; every response is checked against /openapi.json."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The routes for one's own machine: nowhere else, and documented like all others."""
+"""The routes for local development: not available elsewhere, and documented like all others."""
 
 from __future__ import annotations
 

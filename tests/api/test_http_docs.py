@@ -1,4 +1,4 @@
-"""docs/http.md, run from its first example to its last."""
+"""Runs docs/http.md from its first example to its last."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The page of the interface: whole without the internet, without a script, and true to /openapi.json."""
+"""The page `/docs`: complete without network access, without a script, and consistent with /openapi.json."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Answers: what decides a pause, what does not, and what is answered then."""
+"""Answers: what decides a pause, what does not, and the response to each."""
 
 from __future__ import annotations
 

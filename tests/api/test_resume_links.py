@@ -1,4 +1,4 @@
-"""Resume links that do not hold, and those that hold for less or for something else."""
+"""Resume links that are invalid, and those that are limited to an exit or a person."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The page of a resume link: what it asks, what it shows, and what it lets a browser do."""
+"""The page of a resume link: its question, its content, and what it permits a browser."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""The API against its own description: whatever is sent, no 5xx, and no answer that is not documented.
+"""The API against its own description: no request causes a 5xx or a response that is not documented.
 
-Requests are made from /openapi.json, well formed and not; how many is bounded, and they are the same every time.
+Requests, valid and invalid, are generated from /openapi.json; their number is bounded, and they are the same every time.
 """
 
 from __future__ import annotations

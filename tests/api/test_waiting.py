@@ -1,4 +1,4 @@
-"""Requests that wait for a run: woken by the process that runs it, and looking again by themselves where none does."""
+"""Requests that wait for a run: notified by the process that runs it, and polling if there is none."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The workloads do what they say, on our engine and on the floor. Nothing here looks at a time."""
+"""The workloads do what they claim, on the engine and on the floor. No test here checks a time."""
 
 from __future__ import annotations
 

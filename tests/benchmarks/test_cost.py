@@ -1,4 +1,4 @@
-"""Bills of the workloads: counted requests, and what the log alone would have said."""
+"""Bills of the workloads: counted requests, and the estimate from the log alone."""
 
 from __future__ import annotations
 

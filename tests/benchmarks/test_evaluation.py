@@ -1,5 +1,5 @@
-"""What one node may evaluate is bounded in sum, by steps that are the same everywhere. What the worst of them take is measured by
-`make bench-evaluation`."""
+"""The total evaluation of one node is bounded by steps that are the same everywhere. `make bench-evaluation` measures the
+slowest."""
 
 from __future__ import annotations
 

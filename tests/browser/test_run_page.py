@@ -1,4 +1,4 @@
-"""The run page in a real browser: a run is watched live, the connection is cut and comes back, nothing is missing or doubled."""
+"""The run page in a real browser: it shows a run live, reconnects after the connection is cut, and misses or repeats no event."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the command line is tried on: small workflows in a folder of their own, and real child processes."""
+"""Fixtures for tests of the command line: small workflows in a separate folder, and real child processes."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Spawn = Callable[..., "Child"]
 
 @pytest.fixture
 def write(tmp_path: Path) -> Write:
-    """Puts a file into the test's folder; answers its path."""
+    """Writes a file into the test's folder; returns its path."""
 
     def put(name: str, text: str) -> str:
         path = tmp_path / name
@@ -58,7 +58,7 @@ def spawn(tmp_path: Path) -> Iterator[Spawn]:
 
 
 class Dev:
-    """A server that has begun to listen, and a client of it."""
+    """A server that is listening, and a client of it."""
 
     def __init__(self, spawn: Spawn, folder: Path, **environment: str) -> None:
         port_file = folder / "url"

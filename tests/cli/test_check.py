@@ -1,4 +1,4 @@
-"""validate, schema, graph: what can be told without running."""
+"""validate, schema, graph: the commands that run nothing."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`make demo`, which checks itself: here only that it holds."""
+"""`make demo`, which checks itself: this test only requires that it succeeds."""
 
 from __future__ import annotations
 

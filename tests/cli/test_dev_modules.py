@@ -1,4 +1,4 @@
-"""Which modules `stepless dev` takes for the author's own, and how it loads them again."""
+"""Which modules `stepless dev` treats as the author's own, and how it loads them again."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The connections of `stepless dev`: what each may take, and that none holds up the others."""
+"""The connections of `stepless dev`: the limits of each, and that none blocks the others."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`stepless dev` while somebody works: what is saved is served, what is waited for can be skipped, what came can come again."""
+"""`stepless dev` while an author works: saved files are served, waits can be skipped, requests can be sent again."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The picture of a graph: everything is on it, nothing lies over anything else."""
+"""The drawing of a graph: it has every node and edge, and nothing overlaps."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Every verb is explained, by its help and by docs/cli.md, with examples that it takes; shells can complete it."""
+"""Every command has a help text, is in docs/cli.md with valid examples, and can be completed by shells."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Verbs over the network, and over a file that a server holds: one `stepless dev` for all of them."""
+"""Commands over the network, and over a file that a server holds: one `stepless dev` for all of them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Verbs over a file that nobody serves: looking at runs, changing them, and running them here."""
+"""Commands over a file that no process serves: inspecting runs, changing them, and running them here."""
 
 from __future__ import annotations
 

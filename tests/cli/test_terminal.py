@@ -1,4 +1,4 @@
-"""On a real terminal: colours and their absence, questions at the prompt, Ctrl-C. Elsewhere none of that."""
+"""On a real terminal: colours and their absence, questions at the prompt, Ctrl-C. Without a terminal, none of these."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a run's events come to on a screen: rows, bars, lines that fit."""
+"""How a run's events are shown on a screen: rows, bars, lines that fit."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The shared conformance cases, through their own runner: one test per case, and once more with other durations."""
+"""The shared conformance cases, with their own runner: one test per case, and once more with other durations."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Golden cases of our own, in the format of the shared ones: what docs/semantics.md says and they leave out."""
+"""Golden cases of this project, in the format of the shared ones: rules of docs/semantics.md that the shared cases do not
+cover."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Every field of an event's payload is documented: what callers can see, they may rely on."""
+"""Every field of an event's payload is documented, since callers may rely on it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The adapters that the contract suites hold for. Another one joins with one line in a table below."""
+"""The adapters that the contract suites test. Another adapter needs one line in a table below."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from stepless.testing.contracts.fixtures import race as race
 ENGINE = Path(__file__).parents[2] / "engine"
 CHILD_SECONDS = 60  # then a child process is killed, its pipe ends, and the test that waits for it fails
 
-_numbers = itertools.count(1)  # tables and buckets of one session
+_numbers = itertools.count(1)  # the tables and buckets of one session
 
 
 def dynamo(service: Service) -> Store:
@@ -53,7 +53,7 @@ BLOBS: dict[str, Callable[[Path], Blobs]] = {
     "memory": lambda folder: MemoryBlobs(),
     "sqlite": lambda folder: SqliteBlobs(Database(folder / "store.db")),
 }
-TOO_MANY_ITEMS = {  # test → stores that take too long over so many items → what shows it instead
+TOO_MANY_ITEMS = {  # test → stores that take too long with so many items → the test that covers them instead
     "test_an_inbox_has_a_largest_number_of_waiting_signals": {
         "sqlite-full": "sqlite", "moto": "dynamo-table", "ministack": "dynamo-table",
         "dynoxide": "dynamo-table, and dynoxide itself in test_dynamo_limits.py",
@@ -89,7 +89,7 @@ def aws_ministack() -> Iterator[Service]:
 def store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Store]:
     name = request.param
     if shown_by := TOO_MANY_ITEMS.get(request.node.originalname, {}).get(name):
-        pytest.skip(f"{name} takes too long over so many items; shown by {shown_by}")
+        pytest.skip(f"{name} takes too long with so many items; covered by {shown_by}")
     made: Any = STORES[name](tmp_path) if name in STORES else dynamo(request.getfixturevalue(f"aws_{name}"))
     yield made
     if hasattr(made, "close"):
@@ -113,7 +113,7 @@ def path(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def spawn() -> Iterator[Callable[..., subprocess.Popen[str]]]:
-    """`spawn(source, *arguments)`: a Python process that knows the engine, with pipes; it ends with the test at the latest."""
+    """`spawn(source, *arguments)`: a Python process with the engine and pipes; it ends with the test at the latest."""
     children: list[tuple[subprocess.Popen[str], Timer]] = []
 
     def start(source: str, *arguments: object) -> subprocess.Popen[str]:

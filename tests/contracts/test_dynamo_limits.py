@@ -1,4 +1,5 @@
-"""The largest that the engine takes, driven by the real service and runner on DynamoDB: it fits, or says clearly why not."""
+"""The largest data that the engine accepts, through the real service and runner on DynamoDB: it fits, or is refused with a clear
+reason."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Who serves a file: one process at a time, and the next as soon as that one is gone."""
+"""Which process serves a file: one at a time, and the next as soon as the first has ended."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What `Models` promises, held by every adapter, over the wire formats that providers publish, spoken by a server on loopback."""
+"""The contract of `Models`, for every adapter, over the wire formats that providers publish, with a server on loopback."""
 
 from __future__ import annotations
 

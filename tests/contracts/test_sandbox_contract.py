@@ -1,4 +1,4 @@
-"""What `Sandbox` promises, held by the local process and by a Lambda function (whose service is a server on loopback)."""
+"""The contract of `Sandbox`, for the local process and for a Lambda function (whose service is a server on loopback)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What author code cannot do in the process that it runs in: with the kernel's filter, and without it as on Lambda."""
+"""What author code cannot do in its process: with the kernel's filter, and without it as on Lambda."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a file must do beyond the contract: outlive its processes, serve several, explain what is wrong with it."""
+"""What a SQLite file must do beyond the contract: outlive its processes, serve several, and explain its errors."""
 
 from __future__ import annotations
 

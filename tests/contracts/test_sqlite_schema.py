@@ -1,4 +1,4 @@
-"""The schema of a file: older files are brought to it, and each statement finds its rows by an index."""
+"""The schema of a file: older files are migrated to it, and each statement finds its rows by an index."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Changes that a file makes together: seen together, undone together, and none of them half made."""
+"""Changes in one transaction of a file: they become visible together, are rolled back together, and none is half done."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`make deploy-local`: template.yaml on an emulator that enforces IAM, driven over HTTP alone, as a user would."""
+"""`make deploy-local`: template.yaml on an emulator that enforces IAM, used only over HTTP, as by a user."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""template.yaml says what the engine needs and permits nothing else; what it builds is complete."""
+"""template.yaml has what the engine needs and permits nothing else; its build is complete."""
 
 from __future__ import annotations
 

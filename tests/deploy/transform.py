@@ -1,4 +1,4 @@
-"""Prints what CloudFormation makes of a SAM template: run by the interpreter that has aws-sam-translator (`make check`)."""
+"""Prints the CloudFormation form of a SAM template, in the interpreter that has aws-sam-translator (`make check`)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A reader with a folder and a terminal of its own."""
+"""A fixture that reads pages, with its own folder and terminal."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from reader import Reader
 def reader(tmp_path: Path) -> Iterator[Reader]:
     for program in ("bash", "curl"):
         if shutil.which(program) is None:
-            pytest.skip(f"the commands of a page need {program}, which is not here: install it")
+            pytest.skip(f"the commands of a page need {program}, which is not installed")
     (tmp_path / "here").mkdir()
     made = Reader(tmp_path / "here", tmp_path / "state")
     yield made

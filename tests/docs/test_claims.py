@@ -1,4 +1,4 @@
-"""What pages claim of the source: the files they name are there, the numbers are those of the limits, and the roles of the
+"""Claims of pages about the source: the files that they name exist, the numbers are those of the limits, and the roles of the
 template grant what the table of docs/security.md says."""
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
-"""README.md and everything below docs/ is true, block by block and link by link. (Recipes have a file of their own: both take
-a while.)"""
+"""README.md and all pages below docs/ are correct, block by block and link by link. (Recipes have a separate test file, since
+both take long.)"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""docs/python.md lists all that is public and nothing else; whoever uses it is understood by a strict type checker."""
+"""docs/python.md lists all public names and no others; code that uses them passes a strict type checker."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The reader of pages refuses what is wrong, and follows what is right."""
+"""The reader of pages refuses wrong blocks, and accepts correct ones."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Every recipe works as it stands on its page: its workflow, its functions, its tests, and what it says they print."""
+"""Every recipe works as printed on its page: its workflow, its functions, its tests, and their output."""
 
 from __future__ import annotations
 

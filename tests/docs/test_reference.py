@@ -1,4 +1,4 @@
-"""docs/reference.md is what the models say, and says something about everything in them."""
+"""docs/reference.md agrees with the models, and describes everything in them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The example of a draft that is written until it is approved, offline, with the answers that come with it."""
+"""The example with a draft that is rewritten until it is approved, offline, with its own scripted answers."""
 
 from __future__ import annotations
 

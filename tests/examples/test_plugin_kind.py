@@ -1,4 +1,4 @@
-"""The example of a plug-in, installed by what its own pyproject.toml announces: no index and no build is asked."""
+"""The example of a plug-in, installed by the entry point in its pyproject.toml, without an index or a build."""
 
 from __future__ import annotations
 

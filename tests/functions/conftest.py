@@ -1,4 +1,4 @@
-"""An emulator of the services that the functions use."""
+"""Fixtures with an emulator of the services that the functions use."""
 
 from __future__ import annotations
 

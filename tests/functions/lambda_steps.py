@@ -1,4 +1,4 @@
-"""Nodes with effects that can be counted, in the process of the function."""
+"""Nodes whose effects can be counted, in the process of the function."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What starts runs besides requests, and author code, under Lambda's own runtime."""
+"""What starts runs besides requests, and author code, in Lambda's own runtime."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The functions under Lambda's own runtime: cold starts, the real time budget, SIGKILL at the deadline, redelivery."""
+"""The functions in Lambda's own runtime: cold starts, the real time budget, SIGKILL at the deadline, redelivery."""
 
 from __future__ import annotations
 

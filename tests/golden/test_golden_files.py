@@ -1,8 +1,8 @@
-"""What former releases have stored is read as what it was: batches, snapshots, whole files.
+"""Data of former releases is read with its original meaning: batches, snapshots, whole files.
 
 Each folder beside this file is a set that one release wrote (`tests/tools/golden_files.py`). Nothing in a set is ever changed,
-and every set must pass for ever. What is read may say more than was recorded, since later releases tell more; it may say nothing
-else.
+and every set must always pass. The result of reading may have more fields than the recorded one, since later releases add some,
+but no other values.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from golden_files import DATABASE, ends, records, rows, run_id_of, short, told, write_set
+from golden_files import DATABASE, ends, plain_state, records, rows, run_id_of, short, write_set
 from golden_runs import RUNS
 
 from stepless.adapters.memory.blobs import MemoryBlobs
@@ -105,16 +105,16 @@ def test_a_log_folds_into_the_state_that_was_recorded(golden: Golden) -> None:
     state = State(golden.graph, golden.run_id)
     for event in golden.log().read():
         if state.sequence == golden.kept["snapshot"][0]:
-            assert says(told(state), golden.kept["state_at_snapshot"])
+            assert says(plain_state(state), golden.kept["state_at_snapshot"])
         fold(state, event)
         state.notes.clear()
-    assert says(told(state), golden.kept["state"])
+    assert says(plain_state(state), golden.kept["state"])
 
 
 def test_a_snapshot_is_the_state_that_was_recorded_or_leaves_it_to_the_log(golden: Golden) -> None:
     state = decode_state(b64decode(golden.kept["snapshot"][1]), golden.graph, golden.run_id)
-    assert state is None or says(told(state), golden.kept["state_at_snapshot"])
-    assert says(told(golden.log().load(golden.graph)), golden.kept["state"])
+    assert state is None or says(plain_state(state), golden.kept["state_at_snapshot"])
+    assert says(plain_state(golden.log().load(golden.graph)), golden.kept["state"])
 
 
 def test_what_is_written_again_is_read_as_the_same_by_the_same_rules(golden: Golden) -> None:
@@ -190,7 +190,7 @@ def test_a_new_set_is_written_by_the_script_and_an_old_one_never_again(tmp_path:
     assert sorted(path.name for path in (tmp_path / "9").iterdir()) == sorted([DATABASE, *(f"{run.name}.json" for run in RUNS)])
     for path in (tmp_path / "9").glob("*.json"):
         golden = Golden(path)
-        assert says(told(golden.log().load(golden.graph)), golden.kept["state"])
+        assert says(plain_state(golden.log().load(golden.graph)), golden.kept["state"])
     with pytest.raises(FileExistsError):
         write_set(tmp_path / "9")
     SqliteStore(tmp_path / "9" / DATABASE).close()

@@ -1,4 +1,4 @@
-"""What every house rule looks at: the project's own files, as a reader of the repository sees them."""
+"""The files that every house rule checks: the project's own, as in the repository."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ SKIPPED_FOLDERS = {"__pycache__", "build", "dist", "node_modules"}
 
 
 def walk(folder: Path) -> list[Path]:
-    """Every file below, hidden and generated folders left out: for a copy of the project without git."""
+    """All files below, except hidden and generated folders: for a copy of the project without git."""
     found: list[Path] = []
     for path in sorted(folder.iterdir()):
         if path.is_file():

@@ -1,7 +1,7 @@
-"""The directions of the house: `[tool.importlinter]` in pyproject.toml, checked here so that a trespass fails the suite.
+"""The directions of imports: `[tool.importlinter]` in pyproject.toml, checked here so that a violation fails the suite.
 
-The second half proves that each contract can fail: on a stub of the house without any import, one trespass is drawn and the
-contracts that break are named.
+The second half proves that each contract can fail: in a stub of the engine without any import, one forbidden import is added, and
+the contracts that break are named.
 """
 
 from __future__ import annotations

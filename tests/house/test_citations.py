@@ -1,4 +1,4 @@
-"""What a docstring, a comment or a test cites of docs/ is there, heading included; no section is cited by its bare number."""
+"""What a docstring, a comment or a test cites in docs/ exists, heading included; no section is cited by its number alone."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The table of codes and the source hold each other: no code without a meaning, no meaning without a code."""
+"""The table of codes and the source agree: every code has a meaning, and every meaning a code."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Decision records are true: every declared dependency has its reason, and the core is called as its record says."""
+"""Decision records are up to date: every declared dependency has its reason, and the core is called as its record says."""
 
 from __future__ import annotations
 

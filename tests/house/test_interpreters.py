@@ -1,7 +1,7 @@
 """What every Python from 3.11.2 on must be able to read and run, also those that this machine does not have.
 
-Each rule is a function from a module's syntax tree to its faults, one sentence each; below, each is shown a sample that it must
-refuse and one that it must let pass.
+Each rule is a function from a module's syntax tree to its errors, one sentence each. Below, each is tested with a sample that it
+must refuse and one that it must accept.
 """
 
 from __future__ import annotations

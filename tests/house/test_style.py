@@ -1,7 +1,7 @@
-"""The rules of the house that no linter knows: sizes, names, promises, swallowed errors, places of one machine.
+"""The project's rules that no linter checks: sizes, names, promises, swallowed errors, paths of one machine.
 
-Each rule is a function from a file's place and text to the faults in it, one sentence each; `FILE_RULES` says where it holds.
-Below, every rule is shown a sample that it must refuse and one that it must let pass.
+Each rule is a function from a file's path and text to its errors, one sentence each; `FILE_RULES` says where it applies.
+Below, every rule is tested with a sample that it must refuse and one that it must accept.
 """
 
 from __future__ import annotations

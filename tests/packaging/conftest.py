@@ -1,4 +1,4 @@
-"""The wheel, and two environments: one without extras, one as who writes workflows has it."""
+"""The wheel, and two environments: one without extras, and one as an author of workflows installs it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a package index shows: no link of the description leads nowhere, with an address of the source or without one."""
+"""The description on a package index: every link has a target, with an address of the source or without one."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""Every compiled dependency has wheels where Stepless runs: CPython 3.11 to 3.13, on both of Lambda's architectures. Read from
-uv.lock, so no network is needed."""
+"""Every compiled dependency has wheels for the platforms of Stepless: CPython 3.11 to 3.13, on both of Lambda's architectures.
+Read from uv.lock, so no network is needed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The pytest plug-in costs a test run without workflows nothing: it is found, and imports nothing before its fixture is used."""
+"""The pytest plug-in costs a test run without workflows nothing: it imports nothing before its fixture is used."""
 
 from __future__ import annotations
 

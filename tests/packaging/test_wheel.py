@@ -1,4 +1,4 @@
-"""The wheel, installed as a user installs it: alone, and with the extra for those who write workflows."""
+"""The wheel, installed as a user installs it: alone, and with the extra for authors of workflows."""
 
 from __future__ import annotations
 

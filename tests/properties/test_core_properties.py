@@ -1,4 +1,4 @@
-"""What must hold for every workflow, whatever it looks like and whoever finishes first (spec 3.7, 4 and 10)."""
+"""What must hold for every workflow, in every order of completion (spec 3.7, 4 and 10)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`make simulate SEEDS=10000`: so many seeds from 0, every tenth also on the adapters of AWS and of SQLite.
+"""`make simulate SEEDS=10000`: 10,000 seeds from 0, every tenth also on the adapters of AWS and of SQLite.
 `make simulate SEEDS=1 FROM=123 GROUND=cloud`: seed 123 again on one ground, in full."""
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
-"""Who acts in a world on the cloud besides runners and people: those who publish, the senders of webhooks, those who contest a
-claim, and a clerk who lists runs. As stubborn as people are."""
+"""The callers in a cloud world besides runners and people: publishers, senders of webhooks, callers that compete for a claim, and
+a clerk who lists runs. They retry as persistently as people."""
 
 from __future__ import annotations
 

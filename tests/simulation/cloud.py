@@ -1,5 +1,5 @@
-"""AWS in the simulated world. Every process has boto3's own clients, with their own retries and serialization; where they would
-send a request, it meets its faults and is answered by this world's table, objects, queue and schedules."""
+"""AWS in the simulated world. Every process has boto3's own clients, with their own retries and serialization; instead of
+being sent, a request may fail by an injected fault, and is answered by this world's table, objects, queue and schedules."""
 
 from __future__ import annotations
 

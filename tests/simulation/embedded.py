@@ -1,7 +1,7 @@
 """A world whose processes share one SQLite file, through the real adapters: several runs in one process share its transactions.
 
-Faults are dealt to statements: the file is locked or full, the disk fails, the process freezes or dies, also in the middle of a
-transaction and right after its end. Nobody waits for a lock in real time: whoever finds the file locked is told at once.
+Faults are injected into statements: the file is locked or full, the disk fails, the process freezes or dies, also in the middle
+of a transaction and directly after its end. No process waits for a lock in real time: it gets the error at once.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """One episode: a world, its processes and its people, from a seed to the last run's end, and the check of what happened.
 
-The world is as on AWS: messages come at least once and in any order to whichever process is free, a process that dies is
-replaced, a message that was not acknowledged comes again. The engine in it is the real one, from the service verbs down to the
-core; which adapters it has, and where things go wrong in them, is the world's ground (`grounds`).
+The world behaves like AWS: messages are delivered at least once and in any order to any free process, a process that dies is
+replaced, a message that was not acknowledged is delivered again. The engine in it is the real one, from the service's methods
+down to the core. The world's ground (`grounds`) is its adapters, and the places of faults in them.
 """
 
 from __future__ import annotations

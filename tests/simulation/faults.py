@@ -1,8 +1,7 @@
-"""What goes wrong, drawn from a seed: the ports of one process, between the runtime and the memory adapters.
+"""Faults, drawn from a seed: the ports of one process, between the runtime and the memory adapters.
 
-Every call of a port may be refused, may take effect and look refused, may be the last thing its process does, before or after
-the effect, and may find the process frozen for longer than its lease lasts. Messages and timers are lost, doubled, delayed and
-early. In a calm world nothing of that happens.
+Every call of a port may be refused, or take effect and look refused. The process may die before or after the effect, or freeze
+for longer than its lease. Messages and timers are lost, duplicated, delayed and early. A calm world has no faults.
 """
 
 from __future__ import annotations

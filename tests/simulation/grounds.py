@@ -1,7 +1,7 @@
-"""What a world's engine stands on: its adapters, and where in them things go wrong.
+"""The grounds of worlds: the adapters of the engine, and the places of faults in them.
 
-On memory every verb of a port is one call that may go wrong. On the cloud every request does, below the adapters of AWS; in
-files (`embedded`) every statement does, below those of SQLite.
+In memory, every call of a port may fail. On the cloud, every request below the adapters of AWS may fail; in files (`embedded`),
+every statement below those of SQLite.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What really happened, written down beside the store: every batch that took effect or was acknowledged, every attempt that
+"""A record of what really happened, separate from the store: every batch that took effect or was acknowledged, every attempt that
 ran, every answer that was acknowledged. The invariants of the specification (docs/durability.md#what-must-hold) are checked
 against it."""
 

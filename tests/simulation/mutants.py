@@ -1,6 +1,6 @@
-"""Planted bugs: each is one promise of the specification not kept, as a part that an episode can be made of instead.
+"""Planted bugs: each breaks one promise of the specification, and is a part that replaces the real one in an episode.
 
-Acknowledging a message before the run is committed is not among them: messages are hints, so that is no bug.
+Acknowledging a message before the run is committed is not among them: messages are hints, so that is not a bug.
 """
 
 from __future__ import annotations

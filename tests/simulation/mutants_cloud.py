@@ -1,5 +1,5 @@
-"""Planted bugs in the adapters of AWS and around them: in what lies between two requests, in what is made of an answer, in what a
-cloud's parts are believed to do."""
+"""Planted bugs in the adapters of AWS and around them: between two requests, in the handling of a response, in assumptions about
+the services."""
 
 from __future__ import annotations
 

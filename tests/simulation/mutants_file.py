@@ -1,4 +1,4 @@
-"""Planted bugs in what shares a transaction of one SQLite file."""
+"""Planted bugs in the code that shares a transaction of one SQLite file."""
 
 from __future__ import annotations
 

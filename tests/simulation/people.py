@@ -1,7 +1,7 @@
-"""Who acts in an episode besides the runners: the one who starts the run, those who answer, those who pause it and let it go on,
-the one who cancels, the sweeper.
+"""The actors in an episode besides the runners: the caller who starts the run, the people who answer, hold and release it, the
+operator who cancels, and the sweeper.
 
-People are stubborn: when a call fails or their process dies they try again, until they have been told how it stands.
+People are persistent: when a call fails or their process dies they retry, until they have a definite response.
 """
 
 from __future__ import annotations

@@ -1,10 +1,10 @@
 """Real processes over one SQLite file, for test_real_processes: run as a script, which makes them by forking.
 
 `python real_runner.py kill FILE SEED KILLS`: one process serves runs and is killed with SIGKILL at a random instant, KILLS
-times; between two of them somebody answers a question. Then it may finish.
+times; between two kills a person answers a question. Then it may finish.
 `python real_runner.py pair FILE SEED`: two processes serve the same file, each runs what the other has begun.
 
-The effects of the nodes are lines in FILE.effects; what people were told to have decided, in FILE.answers.
+The effects of the nodes are lines in FILE.effects; the acknowledged answers are in FILE.answers.
 """
 
 from __future__ import annotations

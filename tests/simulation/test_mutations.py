@@ -1,4 +1,4 @@
-"""Does the simulation see anything at all? Each planted bug must be found, by a few hundred seeds at most."""
+"""The simulation finds bugs: each planted bug must be found, by a few hundred seeds at most."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""No simulation: real processes over one SQLite file, killed with SIGKILL, two at once, on a full disk, with a clock that is
-set back. STEPLESS_KILLS says how often to kill (`make simulate-kills`)."""
+"""Real processes instead of a simulation, over one SQLite file: killed with SIGKILL, two at once, on a full disk, with a clock
+that is set back. STEPLESS_KILLS says how often to kill (`make simulate-kills`)."""
 
 from __future__ import annotations
 

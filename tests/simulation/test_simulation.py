@@ -1,4 +1,4 @@
-"""The whole engine in a seeded world: whatever goes wrong, every invariant of the specification
+"""The whole engine in a seeded world: with any fault, every invariant of the specification
 (docs/durability.md#what-must-hold) holds. A seed that fails prints its faults in order, its logs, and how to replay it: `make
 simulate SEEDS=1 FROM=<seed>`."""
 

@@ -1,7 +1,7 @@
 """Many processes, one virtual clock, one thread at a time.
 
-Every process of the simulated world (a Lambda, a sweeper, somebody with a browser) is an `Actor`: a thread that runs until it
-has to wait, and then hands the baton to whoever is due next. Time jumps from one due instant to the next, so hours pass in
+Every process of the simulated world (a Lambda, a sweeper, a person with a browser) is an `Actor`: a thread that runs until it
+has to wait, and then hands the baton to the actor that is due next. Time jumps from one due instant to the next, so hours pass in
 milliseconds; and since only the holder of the baton runs, the same seed gives the same interleaving every time.
 """
 

@@ -1,4 +1,4 @@
-"""The store as the journal sees it: what stands in it, and what each process was told that it has written."""
+"""The store as the journal sees it: its content, and the writes that each process believes to have made."""
 
 from __future__ import annotations
 

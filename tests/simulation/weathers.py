@@ -1,4 +1,4 @@
-"""The weathers of worlds: those that most seeds draw, and those that planted bugs are looked for in."""
+"""The weathers of worlds: those that most seeds draw, and those in which planted bugs are searched."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The processes that run runs, and how messages reach them: at least once, in any order, on the cloud several at a time."""
+"""The processes that execute runs, and the delivery of messages to them: at least once, in any order, on the cloud in batches."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the simulated world runs: workflows of every shape, and what each of their nodes comes to, drawn from a seed."""
+"""The workflows of the simulated world, in every shape, and the result of each of their nodes, drawn from a seed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The page behind a resume link, as tests ask for it and read it."""
+"""Requests and parses the page behind a resume link for tests."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class Page(HTMLParser):
 
     @property
     def buttons(self) -> list[str | None]:
-        """What the buttons that can be pressed say."""
+        """The labels of the enabled buttons."""
         return [button["value"] for button in self.all("button") if "disabled" not in button]
 
     def all(self, tag: str) -> list[dict[str, str | None]]:

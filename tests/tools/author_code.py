@@ -1,4 +1,4 @@
-"""Author code in a sandbox, as tests run it."""
+"""Runs author code in a sandbox for tests."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Clients of emulated services. Each emulator is a block that yields `service`: the name of a service → its boto3 client."""
+"""Clients of emulated services. Each emulator is a context manager that yields `service`, a function from a service's name to
+its boto3 client."""
 
 from __future__ import annotations
 
@@ -21,14 +22,14 @@ _CONFIG = Config(
 
 
 def client(name: str, address: str | None = None) -> Any:
-    """A client that tries once, with credentials that open nothing."""
+    """A client that tries once, with invalid credentials."""
     keys = {"aws_access_key_id": "test", "aws_secret_access_key": "test"}
     return boto3.client(name, region_name="us-east-1", endpoint_url=address, config=_CONFIG, **keys)
 
 
 @contextmanager
 def moto() -> Iterator[Service]:
-    """In this process. Its conditional writes are not atomic among threads, so calls wait for each other."""
+    """moto, in this process. Its conditional writes are not atomic across threads, so calls are serialised."""
     with mock_aws():
         yield _kept(lambda name: OneAtATime(client(name)))
 
@@ -47,7 +48,7 @@ def ministack() -> Iterator[Service]:
 
 
 def or_skip(emulator: Callable[[], AbstractContextManager[Service]]) -> Iterator[Service]:
-    """For a fixture: the tests that need an emulator which is not to be had are skipped, and say why."""
+    """For a fixture: skips the tests that need an emulator which is not available, with the reason."""
     try:
         with emulator() as service:
             yield service
@@ -56,7 +57,7 @@ def or_skip(emulator: Callable[[], AbstractContextManager[Service]]) -> Iterator
 
 
 class OneAtATime:
-    """A client whose calls wait for each other."""
+    """A client whose calls are serialised."""
 
     def __init__(self, client: Any) -> None:
         self._client = client

@@ -1,7 +1,7 @@
 """The expressions of DynamoDB that the store writes, read strictly: conditions, key conditions, filters and updates.
 
-What the store does not use is not known here, and refused: a new expression of the store's is first taught to this module, and
-held against the emulators by the contract suite.
+Expressions that the store does not use are refused. When the store needs a new expression, add it to this module first; the
+contract suite compares the results with the emulators.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _COMPARED: Final[Mapping[str, Callable[[Any, Any], bool]]] = {"=": eq, "<>": ne,
 
 
 class NotUnderstood(Exception):
-    """An expression that is wrong, or unknown here."""
+    """An expression that is invalid, or not supported here."""
 
 
 def comparable(typed: Typed) -> Any:
@@ -35,13 +35,13 @@ def comparable(typed: Typed) -> Any:
 
 @cache
 def values_in(*expressions: str) -> frozenset[str]:
-    """The placeholders that expressions name."""
+    """The placeholders that expressions use."""
     return frozenset(token for text in expressions for token in _tokens(text) if token.startswith(":"))
 
 
 @cache
 def condition(text: str) -> Test:
-    """A condition, as a function of the item that stands there (empty: none) and the values."""
+    """A condition, as a function of the stored item (empty: none) and the values."""
     parser = _Parser(text)
     test = parser.either()
     parser.end()
@@ -50,7 +50,7 @@ def condition(text: str) -> Test:
 
 @dataclass(frozen=True)
 class Update:
-    """A change of an item: what is set, in order, and what is removed."""
+    """A change of an item: the attributes to set, in order, and those to remove."""
 
     sets: tuple[tuple[str, Operand], ...]
     removed: frozenset[str]
@@ -59,7 +59,7 @@ class Update:
         """The attributes that are set. Everything is read before anything is written."""
         given = {name: operand(item, values) for name, operand in self.sets}
         if None in given.values():
-            raise NotUnderstood("an operand of the update names an attribute that is not there")
+            raise NotUnderstood("an operand of the update names an attribute that does not exist")
         return {name: typed for name, typed in given.items() if typed is not None}
 
 
@@ -101,7 +101,7 @@ class _Parser:
 
     def end(self) -> None:
         if self._peek():
-            raise NotUnderstood(f"{self._peek()!r} is too much in {self._text!r}")
+            raise NotUnderstood(f"{self._peek()!r} is unexpected in {self._text!r}")
 
     # -- conditions ---------------------------------------------------------------------------------------------------
 

@@ -1,7 +1,7 @@
-"""One DynamoDB table in memory, at the level of its requests: as strict as the emulators where the store uses it, and as
-unhelpful as AWS may be where it promises nothing: indexes and reads that are behind, expired items that stay or go.
+"""One DynamoDB table in memory, at the level of its requests. It is as strict as the emulators for the requests of the store.
+Where AWS makes no promise, it behaves as badly as AWS may: indexes and reads that are behind, expired items that stay or go.
 
-The contract suite holds the store over this table against what it holds it against over the emulators.
+The contract suite runs the same tests on the store over this table as over the emulators.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ MAX_PUTS: Final = 25
 
 
 class Refusal(Exception):
-    """An error that DynamoDB answers."""
+    """An error response of DynamoDB."""
 
     def __init__(self, code: str, message: str = "", **more: Any) -> None:
         super().__init__(f"{code}: {message}")
@@ -38,8 +38,8 @@ class Refusal(Exception):
 
 @dataclass
 class Slowness:
-    """What the table may do of what it may. `lag_ms` is drawn for every write: how long indexes, and reads that are not
-    consistent, tell what was before; `expire` hears of every item with a TTL; `takes` says how many of a batch are done."""
+    """What the table does where AWS leaves it open. `lag_ms` is drawn for every write: how long indexes, and reads that are not
+    consistent, return the former item; `expire` gets every item with a TTL; `takes` says how many of a batch are done."""
 
     now_ms: Callable[[], float] = lambda: 0.0
     lag_ms: Callable[[], float] = lambda: 0.0
@@ -50,7 +50,7 @@ class Slowness:
 
 @dataclass
 class _Index:
-    """What an index shows, and what it is about to."""
+    """What an index returns now, and what it will return after its lag."""
 
     partition: str
     sort: str
@@ -65,7 +65,7 @@ class _Index:
 
 
 class Table:
-    """`answer` is one request; it raises `Refusal`. Not safe from several threads."""
+    """`answer` handles one request; it raises `Refusal`. Not thread-safe."""
 
     def __init__(self, slowness: Slowness | None = None) -> None:
         self._slow = slowness or Slowness()
@@ -84,7 +84,7 @@ class Table:
             raise Refusal("ValidationException", str(error)) from error
 
     def item(self, key: Key) -> Item | None:
-        """What stands there, whatever a read would tell."""
+        """The stored item, whatever a read would return."""
         return self._partitions.get(key[0], {}).get(key[1])
 
     def expire(self, key: Key, at_s: int) -> None:
@@ -131,12 +131,12 @@ class Table:
         return {}
 
     def _checked(self, key: Key, request: Request) -> Item | None:
-        """The item that stands there. Raises `Refusal` when the condition does not hold."""
+        """The stored item. Raises `Refusal` if the condition does not hold."""
         standing = self.item(key)
         wanted = request.get("ConditionExpression")
         if wanted and not condition(wanted)(standing or {}, request.get("ExpressionAttributeValues", {})):
-            told = request.get("ReturnValuesOnConditionCheckFailure") == "ALL_OLD" and standing
-            more = {"Item": standing} if told else {}
+            returned = request.get("ReturnValuesOnConditionCheckFailure") == "ALL_OLD" and standing
+            more = {"Item": standing} if returned else {}
             raise Refusal("ConditionalCheckFailedException", "The conditional request failed", **more)
         return standing
 
@@ -191,7 +191,7 @@ class Table:
         return _page(found, request, values, index)
 
     def _table_rows(self, request: Request) -> list[Item]:
-        """The items of a partition that may fit. The partition is the first value: the store always names it so."""
+        """The candidate items of a partition. The partition is the first value: the store always passes it first."""
         pk = next(typed["S"] for name, typed in request["ExpressionAttributeValues"].items() if name == ":pk")
         sks = self._sorted.get(pk, ())
         read = (self._read((pk, sk.decode()), request.get("ConsistentRead", False)) for sk in sks)
@@ -203,7 +203,7 @@ class Table:
         held: set[Key] = set()
         for due_ms, key, row in index.coming:
             if due_ms > now_ms or key in held:
-                held.add(key)  # what happened to one item is shown in its order
+                held.add(key)  # changes of one item become visible in their order
                 later.append((due_ms, key, row))
             elif row is None:
                 index.rows.pop(key, None)
@@ -236,8 +236,8 @@ class Table:
 
 
 class DirectClient:
-    """A client of DynamoDB whose requests end in a table, in this process: what `DynamoStore` asks of one. Its calls wait for
-    each other."""
+    """A client of DynamoDB whose requests go to a table in this process, with the methods that `DynamoStore` needs. Its calls are
+    serialised."""
 
     def __init__(self, table: Table) -> None:
         self._table = table
@@ -251,8 +251,8 @@ class DirectClient:
                 with self._lock:
                     return self._table.answer(operation, request)
             except Refusal as error:
-                told = {"Error": {"Code": error.code, "Message": error.message}, **error.more}
-                raise ClientError(told, operation) from error
+                response = {"Error": {"Code": error.code, "Message": error.message}, **error.more}
+                raise ClientError(response, operation) from error
 
         return call
 
@@ -264,7 +264,7 @@ _VERBS: Final[Mapping[str, Callable[[Table, Request], Answer]]] = {
 
 
 def _page(found: list[Item], request: Request, values: Mapping[str, Typed], index: str | None) -> Answer:
-    """As many as one answer holds, then only those that the filter leaves."""
+    """As many items as one response may hold, then only those that match the filter."""
     limit, size, looked = request.get("Limit", len(found) + 1), 0, list[Item]()
     for row in found:
         size += size_of(row)
@@ -294,7 +294,7 @@ def _key_of(item: Item, *, only: bool = False) -> Key:
 
 
 def _known_values(request: Request, *expressions: str) -> None:
-    """Every value is used, and every one that is used is given, as DynamoDB wants it."""
+    """Every given value is used, and every used value is given, as DynamoDB requires."""
     named = values_in(*(request[name] for name in expressions if request.get(name)))
     if named != set(request.get("ExpressionAttributeValues", {})):
         raise Refusal("ValidationException", f"the values do not fit the expressions: {sorted(named)}")

@@ -1,7 +1,7 @@
-"""Emulators of AWS, each the process of whoever starts it, on a free port of this machine alone.
+"""Emulators of AWS, each a child process of its caller, on a free port of this machine only.
 
 They are installed on first use into .tools/, from the lock files beside this module; where that is not possible `Missing` says
-why. Neither is AWS: what only one of them believes is not yet true.
+why. Neither is AWS: a behaviour that only one of them shows is not yet proven.
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ START_SECONDS = 30
 
 
 class Missing(Exception):
-    """An emulator that cannot be installed or started here."""
+    """An emulator cannot be installed or started here."""
 
 
 @contextmanager
 def dynoxide() -> Iterator[str]:
-    """The address of a DynamoDB: one static binary over SQLite, in memory."""
+    """Yields the address of a DynamoDB: one static binary over SQLite, in memory."""
     program = _installed("dynoxide", HERE / "package-lock.json")
     port = _free_port()
     with _serving([str(program), "--host", "127.0.0.1", "--port", str(port)], port, {}) as address:
@@ -38,7 +38,7 @@ def dynoxide() -> Iterator[str]:
 
 @contextmanager
 def ministack(**further: str) -> Iterator[str]:
-    """The address of all services; `further` are settings of its own, as environment variables."""
+    """Yields the address of all services; `further` are settings of the emulator, as environment variables."""
     program = _installed("ministack", HERE / "ministack.txt")
     port = _free_port()
     settings = {"GATEWAY_PORT": str(port), "BIND_HOST": "127.0.0.1", "IOT_MTLS_ENABLED": "0", "LOG_LEVEL": "ERROR", **further}
@@ -50,7 +50,7 @@ def ministack(**further: str) -> Iterator[str]:
 
 
 def _installed(name: str, lock: Path) -> Path:
-    """The program of an emulator, installed by one process at a time, and again when its lock file has changed."""
+    """The program of an emulator. One process at a time installs it, and again when its lock file has changed."""
     folder = TOOLS / name
     folder.mkdir(parents=True, exist_ok=True)
     with (TOOLS / f"{name}.lock").open("w") as held:
@@ -65,7 +65,7 @@ def _installed(name: str, lock: Path) -> Path:
 def _install_dynoxide(folder: Path) -> None:
     npm = shutil.which("npm")
     if npm is None:
-        raise Missing("dynoxide, an emulator of DynamoDB, is installed by npm, which is not here: install Node.js")
+        raise Missing("dynoxide, an emulator of DynamoDB, is installed by npm, which is missing: install Node.js")
     for name in ("package.json", "package-lock.json"):
         shutil.copy(HERE / name, folder / name)
     _run([npm, "ci", "--no-audit", "--no-fund", "--prefix", str(folder)])
@@ -74,7 +74,7 @@ def _install_dynoxide(folder: Path) -> None:
 
 
 def _install_ministack(folder: Path) -> None:
-    """In an environment of its own: it pins another botocore."""
+    """Installed in a separate environment, since it pins another botocore."""
     shutil.rmtree(folder / "venv", ignore_errors=True)
     _run([sys.executable, "-m", "venv", str(folder / "venv")])
     pip = [str(folder / "venv/bin/python"), "-m", "pip", "--disable-pip-version-check", "install", "--quiet", "--no-deps"]
@@ -100,7 +100,7 @@ _PROGRAM = {"dynoxide": "node_modules/@dynoxide/linux-x64/dynoxide", "ministack"
 
 @contextmanager
 def _serving(command: list[str], port: int, settings: dict[str, str]) -> Iterator[str]:
-    """A server that takes connections on the port; it is gone when the block ends."""
+    """A server that accepts connections on the port, until the block ends."""
     environment = {"PATH": os.environ.get("PATH", ""), "HOME": str(TOOLS), **settings}
     server = subprocess.Popen(command, cwd=TOOLS, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     try:

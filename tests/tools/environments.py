@@ -1,4 +1,4 @@
-"""A wheel of the project, and environments that hold nothing else."""
+"""Builds a wheel of the project, and environments that contain nothing else."""
 
 from __future__ import annotations
 
@@ -17,23 +17,23 @@ OURS = ("PYTHON", "VIRTUAL_ENV", "STEPLESS", "COV")
 
 
 def uv() -> str:
-    """`make setup` puts it beside the environment; one of the machine's own will do."""
+    """`make setup` installs it beside the environment; one that is installed on the machine is used otherwise."""
     beside = ROOT / ".tools" / "bin" / "uv"
     found = str(beside) if beside.exists() else shutil.which("uv")
     if found is None:
-        pytest.skip("uv is not here: `make setup` brings it")
+        pytest.skip("uv is missing: `make setup` installs it")
     return found
 
 
 def say(*command: str | Path, folder: Path) -> subprocess.CompletedProcess[str]:
-    """Runs a command as a user's shell would: with nothing of this test run in its environment."""
+    """Runs a command as a user's shell would, without the environment variables of this test run."""
     clean = {name: value for name, value in os.environ.items() if not name.startswith(OURS)}
     words = [str(word) for word in command]
     return subprocess.run(words, cwd=folder, capture_output=True, text=True, timeout=PATIENCE_S, check=False, env=clean)
 
 
 def must(*command: str | Path, folder: Path) -> str:
-    """What a command that must succeed says."""
+    """The output of a command that must succeed."""
     done = say(*command, folder=folder)
     assert done.returncode == 0, done.stderr
     return done.stdout
@@ -63,7 +63,7 @@ class Environment:
 
 
 def empty(folder: Path) -> Path:
-    """A new environment; where its programs are."""
+    """Creates an environment; returns the folder of its programs."""
     must(uv(), "venv", "--quiet", "--python", sys.executable, folder, folder=folder.parent)
     return next(path for path in (folder / "bin", folder / "Scripts") if path.exists())
 

@@ -1,5 +1,5 @@
-"""An example for every field that a document may have, one for each form of it: a value other than its default, where it is in
-force.
+"""Examples for every field that a document may have, one for each form: a value other than the default, in a document where the
+field applies.
 
 `tests/unit/compile/test_every_field.py` walks the JSON Schema and looks each field up here.
 """
@@ -12,7 +12,7 @@ from typing import Any, Final, NamedTuple
 
 
 class Part(NamedTuple):
-    """A definition of the schema: a document that has one, where it is in there, and what it must have at least."""
+    """A definition of the schema: a document that has one, its place in the document, and its required fields."""
 
     document: Mapping[str, Any]
     path: tuple[str | int, ...]
@@ -20,8 +20,8 @@ class Part(NamedTuple):
 
 
 class Example(NamedTuple):
-    """A field is `value` instead of `before` (None: left out), both times with `beside` as the part's other fields. `script` is
-    what the nodes do in a run that goes another way because of it."""
+    """A field is `value` instead of `before` (None: omitted), both times with `beside` as the part's other fields. `script` is
+    what the nodes do in a run that takes another path because of it."""
 
     value: Any
     beside: Mapping[str, Any] = {}
@@ -47,7 +47,7 @@ def _placed(part: Part, value: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _alone(kind: str, *path: str | int, beside: Mapping[str, Any] | None = None, **least: Any) -> Part:
-    """The parameters of a kind, or what stands at a path inside them, in a document of one such node."""
+    """The parameters of a kind, or the value at a path inside them, in a document of one such node."""
     with_ = {name: [{}] if name in ("messages", "tools") else value for name, value in (beside or {}).items()}
     nodes = {"k": {"type": kind, "with": with_}, "t": CALL, "u": CALL}
     return Part({"id": "w", "env": ["S"], "variables": {"v": 0}, "nodes": nodes}, ("nodes", "k", "with", *path), least)

@@ -1,5 +1,5 @@
-"""Commands that a test cannot run, because they need an account or change the machine, held against what they name: the targets
-of the Makefile, the verbs and options of `stepless`, the operations of AWS, the routes of the API."""
+"""Checks commands that a test cannot run, because they need an account or change the machine, against what they name: the targets
+of the Makefile, the commands and options of `stepless`, the operations of AWS, the routes of the API."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ ASSIGNED = re.compile(r"^\w+=")
 
 
 def faults(command: str, functions: Collection[str] = ()) -> Iterator[str]:
-    """What is wrong with a command, a sentence each; a program that nobody knows is a fault too. `functions` are the shell's own
+    """The errors of a command, one sentence each; an unknown program is an error, too. `functions` are the shell functions
     that were defined before."""
     for part in _parts(command.replace("\\\n", " ")):
         words = _without_shell(part)
@@ -32,7 +32,7 @@ def faults(command: str, functions: Collection[str] = ()) -> Iterator[str]:
             continue
         check = CHECKS.get(words[0].rpartition("/")[2])
         if check is None:
-            yield f"nobody checks `{words[0]}`"
+            yield f"there is no check for `{words[0]}`"
         else:
             yield from check(words[1:])
 
@@ -43,7 +43,7 @@ def functions_of(text: str) -> list[str]:
 
 
 def _without_shell(part: list[str]) -> list[str]:
-    """The words of a command, without what belongs to the shell around it."""
+    """The words of a command, without the shell syntax around it."""
     words = [word for word in part if word]
     while words:
         if words[0] in LEADING or ASSIGNED.match(words[0]) or words[0].endswith("()"):
@@ -83,7 +83,7 @@ def _make(words: list[str]) -> Iterator[str]:
     for word in words:
         name, is_setting, _ = word.partition("=")
         if is_setting and f"$({name})" not in makefile and f"{name} ?=" not in makefile:
-            yield f"the Makefile knows no variable {name}"
+            yield f"the Makefile has no variable {name}"
         elif not is_setting and not re.search(rf"^{re.escape(name)}:", makefile, re.MULTILINE):
             yield f"the Makefile has no target {name}"
 
@@ -93,7 +93,7 @@ def _stepless(words: list[str]) -> Iterator[str]:
         accepted = main(words) == 0
     else:
         try:
-            parser().parse_args([word for word in words if word != "--approve"])  # which `main` itself makes one word
+            parser().parse_args([word for word in words if word != "--approve"])  # `main` itself joins these into one word
             accepted = True
         except (SystemExit, SteplessError):
             accepted = False
@@ -128,7 +128,7 @@ def _aws(words: list[str]) -> Iterator[str]:
 
 def _sam(words: list[str]) -> Iterator[str]:
     if words[0] not in SAM:
-        yield f"nobody knows `sam {words[0]}`"
+        yield f"there is no check for `sam {words[0]}`"
 
 
 def _pip(words: list[str]) -> Iterator[str]:

@@ -1,13 +1,13 @@
-"""Golden files: what this release writes, kept for every later one to read.
+"""Golden files: data that this release writes, and that every later release must read.
 
     python tests/tools/golden_files.py tests/golden/2
 
-writes a set of them: a file of JSON for each of `golden_runs`, and one SQLite file that holds them all. A set is never changed
+writes a set of them: a JSON file for each of `golden_runs`, and one SQLite file with all of them. A set is never changed
 afterwards; a release that writes anything new adds the next one.
 
-A run's file holds its document, its batches and its snapshot as they are stored, its large values, and what they must be read
-as: the events, their envelopes, and the state after the snapshot and after the whole log. There a long text is told by its
-length and digest, a long list by its two ends.
+A run's file has its document, its batches and its snapshot as they are stored, its large values, and the expected result of
+reading them: the events, their envelopes, and the state after the snapshot and after the whole log. In it, a long
+text is replaced by its length and digest, a long list by its two ends.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ _INSTANCE = ("status", "taken", "pruned", "dead", "last_taken", "index", "predec
 
 
 def write_set(folder: Path) -> None:
-    """Raises `FileExistsError` for a set that is there: its files are promises."""
+    """Raises `FileExistsError` if the set exists, since its files must not change."""
     folder.mkdir()
     with closing(SqliteStore(folder / DATABASE)) as store:
         for run in RUNS:
@@ -78,7 +78,7 @@ def run_id_of(run: str) -> str:
 
 
 def _written(run: GoldenRun, store: Store, blobs: Blobs) -> dict[str, Any]:
-    """Writes a run into a store, a commit per decision; answers what its file holds."""
+    """Writes a run into a store, a commit per decision; returns the content of its file."""
     graph = compile_document(run.document, KINDS, entries=run.entry)
     state, run_id = State(graph, run_id_of(run.name)), run_id_of(run.name)
     log = RunLog(store, blobs, run_id, epoch=1)
@@ -89,7 +89,7 @@ def _written(run: GoldenRun, store: Store, blobs: Blobs) -> dict[str, Any]:
             log.append(decision.events)
         if number + 1 == run.snapshot_after:
             store.put_snapshot(run_id, state.sequence, encode_state(state))
-            at_snapshot = told(state)
+            at_snapshot = plain_state(state)
     if not state.ended:
         log.append([Event(state.sequence + 1, EventType.HEARTBEAT, START_MS + 99_000, "", 0, {})])
     events = list(RunLog(store, blobs, run_id).read())
@@ -105,7 +105,7 @@ def _written(run: GoldenRun, store: Store, blobs: Blobs) -> dict[str, Any]:
         "events": short(ends(rows(events))),
         "envelopes": short(ends([envelope(graph, run_id, event) for event in events])),
         "state_at_snapshot": at_snapshot,
-        "state": told(Trace(graph, run_id).extend(events).state),
+        "state": plain_state(Trace(graph, run_id).extend(events).state),
         "nodes": records(graph, run_id, events),
     }
 
@@ -124,7 +124,7 @@ def _keys(batch: Batch) -> Sequence[str]:
 
 
 def _beside(run: GoldenRun, store: SqliteStore) -> None:
-    """What else a store keeps of a run: its version, header, inbox, and a claim."""
+    """Writes what else a store keeps of a run: its version, header, inbox, and a claim."""
     clock = SettableClock(START_MS)
     published = publishing.publish(replace(local(None).world, store=store, clock=clock), run.document)
     run_id = run_id_of(run.name)
@@ -161,8 +161,8 @@ def rows(events: Sequence[Event]) -> list[list[Any]]:
     return [[e.sequence, e.type.value, e.at_ms, e.instance, e.parent, dict(e.data)] for e in events]
 
 
-def told(state: State) -> dict[str, Any]:
-    """A state in full, by names that no stored format has."""
+def plain_state(state: State) -> dict[str, Any]:
+    """A state in full, under names that no stored format uses."""
     instances = {one.id: _instance(one) for scope in scopes(state) for one in scope.touched()}
     return short({
         "status": state.status.value,
@@ -199,7 +199,7 @@ def records(graph: Graph, run_id: str, events: Sequence[Event]) -> list[dict[str
 
 
 def ends(found: list[Any]) -> list[Any]:
-    """Of a long list its two ends: what is between them is in the state."""
+    """The two ends of a long list: the items between them are in the state."""
     return found if len(found) <= _MANY else found[: _MANY // 8] + found[-_MANY // 8 :]
 
 

@@ -1,7 +1,7 @@
-"""Runs for the golden files: together they hold every type of event, every field of a payload and every kind of wait.
+"""Runs for the golden files: together they have every type of event, every field of a payload and every kind of wait.
 
-A run is a document and what its world tells the core, decision after decision; nothing else makes its log. `snapshot_after` is
-the number of decisions after which its snapshot is taken.
+A run is a document and the facts of each decision; its log depends on nothing else. `snapshot_after` is the number of decisions
+after which its snapshot is taken.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from stepless.core.facts import (
 from stepless.model.kind import Outcome, Pause
 
 START_MS = 1_790_000_000_000
-Step = tuple[int, Sequence[Fact]]  # milliseconds after the start, and what is told then
+Step = tuple[int, Sequence[Fact]]  # milliseconds after the start, and the facts at that time
 TOKENS = {"input_tokens": 7, "output_tokens": 3}
 
 

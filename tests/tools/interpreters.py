@@ -1,9 +1,9 @@
-"""`make test-pythons`: the whole suite, with warnings as errors, on each CPython from 3.11 on that this machine has.
+"""`make test-pythons`: the whole suite, with warnings as errors, on each installed CPython from 3.11 on.
 
     python tests/tools/interpreters.py UV [pytest's own arguments]
 
-Of each minor version the newest release is taken, and 3.11.2 besides, the oldest that is promised. Each gets an environment of
-its own in .tools/pythons, from the lock. The exit status is 1 when one fails, and when there is none.
+It uses the newest release of each minor version, and 3.11.2, the oldest supported release. Each gets a separate environment
+in .tools/pythons, from the lock. The exit status is 1 if one fails, or if there is no interpreter.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ _NAME = re.compile(r"python3(\.\d+)?")
 _PLACES = ("/usr/bin", "/usr/local/bin", "/opt/homebrew/bin", "~/.pyenv/versions/*/bin", "~/.local/share/uv/python/*/bin")
 _ASK = """
 import sys
-told = [sys.implementation.name, sys.version_info.releaselevel, *sys.version_info[:3], sys.prefix == sys.base_prefix]
-print(*told, sys.executable, sep="\\n")
+facts = [sys.implementation.name, sys.version_info.releaselevel, *sys.version_info[:3], sys.prefix == sys.base_prefix]
+print(*facts, sys.executable, sep="\\n")
 """
 
 
@@ -38,7 +38,7 @@ class Interpreter(NamedTuple):
 
 
 def candidates(variables: Mapping[str, str]) -> Iterator[Path]:
-    """Whatever is called like a Python 3, on the path and where the usual installers put it."""
+    """Programs with the name of a Python 3, on the path and in the folders of the usual installers."""
     home = Path(variables.get("HOME", "/"))
     places = [*variables.get("PATH", "").split(os.pathsep), *(place.replace("~", str(home)) for place in _PLACES)]
     for place in dict.fromkeys(filter(os.path.isabs, places)):
@@ -47,7 +47,7 @@ def candidates(variables: Mapping[str, str]) -> Iterator[Path]:
 
 
 def asked(path: Path) -> Interpreter | None:
-    """What a program says of itself; None unless it is a released CPython, and no environment of another one."""
+    """The version that a program reports; None unless it is a released CPython, and not a virtual environment."""
     try:
         done = subprocess.run([path, "-I", "-c", _ASK], capture_output=True, text=True, timeout=PATIENCE_S, check=False)
     except (OSError, subprocess.TimeoutExpired):
@@ -59,7 +59,7 @@ def asked(path: Path) -> Interpreter | None:
 
 
 def chosen(found: Iterable[Interpreter]) -> list[Interpreter]:
-    """The newest release of each minor version, and the oldest that is promised; oldest first, each once."""
+    """The newest release of each minor version, and the oldest supported one; oldest first, each once."""
     newest: dict[tuple[int, ...], Interpreter] = {}
     for one in sorted(found, reverse=True):
         if one.version >= OLDEST:
@@ -68,7 +68,7 @@ def chosen(found: Iterable[Interpreter]) -> list[Interpreter]:
 
 
 def tested(uv: str, interpreter: Interpreter, arguments: Sequence[str]) -> bool:
-    """Whether the suite passes there; what it says goes to the terminal."""
+    """Whether the suite passes on an interpreter; its output goes to the terminal."""
     environment = Path(".tools", "pythons", interpreter.name)
     variables = {**os.environ, "UV_PROJECT_ENVIRONMENT": str(environment), "UV_PYTHON_DOWNLOADS": "never"}
     made = subprocess.run([uv, "sync", "--frozen", "--quiet", "--python", interpreter.path], cwd=ROOT, env=variables, check=False)
@@ -78,7 +78,7 @@ def tested(uv: str, interpreter: Interpreter, arguments: Sequence[str]) -> bool:
     return subprocess.run(suite, cwd=ROOT, check=False).returncode == 0
 
 
-def tell(line: str) -> None:
+def report(line: str) -> None:
     sys.stdout.write(f"{line}\n")
     sys.stdout.flush()
 
@@ -86,13 +86,13 @@ def tell(line: str) -> None:
 def main() -> int:
     uv, *arguments = sys.argv[1:]
     interpreters = chosen(filter(None, map(asked, candidates(os.environ))))
-    tell("found: " + (", ".join(f"{one.name} ({one.path})" for one in interpreters) or "none"))
+    report("found: " + (", ".join(f"{one.name} ({one.path})" for one in interpreters) or "none"))
     passed: dict[str, bool] = {}
     for one in interpreters:
-        tell(f"\nCPython {one.name}")
+        report(f"\nCPython {one.name}")
         passed[one.name] = tested(uv, one, arguments)
     for name, well in passed.items():
-        tell(f"{'passed' if well else 'FAILED'}  CPython {name}")
+        report(f"{'passed' if well else 'FAILED'}  CPython {name}")
     return 0 if passed and all(passed.values()) else 1
 
 

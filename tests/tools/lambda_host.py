@@ -1,7 +1,7 @@
-"""Lambda's own side of the contract: execution environments that run awslambdaric against a Runtime API.
+"""Lambda's side of the contract: execution environments that run awslambdaric against a Runtime API.
 
 As on AWS: a new environment starts cold, serves one invocation at a time, is frozen in between (SIGSTOP) and killed at the
-deadline (SIGKILL). Concurrent invocations get environments of their own.
+deadline (SIGKILL). Concurrent invocations get separate environments.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ INIT_S = 30  # AWS gives 10; a busy machine needs more
 
 @dataclass(frozen=True)
 class Answer:
-    """What an invocation came to. `error` None: the handler returned `value`. `cold`: an environment was started for it."""
+    """The result of an invocation. `error` None: the handler returned `value`. `cold`: an environment was started for it."""
 
     value: Any
     error: Mapping[str, Any] | None
@@ -35,7 +35,7 @@ class Answer:
 
 
 class Server(ThreadingHTTPServer):
-    """A peer that was killed in the middle of a request is what is tested here, not an error."""
+    """A client that is killed in the middle of a request is part of the tests, not an error."""
 
     daemon_threads = True
 
@@ -72,7 +72,7 @@ class Environment:
         return True
 
     def answer(self, deadline: float) -> tuple[str, bytes]:
-        """What the invocation came to. Raises `queue.Empty` at the deadline and `ChildProcessError` for a process that died."""
+        """The result of the invocation. Raises `queue.Empty` at the deadline and `ChildProcessError` if the process died."""
         while (left := deadline - time.monotonic()) > 0:
             died = self.process.poll() is not None
             try:
@@ -133,7 +133,7 @@ def _runtime_api(environment: Environment) -> type[BaseHTTPRequestHandler]:
 
 
 class LambdaFunction:
-    """A function as it was deployed: `folder` holds `app.py`, `path` the layers. `credentials` is asked at every cold start."""
+    """A deployed function: `folder` has `app.py`, `path` the layers. `credentials` is called at every cold start."""
 
     def __init__(
         self, name: str, folder: Path, path: Sequence[Path], variables: Mapping[str, str], *, timeout_s: float, logs: Path,

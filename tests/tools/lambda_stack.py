@@ -1,4 +1,4 @@
-"""The functions as Lambda would run them, over what the template makes, made by hand."""
+"""Runs the functions as Lambda does, over resources like those of the template."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ TRIGGER_QUEUE = "arn:aws:sqs:eu-central-1:123456789012:stepless-TriggerQueue-1EX
 
 
 def sample(name: str) -> Any:
-    """A payload of events/, as it is there."""
+    """A payload of events/, unchanged."""
     return json.loads((ROOT / "events" / f"{name}.json").read_text())
 
 
 class Stack:
-    """What the template makes, made by hand: the table, the queue, the bucket and the signing keys."""
+    """Resources like those of the template: the table, the queue, the bucket and the signing keys."""
 
     def __init__(self, address: str, folder: Path) -> None:
         self.folder = folder
@@ -77,7 +77,7 @@ class Stack:
         return function
 
     def messages(self) -> list[dict[str, Any]]:
-        """The bodies that wait in the queue, which is empty after."""
+        """Takes all messages from the queue; returns their bodies."""
         found = []
         while True:
             taken = self.service("sqs").receive_message(QueueUrl=self.queue_url, MaxNumberOfMessages=10).get("Messages", [])

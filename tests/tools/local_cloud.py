@@ -1,8 +1,8 @@
-"""The whole deployment on this machine: template.yaml, built and deployed as it is by SAM to an emulator that enforces IAM, with
+"""The whole deployment on this machine: SAM builds template.yaml and deploys it to an emulator that enforces IAM, with
 the functions in Lambda's own runtime under the roles that the template gives them.
 
-The emulator forwards every invocation to here (its own way of running Python is not Lambda's). Whatever cannot be installed
-raises `Missing`.
+The emulator forwards every invocation to this module, since it does not run Python as Lambda does. A tool that cannot be
+installed raises `Missing`.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ TOOL_SECONDS = 300
 
 
 class Cloud:
-    """A stack, deployed. `url` is the HTTP API's address in the form that needs no name service."""
+    """A deployed stack. `url` is the HTTP API's address in the form that needs no DNS."""
 
     def __init__(self, stack: str, logs: Path) -> None:
         self.stack = stack
@@ -50,7 +50,7 @@ class Cloud:
         return boto3.client(name, endpoint_url=self._address, **keys)
 
     def take_up(self, address: str, build: Path) -> None:
-        """Reads what was deployed: from now on invocations are served."""
+        """Reads the deployed functions; invocations are served from then on."""
         self._address = address
         described = self.service("cloudformation").describe_stacks(StackName=self.stack)["Stacks"][0]
         self.outputs = {output["OutputKey"]: output["OutputValue"] for output in described["Outputs"]}
@@ -73,7 +73,7 @@ class Cloud:
                 self._widen_for_schedules(deployed["Role"])
 
     def _widen_for_schedules(self, role_arn: str) -> None:
-        """The emulator takes every schedule for one of the group `default`, whatever its group: it would refuse what AWS
+        """The emulator treats every schedule as one of the group `default`: it would refuse requests that AWS
         permits."""
         actions = ["scheduler:CreateSchedule", "scheduler:DeleteSchedule"]
         statement = {"Effect": "Allow", "Action": actions, "Resource": "arn:aws:scheduler:*:*:schedule/default/*"}
@@ -81,7 +81,7 @@ class Cloud:
         self.service("iam").put_role_policy(RoleName=role_arn.rpartition("/")[2], PolicyName="emulator", PolicyDocument=document)
 
     def _credentials(self, role: str) -> Mapping[str, str]:
-        """What Lambda would give a function: keys of its role, and nothing else."""
+        """The environment that Lambda gives a function: keys of its role, and nothing else."""
         given = self.service("sts").assume_role(RoleArn=role, RoleSessionName="function")["Credentials"]
         return {
             "AWS_DEFAULT_REGION": "us-east-1",
@@ -101,7 +101,7 @@ class Cloud:
 
 @contextmanager
 def deployed(logs: Path, functions: Path, parameters: Mapping[str, str]) -> Iterator[Cloud]:
-    """Builds, starts, deploys. `functions` is the folder of the nodes' own code."""
+    """Builds, starts the emulator, and deploys. `functions` is the folder of the nodes' code."""
     for tool in (SAM, RUNTIME):
         _run(["make", "-C", str(ROOT), str(tool.relative_to(ROOT))], {})
     build = logs / "build"
@@ -163,5 +163,5 @@ def _run(command: list[str], variables: Mapping[str, str]) -> None:
     if done.returncode != 0:
         if command[0] == "make":
             said = done.stderr.strip()[-300:]
-            raise Missing(f"{command[-1]} is not here, and cannot be installed from the package registry: {said}")
+            raise Missing(f"{command[-1]} is missing, and cannot be installed from the package registry: {said}")
         raise RuntimeError(f"{' '.join(command[:2])} failed:\n{done.stdout[-2000:]}\n{done.stderr[-2000:]}")

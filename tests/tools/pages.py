@@ -1,4 +1,4 @@
-"""Pages of documentation as tests read them: their blocks of code in order, their links, and the headings that links lead to."""
+"""Parses pages of documentation for tests: their blocks of code in order, their links, and the headings that links lead to."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ LINK = re.compile(r"!?\[[^\]]*\]\(([^)\s]+)\)")
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """One block of code. `marks` are the words after the language; `file` is the name that the first line gives it
-    (`# hello.yaml`), which belongs to the text."""
+    """One block of code. `marks` are the words after the language; `file` is the name in the first line
+    (`# hello.yaml`), which is part of the text."""
 
     page: str
     line: int
@@ -52,7 +52,7 @@ def blocks(page: Path) -> list[Block]:
 
 def in_lines(name: str, lines: list[str]) -> Iterator[Block]:
     """The blocks among the lines of a page."""
-    at, item = 0, 0  # where the text of the present list item begins, 0 outside of lists
+    at, item = 0, 0  # the column at which the text of the current list item begins, 0 outside lists
     while at < len(lines):
         line = lines[at]
         fence = FENCE.match(line)
@@ -91,7 +91,7 @@ def prose(page: Path) -> str:
 
 
 def links(page: Path) -> list[str]:
-    """Where the page leads to, links to other sites left out."""
+    """The targets of the page's links, except links to other sites."""
     return [target for target in LINK.findall(prose(page)) if not re.match(r"[a-z]+:", target)]
 
 

@@ -1,4 +1,4 @@
-"""`stepless` as a process of its own, and small workflows to try it on."""
+"""Runs `stepless` as a child process, with small workflows for it."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ nodes:
 
 
 class Child:
-    """A `stepless` process whose output is read line by line; killed when it takes longer than any test may."""
+    """A `stepless` process whose output is read line by line; it is killed if it takes longer than any test may."""
 
     def __init__(self, *arguments: str, folder: Path, environment: dict[str, str]) -> None:
         self.process = subprocess.Popen(
@@ -44,13 +44,13 @@ class Child:
         self.said: list[str] = []
 
     def until(self, text: str) -> str:
-        """Reads up to the line that holds `text`, and answers it."""
+        """Reads up to the line that contains `text`, and returns that line."""
         assert self.process.stdout is not None
         for line in self.process.stdout:
             self.said.append(line)
             if text in line:
                 return line
-        raise AssertionError(f"{text!r} was never said, but:\n{''.join(self.said)}")
+        raise AssertionError(f"{text!r} was never printed. The output:\n{''.join(self.said)}")
 
     def answer(self, text: str) -> None:
         assert self.process.stdin is not None
@@ -61,7 +61,7 @@ class Child:
         self.process.send_signal(number)
 
     def ended(self) -> int:
-        """The exit code; what was left to be said is in `said`."""
+        """The exit code; the rest of the output is in `said`."""
         assert self.process.stdout is not None
         self.said += self.process.stdout
         return self.process.wait(PATIENCE_S)

@@ -1,9 +1,9 @@
-"""Reads a page of documentation as its reader would: every block of code is run, or held against what it talks about, in order
-and in one folder. A block of which nothing is known fails.
+"""Checks a page of documentation as a reader would use it: every block of code is run, or checked against what it names, in order
+and in one folder. A block of an unknown language fails.
 
-Commands in `bash` and `console` are run, those in `sh` only held against the programs that they call. What a page may say about
-a block, after its language: a file's name (as may its first line, `# hello.yaml`) writes it there; `broken` is a workflow that
-must be refused; `fails` is a test that must fail; `picture` is a drawing.
+Commands in `bash` and `console` are run; those in `sh` are only checked against the programs that they call. Words after the
+language of a block: a file's name (also possible in the first line, `# hello.yaml`) writes the block to that file; `broken` is a
+workflow that must be refused; `fails` is a test that must fail; `picture` is a drawing.
 """
 
 from __future__ import annotations
@@ -23,14 +23,14 @@ from stepless.model.findings import Severity
 from stepless.nodes import KINDS
 
 OF_A_DEPLOYMENT = ("docs/operations.md",)
-CHANGES_THE_MACHINE = ("make", "aws", "sam", "pip")  # or needs an account: judged by its form
+CHANGES_THE_MACHINE = ("make", "aws", "sam", "pip")  # or needs an account: only its form is checked
 MAX_PICTURE_COLUMNS = 105
 LOOKING = ("stepless runs show", "stepless runs list")  # at what a server is about to do: looked at again, up to
 LOOKS = 30  # times
 
 
 class Reader:
-    """Does with each block of a page what its language means."""
+    """Handles each block of a page by its language."""
 
     def __init__(self, folder: Path, state: Path) -> None:
         self.folder = folder
@@ -39,7 +39,7 @@ class Reader:
 
     def read(self, block: Block) -> None:
         do = LANGUAGES.get(block.language)
-        assert do is not None, f"{block.place}: nobody knows what to do with a block of {block.language or 'no language'}"
+        assert do is not None, f"{block.place}: there is no check for a block of {block.language or 'no language'}"
         if block.file is not None:
             (self.folder / block.file).parent.mkdir(parents=True, exist_ok=True)
             (self.folder / block.file).write_text(block.text, "utf-8")
@@ -52,7 +52,7 @@ class Reader:
             return
         findings = check_document(parse(block.text), KINDS)
         if "broken" in block.marks:
-            assert any(finding.severity is Severity.ERROR for finding in findings), f"{block.place}: nothing is wrong with it"
+            assert any(finding.severity is Severity.ERROR for finding in findings), f"{block.place}: the workflow has no error"
         else:
             assert list(findings) == [], block.place
 
@@ -72,7 +72,7 @@ class Reader:
         assert tomllib.loads(block.text), block.place
 
     def console(self, block: Block) -> None:
-        """Commands after `$ `, each with what it says. A command that shows nothing may say anything."""
+        """Commands after `$ `, each with its output. A command without output on the page may print anything."""
         for command, shown in commands(block.text):
             if judged_by_form(command):
                 assert list(faults(command)) == [], block.place
@@ -99,16 +99,16 @@ class Reader:
             self.said = said
 
     def form(self, block: Block) -> None:
-        """Commands that are shown and not run: what they name must be there."""
+        """Commands that are shown and not run: the things that they name must exist."""
         for command, _ in commands(block.text):
             assert list(faults(command, functions_of(block.text))) == [], block.place
 
     def text(self, block: Block) -> None:
-        """A drawing, or what the block before it said."""
+        """A drawing, or the output of the block before it."""
         if "picture" in block.marks:
             assert all(len(line) <= MAX_PICTURE_COLUMNS for line in block.text.splitlines()), block.place
             return
-        assert self.said is not None, f"{block.place}: nothing was run whose output this could be"
+        assert self.said is not None, f"{block.place}: no command was run before this output"
         assert agrees(block.text, self.said), f"{block.place}\n" + "\n".join(plain(self.said))
 
 

@@ -1,4 +1,4 @@
-"""A terminal for the commands of a page: a folder of its own, variables that last from block to block, and servers in the
+"""A terminal for the commands of a page: its own folder, variables that persist from block to block, and servers in the
 background, on a free port instead of the one that the page names."""
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ SERVER = re.compile(r"^(?:(?P<variables>(?:\w+=\S+ )*))(?P<command>stepless dev\
 
 
 class Terminal:
-    """Runs one command after the other, as a shell does. Nothing here reaches further than this machine."""
+    """Runs one command after the other, as a shell does. No command uses the network beyond this machine."""
 
     def __init__(self, folder: Path, state: Path) -> None:
         self.folder = folder
@@ -43,8 +43,8 @@ class Terminal:
         }  # fmt: skip
 
     def run(self, command: str) -> tuple[str, int]:
-        """What a command says, errors and all, and its exit code. A server in the background is waited for until it listens,
-        and until it has ended once it was killed."""
+        """The output of a command, errors included, and its exit code. Waits until a server in the background listens,
+        and until it has ended after it was killed."""
         command = self.here(command)
         if (server := SERVER.match(command)) is not None:
             return self._serve(server["variables"] + server["command"].strip(), server["log"]), 0
@@ -122,7 +122,7 @@ def _drain(server: subprocess.Popen[str], target: Path | None) -> None:
 
 # -- comparing what is shown with what was said -----------------------------------------------------------------------
 
-_SAME = (  # what differs from run to run, and what stands for it
+_SAME = (  # values that differ from run to run, and their placeholders
     (re.compile(r"\brun_[0-9a-f]{12,}"), "run_…"),
     (re.compile(r"\bkey_[0-9a-f]{12}"), "key_…"),
     (re.compile(r"/resume/[\w.-]+"), "/resume/…"),
@@ -135,7 +135,7 @@ _SAME = (  # what differs from run to run, and what stands for it
 
 
 def plain(text: str) -> list[str]:
-    """The lines of an output without what differs from run to run."""
+    """The lines of an output without values that differ from run to run."""
     for pattern, instead in _SAME:
         text = pattern.sub(instead, text)
     return [line.strip() for line in text.splitlines() if line.strip()]

@@ -1,4 +1,5 @@
-"""What a process of our own asks of the collector while it starts. Each in an interpreter of its own: it lasts until its end."""
+"""How a process of the engine configures the garbage collector while it starts. Each test uses a new interpreter, since the
+settings last until its end."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is told of an exception: bounded, in Python's own words, whatever the exception does."""
+"""What is stored of an exception: bounded, in Python's own format, whatever the exception does."""
 
 from __future__ import annotations
 

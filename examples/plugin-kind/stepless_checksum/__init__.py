@@ -1,4 +1,4 @@
-"""`checksum`: puts out the digest of a value. All that a plug-in needs: `KIND`, and `run` because the kind is effectful."""
+"""`checksum`: returns the digest of a value. A plug-in needs only `KIND`, and `run` because the kind is effectful."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from stepless.ports import Call
 
 
 class ChecksumParams(BaseModel):
-    """`value` is any JSON; objects are the same whatever the order of their keys."""
+    """`value` is any JSON; the order of an object's keys does not matter."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -22,11 +22,11 @@ class ChecksumParams(BaseModel):
     algorithm: Literal["sha256", "blake2b"] = "sha256"
 
 
-KIND = Kind("checksum", Nature.EFFECT, ChecksumParams, "puts out the checksum of a value")
+KIND = Kind("checksum", Nature.EFFECT, ChecksumParams, "computes the checksum of a value")
 
 
 async def run(call: Call) -> Result:
-    """Puts out {algorithm, digest}."""
+    """Returns {algorithm, digest}."""
     algorithm = call.params.get("algorithm", "sha256")
     if algorithm not in ("sha256", "blake2b"):  # a reference may have been filled in with anything
         raise NodeFailure("config", "unknown_algorithm", f"there is no {algorithm}", retryable=False, mend="use sha256")

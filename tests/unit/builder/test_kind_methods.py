@@ -1,4 +1,4 @@
-"""The builder says what the document can say: every kind and every field, by their own names, and nothing else."""
+"""The builder covers the whole document: every kind and every field, by their own names, and nothing else."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The builder and the document are equal: whatever one says, the other says."""
+"""The builder and the document are equivalent: each can express everything that the other can."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A few kinds of every nature, and documents written as briefly as it goes."""
+"""A few kinds of every nature, and documents in the shortest form."""
 
 from __future__ import annotations
 

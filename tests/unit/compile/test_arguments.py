@@ -1,4 +1,4 @@
-"""What a node gives to a registered function, judged against the function's signature before anything runs."""
+"""The arguments of a registered function, checked against its signature before anything runs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One row per fault: what is wrong, the finding's code, a piece of its path, words of its text."""
+"""One row per error: the document, the finding's code, a part of its path, words of its text."""
 
 from __future__ import annotations
 

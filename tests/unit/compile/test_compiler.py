@@ -1,4 +1,4 @@
-"""Whatever is thrown at the compiler, it answers with a graph or with findings."""
+"""For any input, the compiler returns a graph or findings."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Warnings of what is valid and was probably meant otherwise; they refuse nothing."""
+"""Warnings for documents that are valid but probably not what the author meant; they refuse nothing."""
 
 from __future__ import annotations
 

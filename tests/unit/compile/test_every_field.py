@@ -1,6 +1,6 @@
-"""No field of a document is accepted and ignored: each is set to another value than its default, where it is in force, and the
-compiled graph must differ, or the run for a setting that the graph takes over as it is written. What the graph has, the engine
-must read."""
+"""No field of a document is accepted and ignored: each is set to a value other than its default, in a document where it applies,
+and the compiled graph must differ, or the run for a setting that the graph copies unchanged. The engine must read every field of
+the graph."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What compiling leaves alone in the process that it is a guest of."""
+"""What compiling must not change in the process that it runs in."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Values of a wrong type, in every field of the document and of every kind: one finding per place, plain words, and a mend."""
+"""Values of a wrong type, in every field of the document and of every kind: one finding per place, in plain words, with a fix."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Against brute force on small random graphs, and by counting on large ones."""
+"""The order of nodes, against brute force on small random graphs, and by counting on large ones."""
 
 from __future__ import annotations
 

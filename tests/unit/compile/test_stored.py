@@ -1,4 +1,4 @@
-"""A published version is compiled without being judged: the graph is the same."""
+"""A published version is compiled without being checked again: the graph is the same."""
 
 from __future__ import annotations
 

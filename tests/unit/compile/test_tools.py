@@ -1,4 +1,4 @@
-"""Nodes that are only tools: no part of the graph, and judged where they are run."""
+"""Nodes that are only tools: not part of the graph, and checked where they are run."""
 
 from __future__ import annotations
 

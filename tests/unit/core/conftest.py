@@ -1,4 +1,4 @@
-"""Compiling small documents, and playing the world to the core by hand."""
+"""Compiles small documents, and passes facts to the core by hand."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ Nodes = Mapping[str, Any]
 
 
 def work(after: Any = None, **more: Any) -> dict[str, Any]:
-    """A node whose work somebody else does."""
+    """A node whose result the test supplies."""
     return {"type": "function", "with": {"call": "test.echo"}, **({"after": after} if after else {}), **more}
 
 
 class Play:
-    """A run whose world is the test: each `tell` is one decision."""
+    """A run whose facts come from the test: each `tell` is one decision."""
 
     def __init__(self, graph: Graph, env: Mapping[str, str]) -> None:
         self.graph = graph
@@ -37,17 +37,17 @@ class Play:
         self.events: list[Event] = []
         self.now_ms = 1_000
 
-    def tell(self, *facts: Fact, at: int | None = None, **bounds: Any) -> Decision:
+    def decide(self, *facts: Fact, at: int | None = None, **bounds: Any) -> Decision:
         self.now_ms = self.now_ms + 1 if at is None else at
         decision = decide(self.state, facts, self.now_ms, env=self.env, **bounds)
         self.events += decision.events
         return decision
 
     def begin(self, inputs: Any = None, **bounds: Any) -> Decision:
-        return self.tell(Begin({} if inputs is None else inputs), **bounds)
+        return self.decide(Begin({} if inputs is None else inputs), **bounds)
 
     def complete(self, instance: str, value: Any = None, attempt: int = 1, **bounds: Any) -> Decision:
-        return self.tell(Completed(instance, attempt, Outcome(value)), **bounds)
+        return self.decide(Completed(instance, attempt, Outcome(value)), **bounds)
 
     def status(self, instance: str) -> str:
         return self.state.get(instance).status.value

@@ -1,4 +1,4 @@
-"""The join rule against a plain transcription of the specification (docs/semantics.md#joins), for every small case."""
+"""The join rule against a direct transcription of the specification (docs/semantics.md#joins), for every small case."""
 
 from __future__ import annotations
 

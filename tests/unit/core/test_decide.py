@@ -1,4 +1,4 @@
-"""The door of the core: what facts lead to, in which order, at what cost."""
+"""The core's interface: what follows from facts, in which order, at what cost."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def test_nothing_is_started_without_a_slot_and_everything_with_the_next_process(
     for state in (run.folded(), decode_state(encode_state(run.state), run.graph, "run")):
         run.state = state
         assert [i.node.id for i in state.ready] == ["a", "b"]
-    assert ids(run.tell(Tick())) == ["a", "b"]
+    assert ids(run.decide(Tick())) == ["a", "b"]
 
 
 def test_an_attempt_whose_time_does_not_fit_waits_and_lets_nobody_pass(play: Make, node: Node) -> None:
@@ -72,11 +72,11 @@ def test_an_attempt_whose_time_does_not_fit_waits_and_lets_nobody_pass(play: Mak
 def test_a_retry_needs_a_slot_and_room_like_a_first_attempt(play: Make, node: Node) -> None:
     run = play({"a": node(retry={"attempts": 3, "backoff_ms": 100, "max_backoff_ms": 100})})
     run.begin()
-    run.tell(Failed("a", 1, Failure("timeout")), at=2_000)
-    assert ids(run.tell(Tick(), at=2_100, room_ms=10)) == []
+    run.decide(Failed("a", 1, Failure("timeout")), at=2_000)
+    assert ids(run.decide(Tick(), at=2_100, room_ms=10)) == []
     assert run.status("a") == "queued"
     assert run.folded().ready[0].node.id == "a"
-    decision = run.tell(Tick(), at=2_200)
+    decision = run.decide(Tick(), at=2_200)
     assert [(d.id, d.attempt) for d in decision.dispatches] == [("a", 2)]
     assert run.complete("a", attempt=2).state.status == "completed"
     assert run.trace.nodes["a"].attempts == 2
@@ -87,13 +87,13 @@ def test_a_queued_default_is_still_a_default_when_it_starts(play: Make, node: No
     run = play({"a": node(), "b": node("a", on_parent_failure="substitute_default", default="none",
                                        retry={"attempts": 2, "backoff_ms": 0})})  # fmt: skip
     run.begin()
-    run.tell(Failed("a", 1, Failure("config")), capacity=0)
+    run.decide(Failed("a", 1, Failure("config")), capacity=0)
     assert run.status("b") == "queued"
-    assert run.tell(Tick()).dispatches[0].inputs == {"input": "none"}
-    run.tell(Failed("b", 1, Failure("timeout")), at=3_000)
-    run.tell(Tick(), at=3_000, capacity=0)
+    assert run.decide(Tick()).dispatches[0].inputs == {"input": "none"}
+    run.decide(Failed("b", 1, Failure("timeout")), at=3_000)
+    run.decide(Tick(), at=3_000, capacity=0)
     assert run.status("b") == "queued"
-    assert run.tell(Tick(), at=3_001).dispatches[0].inputs == {"input": "none"}
+    assert run.decide(Tick(), at=3_001).dispatches[0].inputs == {"input": "none"}
 
 
 # -- what comes too late ----------------------------------------------------------------------------------------------
@@ -109,9 +109,9 @@ LATE = [
 def test_what_belongs_to_no_open_attempt_changes_nothing(play: Make, node: Node, fact: Any) -> None:
     run = play({"a": node(retry={"attempts": 3, "backoff_ms": 10, "max_backoff_ms": 10})})
     run.begin()
-    run.tell(Failed("a", 1, Failure("timeout")), at=2_000)
-    run.tell(Tick(), at=2_010)
-    assert run.tell(fact, at=2_011).events == []
+    run.decide(Failed("a", 1, Failure("timeout")), at=2_000)
+    run.decide(Tick(), at=2_010)
+    assert run.decide(fact, at=2_011).events == []
     assert run.complete("a", attempt=2).state.status == "completed"
 
 
@@ -121,7 +121,7 @@ def test_a_finished_run_never_changes(play: Make, node: Node, fact: Any) -> None
     run.begin()
     run.complete("a")
     before = encode_state(run.state)
-    assert run.tell(fact).events == []
+    assert run.decide(fact).events == []
     assert encode_state(run.state) == before
 
 
@@ -134,7 +134,7 @@ def test_what_was_cut_off_runs_again_and_what_had_ended_does_not(play: Make, nod
     run.complete("a")
     run.state = run.folded()
     assert is_cut_off(run.state)
-    again = run.tell(Recovered())
+    again = run.decide(Recovered())
     assert sorted(ids(again)) == ["b", "c"]
     assert again.events[0].type == "run.recovered"
     assert "node.started b" not in [f"{e.type} {e.instance}" for e in again.events], "the start is in the log already"
@@ -144,7 +144,7 @@ def test_at_most_once_is_not_run_again_and_fails_openly(play: Make, node: Node) 
     run = play({"a": node(delivery="at_most_once"), "h": node("a.error")})
     run.begin()
     run.state = run.folded()
-    assert ids(run.tell(Recovered())) == ["h"]
+    assert ids(run.decide(Recovered())) == ["h"]
     assert run.trace.nodes["a"].code == "outcome_unknown"
 
 
@@ -152,14 +152,14 @@ def test_at_most_once_is_tried_again_where_the_author_says_so(play: Make, node: 
     run = play({"a": node(delivery="at_most_once", retry={"attempts": 2, "backoff_ms": 0, "retry_on": ["outcome_unknown"]})})
     run.begin()
     run.state = run.folded()
-    run.tell(Recovered(), at=9_000)
-    assert ids(run.tell(Tick(), at=9_000)) == ["a"]
+    run.decide(Recovered(), at=9_000)
+    assert ids(run.decide(Tick(), at=9_000)) == ["a"]
 
 
 def cut_off(run: Any) -> Any:
     """The process ended in the middle of an attempt, and another one takes the run up from its log."""
     run.state = run.folded()
-    return run.tell(*([Recovered()] if is_cut_off(run.state) else []), Tick())
+    return run.decide(*([Recovered()] if is_cut_off(run.state) else []), Tick())
 
 
 @pytest.mark.parametrize(("attempts", "most"), [(1, 3), (5, 5)])
@@ -186,8 +186,8 @@ def test_what_settles_or_is_read_from_a_snapshot_keeps_the_count_of_what_is_stil
     assert run.state.recoveries == {"a": 2}
     run.state = decode_state(encode_state(run.state), run.graph, "run")
     assert run.state.recoveries == {"a": 2}
-    run.tell(Recovered())
-    assert ids(run.tell(Recovered())) == ["c"], "a was cut off four times, c twice"
+    run.decide(Recovered())
+    assert ids(run.decide(Recovered())) == ["c"], "a was cut off four times, c twice"
     assert run.trace.nodes["a"].code == "crashed"
 
 
@@ -195,8 +195,8 @@ def test_hand_overs_that_get_nothing_done_are_bounded(play: Make, node: Node) ->
     run = play({"a": node(timeout_ms=70_000), "b": node("a")})
     run.begin(room_ms=60_000)
     for hop in range(1, 9):
-        assert ids(run.tell(Continued(hop), room_ms=60_000)) == [] and not run.state.ended
-    run.tell(Continued(9), room_ms=60_000)
+        assert ids(run.decide(Continued(hop), room_ms=60_000)) == [] and not run.state.ended
+    run.decide(Continued(9), room_ms=60_000)
     assert run.state.status == "failed"
     error = run.events[-1].data["error"]
     assert error["code"] == "no_progress" and "a is next" in error["message"] and "70000" in error["message"]
@@ -207,7 +207,7 @@ def test_a_hand_over_after_anything_got_done_counts_from_the_beginning(play: Mak
     run.begin(room_ms=60_000)
     for name in ("a", "b"):
         for hop in range(8):
-            run.tell(Continued(hop), room_ms=60_000)
+            run.decide(Continued(hop), room_ms=60_000)
         run.complete(name, room_ms=60_000)
     assert run.state.status == "running" and run.state.idle_hops == 0
 
@@ -226,14 +226,14 @@ def test_a_log_that_was_cut_between_any_two_events_goes_on_to_the_same_end(play:
     }  # fmt: skip
     whole = play(nodes, variables={"x": 0})
     whole.begin()
-    whole.tell(Answered("w", "approved"))
+    whole.decide(Answered("w", "approved"))
     assert whole.state.status == "completed"
     for cut in range(1, len(whole.events)):
         run = play(nodes, variables={"x": 0})
         run.events = whole.events[:cut]
         run.state = run.folded()
-        run.tell(*([Recovered()] if is_cut_off(run.state) else []), Tick())
-        run.tell(Answered("w", "approved"))
+        run.decide(*([Recovered()] if is_cut_off(run.state) else []), Tick())
+        run.decide(Answered("w", "approved"))
         assert run.state.status == "completed", f"cut after event {cut}"
         assert run.state.root.at(3).value == ["first", None]
         assert run.folded().sequence == run.state.sequence
@@ -250,7 +250,7 @@ def chain(node: Node, length: int, **more: Any) -> dict[str, Any]:
 def test_a_failure_cascades_down_three_thousand_nodes(play: Make, node: Node, more: dict[str, Any]) -> None:
     run = play(chain(node, 3_000, **more))
     run.begin()
-    run.tell(Failed("n0", 1, Failure("config", "boom")))
+    run.decide(Failed("n0", 1, Failure("config", "boom")))
     assert run.state.status == "failed"
     assert run.status("n2999") == ("failed" if more else "skipped")
     assert run.trace.nodes["n2999"].index is None

@@ -1,4 +1,4 @@
-"""A decision's instant is the person's, also when the runner hears of it later."""
+"""The time of a decision is when the person decided, even if the runner processes it later."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Secrets: read through `${…}`, and never written down."""
+"""Secrets: read through `${…}`, and never stored."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ LEAKS: dict[str, Any] = {
 def test_a_secret_never_reaches_the_log_or_a_snapshot(play: Make, node: Callable[..., Any], fact: Any) -> None:
     run = leaky(play, lambda: node(retry={"attempts": 2}))
     run.begin({"sent": SECRET})
-    run.tell(fact)
+    run.decide(fact)
     assert len(run.events) > 4, "the fact was taken"
     assert SECRET.encode() not in encode_batch(run.events)
     assert SECRET not in repr(run.folded().root.at(0).value)
@@ -82,8 +82,8 @@ def test_a_secret_that_is_a_word_of_the_engine_breaks_nothing(play: Make, node: 
         "w": {"type": "approval", "with": {"message": "Go on?"}}, "z": node("w.approved"),
     }, env={"KEY": word}, variables={word: 0})  # fmt: skip
     run.begin({"n": word})
-    run.tell(Failed("a", 1, Failure("config", "boom")))
-    run.tell(Answered("w", "approved", {}))
+    run.decide(Failed("a", 1, Failure("config", "boom")))
+    run.decide(Answered("w", "approved", {}))
     run.complete("z")
     assert run.state.status == "completed"
     assert run.folded().root.at(2).cells[word].value == 1

@@ -41,7 +41,7 @@ def fan(node: Node, **more: Any) -> dict[str, Any]:
 def test_a_join_that_cannot_run_any_more_lets_its_losers_go(play: Make, node: Node, policy: str, end: str) -> None:
     run = play(fan(node, on_parent_failure=policy))
     run.begin()
-    decision = run.tell(broken("a"))
+    decision = run.decide(broken("a"))
     assert ends(run) == {
         "a": "failed:boom", "b": f"cancelled:{LOST}", "c": f"skipped:{LOST}", "j": f"{end}:upstream_failure",
     }  # fmt: skip
@@ -55,7 +55,7 @@ def test_the_end_of_a_loser_is_benign(play: Make, node: Node) -> None:
     nodes = {**fan(node, on_parent_failure="propagate"), "h": node("j.error")}
     run = play(nodes)
     run.begin()
-    run.tell(broken("a"))
+    run.decide(broken("a"))
     run.complete("h")
     assert run.state.status == "completed"
 
@@ -71,7 +71,7 @@ WAITING: list[dict[str, Any]] = [
 def test_a_join_that_still_waits_for_all_keeps_its_branches(play: Make, node: Node, more: dict[str, Any]) -> None:
     run = play(fan(node, **more))
     run.begin()
-    run.tell(broken("a"))
+    run.decide(broken("a"))
     assert ends(run) == {"a": "failed:boom", "b": "running"}
     run.complete("b")
     run.complete("c")
@@ -81,7 +81,7 @@ def test_a_join_that_still_waits_for_all_keeps_its_branches(play: Make, node: No
 def test_what_also_leads_elsewhere_is_no_loser(play: Make, node: Node) -> None:
     run = play({**fan(node), "d": node("b")})
     run.begin()
-    run.tell(broken("a"))
+    run.decide(broken("a"))
     assert ends(run)["b"] == "running"
     run.complete("b")
     assert ends(run)["c"] == f"skipped:{LOST}"
@@ -92,7 +92,7 @@ def test_what_also_leads_elsewhere_is_no_loser(play: Make, node: Node) -> None:
 def test_a_join_whose_time_is_up_lets_its_losers_go(play: Make, node: Node) -> None:
     run = play(fan(node, join={"timeout_ms": 50}))
     run.begin()
-    run.tell(Tick(), at=2_000)
+    run.decide(Tick(), at=2_000)
     assert ends(run) == {"a": f"cancelled:{LOST}", "b": f"cancelled:{LOST}", "c": f"skipped:{LOST}", "j": "failed:join_timeout"}
 
 
@@ -103,9 +103,9 @@ def test_losers_of_every_state_end(play: Make, node: Node) -> None:
              "j": node(["a", "w", "r", "q", "l"], join={"losers": "cancel"})}  # fmt: skip
     run = play(nodes)
     run.begin(capacity=4)
-    run.tell(Failed("r", 1, Failure("timeout")), capacity=3)
+    run.decide(Failed("r", 1, Failure("timeout")), capacity=3)
     assert ends(run)["z@l[0]"] == "queued"
-    run.tell(broken("a"), capacity=2)
+    run.decide(broken("a"), capacity=2)
     assert ends(run) == {
         "a": "failed:boom", "w": f"cancelled:{LOST}", "r": f"cancelled:{LOST}", "q": f"cancelled:{LOST}",
         "l": f"cancelled:{LOST}", "x@l[0]": f"cancelled:{LOST}", "y@l[0]": f"skipped:{LOST}",
@@ -120,7 +120,7 @@ def test_a_failed_join_inside_of_losers_ends_them_with_the_reason_of_the_outer_o
              "j": node(["c", "i"], join={"mode": "any", "losers": "cancel"})}  # fmt: skip
     run = play(nodes)
     run.begin()
-    run.tell(broken("a"))
+    run.decide(broken("a"))
     assert ends(run)["b"] == f"cancelled:{LOST}"
     assert ends(run)["i"] == "skipped:upstream_failure"
     run.complete("c")
@@ -134,7 +134,7 @@ def test_a_join_that_runs_lets_go_what_is_behind_branches_that_settled(play: Mak
     nodes = {"a": node(), "f": node(), "p": node(), "s": node(["f", "p"]), "j": node(["a", "s"], join=join)}
     run = play(nodes)
     run.begin()
-    run.tell(broken("f"))
+    run.decide(broken("f"))
     run.complete("a")
     assert ends(run)["p"] == "cancelled:join_satisfied"
 
@@ -144,13 +144,13 @@ def test_losers_are_let_go_by_the_next_process_too(play: Make, node: Node, reloa
     """The log was cut right after the join had settled."""
     run = play(fan(node))
     run.begin()
-    run.tell(broken("a"))
+    run.decide(broken("a"))
     cut = next(i for i, event in enumerate(run.events) if event.instance == "j") + 1
     del run.events[cut:]
     run.state = run.folded()
     if reload == "snapshot":
         run.state = decode_state(encode_state(run.state), run.graph, "run")
-    run.tell(Tick())
+    run.decide(Tick())
     assert ends(run)["b"] == f"cancelled:{LOST}"
 
 
@@ -163,19 +163,19 @@ def test_the_first_bad_leaf_cancels_all_else(play: Make, node: Node) -> None:
              "l": {"type": "loop", "with": {"times": 2, "body": {"nodes": {"x": node()}}}}}  # fmt: skip
     run = play(nodes, on_failure="cancel")
     run.begin()
-    run.tell(Failed("r", 1, Failure("timeout")))
-    decision = run.tell(broken("a"))
+    run.decide(Failed("r", 1, Failure("timeout")))
+    decision = run.decide(broken("a"))
     others = ("b", "after_b", "w", "r", "l", "x@l[0]")
     assert ends(run) == {"a": "failed:boom", **dict.fromkeys(others, "cancelled:run_failed")}
     assert sorted(decision.aborts) == ["b", "x@l[0]"]
     assert (run.state.status, run.events[-1].data["error"]["code"]) == ("failed", "boom")
-    assert run.tell(Completed("b", 1, Outcome(1))).events == [], "its result comes too late"
+    assert run.decide(Completed("b", 1, Outcome(1))).events == [], "its result comes too late"
 
 
 def test_a_failure_that_is_taken_cancels_nothing(play: Make, node: Node) -> None:
     run = play({"a": node(), "h": node("a.error"), "b": node()}, on_failure="cancel")
     run.begin()
-    run.tell(broken("a"))
+    run.decide(broken("a"))
     run.complete("b")
     run.complete("h")
     assert run.state.status == "completed"
@@ -185,7 +185,7 @@ def test_a_turn_that_fails_cancels_nothing_outside(play: Make, node: Node) -> No
     loop = {"type": "loop", "with": {"times": 1, "on_error": "continue", "body": {"nodes": {"x": node()}}}}
     run = play({"l": loop, "b": node()}, on_failure="cancel")
     run.begin()
-    run.tell(broken("x@l[0]"))
+    run.decide(broken("x@l[0]"))
     run.complete("b")
     assert run.state.status == "completed"
 
@@ -196,7 +196,7 @@ def test_a_run_that_was_halted_before_drains(play: Make, node: Node) -> None:
     run = play({"a": node(), "b": node(), "s": node(), "e": halt}, on_failure="cancel")
     run.begin()
     run.complete("s")
-    run.tell(broken("a"))
+    run.decide(broken("a"))
     assert ends(run)["b"] == "running"
 
 
@@ -204,13 +204,13 @@ def test_a_run_that_was_halted_before_drains(play: Make, node: Node) -> None:
 def test_what_the_failure_cancels_is_cancelled_by_the_next_process_too(play: Make, node: Node, reload: str) -> None:
     run = play({"a": node(), "b": node(), "c": node()}, on_failure="cancel")
     run.begin()
-    run.tell(broken("a"))
+    run.decide(broken("a"))
     cut = next(i for i, event in enumerate(run.events) if event.type is EventType.NODE_CANCELLED) + 1
     del run.events[cut:]
     run.state = run.folded()
     if reload == "snapshot":
         run.state = decode_state(encode_state(run.state), run.graph, "run")
-    run.tell(Tick())
+    run.decide(Tick())
     assert ends(run) == {"a": "failed:boom", "b": "cancelled:run_failed", "c": "cancelled:run_failed"}
     assert run.state.status == "failed"
 

@@ -1,4 +1,4 @@
-"""A log is folded event by event, in its order and without a gap; the joins' own clocks and counters rest on it."""
+"""A log is folded event by event, in order and without a gap; the clocks and counters of joins depend on that."""
 
 from __future__ import annotations
 

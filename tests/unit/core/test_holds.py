@@ -1,4 +1,4 @@
-"""A run that an operator pauses as a whole: what is under way ends, what follows waits (docs/semantics.md#pauses)."""
+"""A run that an operator holds as a whole: nodes in progress end, and those that follow wait (docs/semantics.md#pauses)."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def held(play: Make, nodes: dict[str, Any], **top: Any) -> Any:
     """A run that is held while its entries are under way."""
     run = play(nodes, **top)
     run.begin()
-    run.tell(HOLD)
+    run.decide(HOLD)
     return run
 
 
@@ -57,7 +57,7 @@ def test_what_is_under_way_ends_and_what_follows_waits(play: Make, node: Node) -
     assert run.state.status == "running", "something is under way"
     assert not run.complete("a").dispatches
     assert (run.state.status, run.status("a"), run.status("t"), run.status("b")) == ("paused", "completed", "queued", "pending")
-    dispatches = run.tell(RELEASE).dispatches
+    dispatches = run.decide(RELEASE).dispatches
     assert ([one.id for one in dispatches], run.state.status) == (["b"], "running")
     run.complete("b")
     assert (run.state.status, changes(run)) == ("completed", ["held", "paused", "released", "running"])
@@ -67,63 +67,63 @@ def test_it_is_told_who_holds_a_run_and_why_until_it_is_released(play: Make, nod
     run = held(play, {"a": node()})
     assert run.state.held == {"by": "ann", "reason": "an incident", "at": run.now_ms}
     assert run.events[-1].data == {"status": "running", "held": True, "by": "ann", "why": "an incident"}
-    run.tell(RELEASE)
+    run.decide(RELEASE)
     assert (run.state.held, run.events[-1].data) == (None, {"status": "running", "held": False, "by": "bob"})
 
 
 def test_a_run_that_is_held_before_it_begins_begins_held(play: Make, node: Node) -> None:
     run = play({"a": node(), "w": APPROVAL, "l": {"type": "loop", "with": {"times": 1, "body": {"nodes": {"x": node()}}}}})
-    decision = run.tell(Begin(holds=(HOLD,)))
+    decision = run.decide(Begin(holds=(HOLD,)))
     assert (started(decision.events), decision.dispatches, run.state.status) == (set(), [], "paused")
-    assert [one.id for one in run.tell(RELEASE).dispatches] == ["a", "x@l[0]"]
+    assert [one.id for one in run.decide(RELEASE).dispatches] == ["a", "x@l[0]"]
 
 
 def test_changes_count_once_and_in_their_order(play: Make, node: Node) -> None:
     run = held(play, {"a": node()})
     length = len(run.events)
-    run.tell(HOLD)
-    run.tell(HoldChanged(3, True))
+    run.decide(HOLD)
+    run.decide(HoldChanged(3, True))
     assert (len(run.events), run.state.holds) == (length, 1)
-    run.tell(RELEASE, HoldChanged(3, True), HoldChanged(4, False), RELEASE)
+    run.decide(RELEASE, HoldChanged(3, True), HoldChanged(4, False), RELEASE)
     assert (run.state.holds, run.state.held) == (4, None)
 
 
 def test_an_answer_is_taken_while_a_run_is_held_and_takes_effect_afterwards(play: Make, node: Node) -> None:
     run = held(play, {"w": APPROVAL, "b": node("w.approved")})
-    run.tell(Answered("w", "approved", {"ok": True}, "cem"))
+    run.decide(Answered("w", "approved", {"ok": True}, "cem"))
     assert (run.status("w"), run.status("b"), run.state.status) == ("completed", "queued", "paused")
-    assert [one.id for one in run.tell(RELEASE).dispatches] == ["b"]
+    assert [one.id for one in run.decide(RELEASE).dispatches] == ["b"]
 
 
 def test_a_deadline_expires_in_a_held_run(play: Make, node: Node) -> None:
     asked = {"type": "approval", "with": {"message": "Go on?", "timeout": "1m"}}
     run = held(play, {"w": asked, "b": node("w.timeout")})
-    assert run.tell(Tick(), at=100_000).expiries == ["w"]
-    run.tell(Expired("w"))
+    assert run.decide(Tick(), at=100_000).expiries == ["w"]
+    run.decide(Expired("w"))
     assert (run.status("w"), run.status("b")) == ("completed", "queued")
 
 
 def test_a_wait_ends_in_time_and_its_successor_waits(play: Make, node: Node) -> None:
     run = held(play, {"w": {"type": "wait", "with": {"for": "1m"}}, "b": node("w")})
-    run.tell(Tick(), at=100_000)
+    run.decide(Tick(), at=100_000)
     assert (run.status("w"), run.status("b"), run.state.status) == ("completed", "queued", "paused")
 
 
 def test_a_retry_that_falls_due_begins_after_the_release(play: Make, node: Node) -> None:
     run = held(play, {"a": node(retry={"attempts": 2})})
-    run.tell(Failed("a", 1, Failure("timeout", "timeout")))
+    run.decide(Failed("a", 1, Failure("timeout", "timeout")))
     assert run.state.status == "paused", "a back-off is no work"
-    assert not run.tell(Tick(), at=1_000_000).dispatches
+    assert not run.decide(Tick(), at=1_000_000).dispatches
     assert run.status("a") == "queued"
-    (dispatch,) = run.tell(RELEASE).dispatches
+    (dispatch,) = run.decide(RELEASE).dispatches
     assert (dispatch.id, dispatch.attempt) == ("a", 2)
 
 
 def test_a_child_run_ends_and_its_callers_successor_waits(play: Make, node: Node) -> None:
     run = held(play, {"c": {"type": "workflow", "with": {"workflow": "other"}}, "b": node("c")})
-    run.tell(Suspended("c", 1, Pause("subrun", exits=(), details={"run": "r"})))
+    run.decide(Suspended("c", 1, Pause("subrun", exits=(), details={"run": "r"})))
     assert run.state.status == "paused"
-    run.tell(ChildChanged("c", "completed", 7))
+    run.decide(ChildChanged("c", "completed", 7))
     assert (run.state.get("c").value, run.status("b")) == (7, "queued")
 
 
@@ -133,35 +133,35 @@ def test_no_turn_begins_in_a_held_run(play: Make, node: Node, container: str) ->
     run = held(play, {"l": {"type": container, "with": {**turns, "body": {"nodes": {"x": node()}}}}, "z": node("l")})
     run.complete("x@l[0]", "first")
     assert run.state.get("l").turns.started == 1
-    assert [one.id for one in run.tell(RELEASE).dispatches] == ["x@l[1]"]
+    assert [one.id for one in run.decide(RELEASE).dispatches] == ["x@l[1]"]
     run.complete("x@l[1]")
-    run.tell(HoldChanged(3, True))
+    run.decide(HoldChanged(3, True))
     run.complete("x@l[2]")
     assert (run.status("l"), run.state.status) == ("running", "paused"), "its end starts what follows"
-    assert [one.id for one in run.tell(HoldChanged(4, False)).dispatches] == ["z"]
+    assert [one.id for one in run.decide(HoldChanged(4, False)).dispatches] == ["z"]
     assert run.state.get("l").value[0] == "first"
 
 
 def test_time_spent_held_does_not_count_for_the_runs_deadline(play: Make, node: Node) -> None:
     run = held(play, {"a": node(), "b": node("a")}, timeout="1m")
-    run.tell(Completed("a", 1, Outcome()), at=31_000)
+    run.decide(Completed("a", 1, Outcome()), at=31_000)
     assert run.state.deadline_ms is None
-    run.tell(Tick(), at=10_000_000)
+    run.decide(Tick(), at=10_000_000)
     assert run.state.status == "paused"
-    run.tell(RELEASE, at=10_000_001)
-    run.tell(Tick(), at=10_029_999)
+    run.decide(RELEASE, at=10_000_001)
+    run.decide(Tick(), at=10_029_999)
     assert run.state.status == "running"
-    run.tell(Tick(), at=10_031_000)
+    run.decide(Tick(), at=10_031_000)
     assert run.state.status == "timed_out"
 
 
 def test_a_held_run_is_cancelled_as_any_other(play: Make, node: Node) -> None:
     run = held(play, {"a": node(), "b": node("a"), "w": APPROVAL})
     run.complete("a")
-    run.tell(CancelRequested())
+    run.decide(CancelRequested())
     assert (run.state.status, run.status("b"), run.status("w"), run.state.held) == ("cancelled", "cancelled", "cancelled", None)
     length = len(run.events)
-    run.tell(RELEASE)
+    run.decide(RELEASE)
     assert len(run.events) == length
 
 
@@ -173,7 +173,7 @@ def test_a_run_whose_last_node_ends_while_it_is_held_has_ended(play: Make, node:
 
 def test_what_was_cut_off_in_a_held_run_is_brought_to_its_end(play: Make, node: Node) -> None:
     run = held(play, {"a": node(), "b": node("a")})
-    assert [one.id for one in run.tell(Recovered()).dispatches] == ["a"]
+    assert [one.id for one in run.decide(Recovered()).dispatches] == ["a"]
     run.complete("a")
     assert run.status("b") == "queued"
 
@@ -181,7 +181,7 @@ def test_what_was_cut_off_in_a_held_run_is_brought_to_its_end(play: Make, node: 
 def test_a_halt_ends_a_held_run(play: Make, node: Node) -> None:
     run = held(play, {"a": node(), "b": node(), "c": node("b")}, on_failure="halt")
     run.complete("b")
-    run.tell(Failed("a", 1, Failure("config")))
+    run.decide(Failed("a", 1, Failure("config")))
     assert (run.state.status, run.status("c")) == ("failed", "cancelled")
 
 
@@ -197,13 +197,13 @@ def test_a_held_run_goes_on_the_same_from_its_log_and_from_a_snapshot(play: Make
     loop = {"type": "loop", "with": {"times": 3, "body": {"nodes": {"x": node()}}}}
     nodes = {"a": node(), "t": {**VALUE, "after": "a"}, "b": node("t"), "w": APPROVAL, "c": node("w.approved"), "l": loop}
     run = held(play, nodes)
-    run.tell(*facts)
+    run.decide(*facts)
     read = decode_state(encode_state(run.state), run.graph, "run")
     assert encode_state(read) == encode_state(run.state) == encode_state(run.folded())
-    wanted = {one.id for one in run.tell(RELEASE).dispatches}
+    wanted = {one.id for one in run.decide(RELEASE).dispatches}
     for state in (read, decode_state(encode_state(read), run.graph, "run")):
         run.state = state
-        assert {one.id for one in run.tell(RELEASE).dispatches} == wanted
+        assert {one.id for one in run.decide(RELEASE).dispatches} == wanted
 
 
 def test_a_snapshot_that_was_written_before_runs_could_be_held_is_read(play: Make, node: Node) -> None:

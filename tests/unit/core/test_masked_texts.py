@@ -1,4 +1,4 @@
-"""Where exactly a secret, or what is left of one, is hidden in a text."""
+"""Which parts of a text are masked because of a secret, or of a part of one."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Secrets are hidden in every form in which programs write them down, and nothing else is."""
+"""Secrets are masked in every encoding that programs use, and nothing else is."""
 
 from __future__ import annotations
 

@@ -28,9 +28,9 @@ def test_a_bound_below_the_first_delay_holds_from_the_start() -> None:
 def test_no_backoff_means_at_once(play, node) -> None:  # type: ignore[no-untyped-def]
     run = play({"a": node(retry={"attempts": 2, "backoff_ms": 0})})
     run.begin()
-    run.tell(Failed("a", 1, Failure("timeout")), at=5_000)
+    run.decide(Failed("a", 1, Failure("timeout")), at=5_000)
     assert run.status("a") == "waiting"
-    assert [d.attempt for d in run.tell(Tick(), at=5_000).dispatches] == [2]
+    assert [d.attempt for d in run.decide(Tick(), at=5_000).dispatches] == [2]
 
 
 @pytest.mark.parametrize(("cause", "asked_ms", "delay_ms"), [
@@ -39,7 +39,7 @@ def test_no_backoff_means_at_once(play, node) -> None:  # type: ignore[no-untype
 def test_only_a_rate_limit_may_ask_for_more(play, node, cause: str, asked_ms: int, delay_ms: int) -> None:  # type: ignore[no-untyped-def]
     run = play({"a": node(retry={"attempts": 2, "backoff_ms": 500})})
     run.begin()
-    decision = run.tell(Failed("a", 1, Failure(cause, retry_after_ms=asked_ms)), at=5_000)
+    decision = run.decide(Failed("a", 1, Failure(cause, retry_after_ms=asked_ms)), at=5_000)
     assert decision.events[-1].data["delay_ms"] == delay_ms
     assert decision.events[-1].data["resume_at"] == 5_000 + delay_ms
 
@@ -47,6 +47,6 @@ def test_only_a_rate_limit_may_ask_for_more(play, node, cause: str, asked_ms: in
 def test_the_drawn_chance_is_recorded_by_its_delay(play, node) -> None:  # type: ignore[no-untyped-def]
     run = play({"a": node(retry={"attempts": 2, "backoff_ms": 500})})
     run.begin()
-    decision = run.tell(Failed("a", 1, Failure("timeout"), chance=0.25))
+    decision = run.decide(Failed("a", 1, Failure("timeout"), chance=0.25))
     assert decision.events[-1].data["delay_ms"] == 312
     assert run.folded().get("a").wait == run.state.get("a").wait

@@ -50,8 +50,8 @@ def test_an_id_that_the_graph_does_not_know_names_nothing(looping: Any, instance
 
 def test_looking_for_an_instance_starts_nothing(looping: Any) -> None:
     looping.state.find("x@p[1]@l[1]")
-    assert looping.tell(Tick()).events == []
+    assert looping.decide(Tick()).events == []
 
 
 def test_a_second_begin_begins_nothing(looping: Any) -> None:
-    assert looping.tell(Begin({})).events == []
+    assert looping.decide(Begin({})).events == []

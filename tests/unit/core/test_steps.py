@@ -1,4 +1,4 @@
-"""What one node may evaluate is counted, in sum; a decision that has counted much is cut, and nothing changes by it."""
+"""The evaluation steps of a node are counted in total; a decision with many steps is cut, which does not change its result."""
 
 from __future__ import annotations
 

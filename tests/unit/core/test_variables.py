@@ -1,4 +1,4 @@
-"""Which of several views of a variable stands, by its writers and their order."""
+"""Which of several values of a variable is used, by its writers and their order."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""What a hostile author, or a hostile value, could try. Each is refused at compile or raises, soon and with the right error."""
+"""What a hostile author, or a hostile value, could try. Each is refused at compile time or raises, soon and with the right
+error."""
 
 from __future__ import annotations
 

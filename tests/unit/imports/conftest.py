@@ -1,4 +1,4 @@
-"""Small exports, written as little as their rules need."""
+"""Small exports with only the fields that a test needs."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ CONTAINER_OF = {"loop": "loops", "parallel": "parallels"}
 
 
 class Try:
-    """A converted export, and what is asked of it."""
+    """A converted export, with methods that read it."""
 
     def __init__(self, imported: Imported) -> None:
         self.imported = imported
@@ -30,12 +30,12 @@ class Try:
             if name in body:
                 return dict(body[name])
             bodies += [node["with"]["body"]["nodes"] for node in body.values() if node["type"] in CONTAINER_OF]
-        raise AssertionError(f"{name} is none of {[list(body) for body in bodies]}")
+        raise AssertionError(f"{name} is not one of {[list(body) for body in bodies]}")
 
     def params(self, name: str) -> dict[str, Any]:
         return dict(self.node(name).get("with", {}))
 
-    def told(self, code: str) -> str:
+    def messages(self, code: str) -> str:
         return "\n".join(f"{finding} {finding.mend}" for finding in self.imported.findings if finding.code == code)
 
 

@@ -1,4 +1,4 @@
-"""Every block type and what it becomes."""
+"""How every block type is converted."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def test_an_agent_is_an_llm_with_system_prompt_schema_and_settings(after_start: 
         "max_tokens": 50,
     }
     assert made.codes == ["sim_field_ignored"]
-    assert "reasoningEffort" in made.told("sim_field_ignored")
+    assert "reasoningEffort" in made.messages("sim_field_ignored")
 
 
 @pytest.mark.parametrize(
@@ -89,7 +89,7 @@ def test_a_conversation_of_several_turns_stays_one(after_start: Any) -> None:
     assert made.params("It")["messages"] == [
         {"role": "user", "content": "{{ str(<Start.a>) }}"}, {"role": "assistant", "content": "b"},
     ]  # fmt: skip
-    assert "attachment" in made.told("sim_field_ignored")
+    assert "attachment" in made.messages("sim_field_ignored")
 
 
 def test_tools_become_functions_that_the_model_may_call(after_start: Any) -> None:
@@ -119,8 +119,8 @@ def test_tools_become_functions_that_the_model_may_call(after_start: Any) -> Non
         {"call": "sim.z"},
     ]
     assert made.codes.count("sim_tool_without_equivalent") == 3
-    assert "switched off" in made.told("sim_field_ignored")
-    assert "nothing makes the model call" in made.told("sim_field_ignored")
+    assert "switched off" in made.messages("sim_field_ignored")
+    assert "nothing makes the model call" in made.messages("sim_field_ignored")
 
 
 def test_an_api_block_is_a_request_whose_body_keeps_types(after_start: Any) -> None:
@@ -170,7 +170,7 @@ def test_a_block_without_a_kind_is_a_function_with_its_inputs_as_args(after_star
     args = {"text": "Hi <Start.name>", "channel": "#a", "operation": "send", "off": False}
     assert made.params("It") == {"call": "sim.slack_v2", "args": args}
     assert made.codes == ["sim_block_without_equivalent"]
-    assert "`sim.slack_v2`" in made.told("sim_block_without_equivalent")
+    assert "`sim.slack_v2`" in made.messages("sim_block_without_equivalent")
 
 
 @pytest.mark.parametrize(
@@ -379,5 +379,5 @@ def test_the_trigger_of_a_service_is_started_by_hand_and_keeps_its_payload(tried
 
 def test_declared_inputs_of_a_start_are_told(tried: Any) -> None:
     fields = {"inputFormat": [{"name": "email", "type": "string", "value": "x"}, {"name": "", "type": "string"}]}
-    assert "email: string" in tried({"s": ("start_trigger", "Start", fields)}).told("sim_input_format")
+    assert "email: string" in tried({"s": ("start_trigger", "Start", fields)}).messages("sim_input_format")
     assert tried({"s": ("start_trigger", "Start", {"inputFormat": [{"name": ""}]})}).codes == []

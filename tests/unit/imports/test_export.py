@@ -1,4 +1,4 @@
-"""What is no export, or one of an odd shape."""
+"""Texts that are not an export, or one with an unusual structure."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tests in JavaScript, as expressions."""
+"""Conditions in JavaScript, converted to expressions."""
 
 from __future__ import annotations
 
@@ -118,7 +118,7 @@ def test_an_untranslated_test_fails_whoever_reaches_it_and_shows_its_source(trie
     }
     made = tried(blocks, [("s", "k"), ("k", "w", "condition-a"), ("k", "e", "condition-c")])
     assert made.codes == ["sim_condition_untranslated"]
-    assert ".some(x =>" in made.told("sim_condition_untranslated")
+    assert ".some(x =>" in made.messages("sim_condition_untranslated")
     assert simulate(made.document, {"n": 1}).nodes["W"].status == "completed"
     reached = simulate(made.document, {"n": 2})
     assert (reached.status, reached.nodes["K"].code) == ("failed", "expression_error")

@@ -1,4 +1,4 @@
-"""Exports of Sim that others wrote, in the folder that STEPLESS_SIM_EXPORTS names: nothing is lost, and what they become runs."""
+"""Real exports of Sim, in the folder that STEPLESS_SIM_EXPORTS names: nothing is lost, and the converted workflows run."""
 
 from __future__ import annotations
 

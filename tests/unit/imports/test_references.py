@@ -1,4 +1,4 @@
-"""References, names of the environment, text that only looks like either, and secrets."""
+"""References, environment variables, text that only looks like either, and secrets."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What an import becomes runs on the engine itself, its blocks faked: agents by a scripted model, tools by functions."""
+"""A converted workflow runs on the engine itself, with fake blocks: agents by a scripted model, tools by functions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Edges, exits, circles, what never runs, containers and what is inside of them."""
+"""Edges, exits, cycles, unreachable blocks, containers and their content."""
 
 from __future__ import annotations
 
@@ -215,7 +215,7 @@ def test_settings_are_read_where_a_release_kept_them_and_stale_fields_are_told(t
     beside = {"l": {"data": {"loopType": "forEach", "collection": "<s.new>"}}}
     made = tried(blocks, edges, inside={"w": "l"}, more=beside)
     assert made.params("L")["items"] == "<S.new>"
-    assert "<s.old>" in made.told("sim_field_ignored")
+    assert "<s.old>" in made.messages("sim_field_ignored")
     assert tried(blocks, edges, inside={"w": "l"}).params("L")["items"] == "<S.old>"
 
 

@@ -1,4 +1,4 @@
-"""Event patterns: each matcher, what fits and what does not, and what is refused."""
+"""Event patterns: each matcher, what it matches and what not, and what is refused."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a run has used, written down in few bytes."""
+"""What a run has used, stored in few bytes."""
 
 from __future__ import annotations
 

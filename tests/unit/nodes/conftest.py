@@ -1,4 +1,4 @@
-"""A fake of what a kind sees of its instance, and a call as the runtime makes one."""
+"""A fake of the view that a kind has of its instance, and a call as the runtime makes one."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The kind `code`: what it hands to the sandbox, and what is found wrong with the code before it ever runs."""
+"""The kind `code`: what it passes to the sandbox, and which errors in the code are found before it runs."""
 
 from __future__ import annotations
 

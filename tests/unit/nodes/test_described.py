@@ -1,4 +1,4 @@
-"""What a function tells a model about itself."""
+"""How a function is described to a model."""
 
 from __future__ import annotations
 

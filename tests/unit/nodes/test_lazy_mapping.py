@@ -1,4 +1,4 @@
-"""Tables that load what they hold when it is first asked for."""
+"""Tables that load their values when they are first read."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The kind `llm`: what is asked, what is put out, and what becomes of the tools that the model calls."""
+"""The kind `llm`: its request, its output, and the tools that the model calls."""
 
 from __future__ import annotations
 

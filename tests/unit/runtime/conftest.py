@@ -1,4 +1,4 @@
-"""A machine whose clock the test moves: the real service, runner, queue, timers and store, and work that the test does."""
+"""A world whose clock the test moves: the real service, runner, queue, timers and store, and work that the test supplies."""
 
 from __future__ import annotations
 
@@ -41,8 +41,8 @@ class Died(Exception):
 
 
 class Faults:
-    """Numbers every call of the ports that it stands before, and breaks the one that it is told to: before it does anything,
-    or after it has, which its caller cannot tell apart."""
+    """Wraps ports, numbers every call, and makes the chosen call fail: before it has an effect, or after it, which its caller
+    cannot distinguish."""
 
     def __init__(self) -> None:
         self.calls = 0
@@ -96,7 +96,7 @@ class Machine:
         self.runner = self.process()
 
     def process(self) -> Runner:
-        """Another process over the same world; its calls of store, queue and timers may break."""
+        """Another process over the same world; its calls of store, queue and timers may fail."""
         before = self.faults.before
         world = replace(self.world, store=before(self.store), queue=before(self.queue), timers=before(self.timers))
         return Runner(replace(world, versions=Versions(world.store, world.kinds)))
@@ -136,7 +136,7 @@ class Machine:
         return asyncio.run(self.runner.run(message, budget or Budget(60_000)))
 
     def step(self, budget: Budget | None = None) -> bool:
-        """The next thing that happens, wherever the clock must go for it; False when nothing ever will."""
+        """Moves the clock to the next thing that happens, and does it; False if nothing will happen any more."""
         now_ms = self.clock.now_ms()
         for run_id in self.timers.due(now_ms):
             self.queue.send(Message(run_id, "timer"))
@@ -160,11 +160,11 @@ class Machine:
         return True
 
     def drain(self, budget: Callable[[], Budget] | None = None, steps: int = 2_000) -> None:
-        """Everything that happens without anybody's help."""
+        """Runs until nothing more happens without input from the test."""
         for _ in range(steps):
             if not self.step(budget() if budget is not None else None):
                 return
-        raise AssertionError(f"it never comes to rest: {self.runner}")
+        raise AssertionError(f"it never becomes idle: {self.runner}")
 
 
 @pytest.fixture
@@ -187,7 +187,7 @@ def node() -> Callable[..., dict[str, Any]]:
 
 @pytest.fixture
 def wide(node: Callable[..., dict[str, Any]]) -> Callable[[int], dict[str, Any]]:
-    """Nodes of which so many say more, all at once, than one batch holds."""
+    """Nodes that together produce more than one batch can hold, all at once."""
 
     def made(width: int) -> dict[str, Any]:
         noise = [Random(i).randbytes(12_500).hex() for i in range(width)]  # nothing compresses it

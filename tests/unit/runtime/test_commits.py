@@ -1,4 +1,4 @@
-"""Commits that share a transaction: each is durable before it is answered, and each is told its own end
+"""Commits that share a transaction: each is durable before it is answered, and each gets its own result
 (docs/durability.md#append)."""
 
 from __future__ import annotations

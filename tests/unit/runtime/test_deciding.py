@@ -1,4 +1,4 @@
-"""Deciding: what people answer counts as they gave it, whenever a runner takes it up."""
+"""Deciding: an answer counts as it was given, whenever a runner processes it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Exceptions in author code: what the log keeps of them, and who is shown it."""
+"""Exceptions in author code: what the log stores of them, and who can read it."""
 
 from __future__ import annotations
 

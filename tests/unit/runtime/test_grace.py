@@ -1,4 +1,4 @@
-"""A hint that is lost is made up for: whoever leaves one for a run has it looked at START_GRACE_MS later, to the millisecond."""
+"""A lost hint is compensated: a run for which a hint was sent is due START_GRACE_MS later, to the millisecond."""
 
 from __future__ import annotations
 

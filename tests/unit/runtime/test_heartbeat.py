@@ -1,4 +1,4 @@
-"""A function that works on after its attempt was given up is told so when it asks: nothing else stops a thread."""
+"""A function that continues after its attempt has ended learns it from its next call of heartbeat: a thread cannot be stopped."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the functions pay for before their first message: their import graphs, each in a fresh interpreter."""
+"""What the functions import before their first message: their import graphs, each in a new interpreter."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""Signals that the core was told: few are left as they are and told again, which changes nothing; many, and news of children,
-are marked taken."""
+"""Signals that the core has received: a few are left in the inbox and passed again, which changes nothing; many, and
+notifications of children, are marked as taken."""
 
 from __future__ import annotations
 

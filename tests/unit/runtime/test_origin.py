@@ -1,4 +1,4 @@
-"""Where a copy came from, as an installer is told it; never the bare name, which an index may hold something else under."""
+"""Where a copy came from, as an argument for an installer; never the bare name, which may be another package on an index."""
 
 from __future__ import annotations
 

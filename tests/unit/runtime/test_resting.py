@@ -1,4 +1,4 @@
-"""A log that cannot be read: its run rests as it stands, whatever pokes it, and every other run goes on."""
+"""A log that cannot be read: its run waits unchanged, whatever calls it, and every other run continues."""
 
 from __future__ import annotations
 

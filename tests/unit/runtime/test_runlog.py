@@ -1,4 +1,4 @@
-"""A run's log is the truth, and its snapshot only what saves reading it."""
+"""A run's log decides, and its snapshot only saves reading it."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """Everything that a run leaves behind is searched for its secrets: the store's files, log lines, answers of the API, errors.
 
-The runs do what they can to give them away: they fail with them, echo them, stream them in pieces, cut them in half.
+The runs try to leak them: they fail with them, echo them, stream them in pieces, cut them in half.
 """
 
 from __future__ import annotations

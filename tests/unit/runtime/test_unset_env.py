@@ -1,4 +1,4 @@
-"""A name of `env` without a value: a warning before anything runs, and a failure of the node before anything is sent."""
+"""A name in `env` without a value: a warning before anything runs, and a failure of the node before anything is sent."""
 
 from __future__ import annotations
 

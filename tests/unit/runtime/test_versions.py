@@ -1,4 +1,4 @@
-"""Graphs in memory: compiled once, and the one that was asked for longest ago goes first."""
+"""Graphs in memory: compiled once, and the least recently used is evicted first."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a run waits for: in its header, in its view, in the words that people are told, and for those who look for it."""
+"""What a run waits for: in its header, in its view, in the text for people, and in searches."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""docs/testing.md is true: its workflow and tests are run as they stand, by a pytest that found the plug-in by itself."""
+"""docs/testing.md is correct: its workflow and tests are run as printed, by a pytest that found the plug-in by itself."""
 
 from __future__ import annotations
 

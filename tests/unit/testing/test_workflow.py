@@ -1,4 +1,4 @@
-"""Scenarios and what they come to: the verbs and assertions of `WorkflowTest`, as users of the fixture have them."""
+"""Scenarios and their results: the methods and assertions of `WorkflowTest`, as users of the fixture use them."""
 
 from __future__ import annotations
 

@@ -33,7 +33,7 @@ def table(dynamo: Any, request: pytest.FixtureRequest) -> Iterator[str]:
 
 @pytest.fixture
 def refusal() -> Callable[..., ClientError]:
-    """`refusal(code, status=400)`: a service's answer that it will not."""
+    """`refusal(code, status=400)`: a service's error response."""
 
     def make(code: str, status: int = 400, operation: str = "PutItem") -> ClientError:
         answer: Any = {"Error": {"Code": code, "Message": "said so"}, "ResponseMetadata": {"HTTPStatusCode": status}}

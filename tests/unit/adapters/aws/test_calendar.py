@@ -1,4 +1,4 @@
-"""The calendar: schedules of published workflows, in AWS's words, made once and taken away again."""
+"""The calendar: schedules of published workflows in AWS's format, created once and removed again."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Clients: one of each, made late, with bounded patience."""
+"""Clients: one of each, created late, with bounded time-outs."""
 
 from __future__ import annotations
 

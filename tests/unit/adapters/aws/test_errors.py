@@ -1,4 +1,4 @@
-"""Every error of botocore becomes one of ours, by what can be done about it."""
+"""Every error of botocore becomes an error of the engine, by what the caller can do about it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Any operation by name: what botocore's models refuse, what moto answers, what becomes of errors and of foreign values."""
+"""Any operation by name: what botocore's models refuse, what moto returns, and how errors and foreign values are handled."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Secrets: the environment first, then what is kept for all functions."""
+"""Secrets: the environment first, then the shared store of all functions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What one task has used, apart from what others use at the same time."""
+"""What one task has used, separate from what others use at the same time."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is said of a text that is no YAML: the fault in plain words, and what to write instead."""
+"""The message for a text that is not YAML: the error in plain words, and what to write instead."""
 
 from __future__ import annotations
 

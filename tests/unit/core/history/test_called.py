@@ -1,4 +1,4 @@
-"""What instances were called with, read from the log: the same parameters as were dispatched, and no secret."""
+"""What instances were called with, read from the log: the parameters that were dispatched, without secrets."""
 
 from __future__ import annotations
 
@@ -61,8 +61,8 @@ def test_what_changes_later_changes_nothing(play: Make) -> None:
 def test_every_attempt_tells_its_own(play: Make) -> None:
     run = play({"a": calling({"at": "{{ now() }}"}, retry={"attempts": 2, "backoff_ms": 0})})
     begun = run.begin().dispatches[0].params["args"]
-    run.tell(Failed("a", 1, Failure("timeout")), at=5_000)
-    again = run.tell(Tick(), at=9_000).dispatches[0].params["args"]
+    run.decide(Failed("a", 1, Failure("timeout")), at=5_000)
+    again = run.decide(Tick(), at=9_000).dispatches[0].params["args"]
     assert begun != again
     assert params(run, "a") == [begun, again]
     assert [(call.attempt, call.at_ms) for call in calls(run, "a")] == [(1, 1_001), (2, 9_000)]
@@ -71,7 +71,7 @@ def test_every_attempt_tells_its_own(play: Make) -> None:
 def test_what_a_process_that_died_had_called_is_called_again(play: Make) -> None:
     run = play({"a": calling({"at": "{{ now() }}"}), "b": calling({"at": "{{ now() }}"}, delivery="at_most_once")})
     run.begin()
-    again = {one.id: one.params["args"] for one in run.tell(Recovered(), at=7_000).dispatches}
+    again = {one.id: one.params["args"] for one in run.decide(Recovered(), at=7_000).dispatches}
     assert params(run, "a") == [again["a"]]
     assert [call.at_ms for call in calls(run, "b")] == [1_001]
 
@@ -113,7 +113,7 @@ def test_what_is_called_with_nothing_tells_nothing(play: Make) -> None:
 def test_pauses_tell_what_they_were_asked_with(play: Make) -> None:
     run = play({"w": {"type": "approval", "with": {"message": "Pay <input.n>?"}}})
     run.begin({"n": 3})
-    run.tell(Answered("w", "approved", {}))
+    run.decide(Answered("w", "approved", {}))
     assert [call.params["message"] for call in calls(run, "w")] == ["Pay 3?"]
 
 
@@ -129,9 +129,9 @@ def test_the_last_attempts_are_told(play: Make) -> None:
     run = play({"a": calling({}, retry={"attempts": 15, "backoff_ms": 0})})
     run.begin()
     for attempt in range(1, 15):
-        run.tell(Failed("a", attempt, Failure("timeout")))
-        run.tell(Tick())
-    run.tell(Completed("a", 15, Outcome()))
+        run.decide(Failed("a", attempt, Failure("timeout")))
+        run.decide(Tick())
+    run.decide(Completed("a", 15, Outcome()))
     assert [call.attempt for call in calls(run, "a")] == list(range(16 - MAX_SHOWN_CALLS, 16))
 
 

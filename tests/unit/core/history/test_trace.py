@@ -22,7 +22,7 @@ def wire(run: Any) -> list[dict[str, Any]]:
 def test_an_envelope_has_the_shape_of_the_specification(play: Make, node: Node) -> None:
     run = play({"a": node(), "b": node("a")})
     run.begin()
-    run.tell(Completed("a", 1, Outcome({"n": 1})), at=1_700_000_000_123)
+    run.decide(Completed("a", 1, Outcome({"n": 1})), at=1_700_000_000_123)
     done = wire(run)[2]
     assert done == {
         "eventId": 3,
@@ -55,11 +55,11 @@ def test_every_end_says_its_status_and_its_code_or_reason(play: Make, node: Node
         "a": node(), "b": node(timeout_ms=5), "c": node(output_contract=contract), "d": node("a"), "e": node(), "f": node(),
     })  # fmt: skip
     run.begin()
-    run.tell(Failed("a", 1, Failure("config", "boom")))
-    run.tell(Failed("b", 1, Failure("timeout", "timeout", "late", "timeout")))
+    run.decide(Failed("a", 1, Failure("config", "boom")))
+    run.decide(Failed("b", 1, Failure("timeout", "timeout", "late", "timeout")))
     run.complete("c", "text")
-    run.tell(Failed("e", 1, Failure("moderation", "moderation_blocked", "no", "policy")))
-    run.tell(CancelRequested())
+    run.decide(Failed("e", 1, Failure("moderation", "moderation_blocked", "no", "policy")))
+    run.decide(CancelRequested())
     ends = {e["payload"]["instance"]: (e["type"], e["payload"]["status"], e["payload"].get("code") or e["payload"].get("reason"))
             for e in wire(run) if e["type"] in NODE_ENDS}  # fmt: skip
     assert ends == {
@@ -77,10 +77,10 @@ def test_every_end_says_its_status_and_its_code_or_reason(play: Make, node: Node
 def test_tags_tell_each_transition_once(play: Make, node: Node) -> None:
     run = play({"a": node(retry={"attempts": 2, "backoff_ms": 100}), "b": node("a")})
     run.begin()
-    run.tell(Failed("a", 1, Failure("timeout"), chance=1.0), at=2_000)
-    run.tell(Tick(), at=2_100)
-    run.tell(Completed("a", 2, Outcome(1), usage={"input_tokens": 7, "output_tokens": 2}), at=2_150)
-    run.tell(CancelRequested())
+    run.decide(Failed("a", 1, Failure("timeout"), chance=1.0), at=2_000)
+    run.decide(Tick(), at=2_100)
+    run.decide(Completed("a", 2, Outcome(1), usage={"input_tokens": 7, "output_tokens": 2}), at=2_150)
+    run.decide(CancelRequested())
     assert run.trace.tags == [
         Tag("node_started", "a", {"attempt": 1, "wave": 0}),
         Tag("node_retried", "a", {"attempt": 1, "cause": "timeout", "delay_ms": 100}),
@@ -94,10 +94,10 @@ def test_tags_tell_each_transition_once(play: Make, node: Node) -> None:
 def test_a_record_tells_what_an_instance_was_given_and_made_of_it(play: Make, node: Node) -> None:
     run = play({"a": node(), "w": {"type": "approval", "after": "a", "with": {"message": "Go on?"}}, "b": node("w.approved")})
     run.begin({"n": 1})
-    run.tell(Completed("a", 1, Outcome("A")), at=2_000)
+    run.decide(Completed("a", 1, Outcome("A")), at=2_000)
     waiting = run.trace.nodes["w"]
     assert (waiting.status, waiting.waiting["reason"]) == ("waiting", "human_input")
-    run.tell(Answered("w", "approved", {}, by="Ada"), at=3_000)
+    run.decide(Answered("w", "approved", {}, by="Ada"), at=3_000)
     a, w, b = (run.trace.nodes[name] for name in ("a", "w", "b"))
     assert (a.inputs, a.output, a.index, a.predecessor, a.wave) == ({"input": {"n": 1}}, "A", 1, None, 0)
     assert (w.output["by"], w.ended_ms, w.waiting) == ("Ada", 3_000, None)
@@ -107,8 +107,8 @@ def test_a_record_tells_what_an_instance_was_given_and_made_of_it(play: Make, no
 def test_the_numbers_of_starts_have_no_hole(play: Make, node: Node) -> None:
     run = play({"a": node(retry={"attempts": 2, "backoff_ms": 0}), "b": node("a.error"), "c": node("a"), "d": node("c")})
     run.begin()
-    run.tell(Failed("a", 1, Failure("timeout")), at=2_000)
-    run.tell(Tick(), at=2_000)
+    run.decide(Failed("a", 1, Failure("timeout")), at=2_000)
+    run.decide(Tick(), at=2_000)
     for instance, attempt in (("a", 2), ("c", 1), ("d", 1)):
         run.complete(instance, attempt=attempt)
     assert [record.index for record in run.trace.nodes.values()] == [1, None, 2, 3]
@@ -117,11 +117,11 @@ def test_the_numbers_of_starts_have_no_hole(play: Make, node: Node) -> None:
 def test_pieces_of_text_are_numbered_over_all_attempts(play: Make, node: Node) -> None:
     run = play({"a": node(retry={"attempts": 2, "backoff_ms": 0})})
     run.begin()
-    run.tell(Streamed("a", 1, "Hel"), Streamed("a", 1, "lo"))
-    run.tell(Failed("a", 1, Failure("timeout")), at=2_000)
-    run.tell(Tick(), at=2_000)
+    run.decide(Streamed("a", 1, "Hel"), Streamed("a", 1, "lo"))
+    run.decide(Failed("a", 1, Failure("timeout")), at=2_000)
+    run.decide(Tick(), at=2_000)
     run.state = run.folded()
-    run.tell(Streamed("a", 2, "Hel"), Streamed("a", 2, "lo"))
+    run.decide(Streamed("a", 2, "Hel"), Streamed("a", 2, "lo"))
     pieces = [(e.data["attempt"], e.data["deltaIndex"], e.data["offset"]) for e in run.events if e.type is EventType.NODE_DELTA]
     assert pieces == [(1, 0, 0), (1, 1, 3), (2, 2, 0), (2, 3, 3)]
 
@@ -136,11 +136,11 @@ def test_tags_of_failures_have_their_facts(play: Make, node: Node) -> None:
     }  # fmt: skip
     run = play(nodes)
     run.begin()
-    run.tell(Failed("a", 1, Failure("timeout", "timeout", "late", "timeout")))
-    run.tell(Failed("b", 1, Failure("config", "boom", "it broke")))
-    run.tell(Completed("d", 1, Outcome(5)))
-    run.tell(Failed("e", 1, Failure("moderation", "moderation_flagged", "no", "policy")))
-    run.tell(Failed("f", 1, Failure("moderation", "moderation_flagged", "never", "policy", phase="input")))
+    run.decide(Failed("a", 1, Failure("timeout", "timeout", "late", "timeout")))
+    run.decide(Failed("b", 1, Failure("config", "boom", "it broke")))
+    run.decide(Completed("d", 1, Outcome(5)))
+    run.decide(Failed("e", 1, Failure("moderation", "moderation_flagged", "no", "policy")))
+    run.decide(Failed("f", 1, Failure("moderation", "moderation_flagged", "never", "policy", phase="input")))
     run.complete("x")
     tags = [tag for tag in run.trace.tags if tag.tag not in ("node_started", "node_completed")]
     broken = [tag.facts["errors"][0] for tag in tags if tag.tag == "contract_violated"]
@@ -241,7 +241,7 @@ def test_a_piece_may_be_media(play: Make, node: Node) -> None:
     run = play({"a": node()})
     run.begin()
     image = {"type": "image", "url": "https://example.com/a.png", "mime": "image/png"}
-    run.tell(Streamed("a", 1, "Look: "), Streamed("a", 1, "", image), Streamed("a", 1, "!"))
+    run.decide(Streamed("a", 1, "Look: "), Streamed("a", 1, "", image), Streamed("a", 1, "!"))
     pieces = [event.data for event in run.events if event.type is EventType.NODE_DELTA]
     told = [(piece["deltaIndex"], piece["offset"], piece["text"]) for piece in pieces]
     assert told == [(0, 0, "Look: "), (1, 6, ""), (2, 6, "!")]

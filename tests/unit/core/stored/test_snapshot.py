@@ -1,6 +1,6 @@
-"""A snapshot is a cache of the fold: whoever goes on from it goes on as if nothing had happened.
+"""A snapshot is a cache of the fold: a runner that continues from it decides as if it had read the whole log.
 
-That holds for every conformance case after every decision (tests/conformance); here is what those cannot see.
+tests/conformance checks that for every case after every decision; the tests here cover the rest.
 """
 
 from __future__ import annotations
@@ -37,8 +37,8 @@ def test_it_comes_back_byte_for_byte(play: Make, node: Node) -> None:
         "r": node(retry={"attempts": 3}), "j": node(["r", "k"], join={"timeout_ms": 500}), "k": node(),
     }, variables={"v": 1})  # fmt: skip
     run.begin({"n": 1})
-    run.tell(Completed("x@p[0]@l[0]", 1, Outcome("done", variables={"v": 2})))
-    run.tell(Failed("r", 1, Failure("timeout")))
+    run.decide(Completed("x@p[0]@l[0]", 1, Outcome("done", variables={"v": 2})))
+    run.decide(Failed("r", 1, Failure("timeout")))
     once = encode_state(run.state)
     assert encode_state(decode_state(once, run.graph, "run")) == once
     assert encode_state(run.folded()) == once
@@ -52,13 +52,13 @@ def test_a_join_times_out_at_the_same_instant_after_it(play: Make, node: Node, f
     after = "s" if fork else None
     run = play({"s": node(), "a": node(after), "b": node(after), "j": node(["a", "b"], join={"timeout_ms": 500})})
     run.begin()
-    run.tell(Completed("s", 1, Outcome()), at=2_000)
-    run.tell(Completed("a", 1, Outcome()), at=2_100)
+    run.decide(Completed("s", 1, Outcome()), at=2_000)
+    run.decide(Completed("a", 1, Outcome()), at=2_100)
     expected = 2_500 if fork else run.state.started_ms + 500
     run.state = reloaded(run)
     assert next_due_ms(run.state) == expected
-    assert run.tell(Tick(), at=expected - 1).events == []
-    run.tell(Tick(), at=expected)
+    assert run.decide(Tick(), at=expected - 1).events == []
+    run.decide(Tick(), at=expected)
     assert run.trace.nodes["j"].code == "join_timeout"
 
 
@@ -66,20 +66,20 @@ def test_a_join_in_a_turn_keeps_its_clock_too(play: Make, node: Node) -> None:
     body = {"nodes": {"a": node(), "b": node(), "j": node(["a", "b"], join={"timeout_ms": 500})}}
     run = play({"s": node(), "l": {"type": "loop", "after": "s", "with": {"times": 1, "body": body}}})
     run.begin()
-    run.tell(Completed("s", 1, Outcome()), at=7_000)
+    run.decide(Completed("s", 1, Outcome()), at=7_000)
     run.state = reloaded(run)
     assert next_due_ms(run.state) == 7_500
 
 
 def test_the_deadline_moves_with_pauses_before_and_after_it(play: Make, node: Node) -> None:
     run = play({"w": {"type": "approval", "with": {"message": "?"}}, "a": node("w.approved")}, timeout="10s")
-    run.tell(Begin({}), at=1_000)
+    run.decide(Begin({}), at=1_000)
     run.state = reloaded(run)
     assert next_due_ms(run.state) is None, "paused time does not count"
-    run.tell(Answered("w", "approved"), at=101_000)
+    run.decide(Answered("w", "approved"), at=101_000)
     run.state = reloaded(run)
     assert next_due_ms(run.state) == 111_000
-    run.tell(Tick(), at=111_000)
+    run.decide(Tick(), at=111_000)
     assert run.state.status == "timed_out"
 
 
@@ -123,10 +123,10 @@ def test_settled_turns_keep_their_results_and_nothing_else(play: Make, node: Nod
 def test_an_instance_that_waits_for_a_callback_waits_on(play: Make, node: Node) -> None:
     run = play({"a": node(), "z": node("a")})
     run.begin()
-    run.tell(Suspended("a", 1, Pause("callback", deadline_ms=9_000, exits=("source",), details={"x": [1]})))
+    run.decide(Suspended("a", 1, Pause("callback", deadline_ms=9_000, exits=("source",), details={"x": [1]})))
     run.state = reloaded(run)
-    assert run.tell(Tick(), at=9_000).expiries == ["a"]
-    run.tell(Answered("a", "source", {"n": 1}), at=9_001)
+    assert run.decide(Tick(), at=9_000).expiries == ["a"]
+    run.decide(Answered("a", "source", {"n": 1}), at=9_001)
     assert run.state.get("a").value == {"n": 1}
 
 

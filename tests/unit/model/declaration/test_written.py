@@ -1,4 +1,4 @@
-"""What is read of a document is what its models read: the same defaults and meanings, whatever was written."""
+"""The views of a document return what its models return: the same defaults and meanings, for any input."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""People are told of pauses: after the pause is in the log, until it arrives, once, and again as a reminder."""
+"""Notices of pauses: sent after the pause is in the log, until one arrives, once, and again as a reminder."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Signing keys that are kept with the runs: made once, rotated without losing any, bounded."""
+"""Signing keys that are stored with the runs: created once, rotated without losing any, bounded."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One process that serves runs: when it hears of them."""
+"""One process that serves runs: how it learns of them."""
 
 from __future__ import annotations
 

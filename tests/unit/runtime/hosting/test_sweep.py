@@ -1,4 +1,4 @@
-"""The net under everything that gets lost."""
+"""The sweep, which finds every run whose message or timer was lost."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A workflow that calls another: one child per instance, its news, its end."""
+"""A workflow that calls another: one child per instance, its notifications, its end."""
 
 from __future__ import annotations
 

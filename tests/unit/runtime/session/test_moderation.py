@@ -1,4 +1,4 @@
-"""The moderation gate: flagged work does not run, flagged text is not seen, and a gate that cannot be asked stays closed."""
+"""The moderation gate: flagged work does not run, flagged text is not shown, and if the moderator fails, nothing passes."""
 
 from __future__ import annotations
 

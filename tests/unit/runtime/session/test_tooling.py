@@ -1,4 +1,4 @@
-"""Nodes as tools of a model, and what conversations cost, in a real engine over memory: only the model is scripted."""
+"""Nodes as tools of a model, and what conversations cost, in a real engine in memory: only the model is scripted."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Schedules and events: each instant and each event starts one run, whatever is repeated."""
+"""Schedules and events: each instant and each event starts one run, however often it is delivered."""
 
 from __future__ import annotations
 

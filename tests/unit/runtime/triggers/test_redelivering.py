@@ -1,4 +1,4 @@
-"""Redeliver: the request of a former run, once more, to the newest version."""
+"""Redeliver: the request of a former run, sent again to the newest version."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Signatures as senders make them, with the examples that the schemes publish, and deliveries that come twice."""
+"""Signatures as senders create them, with the examples that the schemes publish, and deliveries that arrive twice."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Rate and concurrency limits: refused with a time to come back; a counter out of reach lets everybody in."""
+"""Rate and concurrency limits: refused with a time to retry; if the counter is out of reach, every start is allowed."""
 
 from __future__ import annotations
 

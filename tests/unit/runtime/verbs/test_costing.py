@@ -1,4 +1,4 @@
-"""Bills of runs: where nobody counts, by the log."""
+"""Bills of runs: where requests are not counted, from the log."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a run is told as: the same by its summary as by its whole log, and by a page of its nodes as by all of them."""
+"""The view of a run: the same from its summary as from its whole log, and from a page of its nodes as from all of them."""
 
 from __future__ import annotations
 

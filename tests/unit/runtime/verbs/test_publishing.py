@@ -1,4 +1,4 @@
-"""Publishing: a version, or every reason why not, and nothing in between."""
+"""Publishing: a version, or every reason to refuse it, and nothing in between."""
 
 from __future__ import annotations
 

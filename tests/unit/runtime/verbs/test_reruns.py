@@ -1,4 +1,4 @@
-"""Rerun: a new run of the old version; what completed above is taken over, what follows runs."""
+"""Rerun: a new run of the old version; completed nodes upstream are taken over, the others run."""
 
 from __future__ import annotations
 

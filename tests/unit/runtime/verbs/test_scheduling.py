@@ -1,4 +1,4 @@
-"""Schedules of published workflows where a calendar fires them: what it is told, and what becomes of its failures."""
+"""Schedules of published workflows that a calendar fires: what the calendar receives, and how its failures are handled."""
 
 from __future__ import annotations
 

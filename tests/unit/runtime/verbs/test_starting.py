@@ -1,4 +1,4 @@
-"""Starting a run once, whoever asks how often (docs/semantics.md#idempotent-starts, docs/durability.md#starting-a-run)."""
+"""Starting a run once, for any number of requests (docs/semantics.md#idempotent-starts, docs/durability.md#starting-a-run)."""
 
 from __future__ import annotations
 

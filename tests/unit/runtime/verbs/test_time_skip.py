@@ -1,4 +1,4 @@
-"""Skip: what one run waits for in time comes due now, and nobody else notices."""
+"""Skip: the timer of one run is due now, and no other run is affected."""
 
 from __future__ import annotations
 

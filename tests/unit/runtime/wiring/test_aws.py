@@ -1,4 +1,4 @@
-"""What a function is made of, by what the template has set."""
+"""The parts of a function, by the settings of the template."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The engine over a file: what it opens, it closes, whether it could be put together or not."""
+"""The engine over a file: it closes what it has opened, even if it could not be set up."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Models and sandboxes in the running engine: what is configured, what is published, and what the history tells."""
+"""Models and sandboxes in the running engine: what is configured, what is published, and what the history shows."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a run in this process answers."""
+"""The result of a run in this process."""
 
 from __future__ import annotations
 

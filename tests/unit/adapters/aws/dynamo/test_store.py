@@ -1,4 +1,4 @@
-"""What the table must do beyond the contract: repeated and lost answers, what is due, pieces, keys."""
+"""What the table must do beyond the contract: repeated and lost responses, due runs, pieces, keys."""
 
 from __future__ import annotations
 
