@@ -9,7 +9,7 @@ finding is a path in the export. The modules, in the order of the conversion:
     choices.py      the exits of conditions and routers
     wiring.py       bodies, edges, blocks that never run, which block is upstream of which
     outputs.py      where the parts of a block's output are in the node's output
-    references.py   `<block.path>` and `{{NAME}}` to `<node.path>` and `${NAME}`
+    reference_translation.py   `<block.path>` and `{{NAME}}` to `<node.path>` and `${NAME}`
     javascript.py   conditions to expressions
     site.py         one block during its conversion
     blocks.py       the table of block types and kinds; triggers.py, containers.py and actions.py hold the converters
