@@ -26,7 +26,7 @@ from stepless.core.history.waits import waits_of
 from stepless.core.masking import mask_for
 from stepless.core.pauses import next_due_ms
 from stepless.core.state import State
-from stepless.errors import LogUnreadable, StoreUnavailable
+from stepless.errors import LogUnreadable, SteplessError, StoreUnavailable
 from stepless.limits import (
     COMMIT_TRIES,
     INBOX_POLL_MS,
@@ -316,15 +316,27 @@ class Session:
 
     async def _park(self, due_ms: int | None) -> InvocationEnd:
         children.notify_parent(self._world, self._meta, self._state)
+        refusal: SteplessError | None = None
         if due_ms is not None:
             due_ms -= self._ahead_ms
-            self._world.timers.arm(self._head.run_id, due_ms)
+            refusal = self._arm(due_ms)
         elif self._graph.concurrency is not None:  # admission counts it among what is due
             due_ms = self._world.clock.now_ms() + MAX_DURATION_MS
         await self._leave(due_ms)
+        if refusal is not None:
+            raise refusal
         if self._signals.unseen():
             self._world.queue.send(Message(self._head.run_id, "signal"))
         return InvocationEnd.PARKED
+
+    def _arm(self, due_ms: int) -> SteplessError | None:
+        """Arms the timer; returns the error if that fails. The lease is released then as well: an answer need not wait until it
+        expires, the message is delivered again, and the sweep finds the run at `due_ms`."""
+        try:
+            self._world.timers.arm(self._head.run_id, due_ms)
+        except SteplessError as error:
+            return error
+        return None
 
     async def _end(self) -> InvocationEnd:
         children.notify_parent(self._world, self._meta, self._state)

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from stepless.errors import Conflict, Gone
+from stepless.errors import Conflict, Gone, StoreUnavailable
 from stepless.limits import LEASE_MS, MAX_BATCH_BYTES
 from stepless.ports import Call, Message
 from stepless.runtime.commits import Commits
@@ -160,6 +160,22 @@ def test_stopping_drains_and_hands_over(machine: Any, node: Node) -> None:
     assert machine.calls == {"a": 1}
     machine.drain()
     assert machine.calls == {"a": 1, "b": 1}
+
+
+def test_a_timer_that_cannot_be_armed_leaves_a_run_that_an_answer_reaches_at_once(machine: Any, node: Node) -> None:
+    class Refusing:
+        def arm(self, run_id: str, at_ms: int) -> None:
+            raise StoreUnavailable("the scheduler is out of reach")
+
+    run_id = machine.start({"a": node(), "ask": approval("a", timeout="3d"), "z": node("ask.approved")})
+    world = replace(machine.world, timers=Refusing())
+    with pytest.raises(StoreUnavailable, match="scheduler"):
+        asyncio.run(Runner(world).run(machine.queue.receive(machine.clock.now_ms()), Budget(60_000)))
+    head = machine.store.get_run(run_id)
+    assert head.owner is None and head.due_ms == machine.clock.now_ms() + 3 * 24 * HOUR_MS, "the sweep finds it then"
+    machine.service.answer_pause(run_id, "ask", "approved", {})
+    assert machine.invoke(machine.queue.receive(machine.clock.now_ms())) is InvocationEnd.ENDED
+    assert machine.view(run_id).status == "completed"
 
 
 # -- two processes ----------------------------------------------------------------------------------------------------
