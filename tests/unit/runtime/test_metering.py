@@ -122,6 +122,24 @@ def test_a_dead_letter_of_a_run_that_somebody_takes_at_that_moment_leaves_it_to_
     assert not meter.reported
 
 
+def test_a_dead_letter_of_a_run_that_ends_at_that_moment_leaves_nothing_due() -> None:
+    class Ending(MemoryStore):
+        def take_lease(self, run_id: str, owner: str, now_ms: int, until_ms: int) -> Lease | None:
+            last = super().take_lease(run_id, "the last session", now_ms, now_ms + 60_000)
+            assert last is not None
+            self.update_run(last, now_ms, status="completed", release=True)
+            return super().take_lease(run_id, owner, now_ms, until_ms)
+
+    world, meter = heard(local(None))
+    world = replace(world, store=Ending())
+    world.store.create_run(due("ending", world.clock.now_ms()))
+    assert not rest(world, Message("ending", "start"))
+    head = world.store.get_run("ending")
+    assert head is not None
+    assert (head.status, head.owner, head.due_ms) == ("completed", None, None)
+    assert not meter.reported
+
+
 def test_a_dead_letter_of_a_run_that_is_alive_over_or_unknown_changes_nothing() -> None:
     world, meter = heard(local(None))
     now_ms = world.clock.now_ms()

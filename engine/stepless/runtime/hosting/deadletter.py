@@ -23,9 +23,13 @@ def rest(world: World, message: Message) -> bool:
     lease = world.store.take_lease(message.run_id, token_hex(8), now_ms, now_ms)
     if lease is None:
         return False
+    leased = world.store.get_run(message.run_id)
+    has_ended = leased is not None and leased.status in ENDED  # since the first read: nothing is left to retry
     try:
-        world.store.update_run(lease, now_ms, due_ms=now_ms + DEAD_LETTER_RETRY_MS, release=True)
+        world.store.update_run(lease, now_ms, due_ms=None if has_ended else now_ms + DEAD_LETTER_RETRY_MS, release=True)
     except LeaseLost:  # the lease has no duration, so another process may have taken the run in the meantime
+        return False
+    if has_ended:
         return False
     world.meter.count(DEAD_LETTERS)
     facts: dict[str, str | int] = {"run": head.run_id, "workflow": head.workflow_id, "reason": message.reason}
