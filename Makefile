@@ -75,10 +75,12 @@ clean: ## remove everything that can be rebuilt, including the environment
 # -- AWS: docs/operations.md -------------------------------------------------------------------------------------------
 
 STACK ?= stepless
+CONFIG ?= samconfig.toml
+SET ?=
 FUNCTIONS ?= layers/functions
 LAMBDA_PYTHON ?= 3.13
 LAMBDA_PLATFORM ?= aarch64-manylinux_2_28
-export FUNCTIONS LAMBDA_PYTHON LAMBDA_PLATFORM
+export FUNCTIONS LAMBDA_PYTHON LAMBDA_PLATFORM SET
 
 SAM := .tools/sam/bin/sam
 SAM_PYTHON := .tools/sam/bin/python
@@ -100,8 +102,9 @@ check: $(SAM) ## check template.yaml before and after the transform
 	AWS_DEFAULT_REGION=us-east-1 $(SAM_PYTHON) tests/deploy/transform.py template.yaml > build/transformed.json
 	.tools/sam/bin/cfn-lint --template build/transformed.json --regions us-east-1
 
-deploy: build check ## build and deploy to the AWS account of your credentials (STACK=name, FUNCTIONS=folder)
-	$(SAM) deploy --guided --stack-name $(STACK) --capabilities CAPABILITY_IAM --template .aws-sam/build/template.yaml
+# What is given on the command line, and not what stands above, changes the functions of a stack.
+deploy: $(READY) $(SAM) ## build and deploy to the AWS account of your credentials (STACK=name, FUNCTIONS=folder, SET='Name=value …')
+	@$(SAM_PYTHON) layers/deploy $(STACK) --config $(CONFIG) --functions "$(if $(filter file,$(origin FUNCTIONS)),,$(FUNCTIONS))"
 
 deploy-local: $(READY) $(SAM) $(RUNTIME) ## deploy to an emulator on this machine, and test it over HTTP
 	$(BIN)/python -m pytest -s tests/deploy/test_deploy_local.py
