@@ -1,0 +1,294 @@
+"""`make deploy` against an emulator: asked for once on a terminal, unattended after, and no parameter is lost in between."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+import tomllib
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+import boto3
+import pytest
+from botocore.exceptions import ClientError
+from dialogue import talk
+from emulators import Missing, ministack
+from local_cloud import ROOT_KEYS
+
+pytestmark = pytest.mark.long
+
+ROOT = Path(__file__).resolve().parents[2]
+STACK = "twice"
+PATIENCE_S = 400
+CONFIRM = r"Deploy this changeset\? \[y/N\]:"
+FIRST = {
+    r"Auth \[api-key\]:": "",
+    r"ApiKeyHashes \[a key is made and shown\]:": "",
+    r"FunctionModules \[hello\]:": "deploy_steps",
+    r"AlarmTopic \[none\]:": "",
+    CONFIRM: "y",
+}
+OLD, NEW = (f"sha256:{sha256(key).hexdigest()}" for key in (b"old", b"new"))
+
+
+@dataclass
+class Project:
+    """A clone with its samconfig.toml, and an account."""
+
+    config: Path
+    address: str
+    stack: str = STACK
+
+    def service(self, name: str) -> Any:
+        keys = {"aws_access_key_id": "test", "aws_secret_access_key": "test", "region_name": "us-east-1"}
+        return boto3.client(name, endpoint_url=self.address, **keys)
+
+    def command(self, built: bool) -> list[str]:
+        """`make deploy`, or what it calls: that builds by $MAKE, and what was built stays as it is."""
+        if built:
+            return [".tools/sam/bin/python", "layers/deploy", self.stack, "--config", str(self.config)]
+        return ["make", "deploy", f"STACK={self.stack}", f"CONFIG={self.config}"]
+
+    def variables(self, built: bool) -> dict[str, str]:
+        own = {name: value for name, value in os.environ.items() if not name.startswith(("AWS_", "MAKE", "SET", "FUNCTIONS"))}
+        skipped = {"MAKE": "true"} if built else {}
+        return {**own, **ROOT_KEYS, "AWS_ENDPOINT_URL": self.address, "COLUMNS": "200", **skipped}
+
+    def deploy(self, given: str = "", built: bool = True) -> tuple[int, str]:
+        """Without a terminal."""
+        done = subprocess.run(
+            self.command(built),
+            cwd=ROOT,
+            env={**self.variables(built), "SET": given},
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            timeout=PATIENCE_S,
+            check=False,
+        )
+        return done.returncode, done.stdout + done.stderr
+
+    def parameters(self) -> dict[str, str]:
+        [stack] = self.service("cloudformation").describe_stacks(StackName=self.stack)["Stacks"]
+        return {pair["ParameterKey"]: pair["ParameterValue"] for pair in stack["Parameters"]}
+
+    def outputs(self) -> dict[str, str]:
+        [stack] = self.service("cloudformation").describe_stacks(StackName=self.stack)["Stacks"]
+        return {pair["OutputKey"]: pair["OutputValue"] for pair in stack["Outputs"]}
+
+    def settings(self, function: str) -> dict[str, str]:
+        found = self.service("lambda").get_function_configuration(FunctionName=f"{self.stack}-{function}")
+        return dict(found["Environment"]["Variables"])
+
+    def recorded(self) -> dict[str, Any]:
+        return dict(tomllib.loads(self.config.read_text())[self.stack])
+
+
+@pytest.fixture(scope="module")
+def project(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Project]:
+    tools = subprocess.run(["make", "-s", ".tools/sam/bin/sam"], cwd=ROOT, capture_output=True, text=True, check=False)
+    if tools.returncode != 0:
+        pytest.skip(f"AWS SAM is not here, and cannot be installed from the package registry: {tools.stderr.strip()[-200:]}")
+    try:
+        with ministack(**ROOT_KEYS) as address:
+            yield Project(tmp_path_factory.mktemp("project") / "samconfig.toml", address)
+    except Missing as error:
+        pytest.skip(str(error))
+
+
+@pytest.fixture(scope="module")
+def first(project: Project) -> str:
+    """What the first `make deploy` said, on a terminal."""
+    command = [*project.command(built=False), f"FUNCTIONS={ROOT / 'tests/deploy/functions'}"]
+    variables = project.variables(built=False)
+    code, said, asked = talk(command, FIRST, folder=ROOT, variables=variables, seconds=PATIENCE_S)
+    assert code == 0, said[-3000:]
+    assert asked == list(FIRST) and len(asked) <= 6
+    return said
+
+
+def test_the_first_deployment_asks_and_records(project: Project, first: str) -> None:
+    found = re.search(r"Your API key, shown once: (\S+)", first)
+    assert found is not None
+    hashed = f"sha256:{sha256(found[1].encode()).hexdigest()}"
+    assert project.settings("api")["STEPLESS_API_KEYS"] == hashed
+    assert project.settings("runner")["STEPLESS_MODULES"] == project.parameters()["FunctionModules"] == "deploy_steps"
+    assert "CloudFormation stack changeset" in first
+    assert hashed not in project.config.read_text()
+    recorded = project.recorded()["deploy"]["parameters"]
+    data = {"SecretsSource": "ssm", "RestoredTable": "", "RestoredBucket": "", "RestoredSigningKeys": ""}
+    assert recorded["parameter_overrides"] == {"FunctionModules": "deploy_steps", **data}
+    assert (recorded["stack_name"], recorded["region"]) == (STACK, "us-east-1")
+    [stack] = project.service("cloudformation").describe_stacks(StackName=STACK)["Stacks"]
+    assert stack["EnableTerminationProtection"] is True
+
+
+def test_the_second_asks_nothing_and_loses_nothing(project: Project, first: str) -> None:
+    before, keys = project.parameters(), project.settings("api")["STEPLESS_API_KEYS"]
+    code, said = project.deploy("RunnerMemory=1024 CorsOrigins='https://a.example https://b.example'", built=False)
+    assert code == 0, said[-3000:]
+    assert "CloudFormation stack changeset" in said and "[y/N]" not in said and "shown once" not in said
+    changed = {"RunnerMemory": "1024", "CorsOrigins": "https://a.example https://b.example"}
+    assert project.parameters() == {**before, **changed}
+    assert project.settings("api")["STEPLESS_API_KEYS"] == keys
+    assert project.recorded()["stepless"]["stack"]["functions"] == str(ROOT / "tests/deploy/functions")
+    assert (ROOT / ".aws-sam/build/Functions/python/deploy_steps.py").exists()
+    code, said = project.deploy()
+    assert code == 0, said[-3000:]
+    assert project.parameters() == {**before, **changed}
+
+
+def test_a_changed_line_of_samconfig_is_deployed_and_an_empty_value_is_the_default(project: Project, first: str) -> None:
+    project.config.write_text(project.config.read_text().replace('RunnerMemory = "1024"', 'RunnerMemory = "2048"'))
+    code, said = project.deploy()
+    assert (code, project.parameters()["RunnerMemory"]) == (0, "2048"), said[-3000:]
+    code, said = project.deploy("RunnerMemory=")
+    assert (code, project.parameters()["RunnerMemory"]) == (0, "512"), said[-3000:]
+    assert "RunnerMemory" not in project.config.read_text()
+
+
+def test_keys_are_rotated_as_documented(project: Project, first: str) -> None:
+    section = (ROOT / "docs/operations.md").read_text().partition("\n## API keys\n")[2].partition("\n## ")[0]
+    shown = re.findall(r"^    make deploy SET=\"(\S+)\"$", section, re.MULTILINE)
+    assert len(shown) == 2
+    for words, accepted in zip(shown, (f"{NEW},{OLD}", NEW), strict=True):
+        code, said = project.deploy(words.replace("$NEW", NEW).replace("$OLD", OLD))
+        assert (code, project.settings("api")["STEPLESS_API_KEYS"]) == (0, accepted), said[-3000:]
+    code, said = project.deploy()
+    assert (code, project.settings("api")["STEPLESS_API_KEYS"]) == (0, NEW), said[-3000:]
+
+
+def test_who_says_no_changes_nothing(project: Project, first: str) -> None:
+    before = project.parameters()
+    variables = {**project.variables(built=True), "SET": "LogLevel=DEBUG"}
+    code, said, asked = talk(project.command(built=True), {CONFIRM: "n"}, folder=ROOT, variables=variables, seconds=PATIENCE_S)
+    assert (code, asked) == (0, [CONFIRM]), said[-3000:]
+    assert project.parameters() == before
+    code, said = project.deploy("LogLevel=")
+    assert code == 0, said[-3000:]
+
+
+def test_where_data_is_kept_survives_a_lost_samconfig_and_changes_only_on_demand(project: Project, first: str) -> None:
+    project.service("dynamodb").create_table(
+        TableName="restored",
+        BillingMode="PAY_PER_REQUEST",
+        AttributeDefinitions=[{"AttributeName": "pk", "AttributeType": "S"}],
+        KeySchema=[{"AttributeName": "pk", "KeyType": "HASH"}],
+    )
+    code, said = project.deploy("RestoredTable=restored")
+    assert (code, project.settings("runner")["STEPLESS_TABLE"]) == (0, "restored"), said[-3000:]
+    before = project.parameters()
+    project.config.unlink()
+    code, said = project.deploy()
+    assert (code, project.settings("runner")["STEPLESS_TABLE"]) == (0, "restored"), said[-3000:]
+    assert project.parameters() == before
+    assert project.recorded()["deploy"]["parameters"]["parameter_overrides"]["RestoredTable"] == "restored"
+    project.config.write_text(project.config.read_text().replace('RestoredTable = "restored"', 'RestoredTable = ""', 1))
+    code, said = project.deploy()
+    assert code != 0 and "RestoredTable=''" in said and "make deploy SET=" in said
+    assert project.parameters() == before
+    code, said = project.deploy("RestoredTable=")
+    assert code == 0, said[-3000:]
+    assert project.settings("runner")["STEPLESS_TABLE"] == project.outputs()["Table"] != "restored"
+
+
+@pytest.mark.parametrize(
+    ("given", "part"),
+    [
+        ({"RunnerTimeout": "900", "QueueVisibility": "180"}, "QueueVisibility is shorter than RunnerTimeout"),
+        ({"Auth": "jwt", "JwtAudience": "a"}, "Auth jwt needs JwtIssuer"),
+        ({"Auth": "jwt", "JwtIssuer": "https://issuer.example"}, "Auth jwt needs JwtAudience"),
+        ({"RestoredBucket": "somewhere"}, "RestoredBucket needs RestoredTable"),
+        ({"RestoredTable": None}, "RestoredTable"),
+        ({"SecretsSource": None}, "SecretsSource"),
+    ],
+)
+def test_cloudformation_refuses_it_before_anything_is_changed(
+    project: Project, first: str, given: dict[str, str | None], part: str
+) -> None:
+    """Whoever deploys the template without `make deploy`. None: not said."""
+    before = project.parameters()
+    body = json.dumps(project.service("cloudformation").get_template(StackName=STACK, TemplateStage="Original")["TemplateBody"])
+    said = {name: given.get(name, value) for name, value in before.items() if name != "ApiKeyHashes"}
+    parameters = [{"ParameterKey": name, "ParameterValue": value} for name, value in said.items() if value is not None]
+    with pytest.raises(ClientError, match=part):
+        project.service("cloudformation").update_stack(
+            StackName=STACK, TemplateBody=body, Parameters=parameters, Capabilities=["CAPABILITY_IAM", "CAPABILITY_AUTO_EXPAND"]
+        )
+    assert project.parameters() == before
+
+
+@pytest.mark.parametrize(
+    ("given", "part"),
+    [
+        ("RunnerTimeout=300 QueueVisibility=299", "shorter than RunnerTimeout"),
+        ("RunnerTimeout=60 QueueVisibility=40", "shorter than RunnerTimeout"),
+        ("Auth=jwt", "needs JwtIssuer and JwtAudience"),
+        ("ApiKeyHashes=not-a-hash", "64 hex digits"),
+        ("RunnerMemoy=512", "RunnerMemoy is not a parameter"),
+        ("RunnerMemory", "SET is Name=value"),
+    ],
+)
+def test_what_cannot_go_well_is_refused_at_once(project: Project, first: str, given: str, part: str) -> None:
+    before = project.config.read_text()
+    code, said = project.deploy(f"{given}")
+    assert code == 1 and "Not deployed: " in said and part in said
+    assert project.config.read_text() == before
+
+
+def test_a_longer_invocation_takes_its_queue_along(project: Project, first: str) -> None:
+    code, said = project.deploy("RunnerTimeout=600")
+    assert code == 0, said[-3000:]
+    sqs = project.service("sqs")
+    attributes = sqs.get_queue_attributes(QueueUrl=project.outputs()["Queue"], AttributeNames=["VisibilityTimeout"])
+    assert int(attributes["Attributes"]["VisibilityTimeout"]) == 960
+
+
+def test_another_account_is_refused(project: Project, first: str) -> None:
+    text = project.config.read_text()
+    project.config.write_text(text.replace('account = "000000000000"', 'account = "999999999999"'))
+    code, said = project.deploy()
+    project.config.write_text(text)
+    assert code == 1 and "999999999999" in said
+
+
+def test_without_a_terminal_the_first_deployment_wants_a_key(project: Project, tmp_path: Path) -> None:
+    another = replace(project, stack="another", config=tmp_path / "samconfig.toml")
+    code, said = another.deploy()
+    assert code == 1 and "ApiKeyHashes is not given" in said
+    assert not another.config.exists()
+
+
+def test_a_deleted_stack_is_found_again_with_its_data(project: Project, first: str) -> None:
+    """Without being told: table, bucket and signing keys of the old stack are those of the new one."""
+    cloudformation, before = project.service("cloudformation"), project.outputs()
+    item = {"pk": {"S": "RUN#run_1"}, "sk": {"S": "HEAD"}}
+    project.service("dynamodb").put_item(TableName=before["Table"], Item=item)
+    project.service("s3").put_object(Bucket=before["Bucket"], Key="blobs/1", Body=b"kept")
+    keys = project.service("secretsmanager").get_secret_value(SecretId=before["SigningKeys"])["SecretString"]
+    with pytest.raises(ClientError, match="TerminationProtection"):
+        cloudformation.delete_stack(StackName=STACK)
+    cloudformation.update_termination_protection(StackName=STACK, EnableTerminationProtection=False)
+    cloudformation.delete_stack(StackName=STACK)
+    cloudformation.get_waiter("stack_delete_complete").wait(StackName=STACK, WaiterConfig={"Delay": 1})
+    # The emulator would give a stack of the same name a table of the same name, AWS does not.
+    project.config.write_text(project.config.read_text().replace(f"[{STACK}.", "[found."))
+    found = replace(project, stack="found")
+    code, said = found.deploy(f"ApiKeyHashes={NEW}")
+    assert code == 0, said[-3000:]
+    assert "its data is there and is attached to the new one" in said
+    data = {name: before[name] for name in ("Table", "Bucket", "SigningKeys")}
+    assert {name: found.outputs()[name] for name in data} == data
+    settings = found.settings("runner")
+    assert found.service("dynamodb").get_item(TableName=settings["STEPLESS_TABLE"], Key=item)["Item"] == item
+    assert found.service("s3").get_object(Bucket=settings["STEPLESS_BUCKET"], Key="blobs/1")["Body"].read() == b"kept"
+    secret = found.service("secretsmanager").get_secret_value(SecretId=settings["STEPLESS_SIGNING_SECRET"])
+    assert secret["SecretString"] == keys
+    code, said = found.deploy()
+    assert code == 0, said[-3000:]
+    assert {name: found.outputs()[name] for name in data} == data
