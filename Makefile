@@ -99,10 +99,10 @@ size: build $(RUNTIME) ## show the size and the import time of the functions
 check: $(SAM) ## check template.yaml before and after the transform
 	.tools/sam/bin/cfn-lint --template template.yaml --regions us-east-1
 	@mkdir -p build
-	AWS_DEFAULT_REGION=us-east-1 $(SAM_PYTHON) tests/deploy/transform.py template.yaml > build/transformed.json
+	AWS_DEFAULT_REGION=us-east-1 $(SAM_PYTHON) tests/deploy/transform.py template.yaml > build/transformed.$$$$ && mv build/transformed.$$$$ build/transformed.json
 	.tools/sam/bin/cfn-lint --template build/transformed.json --regions us-east-1
 
-# What is given on the command line, and not what stands above, changes the functions of a stack.
+# FUNCTIONS is passed on only when it is given: otherwise layers/deploy builds the folder recorded in samconfig.toml.
 deploy: $(READY) $(SAM) ## build and deploy to the AWS account of your credentials (STACK=name, FUNCTIONS=folder, SET='Name=value …')
 	@$(SAM_PYTHON) layers/deploy $(STACK) --config $(CONFIG) --functions "$(if $(filter file,$(origin FUNCTIONS)),,$(FUNCTIONS))"
 

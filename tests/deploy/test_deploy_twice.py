@@ -6,25 +6,23 @@ import json
 import os
 import re
 import subprocess
-import tomllib
+import sys
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from hashlib import sha256
 from pathlib import Path
-from typing import Any
 
-import boto3
+import aws_commands
 import pytest
 from botocore.exceptions import ClientError
+from deploy_project import PATIENCE_S, Project
 from dialogue import talk
 from emulators import Missing, ministack
-from local_cloud import ROOT_KEYS
+from local_cloud import ROOT, ROOT_KEYS
 
 pytestmark = pytest.mark.long
 
-ROOT = Path(__file__).resolve().parents[2]
 STACK = "twice"
-PATIENCE_S = 400
 CONFIRM = r"Deploy this changeset\? \[y/N\]:"
 FIRST = {
     r"Auth \[api-key\]:": "",
@@ -33,60 +31,9 @@ FIRST = {
     r"AlarmTopic \[none\]:": "",
     CONFIRM: "y",
 }
+PAGE = (ROOT / "docs/operations.md").read_text()
+ITEM = {"pk": {"S": "RUN#run_1"}, "sk": {"S": "HEAD"}}
 OLD, NEW = (f"sha256:{sha256(key).hexdigest()}" for key in (b"old", b"new"))
-
-
-@dataclass
-class Project:
-    """A clone with its samconfig.toml, and an account."""
-
-    config: Path
-    address: str
-    stack: str = STACK
-
-    def service(self, name: str) -> Any:
-        keys = {"aws_access_key_id": "test", "aws_secret_access_key": "test", "region_name": "us-east-1"}
-        return boto3.client(name, endpoint_url=self.address, **keys)
-
-    def command(self, built: bool) -> list[str]:
-        """`make deploy`, or what it calls: that builds by $MAKE, and what was built stays as it is."""
-        if built:
-            return [".tools/sam/bin/python", "layers/deploy", self.stack, "--config", str(self.config)]
-        return ["make", "deploy", f"STACK={self.stack}", f"CONFIG={self.config}"]
-
-    def variables(self, built: bool) -> dict[str, str]:
-        own = {name: value for name, value in os.environ.items() if not name.startswith(("AWS_", "MAKE", "SET", "FUNCTIONS"))}
-        skipped = {"MAKE": "true"} if built else {}
-        return {**own, **ROOT_KEYS, "AWS_ENDPOINT_URL": self.address, "COLUMNS": "200", **skipped}
-
-    def deploy(self, given: str = "", built: bool = True) -> tuple[int, str]:
-        """Without a terminal."""
-        done = subprocess.run(
-            self.command(built),
-            cwd=ROOT,
-            env={**self.variables(built), "SET": given},
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            text=True,
-            timeout=PATIENCE_S,
-            check=False,
-        )
-        return done.returncode, done.stdout + done.stderr
-
-    def parameters(self) -> dict[str, str]:
-        [stack] = self.service("cloudformation").describe_stacks(StackName=self.stack)["Stacks"]
-        return {pair["ParameterKey"]: pair["ParameterValue"] for pair in stack["Parameters"]}
-
-    def outputs(self) -> dict[str, str]:
-        [stack] = self.service("cloudformation").describe_stacks(StackName=self.stack)["Stacks"]
-        return {pair["OutputKey"]: pair["OutputValue"] for pair in stack["Outputs"]}
-
-    def settings(self, function: str) -> dict[str, str]:
-        found = self.service("lambda").get_function_configuration(FunctionName=f"{self.stack}-{function}")
-        return dict(found["Environment"]["Variables"])
-
-    def recorded(self) -> dict[str, Any]:
-        return dict(tomllib.loads(self.config.read_text())[self.stack])
 
 
 @pytest.fixture(scope="module")
@@ -96,7 +43,7 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Project]:
         pytest.skip(f"AWS SAM is not here, and cannot be installed from the package registry: {tools.stderr.strip()[-200:]}")
     try:
         with ministack(**ROOT_KEYS) as address:
-            yield Project(tmp_path_factory.mktemp("project") / "samconfig.toml", address)
+            yield Project(tmp_path_factory.mktemp("project") / "samconfig.toml", address, STACK)
     except Missing as error:
         pytest.skip(str(error))
 
@@ -153,7 +100,7 @@ def test_a_changed_line_of_samconfig_is_deployed_and_an_empty_value_is_the_defau
 
 
 def test_keys_are_rotated_as_documented(project: Project, first: str) -> None:
-    section = (ROOT / "docs/operations.md").read_text().partition("\n## API keys\n")[2].partition("\n## ")[0]
+    section = PAGE.partition("\n## API keys\n")[2].partition("\n## ")[0]
     shown = re.findall(r"^    make deploy SET=\"(\S+)\"$", section, re.MULTILINE)
     assert len(shown) == 2
     for words, accepted in zip(shown, (f"{NEW},{OLD}", NEW), strict=True):
@@ -173,28 +120,46 @@ def test_who_says_no_changes_nothing(project: Project, first: str) -> None:
     assert code == 0, said[-3000:]
 
 
-def test_where_data_is_kept_survives_a_lost_samconfig_and_changes_only_on_demand(project: Project, first: str) -> None:
-    project.service("dynamodb").create_table(
-        TableName="restored",
-        BillingMode="PAY_PER_REQUEST",
-        AttributeDefinitions=[{"AttributeName": "pk", "AttributeType": "S"}],
-        KeySchema=[{"AttributeName": "pk", "KeyType": "HASH"}],
-    )
-    code, said = project.deploy("RestoredTable=restored")
-    assert (code, project.settings("runner")["STEPLESS_TABLE"]) == (0, "restored"), said[-3000:]
+def test_signing_keys_are_rotated_as_documented_and_survive_deployments(project: Project, first: str) -> None:
+    secrets, name = project.service("secretsmanager"), project.outputs()["SigningKeys"]
+    before = secrets.get_secret_value(SecretId=name)["SecretString"]
+    command = [sys.executable, "-m", "stepless", "keys", "rotate", "--signing", "-"]
+    variables = {**os.environ, "PYTHONPATH": str(ROOT / "engine")}
+    done = subprocess.run(command, input=before, env=variables, capture_output=True, text=True, check=True)
+    rotated = json.loads(done.stdout)
+    assert list(rotated.values())[1:] == list(json.loads(before).values())
+    secrets.put_secret_value(SecretId=name, SecretString=done.stdout)
+    code, said = project.deploy("LogRetentionDays=90")
+    assert code == 0, said[-3000:]
+    assert json.loads(secrets.get_secret_value(SecretId=project.outputs()["SigningKeys"])["SecretString"]) == rotated
+
+
+def test_a_table_is_restored_as_documented_and_only_given_up_on_demand(project: Project, first: str) -> None:
+    own = project.outputs()["Table"]
+    project.service("dynamodb").put_item(TableName=own, Item=ITEM)
+    commands = aws_commands.printed(PAGE, "Restore")
+    assert len(commands) == 5
+    for command in commands:
+        aws_commands.run(command, {"TABLE": own}, project.service)
+    described = project.service("dynamodb").describe_table(TableName="stepless-restored")["Table"]
+    assert described["DeletionProtectionEnabled"] is True
+    code, said = project.deploy("RestoredTable=stepless-restored")
+    table = project.settings("runner")["STEPLESS_TABLE"]
+    assert (code, table) == (0, "stepless-restored"), said[-3000:]
+    assert project.service("dynamodb").get_item(TableName=table, Key=ITEM)["Item"] == ITEM
     before = project.parameters()
     project.config.unlink()
     code, said = project.deploy()
-    assert (code, project.settings("runner")["STEPLESS_TABLE"]) == (0, "restored"), said[-3000:]
+    assert (code, project.settings("runner")["STEPLESS_TABLE"]) == (0, "stepless-restored"), said[-3000:]
     assert project.parameters() == before
-    assert project.recorded()["deploy"]["parameters"]["parameter_overrides"]["RestoredTable"] == "restored"
-    project.config.write_text(project.config.read_text().replace('RestoredTable = "restored"', 'RestoredTable = ""', 1))
+    assert project.recorded()["deploy"]["parameters"]["parameter_overrides"]["RestoredTable"] == "stepless-restored"
+    project.config.write_text(project.config.read_text().replace('RestoredTable = "stepless-restored"', 'RestoredTable = ""', 1))
     code, said = project.deploy()
     assert code != 0 and "RestoredTable=''" in said and "make deploy SET=" in said
     assert project.parameters() == before
     code, said = project.deploy("RestoredTable=")
     assert code == 0, said[-3000:]
-    assert project.settings("runner")["STEPLESS_TABLE"] == project.outputs()["Table"] != "restored"
+    assert project.settings("runner")["STEPLESS_TABLE"] == project.outputs()["Table"] == own
 
 
 @pytest.mark.parametrize(
@@ -267,14 +232,15 @@ def test_without_a_terminal_the_first_deployment_wants_a_key(project: Project, t
 def test_a_deleted_stack_is_found_again_with_its_data(project: Project, first: str) -> None:
     """Without being told: table, bucket and signing keys of the old stack are those of the new one."""
     cloudformation, before = project.service("cloudformation"), project.outputs()
-    item = {"pk": {"S": "RUN#run_1"}, "sk": {"S": "HEAD"}}
-    project.service("dynamodb").put_item(TableName=before["Table"], Item=item)
+    project.service("dynamodb").put_item(TableName=before["Table"], Item=ITEM)
     project.service("s3").put_object(Bucket=before["Bucket"], Key="blobs/1", Body=b"kept")
     keys = project.service("secretsmanager").get_secret_value(SecretId=before["SigningKeys"])["SecretString"]
     with pytest.raises(ClientError, match="TerminationProtection"):
         cloudformation.delete_stack(StackName=STACK)
-    cloudformation.update_termination_protection(StackName=STACK, EnableTerminationProtection=False)
-    cloudformation.delete_stack(StackName=STACK)
+    remove = aws_commands.printed(PAGE.replace("--stack-name stepless", f"--stack-name {STACK}"), "Take it away")
+    assert [command.split()[2] for command in remove[:2]] == ["update-termination-protection", "delete-stack"]
+    for command in remove[:2]:
+        aws_commands.run(command, {}, project.service)
     cloudformation.get_waiter("stack_delete_complete").wait(StackName=STACK, WaiterConfig={"Delay": 1})
     # The emulator would give a stack of the same name a table of the same name, AWS does not.
     project.config.write_text(project.config.read_text().replace(f"[{STACK}.", "[found."))
@@ -285,7 +251,7 @@ def test_a_deleted_stack_is_found_again_with_its_data(project: Project, first: s
     data = {name: before[name] for name in ("Table", "Bucket", "SigningKeys")}
     assert {name: found.outputs()[name] for name in data} == data
     settings = found.settings("runner")
-    assert found.service("dynamodb").get_item(TableName=settings["STEPLESS_TABLE"], Key=item)["Item"] == item
+    assert found.service("dynamodb").get_item(TableName=settings["STEPLESS_TABLE"], Key=ITEM)["Item"] == ITEM
     assert found.service("s3").get_object(Bucket=settings["STEPLESS_BUCKET"], Key="blobs/1")["Body"].read() == b"kept"
     secret = found.service("secretsmanager").get_secret_value(SecretId=settings["STEPLESS_SIGNING_SECRET"])
     assert secret["SecretString"] == keys
