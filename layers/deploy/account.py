@@ -10,7 +10,7 @@ import boto3
 from botocore.exceptions import ClientError
 from values import Refused
 
-NOT_THERE = {"REVIEW_IN_PROGRESS", "DELETE_COMPLETE"}  # the first: a change set that nobody executed
+NOT_THERE = {"REVIEW_IN_PROGRESS", "DELETE_COMPLETE"}  # the first: a change set that was never executed
 BROKEN = {"ROLLBACK_COMPLETE", "ROLLBACK_FAILED", "CREATE_FAILED", "DELETE_FAILED"}
 DATA: Mapping[str, str] = {"RestoredTable": "Table", "RestoredBucket": "Bucket", "RestoredSigningKeys": "SigningKeys"}  # outputs
 

@@ -1,4 +1,4 @@
-"""`make deploy` against an emulator: asked for once on a terminal, unattended after, and no parameter is lost in between."""
+"""`make deploy` against an emulator: asks once, on a terminal; later deployments ask nothing and lose no parameter."""
 
 from __future__ import annotations
 
@@ -176,7 +176,7 @@ def test_a_table_is_restored_as_documented_and_only_given_up_on_demand(project: 
 def test_cloudformation_refuses_it_before_anything_is_changed(
     project: Project, first: str, given: dict[str, str | None], part: str
 ) -> None:
-    """Whoever deploys the template without `make deploy`. None: not said."""
+    """The template deployed without `make deploy`. None: the parameter is omitted."""
     before = project.parameters()
     body = json.dumps(project.service("cloudformation").get_template(StackName=STACK, TemplateStage="Original")["TemplateBody"])
     said = {name: given.get(name, value) for name, value in before.items() if name != "ApiKeyHashes"}
@@ -230,7 +230,7 @@ def test_without_a_terminal_the_first_deployment_wants_a_key(project: Project, t
 
 
 def test_a_deleted_stack_is_found_again_with_its_data(project: Project, first: str) -> None:
-    """Without being told: table, bucket and signing keys of the old stack are those of the new one."""
+    """Without a parameter: table, bucket and signing keys of the old stack are those of the new one."""
     cloudformation, before = project.service("cloudformation"), project.outputs()
     project.service("dynamodb").put_item(TableName=before["Table"], Item=ITEM)
     project.service("s3").put_object(Bucket=before["Bucket"], Key="blobs/1", Body=b"kept")

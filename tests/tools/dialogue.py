@@ -1,4 +1,4 @@
-"""A command on a terminal of its own, and somebody who answers its questions."""
+"""A command on a terminal of its own, whose questions are answered."""
 
 from __future__ import annotations
 
