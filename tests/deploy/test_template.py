@@ -115,6 +115,17 @@ def test_data_outlives_its_stack(template: dict[str, Any]) -> None:
     assert properties(template, "RunTable")["DeletionProtectionEnabled"] is True
 
 
+def test_the_data_that_is_used_is_the_data_that_is_permitted(template: dict[str, Any]) -> None:
+    own = {"BlobBucket": "WithRestoredBucket", "SigningSecret": "WithRestoredKeys"}
+    variables = template["Globals"]["Function"]["Environment"]["Variables"]
+    texts = [str(statement["Resource"]) for _, statement in statements(template)]
+    texts += [str(variables[name]) for name in ("STEPLESS_BUCKET", "STEPLESS_SIGNING_SECRET")]
+    for resource, condition in own.items():
+        found = [text for text in texts if resource in text]
+        assert len(found) >= 3
+        assert [text for text in found if condition not in text] == []
+
+
 def test_the_rule_about_the_queue_refuses_no_pair_that_lambda_accepts(template: dict[str, Any]) -> None:
     rule = template["Rules"]["QueueOutlivesInvocation"]
     (listed_short, _), [assertion] = rule["RuleCondition"]["Not"][0]["Contains"], rule["Assertions"]
