@@ -75,10 +75,12 @@ clean: ## remove everything that can be rebuilt, including the environment
 # -- AWS: docs/operations.md -------------------------------------------------------------------------------------------
 
 STACK ?= stepless
+CONFIG ?= samconfig.toml
+SET ?=
 FUNCTIONS ?= layers/functions
 LAMBDA_PYTHON ?= 3.13
 LAMBDA_PLATFORM ?= aarch64-manylinux_2_28
-export FUNCTIONS LAMBDA_PYTHON LAMBDA_PLATFORM
+export FUNCTIONS LAMBDA_PYTHON LAMBDA_PLATFORM SET
 
 SAM := .tools/sam/bin/sam
 SAM_PYTHON := .tools/sam/bin/python
@@ -97,11 +99,12 @@ size: build $(RUNTIME) ## show the size and the import time of the functions
 check: $(SAM) ## check template.yaml before and after the transform
 	.tools/sam/bin/cfn-lint --template template.yaml --regions us-east-1
 	@mkdir -p build
-	AWS_DEFAULT_REGION=us-east-1 $(SAM_PYTHON) tests/deploy/transform.py template.yaml > build/transformed.json
+	AWS_DEFAULT_REGION=us-east-1 $(SAM_PYTHON) tests/deploy/transform.py template.yaml > build/transformed.$$$$ && mv build/transformed.$$$$ build/transformed.json
 	.tools/sam/bin/cfn-lint --template build/transformed.json --regions us-east-1
 
-deploy: build check ## build and deploy to the AWS account of your credentials (STACK=name, FUNCTIONS=folder)
-	$(SAM) deploy --guided --stack-name $(STACK) --capabilities CAPABILITY_IAM --template .aws-sam/build/template.yaml
+# FUNCTIONS is passed on only when it is given: otherwise layers/deploy builds the folder recorded in samconfig.toml.
+deploy: $(READY) $(SAM) ## build and deploy to the AWS account of your credentials (STACK=name, FUNCTIONS=folder, SET='Name=value …')
+	@$(SAM_PYTHON) layers/deploy $(STACK) --config $(CONFIG) --functions "$(if $(filter file,$(origin FUNCTIONS)),,$(FUNCTIONS))"
 
 deploy-local: $(READY) $(SAM) $(RUNTIME) ## deploy to an emulator on this machine, and test it over HTTP
 	$(BIN)/python -m pytest -s tests/deploy/test_deploy_local.py

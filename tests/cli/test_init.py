@@ -7,6 +7,7 @@ import os
 import re
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -58,8 +59,12 @@ def test_everything_that_the_template_builds_has_its_rule_and_its_code(project: 
     assert [name for name in layers if f"\nbuild-{name}:\n" not in rules] == []
     folders = [name.removesuffix("Function").lower() for name in built if name not in layers]
     assert [name for name in folders if not (project / "functions" / name / "app.py").is_file()] == []
-    settings = (project / "samconfig.toml").read_text()
-    assert "FunctionModules=refunds" in settings and (project / "workflows" / "refunds.py").is_file()
+    settings = tomllib.loads((project / "samconfig.toml").read_text())["default"]["deploy"]["parameters"]["parameter_overrides"]
+    parameters = template.partition("\nParameters:\n")[2].partition("\nRules:")[0]
+    declared = re.findall(r"^  (\w+):\n((?:    .*\n)+)", parameters, re.MULTILINE)
+    needed = {name for name, text in declared if "    Default:" not in text}
+    assert len(needed) == 4 and needed <= set(settings)
+    assert settings["FunctionModules"] == "refunds" and (project / "workflows" / "refunds.py").is_file()
     assert re.fullmatch(r"\./wheels/stepless-[\d.]+-py3-none-any\.whl\[aws\]\n", (project / "requirements.txt").read_text())
 
 

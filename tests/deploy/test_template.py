@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -84,15 +85,52 @@ def test_every_function_has_its_own_role_and_a_log_that_ends(template: dict[str,
 
 def test_the_queue_outlives_an_invocation(template: dict[str, Any]) -> None:
     parameters = template["Parameters"]
-    timeout_s = parameters["RunnerTimeout"]["Default"]
-    assert parameters["QueueVisibility"]["Default"] > timeout_s
-    assert parameters["QueueVisibility"]["MinValue"] * 1_000 > LEASE_MS
+    timeout = parameters["RunnerTimeout"]
+    by_template = {"If": ["WithDefaultTimeout", timeout["Default"] + 60, timeout["MaxValue"] + 60]}
+    visibility = {"If": ["WithVisibility", {"Ref": "QueueVisibility"}, by_template]}
+    assert properties(template, "RunQueue")["VisibilityTimeout"] == visibility
+    assert template["Conditions"]["WithDefaultTimeout"] == {"Equals": [{"Ref": "RunnerTimeout"}, str(timeout["Default"])]}
+    allowed = re.compile(parameters["QueueVisibility"]["AllowedPattern"])
+    accepted = [seconds for seconds in range(50_000) if allowed.fullmatch(str(seconds))]
+    assert accepted == list(range(LEASE_MS // 1_000 + 5, 43_201)) and allowed.fullmatch("")
     assert parameters["MaxReceives"]["MinValue"] >= 5
-    assert parameters["RunnerTimeout"]["MinValue"] * 1_000 > BUDGET_MARGIN_MS
+    assert timeout["MinValue"] * 1_000 > BUDGET_MARGIN_MS
     runner = properties(template, "RunnerFunction")
     assert runner["RecursiveLoop"] == "Allow"
     assert runner["Events"]["Hints"]["Properties"]["FunctionResponseTypes"] == ["ReportBatchItemFailures"]
     assert parameters["RunnerBatchSize"]["Default"] == 1
+
+
+def test_what_decides_where_data_is_kept_has_no_default_and_nothing_else_is_without(template: dict[str, Any]) -> None:
+    without = {name for name, parameter in template["Parameters"].items() if "Default" not in parameter}
+    assert without == {"SecretsSource", "RestoredTable", "RestoredBucket", "RestoredSigningKeys"}
+    groups = template["Metadata"]["AWS::CloudFormation::Interface"]["ParameterGroups"]
+    assert sorted(chain(*(group["Parameters"] for group in groups))) == sorted(template["Parameters"])
+
+
+def test_data_outlives_its_stack(template: dict[str, Any]) -> None:
+    for name in ("RunTable", "BlobBucket", "SigningSecret"):
+        resource = template["Resources"][name]
+        assert (resource["DeletionPolicy"], resource["UpdateReplacePolicy"]) == ("Retain", "Retain")
+    assert properties(template, "RunTable")["DeletionProtectionEnabled"] is True
+
+
+def test_the_data_that_is_used_is_the_data_that_is_permitted(template: dict[str, Any]) -> None:
+    own = {"BlobBucket": "WithRestoredBucket", "SigningSecret": "WithRestoredKeys"}
+    variables = template["Globals"]["Function"]["Environment"]["Variables"]
+    texts = [str(statement["Resource"]) for _, statement in statements(template)]
+    texts += [str(variables[name]) for name in ("STEPLESS_BUCKET", "STEPLESS_SIGNING_SECRET")]
+    for resource, condition in own.items():
+        found = [text for text in texts if resource in text]
+        assert len(found) >= 3
+        assert [text for text in found if condition not in text] == []
+
+
+def test_the_rule_about_the_queue_refuses_no_pair_that_lambda_accepts(template: dict[str, Any]) -> None:
+    rule = template["Rules"]["QueueOutlivesInvocation"]
+    (listed_short, _), [assertion] = rule["RuleCondition"]["Not"][0]["Contains"], rule["Assertions"]
+    assert assertion["Assert"]["Not"][0]["Contains"] == [listed_short, {"Ref": "QueueVisibility"}]
+    assert listed_short == [str(seconds) for seconds in range(10, 181)]  # refused: a longer invocation, a visibility of these
 
 
 def test_every_setting_that_the_functions_read_is_set(template: dict[str, Any]) -> None:
@@ -149,16 +187,14 @@ def test_workflows_secrets_are_read_from_one_place_and_under_the_name_of_the_sta
     assert (one["Action"], other["Action"]) == ("secretsmanager:GetSecretValue", "ssm:GetParameter")
     assert one["Resource"]["Sub"].endswith(":secret:/${AWS::StackName}/*")
     assert other["Resource"]["Sub"].endswith(":parameter/${AWS::StackName}/*")
-    assert template["Parameters"]["SecretsSource"]["Default"] == "ssm"
+    assert template["Parameters"]["SecretsSource"]["AllowedValues"] == ["ssm", "secretsmanager"]
 
 
 def test_the_sandbox_starts_with_the_standard_library_alone() -> None:
     code = "import sys, app; print(*sorted({'boto3', 'pydantic', 'orjson', 'aws_lambda_powertools'} & set(sys.modules)))"
     command = [sys.executable, "-c", code]
     variables = {"PYTHONPATH": str(ROOT / "engine")}
-    done = subprocess.run(
-        command, cwd=ROOT / "functions/sandbox", env=variables, capture_output=True, text=True, check=False
-    )
+    done = subprocess.run(command, cwd=ROOT / "functions/sandbox", env=variables, capture_output=True, text=True, check=False)
     assert (done.returncode, done.stdout.strip()) == (0, ""), done.stderr
 
 
@@ -190,9 +226,7 @@ def test_the_engine_is_built_with_bytecode_that_is_used_as_it_is(tmp_path: Path)
 
 def test_the_linters_of_the_template_find_nothing() -> None:
     """`make check`: before the transform and after, since neither alone sees every dangling reference."""
-    installed = subprocess.run(
-        ["make", "-s", "-C", str(ROOT), ".tools/sam/bin/sam"], capture_output=True, text=True, check=False
-    )
+    installed = subprocess.run(["make", "-s", "-C", str(ROOT), ".tools/sam/bin/sam"], capture_output=True, text=True, check=False)
     if installed.returncode != 0:
         said = installed.stderr.strip()[-200:]
         pytest.skip(f"AWS SAM is not here, and cannot be installed from the package registry: {said}")

@@ -16,6 +16,7 @@ class NoManagedPolicies:
     def load(self) -> dict[str, str]:
         return {}
 
+
 def main(path: str) -> None:
     template = yaml_parse(Path(path).read_text())
     for resource in template["Resources"].values():
@@ -24,6 +25,7 @@ def main(path: str) -> None:
                 resource["Properties"][key] = "s3://bucket/key"
     template["Globals"]["Function"]["CodeUri"] = "s3://bucket/key"
     sys.stdout.write(json.dumps(transform(template, {}, NoManagedPolicies()), indent=1, default=str))
+
 
 if __name__ == "__main__":
     main(sys.argv[1])

@@ -30,6 +30,7 @@ RUNTIME = ROOT / ".tools/runtime/bin/python"
 FUNCTIONS = ("api", "runner", "sweeper", "deadletter", "trigger", "sandbox")
 LAYERS = ("Dependencies", "Engine", "Functions")
 ROOT_KEYS = {"AWS_ACCESS_KEY_ID": "test", "AWS_SECRET_ACCESS_KEY": "test", "AWS_DEFAULT_REGION": "us-east-1"}
+OWN_DATA = {"SecretsSource": "ssm", "RestoredTable": "", "RestoredBucket": "", "RestoredSigningKeys": ""}
 TOOL_SECONDS = 300
 
 
@@ -117,7 +118,7 @@ def deployed(logs: Path, functions: Path, parameters: Mapping[str, str]) -> Iter
     }
     try:
         with ministack(AUTH="true", **ROOT_KEYS, **forward) as address:
-            overrides = [f"{name}={value}" for name, value in parameters.items()]
+            overrides = [f'{name}="{value}"' for name, value in {**OWN_DATA, **parameters}.items()]
             deploy = [str(SAM), "deploy", "--template", str(build / "template.yaml"), "--stack-name", cloud.stack, "--resolve-s3"]
             deploy += ["--capabilities", "CAPABILITY_IAM", "--no-progressbar", "--parameter-overrides", *overrides]
             _run(deploy, {**ROOT_KEYS, "AWS_ENDPOINT_URL": address})

@@ -1,0 +1,141 @@
+"""`make deploy`: asks what a first deployment must know, records it in samconfig.toml, builds, and lets `sam deploy` deploy it.
+
+From the second time on it asks nothing. On a terminal `sam` shows the change set and asks whether to execute it; without a
+terminal it shows and executes it. Run by the interpreter of `.tools/sam`.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import shlex
+import subprocess
+import sys
+import tempfile
+from collections.abc import Mapping
+from hashlib import sha256
+from pathlib import Path
+from secrets import token_urlsafe
+
+from account import DATA, Account
+from botocore.exceptions import BotoCoreError, ClientError
+from samcli.yamlhelper import yaml_parse
+from samconfig import Samconfig
+from values import Declared, Refused, decide, next_question
+
+ROOT = Path(__file__).resolve().parents[2]
+SAM = Path(sys.executable).with_name("sam")
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(prog="deploy")
+    parser.add_argument("stack")
+    parser.add_argument("--config", type=Path, default=ROOT / "samconfig.toml")
+    parser.add_argument("--functions", default="", help="the folder of your functions; empty: that of the last deployment")
+    arguments = parser.parse_args()
+    try:
+        return deploy(arguments.stack, Samconfig(arguments.config.resolve(), arguments.stack), arguments.functions)
+    except Refused as error:
+        say(f"Not deployed: {error}.")
+    except (BotoCoreError, ClientError) as error:
+        say(f"Not deployed: AWS answers: {error}")
+    return 1
+
+
+def deploy(name: str, config: Samconfig, functions: str) -> int:
+    account = Account(config.region)
+    number = account.number()
+    facts = config.facts
+    if facts.get("account", number) != number:
+        raise Refused(f"the credentials are of account {number}, {name} is in {facts['account']}: give a second stack a name")
+    stack = account.stack(name)
+    say(f"{'Updating' if stack else 'Creating'} the stack {name} in {account.region}, account {number}.")
+    declared = yaml_parse((ROOT / "template.yaml").read_text("utf-8"))["Parameters"]
+    given = given_values(os.environ.get("SET", ""))
+    recorded = config.parameters
+    if stack is None:
+        recorded |= attached(facts, given, account)
+        given |= asked(declared, {**recorded, **given}) if on_terminal() else {}
+    decided = decide(declared, given, recorded, stack.parameters if stack else None)
+    functions = functions or facts.get("functions", "layers/functions")
+    config.record(account.region, decided.recorded)
+    config.record_facts(account=number, functions=functions)
+    make = [os.environ.get("MAKE", "make"), "--no-print-directory", "-C", str(ROOT), "build", "check", f"FUNCTIONS={functions}"]
+    code = subprocess.run(make, check=False).returncode or sam_deploy(name, config, decided.sent)
+    deployed = account.stack(name) if code == 0 else None
+    if deployed is not None:  # on a terminal the answer may have been no
+        config.record_facts(**{fact: deployed.outputs[output] for fact, output in DATA.items() if output in deployed.outputs})
+        if stack is None:
+            account.protect(name)
+    return code
+
+
+def sam_deploy(name: str, config: Samconfig, values: Mapping[str, str]) -> int:
+    """The values go by a file of their own: what is NoEcho is not in samconfig.toml, and command lines are seen by others."""
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder, "parameters.yaml")  # of which JSON is a part
+        file.touch(0o600)
+        file.write_text(json.dumps(dict(values)), "utf-8")
+        command = [str(SAM), "deploy", "--template", ".aws-sam/build/template.yaml", "--config-file", str(config.path)]
+        command += ["--config-env", name, "--parameter-overrides", f"file://{file}", "--no-fail-on-empty-changeset"]
+        command += ["--confirm-changeset"] if on_terminal() else ["--no-confirm-changeset", "--no-progressbar"]
+        return subprocess.run(command, cwd=ROOT, check=False).returncode
+
+
+# -- answers ----------------------------------------------------------------------------------------------------------
+
+
+def given_values(text: str) -> dict[str, str]:
+    """`Name=value Name="two words"`, as a shell reads words."""
+    pairs = [word.partition("=") for word in shlex.split(text)]
+    if wrong := [name for name, equals, _ in pairs if not equals]:
+        raise Refused(f"SET is Name=value, several separated by spaces, and not {wrong[0]!r}")
+    return {name: value for name, _, value in pairs}
+
+
+def attached(facts: Mapping[str, str], given: Mapping[str, str], account: Account) -> dict[str, str]:
+    """The data of a stack that is gone, for the one that is made in its place."""
+    kept = {name: facts[name] for name in DATA if facts.get(name)}
+    if not kept or set(DATA) & set(given):
+        return {}
+    if missing := account.lacks(kept):
+        afresh = " ".join(f"{name}=" for name in DATA)
+        raise Refused(f"the stack's data is missing: {', '.join(missing)}. To begin with none: make deploy SET='{afresh}'")
+    say("The stack is gone, its data is there and is attached to the new one:")
+    for name, value in kept.items():
+        say(f"  {name}={value}")
+    return kept
+
+
+def asked(declared: Declared, known: Mapping[str, str]) -> dict[str, str]:
+    answers: dict[str, str] = {}
+    while (name := next_question({**known, **answers})) is not None:
+        answers[name] = answer(name, declared[name])
+    if answers.get("ApiKeyHashes") == "":
+        key = token_urlsafe(32)
+        say(f"\nYour API key, shown once: {key}")
+        answers["ApiKeyHashes"] = f"sha256:{sha256(key.encode()).hexdigest()}"
+    return answers
+
+
+def answer(name: str, parameter: Mapping[str, object]) -> str:
+    default = str(parameter.get("Default", ""))
+    empty = "a key is made and shown" if name == "ApiKeyHashes" else default or "none"
+    say(f"\n{parameter['Description']}")
+    sys.stdout.write(f"{name} [{empty}]: ")
+    sys.stdout.flush()
+    return sys.stdin.readline().strip() or default
+
+
+def on_terminal() -> bool:
+    return sys.stdin.isatty() and sys.stdout.isatty()
+
+
+def say(line: str) -> None:
+    sys.stdout.write(f"{line}\n")
+    sys.stdout.flush()
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,66 @@
+"""The project's samconfig.toml: one table for each stack, named like it. `sam` reads it with `--config-env`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import tomlkit
+from samcli.cli.types import CfnParameterOverridesType
+
+
+class Samconfig:
+    """What is recorded of one stack. The rest of the file, its comments and its order stay as they are."""
+
+    def __init__(self, path: Path, stack: str) -> None:
+        self.path = path
+        self._stack = stack
+        self._file = tomlkit.parse(path.read_text("utf-8")) if path.exists() else tomlkit.document()
+        self._file.setdefault("version", 0.1)
+
+    @property
+    def parameters(self) -> dict[str, str]:
+        """In any of the forms that `sam` reads."""
+        recorded = self._read("deploy", "parameters").get("parameter_overrides", {})
+        return dict(CfnParameterOverridesType().convert(_plain(recorded), None, None))
+
+    @property
+    def region(self) -> str | None:
+        return self._read("deploy", "parameters").get("region")
+
+    @property
+    def facts(self) -> dict[str, str]:
+        """What `sam` does not ask: the account, the folder of the functions, and where data is kept."""
+        return dict(self._read("stepless", "stack"))
+
+    def record(self, region: str, parameters: dict[str, str]) -> None:
+        deploy = self._table("deploy", "parameters")
+        fixed = {"stack_name": self._stack, "region": region, "capabilities": "CAPABILITY_IAM", "resolve_s3": True}
+        deploy.update({name: value for name, value in fixed.items() if deploy.get(name) != value})
+        deploy["parameter_overrides"] = parameters
+        self._write()
+
+    def record_facts(self, **facts: str) -> None:
+        self._table("stepless", "stack").update(facts)
+        self._write()
+
+    def _read(self, *names: str) -> Any:
+        table: Any = self._file.get(self._stack, {})
+        for name in names:
+            table = table.get(name, {})
+        return _plain(table)
+
+    def _table(self, *names: str) -> Any:
+        table: Any = self._file
+        for name in (self._stack, *names):
+            if name not in table:
+                table[name] = tomlkit.table(is_super_table=name != names[-1])
+            table = table[name]
+        return table
+
+    def _write(self) -> None:
+        self.path.write_text(tomlkit.dumps(self._file), "utf-8")
+
+
+def _plain(value: Any) -> Any:
+    return value.unwrap() if hasattr(value, "unwrap") else value

@@ -1,0 +1,97 @@
+"""What a deployment says for each parameter of the template: decided from what was given, what samconfig.toml records and what
+the stack has. Pure: no file, no AWS.
+
+A parameter without a default decides where data is kept. On an existing stack it keeps its value, unless another is given.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+Values = Mapping[str, str]
+Parameter = Mapping[str, Any]
+Declared = Mapping[str, Parameter]  # the template's `Parameters`
+
+FIRST: Values = {"SecretsSource": "ssm"}  # at a stack's first deployment, of what has no default. The others: empty
+QUESTIONS: Mapping[str, tuple[str, ...]] = {  # of a first deployment, by Auth
+    "api-key": ("ApiKeyHashes", "FunctionModules", "AlarmTopic"),
+    "iam": ("FunctionModules", "AlarmTopic"),
+    "jwt": ("JwtIssuer", "JwtAudience", "FunctionModules", "AlarmTopic"),
+}
+HASHES = re.compile(r"sha256:[0-9a-f]{64}(,sha256:[0-9a-f]{64})*")
+
+
+class Refused(Exception):
+    """A deployment that is not begun; the message says what to do."""
+
+
+@dataclass(frozen=True, slots=True)
+class Decided:
+    """`sent` goes to CloudFormation. `recorded` goes to samconfig.toml: no defaults, and nothing that is NoEcho."""
+
+    sent: dict[str, str]
+    recorded: dict[str, str]
+
+
+def next_question(known: Values) -> str | None:
+    """What a first deployment asks next, six questions at most with the one whether to deploy."""
+    if "Auth" not in known:
+        return "Auth"
+    return next((name for name in QUESTIONS.get(known["Auth"], ()) if name not in known), None)
+
+
+def decide(declared: Declared, given: Values, recorded: Values, stack: Values | None) -> Decided:
+    """`stack` is None where there is none yet. A value given as "" stands for the default."""
+    for name in (*given, *recorded):
+        if name not in declared:
+            raise Refused(f"{name} is not a parameter of the template. There are: {', '.join(declared)}")
+    found = {name: _value(name, parameter, given, recorded, stack or {}) for name, parameter in declared.items()}
+    sent = {name: value for name, value in found.items() if value is not None}
+    shown = {name: value for name, value in sent.items() if name in recorded or not _hidden(declared[name])}
+    _check(declared, sent, stack)
+    return Decided(sent, {name: value for name, value in shown.items() if value != _default(declared[name])})
+
+
+def _value(name: str, parameter: Parameter, given: Values, recorded: Values, stack: Values) -> str | None:
+    """None: CloudFormation keeps the value of the stack, or takes the default where there is none."""
+    if name in given:
+        return given[name] or _default(parameter) or FIRST.get(name, "")
+    if _hidden(parameter):
+        return recorded.get(name)  # what the stack answers is ****
+    if _default(parameter) is not None:
+        return recorded.get(name, stack.get(name))
+    was = stack.get(name, recorded.get(name, FIRST.get(name, "")))
+    if recorded.get(name, was) != was:
+        raise Refused(
+            f"samconfig.toml says {name}={recorded[name]!r}, the stack has {was!r}. It decides where data is kept, and is only "
+            f"changed when it is given: make deploy SET='{name}={recorded[name]}' changes it, SET='{name}={was}' keeps it"
+        )
+    return was
+
+
+def _default(parameter: Parameter) -> str | None:
+    return str(parameter["Default"]) if "Default" in parameter else None
+
+
+def _hidden(parameter: Parameter) -> bool:
+    return str(parameter.get("NoEcho", False)).lower() == "true"
+
+
+def _check(declared: Declared, sent: Values, stack: Values | None) -> None:
+    """Refuses what AWS would refuse in mid-deployment. The template's rules know less: they cannot compare numbers."""
+    said = {name: sent.get(name, (stack or {}).get(name, _default(parameter) or "")) for name, parameter in declared.items()}
+    timeout, visibility = said["RunnerTimeout"], said["QueueVisibility"]
+    if visibility.isdecimal() and timeout.isdecimal() and int(visibility) < int(timeout):
+        raise Refused(
+            f"QueueVisibility={visibility} is shorter than RunnerTimeout={timeout}, which Lambda refuses: "
+            "make deploy SET='QueueVisibility=' leaves it to the template"
+        )
+    if said["Auth"] == "jwt" and not (said["JwtIssuer"] and said["JwtAudience"]):
+        raise Refused("Auth=jwt needs JwtIssuer and JwtAudience: make deploy SET='Auth=jwt JwtIssuer=https://… JwtAudience=…'")
+    if said["Auth"] == "api-key" and stack is None and "ApiKeyHashes" not in sent:
+        raise Refused("ApiKeyHashes is not given, without a key every caller is refused: make deploy SET='ApiKeyHashes=sha256:…'")
+    if (hashes := sent.get("ApiKeyHashes")) and HASHES.fullmatch(hashes) is None:
+        raise Refused("ApiKeyHashes is sha256: with 64 hex digits, and several are separated by commas")

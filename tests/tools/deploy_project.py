@@ -1,0 +1,68 @@
+"""What `make deploy` is called with, and what is there after it: samconfig.toml, and a stack in an emulator."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import tomllib
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import boto3
+from local_cloud import ROOT, ROOT_KEYS
+
+PATIENCE_S = 400
+
+
+@dataclass
+class Project:
+    """A clone with its samconfig.toml, and an account."""
+
+    config: Path
+    address: str
+    stack: str
+
+    def service(self, name: str) -> Any:
+        keys = {"aws_access_key_id": "test", "aws_secret_access_key": "test", "region_name": "us-east-1"}
+        return boto3.client(name, endpoint_url=self.address, **keys)
+
+    def command(self, built: bool) -> list[str]:
+        """`make deploy`, or what it calls: that builds by $MAKE, and what was built stays as it is."""
+        if built:
+            return [".tools/sam/bin/python", "layers/deploy", self.stack, "--config", str(self.config)]
+        return ["make", "deploy", f"STACK={self.stack}", f"CONFIG={self.config}"]
+
+    def variables(self, built: bool) -> dict[str, str]:
+        own = {name: value for name, value in os.environ.items() if not name.startswith(("AWS_", "MAKE", "SET", "FUNCTIONS"))}
+        skipped = {"MAKE": "true"} if built else {}
+        return {**own, **ROOT_KEYS, "AWS_ENDPOINT_URL": self.address, "COLUMNS": "200", "SAM_CLI_POLL_DELAY": "0.1", **skipped}
+
+    def deploy(self, given: str = "", built: bool = True) -> tuple[int, str]:
+        """Without a terminal."""
+        done = subprocess.run(
+            self.command(built),
+            cwd=ROOT,
+            env={**self.variables(built), "SET": given},
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            timeout=PATIENCE_S,
+            check=False,
+        )
+        return done.returncode, done.stdout + done.stderr
+
+    def parameters(self) -> dict[str, str]:
+        [stack] = self.service("cloudformation").describe_stacks(StackName=self.stack)["Stacks"]
+        return {pair["ParameterKey"]: pair["ParameterValue"] for pair in stack["Parameters"]}
+
+    def outputs(self) -> dict[str, str]:
+        [stack] = self.service("cloudformation").describe_stacks(StackName=self.stack)["Stacks"]
+        return {pair["OutputKey"]: pair["OutputValue"] for pair in stack["Outputs"]}
+
+    def settings(self, function: str) -> dict[str, str]:
+        found = self.service("lambda").get_function_configuration(FunctionName=f"{self.stack}-{function}")
+        return dict(found["Environment"]["Variables"])
+
+    def recorded(self) -> dict[str, Any]:
+        return dict(tomllib.loads(self.config.read_text())[self.stack])
