@@ -6,6 +6,7 @@ import os
 import sqlite3
 import sys
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -19,8 +20,17 @@ settings.load_profile("stepless")
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """After the shuffle: long tests begin first, so that at the end no process waits for another."""
+    """After the shuffle: long tests begin first, so that at the end no process waits for another. Files whose tests are steps of
+    one story keep their order."""
     items.sort(key=lambda item: item.get_closest_marker("long") is None)
+    stories: dict[Path, list[int]] = {}
+    for place, item in enumerate(items):
+        if item.get_closest_marker("story") is not None:
+            stories.setdefault(item.path, []).append(place)
+    for places in stories.values():
+        steps = sorted((items[place] for place in places), key=lambda item: item.reportinfo()[1] or 0)
+        for place, item in zip(places, steps, strict=True):
+            items[place] = item
 
 
 @pytest.hookimpl(trylast=True)

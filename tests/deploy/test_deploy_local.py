@@ -20,7 +20,7 @@ from local_cloud import Cloud, deployed
 from stepless.adapters.system import SystemClock
 from stepless.runtime.triggers.signatures import sign
 
-pytestmark = pytest.mark.long
+pytestmark = [pytest.mark.long, pytest.mark.story]
 
 HERE = Path(__file__).resolve().parent
 API_KEY = "try-it"

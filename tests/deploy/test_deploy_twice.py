@@ -20,7 +20,7 @@ from dialogue import talk
 from emulators import Missing, ministack
 from local_cloud import ROOT, ROOT_KEYS
 
-pytestmark = pytest.mark.long
+pytestmark = [pytest.mark.long, pytest.mark.story]
 
 STACK = "twice"
 CONFIRM = r"Deploy this changeset\? \[y/N\]:"
