@@ -1,5 +1,5 @@
-"""The verbs of the engine in one value, for every door: HTTP, command line, Lambda, Python. What a verb does, takes and raises is
-said where it is defined."""
+"""The verbs of the engine as methods of one object, for every interface: HTTP, command line, Lambda, Python. The definition of a
+verb documents its parameters, its effect and its errors."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def _verb(verb: Callable[Concatenate[World, P], R]) -> Callable[Concatenate[Serv
 
 
 def _signing(verb: Callable[Concatenate[World, Signer, P], R]) -> Callable[Concatenate[Service, P], R]:
-    """The same for a verb that reads or makes links."""
+    """The same for a verb that reads or signs links."""
 
     @wraps(verb)
     def method(service: Service, /, *args: P.args, **options: P.kwargs) -> R:
@@ -50,7 +50,7 @@ def _signing(verb: Callable[Concatenate[World, Signer, P], R]) -> Callable[Conca
 
 
 class Service:
-    """Each verb is one call. None of them waits for a run."""
+    """Each verb is one call. No verb waits for a run."""
 
     def __init__(self, world: World, signer: Signer) -> None:
         self.world = world

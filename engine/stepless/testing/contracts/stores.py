@@ -1,4 +1,4 @@
-"""What every store must do: the promises of `ports.Store`, one by one."""
+"""The contract of stores: claims, runs, logs and snapshots, as `ports.Store` documents them."""
 
 from __future__ import annotations
 
@@ -89,8 +89,8 @@ def test_forgetting_expired_claims_spares_those_that_stand(store: Store) -> None
 
 
 def test_of_twenty_claims_one_wins_and_all_are_told_it(store: Store, race: Any) -> None:
-    told = race(lambda i: store.claim("k", b"%d" % i, 0))
-    assert set(told) == {store.get_claim("k", 0)}
+    answers = race(lambda i: store.claim("k", b"%d" % i, 0))
+    assert set(answers) == {store.get_claim("k", 0)}
 
 
 def test_a_claim_is_released_only_by_its_value(store: Store) -> None:
