@@ -183,10 +183,10 @@ class _Claiming:
         if not self._episode.journal.exact:
             return
         if reported.claimed[stored] + CLAIM_MS <= now_ms:
-            raise Violation(f"a claim stands until it expires: {stored!r} stands at {now_ms}")
+            raise Violation(f"a claim is kept until it expires: {stored!r} is stored at {now_ms}")
         if stored == mine:
             if holders:
-                raise Violation(f"a claim stands until it expires: {mine!r} won, and {holders} had")
+                raise Violation(f"a claim is kept until it expires: {mine!r} won while {holders} held it")
             reported.won.append(mine)
 
 
@@ -208,4 +208,4 @@ class _Listing:
     def _list(self, verbs: Service, wanted: RunFilter) -> None:
         for head in verbs.search(wanted).items:
             if head.status != wanted.status or (wanted.due and head.due_ms is None):
-                raise Violation(f"a listing holds what was asked for: {head} is listed as {wanted}")
+                raise Violation(f"a listing contains only matching runs: {head} is listed as {wanted}")

@@ -74,7 +74,7 @@ class OnFile(Ground):
         store.database._connection = FaultyConnection(line, store.database._connection, self.observe)
         watched = AcknowledgingStore(OpenLine(actor, episode.chance), store, episode.journal)
         commits = type("ReportingCommits", (Reporting, episode.parts.commits), {})(store.together)
-        commits.hears(watched, episode.journal)
+        commits.connect(watched, episode.journal)
         outside = Line(actor, episode.chance)
         queue, timers = FaultyQueue(outside, episode.send), FaultyTimers(outside, episode.arm, episode.disarm)
         return Ports(watched, queue, timers, SqliteBlobs(store.database), commits)  # type: ignore[arg-type]
@@ -174,7 +174,7 @@ class Drained:
 class Reporting:
     """Commits that report a write to the journal only once its process knows that it is durable."""
 
-    def hears(self, store: AcknowledgingStore, journal: Any) -> None:
+    def connect(self, store: AcknowledgingStore, journal: Any) -> None:
         self._store = store
         self._journal = journal
 

@@ -43,7 +43,7 @@ from stepless.testing import simulate
 LAST_MS = 6 * 3_600_000  # of virtual time: a run that has not ended by then never will
 MAX_TURNS = 60_000  # of the schedule
 SWEEP_MS = 60_000
-MAX_DOUBLES = 30  # a hint that comes back every second would otherwise multiply without end
+MAX_DOUBLES = 30  # a hint that returns every second would otherwise multiply without limit
 MAX_IN_FLIGHT = 40  # messages; more are lost
 FIRING_MS = 100  # between a timer's instant and its message
 BATCHING_MS = 20  # messages that arrive so close together share an invocation, on the cloud

@@ -302,7 +302,7 @@ MUTANTS: Mapping[str, Parts] = {
     "the inbox is emptied by reading": Parts(store=KeepsNoAnswers, shape="early", weather=deadly),
     "loading forgets the last event": Parts(runner=_runner(_with_log(ForgetfulLog)), weather=deadly),
     "snapshots are off by one": Parts(runner=_runner(_with_log(StaleLog))),
-    "a conflict is taken for success": Parts(runner=_runner(_with_log(BlindLog)), weather=frozen),
+    "a conflict is treated as success": Parts(runner=_runner(_with_log(BlindLog)), weather=frozen),
     "dispatch before commit": Parts(runner=_runner(DispatchesBeforeItCommits)),
     "signals are taken before the commit": Parts(
         runner=_runner(_with_signals(TakesBeforeItCommits)), shape="early", weather=deadly

@@ -82,18 +82,18 @@ class BelievesRepetitions(Wire):
     """A failed condition of a retried request is treated as the effect of its own first attempt."""
 
     def _write(self, call: Any, given: Mapping[str, Any]) -> Written:
-        heard: list[int] = []
+        attempts: list[int] = []
 
         def observed(**named: Any) -> Any:
             try:
                 return call(**named)
             except Exception as error:
                 response = getattr(error, "response", {})
-                heard.append(response.get("ResponseMetadata", {}).get("RetryAttempts", 0))
+                attempts.append(response.get("ResponseMetadata", {}).get("RetryAttempts", 0))
                 raise
 
         written = super()._write(observed, given)
-        return Written(True, written.item) if heard and heard[0] else written
+        return Written(True, written.item) if attempts and attempts[0] else written
 
 
 # -- partial batches --------------------------------------------------------------------------------------------------
@@ -292,8 +292,8 @@ CLOUD_MUTANTS: Mapping[str, Parts] = {
     "a header before its inputs": Parts(OnCloud, store=HeaderBeforeItsInputs, shape="bulky", weather=mortal),
     "a version before its document": Parts(OnCloud, store=VersionBeforeItsDocument, weather=mortal),
     "a repeated request believes a conflict": Parts(OnCloud, store=_wired(BelievesRepetitions), weather=repeated),
-    "what was left out is taken for written": Parts(OnCloud, store=_wired(ForgetsWhatWasNotPut), shape="crowd", weather=partial),
-    "what was left out is taken for missing": Parts(OnCloud, store=_wired(ForgetsWhatWasNotRead), shape="crowd", weather=partial),
+    "an omitted item is treated as written": Parts(OnCloud, store=_wired(ForgetsWhatWasNotPut), shape="crowd", weather=partial),
+    "an omitted item is treated as missing": Parts(OnCloud, store=_wired(ForgetsWhatWasNotRead), shape="crowd", weather=partial),
     "reads are not consistent": Parts(OnCloud, store=_wired(ReadsLoosely), weather=lagging),
     "a listing believes its index": Parts(OnCloud, store=BelievesItsIndex, weather=lagging),
     "claims expire when they are made": Parts(OnCloud, store=ExpiresAtOnce, weather=lagging),

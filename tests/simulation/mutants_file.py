@@ -61,5 +61,5 @@ def cramped(random: Random) -> Weather:
 
 FILE_MUTANTS: Mapping[str, Parts] = {
     "a shared transaction is answered too soon": Parts(OnFile, commits=AnswersTooSoon, weather=cramped),
-    "a full disk is one write's own affair": Parts(OnFile, commits=EachForItself, weather=cramped),
+    "a full disk refuses only one write": Parts(OnFile, commits=EachForItself, weather=cramped),
 }

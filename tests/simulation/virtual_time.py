@@ -94,7 +94,7 @@ class Actor:
         self._thread.start()
 
     def pause(self, ms: float) -> None:
-        """Lets time pass while other actors run. Raises `Crash` when the actor was killed meanwhile."""
+        """Lets time pass while other actors run. Raises `Crash` when the actor was killed in the meantime."""
         self.stamp += 1
         self.schedule.at(self.schedule.now_ms + ms, self)
         self._yield()

@@ -25,8 +25,8 @@ class Queue(Protocol):
 class Inbound(Protocol):
     """A queue that this process also receives from."""
 
-    def listen(self, heard: Callable[[], None]) -> None:
-        """From now on `heard` is called after each send, in the sender's thread."""
+    def listen(self, on_send: Callable[[], None]) -> None:
+        """Calls `on_send` from now on after each send, in the sender's thread."""
         ...
 
     def receive(self, now_ms: int) -> Message | None:

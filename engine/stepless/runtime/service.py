@@ -64,7 +64,7 @@ class Service:
     rerun = _verb(reruns.rerun)
     redeliver = _verb(redelivering.redeliver)
 
-    look = _signing(answering.look)
+    show_pause = _signing(answering.show_pause)
     answer = _signing(answering.answer)
     answer_pause = _verb(answering.answer_pause)
     cancel = _verb(answering.cancel)
@@ -74,7 +74,7 @@ class Service:
     each_run = _verb(bulk.each_run)
 
     run = _signing(inspecting.view)
-    glance = _signing(inspecting.glance)
+    overview = _signing(inspecting.overview)
     nodes = _verb(inspecting.nodes)
     events = _verb(inspecting.events)
     replay = _verb(replaying.Replay)

@@ -66,12 +66,12 @@ def test_the_first_claim_stands(store: Store) -> None:
     assert store.get_claim("other", 0) is None
 
 
-@pytest.mark.parametrize(("now_ms", "stands"), [(99, b"one"), (100, b"two"), (101, b"two")])
-def test_a_claim_ends_at_the_instant_of_its_expiry(store: Store, now_ms: int, stands: bytes) -> None:
+@pytest.mark.parametrize(("now_ms", "stored"), [(99, b"one"), (100, b"two"), (101, b"two")])
+def test_a_claim_ends_at_the_instant_of_its_expiry(store: Store, now_ms: int, stored: bytes) -> None:
     store.claim("k", b"one", 0, expires_ms=100)
     assert store.get_claim("k", now_ms) == (b"one" if now_ms < 100 else None)
-    assert store.claim("k", b"two", now_ms, expires_ms=900) == stands
-    assert store.get_claim("k", 500) == (b"two" if stands == b"two" else None)
+    assert store.claim("k", b"two", now_ms, expires_ms=900) == stored
+    assert store.get_claim("k", 500) == (b"two" if stored == b"two" else None)
 
 
 def test_a_new_claim_after_an_expired_one_may_last_for_ever(store: Store) -> None:
