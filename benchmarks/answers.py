@@ -25,11 +25,11 @@ KEEPS: Mapping[str, str] = {
     "graphon": "nothing",
     "graphon, 50 workers": "nothing",
 }
-PEERS = """How many times as long as Stepless other engines take, measured in one run on one machine; below 1 they are faster.
-Stepless keeps every step in SQLite; the second column says what the other engine keeps. aws-durable is the SDK of Lambda durable
-functions with its local runner; the service itself was not measured.
+PEERS = """The time that other engines take, divided by the time of Stepless, in one run on one machine. Below 1x the other engine
+is faster. Stepless stores every step in SQLite; the second column says what the other engine stores. aws-durable is the SDK of
+Lambda durable functions with its local runner; the service itself was not measured.
 """
-NOT_MEASURED = "a real AWS account: figures of AWS are requests counted at emulators, times list prices"
+NOT_MEASURED = "a real AWS account: figures for AWS are requests counted at emulators, multiplied by list prices"
 
 
 def answers(own: Sequence[Sample], peers: Sequence[Sample], bars: Sequence[Bar]) -> Iterator[str]:
@@ -37,12 +37,12 @@ def answers(own: Sequence[Sample], peers: Sequence[Sample], bars: Sequence[Bar])
     yield "| question | answer |\n|---|---|"
     for question, answer in (
         ("Time per node, over plain asyncio that commits each node to SQLite", floor),
-        ("Time per node in memory, over plain asyncio that keeps nothing", _measured(bars, "times the floor")),
+        ("Time per node in memory, over plain asyncio that stores nothing", _measured(bars, "times the floor")),
         ("Growth of time, CPU time and bytes from 100 to 100,000 nodes, as an exponent (1 is linear)", growth),
         ("Memory per node of a graph of 100,000 nodes, in bytes", _measured(bars, "above the interpreter", named=False)),
         ("A million runs of ten nodes on AWS", _price(own)),
         ("Import of the runner's function, over that of boto3", _measured(bars, "over boto3 and its clients", named=False)),
-        ("Bars that were missed", _missed(bars)),
+        ("Missed targets", _missed(bars)),
         ("Not measured", NOT_MEASURED),
     ):
         yield f"| {question} | {answer} |"
@@ -51,7 +51,7 @@ def answers(own: Sequence[Sample], peers: Sequence[Sample], bars: Sequence[Bar])
 
 
 def _measured(bars: Sequence[Bar], end: str, *, named: bool = True) -> str:
-    """The figures of all bars whose titles have this ending."""
+    """The figures of all bars whose titles end with `end`."""
     found = [bar for bar in bars if bar.what.endswith(end) and bar.measured is not None]
     return ", ".join(f"{bar.what.partition(',')[0]} {figure(bar)}" if named else figure(bar) for bar in found) or "not measured"
 
@@ -80,10 +80,10 @@ def _beside(peers: Sequence[Sample]) -> Iterator[str]:
     """One row per peer. `peers` holds our own samples of the same run."""
     ours = {case: found for case in COMPARED if (found := find(peers, case, NORMAL)) is not None}
     if not ours:
-        yield "Other engines: not measured; `make bench-peers` does."
+        yield "Other engines: not measured; run `make bench-peers`."
         return
     yield PEERS
-    yield f"| | keeps | {' | '.join(COMPARED.values())} |\n|---|---|{'---|' * len(COMPARED)}"
+    yield f"| | stores | {' | '.join(COMPARED.values())} |\n|---|---|{'---|' * len(COMPARED)}"
     for variant, keeps in KEEPS.items():
         found = [(find(peers, case, variant), ours.get(case)) for case in COMPARED]
         cells = [times(ratio(theirs, mine)) if theirs and mine else "–" for theirs, mine in found]

@@ -20,7 +20,7 @@ WRITE_UNITS = {"chain of 10": 18, "fan-out of 50": 45, "approval and wait": 20}
 
 @dataclass(frozen=True)
 class Bar:
-    """`measured` must be at most `limit`, or at least if `at_least`. `note` has the baseline and the spread."""
+    """`measured` must be at most `limit`, or with `at_least` at least. `note` has the baseline and the spread."""
 
     what: str
     limit: float
@@ -37,7 +37,7 @@ class Bar:
 
 
 def bars(own: Sequence[Sample], peers: Sequence[Sample]) -> list[Bar]:
-    """`peers` holds samples of our engine too, taken in the same run as theirs."""
+    """All bars. `peers` also contains samples of Stepless from the same run."""
     return [
         *_against_peers(peers),
         *(_times(own, case, NORMAL, FLOOR, 4) for case in ("W1", "W2", "W4")),
@@ -54,20 +54,20 @@ def bars(own: Sequence[Sample], peers: Sequence[Sample]) -> list[Bar]:
 
 def _against_peers(peers: Sequence[Sample]) -> Iterator[Bar]:
     for case in ("W1", "W2", "W4"):
-        yield _faster(peers, case, 10, f"{case} on SQLite, n = 1,000: how much less time than the fastest durable peer")
-    yield _faster(peers, "W6 throughput", 10, "W6 on SQLite: how many times the runs per second of the best durable peer")
-    yield _faster(peers, "W7", 3, "W7 on SQLite: how much less time from decision to done than the fastest durable peer")
+        yield _faster(peers, case, 10, f"{case} on SQLite, n = 1,000: speed-up over the fastest durable peer")
+    yield _faster(peers, "W6 throughput", 10, "W6 on SQLite: runs per second over the best durable peer")
+    yield _faster(peers, "W7", 3, "W7 on SQLite: speed-up from decision to done over the fastest durable peer")
 
 
 def _faster(peers: Sequence[Sample], case: str, limit: float, title: str) -> Bar:
     ours = find(peers, case, NORMAL)
     theirs = [found for name in DURABLE if (found := find(peers, case, name)) is not None]
     if ours is None or not theirs:
-        return Bar(title, limit, None, "`make bench-peers` measures it", at_least=True)
+        return Bar(title, limit, None, "run `make bench-peers`", at_least=True)
     fastest = min(theirs, key=lambda sample: sample.unit_us)
     (low, high), (our_low, our_high) = fastest.spread, ours.spread
     note = f"{fastest.variant} {fastest.unit_us:,.0f} µs ({low:.2f} to {high:.2f}), "
-    note += f"we {ours.unit_us:,.0f} ({our_low:.2f} to {our_high:.2f}); CPU {cpu_ratio(fastest, ours):.1f}"
+    note += f"Stepless {ours.unit_us:,.0f} ({our_low:.2f} to {our_high:.2f}); CPU {cpu_ratio(fastest, ours):.1f}"
     return Bar(title, limit, ratio(fastest, ours), note, at_least=True)
 
 
@@ -102,7 +102,7 @@ def _growth(own: Sequence[Sample]) -> Iterator[Bar]:
 
 
 def exponent(smaller: tuple[int, float], larger: tuple[int, float]) -> float:
-    """The exponent with which a figure grows with the size, from two sizes."""
+    """The exponent of growth between two pairs (size, figure)."""
     return log(larger[1] / smaller[1]) / log(larger[0] / smaller[0])
 
 
@@ -136,7 +136,7 @@ def _stored(own: Sequence[Sample]) -> Bar:
         return Bar(what, 1.6, None)
     facts = ours.facts
     log_ratio = facts["log_bytes"] / facts["result_bytes"]
-    note = f"growth of the SQLite file; the log's own bytes {log_ratio:.2f}; results that hardly pack"
+    note = f"growth of the SQLite file; the log's own bytes {log_ratio:.2f}; results that hardly compress"
     return Bar(what, 1.6, facts["file_bytes"] / facts["result_bytes"], note)
 
 

@@ -12,22 +12,22 @@ TITLES: Mapping[str, str] = {
     "fan-out of 50": "fifty nodes at once, and a join",
     "approval": "an approval, answered after two days, and a node",
     "approval and wait": "an approval, answered after two days, and a wait of an hour",
-    "approval, wait and node": "the same, and a node behind the wait",
+    "approval, wait and node": "the same, and a node after the wait",
 }
-NOTE = """Made by `make cost` too. Requests are counted at the clients of emulated services, as the API and the runner send them
-when they are functions; every node answers 0.5 KB. Units of the table are those that its emulator reports. Lambda's time is this
-machine's at 512 MB: it shows the size of that line, not its last digit. The second figure of write units is the estimate of
+NOTE = """`make cost` also prints this section. Requests are counted at the clients of emulated services, as the API and the
+runner send them when they run as functions; every node returns 0.5 KB. The emulator of the table reports its units. Lambda's time
+is measured on this machine and billed at 512 MB: it is an estimate. The second figure of write units is the estimate of
 `stepless runs cost` from the log of the same run in a local file.
 
-Step Functions Standard bills each transition: one for the start, one per attempt of a node. Lambda durable functions bill each
-durable operation (the execution, each attempt of a step, each wait or callback) and the bytes that are stored; pure nodes are
-plain code there. Lambda's own lines are added to theirs. Left out, in their favour: HTTP requests, and the functions that Step
+Step Functions Standard bills each state transition: one for the start, one per attempt of a node. Lambda durable functions bill
+each durable operation (the execution, each attempt of a step, each wait or callback) and the stored bytes; pure nodes are plain
+code there. Their total includes the lines of Lambda. Not counted, in their favour: HTTP requests, and the functions that Step
 Functions would call."""
 _PER = {1_000_000: " per million", 1_000_000_000: " per GB"}
 
 
 def section(samples: Sequence[Sample]) -> Iterator[str]:
-    """One table for all, then one with the arithmetic for each."""
+    """One table of all bills, and one with the calculation of each."""
     bills = {sample.variant: sample.facts for sample in samples if sample.case == "cost" and not sample.error}
     if not bills:
         yield "not measured"
@@ -41,12 +41,12 @@ def section(samples: Sequence[Sample]) -> Iterator[str]:
         own, beside = facts["counted"]["usd_per_million_runs"], facts["counted"]["beside"]
         others = " | ".join(f"{other['usd_per_million_runs']:,.2f} ({other['times']:.1f}x)" for other in beside)
         yield f"| {TITLES[name]} | {units[0]:g}, {units[1]:g} | **{own:,.2f}** | {others} |"
-    yield "\nThe arithmetic: what one run uses, and at what price.\n"
-    yield from _arithmetic({name: facts["counted"] for name, facts in bills.items()})
+    yield "\nThe calculation: the usage of one run, and its prices.\n"
+    yield from _calculation({name: facts["counted"] for name, facts in bills.items()})
 
 
-def _arithmetic(reports: Mapping[str, Mapping[str, Any]]) -> Iterator[str]:
-    """One column per bill; every sheet line by line, then its sum."""
+def _calculation(reports: Mapping[str, Mapping[str, Any]]) -> Iterator[str]:
+    """One column per bill; every line of a sheet, and then its sum."""
     yield f"| of one run | at | {' | '.join(TITLES[name] for name in reports)} |\n|---|---|{'---|' * len(reports)}"
     sheets = [[report, *report["beside"]] for report in reports.values()]
     for same in zip(*sheets, strict=True):

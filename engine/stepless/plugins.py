@@ -1,4 +1,4 @@
-"""What other packages add: objects that they announce as entry points, by group. Nothing is imported before it is asked for."""
+"""Finds the objects that other packages announce as entry points, by group. Imports each only when it is needed."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class Announced:
 
     @property
     def place(self) -> str:
-        """As errors name it."""
+        """The name of the entry point in error messages."""
         return f"entry point `{self.name}` of {self.group}, announced by {self.package}"
 
     def load(self) -> Any:
@@ -42,9 +42,8 @@ class Announced:
             mend = "fix the package, or remove it"
             raise ConfigError(message, code="module_not_loaded", place=self.place, mend=mend) from error
 
-
     def make(self, argument: Any, verbs: Collection[str]) -> Any:
-        """What the object, a callable, makes of `argument`: something that has these verbs, or None.
+        """Calls the object with `argument`. Returns a value that has the methods `verbs`, or None.
 
         Raises `ConfigError` (module_not_loaded, invalid_plugin), and any `SteplessError` that the callable raises.
         """
@@ -57,7 +56,7 @@ class Announced:
             raise self._invalid(f"{self.value} raised {type(error).__name__}: {error}") from error
         missing = [] if made is None else [verb for verb in verbs if not callable(getattr(made, verb, None))]
         if missing:
-            raise self._invalid(f"what {self.value} makes has no `{missing[0]}`")
+            raise self._invalid(f"{self.value} returned an object without `{missing[0]}`")
         return made
 
     def _invalid(self, message: str) -> ConfigError:
@@ -66,8 +65,8 @@ class Announced:
 
 @cache
 def announced(group: str) -> tuple[Announced, ...]:
-    """Every entry point of a group, by name."""
-    from importlib.metadata import entry_points  # the e-mail parser comes with it
+    """The entry points of a group, sorted by name."""
+    from importlib.metadata import entry_points  # slow: it imports the e-mail parser
 
     points = sorted(entry_points(group=group), key=lambda point: (point.name, point.value))
     return tuple(Announced(group, point.name, point.value, _package(point)) for point in points)
@@ -78,7 +77,7 @@ def _package(point: EntryPoint) -> str:
 
 
 def by_name(group: str) -> Mapping[str, Announced]:
-    """Raises `ConfigError` (plugin_taken) for a name that two packages announce."""
+    """The entry points of a group by name. Raises `ConfigError` (plugin_taken) for a name that two packages announce."""
     found: dict[str, Announced] = {}
     for one in announced(group):
         if one.name in found:

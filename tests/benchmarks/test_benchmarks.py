@@ -124,8 +124,8 @@ def test_a_report_names_what_was_missed_and_what_did_not_run(tmp_path: Path) -> 
     facts = {"date": "today", "machine": "m", "load": "0", "versions": {"Python": "3"}, "seconds": 1, "samples": samples}
     report.write(facts, None, tmp_path)
     text = (tmp_path / "benchmarks.md").read_text(encoding="utf-8")
-    assert "**missed** (2.25 of the bar)" in text
-    assert "| Bars that were missed | 1 of 1: W1, SQLite NORMAL, n = 1,000: times the floor, SQLite NORMAL (9.00x) |" in text
+    assert "**missed** (2.25 of the target)" in text
+    assert "| Missed targets | 1 of 1: W1, SQLite NORMAL, n = 1,000: times the floor, SQLite NORMAL (9.00x) |" in text
     assert "* took more than 90 s: W2, SQLite NORMAL, n = 1" in text
     assert (tmp_path / "benchmarks" / "W1.svg").read_text(encoding="utf-8").startswith("<svg")
 
@@ -136,7 +136,7 @@ def test_the_first_screen_compares_with_every_peer_that_was_measured() -> None:
     assert "| dbos | every step, SQLite | 30x | – | – | – | – |" in text
     assert "| pydantic-graph | nothing | 0.5x | – | – | – | – |" in text
     assert not any(line.startswith("| langgraph") for line in text)
-    assert "| Bars that were missed | 0 of 1 |" in text and "| A million runs of ten nodes on AWS | not measured |" in text
+    assert "| Missed targets | 0 of 1 |" in text and "| A million runs of ten nodes on AWS | not measured |" in text
 
 
 def test_every_peer_has_what_it_keeps() -> None:

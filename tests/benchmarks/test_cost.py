@@ -90,7 +90,7 @@ def test_a_workload_stays_below_its_write_units(there: Account, name: str, most:
 def test_bills_are_told_as_tables(there: Account) -> None:
     sample = cost.bill(there, "approval, wait and node", FLOWS["approval, wait and node"])
     text = "\n".join(bills.section([sample, Sample("cost", "chain of 10", 1, 1, error="no emulator")]))
-    assert "| the same, and a node behind the wait |" in text
+    assert "| the same, and a node after the wait |" in text
     assert "| state transitions | $25 per million | 4 |" in text and "| **100.00** |" in text
     assert "| Scheduler schedules | $1 per million | 1 |" in text
 

@@ -1,4 +1,4 @@
-"""The adapters that the contract suites test. Another adapter needs one line in a table below."""
+"""Lists the adapters that the contract suites test. A new adapter needs one line in a table below."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ from stepless.ports import Blobs, Store
 from stepless.testing.contracts.fixtures import race as race
 
 ENGINE = Path(__file__).parents[2] / "engine"
-CHILD_SECONDS = 60  # then a child process is killed, its pipe ends, and the test that waits for it fails
+CHILD_SECONDS = 60  # after that a child process is killed, its pipe closes, and the test fails
 
-_numbers = itertools.count(1)  # the tables and buckets of one session
+_numbers = itertools.count(1)  # numbers the tables and buckets of a session
 
 
 def dynamo(service: Service) -> Store:
@@ -53,7 +53,7 @@ BLOBS: dict[str, Callable[[Path], Blobs]] = {
     "memory": lambda folder: MemoryBlobs(),
     "sqlite": lambda folder: SqliteBlobs(Database(folder / "store.db")),
 }
-TOO_MANY_ITEMS = {  # test → stores that take too long with so many items → the test that covers them instead
+TOO_MANY_ITEMS = {  # test → stores that are too slow with so many items → the store or test that covers them
     "test_an_inbox_has_a_largest_number_of_waiting_signals": {
         "sqlite-full": "sqlite", "moto": "dynamo-table", "ministack": "dynamo-table",
         "dynoxide": "dynamo-table, and dynoxide itself in test_dynamo_limits.py",
@@ -113,7 +113,7 @@ def path(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def spawn() -> Iterator[Callable[..., subprocess.Popen[str]]]:
-    """`spawn(source, *arguments)`: a Python process with the engine and pipes; it ends with the test at the latest."""
+    """`spawn(source, *arguments)`: a Python process with the engine and pipes. It is killed when the test ends."""
     children: list[tuple[subprocess.Popen[str], Timer]] = []
 
     def start(source: str, *arguments: object) -> subprocess.Popen[str]:

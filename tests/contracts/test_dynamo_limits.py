@@ -1,5 +1,5 @@
-"""The largest data that the engine accepts, through the real service and runner on DynamoDB: it fits, or is refused with a clear
-reason."""
+"""The largest data that the engine accepts, through the real service and runner on DynamoDB: it is stored, or refused with a
+clear reason."""
 
 from __future__ import annotations
 
@@ -43,12 +43,12 @@ class Engine:
         self.built.service.publish({"id": "wf", "nodes": nodes, **top})
 
     def run(self, run_id: str) -> Any:
-        """One invocation; what it left."""
+        """One invocation. Returns how it left the run."""
         asyncio.run(self.built.runner.run(Message(run_id, "start"), Budget(LOCAL_BUDGET_MS)))
         return self.built.service.run(run_id)
 
     def repeat(self, run_id: str, identity: str, others: list[str]) -> None:
-        """Puts a signal that is there under other identities too, quicker than one by one."""
+        """Copies a stored signal under other identities, faster than sending each."""
         key = {"pk": {"S": f"RUN#{run_id}"}, "sk": {"S": f"IN#resume#{identity}"}}
         item = self.client.get_item(TableName=self.table, Key=key)["Item"]
         puts = [{"PutRequest": {"Item": {**item, "sk": {"S": f"IN#resume#{other}"}, "i": {"S": other}}}} for other in others]
@@ -57,7 +57,7 @@ class Engine:
             assert not left
 
     def largest(self, run_id: str) -> dict[str, int]:
-        """The bytes of a run's largest item, by the beginning of its sort key."""
+        """The size in bytes of a run's largest item, by the prefix of its sort key."""
         given = {":pk": {"S": f"RUN#{run_id}"}}
         found: dict[str, int] = {}
         pages = self.client.get_paginator("query").paginate(
@@ -132,11 +132,11 @@ def test_five_thousand_answers_in_an_inbox_are_taken_in_one_invocation_and_no_mo
     ask = {"type": "parallel", "with": {"items": numbers, "body": body, "window": 200, "max_iterations": len(numbers)}}
     engine.publish({"all": ask}, max_steps=100_000)
     run_id = engine.built.service.start("wf", {}).run_id
-    assert engine.run(run_id).status == "paused"  # 200 ask; the other answers come before their questions
+    assert engine.run(run_id).status == "paused"  # 200 nodes ask; the other answers arrive before their questions
     store, now_ms = engine.built.world.store, engine.built.world.clock.now_ms()
     store.put_signal(run_id, answer_signal("ask@all[0]", "approved", None, None, now_ms))
     engine.repeat(run_id, "ask@all[0]", [f"ask@all[{number}]" for number in numbers[1:]])
-    store._allowance = Allowance()  # another process counts again
+    store._allowance = Allowance()  # a new process starts counting again
     with pytest.raises(LimitExceeded, match="5,000 signals wait already"):
         store.put_signal(run_id, answer_signal("one-too-many", "approved", None, None, now_ms))
     view = engine.run(run_id)

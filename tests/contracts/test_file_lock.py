@@ -1,4 +1,4 @@
-"""Which process serves a file: one at a time, and the next as soon as the first has ended."""
+"""The lock of a file: one process holds it, and the next gets it as soon as the first has ended."""
 
 from __future__ import annotations
 

@@ -30,7 +30,7 @@ CALLED = (ToolCall("c1", "find", {"what": "tea"}), ToolCall("c2", "find", {"what
 
 @dataclass
 class Server:
-    """Gives the scripted responses in turn and keeps the requests. `None` is a response that never comes."""
+    """Returns the scripted responses in order and records the requests. `None` is a response that never arrives."""
 
     replies: list[tuple[int, dict[str, str], bytes] | None] = field(default_factory=list)
     asked: list[tuple[str, dict[str, str], Any]] = field(default_factory=list)
@@ -58,7 +58,7 @@ def server() -> Iterator[Server]:
             self.wfile.write(data)
 
         def log_message(self, *_: Any) -> None:
-            """Says nothing."""
+            """Logs nothing."""
 
     served = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
     served.daemon_threads = True
@@ -72,7 +72,7 @@ def server() -> Iterator[Server]:
     served.server_close()
 
 
-# -- the same answer in each provider's words -------------------------------------------------------------------------
+# -- the same answer in each provider's format -------------------------------------------------------------------------
 
 
 def openai_whole(answer: ModelAnswer) -> tuple[int, dict[str, str], bytes]:
@@ -165,7 +165,7 @@ Ask = Callable[..., tuple[ModelAnswer, list[str]]]
 
 @pytest.fixture(params=["openai", "bedrock", "scripted"])
 def ask(request: pytest.FixtureRequest, server: Server) -> Ask:
-    """Asks a question to which `answer` is the answer; what comes back, and the text as it was streamed."""
+    """Asks a question that the server answers with `answer`. Returns the result, and the streamed pieces."""
 
     def asked(answer: ModelAnswer, question: Question = HELLO, *, streamed: bool = False) -> tuple[ModelAnswer, list[str]]:
         models: Models
@@ -175,8 +175,8 @@ def ask(request: pytest.FixtureRequest, server: Server) -> Ask:
             make, *writers = WIRES[request.param]
             server.replies.append(writers[streamed](answer))
             models = make(server.url)
-        told: list[str] = []
-        return put(models, question, told.append if streamed else None), told
+        pieces: list[str] = []
+        return put(models, question, pieces.append if streamed else None), pieces
 
     return asked
 
@@ -200,10 +200,10 @@ both_ways = pytest.mark.parametrize("streamed", [False, True], ids=["whole", "st
 @both_ways
 def test_text_comes_with_the_tokens_that_it_took(ask: Ask, streamed: bool) -> None:
     answer = ModelAnswer("Grüß dich, Welt", input_tokens=12, output_tokens=7)
-    got, told = ask(answer, streamed=streamed)
+    got, pieces = ask(answer, streamed=streamed)
     assert got == answer
-    assert "".join(told) == (answer.text if streamed else "")
-    assert len(told) > 1 or not streamed
+    assert "".join(pieces) == (answer.text if streamed else "")
+    assert len(pieces) > 1 or not streamed
 
 
 @both_ways
@@ -285,7 +285,7 @@ def test_an_answer_that_does_not_come_is_given_up_in_time(server: Server, wire: 
         models = WIRES[wire][0](server.url)
         with pytest.raises(NodeFailure) as failed:
             await models.ask(question)
-        server.over.set()  # what asks in a thread may end now
+        server.over.set()  # releases the handler threads
         if isinstance(models, OpenAIModels):
             await models.close()
         return failed.value.cause
@@ -358,9 +358,9 @@ def test_bedrock_is_sent_the_whole_conversation_and_asked_for_the_answer_as_a_to
 
 def test_a_structured_answer_of_bedrock_is_streamed_too(server: Server) -> None:
     server.replies.append(bedrock_streamed(ModelAnswer("", (ToolCall("x", "give_answer", {"n": 3}),), "tools")))
-    told: list[str] = []
-    got = put(bedrock(server.url), Question(HELLO.turns, 10_000, schema=SCHEMA), told.append)
-    assert (json.loads(got.text), json.loads("".join(told)), got.calls) == ({"n": 3}, {"n": 3}, ())
+    pieces: list[str] = []
+    got = put(bedrock(server.url), Question(HELLO.turns, 10_000, schema=SCHEMA), pieces.append)
+    assert (json.loads(got.text), json.loads("".join(pieces)), got.calls) == ({"n": 3}, {"n": 3}, ())
 
 
 def test_no_model_is_no_question(server: Server) -> None:

@@ -1,4 +1,4 @@
-"""See the module: each of its tests is run for a file."""
+"""Runs the contract of places for a SQLite file."""
 
 from __future__ import annotations
 

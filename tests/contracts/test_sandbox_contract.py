@@ -23,13 +23,13 @@ Reply = Callable[[bytes], tuple[int, dict[str, str], bytes]]
 
 
 def child(request: bytes) -> tuple[int, dict[str, str], bytes]:
-    """What the function `sandbox` answers."""
+    """The response of the function `sandbox`."""
     return 200, {}, json.dumps(sandboxed(json.loads(request))).encode()
 
 
 @pytest.fixture
 def function() -> Iterator[Callable[[Reply], LambdaSandbox]]:
-    """A sandbox over a Lambda service that answers as it is told."""
+    """A sandbox over a Lambda service that returns the scripted response."""
     replies: list[Reply] = []
 
     class Handler(BaseHTTPRequestHandler):
@@ -43,7 +43,7 @@ def function() -> Iterator[Callable[[Reply], LambdaSandbox]]:
             self.wfile.write(data)
 
         def log_message(self, *_: Any) -> None:
-            """Says nothing."""
+            """Logs nothing."""
 
     served = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
     thread = threading.Thread(target=served.serve_forever, args=(0.01,))
@@ -77,7 +77,7 @@ def test_printing_has_a_bound_and_does_not_fail(sandbox: Sandbox) -> None:
     assert len(ran.printed) == MAX_CODE_PRINT_CHARACTERS
 
 
-@pytest.mark.parametrize(("code", "line", "told"), [
+@pytest.mark.parametrize(("code", "line", "expected"), [
     ("def main(args):\n  x = {}\n  return x['nowhere']", 3, "KeyError: 'nowhere'"),
     ("x = 1\ny = 1 / 0\ndef main(args): pass", 2, "ZeroDivisionError"),
     ("def main(args):\n  return len(5) +", 2, "SyntaxError"),
@@ -86,11 +86,11 @@ def test_printing_has_a_bound_and_does_not_fail(sandbox: Sandbox) -> None:
     ("def main(args):\n  import numpy", 2, "no module 'numpy'"),
     ("class Odd(Exception):\n  def __str__(self): raise self\ndef main(args): raise Odd", 3, "Odd"),
 ])  # fmt: skip
-def test_an_error_names_the_line_of_the_authors_code(sandbox: Sandbox, code: str, line: int, told: str) -> None:
+def test_an_error_names_the_line_of_the_authors_code(sandbox: Sandbox, code: str, line: int, expected: str) -> None:
     failure = failing(sandbox, code)
     assert (failure.cause, failure.code) == ("execution", "code_raised")
     assert failure.message.startswith(f"line {line}: ")
-    assert told in failure.message
+    assert expected in failure.message
 
 
 @pytest.mark.parametrize(("code", "expected"), [

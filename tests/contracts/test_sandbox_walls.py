@@ -37,7 +37,7 @@ def test_code_that_nobody_waits_for_any_more_is_ended() -> None:
         program = Program("python", "def main(args):\n  while True: pass", {}, 60_000, 128)
         task = asyncio.create_task(ProcessSandbox().run(program))
         async with asyncio.timeout(20):
-            while children() == before:  # noqa: ASYNC110 - a process that starts is no event
+            while children() == before:  # noqa: ASYNC110 - a starting process sends no event
                 await asyncio.sleep(0)
             task.cancel()
             await asyncio.wait([task])
@@ -112,8 +112,8 @@ print(call(number, 2, 2, 0), errno(), flush=True)
 
 def test_machine_code_has_no_network_either() -> None:
     command = [sys.executable, "-c", NATIVE, platform.machine()]
-    told = subprocess.run(command, capture_output=True, text=True, timeout=30, check=True)
-    assert told.stdout.split() == ["-1", str(errno.EPERM)]
+    completed = subprocess.run(command, capture_output=True, text=True, timeout=30, check=True)
+    assert completed.stdout.split() == ["-1", str(errno.EPERM)]
 
 
 @pytest.mark.parametrize(("unsafe", "expected"), [(False, "sandbox_unavailable"), (True, None)])
@@ -121,9 +121,9 @@ def test_without_the_kernels_filter_code_runs_only_when_that_is_wanted(unsafe: b
     code = "def main(args):\n  try: open('/etc/hostname')\n  except OSError as error: return error.errno"
     request = {"code": code, "args": {}, "timeout_ms": 9_000, "memory_mb": 256, "max_output_bytes": 999,
                "max_print_characters": 9, "unsafe": unsafe}
-    told = subprocess.run([sys.executable, "-I", "-S", "-c", NO_FILTER], input=json.dumps(request), capture_output=True,
+    completed = subprocess.run([sys.executable, "-I", "-S", "-c", NO_FILTER], input=json.dumps(request), capture_output=True,
                           text=True, timeout=30, check=True)
-    answer = json.loads(told.stdout)
+    answer = json.loads(completed.stdout)
     assert (answer.get("error", {}).get("code"), answer.get("value")) == (expected, errno.EMFILE if unsafe else None)
 
 
@@ -134,7 +134,7 @@ import importlib.util
 spec = importlib.util.spec_from_file_location("child", {str(CHILD)!r})
 child = importlib.util.module_from_spec(spec)
 spec.loader.exec_module(child)
-child._CALLS.clear()  # a machine that there is no filter for
+child._CALLS.clear()  # as on a machine without a filter
 child.main()
 """
 
@@ -209,7 +209,7 @@ ATTACKS = {
     "write a file": "open(args['file'], 'w')",
     "start a process": "os.fork()",
     "start a process another way": "sys.modules['_posixsubprocess'].fork_exec()",
-    "be somebody else": "os.execv('/bin/true', ['true'])",
+    "replace its program": "os.execv('/bin/true', ['true'])",
     "find ctypes by name": "sys.modules['ctypes']",
     "find ctypes in the script": "sys.modules['__main__'].ctypes",
     "find ctypes in what called": "next(iter([each['ctypes'] for each in above() if 'ctypes' in each]), None).CDLL",
@@ -225,7 +225,7 @@ def test_neither_wall_lets_code_out(attack: str, walled: Sandbox, tmp_path: Path
     file.write_text("kept")
     bystander = subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE)
     try:
-        parent = bystander.pid  # of the same user, as the parent is; the test outlives what hits it
+        parent = bystander.pid  # of the same user as the parent; the test survives if the attack succeeds
         answer = run(walled, ATTACK % attack, parent=parent, file=str(file)).value
         assert list(answer) == ["refused"], answer
         assert bystander.poll() is None
@@ -260,23 +260,23 @@ stay = child._KEPT["posix"]
 taken = [value for name, value in vars(posix).items() if isinstance(value, type(len)) and name not in stay]
 kept = [gc.get_referrers]
 child.strip_modules()
-def is_ours(holder):  # the list, and the tuple that it is handed over in
+def is_ours(holder):  # the list, and the tuple that passes it
     return isinstance(holder, (list, tuple)) and len(holder) == len(taken)
 print(len(taken), sorted({{type(holder).__name__ for holder in kept[0](*taken) if not is_ours(holder)}} - {{"frame"}}))
 """
 
 
 def test_no_module_holds_what_was_taken_away() -> None:
-    told = subprocess.run([sys.executable, "-I", "-S", "-c", HELD], capture_output=True, text=True, timeout=60, check=True)
-    number, _, holders = told.stdout.partition(" ")
+    completed = subprocess.run([sys.executable, "-I", "-S", "-c", HELD], capture_output=True, text=True, timeout=60, check=True)
+    number, _, holders = completed.stdout.partition(" ")
     assert int(number) > 100
     assert holders.strip() == "[]"
 
 
 def test_code_runs_the_same_behind_both_walls(walled: Sandbox) -> None:
     code = ("import uuid, random, traceback, time, hashlib, datetime\ndef main(args):\n  random.random()\n"
-            "  try: 1 / 0\n  except ZeroDivisionError: told = traceback.format_exc()\n"
-            "  print('seen')\n  return [len(str(uuid.uuid4())), 'ZeroDivisionError' in told, args['n'] + 1]")
+            "  try: 1 / 0\n  except ZeroDivisionError: completed = traceback.format_exc()\n"
+            "  print('seen')\n  return [len(str(uuid.uuid4())), 'ZeroDivisionError' in completed, args['n'] + 1]")
     assert run(walled, code, n=1) == Ran([36, True, 2], "seen\n")
 
 
@@ -293,5 +293,5 @@ def test_code_ends_the_same_behind_both_walls(code: str, expected: str, more: di
 def test_the_function_hides_its_process() -> None:
     code = ("import ctypes\nfrom stepless.runtime.wiring.sandbox import hide_process\nhide_process()\n"
             "print(ctypes.CDLL(None).prctl(3, 0, 0, 0, 0))")
-    told = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=30, check=True)
-    assert told.stdout.strip() == "0"
+    completed = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=30, check=True)
+    assert completed.stdout.strip() == "0"

@@ -1,4 +1,4 @@
-"""What a SQLite file must do beyond the contract: outlive its processes, serve several, and explain its errors."""
+"""Requirements of a SQLite file beyond the contract: it survives its processes, serves several, and explains its errors."""
 
 from __future__ import annotations
 
@@ -64,13 +64,13 @@ def test_every_acknowledged_append_outlives_a_sigkill(path: Path, spawn: Callabl
         for _ in range(40 + 61 * rounds):
             child.stdout.readline()
         child.kill()
-        told = child.stdout.read().split()
+        printed = child.stdout.read().split()
         child.wait(30)
         store = SqliteStore(path)
         log = store.read_log("r", limit_bytes=10**9)
         store.close()
         assert [batch.first for batch in log] == [*range(1, len(log) + 1)]
-        assert len(log) >= acknowledged + 40 + 61 * rounds + len(told)
+        assert len(log) >= acknowledged + 40 + 61 * rounds + len(printed)
         assert all(len(batch.data) == batch.first * 37 % 3000 for batch in log)
         acknowledged = len(log)
 

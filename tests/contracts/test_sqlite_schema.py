@@ -48,7 +48,7 @@ def test_runs_of_an_older_file_have_spent_nothing_and_go_on(path: Path) -> None:
 
 
 def test_a_column_that_was_added_leaves_the_file_to_the_release_before(path: Path) -> None:
-    """The file keeps its schema version, and that release's own statements, which do not name the column, go on working."""
+    """The file keeps its schema version, and the statements of that release, which do not name the column, still work."""
     SqliteStore(path).close()
     former = sqlite3.connect(path)
     assert former.execute("PRAGMA user_version").fetchone() == (3,) == (len(MIGRATIONS),)
@@ -100,7 +100,7 @@ def test_no_statement_scans_or_sorts_a_table(path: Path, name: str) -> None:
 
 @pytest.mark.parametrize("name", STATEMENTS)
 def test_a_placeholder_is_positional_or_has_a_name(name: str) -> None:
-    """A numbered one is a named one for Python, which is given a mapping for those alone from 3.14 on."""
+    """Python treats numbered placeholders as named, and from 3.14 on accepts only a mapping for them."""
     text = STATEMENTS[name]
     assert not re.search(r"\?\d|[@$]\w", text)
     assert not (re.search(r"\?", text) and re.search(r":\w", text))

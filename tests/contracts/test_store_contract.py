@@ -1,4 +1,4 @@
-"""See the module: each of its tests is run for every adapter of conftest.py."""
+"""Runs the contract in the imported module for every adapter of conftest.py."""
 
 import pytest
 

@@ -1,3 +1,3 @@
-"""See the module: each of its tests is run for every adapter of conftest.py."""
+"""Runs the contract in the imported module for every adapter of conftest.py."""
 
 from stepless.testing.contracts.versions import *  # noqa: F403

@@ -39,13 +39,14 @@ def hooked(path: str, workflow: str = "hooked") -> dict[str, JSON]:
 
 
 @dataclass
-class Told:
-    """What callers were told. Instants are of the world's true time; `listens` is when a path is known to."""
+class Reported:
+    """What the engine reported to callers, for the checks. Instants are the world's true time. A path is known to listen
+    from `since_ms` to `until_ms`."""
 
     accepted: defaultdict[tuple[str, str], set[str]] = field(default_factory=lambda: defaultdict(set))  # by workflow, delivery
     since_ms: dict[str, float] = field(default_factory=dict)
     until_ms: dict[str, float] = field(default_factory=dict)
-    claimed: dict[bytes, int] = field(default_factory=dict)  # every value that was offered, and when, by its caller's clock
+    claimed: dict[bytes, int] = field(default_factory=dict)  # every offered value, with the instant by its caller's clock
     won: list[bytes] = field(default_factory=list)
 
     def check(self, episode: Episode) -> None:
@@ -76,8 +77,8 @@ def callers(episode: Episode, stubbornly: Stubbornly) -> Iterator[Caller]:
 
 
 class _Publishing:
-    """Publishes a webhook, lets senders at it, and publishes it with another path. In some worlds a second publisher rolls it
-    back meanwhile; in the others another workflow wants the path that was dropped."""
+    """Publishes a webhook, starts senders, and publishes it with another path. In some worlds a second publisher rolls it back
+    concurrently; in the others another workflow claims the dropped path."""
 
     def __init__(self, episode: Episode, stubbornly: Stubbornly, dice: Random) -> None:
         self._episode = episode
@@ -86,17 +87,17 @@ class _Publishing:
         self._contested = dice.random() < 0.5
 
     def live(self, actor: Actor) -> None:
-        told, schedule = self._episode.told, self._episode.schedule
+        reported, schedule = self._episode.reported, self._episode.schedule
         self._publish(actor, FIRST)
-        told.since_ms[FIRST] = schedule.now_ms
+        reported.since_ms[FIRST] = schedule.now_ms
         self._spawn("sam", FIRST, 3)
         actor.pause(self._dice.choice([0, 500, 20_000]))
-        told.until_ms[FIRST] = schedule.now_ms
+        reported.until_ms[FIRST] = schedule.now_ms
         if self._contested:
             self._also("pat", lambda other: self._publish(other, FIRST))
         self._publish(actor, SECOND)
         if not self._contested:
-            told.since_ms[SECOND] = schedule.now_ms
+            reported.since_ms[SECOND] = schedule.now_ms
             self._spawn("sue", SECOND, 2)
             self._stubbornly(self._episode, actor, self._take_over)
         self._episode.busy_people -= 1
@@ -105,7 +106,7 @@ class _Publishing:
         self._stubbornly(self._episode, actor, lambda verbs: _published(verbs, hooked(path)))
 
     def _take_over(self, verbs: Service) -> None:
-        """Another workflow gets the path that was dropped: the publication that dropped it was acknowledged."""
+        """Another workflow gets the dropped path, after the publication that dropped it was acknowledged."""
         try:
             _published(verbs, hooked(FIRST, "rival"))
         except Conflict as error:
@@ -113,7 +114,7 @@ class _Publishing:
 
     def _spawn(self, name: str, path: str, times: int) -> None:
         for number in range(times):
-            sender = _Sending(self._episode, self._stubbornly, path, f"{name}-{number // 2}")  # some deliveries come twice
+            sender = _Sending(self._episode, self._stubbornly, path, f"{name}-{number // 2}")  # some deliveries are sent twice
             self._also(f"{name} {number}", sender.live)
 
     def _also(self, name: str, act: Callable[[Actor], None]) -> None:
@@ -130,7 +131,7 @@ def _published(verbs: Service, document: dict[str, JSON]) -> None:
 
 
 class _Sending:
-    """Sends one delivery until it is accepted, or its path is no longer sure to listen."""
+    """Sends one delivery until it is accepted, or until its path may no longer listen."""
 
     def __init__(self, episode: Episode, stubbornly: Stubbornly, path: str, delivery: str) -> None:
         self._episode = episode
@@ -142,24 +143,24 @@ class _Sending:
         self._stubbornly(self._episode, actor, self._send)
 
     def _send(self, verbs: Service) -> None:
-        told, schedule, body = self._episode.told, self._episode.schedule, f'"{self._delivery}"'.encode()
+        reported, schedule, body = self._episode.reported, self._episode.schedule, f'"{self._delivery}"'.encode()
         signature = f"sha256={hmac.new(SECRET.encode(), body, sha256).hexdigest()}"
         headers = {"x-hub-signature-256": signature, "x-github-delivery": self._delivery}
         try:
             started = verbs.trigger(HookRequest(self._path, "POST", headers, {}, body)).started
-            told.accepted[started.workflow_id, self._delivery].add(started.run_id)
+            reported.accepted[started.workflow_id, self._delivery].add(started.run_id)
         except StoreUnavailable as error:
             head = self._episode.truth.get_run(str(error.facts.get("run_id")))
             if head is not None:
-                told.accepted[head.workflow_id, self._delivery].add(head.run_id)
+                reported.accepted[head.workflow_id, self._delivery].add(head.run_id)
             raise
         except NotFound as error:
-            if schedule.now_ms < told.until_ms.get(self._path, 1e18):
+            if schedule.now_ms < reported.until_ms.get(self._path, 1e18):
                 raise Violation(f"a published webhook listens: {error.message}") from error
 
 
 class _Claiming:
-    """Offers values for one key, some while another holds it and some long after it has expired."""
+    """Offers values for one key, some while another value holds it and some long after it has expired."""
 
     def __init__(self, episode: Episode, stubbornly: Stubbornly, name: str) -> None:
         self._episode = episode
@@ -174,23 +175,23 @@ class _Claiming:
         self._episode.busy_people -= 1
 
     def _claim(self, verbs: Service, number: int) -> None:
-        told, now_ms = self._episode.told, verbs.world.clock.now_ms()
+        reported, now_ms = self._episode.reported, verbs.world.clock.now_ms()
         mine = f"{self._name} {number} {now_ms}".encode()
-        told.claimed[mine] = now_ms
-        holders = [value for value in told.won if told.claimed[value] + CLAIM_MS > now_ms]
-        standing = verbs.world.store.claim("contested", mine, now_ms, now_ms + CLAIM_MS)
+        reported.claimed[mine] = now_ms
+        holders = [value for value in reported.won if reported.claimed[value] + CLAIM_MS > now_ms]
+        stored = verbs.world.store.claim("contested", mine, now_ms, now_ms + CLAIM_MS)
         if not self._episode.journal.exact:
             return
-        if told.claimed[standing] + CLAIM_MS <= now_ms:
-            raise Violation(f"a claim stands until it expires: {standing!r} stands at {now_ms}")
-        if standing == mine:
+        if reported.claimed[stored] + CLAIM_MS <= now_ms:
+            raise Violation(f"a claim is kept until it expires: {stored!r} is stored at {now_ms}")
+        if stored == mine:
             if holders:
-                raise Violation(f"a claim stands until it expires: {mine!r} won, and {holders} had")
-            told.won.append(mine)
+                raise Violation(f"a claim is kept until it expires: {mine!r} won while {holders} held it")
+            reported.won.append(mine)
 
 
 class _Listing:
-    """Lists runs, and sees that each is what was asked for."""
+    """Lists runs, and checks that each matches the filter."""
 
     def __init__(self, episode: Episode, stubbornly: Stubbornly) -> None:
         self._episode = episode
@@ -207,4 +208,4 @@ class _Listing:
     def _list(self, verbs: Service, wanted: RunFilter) -> None:
         for head in verbs.search(wanted).items:
             if head.status != wanted.status or (wanted.due and head.due_ms is None):
-                raise Violation(f"a listing holds what was asked for: {head} is listed as {wanted}")
+                raise Violation(f"a listing contains only matching runs: {head} is listed as {wanted}")

@@ -45,7 +45,7 @@ class Sent(Exception):
 
 
 class RequestLine(Line):
-    """A process's line to the services: every request goes through here, every repetition too."""
+    """The connection of a process to the services. Every request passes through it, including retries."""
 
     def refused(self, name: str) -> Exception:
         service = name.partition(".")[0]
@@ -63,7 +63,7 @@ class RequestLine(Line):
 
 
 class Reach:
-    """How one process reaches the services. It dies with it, and what its clients know with it."""
+    """The access of one process to the services. It ends with the process, and so does the state of its clients."""
 
     def __init__(self, line: RequestLine, cloud: Cloud) -> None:
         self.line = line
@@ -85,7 +85,7 @@ class Reach:
         return _response(service, request, 200, answer)
 
     def retry(self, service: str, given: Mapping[str, Any]) -> float | None:
-        """What botocore's own handler says, after the pause that it asks for."""
+        """The decision of botocore's own handler, after the pause that it requests."""
         if service not in self._retrying:
             self._retrying[service] = _retry_handler(service)
         pause_s: float | None = self._retrying[service].needs_retry(**given)
@@ -96,7 +96,7 @@ class Reach:
 
 
 class Cloud:
-    """What stands in the services of one world."""
+    """The content of the services of one world."""
 
     def __init__(
         self, schedule: Schedule, chance: Chance, send: Callable[[Message, float], None], wrote: Callable[[Any], None]
@@ -120,7 +120,7 @@ class Cloud:
     # -- what a table may do ------------------------------------------------------------------------------------------
 
     def _lag_ms(self) -> float:
-        if not self._chance.calls:  # what the world began with was there long before
+        if not self._chance.calls:  # the initial content is older than any lag
             return 0.0
         return self._chance.random.choice(LAG_MS) if self._chance.happens(self._chance.weather.lag) else 0.0
 
@@ -128,7 +128,7 @@ class Cloud:
         if number < 2 or not self._chance.happens(self._chance.weather.partial):
             return number
         done = self._chance.random.randrange(number)
-        self._chance.tell("table", f"does {done} of {number}")
+        self._chance.record("table", f"does {done} of {number}")
         return done
 
     def _expires(self, key: Key, at_s: int) -> None:
@@ -149,12 +149,12 @@ class Cloud:
     def _get_object(self, given: Mapping[str, Any]) -> dict[str, Any]:
         key = given["key"]
         if key not in self._objects or not self._is_there(key):
-            self._chance.tell("objects", "one is gone")
+            self._chance.record("objects", "one is gone")
             raise Refusal("NoSuchKey")
         return {"data": self._objects[key]}
 
     def keeps(self, key: str) -> bool:
-        """Whether an object was put, gone or not."""
+        """Whether an object was put, even if it is missing now."""
         return f"/{BUCKET}/blobs/{key}" in self._objects
 
     def _is_there(self, key: str) -> bool:
@@ -191,7 +191,7 @@ class Cloud:
 
 
 class _Client:
-    """boto3's client, shared by all processes of the world; a request is that of whoever makes it."""
+    """boto3's client, shared by all processes of the world. A request belongs to the process that sends it."""
 
     def __init__(self, client: Any, reach: Reach) -> None:
         self._client = client
@@ -219,7 +219,7 @@ def _client(service: str) -> Any:
 
 
 def _retry_handler(service: str) -> RetryHandler:
-    """As botocore makes it for a client of its own."""
+    """Builds it as botocore does for a client."""
     events = SimpleNamespace(register=lambda *given, **named: None)
     meta = SimpleNamespace(service_model=_client(service).meta.service_model, events=events)
     return register_retry_handler(SimpleNamespace(meta=meta), CONFIG.retries["total_max_attempts"])
@@ -284,7 +284,7 @@ def _response(
     if service == "s3":
         data = f"<Error><Code>{code}</Code></Error>".encode() if code else answer.get("data", b"")
     else:
-        told = {**answer, "__type": code, "message": message} if code else answer
-        data = json.dumps(told, default=lambda value: b64encode(value).decode()).encode()
+        payload = {**answer, "__type": code, "message": message} if code else answer
+        data = json.dumps(payload, default=lambda value: b64encode(value).decode()).encode()
     headers = {"content-type": "application/json", "x-amzn-errortype": code} if code else {}
     return AWSResponse(request.url, status, headers, _Raw(data))

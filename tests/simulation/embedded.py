@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from episode import Episode
 
 T = TypeVar("T")
-_MEMORY: Final = Path("/dev/shm")  # a file that no disk slows down, where there is one
+_MEMORY: Final = Path("/dev/shm")  # memory instead of a disk, if available
 _FAULTS: Final = {
     "busy": (sqlite3.SQLITE_BUSY, "database is locked"),
     "full": (sqlite3.SQLITE_FULL, "database or disk is full"),
@@ -41,7 +41,7 @@ _FAULTY: Final = ("SELECT", "BEGIN", "COMMIT", *_WRITES)
 
 @cache
 def _empty_file() -> bytes:
-    """A file with the newest schema and nothing in it."""
+    """An empty file with the newest schema."""
     folder = Path(mkdtemp())
     try:
         SqliteStore(folder / "empty.db").close()
@@ -51,7 +51,7 @@ def _empty_file() -> bytes:
 
 
 class OnFile(Ground):
-    """Three runs are started at once: what is under way in one process shares its transactions."""
+    """Starts three runs at once: the runs of one process share its transactions."""
 
     name = "file"
     starts = 3
@@ -71,16 +71,16 @@ class OnFile(Ground):
         store = (episode.parts.store or SqliteStore)(self.path, busy_ms=0)
         self._stores.append(store)
         line = StatementLine(actor, episode.chance)
-        store.database._connection = FaultyConnection(line, store.database._connection, self.look)
+        store.database._connection = FaultyConnection(line, store.database._connection, self.observe)
         watched = AcknowledgingStore(OpenLine(actor, episode.chance), store, episode.journal)
-        commits = type("Told", (Telling, episode.parts.commits), {})(store.together)
-        commits.hears(watched, episode.journal)
+        commits = type("ReportingCommits", (Reporting, episode.parts.commits), {})(store.together)
+        commits.connect(watched, episode.journal)
         outside = Line(actor, episode.chance)
         queue, timers = FaultyQueue(outside, episode.send), FaultyTimers(outside, episode.arm, episode.disarm)
         return Ports(watched, queue, timers, SqliteBlobs(store.database), commits)  # type: ignore[arg-type]
 
-    def look(self) -> None:
-        """Tells the journal what has become durable since the last look."""
+    def observe(self) -> None:
+        """Reports to the journal what has become durable since the last call."""
         rows = self.truth.database.rows  # type: ignore[attr-defined]
         for number, run_id, workflow_id in rows(_NEW_RUNS, (self._seen["run"],)):
             self._seen["run"] = number
@@ -96,7 +96,7 @@ class OnFile(Ground):
 
 
 class StatementLine(Line):
-    """A process's line to the file: every statement goes through here."""
+    """The connection of a process to the file. Every statement passes through it."""
 
     def refused(self, name: str) -> Exception:
         kinds = ("busy", "failing") if name == "BEGIN" else ("full", "failing")
@@ -114,7 +114,7 @@ def fault(kind: str) -> sqlite3.OperationalError:
 
 
 class FaultyConnection:
-    """A connection behind a line. `durable` is called after every write that has become so."""
+    """A connection with injected faults. `durable` is called after every durable write."""
 
     def __init__(self, line: StatementLine, connection: sqlite3.Connection, durable: Callable[[], None]) -> None:
         self._line = line
@@ -142,20 +142,20 @@ class FaultyConnection:
         try:
             return self._line.call(word, lambda: self._effect(word, effect))
         except (Crash, sqlite3.OperationalError) as error:
-            if self._connection.in_transaction:  # what is open is undone by a death, and by SQLite itself after such an error
+            if self._connection.in_transaction:  # a death, or SQLite itself after such an error, rolls it back
                 self._connection.execute("ROLLBACK")
             self._dead = isinstance(error, Crash)
             raise
 
     def _effect(self, word: str, effect: Callable[[], Any]) -> Any:
-        answer = Drained(effect())  # a statement is over with its last row, and keeps no other waiting
+        answer = Drained(effect())  # reads all rows, so that the statement does not block others
         if word == "COMMIT" or (word in _WRITES and not self._connection.in_transaction):
             self._durable()
         return answer
 
 
 class Drained:
-    """A cursor's answer, read to its end."""
+    """The rows of a cursor, read to the end."""
 
     def __init__(self, cursor: sqlite3.Cursor) -> None:
         self._rows = cursor.fetchall()
@@ -168,24 +168,24 @@ class Drained:
         return self._rows
 
     def close(self) -> None:
-        """Nothing is open."""
+        """Does nothing: all rows have been read."""
 
 
-class Telling:
-    """Commits that tell the journal when a process has heard that a write is durable, and not before."""
+class Reporting:
+    """Commits that report a write to the journal only once its process knows that it is durable."""
 
-    def hears(self, store: AcknowledgingStore, journal: Any) -> None:
+    def connect(self, store: AcknowledgingStore, journal: Any) -> None:
         self._store = store
         self._journal = journal
 
     async def make(self, write: Callable[[], T]) -> T:
         noted: Written = []
 
-        def told() -> T:
+        def noted_write() -> T:
             with self._store.noting(noted):
                 return write()
 
-        answer: T = await super().make(told)  # type: ignore[misc]
+        answer: T = await super().make(noted_write)  # type: ignore[misc]
         for run_id, batch in noted:
             self._journal.acknowledged(run_id, batch)
         return answer

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from random import Random, getstate, seed, setstate
 from typing import Any
 
-from callers import SECRET, Told
+from callers import SECRET, Reported
 from faults import EPOCH_MS, Chance, SkewedClock, Weather, draw_weather
 from grounds import Ground, OnMemory
 from journal import Journal, Violation, show
@@ -43,19 +43,19 @@ from stepless.testing import simulate
 LAST_MS = 6 * 3_600_000  # of virtual time: a run that has not ended by then never will
 MAX_TURNS = 60_000  # of the schedule
 SWEEP_MS = 60_000
-MAX_DOUBLES = 30  # a hint that comes back every second would otherwise multiply without end
+MAX_DOUBLES = 30  # a hint that returns every second would otherwise multiply without limit
 MAX_IN_FLIGHT = 40  # messages; more are lost
 FIRING_MS = 100  # between a timer's instant and its message
 BATCHING_MS = 20  # messages that arrive so close together share an invocation, on the cloud
 MAX_BATCH = 10
-QUICK: list[dict[str, Any]] = [{"ok": {"ms": 5}}]  # what a node comes to that no script names
+QUICK: list[dict[str, Any]] = [{"ok": {"ms": 5}}]  # the result of a node that the script does not name
 SECRETS = {"HOOK": SECRET}
 SIGNER = Signer([Key("k", b"simulation")])
 
 
 @dataclass(frozen=True)
 class Parts:
-    """The engine's parts that an episode is made of. A planted bug is another part. `store`, `blobs` and `commits` are the
+    """The parts of the engine in an episode. A planted bug is another part. `store`, `blobs` and `commits` are the
     ground's own unless given; `acknowledged` says which of an invocation's messages are done with, `rests` what becomes of a dead
     letter."""
 
@@ -70,14 +70,14 @@ class Parts:
     runner: type[Runner] = Runner
     clock: type[SkewedClock] = SkewedClock
     sweeps: bool = True
-    cancels: float = 0.15  # how often somebody cancels the run
+    cancels: float = 0.15  # how often the operator cancels the run
     shape: str | None = None  # only workflows of this shape
     weather: Callable[[Random], Weather] = draw_weather
 
 
 @dataclass
 class Failed(Exception):
-    """An episode in which an invariant did not hold, with everything that is needed to see why."""
+    """An episode that broke an invariant, with everything needed to find the cause."""
 
     seed: int
     ground: str
@@ -87,9 +87,9 @@ class Failed(Exception):
 
     def __str__(self) -> str:
         logs = "\n\n".join(f"{name}\n{log}" for name, log in self.logs.items())
-        told = "\n".join(self.story)
+        story = "\n".join(self.story)
         replay = f"replay: make simulate SEEDS=1 FROM={self.seed} GROUND={self.ground}"
-        return f"seed {self.seed}: {self.reason}\n\n{told}\n\n{logs}\n\n{replay}"
+        return f"seed {self.seed}: {self.reason}\n\n{story}\n\n{logs}\n\n{replay}"
 
 
 class Episode:
@@ -110,9 +110,9 @@ class Episode:
         self.plain_versions = KnownVersions(self.truth, KINDS)
         self.scenario = self._scenario()
         self.started: dict[str, list[str]] = {f"start {number}": [] for number in range(self.ground.starts)}
-        self.told = Told()
+        self.reported = Reported()
         self.workers: list[Worker] = []
-        self.arrived: list[Parcel] = []  # those that share the next invocation
+        self.arrived: list[Parcel] = []  # the messages of the next invocation
         self.busy_people = 0
         self.cancelled = False
         self.timers: dict[str, list[float]] = {}
@@ -149,11 +149,11 @@ class Episode:
         return world
 
     def world_ms(self) -> int:
-        """The true time, as a process with a right clock tells it."""
+        """The true time, as shown by a correct clock."""
         return EPOCH_MS + int(self.schedule.now_ms)
 
     async def _attempt(self, call: Call) -> Result | Pause:
-        """What every node does: it is seen to run, takes its time and comes to what the script says."""
+        """The work of every node: records that it runs, takes its time and ends as the script says."""
         self.journal.runs_now(call)
         entries = self.scenario.script.get(call.node, QUICK)
         ((what, options),) = entries[min(call.attempt, len(entries)) - 1].items()
@@ -163,10 +163,10 @@ class Episode:
         return Result(options.get("value", call.node), options.get("handle", "source"))
 
     def send(self, message: Message, delay_ms: float) -> None:
-        """To the queue: there and then, unless chance has it otherwise."""
+        """Sends to the queue at once, unless a fault is injected."""
         chance = self.chance
         if chance.happens(chance.weather.lost) or self.in_flight > MAX_IN_FLIGHT:
-            chance.tell("queue", f"loses {message.reason}")
+            chance.record("queue", f"loses {message.reason}")
             return
         doubled = self.doubles < MAX_DOUBLES and chance.happens(chance.weather.doubled)
         self.doubles += doubled
@@ -178,7 +178,7 @@ class Episode:
     def arm(self, run_id: str, at_ms: float) -> None:
         chance = self.chance
         if chance.happens(chance.weather.lost):
-            chance.tell("timers", f"forget {at_ms:.0f}")
+            chance.record("timers", f"forget {at_ms:.0f}")
             return
         weather = chance.weather
         back_ms = weather.back_ms if self.schedule.now_ms >= weather.back_at_ms else 0
@@ -198,7 +198,7 @@ class Episode:
             self.send(Message(run_id, "timer"), 0)
 
     def deliver(self, parcel: Parcel) -> None:
-        """To a process; on the cloud together with what arrives at about the same time."""
+        """Delivers to a process; on the cloud together with messages that arrive at about the same time."""
         if not self.ground.is_cloud:
             self._worker().take([parcel])
             return
@@ -212,7 +212,7 @@ class Episode:
             del self.arrived[:MAX_BATCH]
 
     def bury(self, message: Message) -> None:
-        """A dead letter, on the cloud: its consumer hears of it, again and again until it has dealt with it."""
+        """Delivers a dead letter to its consumer on the cloud, repeatedly until the consumer has processed it."""
         self.schedule.spawn("consumer", lambda actor: self._rest(actor, message), self.schedule.now_ms + 1_000)
 
     def _rest(self, actor: Actor, message: Message) -> None:
@@ -221,7 +221,7 @@ class Episode:
         stubbornly(self, actor, lambda verbs: self.parts.rests(verbs.world, message))
 
     def _worker(self) -> Worker:
-        """A process that has room; a new one when none has."""
+        """A process with free capacity, or else a new one."""
         free = [worker for worker in self.workers if not worker.actor.over and worker.busy < self.window]
         if free and (len(free) > 1 or self.chance.random.random() < 0.8):
             return self.chance.random.choice(free)
@@ -275,7 +275,7 @@ class Episode:
             return self.plain_versions.graph(head.workflow_id, head.version)
 
         self.journal.check(self.truth, graph)
-        self.told.check(self)
+        self.reported.check(self)
         for key, runs in self.started.items():
             if len(set(runs)) > 1:
                 raise Violation(f"one start is one run: {key} is {runs}")
@@ -285,7 +285,7 @@ class Episode:
     # -- the oracle ---------------------------------------------------------------------------------------------------
 
     def _compare(self, run_id: str) -> None:
-        """With the decisions that the log shows, a run without any fault must have come to the same."""
+        """A run with the same decisions and without faults must have the same outcome."""
         story = self.journal.runs[run_id]
         if any(map(_is_of_its_own, story.events)):
             return
@@ -323,8 +323,8 @@ class Episode:
 
 
 def _is_of_its_own(event: Event) -> bool:
-    """What only faults can bring about and what they may: an attempt cut off where running twice is worse than not knowing, and
-    one that had no time because its process was frozen."""
+    """The outcomes that only faults cause, and may cause: an interrupted `at_most_once` attempt, and an attempt that timed out
+    because its process was frozen."""
     error = event.data if event.type is EventType.NODE_RETRIED else event.data.get("error") or {}
     return error.get("code") == "outcome_unknown" or "no answer within" in error.get("message", "")
 

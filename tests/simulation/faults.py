@@ -24,7 +24,7 @@ FREEZE_MS = (200, 5_000, 35_000, 70_000)
 
 @dataclass
 class Weather:
-    """How bad it is. `single` is the number of the one call that goes wrong (None: every call may, by `rate`). Probabilities
+    """The rates of faults. `single` is the number of the one call that fails (None: every call may, by `rate`). Probabilities
     otherwise; `until_ms` is when the world calms down."""
 
     until_ms: float = 0.0
@@ -34,17 +34,17 @@ class Weather:
     single: int | None = None
     latency: float = 0.0
     lost: float = 0.0
-    abandoned: float = 0.0  # what was received and not acknowledged does not come again
+    abandoned: float = 0.0  # unacknowledged messages are not delivered again
     doubled: float = 0.0
     delayed: float = 0.0
     early: float = 0.0
     skew_ms: int = 0
     back_ms: int = 0  # the clock is set back by this …
     back_at_ms: float = 0.0  # … at this instant
-    # What only a cloud does.
+    # Only on the cloud:
     lag: float = 0.0  # an index, or a read that is not consistent, is behind the table
     partial: float = 0.0  # a batch is done in part
-    missing: float = 0.0  # an object is gone for a while
+    missing: float = 0.0  # an object is missing for a while
 
 
 def draw_weather(random: Random) -> Weather:
@@ -69,7 +69,7 @@ def draw_weather(random: Random) -> Weather:
 
 @dataclass
 class Chance:
-    """The dice, and a list of what they did."""
+    """The random choices of a world, and a record of the injected faults."""
 
     schedule: Schedule
     random: Random
@@ -81,11 +81,11 @@ class Chance:
     def calm(self) -> bool:
         return self.schedule.now_ms >= self.weather.until_ms
 
-    def tell(self, who: str, what: str) -> None:
+    def record(self, who: str, what: str) -> None:
         self.story.append(f"{self.schedule.now_ms:12.3f} ms  {who:<12} {what}")
 
     def fault(self) -> str | None:
-        """What happens to the next call."""
+        """The fault of the next call, if any."""
         self.calls += 1
         weather = self.weather
         if self.calm:
@@ -102,7 +102,7 @@ class Chance:
 
 
 class Line:
-    """A process's line to the ports: every call goes through here."""
+    """The connection of a process to the ports. Every call passes through it."""
 
     def __init__(self, actor: Actor, chance: Chance) -> None:
         self.actor = actor
@@ -111,7 +111,7 @@ class Line:
     def call(self, name: str, effect: Callable[[], T]) -> T:
         fault = self.chance.fault()
         if fault is not None:
-            self.chance.tell(self.actor.name, f"{fault}: {name} (call {self.chance.calls - 1})")
+            self.chance.record(self.actor.name, f"{fault}: {name} (call {self.chance.calls - 1})")
         self._wait(fault == "frozen before")
         if fault == "crash before":
             raise Crash
@@ -126,11 +126,11 @@ class Line:
         return result
 
     def refused(self, name: str) -> Exception:
-        """What the process meets instead of an answer, when nothing was done."""
+        """The error of a call that had no effect."""
         return StoreUnavailable(f"{name} was refused", place="simulation")
 
     def lost(self, name: str) -> Exception:
-        """What it meets when everything was done."""
+        """The error of a call that took effect."""
         return StoreUnavailable(f"the answer of {name} was lost", place="simulation")
 
     def _wait(self, frozen: bool) -> None:
@@ -140,14 +140,14 @@ class Line:
 
 
 class OpenLine(Line):
-    """A line on which nothing goes wrong: where the faults are dealt below the port's verbs."""
+    """A connection without faults, used where faults are injected below the port's methods."""
 
     def call(self, name: str, effect: Callable[[], T]) -> T:
         return effect()
 
 
 class FaultyStore:
-    """A store behind a line. Runs due at the same instant come in the order in which they were created: their ids are chance."""
+    """A store with injected faults. Sorts runs that are due at the same instant by creation, because their ids are random."""
 
     def __init__(self, line: Line, store: Store) -> None:
         self._line = line
@@ -198,7 +198,7 @@ class FaultyBlobs:
 
 
 class SkewedClock:
-    """What a process takes for the time: off by its own skew, and set back once in some worlds."""
+    """The clock of a process: wrong by its skew, and set back once in some worlds."""
 
     def __init__(self, schedule: Schedule, weather: Weather, skew_ms: int) -> None:
         self._schedule = schedule

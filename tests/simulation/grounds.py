@@ -43,11 +43,11 @@ class Ports:
 
 
 class Ground(ABC):
-    """`truth` is the store as it stands, without any faults; `names` are those of the runs, in the story."""
+    """`truth` is the store without faults; `names` are those of the runs, in the story."""
 
     name = "memory"
     starts = 1  # runs that one world begins with
-    is_cloud = False  # messages come in batches, a process has a hard budget, letters may be dead
+    is_cloud = False  # batches of messages, processes with a hard budget, dead letters
     is_shared = False  # one process runs several runs at once
     truth: Store
 
@@ -57,15 +57,15 @@ class Ground(ABC):
 
     @abstractmethod
     def ports(self, actor: Actor, clock: Clock) -> Ports:
-        """What a process of this ground reaches, faults included."""
+        """The ports of one process on this ground, with faults."""
 
     def over(self, run_ids: Collection[str]) -> bool:
-        """Whether all of these have ended, and nobody holds them."""
+        """Whether all of these have ended, and no process holds them."""
         heads = [self.truth.get_run(run_id) for run_id in run_ids]
         return all(head is not None and head.status in ENDED and head.owner is None for head in heads)
 
     def close(self) -> None:
-        """Lets go of what lies outside of this process."""
+        """Releases resources outside of this process."""
         return
 
     def named(self, run_id: str, workflow_id: str) -> None:
@@ -87,7 +87,7 @@ class OnMemory(Ground):
 
 
 class OnCloud(Ground):
-    """The real adapters of AWS over boto3, one process's clients each."""
+    """The real adapters of AWS over boto3, with separate clients per process."""
 
     name = "cloud"
     is_cloud = True
@@ -115,7 +115,7 @@ class OnCloud(Ground):
         return all(head is not None and head["st"]["S"] in ENDED and "o" not in head for head in heads)
 
     def _wrote(self, item: Any) -> None:
-        """Hears of everything that is written, whether or not its writer hears of it."""
+        """Records every write, whether or not its writer receives the response."""
         kind, _, rest = item["sk"]["S"].partition("#")
         run_id = item["pk"]["S"].removeprefix("RUN#")
         if kind == "LOG":

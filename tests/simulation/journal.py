@@ -20,16 +20,16 @@ from stepless.limits import MAX_BATCH_BYTES
 from stepless.model.graph import Graph
 from stepless.ports import Batch, Call, RunHead, Store
 
-SOON_MS = 400_000  # so long, at most, nobody may look into an inbox: lost hints, dead processes, late sweeps
+SOON_MS = 400_000  # the longest time without a check of an inbox: lost hints, dead processes, late sweeps
 
 
 class Violation(Exception):
-    """An invariant that does not hold."""
+    """A broken invariant."""
 
 
 @dataclass
 class Answered:
-    """An answer that somebody was told to have been taken. Instants are of the world's true time."""
+    """An answer that was acknowledged to its sender. Instants are the world's true time."""
 
     run_id: str
     pause: str
@@ -40,7 +40,7 @@ class Answered:
 
 @dataclass
 class Held:
-    """A pause of a run, or its end, that somebody was told to have been taken. In true time."""
+    """A hold or release of a run that was acknowledged to its sender. Instants are the world's true time."""
 
     run_id: str
     wanted: bool
@@ -49,7 +49,7 @@ class Held:
 
 @dataclass
 class RunStory:
-    """One run, as it was seen to happen."""
+    """What happened in one run."""
 
     written: dict[int, Batch] = field(default_factory=dict)  # by first sequence number
     acknowledged: list[Batch] = field(default_factory=list)
@@ -63,20 +63,20 @@ class RunStory:
 
 
 class Journal:
-    """Looks over everybody's shoulder. `exact` is false in worlds whose clocks differ or step back; `fenced` in those where they
-    differ by more than a lease's margin: there whoever was fenced off may go on with what it began."""
+    """Records what all processes do. `exact` is false in worlds whose clocks differ or step back; `fenced` in worlds where they
+    differ by more than a lease's margin: there a fenced process may continue what it began."""
 
     def __init__(self, schedule: Schedule, exact: bool, fenced: bool = True) -> None:
         self.schedule = schedule
         self.exact = exact
         self.fenced = fenced
         self.runs: defaultdict[str, RunStory] = defaultdict(RunStory)
-        self.keeps: Callable[[str], bool] = lambda key: True  # whether the object of this key is there
+        self.keeps: Callable[[str], bool] = lambda key: True  # whether the object of this key exists
         self.answers: list[Answered] = []
         self.holds: list[Held] = []
 
     def _refuse(self, reason: str) -> None:
-        """Ends the episode, even when somebody in the engine catches the exception."""
+        """Ends the episode, even when the engine catches the exception."""
         violation = Violation(reason)
         self.schedule.failure = self.schedule.failure or violation
         raise violation
@@ -84,7 +84,7 @@ class Journal:
     # -- while it happens -------------------------------------------------------------------------------------------
 
     def wrote(self, run_id: str, batch: Batch) -> None:
-        """A batch took effect, whether or not its writer will hear of it."""
+        """Records a batch that took effect, whether or not its writer receives the response."""
         story = self.runs[run_id]
         if len(batch.data) > MAX_BATCH_BYTES:
             self._refuse(f"bounds: a batch of {len(batch.data)} bytes")
@@ -107,19 +107,19 @@ class Journal:
                 story.ends[event.instance] = event.type
 
     def acknowledged(self, run_id: str, batch: Batch) -> None:
-        """A process was told that its batch is durable."""
+        """Records that a process received the acknowledgement of its batch."""
         story = self.runs[run_id]
         story.acknowledged.append(batch)
         if story.written.get(batch.first) != batch:
             self._refuse(f"acknowledged is durable: the batch {batch.first} of {run_id} was acknowledged and is not there")
 
     def taken(self, run_id: str, left: Sequence[str]) -> None:
-        """A process was told that signals are marked as taken; `left` are those that are not."""
+        """Records that a process was informed that signals are marked as taken; `left` are those that are not."""
         if left:
             self._refuse(f"acknowledged is durable: {len(left)} signals of {run_id} are said to be marked as taken and are not")
 
     def runs_now(self, call: Call) -> None:
-        """An attempt begins to have effects."""
+        """Records that an attempt begins to have effects."""
         story, attempt = self.runs[call.run_id], (call.instance, call.attempt)
         if attempt not in story.starts:
             self._refuse(f"no effect before its commit: {attempt} of {call.run_id} runs and its start is not in the log")
@@ -205,7 +205,7 @@ class Journal:
                     self._not_before(story, event, deadline[event.instance])
 
     def _check_holds(self, run_id: str, story: RunStory) -> None:
-        """Nothing starts while a run is held, and what was acknowledged comes to be while the run lasts."""
+        """Nothing starts while a run is held, and every acknowledged hold takes effect while the run lasts."""
         held, changed_ms = False, dict[bool, float]()
         for event in story.events:
             if event.type is EventType.RUN_STATUS_CHANGED and "held" in event.data:
@@ -233,7 +233,7 @@ class Journal:
             if not story.snapshots:
                 return
             if "blobs" in event.data:
-                return  # what is kept beside the log is the contract suite's affair
+                return  # the contract suite checks what is stored beside the log
             fold(state, event)
             state.notes.clear()
             data = story.snapshots.get(event.sequence)
@@ -260,7 +260,7 @@ def at_most_once(graph: Graph, instance: str) -> bool:
 
 
 def show(events: list[Event], names: Mapping[str, str]) -> str:
-    """A log as people read it."""
+    """A log as readable text."""
     lines = []
     for event in events:
         data = " ".join(f"{key}={str(value)[:60]}" for key, value in event.data.items() if key not in ("inputs", "output"))

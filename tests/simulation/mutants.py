@@ -43,7 +43,7 @@ def _runner(session: type[Session]) -> type[Runner]:
 
 
 class AppendsWithoutCondition(MemoryStore):
-    """A batch overwrites what is there."""
+    """A batch overwrites an existing one."""
 
     def append(self, run_id: str, batch: Batch) -> None:
         log = self._of(run_id).log
@@ -52,7 +52,7 @@ class AppendsWithoutCondition(MemoryStore):
 
 
 class LosesWhatItAcknowledged(MemoryStore):
-    """Every third snapshot or so brings the log back to what it was: a write that was not durable."""
+    """About every third snapshot truncates the log to an earlier state: a write that was not durable."""
 
     def append(self, run_id: str, batch: Batch) -> None:
         super().append(run_id, batch)
@@ -62,7 +62,7 @@ class LosesWhatItAcknowledged(MemoryStore):
 
 
 class LeasesWithoutEpoch(MemoryStore):
-    """Whoever once held the lease may change the header."""
+    """A former holder of the lease may change the header."""
 
     def update_run(self, lease: Lease, now_ms: int, **given: Any) -> Lease:
         head = self._runs[lease.run_id]
@@ -70,7 +70,7 @@ class LeasesWithoutEpoch(MemoryStore):
 
 
 class LeasesToEverybody(MemoryStore):
-    """A live lease keeps nobody away."""
+    """A live lease excludes no other process."""
 
     def take_lease(self, run_id: str, owner: str, now_ms: int, until_ms: int) -> Lease | None:
         return super().take_lease(run_id, owner, now_ms + 10**9, until_ms)
@@ -98,7 +98,7 @@ class TakesTheLastAnswer(MemoryStore):
 
 
 class KeepsNoAnswers(MemoryStore):
-    """An inbox that is emptied by reading."""
+    """Reading the inbox empties it."""
 
     def read_inbox(self, run_id: str) -> Sequence[Signal]:
         waiting = super().read_inbox(run_id)
@@ -110,7 +110,7 @@ class KeepsNoAnswers(MemoryStore):
 
 
 class ForgetfulLog(RunLog):
-    """Loading leaves out what completed last."""
+    """Loading omits the last event."""
 
     def load(self, graph: Graph) -> State:
         state = State(graph, self.run_id)
@@ -124,7 +124,7 @@ class ForgetfulLog(RunLog):
 
 
 class StaleLog(RunLog):
-    """Snapshots are those of another instant than they say."""
+    """A snapshot has the sequence number of another instant."""
 
     def save_snapshot(self, state: State) -> None:
         state.steps += 1
@@ -132,7 +132,7 @@ class StaleLog(RunLog):
 
 
 class BlindLog(RunLog):
-    """A conflict at append is taken for success."""
+    """A conflict at append is treated as success."""
 
     def write(self, batches: Sequence[Batch]) -> None:
         try:
@@ -163,7 +163,7 @@ def _with_signals(signals: type[Signals]) -> type[Session]:
 
 
 class DispatchesBeforeItCommits(Session):
-    """The work begins, and then the log hears of it."""
+    """Work begins before its start is in the log."""
 
     async def _step(self, facts: Sequence[Fact]) -> list[Fact]:
         if not facts:
@@ -187,7 +187,7 @@ class TakesBeforeItCommits(Signals):
 
 
 class ForgetsTheLastLook(Session):
-    """Nobody looks into the inbox after the lease is released, and a hint for a live lease is not sent again."""
+    """No process checks the inbox after the lease is released, and a hint for a live lease is not sent again."""
 
     async def _park(self, due_ms: int | None) -> InvocationEnd:
         self._signals.look(self._state)
@@ -205,21 +205,21 @@ class DropsBusyHints(Runner):
 
 
 class ParksWithoutTimer(Session):
-    """Neither a timer nor a due date for what waits."""
+    """A waiting run has neither a timer nor a due date."""
 
     async def _park(self, due_ms: int | None) -> InvocationEnd:
         return await super()._park(None)
 
 
 class NeverRecovers(Session):
-    """Whoever takes over believes that what was started is under way."""
+    """A process that takes over assumes that started attempts are still running."""
 
     def _first_facts(self, message: Message) -> list[Fact]:
         return [fact for fact in super()._first_facts(message) if not isinstance(fact, Recovered)]
 
 
 class RecoversInSilence(Session):
-    """What was cut off is dispatched again without a word in the log."""
+    """Interrupted attempts are dispatched again without an event in the log."""
 
     def _first_facts(self, message: Message) -> list[Fact]:
         facts = super()._first_facts(message)
@@ -230,7 +230,7 @@ class RecoversInSilence(Session):
 
 
 class DropsEarlyAnswers(Signals):
-    """An answer that comes before its question is marked as taken and forgotten."""
+    """An answer that arrives before its question is marked as taken and lost."""
 
     def no_longer_early(self, state: State) -> list[Fact]:
         if self._early:
@@ -240,14 +240,14 @@ class DropsEarlyAnswers(Signals):
 
 
 class DeadlinesClaimNothing(Session):
-    """A deadline wins without asking whether somebody answered."""
+    """A deadline takes effect without checking for an answer."""
 
     async def _claim_deadlines(self, decision: Any) -> list[Fact]:
         return [Expired(instance) for instance in decision.expiries]
 
 
 class HoldsWithoutAsking(Session):
-    """Whoever was frozen begins what it had committed, whoever has the lease by now."""
+    """A frozen process begins what it had committed, although another process has the lease."""
 
     async def _hold(self) -> int:
         await asyncio.sleep(0)
@@ -255,7 +255,7 @@ class HoldsWithoutAsking(Session):
 
 
 class LeavesOrphans(Session):
-    """Children are told when their caller is cancelled, and not again by whoever takes over from a process that died then."""
+    """Children are notified when their caller is cancelled, but not again by the process that takes over after a death."""
 
     async def _cancel_orphans(self, events: Iterable[Event]) -> None:
         if isinstance(events, Sequence):
@@ -263,7 +263,7 @@ class LeavesOrphans(Session):
 
 
 class ForgetsTheHold(Session):
-    """Whoever loads a run that is held goes on with it."""
+    """A process that loads a held run continues it."""
 
     def _first_facts(self, message: Message) -> list[Fact]:
         facts = super()._first_facts(message)
@@ -272,14 +272,14 @@ class ForgetsTheHold(Session):
 
 
 class LosesTheHold(Signals):
-    """A pause that is asked for is marked as taken, and that is all."""
+    """A requested hold is marked as taken and has no other effect."""
 
     def _to_facts(self, state: State, signals: Iterable[Signal]) -> list[Fact]:
         return [fact for fact in super()._to_facts(state, signals) if not isinstance(fact, HoldChanged)]
 
 
 class ForgetsToEnd(Session):
-    """The header is not told of the end."""
+    """The header does not record the end."""
 
     async def _leave(self, due_ms: int | None) -> None:
         if not self._state.ended:
@@ -302,7 +302,7 @@ MUTANTS: Mapping[str, Parts] = {
     "the inbox is emptied by reading": Parts(store=KeepsNoAnswers, shape="early", weather=deadly),
     "loading forgets the last event": Parts(runner=_runner(_with_log(ForgetfulLog)), weather=deadly),
     "snapshots are off by one": Parts(runner=_runner(_with_log(StaleLog))),
-    "a conflict is taken for success": Parts(runner=_runner(_with_log(BlindLog)), weather=frozen),
+    "a conflict is treated as success": Parts(runner=_runner(_with_log(BlindLog)), weather=frozen),
     "dispatch before commit": Parts(runner=_runner(DispatchesBeforeItCommits)),
     "signals are taken before the commit": Parts(
         runner=_runner(_with_signals(TakesBeforeItCommits)), shape="early", weather=deadly
@@ -317,11 +317,11 @@ MUTANTS: Mapping[str, Parts] = {
     "children of the dead are orphans": Parts(
         runner=_runner(LeavesOrphans), shape="parent", weather=mourning, cancels=1.0
     ),
-    "a held run is gone on with": Parts(runner=_runner(ForgetsTheHold)),
+    "a held run continues": Parts(runner=_runner(ForgetsTheHold)),
     "a pause is lost": Parts(runner=_runner(_with_signals(LosesTheHold)), shape="waits"),
-    "the header never hears of the end": Parts(runner=_runner(ForgetsToEnd), weather=calm),
+    "the header never records the end": Parts(runner=_runner(ForgetsToEnd), weather=calm),
     "timers compare with a clock that is ahead": Parts(clock=FastClock, shape="waits"),
-    "nobody sweeps": Parts(sweeps=False, weather=lossy),
+    "no sweeps": Parts(sweeps=False, weather=lossy),
     **CLOUD_MUTANTS,
     **FILE_MUTANTS,
 }

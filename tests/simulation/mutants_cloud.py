@@ -38,7 +38,7 @@ def _wired(wire: type[Wire]) -> type[DynamoStore]:
 
 
 class HeaderBeforeItsInputs(DynamoStore):
-    """A header names inputs that are not there yet."""
+    """A header names inputs that are not stored yet."""
 
     def create_run(self, head: RunHead) -> bool:
         later: list[Mapping[str, Any]] = []
@@ -58,7 +58,7 @@ class HeaderBeforeItsInputs(DynamoStore):
 
 
 class VersionBeforeItsDocument(DynamoStore):
-    """A version is there before its document is."""
+    """A version is stored before its document."""
 
     def put_version(self, workflow_id: str, hash: str, document: bytes, *given: Any, **named: Any) -> StoredVersion:
         def promised(whole: bytes) -> str:
@@ -79,28 +79,28 @@ class VersionBeforeItsDocument(DynamoStore):
 
 
 class BelievesRepetitions(Wire):
-    """A condition that does not hold when a request was repeated is taken for the trace of its own first try."""
+    """A failed condition of a retried request is treated as the effect of its own first attempt."""
 
     def _write(self, call: Any, given: Mapping[str, Any]) -> Written:
-        heard: list[int] = []
+        attempts: list[int] = []
 
-        def told(**named: Any) -> Any:
+        def observed(**named: Any) -> Any:
             try:
                 return call(**named)
             except Exception as error:
                 response = getattr(error, "response", {})
-                heard.append(response.get("ResponseMetadata", {}).get("RetryAttempts", 0))
+                attempts.append(response.get("ResponseMetadata", {}).get("RetryAttempts", 0))
                 raise
 
-        written = super()._write(told, given)
-        return Written(True, written.item) if heard and heard[0] else written
+        written = super()._write(observed, given)
+        return Written(True, written.item) if attempts and attempts[0] else written
 
 
 # -- partial batches --------------------------------------------------------------------------------------------------
 
 
 class ForgetsWhatWasNotPut(Wire):
-    """Items that a batch left out are taken for written."""
+    """Items that a batch left out are treated as written."""
 
     def put_many(self, items: Sequence[Mapping[str, Any]]) -> None:
         from stepless.adapters.aws.dynamo.wire import _encoded
@@ -113,7 +113,7 @@ class ForgetsWhatWasNotPut(Wire):
 
 
 class ForgetsWhatWasNotRead(Wire):
-    """Keys that a batch left out are taken for missing."""
+    """Keys that a batch left out are treated as missing."""
 
     def _get_batch(self, wanted: list[dict[str, Any]]) -> Any:
         from stepless.adapters.aws.dynamo.wire import _decoded
@@ -140,7 +140,7 @@ class ReadsLoosely(Wire):
 
 
 class BelievesItsIndex(DynamoStore):
-    """A listing tells what the index says, whatever the headers do."""
+    """A listing returns what the index says, regardless of the headers."""
 
     def list_runs(self, filter: Any, **given: Any) -> Any:
         page = Listings.list_runs(self, filter._replace(status=None), **given)
@@ -158,7 +158,7 @@ def _shown(head: RunHead, ended: Mapping[str, Any]) -> Any:
 
 
 class ExpiresAtOnce(DynamoStore):
-    """The attribute by which the table deletes claims says when they were made."""
+    """The attribute by which the table deletes claims has the instant of their creation."""
 
     def claim(self, key: str, value: bytes, now_ms: int, expires_ms: int | None = None) -> bytes:
         item: dict[str, Any] = {"pk": item_keys.claim(key), "sk": item_keys.ONLY, "v": value, **claims._expiry(expires_ms)}
@@ -168,7 +168,7 @@ class ExpiresAtOnce(DynamoStore):
 
 
 class WaitsForTheTable(DynamoStore):
-    """An expired claim stands until the table has deleted it."""
+    """An expired claim is valid until the table deletes it."""
 
     def claim(self, key: str, value: bytes, now_ms: int, expires_ms: int | None = None) -> bytes:
         item: dict[str, Any] = {"pk": item_keys.claim(key), "sk": item_keys.ONLY, "v": value, **claims._expiry(expires_ms)}
@@ -180,7 +180,7 @@ class WaitsForTheTable(DynamoStore):
 
 
 class PutsObjectsLate(S3Blobs):
-    """An object is sent when the next one is."""
+    """An object is sent only with the next one."""
 
     def put(self, data: bytes) -> str:
         from hashlib import sha256
@@ -202,7 +202,7 @@ class TakesMissingForNull(S3Blobs):
 
 
 class FencesByTheClock(DynamoStore):
-    """Whoever has a live lease by its own clock overwrites what is there."""
+    """A process whose lease is live by its own clock overwrites an existing batch."""
 
     def take_lease(self, run_id: str, owner: str, now_ms: int, until_ms: int) -> Lease | None:
         lease = super().take_lease(run_id, owner, now_ms, until_ms)
@@ -222,12 +222,12 @@ class FencesByTheClock(DynamoStore):
 
 
 def all_of_them(parcels: Sequence[Parcel], ends: Sequence[BaseException | None]) -> list[Parcel]:
-    """An invocation that answers nothing is done with all of its messages."""
+    """An invocation without a response counts as a success of all its messages."""
     return list(parcels)
 
 
 def rests_for_good(world: World, message: Message) -> None:
-    """The run of a dead letter is never looked at again."""
+    """The run of a dead letter is never checked again."""
     now_ms = world.clock.now_ms()
     lease = world.store.take_lease(message.run_id, "consumer", now_ms, now_ms)
     if lease is not None:
@@ -238,14 +238,14 @@ def rests_for_good(world: World, message: Message) -> None:
 
 
 class HooksAreCounted(DynamoStore):
-    """A delivery that was claimed by a request that died is claimed by none: each try of it is a run."""
+    """The claim of a delivery is lost when its request dies: each attempt starts a run."""
 
     def claim(self, key: str, value: bytes, now_ms: int, expires_ms: int | None = None) -> bytes:
         return value if ":delivery:" in key else super().claim(key, value, now_ms, expires_ms)
 
 
 class KeepsDroppedPaths(DynamoStore):
-    """A path that a version has dropped is not given back."""
+    """A path that a version dropped is not released."""
 
     def release_claim(self, key: str, value: bytes) -> bool:
         return True
@@ -263,18 +263,18 @@ def partial(random: Random) -> Weather:
 
 
 def mortal(random: Random) -> Weather:
-    """Processes die, and nothing else goes wrong."""
+    """Processes die; there are no other faults."""
     return Weather(until_ms=120_000, rate=0.05, faults=["crash after", "crash before"], latency=0.3)
 
 
 def repeated(random: Random) -> Weather:
-    """Answers are lost, and processes freeze for longer than their lease."""
+    """Responses are lost, and processes freeze for longer than their lease."""
     faults = ["answer lost", "refused", "frozen before"]
     return Weather(until_ms=200_000, rate=0.1, faults=faults, freeze_ms=(70_000,), latency=0.5)
 
 
 def refusing(random: Random) -> Weather:
-    """So much is refused that whole invocations fail; no message is lost."""
+    """So many requests are refused that whole invocations fail; no message is lost."""
     return Weather(until_ms=60_000, rate=0.6, faults=["refused"])
 
 
@@ -292,8 +292,8 @@ CLOUD_MUTANTS: Mapping[str, Parts] = {
     "a header before its inputs": Parts(OnCloud, store=HeaderBeforeItsInputs, shape="bulky", weather=mortal),
     "a version before its document": Parts(OnCloud, store=VersionBeforeItsDocument, weather=mortal),
     "a repeated request believes a conflict": Parts(OnCloud, store=_wired(BelievesRepetitions), weather=repeated),
-    "what was left out is taken for written": Parts(OnCloud, store=_wired(ForgetsWhatWasNotPut), shape="crowd", weather=partial),
-    "what was left out is taken for missing": Parts(OnCloud, store=_wired(ForgetsWhatWasNotRead), shape="crowd", weather=partial),
+    "an omitted item is treated as written": Parts(OnCloud, store=_wired(ForgetsWhatWasNotPut), shape="crowd", weather=partial),
+    "an omitted item is treated as missing": Parts(OnCloud, store=_wired(ForgetsWhatWasNotRead), shape="crowd", weather=partial),
     "reads are not consistent": Parts(OnCloud, store=_wired(ReadsLoosely), weather=lagging),
     "a listing believes its index": Parts(OnCloud, store=BelievesItsIndex, weather=lagging),
     "claims expire when they are made": Parts(OnCloud, store=ExpiresAtOnce, weather=lagging),

@@ -15,7 +15,7 @@ from stepless.runtime.commits import Commits
 
 
 class AnswersTooSoon(Commits):
-    """Writes are answered inside the transaction that they share."""
+    """Writes are acknowledged inside the transaction that they share."""
 
     def _flush(self, together: Together) -> None:
         waiting, self._waiting = [entry for entry in self._waiting if not entry[1].done()], []
@@ -33,7 +33,7 @@ class AnswersTooSoon(Commits):
 
 
 class EachForItself(Commits):
-    """A write that met a full disk is refused, and the others of its transaction are told that all is well."""
+    """A write that meets a full disk is refused, but the other writes of its transaction are acknowledged."""
 
     def _flush(self, together: Together) -> None:
         waiting, self._waiting = [entry for entry in self._waiting if not entry[1].done()], []
@@ -55,11 +55,11 @@ class EachForItself(Commits):
 
 
 def cramped(random: Random) -> Weather:
-    """The disk is full or failing, again and again."""
+    """The disk is full or failing, repeatedly."""
     return Weather(until_ms=120_000, rate=0.1, faults=["refused", "answer lost"])
 
 
 FILE_MUTANTS: Mapping[str, Parts] = {
     "a shared transaction is answered too soon": Parts(OnFile, commits=AnswersTooSoon, weather=cramped),
-    "a full disk is one write's own affair": Parts(OnFile, commits=EachForItself, weather=cramped),
+    "a full disk refuses only one write": Parts(OnFile, commits=EachForItself, weather=cramped),
 }

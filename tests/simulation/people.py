@@ -26,9 +26,9 @@ from stepless.runtime.inbox import ENDED
 from stepless.runtime.service import Service
 from stepless.testing import simulate
 
-HOLD_MS = (50, 1_500, 30_000, 200_000)  # so long a run stays paused, and goes on until the next time
-GONE_MS = 300_000  # so long people wait before they ask again for what is gone
-WHEN_MS = (0, 2_000, 5_000, 5_200, 20_000)  # after the start somebody answers: some of it at deadlines
+HOLD_MS = (50, 1_500, 30_000, 200_000)  # how long a run stays held, and then runs until the next hold
+GONE_MS = 300_000  # how long people wait before they request a missing object again
+WHEN_MS = (0, 2_000, 5_000, 5_200, 20_000)  # instants of answers after the start, some of them at deadlines
 Person = tuple[str, float, Callable[[Actor], None]]
 
 
@@ -48,22 +48,22 @@ def service(episode: Episode, actor: Actor) -> Service:
 
 
 def stubbornly(episode: Episode, actor: Actor, attempt: Callable[[Service], None]) -> None:
-    """Until the attempt comes to an end that is an answer. A crash costs the process, and a new one tries again."""
+    """Repeats the attempt until it has a definite response. A crash ends the process, and a new process tries again."""
     while True:
         try:
             attempt(service(episode, actor))
             return
         except StoreUnavailable as error:
-            episode.chance.tell(actor.name, f"is told to try again: {error.message}")
+            episode.chance.record(actor.name, f"must try again: {error.message}")
         except UNEXPECTED as error:
             if not is_missing_blob(error):
                 raise unexpected(error) from error
-            episode.chance.tell(actor.name, f"meets what is gone: {error}")
+            episode.chance.record(actor.name, f"misses an object: {error}")
             actor.pause(GONE_MS)
         except Crash:
             if actor.doomed:
                 raise
-            episode.chance.tell(actor.name, "died and starts again")
+            episode.chance.record(actor.name, "died and starts again")
         actor.pause(episode.chance.random.choice([10, 1_000, 20_000]))
 
 
@@ -71,7 +71,7 @@ def _start(episode: Episode, actor: Actor, random: Random) -> None:
     inputs = {"input": {"ballast": episode.ballast}} if episode.ballast else {}
     workflow = episode.scenario.document["id"]
     for key, started in episode.started.items():
-        given = {**inputs, "key": key} if len(episode.started) > 1 else inputs  # tells apart what is due at the same instant
+        given = {**inputs, "key": key} if len(episode.started) > 1 else inputs  # distinguishes timers of the same instant
 
         def attempt(verbs: Service, key: str = key, started: list[str] = started, given: Any = given) -> None:
             started.append(verbs.start(workflow, given, key=key).run_id)
@@ -149,7 +149,7 @@ def _canceller(episode: Episode, run_id: str) -> Callable[[Actor], None]:
 
 
 def _operator(episode: Episode, name: str, random: Random) -> Callable[[Actor], None]:
-    """Pauses a run, its child runs too, and lets it go on: some times over, at the end always the latter."""
+    """Holds and releases a run and its child runs, several times; the last action is always a release."""
 
     def live(actor: Actor) -> None:
         for _ in range(random.choice([1, 1, 2, 4])):
@@ -184,7 +184,7 @@ def _sweep_once(verbs: Service) -> None:
 
 
 def _tidy(episode: Episode, actor: Actor) -> None:
-    """Answers whatever is still open now and then, so that every run can end. Through the links, as people do."""
+    """Answers open questions at intervals, so that every run can end. Uses the links, as people do."""
     while True:
         actor.pause(45_000)
         for run_id in list(episode.names):
@@ -192,7 +192,7 @@ def _tidy(episode: Episode, actor: Actor) -> None:
 
 
 def _is_orphan(episode: Episode, head: RunHead) -> bool:
-    """Whether its parent no longer waits for it: then it must be cancelled, and nobody answers for it."""
+    """Whether its parent no longer waits for it. Then it must be cancelled, and its questions stay unanswered."""
     parent = json.loads(head.meta).get("parent")
     return parent is not None and parent["instance"] in episode.journal.runs[parent["run"]].ends
 

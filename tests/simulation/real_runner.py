@@ -1,8 +1,8 @@
-"""Real processes over one SQLite file, for test_real_processes: run as a script, which makes them by forking.
+"""Runs real processes over one SQLite file, for test_real_processes. The script forks them.
 
 `python real_runner.py kill FILE SEED KILLS`: one process serves runs and is killed with SIGKILL at a random instant, KILLS
 times; between two kills a person answers a question. Then it may finish.
-`python real_runner.py pair FILE SEED`: two processes serve the same file, each runs what the other has begun.
+`python real_runner.py pair FILE SEED`: two processes serve the same file, and each continues runs that the other began.
 
 The effects of the nodes are lines in FILE.effects; the acknowledged answers are in FILE.answers.
 """
@@ -49,7 +49,7 @@ DOCUMENT = {
 
 
 def served(path: str, store: Store) -> None:
-    """Registers the work of the nodes, which looks at the log before it has its effect."""
+    """Registers the work of the nodes, which checks the log before its effect."""
     effects = os.open(f"{path}.effects", os.O_APPEND | os.O_CREAT | os.O_WRONLY)
 
     @function("real.work")
@@ -70,12 +70,12 @@ def begin(service: Service, prefix: str) -> None:
 
 
 def all_ended(service: Service) -> bool:
-    """Also that nobody is to look at any of them again: whoever answered while a run was in hand asked for one more look."""
+    """Whether all runs have ended and none is due: an answer during a session makes the run due once more."""
     return all(head.status in ENDED and head.due_ms is None for head in service.search(RunFilter()).items)
 
 
 def answer(service: Service, path: str, random: Random, most: int) -> None:
-    """Decides up to `most` open questions, and writes down what it was told."""
+    """Decides up to `most` open questions, and records the acknowledged answers."""
     for head in service.search(RunFilter(status="paused")).items:
         for pause in service.run(head.run_id).pauses:
             if pause.token is not None and pause.exits and most:
@@ -129,7 +129,7 @@ def kill(path: str, seed: int, kills: int) -> None:
         signal.sigtimedwait({signal.SIGCHLD}, random.uniform(0.03, 0.3))
         os.kill(child, signal.SIGKILL)
         os.waitpid(child, 0)
-        while signal.sigtimedwait({signal.SIGCHLD}, 0):  # its own death is no news for the next life
+        while signal.sigtimedwait({signal.SIGCHLD}, 0):  # the death of this child must not wake the next wait
             continue
     child = fork(lambda: one_life(path, seed, last=True))
     sys.exit(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))

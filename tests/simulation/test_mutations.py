@@ -9,11 +9,11 @@ from mutants import MUTANTS
 pytestmark = pytest.mark.long
 
 SEEDS = 300
-TRIED_FIRST = {  # seeds that found a bug once, where looking for one takes seconds
+TRIED_FIRST = {  # seeds that find a bug whose search takes seconds
     "a header before its inputs": 33,
     "a deadline claims nothing": 145,
     "a shared transaction is answered too soon": 20,
-    "a full disk is one write's own affair": 20,
+    "a full disk refuses only one write": 20,
     "children of the dead are orphans": 92,
 }
 

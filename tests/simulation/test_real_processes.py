@@ -58,7 +58,7 @@ def lines(path: str) -> Iterator[list[str]]:
 
 
 def check(file: str, runs: int) -> int:
-    """Every invariant that can be seen from outside; answers how often work was repeated."""
+    """Checks every invariant that is visible from outside; returns how often work was repeated."""
     store = SqliteStore(file)
     heads = store.list_runs(RunFilter(), limit=100).items
     logs: dict[str, list[Event]] = {}
@@ -77,7 +77,7 @@ def check(file: str, runs: int) -> int:
 
 
 def check_answers(file: str, logs: dict[str, list[Event]]) -> None:
-    """Every decision that was acknowledged is in the log, every pause went on once."""
+    """Every acknowledged decision is in the log, and every pause continued once."""
     resumed = {(run, e.instance): e.data["handle"] for run, log in logs.items() for e in log if e.type is EventType.NODE_RESUMED}
     for events in logs.values():
         assert max(Counter(event.instance for event in events if event.type is EventType.NODE_RESUMED).values()) == 1
@@ -86,7 +86,7 @@ def check_answers(file: str, logs: dict[str, list[Event]]) -> None:
 
 
 def check_effects(file: str, logs: dict[str, list[Event]]) -> int:
-    """Work was done at least once, never before its commit or after its end, and again only after it was cut off."""
+    """Work was done at least once, never before its commit or after its end, and again only after it was interrupted."""
     done: Counter[tuple[str, str]] = Counter()
     for run_id, instance, token, fault in lines(f"{file}.effects"):
         assert token == f"{run_id}:{instance}"
@@ -128,7 +128,7 @@ def test_a_full_disk_stops_the_runs_and_room_lets_them_go_on(file: str) -> None:
 
 
 async def cramped(engine: Local, file: str, store: SqliteStore) -> bool:
-    """Serves on the full disk for a while, then makes room and serves to the end; answers whether anything was refused."""
+    """Serves on the full disk for a while, then frees space and serves to the end; returns whether a write was refused."""
     looks = 0
 
     def meanwhile() -> None:
@@ -144,7 +144,7 @@ async def cramped(engine: Local, file: str, store: SqliteStore) -> bool:
 
 
 class SteppedClock(SystemClock):
-    """The system's clock, until somebody sets it."""
+    """The system's clock, which a test can set."""
 
     def __init__(self) -> None:
         self.back_ms = 0

@@ -68,10 +68,10 @@ def test_every_invariant_holds_in_one_sqlite_file_that_runs_share(weather: objec
         Episode(number, Parts(OnFile, weather=weather)).go()  # type: ignore[arg-type]
 
 
-# Seeds that found a fault of the engine, each with what it was.
+# Seeds that found a fault of the engine, each with its cause.
 FOUND = {
-    34: "two publications at once: one gave back the webhook path that the other had brought back",
-    41: "the consumer of dead letters met a lease that somebody else had taken meanwhile",
+    34: "two concurrent publications: one released the webhook path that the other had claimed again",
+    41: "the consumer of dead letters met a lease that another process had taken",
     53: "as 34, with other faults",
 }
 
@@ -92,11 +92,11 @@ def test_every_shape_of_workflow_ends_in_calm_weather(shape: str) -> None:
 @pytest.mark.parametrize("parts", GROUNDS.values(), ids=GROUNDS)
 @pytest.mark.parametrize("number", range(0, 60, 7))
 def test_a_seed_replays_exactly(number: int, parts: Parts) -> None:
-    assert _told(Episode(number, parts).go()) == _told(Episode(number, parts).go())
+    assert _outcome(Episode(number, parts).go()) == _outcome(Episode(number, parts).go())
 
 
-def _told(episode: Episode) -> object:
-    """What happened, in an order and at instants that no chance outside the seed may change."""
+def _outcome(episode: Episode) -> object:
+    """What happened, with its order and instants. Only the seed may change it."""
     logs = [
         [(event.type, event.instance, event.at_ms) for event in episode.journal.runs[run_id].events] for run_id in episode.names
     ]
@@ -118,7 +118,7 @@ def test_chance_deals_every_fault_of_the_cloud() -> None:
 
 
 def not_dealt(faults: Iterable[str], worlds: Sequence[Parts], seeds: int) -> set[str]:
-    """The faults that no story tells of. Stops at the seed that dealt the last one."""
+    """The faults that no world injected. Stops at the seed that injected the last one."""
     missing = set(faults)
     for number, world in product(range(seeds), worlds):
         story = "\n".join(Episode(number, world).go().chance.story)

@@ -1,8 +1,8 @@
-"""Many processes, one virtual clock, one thread at a time.
+"""Runs many processes on one virtual clock, one thread at a time.
 
 Every process of the simulated world (a Lambda, a sweeper, a person with a browser) is an `Actor`: a thread that runs until it
-has to wait, and then hands the baton to the actor that is due next. Time jumps from one due instant to the next, so hours pass in
-milliseconds; and since only the holder of the baton runs, the same seed gives the same interleaving every time.
+has to wait, and then passes control to the actor that is due next. Time jumps from one due instant to the next, so hours pass in
+milliseconds; and since only one actor runs at a time, the same seed gives the same interleaving every time.
 """
 
 from __future__ import annotations
@@ -15,11 +15,11 @@ from typing import Any
 
 
 class Crash(SystemExit):
-    """The process dies here. A SystemExit, because that is what falls through an event loop instead of ending in a task."""
+    """The process dies here. A SystemExit, because it passes through an event loop instead of ending a task."""
 
 
 class Schedule:
-    """Who is due when. `now_ms` is the world's true time, in milliseconds from 0."""
+    """The schedule of all actors. `now_ms` is the world's true time, in milliseconds from 0."""
 
     def __init__(self) -> None:
         self.now_ms = 0.0
@@ -33,7 +33,7 @@ class Schedule:
         self._main.acquire()
 
     def at(self, at_ms: float, what: Actor | Callable[[], None]) -> None:
-        """Resumes an actor or makes a call at an instant; what was scheduled first comes first."""
+        """Resumes an actor or makes a call at an instant. Entries of one instant keep their order."""
         self._order += 1
         stamp = what.stamp if isinstance(what, Actor) else 0
         heapq.heappush(self._heap, (max(at_ms, self.now_ms), self._order, what, stamp))
@@ -45,7 +45,7 @@ class Schedule:
         return actor
 
     def run(self, over: Callable[[], bool]) -> None:
-        """Until `over` answers true or nobody has anything to do; then every actor that is left dies where it stands."""
+        """Runs until `over` returns true or no actor has work; then kills every remaining actor."""
         self._over = over
         following = self._next()
         if following is not None:
@@ -57,7 +57,7 @@ class Schedule:
             raise self.failure
 
     def hand_on(self, me: Actor) -> bool:
-        """Gives the baton to whoever is due next. True when that is `me`."""
+        """Passes control to the actor that is due next. Returns True when that is `me`."""
         following = self._next()
         if following is me:
             return True
@@ -78,7 +78,7 @@ class Schedule:
 
 
 class Actor:
-    """One process. `body` runs in its thread and may call `pause`, `park` and everything that is built on them."""
+    """One process. `body` runs in its thread and may call `pause`, `park` and everything that uses them."""
 
     def __init__(self, schedule: Schedule, name: str, body: Callable[[Actor], None]) -> None:
         self.schedule = schedule
@@ -94,13 +94,13 @@ class Actor:
         self._thread.start()
 
     def pause(self, ms: float) -> None:
-        """Lets time pass, and the others act. Raises `Crash` when the actor has been killed meanwhile."""
+        """Lets time pass while other actors run. Raises `Crash` when the actor was killed in the meantime."""
         self.stamp += 1
         self.schedule.at(self.schedule.now_ms + ms, self)
         self._yield()
 
     def rest(self, ms: float | None) -> None:
-        """`pause`, ended early by `wake`; for ever when `ms` is None."""
+        """Like `pause`, but `wake` ends it early. Without a limit when `ms` is None."""
         self.stamp += 1
         self.idle = True
         if ms is not None:
@@ -114,7 +114,7 @@ class Actor:
             self.schedule.at(self.schedule.now_ms, self)
 
     def doom(self) -> None:
-        """Kills the actor from outside: it is dead when this returns. Only for whoever holds the baton."""
+        """Kills the actor; it is dead when this returns. Only the running actor may call it."""
         if not self.over:
             self.doomed = True
             self.gate.release()
@@ -142,7 +142,7 @@ class Actor:
 
 
 class VirtualLoop(asyncio.BaseEventLoop):
-    """An event loop in one actor: idle time is virtual, and there is no input but time and `call_soon_threadsafe`."""
+    """An event loop in one actor: idle time is virtual, and its only inputs are time and `call_soon_threadsafe`."""
 
     def __init__(self, actor: Actor) -> None:
         super().__init__()
@@ -160,7 +160,7 @@ class VirtualLoop(asyncio.BaseEventLoop):
         return ()
 
     def _process_events(self, event_list: Sequence[Any]) -> None:
-        """There are none."""
+        """Does nothing: there are no file descriptors."""
 
     def _write_to_self(self) -> None:
         self._actor.wake()

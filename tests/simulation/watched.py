@@ -16,7 +16,7 @@ Written = list[tuple[str, Batch]]
 
 
 class WatchedStore:
-    """The store itself, with the journal beside it. `named` hears of new runs."""
+    """The store, with the journal. `named` is called for new runs."""
 
     def __init__(self, store: MemoryStore, journal: Journal, named: Callable[[str, str], None]) -> None:
         self._store = store
@@ -37,7 +37,7 @@ class WatchedStore:
 
 
 class AcknowledgingStore(FaultyStore):
-    """Tells the journal what its process has heard of. `untaken` names, of signals that were said to be marked, those that are
+    """Reports acknowledged writes to the journal. `untaken` returns the signals that were acknowledged as marked but are
     not."""
 
     def __init__(
@@ -51,7 +51,7 @@ class AcknowledgingStore(FaultyStore):
 
     @contextmanager
     def noting(self, noted: Written) -> Iterator[None]:
-        """Inside the block nothing counts as heard of yet: it is noted."""
+        """Inside the block, writes are noted instead of counted as acknowledged."""
         self._noted = noted
         try:
             yield

@@ -1,4 +1,4 @@
-"""The weathers of worlds: those that most seeds draw, and those in which planted bugs are searched."""
+"""The weathers of worlds: the ones that most seeds draw, and the ones that find planted bugs."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def mourning(random: Random) -> Weather:
 
 
 def dead_letters(random: Random) -> Weather:
-    """Messages that were not acknowledged do not come again: only the sweep is left."""
+    """Unacknowledged messages are not delivered again: only the sweep finds their runs."""
     return replace(deadly(random), abandoned=0.5)
 
 
@@ -46,7 +46,7 @@ def lossy(random: Random) -> Weather:
 
 
 def draw_cloud_weather(random: Random) -> Weather:
-    """As anywhere, in requests: there are more of them. And what only a cloud does."""
+    """The usual rates, per request, of which there are more; and the faults of a cloud."""
     weather = draw_weather(random)
     if weather.single is not None:
         return replace(weather, single=random.randrange(400))

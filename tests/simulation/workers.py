@@ -22,13 +22,13 @@ if TYPE_CHECKING:
     from episode import Episode
 
 VISIBILITY_MS = 130_000
-MAX_RECEIPTS = 5  # on the cloud; then a message is a dead letter
+MAX_RECEIPTS = 5  # on the cloud; after them a message is a dead letter
 UNEXPECTED = (SteplessError, LookupError, ValueError, TypeError)
 _GRAPHS: dict[tuple[str, str, tuple[str, ...] | None], Graph] = {}
 
 
 class KnownVersions(Versions):
-    """Reads a version once per process, as ever, and compiles it once for all worlds: it never changes."""
+    """Reads a version once per process, and compiles it once for all worlds, because it never changes."""
 
     def __init__(self, store: Store, kinds: Kinds) -> None:
         super().__init__(store, kinds)
@@ -45,7 +45,7 @@ class KnownVersions(Versions):
 
 
 class Parcel:
-    """A message on its way: it comes again until somebody acknowledges it."""
+    """A message in transit: it is delivered again until a process acknowledges it."""
 
     def __init__(self, episode: Episode, message: Message) -> None:
         self.episode = episode
@@ -67,7 +67,7 @@ class Parcel:
     def back_after(self, ms: float) -> None:
         receipts, chance, on_cloud = self.receipts, self.episode.chance, self.episode.ground.is_cloud
         if chance.happens(chance.weather.abandoned) or (on_cloud and receipts > MAX_RECEIPTS):
-            chance.tell("queue", f"gives up on {self.message.reason}")
+            chance.record("queue", f"gives up on {self.message.reason}")
             self.acknowledge()
             if on_cloud:
                 self.episode.bury(self.message)
@@ -76,11 +76,11 @@ class Parcel:
 
 
 class Worker:
-    """One process that runs runs: a Lambda when the budget is hard."""
+    """One process that executes runs: a Lambda function when the budget is hard."""
 
     def __init__(self, episode: Episode, name: str) -> None:
         self.episode = episode
-        self.busy = 0  # invocations under way
+        self.busy = 0  # invocations in progress
         self.loop: VirtualLoop | None = None
         self.actor = episode.schedule.spawn(name, self._live, episode.schedule.now_ms)
         self.line = Line(self.actor, episode.chance)
@@ -100,7 +100,7 @@ class Worker:
             self.loop.close()
 
     def take(self, parcels: Sequence[Parcel]) -> None:
-        """One invocation, for all of these."""
+        """One invocation for all of these messages."""
         self.busy += 1
         if self.loop is None:
             self._waiting.append(parcels)
@@ -115,32 +115,32 @@ class Worker:
             task.add_done_callback(lambda _: killer.cancel())
 
     def _time_is_up(self) -> None:
-        self.episode.chance.tell(self.actor.name, "is killed: its time is up")
+        self.episode.chance.record(self.actor.name, "is killed: its time is up")
         raise Crash
 
     async def _invoke(self, parcels: Sequence[Parcel]) -> None:
-        """All messages side by side; those that failed come again, and the others are done with."""
+        """Processes all messages concurrently. Failed messages are delivered again."""
         try:
             ends = await asyncio.gather(*map(self._work, parcels))
             done = self.episode.parts.acknowledged(parcels, ends)
             if done:
                 self.line.call("acknowledge", lambda: [parcel.acknowledge() for parcel in done])
         except StoreUnavailable as error:
-            self.episode.chance.tell(self.actor.name, f"cannot acknowledge: {error.message}")
+            self.episode.chance.record(self.actor.name, f"cannot acknowledge: {error.message}")
             for parcel in parcels:
                 parcel.back_after(1_000)
         finally:
             self.busy -= 1
 
     async def _work(self, parcel: Parcel) -> BaseException | None:
-        """How a run was left: None, or why its message comes again."""
+        """Executes a run. Returns None, or the reason why its message is delivered again."""
         episode, loop = self.episode, asyncio.get_running_loop()
         try:
             await self.runner.run(parcel.message, Budget(episode.budget_ms, hard=episode.hard_budget, clock=loop.time))
         except (StoreUnavailable, EngineBug) as error:
             if isinstance(error, EngineBug):
                 episode.schedule.failure = episode.schedule.failure or unexpected(error)
-            episode.chance.tell(self.actor.name, f"gives {parcel.message.reason} back: {error.message}")
+            episode.chance.record(self.actor.name, f"gives {parcel.message.reason} back: {error.message}")
             parcel.back_after(1_000)
             return error
         except (Violation, AssertionError) as error:
@@ -151,12 +151,12 @@ class Worker:
 
 
 def unexpected(error: Exception) -> Violation:
-    """An error that nobody was promised, where none is expected."""
+    """An error that no contract documents."""
     violation = Violation(f"verbs raise what they promise: {type(error).__name__}: {error}")
     violation.__cause__ = error
     return violation
 
 
 def is_missing_blob(error: Exception) -> bool:
-    """Whether what stands beside a log is gone: nothing goes on then, and nothing may go wrong."""
+    """Whether an object of the log is missing. Then the run does not continue, and nothing may fail."""
     return isinstance(error, DamagedLog) and "the blob" in error.message and "is missing" in error.message

@@ -106,20 +106,20 @@ def losing_child(random: Random) -> Nodes:
 
 
 def bulky(random: Random) -> Nodes:
-    """Decisions that do not fit one batch, on the way to an effect."""
+    """Decisions that exceed one batch, before an effect."""
     value = {"value": ["<run.id>", "<inputs.input.ballast>"]}
     values = {f"t{n}": {"type": "transform", "after": "a", "with": value} for n in range(14)}
     return {"a": {"type": "manual"}, **values, "z": call(list(values)), "y": call("a")}
 
 
 def crowd(random: Random) -> Nodes:
-    """More answers at once than are marked one by one."""
+    """More concurrent answers than are marked individually."""
     body = {"nodes": {"ask": ask()}}
     return {"p": {"type": "parallel", "with": {"branches": 24, "window": 24, "body": body}}, "z": call("p")}
 
 
 def heavy(random: Random) -> Nodes:
-    """A value that is kept beside the log, is read again after a question, and decides where the run goes on."""
+    """A value that is stored beside the log, read again after a question, and used to choose a route."""
     cases = {"whole": "len(<t>) == 3", "no": "else"}
     return {
         "t": call(),

@@ -87,7 +87,7 @@ async def watch(service: Service, run_id: str, until: Callable[[EventPage], bool
         while True:
             page = service.events(run_id, after=cursor)
             if until(page):
-                return service.glance(run_id)
+                return service.overview(run_id)
             if not page.events:
                 return None
             cursor = page.cursor

@@ -21,8 +21,8 @@ def plain(value: Value, place: str, depth: int = 0) -> JSON:
     if isinstance(value, Ref | Step):
         return str(value)
     if depth > MAX_DOCUMENT_DEPTH:
-        message = f"the value is nested more than {MAX_DOCUMENT_DEPTH} levels deep"
-        raise InvalidRequest(message, code="nested_too_deep", place=place, mend="make it flatter")
+        message = f"values are nested deeper than {MAX_DOCUMENT_DEPTH} levels"
+        raise InvalidRequest(message, code="nested_too_deep", place=place, mend="reduce the nesting")
     if isinstance(value, Mapping):
         return {_key(name, place): plain(item, f"{place}.{name}", depth + 1) for name, item in value.items()}
     if isinstance(value, list | tuple):

@@ -1,4 +1,4 @@
-"""One HTTP exchange: what kinds ask of the port `Http`, and what they get."""
+"""Defines the port `Http`, with the requests and answers that kinds exchange through it."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def successful(status: int) -> bool:
 @dataclass(frozen=True, slots=True)
 class HttpRequest:
     """`query` is added to the URL; a list repeats its parameter. `timeout_ms` covers the whole exchange, redirects included.
-    `expects` says which statuses are no failure: by default 2xx."""
+    `expects` returns whether a status is a success: by default 2xx."""
 
     method: str
     url: str
@@ -29,7 +29,7 @@ class HttpRequest:
 
 @dataclass(frozen=True, slots=True)
 class HttpAnswer:
-    """`headers` have lower-case names; `body` is unpacked."""
+    """`headers` have lower-case names; `body` is decompressed."""
 
     status: int
     headers: Mapping[str, str]
@@ -38,19 +38,19 @@ class HttpAnswer:
 
 class Http(Protocol):
     async def send(self, request: HttpRequest) -> HttpAnswer:
-        """Sends a request to a public address, or one that STEPLESS_HTTP_ALLOW names; redirects are followed, each judged anew
-        and, to another origin, without headers that may be keys. Never tried twice here: retrying is the node's.
+        """Sends a request to a public address, or one that STEPLESS_HTTP_ALLOW names. Follows redirects, checking each address
+        again; to another origin it omits headers that may hold keys. Never retries: the node does.
 
         Raises `NodeFailure`: timeout; rate_limit for 429, and for 503 with Retry-After; provider_error for other 5xx, failed
-        connections and broken answers; http_error for other unexpected statuses and for too many redirects; execution for a body
-        above MAX_RESULT_BYTES; config for addresses that are not allowed and requests that cannot be sent.
+        connections and malformed answers; http_error for other unexpected statuses and for too many redirects; execution for a
+        body above MAX_RESULT_BYTES; config for addresses that are not allowed and requests that cannot be sent.
         """
         ...
 
 
 class NoHttp:
-    """The port of a `Call` that was made by hand without one."""
+    """The port of a `Call` that was constructed without one. Every request fails."""
 
     async def send(self, request: HttpRequest) -> HttpAnswer:
-        message = "this call was made without an HTTP client"
-        raise NodeFailure("config", "address_refused", message, retryable=False, mend="give the `Call` one: http=…")
+        message = "this call has no HTTP client"
+        raise NodeFailure("config", "address_refused", message, retryable=False, mend="construct the `Call` with http=…")

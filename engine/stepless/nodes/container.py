@@ -1,4 +1,4 @@
-"""What `loop` and `parallel` have in common: a body that is run once per turn, and what bounds and failures mean for it."""
+"""Defines what `loop` and `parallel` share: a body that runs once per turn, its limits, and the effect of failed turns."""
 
 from __future__ import annotations
 
@@ -13,23 +13,23 @@ from stepless.nodes.params import Params, exactly_one, warning
 
 
 class ContainerParams(Params):
-    """The body, how many turns there may be, and what a failed one means."""
+    """The body, the limit of turns, and the effect of a failed turn."""
 
     body: dict[str, Any]
-    """The graph of one turn: `nodes` and, if wanted, `edges`."""
+    """The graph of one turn: `nodes` and, optionally, `edges`."""
     max_iterations: int = Field(DEFAULT_MAX_ITERATIONS, ge=1, le=MAX_ITERATIONS)
-    """More turns than this fail the container."""
+    """The container fails if it needs more turns than this."""
     truncate: bool = False
-    """More turns than `max_iterations` are left out instead."""
+    """Omits the turns beyond `max_iterations` instead of failing."""
     on_error: Literal["stop", "continue", "drop"] = "stop"
-    """After a failed turn: no new turn is started and the container fails (`stop`), the turn is marked in the results
-    (`continue`), or it is left out of them (`drop`)."""
+    """After a failed turn: `stop` starts no new turn and fails the container, `continue` marks the turn in the results, `drop`
+    omits it from them."""
     max_consecutive_errors: int | None = Field(None, ge=1, le=MAX_ITERATIONS)
-    """With `on_error: continue`: so many failed turns in a row fail the container."""
+    """With `on_error: continue`: the container fails after this many failed turns in a row."""
 
 
 PARTS: Final = dict.fromkeys(ContainerParams.model_fields, Part.LITERAL)
-"""The fields that the compiler reads: they are the same in every run, so no reference can stand in them."""
+"""The fields that the compiler reads. They are the same in every run, so they cannot contain references."""
 
 
 def bounds(params: ContainerParams, window: int = 1) -> Bounds:
@@ -41,7 +41,7 @@ def check_container(params: ContainerParams, path: str, modes: tuple[str, ...]) 
     if params.max_consecutive_errors is not None and params.on_error != "continue":
         findings.append(warning(
             "unused_parameter", f"{path}.max_consecutive_errors",
-            f"it counts only under `on_error: continue`, and this is `{params.on_error}`",
+            f"it has an effect only with `on_error: continue`; found `on_error: {params.on_error}`",
             "Set `on_error: continue`, or leave it out.",
         ))
     return findings

@@ -33,7 +33,7 @@ def plugins() -> Mapping[str, Any]:
             message = f"{one.value} has no `KIND`"
             raise ConfigError(message, code="invalid_plugin", place=one.place, mend="give it a stepless.model.kind.Kind")
         if (needed := _NEEDS.get(kind.nature)) is not None and getattr(kind, needed) is None:
-            message = f"the kind {kind.name} of {one.value} has no `{needed}`, which the nature {kind.nature.value} needs"
+            message = f"the kind {kind.name} of {one.value} has no `{needed}`, which its nature {kind.nature.value} requires"
             raise ConfigError(message, code="invalid_plugin", place=one.place, mend="see stepless.model.kind.Kind")
         if kind.name in found:
             raise _taken(kind.name, one.place)

@@ -1,4 +1,4 @@
-"""What makes a process look at a run: queues, timers and calendars. Losing a hint costs time, never correctness."""
+"""Ports that make a process check a run: queues, timers and calendars. A lost hint costs time, never correctness."""
 
 from __future__ import annotations
 
@@ -25,16 +25,16 @@ class Queue(Protocol):
 class Inbound(Protocol):
     """A queue that this process also receives from."""
 
-    def listen(self, heard: Callable[[], None]) -> None:
-        """From now on `heard` is called after each send, in the sender's thread."""
+    def listen(self, on_send: Callable[[], None]) -> None:
+        """Calls `on_send` from now on after each send, in the sender's thread."""
         ...
 
     def receive(self, now_ms: int) -> Message | None:
-        """The next message that is visible at `now_ms`, which is then gone; None if there is none."""
+        """Removes and returns the next message that is visible at `now_ms`, or None."""
         ...
 
     def next_ms(self) -> int | None:
-        """When the next message becomes visible, perhaps in the past; None when there is none."""
+        """The instant at which the next message becomes visible, possibly in the past; None without messages."""
         ...
 
 
@@ -46,7 +46,7 @@ class Timers(Protocol):
         ...
 
     def disarm(self, run_id: str) -> None:
-        """Best effort."""
+        """Removes the timers of a run. Best effort."""
         ...
 
 
@@ -54,11 +54,11 @@ class Firing(Protocol):
     """Timers that this process also fires."""
 
     def due(self, now_ms: int) -> Sequence[str]:
-        """Takes out what is due: each run once, in order of instant, then run id."""
+        """Removes the due timers and returns their runs: each once, in order of instant, then run id."""
         ...
 
     def next_ms(self) -> int | None:
-        """The earliest instant that is armed, perhaps in the past; None when nothing is."""
+        """The earliest armed instant, possibly in the past; None without timers."""
         ...
 
 

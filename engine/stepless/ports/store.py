@@ -1,4 +1,4 @@
-"""Where runs are kept: the store, the blobs, and how one machine names and opens them."""
+"""Ports for stored runs: the store, the blobs, and the place that one machine opens."""
 
 from __future__ import annotations
 
@@ -248,12 +248,12 @@ class Blobs(Protocol):
 
 
 def nothing_to_close() -> None:
-    """What an `OpenStore` without connections does."""
+    """The `close` of an `OpenStore` without connections."""
 
 
 @dataclass(frozen=True, slots=True)
 class OpenStore:
-    """What one process uses of a place where runs are kept. `together` is None where it saves nothing."""
+    """The open parts of a place where runs are kept. `together` is None where it saves nothing."""
 
     store: Store
     blobs: Blobs
@@ -262,16 +262,16 @@ class OpenStore:
 
 
 class StorePlace(Protocol):
-    """A place where runs are kept, as one machine names it: a file, the URL of a database. Nothing is opened before `open`."""
+    """A place where runs are kept, such as a file or the URL of a database. Only `open` opens it."""
 
     def hold(self, now_ms: int) -> AbstractContextManager[object]:
-        """The right to run the runs of this place, for one process at a time: until the block ends or the process dies.
+        """Gives one process at a time the right to execute the runs of this place, until the block ends or the process dies.
 
-        Raises `Conflict` (file_held), with the fact `holder` in words, while another process has it; `StoreUnusable` for a place
-        that cannot be held.
+        Raises `Conflict` (file_held) while another process has it, with the fact `holder`, a text that names that process.
+        Raises `StoreUnusable` for a place that cannot be held.
         """
         ...
 
     def open(self) -> OpenStore:
-        """Opens the place, or makes it; needs no hold. Raises `StoreUnusable` where trying again will not help."""
+        """Opens or creates the place; needs no hold. Raises `StoreUnusable` when a retry will not help."""
         ...

@@ -1,4 +1,4 @@
-"""What else the engine asks for: time, secrets, counters, and services that take seconds."""
+"""The other ports of the engine: time, secrets, counters, and services whose calls take seconds."""
 
 from __future__ import annotations
 

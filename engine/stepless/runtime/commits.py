@@ -1,7 +1,7 @@
-"""Commits of many runs made durable by one write: whoever commits in the same turn of the event loop shares a transaction.
+"""Groups the commits of many runs into one transaction: commits of the same turn of the event loop share it.
 
-A commit is answered after the transaction that holds it, so nothing begins before its start is durable, and each run is told its
-own conflict. A run that is alone in its process waits for nobody.
+A commit returns after its transaction, so no attempt begins before its start is durable. Each run receives its own conflict.
+A run that is alone in its process commits at once.
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ from stepless.ports import Together
 
 T = TypeVar("T")
 _Waiting = tuple[Callable[[], Any], "asyncio.Future[Any]"]
-_End = tuple[Any, Exception | None]  # what a write answered, or raised
+_End = tuple[Any, Exception | None]  # what a write returned, or raised
 
 
 class Commits:
-    """`together` is the store's way of making several changes durable at once; None where that saves nothing."""
+    """`together` makes several changes to the store durable at once; None where that saves nothing."""
 
     def __init__(self, together: Together | None = None) -> None:
         self._together = together
@@ -29,7 +29,7 @@ class Commits:
 
     @contextmanager
     def writer(self) -> Iterator[None]:
-        """Inside the block a run is under way that may commit."""
+        """Counts, inside the block, one more run that may commit."""
         self._writers += 1
         try:
             yield
@@ -38,12 +38,12 @@ class Commits:
 
     @property
     def shared(self) -> bool:
-        """Whether it is worth while to wait for others."""
+        """Whether commits can share a transaction."""
         return self._writers > 1 and self._together is not None
 
     async def make(self, write: Callable[[], T]) -> T:
-        """What `write` answers or raises, told once it is durable. Raises `StoreUnavailable` also when the write of somebody else
-        met a store that is out of reach: none of them was made, or nobody knows."""
+        """Returns or raises what `write` does, once it is durable. Also raises `StoreUnavailable` when another write of the
+        transaction found the store unavailable: then no write was made, or the outcome is unknown."""
         if self._together is None or not self.shared:
             return write()
         loop = asyncio.get_running_loop()
@@ -55,15 +55,15 @@ class Commits:
         return answer
 
     def _flush(self, together: Together) -> None:
-        """Writes all that wait. Each of them gets an answer or an exception, whatever `together` or a write raises."""
-        waiting, self._waiting = [entry for entry in self._waiting if not entry[1].done()], []  # a cancelled task waits no more
+        """Makes all waiting writes. Each gets a result or an exception, whatever `together` or a write raises."""
+        waiting, self._waiting = [entry for entry in self._waiting if not entry[1].done()], []  # without those of cancelled tasks
         ends: list[_End] = []
         try:
             with together():
                 ends = [_end(write) for write, _ in waiting]
         except Exception as error:
             ends = [(None, error)] * len(waiting)
-        except BaseException:  # the process is to stop: the loop passes it on
+        except BaseException:  # the process must stop: the event loop raises it
             ends = []
             raise
         finally:
@@ -72,8 +72,7 @@ class Commits:
 
 
 def _end(write: Callable[[], Any]) -> _End:
-    """What one write answers or raises. A store that is out of reach has perhaps given up the transaction: nothing of it may be
-    relied on."""
+    """What one write returned or raised. Passes on `StoreUnavailable`: the store may have abandoned the whole transaction."""
     try:
         return write(), None
     except StoreUnavailable:
@@ -87,11 +86,11 @@ def _unknown() -> _End:
 
 
 def _settle(future: asyncio.Future[Any], answer: Any, refusal: Exception | None) -> None:
-    if future.done():  # a write has cancelled the task that waits for it
+    if future.done():  # a write cancelled the task that waits for it
         return
     if refusal is None:
         future.set_result(answer)
         return
-    if isinstance(refusal, StopIteration):  # no future takes it
+    if isinstance(refusal, StopIteration):  # a future cannot hold it
         refusal = RuntimeError(f"a write raised {refusal!r}")
     future.set_exception(refusal)

@@ -1,5 +1,5 @@
-"""The verbs of the engine in one value, for every door: HTTP, command line, Lambda, Python. What a verb does, takes and raises is
-said where it is defined."""
+"""The verbs of the engine as methods of one object, for every interface: HTTP, command line, Lambda, Python. The definition of a
+verb documents its parameters, its effect and its errors."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def _verb(verb: Callable[Concatenate[World, P], R]) -> Callable[Concatenate[Serv
 
 
 def _signing(verb: Callable[Concatenate[World, Signer, P], R]) -> Callable[Concatenate[Service, P], R]:
-    """The same for a verb that reads or makes links."""
+    """The same for a verb that reads or signs links."""
 
     @wraps(verb)
     def method(service: Service, /, *args: P.args, **options: P.kwargs) -> R:
@@ -50,7 +50,7 @@ def _signing(verb: Callable[Concatenate[World, Signer, P], R]) -> Callable[Conca
 
 
 class Service:
-    """Each verb is one call. None of them waits for a run."""
+    """Each verb is one call. No verb waits for a run."""
 
     def __init__(self, world: World, signer: Signer) -> None:
         self.world = world
@@ -64,7 +64,7 @@ class Service:
     rerun = _verb(reruns.rerun)
     redeliver = _verb(redelivering.redeliver)
 
-    look = _signing(answering.look)
+    show_pause = _signing(answering.show_pause)
     answer = _signing(answering.answer)
     answer_pause = _verb(answering.answer_pause)
     cancel = _verb(answering.cancel)
@@ -74,7 +74,7 @@ class Service:
     each_run = _verb(bulk.each_run)
 
     run = _signing(inspecting.view)
-    glance = _signing(inspecting.glance)
+    overview = _signing(inspecting.overview)
     nodes = _verb(inspecting.nodes)
     events = _verb(inspecting.events)
     replay = _verb(replaying.Replay)

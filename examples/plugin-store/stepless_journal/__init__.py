@@ -1,4 +1,4 @@
-"""`journal://FOLDER`: runs in one text file. All that a store needs: a place that is made of a URL, and what it opens."""
+"""`journal://FOLDER` keeps runs in one text file. A store needs only a place that is made from a URL, and what it opens."""
 
 from __future__ import annotations
 
@@ -34,11 +34,11 @@ class JournalPlace:
         try:
             (self._folder / "blobs").mkdir(parents=True, exist_ok=True)
         except OSError as error:
-            raise StoreUnusable(str(error), place=str(self._folder), mend="give a folder that may be written to") from error
+            raise StoreUnusable(str(error), place=str(self._folder), mend="use a folder that is writable") from error
 
 
 class FolderBlobs:
-    """A file for each value, by the SHA-256 of its bytes."""
+    """Stores each value in a file named by the SHA-256 of its bytes."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder

@@ -1,4 +1,4 @@
-"""A text file that several processes read and append to: a line is there as a whole, or not at all."""
+"""A text file that several processes read and append to. A line is written completely or not at all."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from stepless.errors import StoreUnavailable, StoreUnusable
 
 
 class Journal:
-    """`end` is the offset up to which this process has read. Lines outlive the death of every process; a power cut may take the
-    last of them."""
+    """`end` is the offset up to which this process has read. Lines survive the death of every process; a power cut may lose the
+    last ones."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
@@ -24,11 +24,11 @@ class Journal:
         try:
             self._file = os.open(path, os.O_RDWR | os.O_CREAT, 0o644)
         except OSError as error:
-            raise StoreUnusable(str(error), place=str(path), mend="give a folder that may be written to") from error
+            raise StoreUnusable(str(error), place=str(path), mend="use a folder that is writable") from error
 
     @contextmanager
     def alone(self) -> Iterator[None]:
-        """Inside the block no other thread and no other process reads or writes."""
+        """Excludes all other threads and processes inside the block."""
         with self._lock:
             if self._depth == 0:
                 self._take()
@@ -41,7 +41,7 @@ class Journal:
                     fcntl.flock(self._file, fcntl.LOCK_UN)
 
     def news(self) -> list[bytes]:
-        """The lines after `end`, which moves on. What a process left of a line when it died is cut off. To be called `alone`."""
+        """Returns the lines after `end` and advances it. Removes the partial line of a dead process. Call it inside `alone()`."""
         size = os.fstat(self._file).st_size
         if size == self.end:
             return []
@@ -54,7 +54,7 @@ class Journal:
         return lines
 
     def append(self, line: bytes) -> None:
-        """To be called `alone`, after `news`. Raises `StoreUnavailable`, and then the line is not there."""
+        """Appends a line. Call it inside `alone()`, after `news`. Raises `StoreUnavailable` if the line is not written."""
         data = line + b"\n"
         try:
             if os.pwrite(self._file, data, self.end) != len(data):
@@ -72,7 +72,7 @@ class Journal:
         except OSError:
             same = False
         if not same:
-            message, mend = "the file was deleted or replaced", "put it back, or start this process again"
+            message, mend = "the file was deleted or replaced", "put it back, or restart this process"
             raise StoreUnavailable(message, code="database_gone", place=str(self._path), mend=mend)
 
     def close(self) -> None:

@@ -1,8 +1,8 @@
-"""The store: the memory store of Stepless in every process, brought up to date from one journal of all changes.
+"""The store: a memory store in every process, updated from one journal of all changes.
 
-A verb that changes something is applied in memory and then written to the journal as its name and arguments. Every process
-replays the same verbs in the same order, and a verb depends on nothing but its arguments: so all of them have the same state.
-What a verb refuses is not written.
+A method that changes something is applied in memory, and then its name and arguments are written to the journal. Every process
+replays the same calls in the same order, and the effect of a call depends only on its arguments and the state. So all processes
+have the same state. A refused call is not written.
 """
 
 from __future__ import annotations
@@ -43,13 +43,13 @@ class JournalStore(MemoryStore):
         self.journal.close()
 
     def catch_up(self) -> None:
-        """Applies what other processes have written. To be called while the journal is held."""
+        """Applies the changes of other processes. Call it only inside `journal.alone()`."""
         for line in self.journal.news():
             verb, arguments, named = json.loads(line)
             getattr(MemoryStore, verb)(self, *_unpacked(arguments), **_unpacked(named))
 
     def record(self, line: bytes) -> None:
-        """Writes a verb that was applied. Where that fails, memory is thrown away and read anew by the next verb."""
+        """Writes an applied call. If that fails, discards the memory; the next call reads the journal again."""
         try:
             self.journal.append(line)
         except BaseException:
@@ -92,7 +92,7 @@ for _name in WRITES:
 
 
 def _packed(value: Any) -> Any:
-    """As JSON: bytes and the shapes of the ports are objects with one key."""
+    """The value as JSON: bytes and the tuples of the ports become objects with one key."""
     if isinstance(value, bytes):
         return {"bytes": b64encode(value).decode()}
     if type(value).__name__ in _SHAPES:

@@ -1,4 +1,4 @@
-"""The store keeps every promise of `stepless.ports.Store`."""
+"""Runs the contract of `stepless.ports.Store` against the journal."""
 
 from pathlib import Path
 

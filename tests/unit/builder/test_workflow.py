@@ -212,7 +212,7 @@ def test_an_exit_is_no_value() -> None:
 def test_a_value_that_holds_itself_is_refused() -> None:
     endless: list[Any] = []
     endless.append(endless)
-    with pytest.raises(InvalidRequest, match=f"more than {MAX_DOCUMENT_DEPTH} levels deep"):
+    with pytest.raises(InvalidRequest, match=f"deeper than {MAX_DOCUMENT_DEPTH} levels"):
         Workflow("w").transform("x", value=endless)
 
 

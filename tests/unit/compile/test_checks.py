@@ -55,7 +55,7 @@ ERRORS: list[tuple[str, Any, str, str, str]] = [
     ("two modes", {"l": container({"a": {}}, times=2, items=[1])},
      "exactly_one", "nodes.l.with", "`times`, `items`, `while`, `do_while`"),
     ("no mode", {"p": {"type": "parallel", "with": {"body": {"nodes": {"a": {}}}}}},
-     "exactly_one", "nodes.p.with", "none is given"),
+     "exactly_one", "nodes.p.with", "none is set"),
     ("misfit inside a body", {"l": container({"a": {"labl": "x"}})},
      "unknown_field", "nodes.l.with.body.nodes.a.labl", "`label`"),
     # -- edges

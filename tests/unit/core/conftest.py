@@ -28,7 +28,7 @@ def work(after: Any = None, **more: Any) -> dict[str, Any]:
 
 
 class Play:
-    """A run whose facts come from the test: each `tell` is one decision."""
+    """A run whose facts come from the test: each call of `decide` is one decision."""
 
     def __init__(self, graph: Graph, env: Mapping[str, str]) -> None:
         self.graph = graph

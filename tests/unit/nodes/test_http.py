@@ -336,7 +336,7 @@ def test_connections_are_kept_and_cookies_are_not(server: Server, send: Any) -> 
 
 @pytest.mark.parametrize(("params", "told"), [
     ({"url": "ftp://a.example"}, "https://"), ({"url": "//a.example"}, "https://"), ({"url": "http://"}, "https://"),
-    ({"url": "http://a b/"}, "blanks"), ({"url": "http://a\r\nX: 1"}, "https?://|line breaks"), ({"url": None}, "url"),
+    ({"url": "http://a b/"}, "spaces"), ({"url": "http://a\r\nX: 1"}, "https?://|line breaks"), ({"url": None}, "url"),
     ({"url": "http://" + "a" * 8_000}, "8000"),
     ({"method": "TRACE"}, "method"), ({"headers": {"a b": "c"}}, "headers"), ({"headers": {"a": "b\r\nc: d"}}, "line breaks"),
     ({"headers": {"Content-Length": "5"}}, "Content-Length"), ({"headers": {"a": ["b"]}}, "headers"), ({"query": "a=b"}, "query"),

@@ -20,14 +20,14 @@ class MemoryQueue:
 
     def __init__(self, clock: Clock) -> None:
         self._clock = clock
-        self._heard: Callable[[], None] | None = None
+        self._on_send: Callable[[], None] | None = None
         self._lock = Lock()
         self._heap: list[tuple[int, int, Message]] = []
         self._sent = 0
 
-    def listen(self, heard: Callable[[], None]) -> None:
+    def listen(self, on_send: Callable[[], None]) -> None:
         """See `Inbound.listen`: a loop that waits for work wakes up by it."""
-        self._heard = heard
+        self._on_send = on_send
 
     def send(self, message: Message, delay_ms: int = 0) -> None:
         visible_ms = self._clock.now_ms() + max(0, delay_ms)
@@ -36,8 +36,8 @@ class MemoryQueue:
                 raise StoreUnavailable(f"{MAX_QUEUED_HINTS:,} messages wait already", place="queue", mend="send again later")
             self._sent += 1
             heapq.heappush(self._heap, (visible_ms, self._sent, message))
-        if self._heard:
-            self._heard()
+        if self._on_send:
+            self._on_send()
 
     def receive(self, now_ms: int) -> Message | None:
         """Removes and returns the next message that is visible at `now_ms`; None if there is none."""

@@ -1,4 +1,4 @@
-"""Large values in the store's own file, so that one file is all there is to copy."""
+"""Stores large values in the store's file, so that a backup copies one file."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from stepless.adapters.sqlite.database import Database
 
 
 class SqliteBlobs:
-    """Values by the SHA-256 of their bytes, in hexadecimal."""
+    """Stores each value under the SHA-256 of its bytes, in hexadecimal."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
 
     def close(self) -> None:
-        """Closes the file, for the store too if it shares it."""
+        """Closes the file, also for a store that shares it."""
         self._database.close()
 
     def put(self, data: bytes) -> str:

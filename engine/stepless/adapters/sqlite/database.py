@@ -1,8 +1,8 @@
-"""One SQLite file: opened, brought to the newest schema, shared by the threads of a process, its errors translated.
+"""Opens one SQLite file, updates its schema, shares it between the threads of a process and translates its errors.
 
-One connection behind one lock. One per thread was measured too: a tenth more appends per second, but whoever finds the file
-locked sleeps, so that among 20 writing threads the slowest append waited 1.1 s against 0.3 s here. Between processes SQLite's
-own locks decide.
+Uses one connection behind one lock. One connection per thread was measured too: a tenth more appends per second, but a thread
+that finds the file locked sleeps. Among 20 writing threads the slowest append then waited 1.1 s, against 0.3 s here. Between
+processes, SQLite's own locks decide.
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ OLDEST_SQLITE: Final = (3, 37, 0)  # STRICT tables; RETURNING came with 3.35
 APPLICATION_ID: Final = 0x53_54_45_50  # "STEP", in the file's header
 WAL_PAGES: Final = 1_000  # 4 MB between checkpoints: larger ones save little and stall an append for longer
 
-# All three in one statement, hence of one instant: another process may be creating the schema.
 _FAULTS: Final = (sqlite3.Error, UnicodeEncodeError, OverflowError)
+# One statement reads all three at one instant, because another process may be creating the schema.
 _IDENTITY: Final = """SELECT application_id, user_version, EXISTS (SELECT 1 FROM sqlite_schema)
     FROM pragma_application_id, pragma_user_version"""
 
@@ -43,25 +43,25 @@ _AGAIN: Final = {
     sqlite3.SQLITE_INTERRUPT: "the statement was interrupted; try again",
     sqlite3.SQLITE_NOMEM: "free some memory, then try again",
     sqlite3.SQLITE_FULL: "free some space on the disk, then try again",
-    sqlite3.SQLITE_IOERR: "see whether the disk is full or failing, then try again",
+    sqlite3.SQLITE_IOERR: "check whether the disk is full or failing, then try again",
 }
 _NEVER: Final = {
-    sqlite3.SQLITE_NOTADB: "this is not a SQLite file: name another one, or move it away",
-    sqlite3.SQLITE_CORRUPT: "restore the file from a backup, or save what is left with `sqlite3 FILE .recover`",
-    sqlite3.SQLITE_CANTOPEN: "see whether the folder exists and may be written to",
+    sqlite3.SQLITE_NOTADB: "this is not a SQLite file: use another path, or move the file",
+    sqlite3.SQLITE_CORRUPT: "restore the file from a backup, or recover its data with `sqlite3 FILE .recover`",
+    sqlite3.SQLITE_CANTOPEN: "check that the folder exists and is writable",
     sqlite3.SQLITE_READONLY: "make the file and its folder writable",
     sqlite3.SQLITE_PERM: "make the file and its folder writable",
 }
 
 
 class Database:
-    """`path` is created where it does not exist. `synchronous`: NORMAL survives the death of every process and never
-    corrupts, but a power cut may take the last commits with it; FULL waits for the disk at each commit. `migrations`: the
-    statements that lead from each schema version to the next.
+    """Creates `path` if it does not exist. `synchronous`: NORMAL survives the death of every process and never corrupts the file,
+    but a power cut may lose the last commits; FULL waits for the disk at each commit. `migrations`: the statements that lead from
+    each schema version to the next.
 
-    Raises `StoreUnavailable` where trying again may help and `StoreUnusable` where it will not, here and in every verb.
-    Nothing is written any more once the file was deleted or replaced: SQLite itself would go on writing into what no path leads
-    to, and nobody would ever find it. Not to be carried over a fork.
+    Every method raises `StoreUnavailable` when a retry may help and `StoreUnusable` when it will not. Once the file is deleted or
+    replaced, every write is refused: SQLite itself would continue to write to a file that no path names. Do not use a database
+    across a fork.
     """
 
     def __init__(
@@ -73,9 +73,9 @@ class Database:
         self._lock = RLock()
         self._busy_ms = busy_ms
         self._closed = False
-        self._file: tuple[int, int] | None = None  # which file was opened; None while it is being opened, or where it has no path
+        self._file: tuple[int, int] | None = None  # device and inode; None while opening, or without a path
         if sqlite3.sqlite_version_info < OLDEST_SQLITE:
-            raise StoreUnusable(f"SQLite {sqlite3.sqlite_version} is too old", place=self.path, mend="update it to 3.37 or newer")
+            raise StoreUnusable(f"SQLite {sqlite3.sqlite_version} is too old", place=self.path, mend="install 3.37 or newer")
         with self._translated():
             self._connection = sqlite3.connect(
                 self.path, timeout=busy_ms / 1000, isolation_level=None, check_same_thread=False, cached_statements=256
@@ -88,7 +88,7 @@ class Database:
             raise
 
     def rows(self, statement: str, parameters: Parameters = ()) -> list[Any]:
-        """Runs a statement to its end and answers its rows."""
+        """Executes a statement and returns all its rows."""
         try:
             with self._lock:
                 return self._connection.execute(statement, parameters).fetchall()
@@ -96,12 +96,12 @@ class Database:
             raise self._translate(error) from error
 
     def row(self, statement: str, parameters: Parameters = ()) -> Any:
-        """The first row, None if there is none."""
+        """The first row, or None."""
         found = self.rows(statement, parameters)
         return found[0] if found else None
 
     def each(self, statement: str, parameters: Parameters = ()) -> Generator[Any, None, None]:
-        """Row by row, for as long as the caller wants more: to be used up or closed soon, as it keeps all others waiting."""
+        """Yields row by row while holding the lock. Exhaust or close it soon: all other calls wait for it."""
         with self._lock, self._translated():
             cursor = self._connection.execute(statement, parameters)
             try:
@@ -110,7 +110,7 @@ class Database:
                 cursor.close()
 
     def change(self, statement: str, parameters: Parameters = ()) -> int:
-        """Runs a changing statement; answers the number of rows that it changed. Durable on return, or with the transaction."""
+        """Executes a write; returns the number of changed rows. Durable on return, or with the enclosing transaction."""
         self.check()
         try:
             with self._lock:
@@ -119,7 +119,7 @@ class Database:
             raise self._translate(error) from error
 
     def offer(self, statement: str, parameters: Parameters) -> bool:
-        """Inserts a row, durably on return; False when a constraint of the table refuses it."""
+        """Inserts a row, durable on return. Returns False when a constraint of the table rejects it."""
         self.check()
         try:
             with self._lock:
@@ -131,14 +131,14 @@ class Database:
         return True
 
     def change_each(self, statement: str, parameters: Iterable[Sequence[Any]]) -> None:
-        """Runs a changing statement for each set of parameters, all or none."""
+        """Executes a write for each set of parameters, all or none."""
         with self.transaction(), self._translated():
             self._connection.executemany(statement, parameters)
 
     @contextmanager
     def transaction(self) -> Iterator[None]:
-        """All changes inside are made together, with nobody else's between them, or, at an exception, not at all. One inside
-        another becomes durable with it."""
+        """Makes all changes inside the block atomically: no other change comes between them, and an exception undoes them.
+        A nested transaction becomes durable with the outer one."""
         self.check()
         with self._lock, self._translated():
             begin, commit, undo = _INNER if self._connection.in_transaction else _OUTER
@@ -147,19 +147,19 @@ class Database:
                 yield
                 self._connection.execute(commit)
             except BaseException:
-                if self._connection.in_transaction:  # a full disk, for one, has undone everything by itself
+                if self._connection.in_transaction:  # some errors, such as a full disk, roll back by themselves
                     self._connection.execute(undo)
                 raise
 
     def check(self) -> None:
-        """Raises `StoreUnavailable` (database_gone) when the path leads to no file, or to another one than was opened. Inside a
-        transaction that was asked before its first statement."""
+        """Raises `StoreUnavailable` (database_gone) when the path names no file, or not the file that was opened. A transaction
+        checks only before its first statement."""
         if self._file is None or self._connection.in_transaction:
             return
         if (found := self._found()) != self._file:
             what = "deleted" if found is None else "replaced by another"
-            message = f"the file was {what} while this process uses it: nothing is kept any more"
-            mend = "put it back, or stop this process and start it again"
+            message = f"the file was {what} while this process uses it; no more changes are stored"
+            mend = "put the file back, or restart this process"
             raise StoreUnavailable(message, code="database_gone", place=self.path, mend=mend)
 
     def _found(self) -> tuple[int, int] | None:
@@ -170,7 +170,7 @@ class Database:
         return file.st_dev, file.st_ino
 
     def close(self) -> None:
-        """Closes the file once the verbs under way are done; the last process to do so folds the WAL into it."""
+        """Closes the file after the calls in progress. The last process to close it merges the WAL into it."""
         with self._lock:
             self._closed = True
             self._connection.close()
@@ -178,7 +178,7 @@ class Database:
     # -- opening --------------------------------------------------------------------------------------------------
 
     def _prepare(self, synchronous: str) -> None:
-        self._version()  # before anything in a foreign file is changed
+        self._version()  # rejects a foreign file before it is changed
         self._enter_wal()
         self.rows(f"PRAGMA synchronous = {synchronous}")
         self.rows(f"PRAGMA wal_autocheckpoint = {WAL_PAGES}")
@@ -189,7 +189,7 @@ class Database:
                 self._migrate()
 
     def _enter_wal(self) -> None:
-        """Entering WAL mode does not wait for others who open the same new file, so this does."""
+        """Switches to WAL mode, and retries: SQLite does not wait here for other processes that open the same new file."""
         deadline = time.monotonic() + self._busy_ms / 1000
         while True:
             try:
@@ -201,7 +201,7 @@ class Database:
             time.sleep(0.002)
 
     def _migrate(self) -> None:
-        """Applies what is missing, inside a transaction: of several processes one does it, the others find it done."""
+        """Applies the missing statements, inside a transaction: one process applies them, the others find them applied."""
         for statements in [*self._migrations[self._version() :], *self._lacking()]:
             for statement in statements:
                 self.rows(statement)
@@ -214,14 +214,14 @@ class Database:
         return [statements for table, column, statements in ADDITIONS if (table, column) not in present]
 
     def _version(self) -> int:
-        """The schema version, 0 of a new file. Raises `StoreUnusable` for a file that is foreign or from the future."""
+        """The schema version; 0 for a new file. Raises `StoreUnusable` for a file of another program or a newer release."""
         application, version, filled = self.row(_IDENTITY)
         if filled and application != APPLICATION_ID:
-            raise StoreUnusable("another program's database", place=self.path, mend="name another file")
+            raise StoreUnusable("the file is the database of another program", place=self.path, mend="use another file")
         if version > len(self._migrations):
             raise StoreUnusable(
-                f"written by a newer release (schema {version}, this one knows {len(self._migrations)})",
-                place=self.path, mend="update Stepless, or name another file",
+                f"a newer release wrote the file (schema {version}; this release supports {len(self._migrations)})",
+                place=self.path, mend="update Stepless, or use another file",
             )
         return int(version)
 
@@ -238,10 +238,10 @@ class Database:
         if isinstance(error, UnicodeEncodeError):
             return invalid_text(error)
         if isinstance(error, OverflowError):
-            return InvalidRequest("a number of more than 64 bits", code="invalid_number", mend="send a smaller one")
+            return InvalidRequest("an integer has more than 64 bits", code="invalid_number", mend="send a smaller number")
         if self._closed:
             return StoreUnavailable("the file was closed", place=self.path, mend="open it again")
-        code = getattr(error, "sqlite_errorcode", 0) & 0xFF  # the primary code; the module's own errors have none
+        code = getattr(error, "sqlite_errorcode", 0) & 0xFF  # the primary code; errors of the module itself have no code
         if code in _AGAIN:
             return StoreUnavailable(str(error), place=self.path, mend=_AGAIN[code])
         if code in _NEVER:

@@ -1,4 +1,4 @@
-"""A SQLite file as a place where runs are kept: its lock, and what is in it."""
+"""A SQLite file as a place where runs are kept: opens it, and locks it for the process that serves its runs."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ class SqlitePlace:
         return lock_file(self._path, now_ms)
 
     def open(self) -> OpenStore:
-        """Opens the file, or makes it. Raises `StoreUnusable` when it is no such file."""
+        """Opens or creates the file. Raises `StoreUnusable` for a file of another format."""
         return in_file(SqliteStore(self._path, synchronous=self._synchronous))
 
 
 def in_file(store: SqliteStore) -> OpenStore:
-    """What is in the file of an open store."""
+    """The store and the blobs of an open file."""
     return OpenStore(store, SqliteBlobs(store.database), store.together, store.close)

@@ -1,10 +1,9 @@
-"""What the file looks like: one tuple of statements per schema version, applied in order and never changed afterwards, and the
-columns that were added since without a new version.
+"""Defines the schema of the SQLite file. Each schema version is one tuple of statements, applied in order and never changed
+afterwards; columns that were added later without a new version follow.
 
-`log` is an ordinary table with its key in an index of its own: measured against WITHOUT ROWID, an append of 300 bytes costs
-the same, one of 1 to 3 KB about a third less, and no batch wastes half a page. It has no other index.
-`run` has one index per filter of the listing, all in the listing's order, and partial ones of the runs that are due
-and of those that wait.
+`log` is an ordinary table with a separate index for its key. Measured against WITHOUT ROWID, an append of 300 bytes costs the
+same, an append of 1 to 3 KB about a third less, and no batch wastes half a page. It has no other index. `run` has one index per
+filter of the listing, all in the listing's order, and partial indexes of the runs that are due and of those that wait.
 """
 
 from __future__ import annotations
@@ -59,5 +58,5 @@ ADDITIONS: Final[tuple[tuple[str, str, tuple[str, ...]], ...]] = (
         ),
     ),
 )  # fmt: skip
-"""A table, a column that it may lack, and the statements that add it. Additions do not raise the schema version: the release
-before names every column that it reads and writes, so it goes on with a file that has more of them."""
+"""A table, a column that may be missing, and the statements that add it. Additions do not raise the schema version: the previous
+release names every column that it reads and writes, so it still works with a file that has more columns."""

@@ -1,7 +1,7 @@
-"""Every statement that touches the data, each with what it does. None of them scans a table: a test asks the planner.
+"""Contains every SQL statement that reads or writes data. No statement scans a table; a test checks the query plans.
 
-A placeholder is `?` and takes a sequence, or has a name and takes a mapping. Numbered ones (`?1`) count as named for Python,
-which refuses a sequence for them from 3.14 on.
+A placeholder is `?` and takes a sequence, or has a name and takes a mapping. Python treats numbered ones (`?1`) as named, and
+from 3.14 on rejects a sequence for them.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ _SIGNAL: Final = "SELECT kind, identity, body, created_ms, taken FROM inbox"
 # -- versions --------------------------------------------------------------------------------------------------------
 # The newest version of a workflow.
 NEWEST_VERSION: Final = f"{_VERSION} WHERE v.workflow_id = ? ORDER BY v.number DESC LIMIT 1"
-# Its number and hash, which stand before the document: its pages are not read.
+# Its number and hash. Both are stored before the document, whose pages are not read.
 NEWEST_HASH: Final = "SELECT number, hash FROM version WHERE workflow_id = ? ORDER BY number DESC LIMIT 1"
 # One version by number.
 VERSION_BY_NUMBER: Final = f"{_VERSION} WHERE v.workflow_id = ? AND v.number = ?"
@@ -39,7 +39,7 @@ LIST_ENTRIES: Final = """SELECT v.workflow_id, v.number, v.hash FROM version AS 
     WHERE e.kind = ? AND e.workflow_id > ? ORDER BY e.workflow_id LIMIT ?"""
 
 # -- claims ----------------------------------------------------------------------------------------------------------
-# Puts a value unless an unexpired one is there; answers what stands.
+# Stores a value unless an unexpired one exists; returns the stored value.
 CLAIM: Final = """INSERT INTO claim (key, value, expires_ms) VALUES (:key, :value, :expires_ms)
     ON CONFLICT DO UPDATE SET
         value = iif(expires_ms <= :now_ms, excluded.value, value),
@@ -51,7 +51,7 @@ COUNT: Final = """INSERT INTO claim (key, value, expires_ms) VALUES (:key, CAST(
         value = CAST(iif(expires_ms <= :now_ms, '1', CAST(CAST(value AS TEXT) AS INTEGER) + 1) AS BLOB),
         expires_ms = iif(expires_ms <= :now_ms, excluded.expires_ms, expires_ms)
     RETURNING CAST(CAST(value AS TEXT) AS INTEGER)"""
-# Forgets two expired claims, so that each new one pays for the old ones.
+# Deletes two expired claims: each new claim cleans up older ones.
 FORGET_CLAIMS: Final = "DELETE FROM claim WHERE key IN (SELECT key FROM claim WHERE expires_ms <= ? ORDER BY expires_ms LIMIT 2)"
 # The value of an unexpired claim.
 GET_CLAIM: Final = "SELECT value FROM claim WHERE key = ? AND (expires_ms IS NULL OR expires_ms > ?)"
@@ -59,13 +59,13 @@ GET_CLAIM: Final = "SELECT value FROM claim WHERE key = ? AND (expires_ms IS NUL
 RELEASE_CLAIM: Final = "DELETE FROM claim WHERE key = ? AND value = ?"
 
 # -- runs ------------------------------------------------------------------------------------------------------------
-# A new header, unless there is one.
+# A new header, unless the run exists.
 CREATE_RUN: Final = """INSERT INTO run (run_id, workflow_id, version, status, created_ms, updated_ms, inputs, meta, sequence,
     due_ms, epoch, owner, lease_until_ms, spent, waits) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, nullif(?, ''))
     ON CONFLICT DO NOTHING"""
 # One header.
 GET_RUN: Final = f"{_RUN} WHERE run_id = ?"
-# The most overdue headers behind a key.
+# The most overdue headers after a key.
 LIST_DUE: Final = f"{_RUN} WHERE due_ms <= ? AND (due_ms, run_id) > (?, ?) ORDER BY due_ms, run_id LIMIT ?"
 # Headers before a key, newest first; by whether a workflow, a status and what they wait for are given.
 LIST_RUNS: Final = {
@@ -82,37 +82,37 @@ LIST_RUNS: Final = {
 TAKE_LEASE: Final = """UPDATE run SET owner = :owner, epoch = epoch + 1, lease_until_ms = :until_ms, due_ms = :until_ms,
     touched_ms = NULL WHERE run_id = :run_id AND (owner IS NULL OR owner = :owner OR lease_until_ms <= :now_ms)
     RETURNING epoch, spent"""
-# Changes a header under its lease, which goes on.
+# Changes a header under its lease, and keeps the lease.
 UPDATE_RUN: Final = """UPDATE run SET
     updated_ms = :now_ms, status = ifnull(:status, status), sequence = ifnull(:sequence, sequence), spent = ifnull(:spent, spent),
     waits = iif(:waits IS NULL, waits, nullif(:waits, '')),
     lease_until_ms = ifnull(:until_ms, lease_until_ms), due_ms = ifnull(:until_ms, lease_until_ms)
     WHERE run_id = :run_id AND epoch = :epoch RETURNING lease_until_ms"""
-# Changes a header and frees its lease; a touch that came meanwhile and is earlier stands.
+# Changes a header and frees its lease. An earlier touch since the lease was taken takes precedence.
 RELEASE_RUN: Final = """UPDATE run SET
     updated_ms = :now_ms, status = ifnull(:status, status), sequence = ifnull(:sequence, sequence), spent = ifnull(:spent, spent),
     waits = iif(:waits IS NULL, waits, nullif(:waits, '')),
     owner = NULL, lease_until_ms = 0, due_ms = iif(touched_ms < ifnull(:due_ms, touched_ms + 1), touched_ms, :due_ms),
     touched_ms = NULL WHERE run_id = :run_id AND epoch = :epoch RETURNING lease_until_ms"""
-# Brings the next look at a run forward, beyond the end of a lease too.
+# Brings the next check of a run forward. The touch outlives the present lease.
 TOUCH_RUN: Final = """UPDATE run SET due_ms = min(ifnull(due_ms, :due_ms), :due_ms),
     touched_ms = iif(owner IS NULL, NULL, min(ifnull(touched_ms, :due_ms), :due_ms)) WHERE run_id = :run_id"""
 
 # -- the log ---------------------------------------------------------------------------------------------------------
-# A batch; where the log does not end just before it, `first` becomes NULL and the table refuses the row.
+# A batch. If the log does not end just before it, `first` becomes NULL and the table rejects the row.
 APPEND: Final = """INSERT INTO log (run_id, first, last, epoch, data) VALUES (:run_id, iif(:first - 1 = ifnull(
     (SELECT last FROM log WHERE run_id = :run_id ORDER BY first DESC LIMIT 1), 0), :first, NULL), :last, :epoch, :data)"""
 # Batches from the one that holds the event after a number.
 READ_LOG: Final = """SELECT first, last, data, epoch FROM log WHERE run_id = :run_id AND last > :after AND first >= ifnull(
     (SELECT first FROM log WHERE run_id = :run_id AND first <= :after ORDER BY first DESC LIMIT 1), 0) ORDER BY first"""
-# A snapshot, unless a newer one is there.
+# A snapshot, unless a newer one exists.
 PUT_SNAPSHOT: Final = """INSERT INTO snapshot (run_id, sequence, data) VALUES (?, ?, ?) ON CONFLICT DO UPDATE
     SET sequence = excluded.sequence, data = excluded.data WHERE excluded.sequence >= sequence"""
 # The snapshot of a run.
 GET_SNAPSHOT: Final = "SELECT sequence, data FROM snapshot WHERE run_id = ?"
 
 # -- the inbox -------------------------------------------------------------------------------------------------------
-# A signal, unless there is one of this kind and identity.
+# A signal, unless one of this kind and identity exists.
 PUT_SIGNAL: Final = """INSERT INTO inbox (run_id, kind, identity, body, created_ms, taken) VALUES (?, ?, ?, ?, ?, ?)
     ON CONFLICT DO NOTHING"""
 # How many signals wait.

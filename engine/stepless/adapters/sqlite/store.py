@@ -1,4 +1,4 @@
-"""The store in one SQLite file: each verb is one statement, or one transaction where it must see before it writes."""
+"""Implements the store in one SQLite file. Each method is one statement, or one transaction if it reads before it writes."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from stepless.limits import MAX_INBOX_SIGNALS, SQLITE_BUSY_MS
 from stepless.ports import Batch, Lease, Page, RunFilter, RunHead, Signal, StoredVersion, Version
 
 V = TypeVar("V", bound=Version)
-_LAST_MS: Final = 2**63 - 1  # SQLite's largest integer: where a listing without a cursor starts
+_LAST_MS: Final = 2**63 - 1  # SQLite's largest integer: the start of a listing without a cursor
 
 
 class SqliteStore:
@@ -83,8 +83,8 @@ class SqliteStore:
     def claim(self, key: str, value: bytes, now_ms: int, expires_ms: int | None = None) -> bytes:
         with self.database.transaction():
             self._change(sql.FORGET_CLAIMS, (now_ms,))
-            (standing,) = self._row(sql.CLAIM, {"key": key, "value": value, "now_ms": now_ms, "expires_ms": expires_ms})
-        return bytes(standing)
+            (stored,) = self._row(sql.CLAIM, {"key": key, "value": value, "now_ms": now_ms, "expires_ms": expires_ms})
+        return bytes(stored)
 
     def count(self, key: str, now_ms: int, expires_ms: int) -> int:
         with self.database.transaction():
@@ -206,7 +206,7 @@ class SqliteStore:
 
 
 def _by_id(found: list[V], limit: int) -> Page[V]:
-    """A page of versions, one more of which were asked for."""
+    """A page of versions. `found` may have one more than `limit`, which means that there is a next page."""
     items = tuple(found[:limit])
     return Page(items, encode_cursor(items[-1].workflow_id) if len(found) > limit else None)
 

@@ -1,4 +1,4 @@
-"""Change runs: cancel one, hold it, release it, run it again; do any of these to all that fit a filter."""
+"""Routes that change runs: cancel, hold, release and rerun one run, or all runs that match a filter."""
 
 from __future__ import annotations
 
@@ -30,17 +30,17 @@ from stepless.runtime.world import World
 _TAGS: Final[list[str | Enum]] = ["runs"]
 
 
-class Ask(Protocol):
-    """A verb that asks a run to change. It is answered at once; the run changes within about a second."""
+class RequestChange(Protocol):
+    """A verb that requests a change of a run. It returns at once; the run changes within about a second."""
 
     def __call__(self, world: World, run_id: str, *, by: str | None, reason: str | None) -> None: ...
 
 
-class Asked(NamedTuple):
-    """The route of such a verb: `POST /runs/{run_id}/{verb}`. `status` is what it answers."""
+class Change(NamedTuple):
+    """The route of such a verb: `POST /runs/{run_id}/{verb}`. `status` is the status in its response."""
 
     verb: str
-    ask: Ask
+    request: RequestChange
     status: str
     body: type[CancelBody | HoldBody]
     answer: type[CancelOut | HoldOut]
@@ -48,26 +48,26 @@ class Asked(NamedTuple):
     description: str
 
 
-ASKED: Final = (
-    Asked(
+CHANGES: Final = (
+    Change(
         "cancel", answering.cancel, "cancelling", CancelBody, CancelOut, "Cancel a run",
-        "Asks for the run to be cancelled. Asking twice is asking once; a run that has ended answers 409.",
+        "Requests cancellation of the run. A repeated request has no further effect. A run that has ended answers 409.",
     ),
-    Asked(
+    Change(
         "hold", holding.hold, "holding", HoldBody, HoldOut, "Hold a run",
-        "Asks for the run to be held: nothing new starts until it is released. What is under way finishes; answers, deadlines\n"
-        "and timers are taken as ever, and what follows from them waits. The run's own deadline does not run on. "
-        "Child runs go on:\nhold them too. Asking twice is asking once; a run that has ended answers 409.",
+        "Requests that the run be held: nothing new starts until it is released. Attempts in progress finish. The run still\n"
+        "takes answers, deadlines and timers, but acts on them only after the release. Its own deadline is suspended. Child\n"
+        "runs continue: hold them too. A repeated request has no further effect. A run that has ended answers 409.",
     ),
-    Asked(
+    Change(
         "release", holding.release, "releasing", HoldBody, HoldOut, "Release a held run",
-        "Takes the hold back: the run goes on where it is. A run that is not held stays as it is, and what it waits for itself\n"
+        "Ends the hold: the run continues where it is. A run that is not held does not change, and what it waits for itself\n"
         "stays open. A run that has ended answers 409.",
     ),
-    Asked(
+    Change(
         "pause", holding.hold, "pausing", HoldBody, HoldOut, "Hold a run, by its former name", "The same as `hold`.",
     ),
-    Asked(
+    Change(
         "unpause", holding.release, "unpausing", HoldBody, HoldOut, "Release a held run, by its former name",
         "The same as `release`.",
     ),
@@ -75,28 +75,28 @@ ASKED: Final = (
 
 
 def add_routes(router: APIRouter, service: Service, links: Links) -> None:
-    for asked in ASKED:
-        _add_asked(router, service, links, asked)
+    for change in CHANGES:
+        _add_change(router, service, links, change)
     _add_rerun(router, service, links)
     _add_bulk(router, service)
 
 
-def _add_asked(router: APIRouter, service: Service, links: Links, asked: Asked) -> None:
+def _add_change(router: APIRouter, service: Service, links: Links, change: Change) -> None:
     @router.post(
-        f"/runs/{{run_id}}/{asked.verb}",
-        name=f"{asked.verb}_run",
-        summary=asked.summary,
-        description=asked.description,
+        f"/runs/{{run_id}}/{change.verb}",
+        name=f"{change.verb}_run",
+        summary=change.summary,
+        description=change.description,
         status_code=202,
-        response_model=asked.answer,
+        response_model=change.answer,
         responses=documented(400, 401, 403, 404, 409, 413, 415, 422),
-        openapi_extra=documented_body(asked.body),
+        openapi_extra=documented_body(change.body),
         tags=_TAGS,
     )
-    async def ask(run_id: str, request: Request) -> Response:
-        body = await read_model(request, asked.body)
-        await run_in_threadpool(asked.ask, service.world, run_id, by=body.by, reason=body.reason)
-        answer: HoldOut = {"run_id": run_id, "status": asked.status, "links": links.run(run_id)}  # or CancelOut, which is alike
+    async def request_change(run_id: str, request: Request) -> Response:
+        body = await read_model(request, change.body)
+        await run_in_threadpool(change.request, service.world, run_id, by=body.by, reason=body.reason)
+        answer: HoldOut = {"run_id": run_id, "status": change.status, "links": links.run(run_id)}  # CancelOut has the same fields
         return reply(answer, 202)
 
 
@@ -111,9 +111,9 @@ def _add_rerun(router: APIRouter, service: Service, links: Links) -> None:
         tags=_TAGS,
     )
     async def rerun_run(run_id: str, request: Request) -> Response:
-        """Starts a new run of the same version, with other `inputs` if they are given. With `from` it begins at that node and
-        takes over what completed elsewhere. The old run is never touched. Where a start needs the role `admin`, so does this:
-        for `inputs` at a node that is no entry, and for a run that began at one."""
+        """Starts a new run of the same version, with new `inputs` if they are given. With `from` it begins at that node and
+        reuses the results of the other branches. The old run does not change. Needs the role `admin` where a start does: for
+        `inputs` at a node that is not an entry, and for a run that began at such a node."""
         body = await read_model(request, RerunBody)
         edited = "inputs" in body.model_fields_set
         anywhere = may(request, Role.ADMIN)
@@ -131,8 +131,8 @@ def _add_bulk(router: APIRouter, service: Service) -> None:
         tags=_TAGS,
     )
     async def change_runs(request: Request) -> Response:
-        """Does `action` to at most `limit` runs that fit the filter, the newest first. A run that refuses, because it has ended
-        for instance, is told and stops nothing. Ask again with the `cursor` until there is none."""
+        """Applies `action` to at most `limit` runs that match the filter, newest first. A run that refuses, for example because
+        it has ended, is listed under `refused`, and the others continue. Repeat with the `cursor` until it is null."""
         body = await read_model(request, BulkBody)
         swept = await run_in_threadpool(
             service.each_run,
@@ -146,32 +146,32 @@ def _add_bulk(router: APIRouter, service: Service) -> None:
             "action": body.action,
             "matched": swept.matched,
             "done": list(swept.done),
-            "refused": [{"run_id": told.run_id, "code": told.code, "message": told.message} for told in swept.refused],
+            "refused": [{"run_id": each.run_id, "code": each.code, "message": each.message} for each in swept.refused],
             "cursor": swept.cursor,
         }
         return reply(answer)
 
 
 def _each(service: Service, body: BulkBody, anywhere: bool) -> Callable[[RunHead], str]:
-    """What is done to each run; it answers the run that was changed or made."""
+    """The function to apply to each run; it returns the id of the changed or new run."""
     _check_bulk(body)
 
     if body.action == "rerun":
         return lambda head: service.rerun(head.run_id, node=body.from_, anywhere=anywhere).run_id
-    ask = next(asked.ask for asked in ASKED if asked.verb == body.action)
+    request = next(change.request for change in CHANGES if change.verb == body.action)
 
-    def change(head: RunHead) -> str:
-        ask(service.world, head.run_id, by=body.by, reason=body.reason)
+    def apply(head: RunHead) -> str:
+        request(service.world, head.run_id, by=body.by, reason=body.reason)
         return head.run_id
 
-    return change
+    return apply
 
 
 def _check_bulk(body: BulkBody) -> None:
-    """Nobody changes all runs by leaving something out."""
+    """Refuses an empty filter: a forgotten field must not change all runs."""
     if not any(body.filter.model_dump().values()):
-        mend = "give a workflow, a status, what they wait for, an instant or a keyword"
-        raise InvalidRequest("the filter says nothing", status=422, place="filter", mend=mend)
+        mend = "set `workflow`, `status`, `waiting`, `since` or a keyword"
+        raise InvalidRequest("the filter is empty", status=422, place="filter", mend=mend)
     foreign = ({"by", "reason"} if body.action == "rerun" else {"from_"}) & body.model_fields_set
     if foreign:
         place = min(foreign).rstrip("_")

@@ -116,7 +116,7 @@ def _look(service: Service, token: str) -> PauseView:
 
 def _unexpired(service: Service, token: str) -> PauseView:
     """The question of a valid link. Raises `Gone` (token_expired) for an expired link, with the decision if there is one."""
-    view = service.look(token)
+    view = service.show_pause(token)
     if view.expired_ms is not None:
         first: dict[str, Any] = {"first": view.decided} if view.decided is not None else {}
         raise Gone(f"this link expired at {instant(view.expired_ms)}", code="token_expired",
@@ -186,27 +186,27 @@ def _question_parts(view: PauseView, typed: Mapping[str, str] | None = None, fau
 
 def _decided_page(service: Service, token: str, given: Mapping[str, JSON]) -> Response:
     """The page after a decision: it shows the decision, with thanks."""
-    view, made = service.look(token), decision_out(given)
+    view, made = service.show_pause(token), decision_out(given)
     thanks = page.decision(made["decision"], made["by"], made["at"], thanks=True)
     return _page(200, view, [*_asked(view), thanks, page.answered(shown_answer(view.fields, made["answer"]))])
 
 
 def _late_page(service: Service, token: str) -> Response:
     """The page for a second answer: it shows the first decision."""
-    view = service.look(token)
+    view = service.show_pause(token)
     late = page.alarm(["This was already decided. Your answer was not counted."])
     return _page(409, view, [*_asked(view), late, *_outcome(view)])
 
 
 def _open_page(service: Service, token: str, error: SteplessError, typed: Mapping[str, str]) -> Response:
     """The question again, with the typed values and their faults."""
-    view = service.look(token)
+    view = service.show_pause(token)
     return _page(422, view, _question_parts(view, typed, error.facts.get("violations") or [error.message]))
 
 
 def _closed_page(service: Service, token: str) -> Response:
     """The page of a link that can no longer be answered: its question and the outcome."""
-    view = service.look(token)
+    view = service.show_pause(token)
     if view.expired_ms is None:
         return _page(410, view, [*_asked(view), *_outcome(view)])
     expired = page.closed("This link expired at", instant(view.expired_ms))

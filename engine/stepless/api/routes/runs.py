@@ -94,7 +94,7 @@ def add_routes(router: APIRouter, service: Service, links: Links) -> None:
     @router.get("/runs/{run_id}", summary="Inspect a run", response_model=RunOut, responses=documented(401, 404), tags=_TAGS)
     def read_run(run_id: str, request: Request) -> Response:
         """Returns the current state of a run, read from its log, with a signed link for each question that it waits for."""
-        view = service.glance(run_id)
+        view = service.overview(run_id)
         return reply(_bounded_run(_run(view, _version(service, view.head), links, may(request, Role.APPROVE))))
 
     @router.get(

@@ -49,7 +49,7 @@ class RunLines:
         head = self._service.world.store.get_run(run_id)
         if head is None or run_id not in self._live or not (head.status in ENDED or head.waits):
             return
-        view = self._service.glance(run_id)
+        view = self._service.overview(run_id)
         if head.status in ENDED:
             ended = f"{head.workflow_id} {head.status.replace('_', ' ')}{_took(view)}{_why(view)}: {run_id}"
             self._print(run_id, ended, traceback(view.exception))

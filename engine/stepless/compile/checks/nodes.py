@@ -196,6 +196,6 @@ def container_modes(draft: Draft, body: DraftBody) -> Iterator[Finding]:
         given = [name for name in modes if node.document.with_.get(name) is not None]
         if len(given) != 1:
             wanted = ", ".join(f"`{name}`" for name in modes)
-            found = "given are " + ", ".join(f"`{name}`" for name in given) if given else "none is given"
-            message = f"exactly one of {wanted} is needed; {found}"
+            found = "found " + ", ".join(f"`{name}`" for name in given) if given else "none is set"
+            message = f"exactly one of {wanted} is required; {found}"
             yield Finding("exactly_one", f"{node.path}.with", message, "Keep the one that you mean.", node.id)

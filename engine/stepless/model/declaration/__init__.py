@@ -1,3 +1,3 @@
-"""The workflow document, declared once: `document` and `policies` name every field with its type, default and meaning. The rest
-is built from them: `validation` the pydantic models and the JSON Schema, `written` the views that a runner reads.
+"""Declares the workflow document once: `document` and `policies` name every field with its type, default and meaning. From them,
+`validation` builds the pydantic models and the JSON Schema; `written` has the views that a runner reads.
 """

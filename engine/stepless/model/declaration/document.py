@@ -1,17 +1,17 @@
-"""What a document may say: each part and field declared once, with its type, its default and its meaning.
+"""Declares every part and field of a document once, with its type, its default and its meaning.
 
     backoff_ms: Milliseconds = 500
     \"""The delay before the second try.\"""
 
-Everything else about a field is made from its declaration, or refers to it:
+Everything else about a field follows from its declaration:
 
-* how it is read. A part is a view (`model.written`) over the JSON that the author wrote. `retry` and `join` are settings that
-  the compiled graph has as they are written: the values in `model.policies`, declared in the same way.
-* how it is judged. `model.validation` makes pydantic's models of the declarations, and with them the JSON Schema. A type is
-  looked up by its name, in `model.field_types` or, where readers see something else than authors write, in `model.validation`.
-* how it is told: the text below it is its meaning in the schema for editors and in docs/reference.md.
+* Reading: a part is a view (`model.written`) over the JSON that the author wrote. `retry` and `join` are settings that the
+  compiled graph contains unchanged: the named tuples in `model.policies`, declared in the same way.
+* Validation: `model.validation` builds the pydantic models and the JSON Schema. It finds a type by its name in
+  `model.field_types`, or in `model.validation` itself where the form in a document differs from the form in code.
+* Documentation: the text below a field is its description in the JSON Schema and in docs/reference.md.
 
-What concerns several values at once (edges, references, exits) is judged by `compile`.
+`compile` checks rules over several values (edges, references, exits).
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ def _merge(name: str) -> Merge:
 
 
 def _retry(raw: Mapping[str, JSON]) -> Retry:
-    """Like a view, it ignores fields that only a later version of the engine knows."""
+    """Like a view, ignores fields that only a later version of the engine knows."""
     return Retry(**{name: raw[name] for name in Retry._fields if name in raw})
 
 
@@ -75,17 +75,17 @@ def _join(raw: Mapping[str, JSON]) -> JoinRule:
 
 
 class ConditionView(View):
-    """A test of the value that an edge carries; exactly one of the four is given."""
+    """A test of the value that an edge carries. Set exactly one of the four fields."""
 
     __slots__ = ()
     equals: JSON = None
-    """The value is this one, by JSON type and value."""
+    """The value equals this one, in JSON type and value."""
     contains: JSON = None
-    """The text holds this text, the list this item, or the object this key."""
+    """The text contains this text, the list this item, or the object this key."""
     present: bool = True
-    """The value is there (true) or null (false)."""
+    """The value is not null (true), or is null (false)."""
     truthy: bool = True
-    """The value counts as true (true) or as false (false): null, 0, "" and empty lists and objects count as false."""
+    """The value is truthy (true) or falsy (false). null, false, 0, "" and empty lists and objects are falsy."""
 
 
 class AfterView(View):
@@ -93,39 +93,39 @@ class AfterView(View):
 
     __slots__ = ()
     from_: Word = field(name="from")
-    """The source, `node` or `node.exit`. Without an exit the edge is taken on success."""
+    """The source: `node` or `node.exit`. Without an exit, the edge is taken on success."""
     param: Word = "input"
-    """Which input of this node the edge feeds: `<inputs.name>` reads it."""
+    """The input of this node that receives the value. `<inputs.name>` reads it."""
     key: Key = ""
-    """Which part of the source's output it carries, as a path like `body.rows[0].id`. Empty: all of it."""
+    """The part of the source's output that the edge carries, as a path like `body.rows[0].id`. Empty: all of it."""
     condition: ConditionView | None = field(None, read=ConditionView)
     """The edge is taken only if the value that it carries passes this test."""
     merge: Merge | None = field(None, read=_merge)
-    """How this param is merged, instead of the node's own `merge`."""
+    """How this param is merged; overrides the node's `merge`."""
 
 
 class EdgeView(View):
-    """An edge. `handle` names the exit of the source that it leaves by."""
+    """An edge. `handle` names the exit of the source by which it leaves."""
 
     __slots__ = ()
     source: Word
     """The node that the edge leaves."""
     target: Word
-    """The node that it leads to."""
+    """The node that the edge leads to."""
     handle: Word = "source"
-    """The exit it leaves by: `source` on success, `error` on failure, or an exit of the source's kind."""
+    """The exit by which it leaves: `source` on success, `error` on failure, or an exit of the source's kind."""
     param: Word = "input"
-    """Which input of the target the edge feeds: `<inputs.name>` reads it."""
+    """The input of the target that receives the value. `<inputs.name>` reads it."""
     key: Key = ""
-    """Which part of the source's output it carries, as a path like `body.rows[0].id`. Empty: all of it."""
+    """The part of the source's output that the edge carries, as a path like `body.rows[0].id`. Empty: all of it."""
     condition: ConditionView | None = field(None, read=ConditionView)
     """The edge is taken only if the value that it carries passes this test."""
     merge: Merge | None = field(None, read=_merge)
-    """How this param is merged, instead of the target's own `merge`."""
+    """How this param is merged; overrides the target's `merge`."""
 
 
 class CustomMergeView(View):
-    """How variables in conflict merge."""
+    """How conflicting writes of a variable are merged."""
 
     __slots__ = ()
     custom: Formula
@@ -133,48 +133,49 @@ class CustomMergeView(View):
 
 
 class NodeView(View):
-    """What every kind of node has. `with` is judged by the kind."""
+    """The fields of every kind of node. The kind validates `with`."""
 
     __slots__ = ()
     type: Word
     """The node's kind."""
     label: Text | None = None
-    """What people are shown, and the key of `merge: object`. The node's id when left out."""
+    """The name shown to people, and the key in `merge: object`. Default: the node's id."""
     after: After | None = None
-    """The incoming edges: `node`, `node.exit`, an edge with `from`, or a list of these. Without any the node is an entry."""
+    """The incoming edges: `node`, `node.exit`, an edge with `from`, or a list of these. A node without incoming edges is an
+    entry."""
     with_: Params = field(NOTHING, "with")
-    """The kind's own parameters. A value may hold references."""
+    """The kind's own parameters. A value may contain references."""
     enabled: bool = True
-    """A node that is switched off hands its input on and completes."""
+    """A disabled node completes with its input as its output."""
     retry: Retry = field(DEFAULT_RETRY, read=_retry)
     """How often a failed node is tried again."""
     timeout_ms: PositiveMilliseconds = DEFAULT_NODE_TIMEOUT_MS
-    """How long one attempt may run. Time spent waiting does not count."""
+    """The time limit of one attempt. Time spent waiting does not count."""
     delivery: Delivery = "at_least_once"
     """After a crash in the middle of an attempt: run it again with the same token (`at_least_once`), or fail with
     `outcome_unknown` (`at_most_once`)."""
     join: JoinRule = field(DEFAULT_JOIN, read=_join)
     """When a node with several branches runs."""
     merge: Merge = field(Merge.LAST, read=_merge)
-    """How several values for one param become one: the `last`, their texts (`concat`), a list (`array`), or an object by
-    label."""
+    """How several values for one param are combined: the `last`, their texts joined (`concat`), a list (`array`), or an object by
+    label (`object`)."""
     on_parent_failure: OnParentFailure = field(OnParentFailure.SKIP, read=OnParentFailure)
-    """If a failed branch means that the node cannot run: `skip` it, fail it too (`propagate`), or run it with `default` in place
-    of what is missing (`substitute_default`)."""
+    """What to do if the node cannot run because a branch failed: `skip` it, fail it too (`propagate`), or run it with `default`
+    in place of the missing values (`substitute_default`)."""
     default: JSON = ""
     """The value for `substitute_default`."""
     input_contract: Schema | None = None
-    """JSON Schema (2020-12) that the inputs, an object by param, must keep."""
+    """JSON Schema (2020-12) that the inputs, an object by param, must satisfy."""
     output_contract: Schema | None = None
-    """JSON Schema (2020-12) that the output must keep."""
+    """JSON Schema (2020-12) that the output must satisfy."""
     moderation: Moderation = "off"
-    """Which side of the node's work the moderator reviews."""
+    """Whether the moderator reviews the node's `input`, its `output`, or `both`."""
     moderation_on_error: OnModerationError = "block"
-    """What happens when no moderator can be asked: `block` fails the node, `allow` lets the value pass."""
+    """If no moderator is available: `block` fails the node, `allow` lets the value pass."""
 
 
 class BodyView(View):
-    """What a container runs once per turn: a graph with its own entries."""
+    """The graph that a container runs once per turn. It has its own entries."""
 
     __slots__ = ()
     nodes: Nodes
@@ -184,23 +185,23 @@ class BodyView(View):
 
 
 class RateLimitView(View):
-    """How many runs may be started in a time."""
+    """A limit on how many runs may start in a period."""
 
     __slots__ = ()
     max: Count
-    """How many starts."""
+    """The number of starts."""
     per: Duration = field(read=parse_duration_ms)
-    """In which time."""
+    """The period."""
     by: Text | None = None
-    """A path into the run's inputs, like `body.customer`: each value that stands there has a limit of its own."""
+    """A path into the run's inputs, like `body.customer`. Each value at this path has a separate limit."""
 
 
 class DocumentView(BodyView):
-    """What is published under one id."""
+    """A workflow, published under one id."""
 
     __slots__ = ()
     id: Slug
-    """What the workflow is known by, across all its versions."""
+    """Identifies the workflow, across all its versions."""
     name: Text | None = None
     """A name for people."""
     description: Text | None = None
@@ -208,23 +209,23 @@ class DocumentView(BodyView):
     variables: Variables = field(NOTHING)
     """Run variables with their initial values. `set` writes them, `<workflow.name>` reads them."""
     env: Env = field(())
-    """The names that `${NAME}` may read: of the environment, then of the secret store. Their values are masked. A node that reads
-    one without a value, or with an empty one, fails with `secret_missing`."""
+    """The names that `${NAME}` may read, from the environment or else from the secret store. Their values are masked. A node that
+    reads an unset or empty name fails with `secret_missing`."""
     nodes: Nodes
     """The nodes by id."""
     edges: Edges = field(())
     """Further edges, with the same meaning as `after`."""
     on_failure: OnFailure = field(OnFailure.ISOLATE, read=OnFailure)
-    """After a failure that nothing handles: independent work goes on (`isolate`), nothing new is started (`halt`), or what is
-    under way is cancelled too (`cancel`)."""
+    """After an unhandled failure: independent work continues (`isolate`), nothing new starts (`halt`), or running work is
+    cancelled too (`cancel`)."""
     max_steps: Steps = DEFAULT_MAX_STEPS
-    """How many nodes one run may start, turns of loops counted each."""
+    """How many nodes one run may start. Each turn of a loop counts."""
     timeout_ms: Duration | None = field(None, "timeout", parse_duration_ms)
-    """How long a run may take. Time spent paused does not count."""
+    """The time limit of a run. Time spent paused does not count."""
     concurrency: Count | None = None
-    """How many runs of the workflow may be live at once; a start beyond that is refused."""
+    """How many runs of the workflow may be live at once. Further starts are refused."""
     rate_limit: RateLimitView | None = field(None, read=RateLimitView)
-    """How many runs may be started in a time. When nobody can count, the start is let through."""
+    """A limit on how many runs may start in a period. If the counter is unavailable, the start is allowed."""
     numbered: bool = False
-    """Whether its runs are counted: each has a number then, from 1, that people know it by. A start costs one more write. A
-    number may be missing, and none comes twice."""
+    """Numbers the runs from 1, as a name for people. Each start costs one more write. Numbers are unique, and some may be
+    missing."""

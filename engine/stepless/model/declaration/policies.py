@@ -49,20 +49,20 @@ class JoinRule(NamedTuple):
     count: Count | None = None  # type: ignore[assignment]  # hides the method of tuples
     """With `mode: count`: how many."""
     timeout_ms: PositiveMilliseconds | None = None
-    """How long to wait for the branches, counted from the fork that they come from, or from the run's start."""
+    """How long to wait for the branches, from the fork where they begin, or from the run's start."""
     on_timeout: Literal["fail", "proceed"] = "fail"
-    """After that: `fail` with `join_timeout`, or `proceed` with what has arrived if it is at least `min_success`."""
+    """After the timeout: `fail` with `join_timeout`, or `proceed` if at least `min_success` branches have arrived."""
     errors: Literal["fail-fast", "collect-all", "best-effort"] = "fail-fast"
-    """When failed branches make the join impossible: `fail-fast` as soon as that is certain, `collect-all` once all branches have
-    settled, `best-effort` then too, but runs if `min_success` arrived."""
+    """When failed branches make the join impossible: `fail-fast` fails as soon as that is certain, `collect-all` once all
+    branches have settled. `best-effort` also waits for all branches, and runs if `min_success` arrived."""
     min_success: Count = 1
     """How many branches must have arrived for `best-effort` and for `proceed`."""
     losers: Literal["continue", "cancel"] = "continue"
-    """What becomes of nodes that only lead to this join once it runs, or can no longer run: they `continue`, or are ended
+    """What happens to nodes that lead only to this join once it runs, or can no longer run: they `continue`, or are cancelled
     (`cancel`, with the reason `join_satisfied` or `join_unsatisfied`)."""
     vars: VariableMerge = "merge-all"
-    """How variables that branches wrote differently become one: `merge-all` with `on_conflict`, `last-write`, `first-write`, or
-    an expression."""
+    """How conflicting writes of a variable by several branches are merged: `merge-all` with `on_conflict`, `last-write`,
+    `first-write`, or an expression."""
     on_conflict: Literal["warn", "error", "first"] = "warn"
     """With `merge-all`: `warn` takes the last in edge order and logs it, `first` takes the first, `error` fails the node."""
 
@@ -76,14 +76,14 @@ class Retry(NamedTuple):
     """How often a failed node is tried again, and when."""
 
     attempts: Attempts = 1
-    """How many tries there are, the first one counted."""
+    """The number of attempts, including the first."""
     backoff_ms: Milliseconds = 500
-    """The delay before the second try. It doubles with every further try, up to `max_backoff_ms`; what is waited is drawn between
-    half of that and all of it."""
+    """The delay before the second attempt. It doubles with each further attempt, up to `max_backoff_ms`. The actual delay is
+    random, between half of that and all of it."""
     max_backoff_ms: Milliseconds = 8_000
-    """No delay is longer, unless the other side asked for more after a `rate_limit`."""
+    """The maximum delay, unless the provider requested a longer one with a `rate_limit`."""
     retry_on: Causes = RETRIED
-    """Causes of failure after which there is another try; any other failure is final."""
+    """The causes of failure that are retried. Any other failure is final."""
 
 
 DEFAULT_JOIN: Final = JoinRule()  # shared: most nodes have no settings of their own

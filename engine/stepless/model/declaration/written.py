@@ -1,7 +1,7 @@
-"""Views: what an author wrote, read field by field where it stands. Nothing is copied, and nothing is judged.
+"""Views read the fields of a document in place. They copy nothing and validate nothing.
 
-A graph of a hundred thousand nodes is read through views without a second copy of its document, and a run that compiles a
-version which was judged when it was published does without pydantic. Which views there are is declared in `model.document`.
+Views read a graph of a hundred thousand nodes without a second copy of its document. A run compiles a version that was validated
+when it was published, so it does not need pydantic. `model.document` declares the views.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ _REQUIRED: Final = object()
 
 
 class _Field:
-    """What is written under `name`, as `read` has it; `default` where nothing is."""
+    """Returns the value under `name`, converted by `read`; `default` if there is none."""
 
     __slots__ = ("default", "name", "read", "required")
 
@@ -35,7 +35,7 @@ class _Field:
 
 
 def field(default: object = _REQUIRED, name: str = "", read: Callable[[Any], Any] | None = None) -> Any:
-    """A field that is written under another `name`, or that `read` converts. Without a default it is required."""
+    """A field with another `name` in the document, or converted by `read`. Without a default it is required."""
     return _Field(default, name, read)
 
 

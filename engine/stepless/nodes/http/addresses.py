@@ -1,9 +1,8 @@
-"""Which addresses a workflow may send requests to.
+"""Decides which addresses a workflow may send requests to.
 
-A URL can come out of data, so a node could be talked into calling what only this machine can reach: the cloud's metadata
-service, a database, a neighbour in the private network. Therefore a host name is looked up here, every address that it has
-must be public or allowed, and the connection is made to an address that was judged: a second look-up, which could give
-another answer, never happens.
+A URL can come from data, so an attacker could make a node call what only this machine can reach: the cloud's metadata service,
+a database, another machine in the private network. Therefore this module resolves the host name, requires every address to be
+public or allowed, and connects to a checked address. The name is never resolved a second time, which could give another answer.
 """
 
 from __future__ import annotations
@@ -22,14 +21,14 @@ LookUp: TypeAlias = Callable[[str, int], Awaitable[list[str]]]
 
 ALLOW_VARIABLE: Final = "STEPLESS_HTTP_ALLOW"
 _NAT64: Final = IPv6Network("64:ff9b::/96")
-_UNICAST: Final = IPv6Network("2000::/3")  # all that is given out for the whole internet (RFC 4291, 2.4)
-_NEVER: Final = (IPv4Network("192.0.0.0/24"), IPv6Network("3fff::/20"))  # older Pythons take them for global
+_UNICAST: Final = IPv6Network("2000::/3")  # global unicast (RFC 4291, 2.4)
+_NEVER: Final = (IPv4Network("192.0.0.0/24"), IPv6Network("3fff::/20"))  # older Python versions report them as global
 _MAX_LABEL_CHARACTERS: Final = 63  # RFC 1035, 2.3.4
 _MAX_NAME_CHARACTERS: Final = 253
 
 
 class HostRefused(ValueError):
-    """No host can have this name."""
+    """The host name is invalid."""
 
 
 class AddressRefused(Exception):
@@ -38,21 +37,21 @@ class AddressRefused(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Allowed:
-    """What may be reached besides public addresses: host names as they stand in URLs, and networks."""
+    """The hosts (as written in URLs) and networks that may be reached besides public addresses."""
 
     hosts: frozenset[str] = frozenset()
     networks: tuple[IPv4Network | IPv6Network, ...] = ()
 
     @classmethod
     def parse(cls, text: str) -> Allowed:
-        """From hosts, addresses and CIDR networks parted by commas. Raises `ConfigError` naming the entry at fault."""
+        """Parses comma-separated hosts, addresses and CIDR networks. Raises `ConfigError` naming an invalid entry."""
         hosts, networks = set(), []
         for entry in filter(None, map(str.strip, text.split(","))):
             try:
                 networks.append(ip_network(entry))
             except ValueError as error:
                 if "/" in entry or ":" in entry or not any(map(str.isalpha, entry)):
-                    raise ConfigError(f"{entry!r:.100} is no host, address or network: {error}", place=ALLOW_VARIABLE,
+                    raise ConfigError(f"{entry!r:.100} is not a host, address or network: {error}", place=ALLOW_VARIABLE,
                                       mend="write hosts without a port, and networks like 10.0.0.0/8") from None
                 hosts.add(_plain(entry))
         return cls(frozenset(hosts), tuple(networks))
@@ -66,8 +65,8 @@ def _plain(host: str) -> str:
 
 
 def is_public(address: Address) -> bool:
-    """Whether the whole internet means the same machine by it. An IPv6 address that carries an IPv4 address to a gateway is
-    as public as the address it carries."""
+    """Whether the address is global. An IPv6 address that embeds an IPv4 address for a gateway is public if the IPv4 address
+    is."""
     if isinstance(address, IPv6Address):
         carried = _carried(address)
         if carried is not None:
@@ -88,13 +87,13 @@ def _carried(address: IPv6Address) -> IPv4Address | None:
 
 
 async def look_up(host: str, port: int) -> list[str]:
-    """The addresses of a host in the order in which the system prefers them; raises OSError when it has none."""
+    """The addresses of a host, in the system's order of preference. Raises OSError when it has none."""
     found = await asyncio.get_running_loop().getaddrinfo(host, port, type=socket.SOCK_STREAM)
     return list(dict.fromkeys(str(address[0]) for *_, address in found))
 
 
 def check_host(host: str) -> None:
-    """Raises `HostRefused` for a name that no name server can hold: to ask for it again is no use."""
+    """Raises `HostRefused` for a name that DNS cannot contain: a retry does not help."""
     name = host.removesuffix(".")
     labels = name.split(".")
     longest = max(labels, key=len)
@@ -108,11 +107,11 @@ def check_host(host: str) -> None:
 
 
 async def checked_addresses(host: str, port: int, allowed: Allowed, look_up: LookUp = look_up) -> list[str]:
-    """The addresses of `host`, all of them permitted. Raises `AddressRefused` if a single one is not: an attacker's name may
-    well have a public address beside the private one. Raises `HostRefused` as `check_host` does."""
+    """The addresses of `host`, all of them permitted. Raises `AddressRefused` if any is not: an attacker's name may have both a
+    public and a private address. Raises `HostRefused` as `check_host` does."""
     check_host(host)
     addresses = await look_up(host, port)
     for text in addresses:
         if not allowed.permits(host, ip_address(text.partition("%")[0])):
-            raise AddressRefused(f"{host} is at {text}, which is no public address")
+            raise AddressRefused(f"{host} is at {text}, which is not a public address")
     return addresses

@@ -1,7 +1,7 @@
-"""The HTTP client of a process: one per event loop, because connections belong to the loop that opened them.
+"""Provides the HTTP client of a process: one per event loop, because a connection belongs to the loop that opened it.
 
-The libraries below log every URL and header, and a secret may stand in any of them: while a node uses the client, they are
-silenced, whatever level their loggers have.
+The HTTP libraries log every URL and header, and any of them may contain a secret. While a node uses the client, their loggers are
+silenced at every level.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _LOGGERS: Final = ("httpx", "httpcore.connection", "httpcore.http11", "httpcore.
 
 @contextmanager
 def silence() -> Iterator[None]:
-    """Within it, nothing that httpx does here is logged."""
+    """Suppresses the logs of httpx and httpcore inside the block."""
     before = _SILENT.set(True)
     try:
         yield
@@ -40,14 +40,14 @@ def _may_log(record: logging.LogRecord) -> bool:
 
 
 def client() -> httpx.AsyncClient:
-    """The client of the running loop. STEPLESS_HTTP_ALLOW is read, and httpx imported, when it is made."""
+    """The client of the running loop. The first call reads STEPLESS_HTTP_ALLOW and imports httpx."""
     from stepless.nodes.http.transport import open_client
 
     loop = asyncio.get_running_loop()
     known = _CLIENTS.get(loop)
     if known is None:
         for name in _LOGGERS:
-            logging.getLogger(name).addFilter(_may_log)  # the same one again changes nothing
+            logging.getLogger(name).addFilter(_may_log)  # adding it again has no effect
         known = _CLIENTS[loop] = open_client(Allowed.parse(os.environ.get(ALLOW_VARIABLE, "")))
     return known
 

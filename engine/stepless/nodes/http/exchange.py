@@ -1,4 +1,4 @@
-"""One exchange over the guarded client: sent, redirects followed, its body read, and what goes wrong named with its cause."""
+"""Performs one HTTP exchange with the guarded client: sends, follows redirects, reads the body, classifies failures."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _ANYWHERE: Final = frozenset({"accept", "accept-language", "content-type", "user
 
 
 async def exchange(request: HttpRequest, now_ms: int) -> HttpAnswer:
-    """See `Http.send`. `now_ms` is when a `Retry-After` counts from where the answer has no date."""
+    """See `Http.send`. `now_ms` is the start of a `Retry-After` when the answer has no date."""
     import httpcore
     import httpx
 
@@ -34,17 +34,17 @@ async def exchange(request: HttpRequest, now_ms: int) -> HttpAnswer:
             async with asyncio.timeout(remaining_s):
                 return await _exchange(http, request, remaining_s, what, now_ms)
     except ConfigError as error:
-        told = f"{error.place}: {error.message}"
-        raise NodeFailure("config", error.code, told, retryable=False, mend=error.mend) from error
+        message = f"{error.place}: {error.message}"
+        raise NodeFailure("config", error.code, message, retryable=False, mend=error.mend) from error
     except (TimeoutError, httpcore.TimeoutException) as error:
         raise NodeFailure("timeout", "timeout", f"{what} was not answered in time") from error
     except AddressRefused as error:
         raise NodeFailure("config", "address_refused", f"{what}: {error}", retryable=False,
-                          mend="if it is meant, add the host or its network to STEPLESS_HTTP_ALLOW") from error
+                          mend="if the request is intended, add the host or its network to STEPLESS_HTTP_ALLOW") from error
     except (
         HostRefused, httpx.InvalidURL, httpx.UnsupportedProtocol, httpcore.UnsupportedProtocol, httpcore.LocalProtocolError
     ) as error:  # fmt: skip
-        raise NodeFailure("config", "invalid_config", f"{what}: {error}", retryable=False, mend="mend the request") from error
+        raise NodeFailure("config", "invalid_config", f"{what}: {error}", retryable=False, mend="fix the request") from error
     except httpcore.NetworkError as error:
         raise NodeFailure("provider_error", "connection_failed", f"{what}: {str(error) or type(error).__name__}") from error
     except (httpcore.ProtocolError, httpx.RemoteProtocolError) as error:
@@ -69,12 +69,11 @@ async def _exchange(http: httpx.AsyncClient, given: HttpRequest, remaining_s: fl
                 raise failure_of(response, await _beginning(response), what, now_ms)
         request = _next_hop(request, response.next_request, given)
     raise NodeFailure("http_error", "too_many_redirects", f"{what} was redirected more than {MAX_REDIRECTS} times",
-                      retryable=False, mend="use the URL that it leads to")
+                      retryable=False, mend="use the URL that the redirects lead to")
 
 
 def _next_hop(request: httpx.Request, following: httpx.Request, given: HttpRequest) -> httpx.Request:
-    """The request that a redirect asks for. To another origin it goes without the headers that it was given: any of them may be a
-    key."""
+    """The request that follows a redirect. To another origin it omits the author's headers: any of them may hold a key."""
     if _origin(request.url) != _origin(following.url):
         for name in {name.lower() for name in given.headers} - _ANYWHERE:
             following.headers.pop(name, None)
@@ -90,11 +89,11 @@ async def _whole_body(response: httpx.Response, what: str) -> bytes:
         return await read_body(response)
     except TooLarge:
         raise NodeFailure("execution", "response_too_large", f"{what} answered with more than {MAX_RESULT_BYTES} bytes",
-                          retryable=False, mend="ask for less, or fetch it in a function and keep it elsewhere") from None
+                          retryable=False, mend="request less data, or fetch it in a function and store it elsewhere") from None
 
 
 async def _beginning(response: httpx.Response) -> bytes:
-    """What a failure shows of the body."""
+    """The start of the body, for the message of a failure."""
     try:
         return await read_body(response, PREVIEW_CHARACTERS * 16)
     except TooLarge:
@@ -102,7 +101,7 @@ async def _beginning(response: httpx.Response) -> bytes:
 
 
 def _shown(url: str) -> str:
-    """The URL without what may be secret in it: credentials and query."""
+    """The URL without credentials and query, which may be secret."""
     try:
         parts = urlsplit(url)
     except ValueError:

@@ -1,4 +1,4 @@
-"""The kind `http`: its run."""
+"""Defines the kind `http`: sends one request per attempt."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ KIND = Kind("http", Nature.EFFECT, HttpParams, "sends an HTTP request; puts out 
 
 
 async def run(call: Call) -> Result:
-    """Sends the request and puts out {status, headers, body}. Raises `NodeFailure` as `Http.send` does, and config for parameters
-    that do not fit; an expected status is one of `expect_status`."""
+    """Sends the request and returns {status, headers, body}. Raises `NodeFailure` as `Http.send` does, and config for invalid
+    parameters. The expected statuses are `expect_status`."""
     try:
         params = rendered(HttpParams, call.params, call.literals)
     except ConfigError as error:
-        told = f"{error.place}: {error.message}"
-        raise NodeFailure("config", error.code, told, retryable=False, mend=error.mend) from error
+        message = f"{error.place}: {error.message}"
+        raise NodeFailure("config", error.code, message, retryable=False, mend=error.mend) from error
     prepared = prepare(params, call.token)
     timeout_ms = max(call.deadline_ms - call.started_ms, 0)
     return Result(output_of(await call.http.send(HttpRequest(

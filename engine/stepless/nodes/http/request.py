@@ -1,4 +1,4 @@
-"""The parameters of `http`, and the request that they describe."""
+"""Defines the parameters of `http`, and builds the request from them."""
 
 from __future__ import annotations
 
@@ -22,23 +22,23 @@ _CONTROL: Final = re.compile(r"[\x00-\x08\x0a-\x1f\x7f]")
 
 def _fit_for_a_header(value: Scalar) -> Scalar:
     if isinstance(value, str) and _CONTROL.search(value):
-        raise ValueError("a header cannot hold line breaks or control characters")
+        raise ValueError("a header cannot contain line breaks or control characters")
     return value
 
 
 def _not_our_own(name: str) -> str:
     if name.lower() in _OWN_HEADERS:
-        raise ValueError(f"`{name}` is worked out from the request itself; leave it out")
+        raise ValueError(f"`{name}` is set from the request itself; leave it out")
     return name
 
 
 def _web_address(url: str) -> str:
     parts = urlsplit(url)  # raises ValueError for a malformed host
     if parts.scheme.lower() not in ("http", "https") or not parts.hostname:
-        raise ValueError("a URL starts with https:// or http:// and a host")
+        raise ValueError("a URL must start with https:// or http:// and a host")
     check_host(parts.hostname)
     if _CONTROL.search(url) or " " in url:
-        raise ValueError("a URL cannot hold blanks, line breaks or control characters")
+        raise ValueError("a URL cannot contain spaces, line breaks or control characters")
     return url
 
 
@@ -48,23 +48,23 @@ HeaderValue = Annotated[Scalar, AfterValidator(_fit_for_a_header)]
 
 
 class HttpParams(Params):
-    """The request, and which answers to it are no failure."""
+    """The request, and the statuses that are not failures."""
 
     method: Annotated[
         Literal["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"],
         BeforeValidator(lambda name: name.upper() if isinstance(name, str) else name),
     ] = "GET"
-    """The method."""
+    """The HTTP method."""
     url: Annotated[str, AfterValidator(_web_address)] = Field(max_length=MAX_URL_CHARACTERS)
-    """Where to. Only public addresses, and what `STEPLESS_HTTP_ALLOW` names."""
+    """The URL. Its host must have a public address, or be allowed by `STEPLESS_HTTP_ALLOW`."""
     headers: dict[HeaderName, HeaderValue] = Field(default_factory=dict, max_length=MAX_HEADERS)
-    """Header fields. Requests that change something are sent with `Idempotency-Key` unless it stands here."""
+    """Header fields. `POST`, `PUT`, `PATCH` and `DELETE` are sent with an `Idempotency-Key` unless it is given here."""
     query: dict[str, Scalar | list[Scalar] | None] = Field(default_factory=dict, max_length=MAX_HEADERS)
-    """Parameters of the query. A list repeats one; null leaves it out."""
+    """Query parameters. A list repeats a parameter; null omits it."""
     body: JSON = None
     """Text is sent as it is, any other value as JSON."""
     expect_status: Status | Annotated[list[Status], Field(min_length=1, max_length=50)] = "2xx"
-    """Statuses that are no failure: numbers, or classes such as `2xx`."""
+    """Statuses that are not failures: numbers, or classes such as `2xx`."""
 
     def expects(self, status: int) -> bool:
         wanted = self.expect_status if isinstance(self.expect_status, list) else [self.expect_status]
@@ -73,7 +73,7 @@ class HttpParams(Params):
 
 @dataclass(frozen=True, slots=True)
 class Prepared:
-    """A request ready to be sent. The names of headers are in lower case."""
+    """A request that is ready to be sent. Header names are in lower case."""
 
     headers: dict[str, str]
     query: dict[str, str | list[str]]
@@ -81,7 +81,7 @@ class Prepared:
 
 
 def prepare(params: HttpParams, token: str) -> Prepared:
-    """Adds what the author left out: the content type, and for requests that change something the idempotency key."""
+    """Adds what the author omitted: the content type, and the idempotency key for the methods in `UNSAFE`."""
     headers = {name.lower(): _as_text(value) for name, value in params.headers.items()}
     content = None
     if isinstance(params.body, str):

@@ -1,4 +1,4 @@
-"""What comes back: bodies read up to a bound, and statuses as failures with a cause."""
+"""Reads responses: bodies up to a limit, and unexpected statuses as failures with a cause."""
 
 from __future__ import annotations
 
@@ -22,40 +22,40 @@ _GZIP_OR_ZLIB: Final = 32 + zlib.MAX_WBITS
 
 
 class TooLarge(Exception):
-    """A body above the bound."""
+    """The body exceeds the limit."""
 
 
 async def read_body(response: httpx.Response, most: int = MAX_RESULT_BYTES) -> bytes:
-    """The unpacked body. Raises `TooLarge` as soon as more than `most` bytes have come, packed or unpacked: a small packed
-    body cannot blow up in memory."""
+    """The decompressed body. Raises `TooLarge` as soon as more than `most` bytes have arrived, compressed or decompressed: a
+    decompression bomb cannot exhaust memory."""
     encoding = response.headers.get("content-encoding", "identity").strip().lower()
     unpack = None
     if encoding in ("gzip", "x-gzip", "deflate"):
         unpack = zlib.decompressobj(_GZIP_OR_ZLIB)
     elif encoding not in ("", "identity"):
-        told = f"the body is packed with {encoding!r:.40}, which was not asked for"
-        raise NodeFailure("provider_error", "unknown_encoding", told)
+        message = f"the body has the content encoding {encoding!r:.40}, which was not requested"
+        raise NodeFailure("provider_error", "unknown_encoding", message)
     body, received = bytearray(), False
     async for part in response.aiter_raw():
         received = True
         try:
             body += part if unpack is None else unpack.decompress(part, most + 1 - len(body))
         except zlib.error as error:
-            raise _broken_off(str(error)) from error
+            raise _cannot_decompress(str(error)) from error
         if len(body) > most:
             raise TooLarge
     if unpack is not None and received and (unpack.unused_data or not unpack.eof):
-        raise _broken_off("it does not end where its data says")
+        raise _cannot_decompress("the compressed data is incomplete, or more data follows it")
     return bytes(body)
 
 
-def _broken_off(told: str) -> NodeFailure:
-    return NodeFailure("provider_error", "invalid_encoding", f"the packed body cannot be unpacked: {told}")
+def _cannot_decompress(why: str) -> NodeFailure:
+    return NodeFailure("provider_error", "invalid_encoding", f"the body cannot be decompressed: {why}")
 
 
 def output_of(answer: HttpAnswer) -> dict[str, JSON]:
-    """{status, headers, body}. The body is JSON or text by its content type, else text if it is UTF-8; what is neither
-    is base64 text, marked by `encoding`. An empty body is null."""
+    """{status, headers, body}. The body is JSON or text by its content type, otherwise text if it is UTF-8. Any other body is
+    base64 text, marked by `encoding`. An empty body is null."""
     output: dict[str, JSON] = {"status": answer.status, "headers": dict(answer.headers), "body": None}
     body, content_type = answer.body, answer.headers.get("content-type", "")
     kind, _, _ = content_type.partition(";")
@@ -93,17 +93,18 @@ def _parsed(body: bytes) -> JSON:
     try:
         return to_json(json.loads(body, parse_constant=_no_number))
     except (ValueError, RecursionError, NotJson) as error:
-        raise NodeFailure("provider_error", "invalid_json", f"the body is called JSON and is not: {error}") from error
+        message = f"the content type is JSON, but the body is not valid JSON: {error}"
+        raise NodeFailure("provider_error", "invalid_json", message) from error
 
 
 def _no_number(name: str) -> NoReturn:
-    raise ValueError(f"{name} is no JSON")
+    raise ValueError(f"{name} is not valid JSON")
 
 
 def failure_of(response: httpx.Response, body: bytes, what: str, now_ms: int) -> NodeFailure:
     """An unexpected status as a failure. `what` names the request."""
     status = response.status_code
-    sent_ms = _date_ms(response.headers.get("date", "")) or now_ms  # the server's own clock fits its Retry-After best
+    sent_ms = _date_ms(response.headers.get("date", "")) or now_ms  # the server computed Retry-After with its own clock
     retry_after_ms = parse_retry_after(response.headers.get("retry-after"), sent_ms)
     shown = " ".join(body.decode("utf-8", "replace").split())[:PREVIEW_CHARACTERS]
     message = f"{what} answered {status} {response.reason_phrase}".rstrip() + (f": {shown}" if shown else "")
@@ -117,8 +118,8 @@ _CAUSES: Final = {408: "timeout", 429: "rate_limit", 504: "timeout"}
 
 
 def parse_retry_after(text: str | None, now_ms: int) -> int | None:
-    """Milliseconds to wait, from seconds or an HTTP date; None when there is nothing to be understood. Never negative,
-    never above MAX_DURATION_MS."""
+    """Milliseconds to wait, from seconds or an HTTP date; None for any other text. Never negative, never above
+    MAX_DURATION_MS."""
     if text is None:
         return None
     text = text.strip()

@@ -1,7 +1,7 @@
-"""How requests leave the process: over kept connections, to judged addresses only.
+"""The transport of the HTTP client: keeps connections alive, and connects only to checked addresses.
 
-Cookies, proxies and netrc files are left out, and redirects are not followed: what one run was sent must not show up in
-another's requests, and every hop is judged by the node.
+It ignores cookies, proxies and netrc files, so that data of one run never appears in the requests of another. It does not follow
+redirects: the node checks every hop.
 """
 
 from __future__ import annotations
@@ -21,13 +21,13 @@ from stepless.nodes.http.addresses import Allowed, LookUp, checked_addresses, lo
 
 
 def tls() -> ssl.SSLContext:
-    """What certificates are held against; read once, and again when it is named elsewhere: it takes a while."""
+    """The trusted certificates. Reading them is slow, so they are read once per value of SSL_CERT_FILE and SSL_CERT_DIR."""
     return _tls(os.environ.get("SSL_CERT_FILE"), os.environ.get("SSL_CERT_DIR"))
 
 
 @cache
 def _tls(file: str | None, folder: str | None) -> ssl.SSLContext:
-    return httpx.create_ssl_context()  # which looks at the two itself
+    return httpx.create_ssl_context()  # httpx reads the two variables itself
 
 
 def open_client(allowed: Allowed, look_up: LookUp = look_up) -> httpx.AsyncClient:
@@ -38,7 +38,7 @@ def open_client(allowed: Allowed, look_up: LookUp = look_up) -> httpx.AsyncClien
 
 
 class Network(httpcore.AsyncNetworkBackend):
-    """Opens connections to the addresses that were judged. TLS still asks for the certificate of the host name."""
+    """Opens connections to the checked addresses. TLS still verifies the certificate against the host name."""
 
     def __init__(self, allowed: Allowed, look_up: LookUp) -> None:
         self._allowed = allowed
@@ -49,7 +49,7 @@ class Network(httpcore.AsyncNetworkBackend):
         self, host: str, port: int, timeout: float | None = None, local_address: str | None = None,  # noqa: ASYNC109  # httpcore's
         socket_options: Iterable[Any] | None = None,
     ) -> httpcore.AsyncNetworkStream:
-        """Tries the first few addresses, in order, each for its share of `timeout` (seconds)."""
+        """Tries the first MAX_ADDRESSES_TRIED addresses, in order, each for an equal share of `timeout` (seconds)."""
         try:
             addresses = await checked_addresses(host, port, self._allowed, self._look_up)
         except OSError as error:
@@ -71,7 +71,7 @@ class Network(httpcore.AsyncNetworkBackend):
 
 
 class Transport(httpx.AsyncBaseTransport):
-    """httpx's view of a connection pool over `Network`. Raises httpcore's errors as they are."""
+    """An httpx transport over a connection pool that uses `Network`. Raises the errors of httpcore unchanged."""
 
     def __init__(self, allowed: Allowed, look_up: LookUp) -> None:
         self._pool = httpcore.AsyncConnectionPool(
@@ -96,7 +96,7 @@ class Transport(httpx.AsyncBaseTransport):
 
 
 class Stream(httpx.AsyncByteStream):
-    """A response's body as it arrives."""
+    """Streams the body of a response."""
 
     def __init__(self, response: httpcore.Response) -> None:
         self._response = response

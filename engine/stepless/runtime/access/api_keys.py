@@ -127,7 +127,7 @@ class ApiKeys:
             if self._store.claim(_name(number + 1), value, self._clock.now_ms()) == value:
                 self._known = (number + 1, changed)
                 return changed
-        raise Conflict("other processes are changing the keys", code="keys_busy", mend="try again")
+        raise Conflict("other processes are changing the API keys", code="keys_busy", mend="try again")
 
     def _refresh(self) -> tuple[int, tuple[ApiKey, ...]]:
         """Loads the newest value: exponential search from the known number, then binary search."""

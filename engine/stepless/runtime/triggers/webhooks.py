@@ -116,7 +116,7 @@ def _authenticate(world: World, graph: Graph, node: Node, request: HookRequest) 
     if isinstance(auth, Bearer):
         given = request.headers.get("authorization", "")
         if not hmac.compare_digest(given.encode(), f"Bearer {auth.bearer}".encode()):
-            raise Forbidden("the bearer token is not valid", code="bad_token", status=401)
+            raise Forbidden("the bearer token is invalid", code="bad_token", status=401)
         return Caller(mask)
     if isinstance(auth, Hmac):
         auth = Signed(scheme="hmac", secret=auth.hmac, header=auth.header, tolerance_s=auth.tolerance_s)

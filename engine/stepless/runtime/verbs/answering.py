@@ -45,7 +45,7 @@ class PauseView:
     over_ms: int | None = None
 
 
-def look(world: World, signer: Signer, token: str) -> PauseView:
+def show_pause(world: World, signer: Signer, token: str) -> PauseView:
     """What a link shows, even if it has expired. Has no side effects. Raises `Forbidden` (invalid_token) and `NotFound`."""
     claims = signer.read(token)
     state = _load(world, claims.run_id)

@@ -44,7 +44,7 @@ class OpenPause:
 @dataclass(frozen=True, slots=True)
 class RunView:
     """A run as recorded in its log. `head` is the store's header, which may lag behind. `held` is {by, reason, at} while the run
-    is held. In a `glance`, `nodes` is empty and `tags` holds only the run's own."""
+    is held. In an `overview`, `nodes` is empty and `tags` holds only the run's own."""
 
     head: RunHead
     status: str
@@ -111,7 +111,7 @@ def view(world: World, signer: Signer, run_id: str) -> RunView:
     return _of_state(world, head, trace.state, ends[0] if ends else None, signer, usage, trace.tags, trace.nodes)
 
 
-def glance(world: World, signer: Signer, run_id: str) -> RunView:
+def overview(world: World, signer: Signer, run_id: str) -> RunView:
     """The run without its `nodes`. For an ended run, reads only the first and the last events of the log; for any other run, the
     newest snapshot and the events after it. Raises as `view` does."""
     head = head_of(world, run_id)

@@ -48,7 +48,7 @@ def find(world: World, signer: Signer, run_id: str, wanted: str) -> bytes:
 
 
 def _of_run(world: World, signer: Signer, run_id: str) -> Iterator[JSON]:
-    view = inspecting.glance(world, signer, run_id)
+    view = inspecting.overview(world, signer, run_id)
     yield from _each(view.inputs)
     yield from _each(view.outputs)
     yield from _each(dict(view.variables))

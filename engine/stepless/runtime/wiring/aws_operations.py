@@ -1,4 +1,4 @@
-"""The composition root of the kinds that call AWS. boto3 is imported with the first call or publication that needs it."""
+"""The composition root of the kinds that call AWS. boto3 is imported by the first call or publication that needs it."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from stepless.ports import Aws, Misfit
 
 
 def configured_operations() -> Aws | None:
-    """The port over boto3, where boto3 is installed."""
+    """The port over boto3; None when boto3 is not installed."""
     return LazyOperations() if find_spec("boto3") is not None else None
 
 
 class LazyOperations:
-    """The port `Aws`, made when it is first used."""
+    """The port `Aws`, made on first use."""
 
     @cached_property
     def _calls(self) -> Aws:

@@ -1,5 +1,5 @@
-"""What every engine is given besides its adapters, the same on a laptop and on AWS: the code of the kinds that are configured,
-the guarded HTTP client, the moderator and the notices.
+"""Completes an engine with the parts that are the same on a laptop and on AWS: the code of the configured kinds, the guarded
+HTTP client, the moderator and the notices.
 """
 
 from __future__ import annotations
@@ -16,13 +16,13 @@ from stepless.runtime.session.moderation import configured_moderator
 from stepless.runtime.wiring.models import Setting, configured_kind_code
 from stepless.runtime.world import World
 
-MODERATOR: Final = "STEPLESS_MODERATOR"  # the registered function that is the moderator
-NOTIFY_FROM: Final = "STEPLESS_NOTIFY_FROM"  # the address that mail to people comes from
-BASE_URL: Final = "STEPLESS_BASE_URL"  # what comes before the links that are sent to people
+MODERATOR: Final = "STEPLESS_MODERATOR"  # the name of the registered function that moderates
+NOTIFY_FROM: Final = "STEPLESS_NOTIFY_FROM"  # the sender address of mail to people
+BASE_URL: Final = "STEPLESS_BASE_URL"  # the start of every link that is sent to people
 
 
 class GuardedHttp:
-    """The port `Http`: the client of `nodes/http`, loaded with the first request. A `Retry-After` counts by `clock`."""
+    """The port `Http`: the client of `nodes/http`, loaded by the first request. `clock` is the start of a `Retry-After`."""
 
     def __init__(self, clock: Clock) -> None:
         self._clock = clock
@@ -37,7 +37,7 @@ class GuardedHttp:
 def equipped(
     world: World, setting: Setting, invitations: Invitations, aws: Aws | None, models: Models | None = None
 ) -> World:
-    """`world`, complete. `models` are asked instead of those that are configured; without `aws` no kind calls AWS."""
+    """`world` with these parts. `models` replaces the configured models; without `aws` no kind calls AWS."""
     http = GuardedHttp(world.clock)
     code = kind_code_with(configured_kind_code(setting, models), {} if aws is None else aws_kind_code(aws, invitations.invite))
     complete = replace(

@@ -1,4 +1,4 @@
-"""The engine on one machine: over a file, a store of another package, or memory."""
+"""The composition root on one machine: the engine over a file, a store of another package, or memory."""
 
 from __future__ import annotations
 
@@ -37,8 +37,8 @@ SIGNING_KEYS = "STEPLESS_SIGNING_KEYS"
 
 @dataclass(slots=True)
 class Local:
-    """Everything in one process. `close` releases the place where runs are kept; `adopted` counts the runs that a former process
-    left behind."""
+    """The engine in one process. `close` releases the place where runs are kept; `adopted` counts the runs that an earlier
+    process left unfinished."""
 
     world: World
     service: Service
@@ -61,10 +61,10 @@ def local(
     models: Models | None = None,
     aws: Aws | None = None,
 ) -> Local:
-    """Serves the runs that are `kept` there, alone. `models` are asked instead of those that the environment configures, `aws`
-    instead of AWS.
+    """Serves the runs in `kept`, as the only process. `models` replaces the models that the environment configures, `aws`
+    replaces AWS.
 
-    Raises `Conflict` (file_held) when another process serves them, `StoreUnusable` for a file that is no such file, and what
+    Raises `Conflict` (file_held) when another process serves them, `StoreUnusable` for a file of another format, and what
     `place_of` raises.
     """
     place, clock = place_of(kept), SystemClock()
@@ -80,8 +80,8 @@ def local(
 
 @dataclass(frozen=True, slots=True)
 class Attached:
-    """The verbs over runs that another process may be serving; they go on there, never here. `holder` says which process that is,
-    empty for none."""
+    """The verbs over runs that another process may serve; this process never executes them. `holder` names the other process,
+    empty if there is none."""
 
     service: Service
     holder: str
@@ -92,7 +92,7 @@ class Attached:
 
 
 def attached(kept: Kept) -> Attached:
-    """Looks at runs and signals to them, whichever process serves them. Raises `StoreUnusable` for a file that is no such file,
+    """Reads runs and sends them signals, whichever process serves them. Raises `StoreUnusable` for a file of another format,
     and what `place_of` raises."""
     place, clock, holder = place_of(kept), SystemClock(), ""
     try:
@@ -111,7 +111,7 @@ def assemble(
     runs: OpenStore, budget_ms: float, secrets: Secrets, models: Models | None = None, aws: Aws | None = None,
     ahead_ms: Callable[[str], int] = never_ahead, news: News | None = None,
 ) -> Local:  # fmt: skip
-    """One process over a store that may be shared with others; with `news` over one that is not."""
+    """One process over a store that other processes may share. Pass `news` only when no other process uses the store."""
     pace = SteadyClock()
     queue, timers = MemoryQueue(pace), MemoryTimers()
     ours = replace(_world(runs, queue, timers, secrets), ahead_ms=ahead_ms, commits=Commits(runs.together), news=news)
@@ -128,8 +128,8 @@ def _world(runs: OpenStore, queue: Queue, timers: Timers, secrets: Secrets) -> W
 
 
 def _service(world: World, models: Models | None = None, aws: Aws | None = None) -> tuple[Service, Invitations]:
-    """The verbs in this world, and its links. They are signed with the configured keys, else with one that is made once and kept
-    with the runs."""
+    """The verbs and the links of this world. Links are signed with the configured keys, or else with one key that is made once
+    and stored with the runs."""
     signer = Signer(parse_keys(world.secrets.get(SIGNING_KEYS) or "") or kept_keys(world.store, world.clock))
     invitations = Invitations(signer.sign, os.environ.get(BASE_URL, ""))
     return Service(equipped(world, world.secrets.get, invitations, aws or configured_operations(), models), signer), invitations

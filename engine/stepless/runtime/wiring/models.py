@@ -1,11 +1,11 @@
-"""The kinds that need something from outside: which models are asked, and where author code runs.
+"""Chooses the model providers, and the sandbox for author code, from the settings.
 
-The providers built in are configured by settings. Another package announces one as an entry point of the group `stepless.models`:
-a callable from `Setting` to `Models`, or to None where it is not configured. It is called when a question names it, or when
-none of those built in is configured.
+Settings configure the built-in providers. Another package announces a provider as an entry point of the group
+`stepless.models`: a callable from `Setting` to `Models`, or to None when the provider is not configured. The engine calls it
+when a question names the provider, or when no built-in provider is configured.
 
-A kind whose means are not configured gets no code, and publishing refuses documents that use it. Nothing is imported, connected
-or started before it is needed.
+A kind without a configured provider or sandbox gets no code, and publishing refuses documents that use it. Nothing is
+imported, connected or started before it is needed.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from stepless.ports import Models, Sandbox
 Setting: TypeAlias = Callable[[str], str | None]
 """From the name of a setting to its value; None when it is not set."""
 
-SCRIPT: Final = "STEPLESS_MODEL_SCRIPT"  # a file of answers: no model at all
+SCRIPT: Final = "STEPLESS_MODEL_SCRIPT"  # a file of answers, used instead of a model
 OPENAI_URL: Final = "STEPLESS_OPENAI_URL"
 OPENAI_KEY: Final = "STEPLESS_OPENAI_KEY"
 OPENAI_MODEL: Final = "STEPLESS_OPENAI_MODEL"
@@ -36,8 +36,8 @@ MODEL_KINDS: Final = frozenset({"llm", "router"})
 
 
 def configured_kind_code(setting: Setting, models: Models | None = None) -> Mapping[str, KindCode]:
-    """The code of `llm`, `router` and `code`, as far as there is something to run it with. `models` goes before what is
-    configured. Raises `ConfigError` for a script of answers that cannot be read."""
+    """The code of those of `llm`, `router` and `code` that are configured. `models` takes precedence over the settings.
+    Raises `ConfigError` for a script of answers that cannot be read."""
     asked = models or configured_models(setting)
     code: Mapping[str, KindCode] = LazyMapping({"code": lambda: sandbox_kind_code(_sandbox(setting))["code"]})
     return LayeredMapping(
@@ -47,15 +47,15 @@ def configured_kind_code(setting: Setting, models: Models | None = None) -> Mapp
 
 
 def configured_models(setting: Setting) -> Models | None:
-    """Every provider built in that is configured, under the name that `provider` gives it, and those that packages announce.
-    Without a name the first is asked. None where none built in is configured."""
+    """Every configured built-in provider, by the name that `provider` uses, and the providers that packages announce.
+    A question without a name goes to the first. None when no built-in provider is configured."""
     made = {name: models for name, make in _BUILT_IN.items() if (models := make(setting)) is not None}
     return _providers(setting, made) if made else None
 
 
 def announced_models(setting: Setting) -> Models | None:
-    """The providers that packages announce; None where none of them is configured. Raises `ConfigError` naming the package at
-    fault."""
+    """The providers that packages announce; None when none of them is configured. Raises `ConfigError` with the name of an
+    invalid package."""
     names = by_name(MODELS)
     made = {name: models for name in names if (models := _announced(setting, name)) is not None}
     return _providers(setting, made) if made else None
@@ -102,11 +102,11 @@ def _bedrock(setting: Setting) -> Models | None:
 _BUILT_IN: Final[Mapping[str, Callable[[Setting], Models | None]]] = MappingProxyType({
     "scripted": _scripted, "openai": _openai, "bedrock": _bedrock,
 })  # fmt: skip
-"""By the name of a provider: what makes it of the settings, None where it is not configured."""
+"""By name of provider: the function that makes it from the settings, or returns None when it is not configured."""
 
 
 class ModelKindCode(Mapping[str, KindCode]):
-    """The code of the kinds that ask a model, where `find` finds one. It is asked once, when the code of such a kind is."""
+    """The code of the kinds that ask a model; empty if `find` returns None. `find` is called once, on the first access."""
 
     def __init__(self, find: Callable[[], Models | None]) -> None:
         self._find = find
@@ -132,7 +132,8 @@ class ModelKindCode(Mapping[str, KindCode]):
 
 
 def configured_sandbox(setting: Setting) -> Sandbox | None:
-    """A Lambda function when one is named, else a process on this machine if it can be locked up or need not be."""
+    """A Lambda function when one is named; otherwise a process on this machine, if the kernel can confine it or
+    STEPLESS_CODE_UNSAFE allows it unconfined."""
     return _sandbox(setting) if _has_sandbox(setting) else None
 
 

@@ -1,7 +1,7 @@
-"""The composition root of the function `sandbox`: author code in a process of its own, and nothing else of the engine.
+"""The composition root of the function `sandbox`: runs author code in a separate process, without the rest of the engine.
 
-The other side of `adapters/aws/sandbox`, with the contract of the local sandbox: the same bounds, the same words for what went
-wrong. Needs the standard library alone, so that it starts at once.
+`adapters/aws/sandbox` calls it. It keeps the contract of the local sandbox: the same bounds and the same errors. It imports
+only the standard library, so that it starts quickly.
 """
 
 from __future__ import annotations
@@ -22,16 +22,16 @@ _SET_DUMPABLE: Final = 4
 
 
 def hide_process() -> None:
-    """Keeps this process's memory and environment from others of the same user: the kernel gives what is below /proc/PID to root,
-    and lets nobody trace it. For a process that is the sandbox's alone; does nothing where the kernel refuses."""
+    """Hides this process's memory and environment from other processes of the same user: the kernel gives /proc/PID to root and
+    denies tracing. Only for a process that does nothing but run the sandbox. Has no effect if the kernel refuses."""
     if sys.platform == "linux":
         ctypes.CDLL(None).prctl(_SET_DUMPABLE, *(ctypes.c_ulong(0) for _ in range(4)))
 
 
 def sandboxed(request: Mapping[str, Any]) -> dict[str, JSON]:
-    """{value, printed} or {error: {code, message, exception}} for what `adapters.programs.request_of` made. Raises `KeyError` for
-    what it did not. Whether code runs without the kernel's filter is this function's own affair (STEPLESS_CODE_UNSAFE), not the
-    caller's."""
+    """Returns {value, printed} or {error: {code, message, exception}} for a request from `adapters.programs.request_of`. Raises
+    `KeyError` for any other request. STEPLESS_CODE_UNSAFE of this function, not the caller, decides whether code runs without
+    the kernel's filter."""
     program = Program(
         language=request["language"],
         code=request["code"],
@@ -43,6 +43,6 @@ def sandboxed(request: Mapping[str, Any]) -> dict[str, JSON]:
     try:
         ran = asyncio.run(sandbox.run(program))
     except NodeFailure as failure:
-        told = {"exception": dict(failure.origin)} if isinstance(failure.origin, Mapping) else {}
-        return {"error": {"code": failure.code, "message": failure.message, **told}}
+        extra = {"exception": dict(failure.origin)} if isinstance(failure.origin, Mapping) else {}
+        return {"error": {"code": failure.code, "message": failure.message, **extra}}
     return {"value": ran.value, "printed": ran.printed}

@@ -1,4 +1,4 @@
-"""One run in this process, from start to end: for scripts, tests and the command line."""
+"""Executes one run in this process, from start to end: for scripts, tests and the command line."""
 
 from __future__ import annotations
 
@@ -29,11 +29,11 @@ Approve: TypeAlias = bool | Callable[[OpenPause], Answer | None]
 
 @dataclass(frozen=True, slots=True)
 class RunResult:
-    """What a run came to.
+    """The result of a run.
 
-    `status` is completed, failed, cancelled, timed_out, or paused when it waits for an answer that nobody gave. `nodes` maps
-    instance id to its record, `events` is the whole log as envelopes in order, `error` the root cause of a failed run, and
-    `exception` what it raised where it is author code: {type, message, file, line, function, traceback}. `tags` has one row per
+    `status` is completed, failed, cancelled, timed_out, or paused when the run waits for an answer that was not given. `nodes`
+    maps instance id to its record, and `events` is the whole log as envelopes in order. `error` is the root cause of a failed
+    run, and `exception` what author code raised: {type, message, file, line, function, traceback}. `tags` has one row per
     transition of an instance, in order.
     """
 
@@ -49,7 +49,7 @@ class RunResult:
 
 
 class RunOptions(TypedDict, total=False):
-    """The options of `arun`, for those that pass them on."""
+    """The options of `arun`, for functions that pass them on."""
 
     entry: str | Sequence[str] | None
     db: str | os.PathLike[str] | None
@@ -60,13 +60,13 @@ class RunOptions(TypedDict, total=False):
 def run(
     document: str | os.PathLike[str] | Mapping[str, JSON], inputs: JSON = None, **options: Unpack[RunOptions]
 ) -> RunResult:
-    """Publishes a document (a file, or its content) and runs it to its end; blocks meanwhile, timers included.
+    """Publishes a document (a file, or its content) and runs it to its end. Blocks until then, timers included.
 
-    `entry` chooses among the entries, or names any other node to begin at. Without `db` everything happens in memory; with it
-    the run is kept in that SQLite file. `approve` answers the questions that the run asks: True approves and False rejects each,
-    without filling in fields; a callable is given the `OpenPause` and answers (exit, fields), or None to leave it open. A run
-    that waits for nothing but unanswered questions is answered as `paused`. `models` are asked instead of those that the
-    environment configures.
+    `entry` chooses among the entries, or names any other node to begin at. Without `db` the run exists only in memory; with it
+    the run is stored in that SQLite file, or in the store of that URL. `approve` answers the questions that the run asks: True
+    approves and False rejects each, without filling in fields; a callable receives the `OpenPause` and returns (exit, fields),
+    or None to leave it open. A run that waits only for unanswered questions returns as `paused`. `models` replaces the models
+    that the environment configures.
 
     Raises `DocumentRefused` with every finding, `Conflict` when another process serves the file, `InvalidRequest` for an entry
     that does not exist and for an answer that its question refuses. A failed run raises nothing. From async code call `arun`.
@@ -104,7 +104,7 @@ run.__signature__ = signature(arun)  # type: ignore[attr-defined]  # `help` show
 
 
 def read_document(path: str | os.PathLike[str]) -> bytes:
-    """A file's bytes. Raises `InvalidRequest` when it cannot be read or is larger than any document."""
+    """A file's bytes. Raises `InvalidRequest` when the file cannot be read or exceeds MAX_DOCUMENT_BYTES."""
     try:
         with Path(path).open("rb") as file:
             data = file.read(MAX_DOCUMENT_BYTES + 1)
@@ -143,7 +143,7 @@ def _answer(built: Local, question: Question, approve: Approve | None) -> bool:
 
 
 def plain_answer(pause: OpenPause, approve: bool) -> Answer | None:
-    """Yes or no without fields. A callback can only be answered, not refused: no leaves it open."""
+    """The answer yes or no, without fields. A callback has no exit for no, so no leaves it open."""
     exit = "approved" if approve else "rejected"
     if exit in pause.exits:
         return exit, {}
@@ -151,8 +151,8 @@ def plain_answer(pause: OpenPause, approve: bool) -> Answer | None:
 
 
 def give_answer(built: Local, question: Question, answer: Answer, by: str | None = None) -> bool:
-    """Decides a pause. An answer that was given before stands. Raises `InvalidRequest` when it does not fit: the pause stays
-    open."""
+    """Decides a pause. An earlier answer keeps its effect. Raises `InvalidRequest` when the answer is invalid; the pause then
+    stays open."""
     try:
         built.service.answer_pause(question.run_id, question.pause.pause, answer[0], answer[1], by)
     except Conflict as error:
@@ -166,8 +166,8 @@ def give_answer(built: Local, question: Question, answer: Answer, by: str | None
 
 @asynccontextmanager
 async def serving(built: Local, run_id: str | None = None) -> AsyncIterator[asyncio.Task[None]]:
-    """Serves runs (this one and its children, or all) inside the block, and lets what is under way drain at its end. Gives
-    the task that serves, which ends early only when it fails."""
+    """Serves runs (this one and its children, or all) inside the block, and drains the attempts in progress at its end. Yields
+    the serving task, which ends early only when it fails."""
     if run_id is not None:
         built.host.serves = _family(built, run_id)
     server = asyncio.get_running_loop().create_task(built.host.serve())
@@ -181,8 +181,8 @@ async def serving(built: Local, run_id: str | None = None) -> AsyncIterator[asyn
 async def follow(
     built: Local, run_id: str, server: asyncio.Task[None], after: int = 0
 ) -> AsyncGenerator[Sequence[Envelope], None]:
-    """A run's events above `after` as they are committed, in order; an empty page now and then when nothing happened. Ends
-    after the run's terminal event. Raises what made the server fail."""
+    """Yields a run's events above `after` as they are committed, in order; an empty page at intervals when there are none. Ends
+    after the run's terminal event. Raises the exception that stopped the server."""
     stirred = asyncio.Event()
     built.host.on_ending = lambda ended: stirred.set()
     while True:
@@ -229,7 +229,7 @@ async def _stir(stirred: asyncio.Event) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """A pause that somebody may answer, and the run that it belongs to: this one, or one that it has called."""
+    """A pause that a person may answer, with its run: this run, or a child of it."""
 
     run_id: str
     pause: OpenPause
@@ -237,17 +237,17 @@ class Question:
 
 @dataclass(slots=True)
 class Asking:
-    """What a run and its children ask of people, each question told once. `stuck` says that nothing but an answer can move
-    the run on."""
+    """The questions that a run and its children ask people, each reported once. `stuck` says that only an answer can continue
+    the run."""
 
     built: Local
     run_id: str
     stuck: bool = False
-    _told: set[tuple[str, str]] = field(default_factory=set)
+    _reported: set[tuple[str, str]] = field(default_factory=set)
     _changed: bool = True
 
     def new(self, page: Sequence[Envelope]) -> list[Question]:
-        """The questions that came with this page of events, or that a run which came to rest still has."""
+        """The questions in this page of events, and the open ones of a run that became idle."""
         self._changed = self._changed or bool(page)
         rests = not page and self._changed and self._rests()
         self.stuck = False
@@ -256,12 +256,12 @@ class Asking:
         self._changed = not rests
         asked, self.stuck = open_questions(self.built, self.run_id)
         self.stuck = self.stuck and rests
-        new = [question for question in asked if (question.run_id, question.pause.pause) not in self._told]
-        self._told.update((question.run_id, question.pause.pause) for question in new)
+        new = [question for question in asked if (question.run_id, question.pause.pause) not in self._reported]
+        self._reported.update((question.run_id, question.pause.pause) for question in new)
         return new
 
     def answered(self) -> None:
-        """An answer was given: until its events come, the run only looks as if it were at rest."""
+        """Notes that an answer was given: until its events arrive, the run is not idle although it appears so."""
         self._changed = False
 
     def _rests(self) -> bool:
@@ -274,8 +274,8 @@ def _asks(envelope: Envelope) -> bool:
 
 
 def open_questions(built: Local, run_id: str) -> tuple[list[Question], bool]:
-    """What a run and its children ask of people, and whether there is no timer that will ever move them on. (A deadline does
-    not count: it is for those who do not answer.)"""
+    """The questions that a run and its children ask people, and whether no timer will continue them. (The deadline of a question
+    does not count.)"""
     asked: list[Question] = []
     stuck, runs = True, [run_id]
     while runs:

@@ -1,6 +1,6 @@
-"""Where one machine keeps runs: in memory, in a SQLite file (a path), or in a store of another package (a URL).
+"""Opens the place where one machine keeps runs: memory, a SQLite file (a path), or a store of another package (a URL).
 
-Such a package announces the scheme of its URLs as an entry point of the group `stepless.stores`: a callable from the URL to a
+The package announces the scheme of its URLs as an entry point of the group `stepless.stores`: a callable from the URL to a
 `StorePlace`. It is imported when a URL of its scheme is first used.
 """
 
@@ -17,15 +17,15 @@ from stepless.plugins import STORES, by_name
 from stepless.ports import StorePlace
 
 Kept: TypeAlias = str | os.PathLike[str] | StorePlace | None
-"""Where runs are kept: see the module."""
+"""A place where runs are kept; None is memory."""
 
 _SCHEME: Final = re.compile(r"([a-z][a-z0-9+.-]*)://")
 _PASSWORD: Final = re.compile(r"(?<=://)([^/@:]*):[^/@]*@")
 
 
 def place_of(kept: Kept) -> StorePlace:
-    """Raises `InvalidRequest` (unknown_store) naming the schemes that are installed, `ConfigError` (module_not_loaded,
-    invalid_plugin, plugin_taken) naming the package at fault."""
+    """The place that `kept` names. Raises `InvalidRequest` (unknown_store) naming the installed schemes, and `ConfigError`
+    (module_not_loaded, invalid_plugin, plugin_taken) naming the package that caused it."""
     if kept is None:
         return MemoryPlace()
     if not isinstance(kept, str | os.PathLike):
@@ -41,7 +41,7 @@ def scheme_of(kept: str | os.PathLike[str]) -> str | None:
 
 
 def shown(kept: str) -> str:
-    """As it may be printed: a URL without its password."""
+    """The path or URL without its password, for output."""
     return kept if scheme_of(kept) is None else _PASSWORD.sub(r"\1:***@", kept)
 
 
@@ -49,10 +49,10 @@ def _announced(scheme: str, url: str) -> StorePlace:
     stores = by_name(STORES)
     if scheme not in stores:
         known = f"installed: {', '.join(f'{name}://' for name in stores)}" if stores else "none is installed"
-        mend = f"install a package that announces `{scheme}` in {STORES} ({known}), or give the path of a file"
+        mend = f"install a package that announces `{scheme}` in {STORES} ({known}), or use the path of a file"
         raise InvalidRequest("no store has this scheme", code="unknown_store", place=f"{scheme}://", mend=mend)
     place: StorePlace | None = stores[scheme].make(url, ("hold", "open"))
     if place is None:
-        message = "its store makes nothing of this URL"
+        message = "its callable returned None for this URL"
         raise ConfigError(message, code="invalid_plugin", place=stores[scheme].place, mend="see docs/extending.md")
     return place

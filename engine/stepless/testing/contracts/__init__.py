@@ -1,4 +1,4 @@
-"""What every store and every place where runs are kept must do, as tests for pytest. A package that adds a store runs them:
+"""The contract of stores and of places where runs are kept, as tests for pytest. A package that adds a store runs them:
 
     from stepless.testing.contracts import *
 
@@ -6,7 +6,7 @@
     def place(tmp_path):
         return MyPlace(f"mine://{tmp_path}")
 
-Each test gets a new, empty place. The fixtures `store` and `blobs` open it; a module may define them itself.
+Each test receives a new, empty place. The fixtures `store` and `blobs` open it; a module may override them.
 """
 
 from stepless.testing.contracts.blob_stores import *  # noqa: F403

@@ -1,4 +1,4 @@
-"""What every blob store must do."""
+"""The contract of blob stores."""
 
 from __future__ import annotations
 

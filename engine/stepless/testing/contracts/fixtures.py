@@ -1,4 +1,4 @@
-"""What the contracts are given: an open place, and threads that call at the same moment."""
+"""Fixtures of the contracts: an open place, and threads that call at the same moment."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def blobs(opened: OpenStore) -> Blobs:
 
 @pytest.fixture
 def race() -> Callable[..., list[Any]]:
-    """`race(call, n=20)`: n threads call `call(i)` at the same moment; their answers, or the errors that they raised."""
+    """`race(call, n=20)`: n threads call `call(i)` at the same moment. Returns their results, or the errors that they raised."""
 
     def run(call: Callable[[int], Any], n: int = 20) -> list[Any]:
         start = Barrier(n)

@@ -1,4 +1,4 @@
-"""What every store must do about signals: each is put once, taken once, and never lost."""
+"""The contract of the inbox: each signal is stored once, taken once, and never lost."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ def test_a_signal_is_put_once(store: Store) -> None:
 
 
 def test_of_twenty_answers_one_wins_and_all_are_told_it(store: Store, race: Any) -> None:
-    told = race(lambda i: store.put_signal("r", signal(body=b"%d" % i, created_ms=i)))
-    assert {*told} == {store.get_signal("r", "resume", "p1")}
+    answers = race(lambda i: store.put_signal("r", signal(body=b"%d" % i, created_ms=i)))
+    assert {*answers} == {store.get_signal("r", "resume", "p1")}
     assert len(store.read_inbox("r")) == 1
 
 

@@ -1,4 +1,4 @@
-"""What every store must do about leases, and about when somebody should look at a run."""
+"""The contract of leases, and of the instant at which a run is checked next."""
 
 from __future__ import annotations
 
@@ -92,7 +92,7 @@ def test_runs_are_found_by_what_they_wait_for(store: Store) -> None:
 
 @pytest.mark.parametrize(("owner", "now_ms", "taken"), [
     ("me", 50, True),  # mine
-    ("you", 50, False),  # somebody else's
+    ("you", 50, False),  # held by another owner
     ("you", 99, False),
     ("you", 100, True),  # expired
 ])

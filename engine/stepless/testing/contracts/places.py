@@ -1,4 +1,4 @@
-"""What every place where runs are kept must do: one process holds it, several open it, and what is written is kept."""
+"""The contract of places where runs are kept: one process holds a place, several open it, and every write is kept."""
 
 from __future__ import annotations
 

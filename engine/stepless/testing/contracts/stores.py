@@ -1,4 +1,4 @@
-"""What every store must do: the promises of `ports.Store`, one by one."""
+"""The contract of stores: claims, runs, logs and snapshots, as `ports.Store` documents them."""
 
 from __future__ import annotations
 
@@ -66,12 +66,12 @@ def test_the_first_claim_stands(store: Store) -> None:
     assert store.get_claim("other", 0) is None
 
 
-@pytest.mark.parametrize(("now_ms", "stands"), [(99, b"one"), (100, b"two"), (101, b"two")])
-def test_a_claim_ends_at_the_instant_of_its_expiry(store: Store, now_ms: int, stands: bytes) -> None:
+@pytest.mark.parametrize(("now_ms", "stored"), [(99, b"one"), (100, b"two"), (101, b"two")])
+def test_a_claim_ends_at_the_instant_of_its_expiry(store: Store, now_ms: int, stored: bytes) -> None:
     store.claim("k", b"one", 0, expires_ms=100)
     assert store.get_claim("k", now_ms) == (b"one" if now_ms < 100 else None)
-    assert store.claim("k", b"two", now_ms, expires_ms=900) == stands
-    assert store.get_claim("k", 500) == (b"two" if stands == b"two" else None)
+    assert store.claim("k", b"two", now_ms, expires_ms=900) == stored
+    assert store.get_claim("k", 500) == (b"two" if stored == b"two" else None)
 
 
 def test_a_new_claim_after_an_expired_one_may_last_for_ever(store: Store) -> None:
@@ -89,8 +89,8 @@ def test_forgetting_expired_claims_spares_those_that_stand(store: Store) -> None
 
 
 def test_of_twenty_claims_one_wins_and_all_are_told_it(store: Store, race: Any) -> None:
-    told = race(lambda i: store.claim("k", b"%d" % i, 0))
-    assert set(told) == {store.get_claim("k", 0)}
+    answers = race(lambda i: store.claim("k", b"%d" % i, 0))
+    assert set(answers) == {store.get_claim("k", 0)}
 
 
 def test_a_claim_is_released_only_by_its_value(store: Store) -> None:

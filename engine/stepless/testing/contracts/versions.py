@@ -1,4 +1,4 @@
-"""What every store must do about published versions: numbers, roll-backs, listings, and many who publish at once."""
+"""The contract of published versions: numbers, roll-backs, listings, and concurrent publications."""
 
 from __future__ import annotations
 

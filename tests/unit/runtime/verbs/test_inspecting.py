@@ -91,8 +91,8 @@ SHAPES: dict[str, dict[str, Any]] = {
 }  # fmt: skip
 
 
-def glanced(whole: RunView) -> RunView:
-    """What a glance leaves of it."""
+def _as_overview(whole: RunView) -> RunView:
+    """The parts that an overview contains."""
     return replace(whole, nodes={}, tags=tuple(tag for tag in whole.tags if tag.instance is None))
 
 
@@ -104,7 +104,7 @@ def test_a_glance_says_what_the_whole_log_says(counted: Any, shape: str, turns: 
     run_id = ended(counted, nodes, variables={"v": 0})
     whole = counted.service.run(run_id)
     assert whole.nodes
-    assert counted.service.glance(run_id) == glanced(whole)
+    assert counted.service.overview(run_id) == _as_overview(whole)
     assert ("steps" in end_of(counted, run_id).data) is (turns == TURNS)
 
 
@@ -119,9 +119,9 @@ def test_variables_and_usage_are_told_too(make_machine: Any) -> None:
     machine.world = replace(machine.world, kind_code={**local(None).world.kind_code, "function": work})
     machine.runner = machine.process()
     run_id = ended(machine, {"l": LONG, "f": {"type": "function", "after": "l", "with": {"call": "x"}}}, variables={"v": 0})
-    glance = machine.service.glance(run_id)
-    assert (glance.usage, glance.variables) == ({"input_tokens": 2, "output_tokens": 1}, {"v": [1]})
-    assert glance == glanced(machine.service.run(run_id))
+    overview = machine.service.overview(run_id)
+    assert (overview.usage, overview.variables) == ({"input_tokens": 2, "output_tokens": 1}, {"v": [1]})
+    assert overview == _as_overview(machine.service.run(run_id))
 
 
 def test_a_glance_at_a_run_that_has_ended_reads_the_ends_of_its_log(counted: Any) -> None:
@@ -132,7 +132,7 @@ def test_a_glance_at_a_run_that_has_ended_reads_the_ends_of_its_log(counted: Any
     total = sum(len(batch.data) for batch in counted.store.read_log(run_id))
     largest = max(len(batch.data) for batch in counted.store.read_log(run_id))
     counted.store.bytes = 0
-    assert counted.service.glance(run_id).status == "completed"
+    assert counted.service.overview(run_id).status == "completed"
     assert counted.store.bytes < 3 * largest < 4 * total
 
 
@@ -157,7 +157,7 @@ def test_large_outputs_stand_beside_the_log_and_of_any_size(counted: Any, node: 
     end = decode_batch(last.data, last.first)[-1]
     assert "output" in end.data["blobs"]
     assert len(dump(dict(end.data))) < 3 * SUMMARY_VALUE_BYTES
-    lengths = {name: len(text) for name, text in counted.service.glance(run_id).outputs.items()}
+    lengths = {name: len(text) for name, text in counted.service.overview(run_id).outputs.items()}
     assert lengths == dict.fromkeys("abc", MAX_RESULT_BYTES // 2)
 
 
@@ -168,7 +168,7 @@ def test_the_log_of_a_former_release_is_folded(counted: Any) -> None:
     *events, end = decode_batch(last.data, last.first)
     data = pack(encode_batch([*events, replace(end, data={})]))
     counted.store.database.change("UPDATE log SET data = ? WHERE run_id = ? AND first = ?", (data, run_id, last.first))
-    assert counted.service.glance(run_id) == glanced(whole)
+    assert counted.service.overview(run_id) == _as_overview(whole)
 
 
 def test_a_snapshot_of_a_former_release_does_not_say_what_was_used(counted: Any, node: Node) -> None:
@@ -181,12 +181,12 @@ def test_a_snapshot_of_a_former_release_does_not_say_what_was_used(counted: Any,
     former = unpack(encode_state(state))
     del former["usage"]
     counted.store.put_snapshot(run_id, head.sequence, pack(dump(former)))
-    assert counted.service.glance(run_id) == glanced(counted.service.run(run_id))
+    assert counted.service.overview(run_id) == _as_overview(counted.service.run(run_id))
     counted.service.answer_pause(run_id, "w", "approved", {})
     counted.runner = counted.process()
     counted.drain()
     assert "steps" not in end_of(counted, run_id).data
-    assert counted.service.glance(run_id) == glanced(counted.service.run(run_id))
+    assert counted.service.overview(run_id) == _as_overview(counted.service.run(run_id))
 
 
 # -- nodes ------------------------------------------------------------------------------------------------------------

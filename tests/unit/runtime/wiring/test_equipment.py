@@ -52,5 +52,5 @@ def test_a_kind_asks_the_port_that_its_world_has() -> None:
 
 def test_a_call_that_was_made_by_hand_reaches_nothing() -> None:
     call = Call("r", "w", "n", "n", "http", 1, {}, {}, {}, "t", 9_000)
-    with pytest.raises(NodeFailure, match="without an HTTP client"):
+    with pytest.raises(NodeFailure, match="has no HTTP client"):
         asyncio.run(code(call))
