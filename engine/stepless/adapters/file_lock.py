@@ -37,7 +37,7 @@ def lock_file(path: str | os.PathLike[str], now_ms: int) -> FileLock:
     try:
         descriptor = os.open(f"{path}.lock", os.O_RDWR | os.O_CREAT, 0o644)
     except OSError as error:
-        raise StoreUnusable(str(error), place=path, mend="see whether the folder exists and may be written to") from error
+        raise StoreUnusable(str(error), place=path, mend="check that the folder exists and is writable") from error
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
         note = json.dumps({"pid": os.getpid(), "since_ms": now_ms}).encode()
