@@ -166,7 +166,7 @@ def test_a_database_that_goes_away_under_the_server_is_told_and_accepts_no_start
         (tmp_path / "other.db").rename(database)
     started = dev.client.post("/workflows/hello/runs", json={"inputs": {}})
     assert (started.status_code, started.json()["code"]) == (503, "database_gone")
-    assert "start it again" in started.json()["mend"] and "retry-after" in started.headers
+    assert "restart this process" in started.json()["mend"] and "retry-after" in started.headers
     health = dev.client.get("/health")
     assert (health.status_code, health.json()["code"]) == (503, "database_gone")
     assert str(database.relative_to(tmp_path)) in dev.child.until("the file was ")

@@ -60,7 +60,7 @@ def test_editors_are_told_what_a_field_means() -> None:
     schema = described(json_schema(KINDS))
     assert schema["properties"]["timeout"]["description"] == field_docs(validation.Document)["timeout_ms"]
     parts = {name: part["properties"] for name, part in schema["$defs"].items() if part.get("properties")}
-    assert parts["http.with"]["url"]["description"].startswith("Where to.")
+    assert parts["http.with"]["url"]["description"].startswith("The URL.")
     signed = schema["$defs"]["webhook.Signed"]["anyOf"][0]["properties"]
     assert signed["scheme"]["description"].startswith("The sender's scheme")
     silent = [f"{name}.{field}" for name, fields in parts.items() for field, told in fields.items() if "description" not in told]
