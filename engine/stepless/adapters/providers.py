@@ -35,8 +35,8 @@ class Providers:
         try:
             models = self._more(name)
         except ConfigError as error:
-            told = f"{error.place}: {error.message}"
-            raise NodeFailure("config", error.code, told, retryable=False, mend=error.mend) from error
+            message = f"{error.place}: {error.message}"
+            raise NodeFailure("config", error.code, message, retryable=False, mend=error.mend) from error
         if models is None:
             known = ", ".join(self._providers)
             raise NodeFailure("config", "unknown_provider", f"no provider is configured as {name!r:.100}", retryable=False,

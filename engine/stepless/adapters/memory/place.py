@@ -1,4 +1,4 @@
-"""Memory as a place where runs are kept: gone with the process, and held by nobody else."""
+"""Memory as a store place: runs are lost when the process ends, and no other process can open them."""
 
 from __future__ import annotations
 
