@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 
 from stepless.errors import ConfigError
 from stepless.model.conversation import ModelAnswer, Question
-from stepless.model.work import NodeFailure
+from stepless.model.work import NodeFailure, misconfigured
 from stepless.ports import Models
 
 
@@ -35,8 +35,7 @@ class Providers:
         try:
             models = self._more(name)
         except ConfigError as error:
-            message = f"{error.place}: {error.message}"
-            raise NodeFailure("config", error.code, message, retryable=False, mend=error.mend) from error
+            raise misconfigured(error) from error
         if models is None:
             known = ", ".join(self._providers)
             raise NodeFailure("config", "unknown_provider", f"no provider is configured as {name!r:.100}", retryable=False,

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Final
 
+from stepless.errors import ConfigError
 from stepless.model.json import JSON
 from stepless.model.kind import SOURCE
 
@@ -65,6 +66,11 @@ class NodeFailure(Exception):
 
     def __str__(self) -> str:
         return f"{self.message} ({self.mend})" if self.mend else self.message
+
+
+def misconfigured(error: ConfigError) -> NodeFailure:
+    """The failure of an attempt whose parameters or settings are invalid: config, not retryable, with the error's code."""
+    return NodeFailure("config", error.code, f"{error.place}: {error.message}", retryable=False, mend=error.mend)
 
 
 def added(one: Mapping[str, int], other: Mapping[str, int]) -> dict[str, int]:

@@ -16,7 +16,7 @@ from stepless.model.durations import DURATION_SCHEMA
 from stepless.model.findings import Finding, Severity
 from stepless.model.json import JSON
 from stepless.model.kind import no_findings
-from stepless.model.work import NodeFailure
+from stepless.model.work import misconfigured
 from stepless.ports import Call
 
 
@@ -64,8 +64,7 @@ def params_of(model: type[P], call: Call, *, check: Callable[[P, str], list[Find
     try:
         return rendered(model, call.params, call.literals, check=check)
     except ConfigError as error:
-        message = f"{error.place}: {error.message}"
-        raise NodeFailure("config", error.code, message, retryable=False, mend=error.mend) from error
+        raise misconfigured(error) from error
 
 
 def exactly_one(params: BaseModel, path: str, names: tuple[str, ...]) -> list[Finding]:

@@ -19,6 +19,8 @@ from stepless.compile import check_document, compile_document, json_schema
 from stepless.errors import DocumentRefused, InvalidRequest, SteplessError
 from stepless.model.findings import Finding, Severity
 from stepless.model.graph import Graph
+from stepless.model.json import JSON
+from stepless.model.signature import Callables
 from stepless.nodes import KINDS
 from stepless.nodes.function import signatures
 from stepless.runtime.verbs.environment import unset_names
@@ -40,11 +42,7 @@ def _is_sound(file: str, arguments: argparse.Namespace) -> bool:
     try:
         functions = signatures() if load_functions(Path(file).parent, arguments.modules) else None
         source = read_source(file)
-        text, findings = source.text, check_document(source.document, KINDS, functions=functions)
-        if _has_no_error(findings):
-            findings += unset_names(source.document, os.environ.get)
-            compiled = compile_document(source.document, KINDS)
-            findings += (*too_long(compiled, arguments.target_timeout, Severity.WARNING),)
+        text, findings = source.text, _findings(source.document, functions, arguments.target_timeout)
     except Refused as error:
         text, findings = error.text, error.findings
     except SteplessError as error:
@@ -60,6 +58,15 @@ def _is_sound(file: str, arguments: argparse.Namespace) -> bool:
         print_findings(findings, file, text)
         print(f"{file}: {summary(findings) or 'fine'}")
     return sound
+
+
+def _findings(document: Mapping[str, JSON], functions: Callables | None, target_timeout_s: int) -> tuple[Finding, ...]:
+    try:
+        graph = compile_document(document, KINDS, functions=functions)
+    except DocumentRefused:
+        return check_document(document, KINDS, functions=functions)  # the warnings too
+    unset = unset_names(document, os.environ.get)
+    return (*graph.warnings, *unset, *too_long(graph, target_timeout_s, Severity.WARNING))
 
 
 def _has_no_error(findings: Sequence[Finding]) -> bool:

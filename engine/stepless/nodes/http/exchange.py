@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 from stepless.errors import ConfigError
 from stepless.limits import HTTP_CONNECT_S, MAX_REDIRECTS, MAX_RESULT_BYTES, PREVIEW_CHARACTERS
 from stepless.model.exchange import HttpAnswer, HttpRequest
-from stepless.model.work import NodeFailure
+from stepless.model.work import NodeFailure, misconfigured
 from stepless.nodes.http.addresses import AddressRefused, HostRefused
 from stepless.nodes.http.client import client, silence
 from stepless.nodes.http.response import TooLarge, failure_of, headers_of, read_body
@@ -34,8 +34,7 @@ async def exchange(request: HttpRequest, now_ms: int) -> HttpAnswer:
             async with asyncio.timeout(remaining_s):
                 return await _exchange(http, request, remaining_s, what, now_ms)
     except ConfigError as error:
-        message = f"{error.place}: {error.message}"
-        raise NodeFailure("config", error.code, message, retryable=False, mend=error.mend) from error
+        raise misconfigured(error) from error
     except (TimeoutError, httpcore.TimeoutException) as error:
         raise NodeFailure("timeout", "timeout", f"{what} was not answered in time") from error
     except AddressRefused as error:

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from stepless.errors import ConfigError
 from stepless.model.exchange import HttpRequest
 from stepless.model.kind import Kind, Nature
-from stepless.model.work import NodeFailure, Result
+from stepless.model.work import Result
 from stepless.nodes.http.request import HttpParams, prepare
 from stepless.nodes.http.response import output_of
-from stepless.nodes.params import rendered
+from stepless.nodes.params import params_of
 from stepless.ports import Call
 
 KIND = Kind("http", Nature.EFFECT, HttpParams, "sends an HTTP request; puts out status, headers and body", is_tool=True)
@@ -17,11 +16,7 @@ KIND = Kind("http", Nature.EFFECT, HttpParams, "sends an HTTP request; puts out 
 async def run(call: Call) -> Result:
     """Sends the request and returns {status, headers, body}. Raises `NodeFailure` as `Http.send` does, and config for invalid
     parameters. The expected statuses are `expect_status`."""
-    try:
-        params = rendered(HttpParams, call.params, call.literals)
-    except ConfigError as error:
-        message = f"{error.place}: {error.message}"
-        raise NodeFailure("config", error.code, message, retryable=False, mend=error.mend) from error
+    params = params_of(HttpParams, call)
     prepared = prepare(params, call.token)
     timeout_ms = max(call.deadline_ms - call.started_ms, 0)
     return Result(output_of(await call.http.send(HttpRequest(
