@@ -21,6 +21,7 @@
     ├── LogUnreadable             the operator must act: the run stays unchanged until its log can be read
     │   ├── DamagedLog            a batch of the log, or a value stored beside it, is corrupt
     │   └── NewerLog              a newer release wrote it
+    │       └── NewerVersion      a newer release published the version of the workflow
     ├── LimitExceeded             a limit of limits.py
     └── EngineBug                 a bug in Stepless; please report it
 
@@ -212,10 +213,22 @@ class NewerLog(LogUnreadable):
     code = "newer_log"
     status = 503
     summary = "a newer release wrote the log from event {sequence} on"
+    mend_of_all: ClassVar[str] = "deploy a release that can read it; the run stays unchanged until then"
 
     def __init__(self, why: str, *, sequence: int, run_id: str = "") -> None:
-        mend = "deploy a release that can read it; the run stays unchanged until then"
-        super().__init__(why, sequence=sequence, run_id=run_id, mend=mend, retry_after_ms=60_000)
+        super().__init__(why, sequence=sequence, run_id=run_id, mend=self.mend_of_all, retry_after_ms=60_000)
+
+
+class NewerVersion(NewerLog):
+    """This release cannot execute the published version of a workflow. `why` names the node."""
+
+    summary = "this release cannot execute the published version"
+    mend_of_all = "deploy the release that published it, or install the package with the kind; its runs stay unchanged until then"
+
+    def __init__(self, why: str, *, sequence: int = 1, run_id: str = "", place: str = "") -> None:
+        super().__init__(why, sequence=sequence, run_id=run_id)
+        if not run_id:
+            self.place = place
 
 
 class LimitExceeded(SteplessError):

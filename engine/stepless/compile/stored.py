@@ -13,7 +13,7 @@ from typing import Final
 from stepless.compile.draft import Draft, DraftNode, as_written, draft_of, readable
 from stepless.compile.fields import Known, fill
 from stepless.compile.link import link
-from stepless.errors import EngineBug
+from stepless.errors import NewerVersion
 from stepless.model.graph import Graph
 from stepless.model.json import JSON
 from stepless.model.kind import SOURCE, Kind, Kinds, Nature, only_source
@@ -23,7 +23,7 @@ _ONE_EXIT: Final = (SOURCE,)
 
 def compile_stored(data: bytes, version: str, kinds: Kinds, entries: Sequence[str] | None = None) -> Graph:
     """The graph of the nodes that `entries` reach (None: all roots). `data` is the JSON that was published under the content hash
-    `version`. Raises `EngineBug` for a document that this engine would not have published."""
+    `version`. Raises `NewerVersion` for a document that this release would not have published."""
     return link(_drafted(json.loads(data), version, kinds), version, entries, ())
 
 
@@ -32,17 +32,22 @@ def _drafted(document: Mapping[str, JSON], version: str, kinds: Kinds) -> Draft:
     known = readable(draft)
     for node in draft.nodes:
         if node.kind is None or fill(node, node.kind, known):
-            raise EngineBug("a published document cannot be compiled", place=f"{version} {node.path}")
-        _find_exits(node, node.kind, known)
+            raise _unknown(version, node)
+        if not _find_exits(node, node.kind, known):
+            raise _unknown(version, node)
     return draft
 
 
-def _find_exits(node: DraftNode, kind: Kind, known: Known) -> None:
-    """Sets the exits of a node. For most kinds they do not depend on the parameters."""
+def _unknown(version: str, node: DraftNode) -> NewerVersion:
+    why = f"there is no kind {node.document.type!r:.80}" if node.kind is None else f"its {node.path} is not known here"
+    return NewerVersion(why, place=f"{version} {node.path}")
+
+
+def _find_exits(node: DraftNode, kind: Kind, known: Known) -> bool:
+    """Sets the exits of a node. For most kinds they do not depend on the parameters. Returns False if they are not known."""
     if kind.exits is only_source and kind.nature is not Nature.CONTAINER:
         node.exits = () if kind.terminal else _ONE_EXIT
-        return
+        return True
     from stepless.compile.params import fit
 
-    if fit(node, kind, known) and node.exits is None:
-        raise EngineBug("a published document cannot be compiled", place=node.path)
+    return not fit(node, kind, known) or node.exits is not None

@@ -13,7 +13,7 @@ from plain_graph import plain
 
 from stepless.compile import compile_document, compile_stored, parse
 from stepless.compile.draft import DraftBody, DraftEdge, DraftNode
-from stepless.errors import EngineBug
+from stepless.errors import NewerVersion
 from stepless.model.graph import Graph
 from stepless.nodes import KINDS
 
@@ -72,10 +72,11 @@ def test_every_setting_comes_through(entries: list[str] | None) -> None:
     assert plain(stored) == plain(judged)
 
 
-def test_a_document_that_would_not_have_been_published_is_an_engine_bug() -> None:
+def test_a_document_that_this_release_would_not_have_published_is_a_newer_version() -> None:
     for node in ({"type": "sorcery"}, {"type": "transform", "with": {"value": "{{ 1 + }}"}}, {"type": "condition", "with": {}}):
-        with pytest.raises(EngineBug):
+        with pytest.raises(NewerVersion) as raised:
             compile_stored(json.dumps({"id": "w", "nodes": {"a": node}}).encode(), "v", KINDS)
+        assert (raised.value.code, raised.value.place) == ("newer_log", "v nodes.a")
 
 
 def test_nothing_is_left_of_a_draft_that_only_the_collector_could_find() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import OrderedDict
 from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
@@ -15,10 +16,10 @@ from stepless.core.events import Event, EventType
 from stepless.core.stored.codec import encode_batch
 from stepless.core.stored.snapshot import encode_state
 from stepless.errors import DamagedLog, LogUnreadable, NewerLog
-from stepless.limits import MAX_UNREADABLE_RETRY_MS, UNREADABLE_RETRY_MS
+from stepless.limits import MAX_UNMARKED_SIGNALS, MAX_UNREADABLE_RETRY_MS, UNREADABLE_RETRY_MS
 from stepless.model.packing import dump, pack, unpack
-from stepless.ports import Message, RunFilter
-from stepless.runtime.inbox import answer_signal
+from stepless.ports import Message, RunFilter, Signal
+from stepless.runtime.inbox import answer_signal, hold_signal
 from stepless.runtime.runlog import RunLog
 from stepless.runtime.session.invocation_end import InvocationEnd
 
@@ -169,6 +170,45 @@ def test_what_a_newer_release_wrote_rests_until_a_release_that_knows_it(filed: A
     filed.clock.set(head.due_ms)
     filed.drain()
     assert filed.view(run_id).status == "cancelled"
+
+
+def test_a_version_that_a_newer_release_published_rests_until_a_release_that_knows_it(filed: Any, node: Node) -> None:
+    """Its lease is released, so that the first release that knows the version need not wait for it."""
+    run_id = waiting(filed, node)
+    known = filed.store.database.row("SELECT document FROM version")[0]
+    newer = known.replace(b'"type":"approval"', b'"type":"oracle"')
+    assert newer != known
+    filed.store.database.change("UPDATE version SET document = ?", (newer,))
+    filed.runner, filed.world.versions._graphs = filed.process(), OrderedDict()
+    filed.store.put_signal(run_id, answer_signal("w", "approved", {}, None, filed.clock.now_ms()))
+    assert filed.invoke(Message(run_id, "signal")) is InvocationEnd.RESTS
+    head = filed.store.get_run(run_id)
+    assert (head.status, head.owner, head.lease_until_ms) == ("newer_log", None, 0)
+    assert head.due_ms == filed.clock.now_ms() + UNREADABLE_RETRY_MS
+    for read in (filed.service.run, filed.service.events, filed.service.nodes, partial(filed.service.rerun, node="b")):
+        with pytest.raises(NewerLog, match="no kind 'oracle'") as told:
+            read(run_id)
+        assert told.value.place == f"{run_id}#1"
+    filed.store.database.change("UPDATE version SET document = ?", (known,))
+    filed.runner, filed.world.versions._graphs = filed.process(), OrderedDict()
+    filed.clock.set(head.due_ms)
+    assert filed.invoke(Message(run_id, "sweep")) is InvocationEnd.ENDED
+    assert (filed.view(run_id).status, filed.calls) == ("completed", {"a": 1, "b": 1})
+
+
+def test_a_signal_of_a_newer_release_is_left_to_it(filed: Any, node: Node) -> None:
+    """Even if the session marks the others as taken, which it does for many."""
+    run_id = waiting(filed, node)
+    now_ms = filed.clock.now_ms()
+    newer = [Signal("promote", identity, b"{}", now_ms) for identity in ("w", "elsewhere")]
+    for signal in newer:
+        filed.store.put_signal(run_id, signal)
+    for number in range(1, MAX_UNMARKED_SIGNALS + 3):
+        filed.store.put_signal(run_id, hold_signal(number, bool(number % 2), None, None, now_ms))
+    filed.invoke(Message(run_id, "signal"))
+    left = [signal for signal in filed.store.read_inbox(run_id) if signal.kind == "promote"]
+    assert len(filed.store.read_inbox(run_id)) < MAX_UNMARKED_SIGNALS
+    assert sorted(left, key=lambda signal: signal.identity) == sorted(newer, key=lambda signal: signal.identity)
 
 
 def test_others_go_on_beside_it(filed: Any, node: Node) -> None:

@@ -5,9 +5,9 @@ A batch is a JSON array: the instant of its first event, then one array per even
 stored: the store keeps the first one of each batch. The engine's own payload keys are shortened; user data is unchanged.
 Batches above 1 KB are compressed when that makes them smaller. The first byte distinguishes them (`[` is plain, else zlib).
 
-A batch has format 1 unless its first event has a sixth element: the format number. Releases from before that number read only
-five elements, so a release may write a format that they can read too. A format that they would misread gets the next number, and
-releases that know the number refuse it. They also refuse an event of an unknown type.
+A batch has format 1 unless its first event has a sixth element: the format number. A format is a row of `WORDS`: its codes of
+types and its short keys. Which formats a release reads, and which one it writes, is declared in `formats.py`. A release refuses a
+format or a type of event that it does not know.
 """
 
 from __future__ import annotations
@@ -16,11 +16,12 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from stepless.core.events import Event, EventType
+from stepless.core.stored.formats import FORMATS
 from stepless.errors import DamagedLog, NewerLog
 from stepless.model.packing import dump, unpack
 
-FORMAT = 1  # the newest format that this release reads, and the only one that it writes
-_FORMAT_AT = 5  # its position in the first event of a batch
+_FORMAT_AT = 5  # the position of the format number in the first event of a batch
+_UNMARKED = 1  # the format of a batch without a number
 
 _CODES: Mapping[EventType, str] = {
     EventType.RUN_STARTED: "R",
@@ -52,55 +53,84 @@ _CODES: Mapping[EventType, str] = {
     EventType.MODERATION_FLAGGED: "m",
     EventType.CONTRACT_VIOLATED: "v",
 }
-_TYPES = {code: type for type, code in _CODES.items()}
 _SHORT = {"output": "o", "index": "i", "attempt": "a", "handle": "h", "reason": "r", "error": "e", "variables": "v", "total": "t"}
-_LONG = {short: long for long, short in _SHORT.items()}
 
 
-def encode_batch(events: Iterable[Event]) -> bytes:
+class Words:
+    """The codes of the types and the short keys of one format, in both directions."""
+
+    def __init__(self, codes: Mapping[EventType, str], short: Mapping[str, str]) -> None:
+        self.codes = codes
+        self.short = short
+        self.types = {code: type for type, code in codes.items()}
+        self.long = {short: key for key, short in short.items()}
+
+
+WORDS: Mapping[int, Words] = {_UNMARKED: Words(_CODES, _SHORT)}  # of every format that this release reads
+
+
+def encode_batch(events: Iterable[Event], format: int = FORMATS.log.writes, formats: Mapping[int, Words] = WORDS) -> bytes:
     """Encodes consecutive events as one batch, not yet compressed. Raises ValueError or TypeError for data that is not JSON."""
+    words = formats[format]
     rows: list[Any] = []
     former_ms: int | None = None
     for event in events:
         if former_ms is None:
             former_ms = event.at_ms
             rows.append(former_ms)
-        rows.append(_row(event, former_ms))
+        rows.append(_row(event, former_ms, words))
         former_ms = event.at_ms
+    if format != _UNMARKED:
+        _mark(rows[1], format)
     return dump(rows)
 
 
-def _row(event: Event, former_ms: int) -> list[Any]:
+def _row(event: Event, former_ms: int, words: Words) -> list[Any]:
     """One event in its stored form."""
     data = event.data
-    row: list[Any] = [_CODES[event.type], event.at_ms - former_ms, event.instance, event.parent]
+    row: list[Any] = [words.codes[event.type], event.at_ms - former_ms, event.instance, event.parent]
     if data:
-        row.append({_SHORT.get(key, key): value for key, value in data.items()})
+        short = words.short
+        row.append({short.get(key, key): value for key, value in data.items()})
     elif not event.parent:
         del row[3 if event.instance else 2 :]
     return row
 
 
-def decode_batch(data: bytes, first: int) -> list[Event]:
+def _mark(row: list[Any], format: int) -> None:
+    """Puts the format number into the first event of a batch."""
+    row += ("", 0, {})[len(row) - 2 :]
+    row.append(format)
+
+
+def decode_batch(data: bytes, first: int, formats: Mapping[int, Words] = WORDS) -> list[Event]:
     """The events of a batch that starts at sequence number `first`. Raises `DamagedLog` and `NewerLog`."""
     try:
         at_ms, *rows = unpack(data)
-        if len(rows[0]) > _FORMAT_AT and rows[0][_FORMAT_AT] > FORMAT:
-            raise NewerLog(f"it has format {rows[0][_FORMAT_AT]}", sequence=first)
+        format = rows[0][_FORMAT_AT] if len(rows[0]) > _FORMAT_AT else _UNMARKED
+        words = formats.get(format)
+        if words is None:
+            raise _unknown(format, first, max(formats))
         events = []
         for sequence, row in enumerate(rows, first):
             at_ms += row[1]
-            events.append(_event(sequence, row, at_ms, first))
+            events.append(_event(sequence, row, at_ms, first, words))
         return events
     except (ValueError, LookupError, TypeError, AttributeError) as error:
         raise DamagedLog(f"its bytes are not a valid batch ({error})", sequence=first) from error
 
 
-def _event(sequence: int, row: list[Any], at_ms: int, first: int) -> Event:
-    size, type = len(row), _TYPES.get(row[0])
+def _unknown(format: int, first: int, newest: int) -> Exception:
+    newer = format > newest
+    return NewerLog(f"it has format {format}", sequence=first) if newer else ValueError(f"there is no format {format}")
+
+
+def _event(sequence: int, row: list[Any], at_ms: int, first: int, words: Words) -> Event:
+    size, type = len(row), words.types.get(row[0])
     if type is None and isinstance(row[0], str):
         raise NewerLog(f"event {sequence:,} has the unknown type {row[0]!r:.40}", sequence=first)
     if type is None:
         raise TypeError(f"event {sequence:,} has no type")
-    data = {_LONG.get(key, key): value for key, value in row[4].items()} if size > 4 else {}
+    long = words.long
+    data = {long.get(key, key): value for key, value in row[4].items()} if size > 4 else {}
     return Event(sequence, type, at_ms, row[2] if size > 2 else "", row[3] if size > 3 else 0, data)

@@ -27,13 +27,14 @@ from stepless.core.state import (
     is_child_at_work,
     is_effect,
 )
+from stepless.core.stored.formats import FORMATS
 from stepless.core.turns import NotACollection, collection
 from stepless.errors import EngineBug, ExpressionError
 from stepless.model.graph import Graph
 from stepless.model.json import equal
 from stepless.model.packing import dump, pack, unpack
 
-VERSION = 1
+_OLDEST = 1
 _STATUSES = list(Status)
 _PLAIN = ("inputs", "meta", "sequence", "steps", "failures", "ending", "ending_error", "halting", "response", "started_ms",
           "ended_ms", "paused_since_ms", "paused_ms", "continued", "reused", "held", "holds")  # fmt: skip
@@ -47,7 +48,7 @@ def encode_state(state: State) -> bytes:
     views = _Views(state)
     root = _encode_scope(state.root, views)
     document = {
-        "format": VERSION,
+        "format": FORMATS.snapshot.writes,
         "version": state.graph.version,
         "status": state.status,
         "run": {name: getattr(state, name) for name in _PLAIN},
@@ -144,7 +145,8 @@ def decode_state(data: bytes, graph: Graph, run_id: str) -> State | None:
     `EngineBug` for a snapshot of another version of the workflow."""
     try:
         document = unpack(data)
-        return _decode(document, graph, run_id) if document["format"] == VERSION else None
+        readable = _OLDEST <= document["format"] <= FORMATS.snapshot.reads
+        return _decode(document, graph, run_id) if readable else None
     except (ValueError, LookupError, TypeError, AttributeError):
         return None
 

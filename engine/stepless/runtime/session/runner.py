@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from secrets import token_hex
 
-from stepless.errors import Fenced, LogUnreadable
+from stepless.errors import Fenced, LogUnreadable, NewerVersion
 from stepless.limits import BUSY_DELAY_MS, LEASE_MS
 from stepless.ports import Lease, Message, RunHead
 from stepless.runtime import inbox, metering
+from stepless.runtime.resting import rest
 from stepless.runtime.session.budget import Budget
 from stepless.runtime.session.invocation_end import InvocationEnd as InvocationEnd
 from stepless.runtime.session.loop import Session as Session
@@ -41,7 +42,11 @@ class Runner:
         lease = await world.commits.make(lambda: world.store.take_lease(run_id, token_hex(8), now_ms, now_ms + LEASE_MS))
         if lease is None:
             return InvocationEnd.BUSY if self._runs_here(run_id) else self._requeue(message)
-        session = self._open(head, lease, budget.start())
+        try:
+            session = self._open(head, lease, budget.start())
+        except NewerVersion as error:
+            rest(world, head, lease, error)
+            return self._rests(run_id, error)
         self.sessions[run_id] = session
         try:
             return await session.go(message)
@@ -51,12 +56,15 @@ class Runner:
             return InvocationEnd.FENCED
         except LogUnreadable as error:
             session.rest(error)
-            self.on_unreadable(run_id, error)
-            return InvocationEnd.RESTS
+            return self._rests(run_id, error)
         finally:
             session.close()
             if self.sessions.get(run_id) is session:  # else the lease expired, and another session runs here
                 del self.sessions[run_id]
+
+    def _rests(self, run_id: str, error: LogUnreadable) -> InvocationEnd:
+        self.on_unreadable(run_id, error)
+        return InvocationEnd.RESTS
 
     def _runs_here(self, run_id: str) -> bool:
         """Whether this process is executing the run. If so, its session reads the inbox now."""

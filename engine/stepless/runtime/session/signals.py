@@ -59,11 +59,16 @@ class Signals:
         return [signal for signal in waiting if (signal.kind, signal.identity) not in self._seen]
 
     def _to_facts(self, state: State, signals: Iterable[Signal]) -> list[Fact]:
-        passed = list(signals)
-        facts = [inbox.fact_of(signal, self._outcome_of) for signal in passed]
-        self.unmarked += passed
-        self.orphans += [run for signal in passed if (run := inbox.orphaned_child(state, signal)) is not None]
-        return [fact for fact in facts if fact is not None]
+        facts: list[Fact] = []
+        for signal in signals:
+            fact = inbox.fact_of(signal, self._outcome_of)
+            if fact is None:
+                continue  # of a newer release, which will take it
+            facts.append(fact)
+            self.unmarked.append(signal)
+            if (run := inbox.orphaned_child(state, signal)) is not None:
+                self.orphans.append(run)
+        return facts
 
     def _outcome_of(self, run_id: str) -> tuple[JSON, Mapping[str, JSON] | None]:
         return children.outcome(self._world, run_id)

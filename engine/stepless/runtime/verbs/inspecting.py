@@ -13,7 +13,7 @@ from stepless.core.history.trace import NodeRecord, Trace, envelope
 from stepless.core.history.waits import summary, until_of, waits_of
 from stepless.core.history.window import Window
 from stepless.core.state import State
-from stepless.errors import EngineBug, LogUnreadable, NotFound
+from stepless.errors import EngineBug, LogUnreadable, NewerVersion, NotFound
 from stepless.limits import DEFAULT_PAGE_ITEMS, LINK_LIFE_MS, PAGE_EVENTS, PAGE_READ_BYTES
 from stepless.model.graph import Graph
 from stepless.model.json import JSON
@@ -85,14 +85,18 @@ def head_of(world: World, run_id: str) -> RunHead:
 
 
 def graph_of(world: World, head: RunHead) -> Graph:
+    """The graph of a run. Raises `NewerVersion`."""
     entry = json.loads(head.meta).get("entry")
-    return world.versions.graph(head.workflow_id, head.version, entry)
+    try:
+        return world.versions.graph(head.workflow_id, head.version, entry)
+    except NewerVersion as error:
+        raise error.of(head.run_id) from error
 
 
 def view(world: World, signer: Signer, run_id: str) -> RunView:
     """The whole run, with its nodes. Linear in its log. Raises `NotFound`, and `LogUnreadable`."""
     head = head_of(world, run_id)
-    trace, ends = Trace(graph_of(world, head), run_id), list[Event]()
+    ends: list[Event] = []
 
     def take(event: Event) -> None:
         trace.add(event)
@@ -100,6 +104,7 @@ def view(world: World, signer: Signer, run_id: str) -> RunView:
             ends.append(event)
 
     try:
+        trace = Trace(graph_of(world, head), run_id)
         log = RunLog(world.store, world.blobs, run_id)
         log.replay(take)
         log.check_end(trace.state.sequence, head.sequence)
@@ -137,13 +142,14 @@ def nodes(
     """The records of at most `limit` instances after the first `after`, in the order of first mention, and whether more follow.
     Reads the log until no later event can change them. Raises as `view` does."""
     head = head_of(world, run_id)
-    log, window = RunLog(world.store, world.blobs, run_id), Window(graph_of(world, head), run_id, after, limit)
+    log = RunLog(world.store, world.blobs, run_id)
 
     def take(event: Event) -> bool:
         window.add(event)
         return window.settled
 
     try:
+        window = Window(graph_of(world, head), run_id, after, limit)
         log.replay(take)
         if not window.settled:
             log.check_end(window.state.sequence, head.sequence)

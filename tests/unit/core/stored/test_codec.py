@@ -91,7 +91,7 @@ def test_a_format_stands_where_former_releases_do_not_look() -> None:
 
 def test_the_stored_words_are_those_of_every_former_release() -> None:
     """Logs are written with them: a code or a key that came to mean something else would be another history."""
-    assert {code: type.value for code, type in codec._TYPES.items()} == {
+    assert {code: type.value for code, type in codec.WORDS[1].types.items()} == {
         "R": "run.started", "S": "run.status.changed", "C": "run.completed", "F": "run.failed", "X": "run.cancelled",
         "T": "run.timed_out", "V": "run.recovered", "N": "run.continued", "H": "heartbeat", "q": "node.queued",
         "s": "node.started", "w": "node.waiting", "a": "node.resumed", "d": "node.stream.delta", "g": "node.log",
@@ -99,7 +99,7 @@ def test_the_stored_words_are_those_of_every_former_release() -> None:
         "t": "node.timed_out", "b": "node.blocked", "i": "node.invalidated", "l": "loop.started", "n": "loop.next",
         "e": "loop.completed", "m": "moderation.flagged", "v": "contract.violated",
     }  # fmt: skip
-    assert codec._SHORT == {
+    assert codec.WORDS[1].short == {
         "output": "o", "index": "i", "attempt": "a", "handle": "h", "reason": "r", "error": "e", "variables": "v", "total": "t",
     }  # fmt: skip
     done = Event(2, EventType.NODE_COMPLETED, 1_005, "a", 1, {"output": 7, "usage": {"input_tokens": 1}})
