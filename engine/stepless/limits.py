@@ -157,6 +157,18 @@ MAX_REPORTED_LINES: Final = 40  # of the history, in a failed assertion of a wor
 COMMIT_TRIES: Final = 8  # of one commit against an unavailable store, in one invocation
 TRANSIENT_BACKOFF_MS: Final = 25  # before the second try; doubles
 
+# -- exports ---------------------------------------------------------------------------------------------------------
+MAX_EXPORT_EVENTS: Final = 100  # that one call of an exporter receives
+MAX_EXPORT_QUEUE: Final = 1_000  # of one run and exporter, in memory; beyond that they are read from the log again
+EXPORT_TIMEOUT_MS: Final = 4_000  # of one call of an exporter
+EXPORT_LEAVE_MS: Final = 4_000  # that a session waits for its exporters before it releases the lease, …
+EXPORT_HAND_OVER_MS: Final = 1_000  # … before a hand-over, after which the next session continues at once
+EXPORT_PAUSE_MS: Final = 1_000  # in which a process does not call an exporter that has failed; doubles …
+MAX_EXPORT_PAUSE_MS: Final = 60_000  # … up to this
+EXPORT_RETRY_MS: Final = 60_000  # after which a run whose events are not confirmed is due again; doubles …
+MAX_EXPORT_RETRY_MS: Final = 3_600_000  # … up to this
+MAX_EXPORT_FAILURES: Final = 30  # sessions in a row without a confirmation, in about a day; then the events are given up
+
 # -- requests --------------------------------------------------------------------------------------------------------
 MAX_TOKEN_CHARACTERS: Final = 2_000
 MAX_IDEMPOTENCY_KEY_CHARACTERS: Final = 200

@@ -57,11 +57,12 @@ def test_a_column_that_was_added_leaves_the_file_to_the_release_before(path: Pat
     former.commit()
     former.execute("DROP INDEX run_by_waits")
     former.execute("ALTER TABLE run DROP COLUMN waits")
+    former.execute("ALTER TABLE run DROP COLUMN exported")
     former.commit()
     former.close()
     store = SqliteStore(path)
     kept = store.get_run("r")
-    assert kept and (kept.status, kept.waits) == ("paused", "")
+    assert kept and (kept.status, kept.waits, kept.exported) == ("paused", "", "")
     assert store.database.row("PRAGMA user_version") == (3,)
     store.close()
 

@@ -7,7 +7,6 @@ down to the core. The world's ground (`grounds`) is its adapters, and the places
 
 from __future__ import annotations
 
-import asyncio
 import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -15,10 +14,11 @@ from random import Random, getstate, seed, setstate
 from typing import Any
 
 from callers import SECRET, Reported
+from exported import Deliveries
 from faults import EPOCH_MS, Chance, SkewedClock, Weather, draw_weather
 from grounds import Ground, OnMemory
 from journal import Journal, Violation, show
-from virtual_time import Actor, Schedule
+from virtual_time import Actor, Schedule, passing
 from workers import VISIBILITY_MS, KnownVersions, Parcel, Worker
 from workflows import Scenario, draw_scenario
 
@@ -34,6 +34,7 @@ from stepless.nodes import KINDS
 from stepless.ports import Call, Message, RunHead
 from stepless.runtime.access.tokens import Key, Signer
 from stepless.runtime.commits import Commits
+from stepless.runtime.exporting.relay import Relay
 from stepless.runtime.hosting.deadletter import rest
 from stepless.runtime.session.children import caller
 from stepless.runtime.session.runner import Runner
@@ -71,6 +72,9 @@ class Parts:
     clock: type[SkewedClock] = SkewedClock
     sweeps: bool = True
     cancels: float = 0.15  # how often the operator cancels the run
+    exports: bool = False  # whether the processes export events, of which each is refused with the probability `outage`
+    outage: float = 0.0
+    relay: Callable[..., Relay] = Relay
     shape: str | None = None  # only workflows of this shape
     weather: Callable[[Random], Weather] = draw_weather
 
@@ -111,6 +115,7 @@ class Episode:
         self.scenario = self._scenario()
         self.started: dict[str, list[str]] = {f"start {number}": [] for number in range(self.ground.starts)}
         self.reported = Reported()
+        self.deliveries = Deliveries(self)
         self.workers: list[Worker] = []
         self.arrived: list[Parcel] = []  # the messages of the next invocation
         self.busy_people = 0
@@ -144,6 +149,7 @@ class Episode:
         world = World(
             ports.store, ports.queue, ports.timers, ports.blobs, clock, MemorySecrets(SECRETS), KINDS,
             KnownVersions(ports.store, KINDS), runs, commits=ports.commits,
+            relay=self.deliveries.relay(actor) if self.parts.exports else None,
         )  # fmt: skip
         runs["workflow"] = caller(world)
         return world
@@ -268,7 +274,8 @@ class Episode:
         return self.ended_ms is not None and self.schedule.now_ms > self.ended_ms + 2 * VISIBILITY_MS
 
     def _all_ended(self) -> bool:
-        return bool(self.names) and self.ground.over(self.names)
+        over = bool(self.names) and self.ground.over(self.names)
+        return over and (not self.parts.exports or self.deliveries.done())
 
     def _judge(self) -> None:
         def graph(head: RunHead) -> Graph:
@@ -276,6 +283,8 @@ class Episode:
 
         self.journal.check(self.truth, graph)
         self.reported.check(self)
+        if self.parts.exports:
+            self.deliveries.check()
         for key, runs in self.started.items():
             if len(set(runs)) > 1:
                 raise Violation(f"one start is one run: {key} is {runs}")
@@ -327,14 +336,3 @@ def _is_of_its_own(event: Event) -> bool:
     because its process was frozen."""
     error = event.data if event.type is EventType.NODE_RETRIED else event.data.get("error") or {}
     return error.get("code") == "outcome_unknown" or "no answer within" in error.get("message", "")
-
-
-async def passing(ms: float) -> None:
-    """Lets virtual time pass in a coroutine."""
-    loop = asyncio.get_running_loop()
-    over: asyncio.Future[None] = loop.create_future()
-    handle = loop.call_later(ms / 1000, lambda: None if over.done() else over.set_result(None))
-    try:
-        await over
-    finally:
-        handle.cancel()

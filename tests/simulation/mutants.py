@@ -12,6 +12,7 @@ from typing import Any
 from episode import Parts
 from faults import SkewedClock
 from mutants_cloud import CLOUD_MUTANTS
+from mutants_exports import EXPORT_MUTANTS
 from mutants_file import FILE_MUTANTS
 from weathers import calm, dead_letters, deadly, frozen, lossy, mourning, slow
 
@@ -281,9 +282,9 @@ class LosesTheHold(Signals):
 class ForgetsToEnd(Session):
     """The header does not record the end."""
 
-    async def _leave(self, due_ms: int | None) -> None:
+    async def _leave(self, due_ms: int | None, *, hand_over: bool = False) -> None:
         if not self._state.ended:
-            await super()._leave(due_ms)
+            await super()._leave(due_ms, hand_over=hand_over)
 
 
 class FastClock(SkewedClock):
@@ -324,4 +325,5 @@ MUTANTS: Mapping[str, Parts] = {
     "no sweeps": Parts(sweeps=False, weather=lossy),
     **CLOUD_MUTANTS,
     **FILE_MUTANTS,
+    **EXPORT_MUTANTS,
 }

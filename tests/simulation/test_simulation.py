@@ -5,6 +5,7 @@ simulate SEEDS=1 FROM=<seed>`."""
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from itertools import product
 
 import pytest
@@ -66,6 +67,19 @@ def test_every_invariant_holds_on_the_adapters_of_aws_in_the_weathers_of_planted
 def test_every_invariant_holds_in_one_sqlite_file_that_runs_share(weather: object) -> None:
     for number in range(ON_FILE):
         Episode(number, Parts(OnFile, weather=weather)).go()  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("weather", [draw_weather, deadly, frozen, dead_letters, storm], ids=lambda weather: weather.__name__)
+@pytest.mark.parametrize("outage", [0.0, 0.3])
+def test_every_event_is_exported_at_least_once_and_in_order(weather: object, outage: float) -> None:
+    for number in range(30):
+        Episode(number, Parts(weather=weather, exports=True, outage=outage)).go()  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("ground", ["cloud", "file"])
+def test_every_event_is_exported_from_the_stores_that_last(ground: str) -> None:
+    for number in range(8):
+        Episode(number, replace(GROUNDS[ground], exports=True, outage=0.2)).go()
 
 
 # Seeds that found a fault of the engine, each with its cause.

@@ -164,3 +164,14 @@ class VirtualLoop(asyncio.BaseEventLoop):
 
     def _write_to_self(self) -> None:
         self._actor.wake()
+
+
+async def passing(ms: float) -> None:
+    """Lets virtual time pass in a coroutine."""
+    loop = asyncio.get_running_loop()
+    over: asyncio.Future[None] = loop.create_future()
+    handle = loop.call_later(ms / 1000, lambda: None if over.done() else over.set_result(None))
+    try:
+        await over
+    finally:
+        handle.cancel()

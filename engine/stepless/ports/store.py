@@ -32,7 +32,8 @@ class RunHead(NamedTuple):
     (a hint; the log is authoritative). `due_ms` is when the sweep should check the run next, None when it need not.
     `epoch` counts how often the lease was taken; `owner` and `lease_until_ms` describe the present lease. `spent` is an encoded
     tally, empty where usage is not counted. `waits` says what the run waited for when it last became idle: words of
-    `core.history.waits`, space-separated."""
+    `core.history.waits`, space-separated. `exported` says up to which event the run's log was exported, in the words of
+    `runtime.exporting.cursors`; empty where nothing is exported."""
 
     run_id: str
     workflow_id: str
@@ -49,17 +50,19 @@ class RunHead(NamedTuple):
     lease_until_ms: int = 0
     spent: bytes = b""
     waits: str = ""
+    exported: str = ""
 
 
 class Lease(NamedTuple):
-    """The right to append to a run until `until_ms`. `epoch` fences older holders. `spent` is the header's value when the lease
-    was taken."""
+    """The right to append to a run until `until_ms`. `epoch` fences older holders. `spent` and `exported` are the header's values
+    when the lease was taken."""
 
     run_id: str
     owner: str
     epoch: int
     until_ms: int
     spent: bytes = b""
+    exported: str = ""
 
 
 class Batch(NamedTuple):
@@ -177,12 +180,12 @@ class Store(Protocol):
     def update_run(
         self, lease: Lease, now_ms: int, *, status: str | None = None, sequence: int | None = None,
         due_ms: int | None = None, until_ms: int | None = None, release: bool = False, spent: bytes | None = None,
-        waits: str | None = None,
+        waits: str | None = None, exported: str | None = None,
     ) -> Lease:
         """Changes the header under a lease. With `release`, frees the lease and stores `due_ms` (None: the run needs no check),
         or the earliest instant of a `touch_run` since the lease was taken, if that is earlier. Without it, extends the lease to
         `until_ms` (if given) and sets `due_ms` to the lease's end.
-        `spent` and `waits` replace the header's values.
+        `spent`, `waits` and `exported` replace the header's values.
         Raises `LeaseLost` when the header's epoch is not the lease's."""
         ...
 

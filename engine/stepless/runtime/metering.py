@@ -18,6 +18,8 @@ NODE_TIME: Final = "NodeTime"
 DUE_RUNS: Final = "DueRuns"
 OLDEST_DUE_AGE: Final = "OldestDueAge"  # how long the longest overdue run has been due
 DEAD_LETTERS: Final = "DeadLetters"
+EXPORT_FAILURES: Final = "ExportFailures"  # calls of an exporter that failed; the events are sent again
+EXPORTS_DROPPED: Final = "ExportsDropped"  # runs whose remaining events an exporter never confirmed: given up
 OUTCOMES: Final[Mapping[EventType, str]] = {
     EventType.RUN_STARTED: "RunsStarted",
     EventType.RUN_COMPLETED: "RunsCompleted",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 from stepless.core.state import Instance, State, Wait
 from stepless.model.exchange import NoHttp
@@ -15,6 +15,9 @@ from stepless.runtime.commits import Commits
 from stepless.runtime.metering import NullMeter, NullTallies
 from stepless.runtime.news import News
 from stepless.runtime.versions import Versions
+
+if TYPE_CHECKING:
+    from stepless.runtime.exporting.relay import Relay
 
 Notify: TypeAlias = Callable[[State, Instance, Wait, Mapping[str, str], int], Awaitable[None]]
 """`notifier.Notifier.send`."""
@@ -29,7 +32,8 @@ def never_ahead(run_id: str) -> int:
 class World:
     """The adapters and settings of one process, created by `runtime/wiring` only. `kind_code` holds the code of the effectful
     kinds by name. `calendar` is None if the process fires schedules itself. `news` is None unless this process serves every run
-    of the store. `runner_timeout_s` is the time after which the deployment kills an invocation; None if there is no limit."""
+    of the store. `relay` is None if nothing is exported. `runner_timeout_s` is the time after which the deployment kills an
+    invocation; None if there is no limit."""
 
     store: Store
     queue: Queue
@@ -49,4 +53,5 @@ class World:
     commits: Commits = field(default_factory=Commits)
     news: News | None = None
     runner_timeout_s: int | None = None
+    relay: Relay | None = None
     http: Http = field(default_factory=NoHttp)

@@ -160,12 +160,12 @@ class MemoryStore:
             epoch = head.epoch + 1
             self._of(run_id).touched_ms = None
             self._runs[run_id] = head._replace(owner=owner, epoch=epoch, lease_until_ms=until_ms, due_ms=until_ms)
-            return Lease(run_id, owner, epoch, until_ms, head.spent)
+            return Lease(run_id, owner, epoch, until_ms, head.spent, head.exported)
 
     def update_run(
         self, lease: Lease, now_ms: int, *, status: str | None = None, sequence: int | None = None,
         due_ms: int | None = None, until_ms: int | None = None, release: bool = False, spent: bytes | None = None,
-        waits: str | None = None,
+        waits: str | None = None, exported: str | None = None,
     ) -> Lease:
         with self._lock:
             head = self._runs.get(lease.run_id)
@@ -185,6 +185,7 @@ class MemoryStore:
                 due_ms=due_ms if release else until_ms,
                 spent=head.spent if spent is None else spent,
                 waits=head.waits if waits is None else waits,
+                exported=head.exported if exported is None else exported,
             )
             return lease._replace(until_ms=until_ms)
 

@@ -57,6 +57,7 @@ ADDITIONS: Final[tuple[tuple[str, str, tuple[str, ...]], ...]] = (
             "CREATE INDEX run_by_waits ON run (created_ms, run_id) WHERE waits IS NOT NULL",
         ),
     ),
+    ("run", "exported", ("ALTER TABLE run ADD COLUMN exported TEXT",)),
 )  # fmt: skip
 """A table, a column that may be missing, and the statements that add it. Additions do not raise the schema version: the previous
 release names every column that it reads and writes, so it still works with a file that has more columns."""

@@ -10,7 +10,7 @@ from typing import Final
 
 _VERSION: Final = "SELECT v.workflow_id, v.number, v.hash, v.document, v.created_ms FROM version AS v"
 _RUN: Final = """SELECT run_id, workflow_id, version, status, created_ms, updated_ms, inputs, meta, sequence, due_ms, epoch,
-    owner, lease_until_ms, spent, ifnull(waits, '') FROM run"""
+    owner, lease_until_ms, spent, ifnull(waits, ''), ifnull(exported, '') FROM run"""
 _WAITING: Final = "waits IS NOT NULL AND instr(' ' || waits || ' ', ' ' || :waiting || ' ') > 0 AND "
 _SIGNAL: Final = "SELECT kind, identity, body, created_ms, taken FROM inbox"
 
@@ -61,7 +61,8 @@ RELEASE_CLAIM: Final = "DELETE FROM claim WHERE key = ? AND value = ?"
 # -- runs ------------------------------------------------------------------------------------------------------------
 # A new header, unless the run exists.
 CREATE_RUN: Final = """INSERT INTO run (run_id, workflow_id, version, status, created_ms, updated_ms, inputs, meta, sequence,
-    due_ms, epoch, owner, lease_until_ms, spent, waits) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, nullif(?, ''))
+    due_ms, epoch, owner, lease_until_ms, spent, waits, exported)
+    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, nullif(?, ''), nullif(?, ''))
     ON CONFLICT DO NOTHING"""
 # One header.
 GET_RUN: Final = f"{_RUN} WHERE run_id = ?"
@@ -81,17 +82,17 @@ LIST_RUNS: Final = {
 # Takes the lease if it is free, expired or this owner's.
 TAKE_LEASE: Final = """UPDATE run SET owner = :owner, epoch = epoch + 1, lease_until_ms = :until_ms, due_ms = :until_ms,
     touched_ms = NULL WHERE run_id = :run_id AND (owner IS NULL OR owner = :owner OR lease_until_ms <= :now_ms)
-    RETURNING epoch, spent"""
+    RETURNING epoch, spent, ifnull(exported, '')"""
 # Changes a header under its lease, and keeps the lease.
 UPDATE_RUN: Final = """UPDATE run SET
     updated_ms = :now_ms, status = ifnull(:status, status), sequence = ifnull(:sequence, sequence), spent = ifnull(:spent, spent),
-    waits = iif(:waits IS NULL, waits, nullif(:waits, '')),
+    waits = iif(:waits IS NULL, waits, nullif(:waits, '')), exported = ifnull(:exported, exported),
     lease_until_ms = ifnull(:until_ms, lease_until_ms), due_ms = ifnull(:until_ms, lease_until_ms)
     WHERE run_id = :run_id AND epoch = :epoch RETURNING lease_until_ms"""
 # Changes a header and frees its lease. An earlier touch since the lease was taken takes precedence.
 RELEASE_RUN: Final = """UPDATE run SET
     updated_ms = :now_ms, status = ifnull(:status, status), sequence = ifnull(:sequence, sequence), spent = ifnull(:spent, spent),
-    waits = iif(:waits IS NULL, waits, nullif(:waits, '')),
+    waits = iif(:waits IS NULL, waits, nullif(:waits, '')), exported = ifnull(:exported, exported),
     owner = NULL, lease_until_ms = 0, due_ms = iif(touched_ms < ifnull(:due_ms, touched_ms + 1), touched_ms, :due_ms),
     touched_ms = NULL WHERE run_id = :run_id AND epoch = :epoch RETURNING lease_until_ms"""
 # Brings the next check of a run forward. The touch outlives the present lease.

@@ -105,7 +105,7 @@ class SqliteStore:
         row = (
             head.run_id, head.workflow_id, head.version, head.status, head.created_ms, head.updated_ms, head.inputs, head.meta,
             head.sequence, head.due_ms, head.epoch, head.owner, head.lease_until_ms,
-            head.spent, head.waits,
+            head.spent, head.waits, head.exported,
         )
         return self._change(sql.CREATE_RUN, row) == 1
 
@@ -136,16 +136,16 @@ class SqliteStore:
     def take_lease(self, run_id: str, owner: str, now_ms: int, until_ms: int) -> Lease | None:
         self.database.check()
         row = self._row(sql.TAKE_LEASE, {"run_id": run_id, "owner": owner, "now_ms": now_ms, "until_ms": until_ms})
-        return Lease(run_id, owner, row[0], until_ms, row[1]) if row else None
+        return Lease(run_id, owner, row[0], until_ms, row[1], row[2]) if row else None
 
     def update_run(
         self, lease: Lease, now_ms: int, *, status: str | None = None, sequence: int | None = None,
         due_ms: int | None = None, until_ms: int | None = None, release: bool = False, spent: bytes | None = None,
-        waits: str | None = None,
+        waits: str | None = None, exported: str | None = None,
     ) -> Lease:
         given: dict[str, Any] = {
             "run_id": lease.run_id, "epoch": lease.epoch, "now_ms": now_ms, "status": status, "sequence": sequence,
-            "spent": spent, "waits": waits,
+            "spent": spent, "waits": waits, "exported": exported,
         }
         row = self._row(sql.RELEASE_RUN, given | {"due_ms": due_ms}) if release else self._row(
             sql.UPDATE_RUN, given | {"until_ms": until_ms}

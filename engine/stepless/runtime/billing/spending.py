@@ -14,6 +14,7 @@ from stepless.core.state import State
 from stepless.model.tally import Tally, decode_tally, encode_tally
 from stepless.ports import Lease, Message, RunHead
 from stepless.runtime.billing import estimating
+from stepless.runtime.exporting.cursors import NOTHING, Also
 from stepless.runtime.world import World
 
 ONE_REQUEST: Final = Tally(http_requests=1, invocations=1)  # the initial tally of an invocation for an HTTP request
@@ -31,14 +32,17 @@ def begun(message: Message) -> Tally:
     return decode_tally(message.spent) + Tally(queue_requests=2, invocations=1)
 
 
-def release(world: World, head: RunHead, lease: Lease, state: State, due_ms: int | None) -> None:
+def release(
+    world: World, head: RunHead, lease: Lease, state: State, due_ms: int | None, also: Also = NOTHING
+) -> None:
     """Releases the lease of a run at `state`. The usage of the release and of the request that follows cannot be counted before
-    they happen. It is computed from the header at the start, to within a unit."""
+    they happen. It is computed from the header at the start, to within a unit. `also` may hold the header's new
+    `exported`."""
     now_ms, used, spent = world.clock.now_ms(), world.tallies.take(), None
     if used is not None:
         leaving = estimating.leaving(head, state.status.value, due_ms, now_ms)
         spent = encode_tally(decode_tally(lease.spent) + used + leaving)
     world.store.update_run(
         lease, now_ms, status=state.status.value, sequence=state.sequence, due_ms=due_ms, release=True, spent=spent,
-        waits=" ".join(waits_of(state)),
+        waits=" ".join(waits_of(state)), **also,
     )  # fmt: skip

@@ -7,6 +7,7 @@ from secrets import token_hex
 from stepless.errors import LeaseLost
 from stepless.limits import DEAD_LETTER_RETRY_MS
 from stepless.ports import Message
+from stepless.runtime.exporting.cursors import is_behind
 from stepless.runtime.inbox import ENDED
 from stepless.runtime.metering import DEAD_LETTERS
 from stepless.runtime.world import World
@@ -26,7 +27,8 @@ def rest(world: World, message: Message) -> bool:
     leased = world.store.get_run(message.run_id)
     has_ended = leased is not None and leased.status in ENDED  # since the first read: nothing is left to retry
     try:
-        world.store.update_run(lease, now_ms, due_ms=None if has_ended else now_ms + DEAD_LETTER_RETRY_MS, release=True)
+        done = has_ended and not (leased and is_behind(leased.exported, leased.sequence))
+        world.store.update_run(lease, now_ms, due_ms=None if done else now_ms + DEAD_LETTER_RETRY_MS, release=True)
     except LeaseLost:  # the lease has no duration, so another process may have taken the run in the meantime
         return False
     if has_ended:

@@ -34,6 +34,11 @@ class Budget:
         return self.remaining_ms <= (self.margin_ms if self.hard else 0)
 
     @property
+    def leaving_ms(self) -> float:
+        """How long a session may wait before it leaves, so that enough time is left for the release of its lease."""
+        return max(0.0, self.remaining_ms - self.margin_ms / 2) if self.hard else self.margin_ms
+
+    @property
     def room_ms(self) -> int | None:
         """The longest attempt that may still be started; None if there is no limit."""
         return max(0, int(self.remaining_ms) - self.margin_ms) if self.hard else None

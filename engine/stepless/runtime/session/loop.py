@@ -50,6 +50,7 @@ from stepless.runtime.session.arrivals import Arrivals
 from stepless.runtime.session.attempts import Attempt, Attempts
 from stepless.runtime.session.budget import Budget
 from stepless.runtime.session.execute import Executor
+from stepless.runtime.session.exports import SessionExports
 from stepless.runtime.session.invocation_end import InvocationEnd as InvocationEnd
 from stepless.runtime.session.notice_sender import NoticeSender
 from stepless.runtime.session.signals import Signals
@@ -86,6 +87,7 @@ class Session:
         self._renew_at = self._loop.time() + LEASE_MS / 3000
         self._calls_children = "workflow" in self._graph.kinds
         self._notice_sender = NoticeSender(world, self._env, self._mask, self._arrivals.add)
+        self._exports = SessionExports(world, head, lease)
         self._dispatched = 0
         self._stopping = False
         self._decided = True  # whether the last decision was complete
@@ -107,15 +109,17 @@ class Session:
         resting.rest(self._world, self._head, self._lease, error)
 
     def close(self) -> None:
-        """Cancels the attempts and notices that are still running."""
+        """Cancels the attempts, notices and exports that are still running."""
         self._arrivals.close()
         self._attempts.close()
         self._notice_sender.close()
+        self._exports.close()
 
     # -- the loop ---------------------------------------------------------------------------------------------------
 
     async def go(self, message: Message) -> InvocationEnd:
         facts: list[Fact] = self._first_facts(message)
+        self._exports.open(self._state, self._meta, self._env, self._mask)
         if self._calls_children and self._head.owner is not None:  # the former holder may have died before it cancelled them
             await self._cancel_orphans(self._log.read(whole=False))
         while True:
@@ -170,6 +174,7 @@ class Session:
         metering.committed(self._world.meter, self._head, decision.events)
         if self._world.news is not None:
             self._world.news.publish(self._head.run_id, decision.events)
+        self._exports.committed(decision.events)
         for instance in decision.aborts:  # before the first await: a cancelled attempt must not start in the meantime
             self._attempts.drop(instance)
         if inbox.is_worth_marking(self._signals.unmarked):
@@ -284,7 +289,8 @@ class Session:
         now, now_ms = self._loop.time(), self._world.clock.now_ms()
         status, waits = self._state.status.value, " ".join(waits_of(self._state))  # keeps lists of long runs current
         until_ms = now_ms + LEASE_MS
-        self._lease = self._world.store.update_run(self._lease, now_ms, status=status, until_ms=until_ms, waits=waits)
+        also = self._exports.renewal()
+        self._lease = self._world.store.update_run(self._lease, now_ms, status=status, until_ms=until_ms, waits=waits, **also)
         self._renew_at = now + LEASE_MS / 3000
 
     def _look(self) -> list[Fact]:
@@ -308,7 +314,7 @@ class Session:
 
     async def _hand_over(self) -> InvocationEnd:
         now_ms = self._world.clock.now_ms()
-        await self._leave(now_ms)
+        await self._leave(now_ms, hand_over=True)
         self._world.meter.count(metering.HAND_OVERS)
         hops = self._state.continued + 1
         self._world.queue.send(Message(self._head.run_id, "continue", hops))
@@ -339,13 +345,17 @@ class Session:
         return None
 
     async def _end(self) -> InvocationEnd:
-        children.notify_parent(self._world, self._meta, self._state)
+        has_left = self._head.status in inbox.ENDED  # a former session left with the end, but not all of it was exported
+        if not has_left:
+            children.notify_parent(self._world, self._meta, self._state)
         await self._leave(None)
-        self._world.timers.disarm(self._head.run_id)
+        if not has_left:
+            self._world.timers.disarm(self._head.run_id)
         return InvocationEnd.ENDED
 
-    async def _leave(self, due_ms: int | None) -> None:
+    async def _leave(self, due_ms: int | None, *, hand_over: bool = False) -> None:
         if not self._state.ended:
             self._log.save_snapshot(self._state)
-        release = partial(spending.release, self._world, self._head, self._lease, self._state, due_ms)
+        due_ms, also = await self._exports.leave(due_ms, self._budget, hand_over=hand_over)
+        release = partial(spending.release, self._world, self._head, self._lease, self._state, due_ms, also)
         await self._with_retries(release, together=True)

@@ -225,3 +225,35 @@ def test_what_was_spent_stays_until_it_is_replaced(store: Store) -> None:
     store.update_run(second, 6, status="completed", release=True, spent=b"[2,0,3.5]")
     kept = store.get_run("r")
     assert kept and kept.spent == b"[2,0,3.5]"
+
+
+def test_how_far_a_run_was_exported_stays_until_it_is_replaced(store: Store) -> None:
+    store.create_run(head("r"))
+    first = store.take_lease("r", "me", 1, 10)
+    assert first and first.exported == ""
+    store.update_run(first, 2, until_ms=20, exported="bus3")
+    store.update_run(first, 3, due_ms=4, release=True)
+    second = store.take_lease("r", "me", 5, 10)
+    assert second and second.exported == "bus3"
+    store.update_run(second, 6, status="completed", release=True, exported="bus9 otel4/2")
+    kept = store.get_run("r")
+    assert kept and (kept.exported, kept.due_ms) == ("bus9 otel4/2", None)
+
+
+def test_a_run_that_has_ended_can_be_due(store: Store) -> None:
+    store.create_run(head("r"))
+    lease = store.take_lease("r", "me", 1, 10)
+    assert lease
+    store.update_run(lease, 2, status="completed", due_ms=50, release=True, exported="bus0/1")
+    assert [run.run_id for run in store.list_due(49)] == []
+    assert [(run.run_id, run.status) for run in store.list_due(50)] == [("r", "completed")]
+    again = store.take_lease("r", "other", 60, 70)
+    assert again and again.exported == "bus0/1"
+    store.update_run(again, 61, status="completed", release=True, exported="bus4")
+    assert [run.run_id for run in store.list_due(2**60)] == []
+
+
+def test_a_header_is_created_with_what_was_exported(store: Store) -> None:
+    store.create_run(head("r", exported="bus1"))
+    kept = store.get_run("r")
+    assert kept and kept.exported == "bus1"

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import random
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -14,9 +15,13 @@ from stepless.adapters.aws.dynamo.store import DynamoStore
 from stepless.adapters.memory.blobs import MemoryBlobs
 from stepless.adapters.memory.queue import MemoryQueue
 from stepless.adapters.memory.secrets import MemorySecrets
+from stepless.core.events import Event
 from stepless.nodes.function import function
 from stepless.ports import OpenStore, RunHead
+from stepless.runtime.exporting.exporter import ExportedRun
+from stepless.runtime.exporting.relay import Relay
 from stepless.runtime.session.budget import Budget
+from stepless.runtime.session.runner import Runner
 from stepless.runtime.wiring.local import Local, assemble
 
 CHANCE = random.Random(1)
@@ -66,12 +71,12 @@ def engine(dynamo: Any, table: str, meter: CapacityMeter) -> Local:
     return engine
 
 
-def drive(engine: Local, run_id: str) -> None:
+def drive(engine: Local, run_id: str, runner: Runner | None = None) -> None:
     """Runs until no message is left."""
     queue: Any = engine.world.queue
     assert isinstance(queue, MemoryQueue)
     while (message := queue.receive(2**62)) is not None:
-        asyncio.run(engine.runner.run(message, Budget(COUNTED_MS)))
+        asyncio.run((runner or engine.runner).run(message, Budget(COUNTED_MS)))
 
 
 @pytest.mark.parametrize(("workflow", "most"), [("chain", 18), ("fan-out", 45)])
@@ -82,6 +87,44 @@ def test_a_run_stays_below_its_write_units(engine: Local, meter: CapacityMeter, 
     used = meter.take()
     assert engine.service.run(run_id).status == "completed"
     assert 12 < used.tally.write_units <= most, used
+
+
+class Receiver:
+    """A system outside that receives every event."""
+
+    at_once = 100
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.received = 0
+
+    def selects(self, event: Event) -> bool:
+        return True
+
+    async def export(self, run: ExportedRun, events: Sequence[Event]) -> int:
+        self.received += len(events)
+        return events[-1].sequence
+
+
+@pytest.mark.parametrize("workflow", ["chain", "approval"])
+def test_exporting_costs_no_unit(engine: Local, meter: CapacityMeter, workflow: str) -> None:
+    exporters = [Receiver("bus"), Receiver("otel")]
+    worlds = [engine.world, replace(engine.world, relay=Relay(exporters, engine.world.meter))]
+    costs = []
+    for world in worlds:
+        runner = Runner(world)
+        meter.take()
+        run_id = engine.service.start(workflow, {"order": "o-1", "amount": 12}).run_id
+        drive(engine, run_id, runner)
+        if workflow == "approval":
+            engine.service.answer_pause(run_id, "ask", "approved", {}, "ada")
+            drive(engine, run_id, runner)
+        costs.append(meter.take())
+        assert engine.service.run(run_id).status == "completed"
+    assert (costs[0].tally.write_units, costs[0].tally.read_units, costs[0].requests) == (
+        costs[1].tally.write_units, costs[1].tally.read_units, costs[1].requests,
+    )  # fmt: skip
+    assert {exporter.received for exporter in exporters} == {engine.world.store.get_run(run_id).sequence}  # type: ignore[union-attr]
 
 
 def test_an_approval_with_its_pause_stays_below_its_write_units(engine: Local, meter: CapacityMeter) -> None:

@@ -10,6 +10,7 @@
 | i, z, r | inputs: plain, compressed, or the hash of a separate item | | m | meta |
 | k | random bytes by which the creator recognizes its write | | w | spent; absent: nothing is counted |
 | y | the earliest touch since the lease was taken | | a | waits; absent: waits for nothing |
+| c | cursors of exporters; absent: nothing is exported | | | |
 
 A header is written at least three times, and each write is billed by its size. Inputs that would take the header above 1 KB are
 stored in a separate item.
@@ -67,6 +68,8 @@ def item_of(head: RunHead, inputs: Mapping[str, Value], shard: str, nonce: bytes
         item |= {"e": head.status}
     if head.waits:
         item |= {"a": head.waits}
+    if head.exported:
+        item |= {"c": head.exported}
     return item
 
 
@@ -94,6 +97,7 @@ def _head(item: Item, fetched: Mapping[tuple[str, str], Item]) -> RunHead:
         lease_until_ms=item.get("l", 0),
         spent=item.get("w", b""),
         waits=item.get("a", ""),
+        exported=item.get("c", ""),
     )
 
 

@@ -72,12 +72,12 @@ class Runs(TableAccess):
             taken = self._wire.update(pk, item_keys.HEAD, _TAKE + _INDEX + _UNTOUCHED, values, _FREE, "ALL_NEW")
         if not taken.done or taken.item is None:
             return None
-        return Lease(run_id, owner, taken.item["n"], until_ms, taken.item.get("w", b""))
+        return Lease(run_id, owner, taken.item["n"], until_ms, taken.item.get("w", b""), taken.item.get("c", ""))
 
     def update_run(
         self, lease: Lease, now_ms: int, *, status: str | None = None, sequence: int | None = None,
         due_ms: int | None = None, until_ms: int | None = None, release: bool = False, spent: bytes | None = None,
-        waits: str | None = None,
+        waits: str | None = None, exported: str | None = None,
     ) -> Lease:
         values: dict[str, Value] = {"u": now_ms, "n": lease.epoch}
         change, condition = "SET u = :u", "n = :n"
@@ -90,6 +90,8 @@ class Runs(TableAccess):
             change, values = change + ", w = :w", values | {"w": spent}
         if waits:
             change, values = change + ", a = :a", values | {"a": waits}
+        if exported is not None:
+            change, values = change + ", c = :c", values | {"c": exported}
         if release:
             self._release(lease, change, values, due_ms, ", a" * (waits == ""))
             return lease._replace(until_ms=0)

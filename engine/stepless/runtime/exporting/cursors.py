@@ -1,0 +1,45 @@
+"""Reads and writes the cursors of exporters, which a run's header holds as one short text: `bus12 otel9/2`.
+
+Each word is an exporter's name, the sequence number of the last event that it has confirmed, and after a slash how many sessions
+in a row have ended without confirming the rest.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Final, NamedTuple, TypedDict
+
+_WORD: Final = re.compile(r"([a-z]{1,8})(\d{1,15})(?:/(\d{1,4}))?")
+
+
+class Also(TypedDict, total=False):
+    """What a write of the header stores besides; empty where nothing is exported, so that a store need not know `exported`."""
+
+    exported: str
+
+
+class Cursor(NamedTuple):
+    sequence: int = 0
+    failures: int = 0
+
+
+NOTHING: Final = Also()
+
+
+def decode(text: str) -> dict[str, Cursor]:
+    """The cursors by exporter. Words of another form are left out: their exporters start again from the first event."""
+    words = map(_WORD.fullmatch, text.split())
+    return {word[1]: Cursor(int(word[2]), int(word[3] or 0)) for word in words if word}
+
+
+def encode(cursors: Mapping[str, Cursor]) -> str:
+    """The text of a header, the same for the same cursors."""
+    return " ".join(
+        f"{name}{cursor.sequence}{f'/{cursor.failures}' if cursor.failures else ''}" for name, cursor in sorted(cursors.items())
+    )
+
+
+def is_behind(text: str, sequence: int) -> bool:
+    """Whether an exporter has not confirmed every event up to `sequence`."""
+    return any(cursor.sequence < sequence for cursor in decode(text).values())

@@ -1,0 +1,70 @@
+"""What a session does for the exporters of its process: nothing if there are none (`runtime/exporting/relay.py`)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from stepless.core.events import Event
+from stepless.limits import EXPORT_HAND_OVER_MS, EXPORT_LEAVE_MS, PAGE_READ_BYTES
+from stepless.model.json import JSON
+from stepless.ports import Lease, RunHead
+from stepless.runtime.exporting.cursors import NOTHING, Also
+from stepless.runtime.runlog import RunLog
+from stepless.runtime.session.budget import Budget
+from stepless.runtime.world import World
+
+if TYPE_CHECKING:
+    from stepless.core.masking import Mask
+    from stepless.core.state import State
+    from stepless.runtime.exporting.relay import Exports
+
+
+class SessionExports:
+    """The exports of one session. Nothing is exported before `open`."""
+
+    def __init__(self, world: World, head: RunHead, lease: Lease) -> None:
+        self._world = world
+        self._head = head
+        self._lease = lease
+        self._exports: Exports | None = None
+
+    def open(self, state: State, meta: Mapping[str, JSON], env: Mapping[str, str], mask: Mask) -> None:
+        """Continues from the cursors that the former session stored. Everything in `state` is committed."""
+        if self._world.relay is None:
+            return
+        from stepless.runtime.exporting.exporter import ExportedRun
+
+        run = ExportedRun(self._head, meta, state.graph, state, env, mask)
+        self._exports = self._world.relay.open(run, self._lease.exported, state.sequence, self._read)
+
+    def _read(self, after: int) -> Iterator[Event]:
+        log = RunLog(self._world.store, self._world.blobs, self._head.run_id)  # the session's own counts what it reads
+        return log.read(after, whole=False, stride_bytes=PAGE_READ_BYTES)
+
+    def committed(self, events: Sequence[Event]) -> None:
+        """Exports events that are committed, in the background."""
+        if self._exports is not None:
+            self._exports.committed(events)
+
+    def renewal(self) -> Also:
+        """What a renewal of the lease writes besides. Tries again what has failed."""
+        if self._exports is None:
+            return NOTHING
+        self._exports.nudge()
+        return {"exported": self._exports.cursors()}
+
+    async def leave(self, due_ms: int | None, budget: Budget, *, hand_over: bool) -> tuple[int | None, Also]:
+        """When the run is to be checked next, `due_ms` or earlier, and what the release of the lease writes besides. Waits for
+        the exporters, within bounds. After a hand-over, the next session continues at once with what is left."""
+        if self._exports is None:
+            return due_ms, NOTHING
+        await self._exports.flush(min(EXPORT_HAND_OVER_MS if hand_over else EXPORT_LEAVE_MS, budget.leaving_ms))
+        if hand_over:
+            return due_ms, {"exported": self._exports.cursors()}
+        text, retry_ms = self._exports.leave(self._world.clock.now_ms())
+        return min((at for at in (due_ms, retry_ms) if at is not None), default=None), {"exported": text}
+
+    def close(self) -> None:
+        if self._exports is not None:
+            self._exports.close()

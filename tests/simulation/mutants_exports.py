@@ -1,0 +1,87 @@
+"""Planted bugs of exports: each loses or invents an event."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from episode import Parts
+from weathers import deadly, storm
+
+from stepless.core.events import Event
+from stepless.runtime.exporting.lane import Lane
+from stepless.runtime.exporting.relay import Exports, Relay
+from stepless.runtime.session.loop import Session
+from stepless.runtime.session.runner import Runner
+
+
+class _WithLanes(Relay):
+    lane: type[Lane] = Lane
+
+    def _lane(self, *given: Any) -> Lane:
+        lane = super()._lane(*given)
+        lane.__class__ = self.lane
+        return lane
+
+
+class _Hopeful(Lane):
+    @property
+    def done(self) -> int:
+        return self.committed
+
+
+class ConfirmsBeforeItSends(_WithLanes):
+    """The cursor is at the end of the log, whatever the exporter has confirmed."""
+
+    lane = _Hopeful
+
+
+class _Forgetful(Lane):
+    def add(self, events: Sequence[Event]) -> None:
+        self._seen = self.committed
+        super().add(events)
+
+
+class SkipsWhatIsBehind(_WithLanes):
+    """New events are sent although older ones are left in the log."""
+
+    lane = _Forgetful
+
+
+class LeavesNothingDue(Relay):
+    """A run is not due again when events are left."""
+
+    def open(self, *given: Any) -> Exports:
+        exports = super().open(*given)
+        leave = exports.leave
+        exports.leave = lambda now_ms: (leave(now_ms)[0], None)  # type: ignore[method-assign]
+        return exports
+
+
+class ExportsBeforeItCommits(Session):
+    """Events are handed over before the batch that holds them is written."""
+
+    async def _with_retries(self, call: Any, **given: Any) -> Any:
+        batches = getattr(call, "args", ())
+        if given and batches and isinstance(batches[0], list):
+            self._exports.committed(_events(batches[0]))
+        return await super()._with_retries(call, **given)
+
+
+def _events(batches: Sequence[Any]) -> list[Event]:
+    from stepless.core.stored.codec import decode_batch
+
+    return [event for batch in batches for event in decode_batch(batch.data, batch.first)]
+
+
+class _EarlyRunner(Runner):
+    def _open(self, *given: Any) -> Session:
+        return ExportsBeforeItCommits(self._world, *given)
+
+
+EXPORT_MUTANTS: Mapping[str, Parts] = {
+    "an event is confirmed before it is sent": Parts(exports=True, outage=0.3, relay=ConfirmsBeforeItSends, weather=deadly),
+    "new events overtake those in the log": Parts(exports=True, outage=0.3, relay=SkipsWhatIsBehind, weather=deadly),
+    "an ended run with events left is not due": Parts(exports=True, outage=0.3, relay=LeavesNothingDue, weather=deadly),
+    "events are exported before their commit": Parts(exports=True, runner=_EarlyRunner, weather=storm),
+}
