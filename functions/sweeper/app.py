@@ -1,4 +1,5 @@
-"""Sweeper function: once a minute, sends a hint for every run that is due and that no runner serves."""
+"""Sweeper function: once a minute, sends a hint for every run that is due and that no runner serves, and removes runs whose time
+is over."""
 
 from stepless.collector import paused_collector
 
@@ -7,17 +8,26 @@ with paused_collector():
 
     from aws_lambda_powertools import Logger
 
+    from stepless.limits import ERASE_THREADS, MAX_ERASED_AT_ONCE
     from stepless.runtime.hosting.sweep import sweep
+    from stepless.runtime.removal import remove_expired
     from stepless.runtime.wiring.aws import aws, traced
 
     LOG, CLOUD = Logger(), aws()
+    LAST_ROUND_MS = 20_000  # of the invocation: a round of removals takes some seconds
 
 
 @traced
 @LOG.inject_lambda_context
 def handler(event: dict[str, Any], context: Any) -> dict[str, Any]:
-    """Returns how many runs were overdue."""
+    """Returns how many runs were overdue, and how many it found whose time is over."""
     try:
-        return {"due": sweep(CLOUD.world)}
+        due, expired = sweep(CLOUD.world), 0
+        while context.get_remaining_time_in_millis() > LAST_ROUND_MS:
+            found = remove_expired(CLOUD.world, threads=ERASE_THREADS)
+            expired += found
+            if found < MAX_ERASED_AT_ONCE:
+                break
+        return {"due": due, "expired": expired}
     finally:
         CLOUD.meter.flush()

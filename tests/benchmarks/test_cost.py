@@ -87,6 +87,38 @@ def test_a_workload_stays_below_its_write_units(there: Account, name: str, most:
     assert 12 < cost.bill(there, name, FLOWS[name]).facts["write_units"] <= most
 
 
+@pytest.mark.parametrize(("name", "more"), [("chain of 10", 0), ("fan-out of 50", 0), ("approval and wait", 1)])
+def test_a_retention_adds_no_write_unit_to_a_run_of_less_than_a_day(there: Account, name: str, more: int) -> None:
+    """The expiry is part of the update that ends the run. The first run of a process announces it, once. The approval is answered
+    after two days: such a run stays in the index of due runs."""
+    document = {**FLOWS[name], "id": f"{FLOWS[name]['id']}-kept", "retention": "90d"}
+    there.service.publish(document)
+    there.run(document)
+    meter, used = CapacityMeter(), []
+    for each in (FLOWS[name], document):
+        meter.watch(there.dynamo)
+        run_id = there.run(each)
+        tally = meter.take().tally
+        meter.unwatch(there.dynamo)
+        used.append((tally.write_units, tally.index_units))
+    head = there.world.store.get_run(run_id)
+    assert head is not None and head.expires_ms is not None
+    assert used[1] == (used[0][0] + more, used[0][1] + more)
+
+
+def test_removing_a_chain_of_ten_costs_what_is_documented(there: Account) -> None:
+    document = {**FLOWS["chain of 10"], "id": "chain-erased", "retention": "90d"}
+    there.service.publish(document)
+    run_id = there.run(document)
+    meter = CapacityMeter()
+    meter.watch(there.dynamo)
+    there.world.store.erase_run(run_id)
+    tally = meter.take().tally
+    meter.unwatch(there.dynamo)
+    assert (there.world.store.get_run(run_id), tally.write_units) == (None, 13)
+    assert tally.read_units <= 4
+
+
 def test_bills_are_told_as_tables(there: Account) -> None:
     sample = cost.bill(there, "approval, wait and node", FLOWS["approval, wait and node"])
     text = "\n".join(bills.section([sample, Sample("cost", "chain of 10", 1, 1, error="no emulator")]))

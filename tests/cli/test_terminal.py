@@ -103,6 +103,24 @@ def test_a_status_has_its_colour_unless_somebody_forbade_it(show: Show, paused: 
     assert paused in plain[0] and len(set(plain)) == 1
 
 
+def test_an_erasure_is_confirmed_at_the_prompt(
+    show: Show, hello: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    db = ("--db", str(tmp_path / "runs.db"))
+    assert main(["publish", hello, *db]) == 0
+    capsys.readouterr()
+    assert main(["start", "hello", "--go", "--json", *db]) == 0
+    run_id = str(json.loads(capsys.readouterr().out)["run_id"])
+    refused = "Nothing was erased."
+    for typed, code, said in (("n\n", 1, refused), ("\n", 1, refused), ("yes\n", 0, f"{run_id}  erased")):
+        screen = show("runs", "erase", run_id)
+        screen.until("for ever? [y/N]")
+        screen.type(typed)
+        assert screen.ended() == code
+        assert said in screen.shown
+    assert main(["runs", "show", run_id, *db]) == 2
+
+
 def test_a_question_is_asked_at_the_prompt_until_the_answer_fits(show: Show, paused: str) -> None:
     screen = show("runs", "resume", paused, "--go")
     screen.until("approve? [y/n]")

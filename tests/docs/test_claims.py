@@ -120,14 +120,18 @@ def test_the_sandbox_may_do_nothing() -> None:
     assert actions("SandboxRole") == set()
 
 
-def test_the_sweeper_changes_nothing_in_the_table() -> None:
-    assert actions("SweeperRole") == {"dynamodb:BatchGetItem", "dynamodb:GetItem", "dynamodb:Query", "sqs:SendMessage"}
+def test_the_sweeper_reads_and_removes_and_writes_no_value() -> None:
+    assert actions("SweeperRole") == {
+        "dynamodb:BatchGetItem", "dynamodb:BatchWriteItem", "dynamodb:DeleteItem", "dynamodb:GetItem", "dynamodb:Query",
+        "dynamodb:UpdateItem", "s3:DeleteObject", "s3:ListBucket", "sqs:SendMessage",
+    }  # fmt: skip
 
 
 def test_the_roles_are_as_the_table_says() -> None:
     assert who_may("s3:PutObject") == who_may("lambda:InvokeFunction") == {"RunnerRole"}
     assert who_may("ssm:GetParameter", "secretsmanager:GetSecretValue") == {"ApiRole", "RunnerRole"}
     assert who_may("scheduler:CreateSchedule") == {"ApiRole", "RunnerRole"}
+    assert who_may("s3:DeleteObject") == {"ApiRole", "SweeperRole"}
     assert who_may("dynamodb:PutItem") == {"ApiRole", "RunnerRole", "TriggerRole"}
 
 

@@ -71,7 +71,7 @@ class Golden:
         for batch in self.batches:
             store.append(self.run_id, batch)
         for key, data in self.kept["blobs"].items():
-            assert blobs.put(zlib.decompress(b64decode(data))) == key
+            assert blobs.put(zlib.decompress(b64decode(data)), key.rpartition("/")[0]) == key
         sequence, data = self.kept["snapshot"]
         store.put_snapshot(self.run_id, sequence, b64decode(data))
         return RunLog(store, blobs, self.run_id)

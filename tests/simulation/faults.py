@@ -189,12 +189,15 @@ class FaultyBlobs:
         self._line = line
         self._blobs = blobs
 
-    def put(self, data: bytes) -> str:
-        return self._line.call("put blob", lambda: str(self._blobs.put(data)))
+    def put(self, data: bytes, run_id: str = "") -> str:
+        return self._line.call("put blob", lambda: str(self._blobs.put(data, run_id)))
 
     def get(self, key: str) -> bytes | None:
         found: bytes | None = self._line.call("get blob", lambda: self._blobs.get(key))
         return found
+
+    def erase(self, run_id: str) -> None:
+        self._line.call("erase blobs", lambda: self._blobs.erase(run_id))
 
 
 class SkewedClock:

@@ -182,13 +182,13 @@ class WaitsForTheTable(DynamoStore):
 class PutsObjectsLate(S3Blobs):
     """An object is sent only with the next one."""
 
-    def put(self, data: bytes) -> str:
-        from hashlib import sha256
+    def put(self, data: bytes, run_id: str = "") -> str:
+        from stepless.adapters.bounds import blob_key
 
-        late, self._late = getattr(self, "_late", None), data
+        late, self._late = getattr(self, "_late", None), (data, run_id)
         if late is not None:
-            super().put(late)
-        return sha256(data).hexdigest()
+            super().put(*late)
+        return blob_key(data, run_id)
 
 
 class TakesMissingForNull(S3Blobs):

@@ -226,12 +226,15 @@ class Table:
 
     def _put_many(self, request: Request) -> Answer:
         ((table, puts),) = request["RequestItems"].items()
-        items = [put["PutRequest"]["Item"] for put in puts]
-        if not 0 < len(items) <= MAX_PUTS or len({_key_of(item) for item in items}) != len(items):
+        changes: list[tuple[Key, Item | None]] = []
+        for put in puts:
+            item = put["PutRequest"]["Item"] if "PutRequest" in put else None
+            changes.append((_key_of(put["DeleteRequest"]["Key"], only=True) if item is None else _key_of(item), item))
+        if not 0 < len(changes) <= MAX_PUTS or len({key for key, _ in changes}) != len(changes):
             raise Refusal("ValidationException", "items of a batch")
-        done = self._slow.takes(len(items))
-        for item in items[:done]:
-            self._store(_key_of(item), item)
+        done = self._slow.takes(len(changes))
+        for key, item in changes[:done]:
+            self._store(key, item)
         return {"UnprocessedItems": {table: puts[done:]} if done < len(puts) else {}}
 
 
@@ -273,6 +276,9 @@ def _page(found: list[Item], request: Request, values: Mapping[str, Typed], inde
         looked.append(row)
     wanted = request.get("FilterExpression")
     kept = [row for row in looked if not wanted or condition(wanted)(row, values)]
+    if "ProjectionExpression" in request:
+        only = request["ProjectionExpression"].split(", ")
+        kept = [{name: row[name] for name in only if name in row} for row in kept]
     answer: Answer = {"Items": kept, "Count": len(kept), "ScannedCount": len(looked)}
     if looked and (len(looked) < len(found) or len(looked) == limit):
         last = looked[-1]

@@ -119,6 +119,7 @@ EXAMPLES: Final[Mapping[str, Mapping[str, Example | list[Example]]]] = {
         "id": Example("other"), "name": Example("N"), "variables": Example({"v": 0, "u": 1}), "env": Example(["KEY"]),
         "nodes": Example({"a": CALL}), "edges": Example([{"source": "a", "target": "b"}]), "on_failure": Example("halt"),
         "max_steps": Example(9), "timeout": Example("2h"), "concurrency": Example(2), "numbered": Example(True),
+        "retention": Example("90d"),
         "rate_limit": Example({"max": 1, "per": "1m"}),
     },
     "NodeDocument": {

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from hashlib import sha256
+
 from stepless.errors import EngineBug, InvalidRequest, LimitExceeded
 from stepless.limits import MAX_BATCH_BYTES, MAX_INBOX_SIGNALS, MAX_PAGE_ITEMS, MAX_SIGNAL_BYTES
 from stepless.ports import Batch, Signal
@@ -57,3 +59,9 @@ def invalid_text(error: UnicodeEncodeError) -> InvalidRequest:
 def page_size(limit: int) -> int:
     """The requested number of items of a page, limited to 1 to MAX_PAGE_ITEMS."""
     return max(1, min(limit, MAX_PAGE_ITEMS))
+
+
+def blob_key(data: bytes, run_id: str) -> str:
+    """The key under which blobs store a value of a run; without a run, the hash alone."""
+    digest = sha256(data).hexdigest()
+    return f"{run_id}/{digest}" if run_id else digest

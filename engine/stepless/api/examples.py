@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
+from stepless.api.admin_schemas import EraseOut
 from stepless.api.links import Links
 from stepless.api.schemas import (
     BulkOut,
@@ -78,7 +79,8 @@ _INSPECTED: Final[RunOut] = {
     "error": None, "exception": None, "failures": 0, "keywords": ["customer:c-17"], "tags": ["customer:c-17"],
     "non_entries": [], "steps": 2,
     "usage": {}, "sequence": 6, "held": _HELD, "pauses": [_PAUSE],
-    "created_at": _BEGUN, "started_at": _BEGUN, "ended_at": None, "links": _LINKS.run(_RUN),
+    "created_at": _BEGUN, "started_at": _BEGUN, "ended_at": None, "expires_at": None,
+    "links": _LINKS.run(_RUN),
 }  # fmt: skip
 _NODE: Final[NodeOut] = {
     "instance": "pay", "node": "pay", "kind": "function", "label": "pay", "status": "completed", "reason": None, "code": None,
@@ -108,6 +110,7 @@ _HOLDING: Final[HoldOut] = {"run_id": _RUN, "status": "holding", "links": _LINKS
 _RELEASING: Final[HoldOut] = {**_HOLDING, "status": "releasing"}
 _PAUSING: Final[HoldOut] = {**_HOLDING, "status": "pausing"}
 _UNPAUSING: Final[HoldOut] = {**_HOLDING, "status": "unpausing"}
+_ERASED: Final[EraseOut] = {"run_id": _RUN, "erased": True, "children": [], "reruns": [_AGAIN], "more": False}
 _SWEPT: Final[BulkOut] = {
     "action": "hold", "matched": 2, "done": [_RUN], "cursor": None,
     "refused": [{"run_id": _AGAIN, "code": "run_ended", "message": f"the run {_AGAIN} has ended: completed"}],
@@ -157,6 +160,7 @@ ANSWERS: Final[Mapping[str, Mapping[str, Any]]] = {
     "pause_run": {_JSON: _PAUSING},
     "unpause_run": {_JSON: _UNPAUSING},
     "rerun_run": {_JSON: _STARTED_AGAIN},
+    "erase_run": {_JSON: _ERASED},
     "change_runs": {_JSON: _SWEPT},
     "list_keys": {_JSON: {"keys": [_KEPT]}},
     "make_key": {_JSON: _NEW},

@@ -126,6 +126,12 @@ class StartQuery(Query):
     idempotent: Literal["inputs"] | None = None
 
 
+class EraseQuery(Query):
+    """With `dry_run=true` nothing is erased: the response says what would stay."""
+
+    dry_run: bool = False
+
+
 class ListQuery(Query):
     limit: int = Field(DEFAULT_PAGE_ITEMS, ge=1, le=MAX_PAGE_ITEMS)
     cursor: str | None = Field(None, max_length=MAX_CURSOR_CHARACTERS)

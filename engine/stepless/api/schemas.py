@@ -202,6 +202,7 @@ class RunOut(TypedDict):
     created_at: str
     started_at: str | None
     ended_at: str | None
+    expires_at: str | None
     links: RunLinks
 
 

@@ -46,10 +46,12 @@ class Workflow(Level):
         concurrency: int | Unset | None = UNSET,
         rate_limit: Mapping[str, Value] | Unset | None = UNSET,
         numbered: bool | Unset = UNSET,
+        retention: str | Unset | None = UNSET,
     ) -> None:
         top = given(
             name=name, description=description, variables=variables, env=env, on_failure=on_failure, max_steps=max_steps,
             timeout=timeout, concurrency=concurrency, rate_limit=rate_limit, numbered=numbered,
+            retention=retention,
         )  # fmt: skip
         super().__init__({"id": id, **{field: plain(value, field) for field, value in top.items()}, "nodes": {}})
 

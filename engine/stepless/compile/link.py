@@ -64,6 +64,7 @@ def link(draft: Draft, version: str, entries: Sequence[str] | None, warnings: tu
         concurrency=document.concurrency,
         rate_limit=_rate_limit(document.rate_limit),
         numbered=document.numbered,
+        retention_ms=document.retention_ms,
     )
 
 

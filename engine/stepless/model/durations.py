@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping
 from typing import Any, Final
 
-from stepless.limits import MAX_DURATION_MS
+from stepless.limits import MAX_DURATION_MS, MAX_RETENTION_MS, MIN_RETENTION_MS
 
 _UNITS_MS: Final = {"ms": 1, "s": 1_000, "m": 60_000, "h": 3_600_000, "d": 86_400_000, "w": 7 * 86_400_000}
 _SHORT: Final = re.compile(r"([0-9]{1,15})(ms|s|m|h|d)")
@@ -21,14 +21,24 @@ _MEND: Final = "write it like 500ms, 90s, 15m, 2h, 3d or PT2H"
 
 
 class DurationTooLong(ValueError):
-    """Above MAX_DURATION_MS."""
+    """Outside the bounds of a duration: above MAX_DURATION_MS, for a retention outside its own."""
 
 
-def parse_duration_ms(text: str) -> int:
+def parse_retention_ms(text: str) -> int:
+    """Milliseconds of a retention. Raises as `parse_duration_ms` does, with MIN_RETENTION_MS and MAX_RETENTION_MS as the
+    bounds."""
+    retention_ms = parse_duration_ms(text, MAX_RETENTION_MS)
+    if retention_ms < MIN_RETENTION_MS:
+        least, most = (limit // _UNITS_MS["d"] for limit in (MIN_RETENTION_MS, MAX_RETENTION_MS))
+        raise DurationTooLong(f"{text!r} is shorter than the shortest retention, {least}d; the longest is {most}d")
+    return retention_ms
+
+
+def parse_duration_ms(text: str, longest_ms: int = MAX_DURATION_MS) -> int:
     """Milliseconds of `90s 15m 2h 3d 500ms` or of an ISO-8601 duration in weeks, days, hours, minutes and seconds.
 
     Months and years are refused because they have no fixed length. Raises `ValueError` with the mend, `DurationTooLong` above
-    MAX_DURATION_MS.
+    `longest_ms`.
     """
     if short := _SHORT.fullmatch(text):
         duration_ms = int(short[1]) * _UNITS_MS[short[2]]
@@ -38,6 +48,6 @@ def parse_duration_ms(text: str) -> int:
         duration_ms = sum(int(amount) * _UNITS_MS[unit] for unit, amount in parts.items() if amount)
     else:
         raise ValueError(f"{text[:40]!r} is not a duration; {_MEND}")
-    if duration_ms > MAX_DURATION_MS:
-        raise DurationTooLong(f"{text!r} is longer than the longest duration, {MAX_DURATION_MS // _UNITS_MS['d']}d")
+    if duration_ms > longest_ms:
+        raise DurationTooLong(f"{text!r} is longer than the longest duration, {longest_ms // _UNITS_MS['d']}d")
     return duration_ms

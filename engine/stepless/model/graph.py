@@ -209,3 +209,4 @@ class Graph:
     concurrency: int | None
     rate_limit: RateLimit | None
     numbered: bool  # whether its runs are counted
+    retention_ms: int | None = None  # how long its runs are kept after their end

@@ -13,6 +13,7 @@ from stepless.model.call import Call
 from stepless.model.exchange import Http, HttpAnswer, HttpRequest
 from stepless.ports.hints import Calendar, Firing, Inbound, Message, Queue, Rhythm, Timers
 from stepless.ports.store import (
+    ERASED,
     Batch,
     Blobs,
     Lease,
@@ -30,6 +31,7 @@ from stepless.ports.store import (
 from stepless.ports.world import Aws, Clock, Meter, Misfit, Models, Moderator, Sandbox, Secrets, Tallies
 
 __all__ = [
+    "ERASED",
     "Aws",
     "Batch",
     "Blobs",

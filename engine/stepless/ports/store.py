@@ -5,9 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from typing import Generic, NamedTuple, Protocol, TypeVar
+from typing import Final, Generic, NamedTuple, Protocol, TypeVar
 
 T = TypeVar("T")
+
+ERASED: Final = "erased"
+"""The status of a header that `mark_erased` has changed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,12 +31,13 @@ class StoredVersion(Version):
 
 
 class RunHead(NamedTuple):
-    """A run's header. `inputs` and `meta` are encoded JSON. `sequence` is the last committed event that the writer reported
-    (a hint; the log is authoritative). `due_ms` is when the sweep should check the run next, None when it need not.
-    `epoch` counts how often the lease was taken; `owner` and `lease_until_ms` describe the present lease. `spent` is an encoded
-    tally, empty where usage is not counted. `waits` says what the run waited for when it last became idle: words of
-    `core.history.waits`, space-separated. `exported` says up to which event the run's log was exported, in the words of
-    `runtime.exporting.cursors`; empty where nothing is exported."""
+    """A run's header. `inputs` and `meta` are encoded JSON. `sequence` is the last committed event that the writer reported (a
+    hint; the log is authoritative). `due_ms` is when the sweep should check the run next, None when it need not. `epoch` counts
+    how often the lease was taken; `owner` and `lease_until_ms` describe the present lease. `spent` is an encoded tally, empty
+    where usage is not counted. `waits` says what the run waited for when it last became idle: words of `core.history.waits`,
+    space-separated. `exported` says up to which event the run's log was exported, in the words of `runtime.exporting.cursors`;
+    empty where nothing is exported. `expires_ms` is when an ended run may be removed, None to keep it. The `status` of a run
+    whose content was erased is ERASED."""
 
     run_id: str
     workflow_id: str
@@ -51,6 +55,7 @@ class RunHead(NamedTuple):
     spent: bytes = b""
     waits: str = ""
     exported: str = ""
+    expires_ms: int | None = None
 
 
 class Lease(NamedTuple):
@@ -161,8 +166,8 @@ class Store(Protocol):
     def get_run(self, run_id: str) -> RunHead | None: ...
 
     def list_runs(self, filter: RunFilter, *, limit: int = 100, cursor: str | None = None) -> Page[RunHead]:
-        """Newest first (created_ms, then run_id, descending). Paging neither repeats nor omits a run that exists for the whole
-        time; runs created during paging appear only in a new listing."""
+        """Newest first (created_ms, then run_id, descending), without erased runs. Paging neither repeats nor omits a run that
+        exists for the whole time; runs created during paging appear only in a new listing."""
         ...
 
     def list_due(self, now_ms: int, *, limit: int = 100, after: tuple[int, str] | None = None) -> Sequence[RunHead]:
@@ -173,26 +178,55 @@ class Store(Protocol):
     # -- the lease --------------------------------------------------------------------------------------------------
     def take_lease(self, run_id: str, owner: str, now_ms: int, until_ms: int) -> Lease | None:
         """Takes the lease if it is free, expired at `now_ms` or already this owner's, and raises its epoch by one. None while
-        another owner holds it, or when the run does not exist. Sets `due_ms` to `until_ms`, so that the sweep finds the run of
-        a holder that dies."""
+        another owner holds it, or when the run does not exist or is erased. Sets `due_ms` to `until_ms`, so that the sweep finds
+        the run of a holder that dies."""
         ...
 
     def update_run(
         self, lease: Lease, now_ms: int, *, status: str | None = None, sequence: int | None = None,
         due_ms: int | None = None, until_ms: int | None = None, release: bool = False, spent: bytes | None = None,
-        waits: str | None = None, exported: str | None = None,
+        waits: str | None = None, exported: str | None = None, expires_ms: int | None = None,
     ) -> Lease:
         """Changes the header under a lease. With `release`, frees the lease and stores `due_ms` (None: the run needs no check),
         or the earliest instant of a `touch_run` since the lease was taken, if that is earlier. Without it, extends the lease to
         `until_ms` (if given) and sets `due_ms` to the lease's end.
-        `spent`, `waits` and `exported` replace the header's values.
+        `spent`, `waits`, `exported` and `expires_ms` replace the header's values.
         Raises `LeaseLost` when the header's epoch is not the lease's."""
         ...
 
     def touch_run(self, run_id: str, due_ms: int) -> bool:
         """Brings the run's `due_ms` forward to `due_ms` if it is later or None. Needs no lease, and still holds after the present
         lease ends: a later holder sees everything written before the touch, the present holder may not. False when the run does
-        not exist."""
+        not exist or is erased."""
+        ...
+
+    # -- removal ----------------------------------------------------------------------------------------------------
+    def expect_expiry(self, workflow_id: str, retention_ms: int, now_ms: int) -> None:
+        """Announces that runs of this workflow may get an `expires_ms` that is `retention_ms` after their end. Call it before the
+        first such `update_run`. Costs nothing when this process has called it before."""
+        ...
+
+    def list_expired(self, now_ms: int, *, limit: int = 100) -> Sequence[RunHead]:
+        """Headers whose `expires_ms` has passed. Returns them again until they are removed or kept. A run that took longer than
+        SHORT_RUN_MS may be missing (`list_due` has it, if its `due_ms` is its `expires_ms`), and others may be late by
+        EXPIRY_SLACK_MS and SHORT_RUN_MS."""
+        ...
+
+    def keep_run(self, run_id: str, until_ms: int) -> bool:
+        """Moves `expires_ms` of a run without a lease holder to `until_ms`, and `due_ms` with it. False if the run does not
+        exist, has no `expires_ms` or is erased."""
+        ...
+
+    def mark_erased(self, lease: Lease, now_ms: int, meta: bytes, due_ms: int) -> None:
+        """Turns the header of an ended run into that of an erased one, and frees the lease. Only the ids, the version, the times
+        and the sequence remain; `meta` replaces the former value, and the inputs are `null`. Raises `LeaseLost` when the header's
+        epoch is not the lease's."""
+        ...
+
+    def erase_run(self, run_id: str, due_ms: int | None = None) -> None:
+        """Removes the log, the snapshot and the inbox of a run. Without `due_ms` removes the header as well, last. With it, keeps
+        the header of an erased run and sets its `due_ms`; as long as the header exists, every `append` that was refused before
+        is still refused. May be repeated, also after it was interrupted."""
         ...
 
     # -- the log ----------------------------------------------------------------------------------------------------
@@ -241,13 +275,19 @@ class Together(Protocol):
 
 
 class Blobs(Protocol):
-    """Large values by content hash."""
+    """Large values of runs."""
 
-    def put(self, data: bytes) -> str:
-        """Stores the bytes and returns their hash. Storing the same bytes again costs nothing."""
+    def put(self, data: bytes, run_id: str = "") -> str:
+        """Stores the bytes for a run and returns their key: `{run_id}/{SHA-256 in hexadecimal}`. Storing the same bytes for the
+        same run again costs nothing. Without a run, the key is the hash alone, as in former releases; such a value may be shared
+        by runs, and `erase` does not remove it."""
         ...
 
     def get(self, key: str) -> bytes | None: ...
+
+    def erase(self, run_id: str) -> None:
+        """Removes all values that were stored for this run. May be repeated."""
+        ...
 
 
 def nothing_to_close() -> None:

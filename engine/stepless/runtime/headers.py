@@ -6,9 +6,10 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 
+from stepless.errors import Conflict
 from stepless.limits import NEVER_MS, START_GRACE_MS
 from stepless.model.json import JSON
-from stepless.ports import RunHead, Version
+from stepless.ports import ERASED, RunHead, Version
 from stepless.runtime.world import World
 
 _VERSION, _NUMBER = "version", "number"
@@ -17,9 +18,9 @@ _VERSION, _NUMBER = "version", "number"
 def create_run(
     world: World, run_id: str, version: Version, inputs: bytes, facts: Mapping[str, JSON], *, numbered: bool
 ) -> RunHead:
-    """Creates and returns the header of a run of this version. If another process has created it first, returns that header.
-    `numbered` counts the run, which costs one more write. After a `StoreUnavailable`, the run may exist, or its number may be
-    used up without a run."""
+    """Creates and returns the header of a run of this version. If another process has created it first, returns that header;
+    raises `Conflict` (run_erased) if it was erased since. `numbered` counts the run, which costs one more write. After a
+    `StoreUnavailable`, the run may exist, or its number may be used up without a run."""
     now_ms = world.clock.now_ms()
     meta = {**facts, _VERSION: version.number}
     if numbered:
@@ -35,7 +36,15 @@ def create_run(
         meta=json.dumps(meta, ensure_ascii=False, separators=(",", ":")).encode(),
         due_ms=now_ms + START_GRACE_MS,
     )
-    return head if world.store.create_run(head) else world.store.get_run(run_id) or head
+    return head if world.store.create_run(head) else not_erased(world.store.get_run(run_id) or head)
+
+
+def not_erased(head: RunHead) -> RunHead:
+    """The header of a run that a start has found. Raises `Conflict` (run_erased): an erased run does not begin again."""
+    if head.status == ERASED:
+        message = f"this start created the run {head.run_id}, which was erased"
+        raise Conflict(message, code="run_erased", mend="use another idempotency key for a new run", run_id=head.run_id)
+    return head
 
 
 def version_of(head: RunHead) -> int | None:

@@ -14,14 +14,16 @@ from stepless.core.pauses import TIMEOUT
 from stepless.core.state import State
 from stepless.limits import MAX_UNMARKED_SIGNALS
 from stepless.model.json import JSON
-from stepless.ports import Signal
+from stepless.ports import ERASED, Signal
 
 OutcomeOf = Callable[[str], tuple[JSON, Mapping[str, JSON] | None]]
 ENDED = frozenset({"completed", "failed", "cancelled", "timed_out"})
+OVER = ENDED | {ERASED}
 RESUME = "resume"
 CANCEL = "cancel"
 CHILD = "child"
 HOLD = "hold"
+RERUN = "rerun"  # never delivered: a note, in the inbox of a run, of a run that repeats it
 
 
 def answer_signal(pause: str, handle: str, answer: JSON, by: str | None, now_ms: int) -> Signal:
@@ -46,6 +48,11 @@ def hold_signal(number: int, held: bool, by: str | None, reason: str | None, now
 def child_signal(instance: str, run_id: str, sequence: int, status: str, now_ms: int) -> Signal:
     """The status of a child run after `sequence` events. Each change of status is a separate signal."""
     return _signal(CHILD, f"{instance}#{sequence}", {"instance": instance, "run": run_id, "status": status}, now_ms)
+
+
+def rerun_note(number: int, run_id: str, now_ms: int) -> Signal:
+    """A note of the number-th rerun. It is stored as taken, so that no session reads it."""
+    return _signal(RERUN, str(number), {"run": run_id}, now_ms)._replace(taken=True)
 
 
 def _signal(kind: str, identity: str, body: Mapping[str, JSON], now_ms: int) -> Signal:

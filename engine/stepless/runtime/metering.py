@@ -17,6 +17,7 @@ FAIL_OPENS: Final = "FailOpens"  # starts that a rate limit allowed because they
 NODE_TIME: Final = "NodeTime"
 DUE_RUNS: Final = "DueRuns"
 OLDEST_DUE_AGE: Final = "OldestDueAge"  # how long the longest overdue run has been due
+REMOVED_RUNS: Final = "RemovedRuns"  # whose time was over
 DEAD_LETTERS: Final = "DeadLetters"
 EXPORT_FAILURES: Final = "ExportFailures"  # calls of an exporter that failed; the events are sent again
 EXPORTS_DROPPED: Final = "ExportsDropped"  # runs whose remaining events an exporter never confirmed: given up

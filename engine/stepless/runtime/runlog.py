@@ -1,4 +1,4 @@
-"""Reads and writes the log of one run. Large values are stored as blobs, by content hash."""
+"""Reads and writes the log of one run. Large values are stored as blobs, by run and content hash."""
 
 from __future__ import annotations
 
@@ -145,12 +145,13 @@ class RunLog:
             raise DamagedLog(why, sequence=batch.first, run_id=self.run_id)
         return events
 
-    def refers_to(self, key: str, *, last: int) -> bool:
-        """Whether any event of the log has a value in the blob `key`. The batch of event `last` is searched first, since the last
-        event of a run holds most of the requested values. Raises `LogUnreadable`."""
-        return any(key in self._blobs_from(after) for after in (max(0, last - 1), 0))
+    def blob_of(self, digest: str, *, last: int) -> str | None:
+        """The key of the blob with this hash, if an event of the log has its value there. The batch of event `last` is searched
+        first, since the last event of a run holds most of the requested values. Raises `LogUnreadable`."""
+        keys = (key for after in (max(0, last - 1), 0) for key in self.blob_keys(after))
+        return next((key for key in keys if key.rpartition("/")[2] == digest), None)
 
-    def _blobs_from(self, after: int) -> Iterator[str]:
+    def blob_keys(self, after: int = 0) -> Iterator[str]:
         """The keys of the blobs that the batches with events above `after` refer to."""
         while batches := self._store.read_log(self.run_id, after, limit_bytes=READ_BYTES):
             for batch in batches:
@@ -183,7 +184,7 @@ class RunLog:
                 if len(data) > MAX_RESULT_BYTES and not summary:
                     raise LimitExceeded(f"{name} takes {len(data):,} bytes", place=event.instance or self.run_id)
                 if len(data) > inline:
-                    spilled[name] = [self._blobs.put(data), text[:PREVIEW_CHARACTERS]]
+                    spilled[name] = [self._blobs.put(data, self.run_id), text[:PREVIEW_CHARACTERS]]
         if not spilled:
             return event
         kept = {name: value for name, value in event.data.items() if name not in spilled}

@@ -13,6 +13,7 @@ from stepless.runtime.verbs import (
     answering,
     bulk,
     costing,
+    erasing,
     holding,
     inspecting,
     publishing,
@@ -70,6 +71,7 @@ class Service:
     cancel = _verb(answering.cancel)
     hold = _verb(holding.hold)
     release = _verb(holding.release)
+    erase = _verb(erasing.erase)
     skip = _verb(time_skip.skip_time)
     each_run = _verb(bulk.each_run)
 

@@ -33,7 +33,8 @@ class World:
     """The adapters and settings of one process, created by `runtime/wiring` only. `kind_code` holds the code of the effectful
     kinds by name. `calendar` is None if the process fires schedules itself. `news` is None unless this process serves every run
     of the store. `relay` is None if nothing is exported. `runner_timeout_s` is the time after which the deployment kills an
-    invocation; None if there is no limit."""
+    invocation; None if there is no limit. `retention_ms` is how long runs are kept after their end, unless their workflow says
+    otherwise; None keeps them for ever."""
 
     store: Store
     queue: Queue
@@ -54,4 +55,5 @@ class World:
     news: News | None = None
     runner_timeout_s: int | None = None
     relay: Relay | None = None
+    retention_ms: int | None = None
     http: Http = field(default_factory=NoHttp)

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import hashlib
+import shutil
 from contextlib import AbstractContextManager
 from pathlib import Path
-from urllib.parse import unquote, urlsplit
+from urllib.parse import quote, unquote, urlsplit
 from uuid import uuid4
 
 from stepless.adapters.file_lock import lock_file
@@ -38,13 +39,15 @@ class JournalPlace:
 
 
 class FolderBlobs:
-    """Stores each value in a file named by the SHA-256 of its bytes."""
+    """Stores each value in a file named by the SHA-256 of its bytes, in a folder for each run."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
 
-    def put(self, data: bytes) -> str:
-        key = hashlib.sha256(data).hexdigest()
+    def put(self, data: bytes, run_id: str = "") -> str:
+        digest = hashlib.sha256(data).hexdigest()
+        key = f"{quote(run_id, safe='')}/{digest}" if run_id else digest
+        (self._folder / key).parent.mkdir(exist_ok=True)
         half = self._folder / f"{key}.{uuid4().hex}"
         half.write_bytes(data)
         half.replace(self._folder / key)
@@ -55,3 +58,7 @@ class FolderBlobs:
             return (self._folder / key).read_bytes()
         except FileNotFoundError:
             return None
+
+    def erase(self, run_id: str) -> None:
+        if run_id:
+            shutil.rmtree(self._folder / quote(run_id, safe=""), ignore_errors=True)

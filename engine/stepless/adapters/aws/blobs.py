@@ -1,8 +1,7 @@
-"""Stores large values in one S3 bucket, keyed by content hash."""
+"""Stores large values in one S3 bucket, keyed by run and content hash."""
 
 from __future__ import annotations
 
-import hashlib
 from collections import OrderedDict
 from threading import Lock
 from typing import Any, Final
@@ -10,13 +9,16 @@ from typing import Any, Final
 from botocore.exceptions import ClientError
 
 from stepless.adapters.aws.errors import LOST, MISSING, code_of, translated
+from stepless.adapters.bounds import blob_key
+from stepless.errors import StoreUnavailable
 
 _KNOWN: Final = 1_000  # values that this process has already stored and does not send again
 
 
 class S3Blobs:
-    """Objects are named `{prefix}{SHA-256}`, and are never changed or deleted. The role needs GetObject, PutObject and
-    ListBucket: without ListBucket, S3 answers 403 instead of 404 for a missing object."""
+    """Objects are named `{prefix}{run}/{SHA-256}` (in former releases `{prefix}{SHA-256}`), and are never changed. The role needs
+    GetObject, PutObject and ListBucket: without ListBucket, S3 answers 403 instead of 404 for a missing object. To erase, it
+    needs ListBucket and DeleteObject."""
 
     def __init__(self, client: Any, bucket: str, *, prefix: str = "blobs/") -> None:
         self._client = client
@@ -25,8 +27,8 @@ class S3Blobs:
         self._known: OrderedDict[str, None] = OrderedDict()
         self._lock = Lock()
 
-    def put(self, data: bytes) -> str:
-        key = hashlib.sha256(data).hexdigest()
+    def put(self, data: bytes, run_id: str = "") -> str:
+        key = blob_key(data, run_id)
         if key in self._known:
             return key
         with translated(self._bucket):
@@ -50,3 +52,22 @@ class S3Blobs:
                     raise
                 return None
         return data
+
+    def erase(self, run_id: str) -> None:
+        """Lists the run's objects and deletes them, a page at a time. In a bucket with versions, deletes the newest version."""
+        prefix, after = f"{self._prefix}{run_id}/", ""
+        with translated(self._bucket):
+            while True:
+                start = {"StartAfter": after} if after else {}
+                found = self._client.list_objects_v2(Bucket=self._bucket, Prefix=prefix, **start).get("Contents", [])
+                if not found:
+                    break
+                wanted = {"Objects": [{"Key": each["Key"]} for each in found], "Quiet": True}
+                refused = self._client.delete_objects(Bucket=self._bucket, Delete=wanted).get("Errors", [])
+                if refused:
+                    message = f"{len(refused)} objects were not deleted: {refused[0].get('Code')}"
+                    raise StoreUnavailable(message, place=self._bucket, mend="permit s3:DeleteObject, then try again")
+                after = found[-1]["Key"]
+        with self._lock:
+            for key in [key for key in self._known if key.startswith(f"{run_id}/")]:
+                del self._known[key]

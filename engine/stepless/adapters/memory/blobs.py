@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
-import hashlib
+from stepless.adapters.bounds import blob_key
 
 
 class MemoryBlobs:
-    """Values are keyed by the SHA-256 of their bytes, in hexadecimal."""
+    """Values are keyed by their run and the SHA-256 of their bytes."""
 
     def __init__(self) -> None:
         self._values: dict[str, bytes] = {}
 
-    def put(self, data: bytes) -> str:
-        key = hashlib.sha256(data).hexdigest()
+    def put(self, data: bytes, run_id: str = "") -> str:
+        key = blob_key(data, run_id)
         self._values.setdefault(key, bytes(data))
         return key
 
     def get(self, key: str) -> bytes | None:
         return self._values.get(key)
+
+    def erase(self, run_id: str) -> None:
+        for key in list(self._values):
+            owner, slash, _ = key.rpartition("/")
+            if slash and owner == run_id:
+                del self._values[key]

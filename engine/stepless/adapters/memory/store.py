@@ -12,7 +12,7 @@ from stepless.adapters.bounds import check_batch, check_signal, check_text, inbo
 from stepless.adapters.cursors import decode_cursor, encode_cursor
 from stepless.errors import AppendConflict, LeaseLost
 from stepless.limits import MAX_INBOX_SIGNALS
-from stepless.ports import Batch, Lease, Page, RunFilter, RunHead, Signal, StoredVersion, Version
+from stepless.ports import ERASED, Batch, Lease, Page, RunFilter, RunHead, Signal, StoredVersion, Version
 
 
 @dataclass(slots=True)
@@ -132,7 +132,7 @@ class MemoryStore:
                     break
                 named = filter.workflow_id in (None, head.workflow_id) and filter.status in (None, head.status)
                 waits = filter.waiting is None or filter.waiting in head.waits.split()
-                if named and waits and not (filter.due and head.due_ms is None):
+                if named and waits and head.status != ERASED and not (filter.due and head.due_ms is None):
                     found.append(head)
                 if len(found) > limit:
                     break
@@ -155,7 +155,7 @@ class MemoryStore:
         check_text(owner)
         with self._lock:
             head = self._runs.get(run_id)
-            if head is None or (head.owner not in (None, owner) and head.lease_until_ms > now_ms):
+            if head is None or head.status == ERASED or (head.owner not in (None, owner) and head.lease_until_ms > now_ms):
                 return None
             epoch = head.epoch + 1
             self._of(run_id).touched_ms = None
@@ -165,7 +165,7 @@ class MemoryStore:
     def update_run(
         self, lease: Lease, now_ms: int, *, status: str | None = None, sequence: int | None = None,
         due_ms: int | None = None, until_ms: int | None = None, release: bool = False, spent: bytes | None = None,
-        waits: str | None = None, exported: str | None = None,
+        waits: str | None = None, exported: str | None = None, expires_ms: int | None = None,
     ) -> Lease:
         with self._lock:
             head = self._runs.get(lease.run_id)
@@ -186,13 +186,14 @@ class MemoryStore:
                 spent=head.spent if spent is None else spent,
                 waits=head.waits if waits is None else waits,
                 exported=head.exported if exported is None else exported,
+                expires_ms=head.expires_ms if expires_ms is None else expires_ms,
             )
             return lease._replace(until_ms=until_ms)
 
     def touch_run(self, run_id: str, due_ms: int) -> bool:
         with self._lock:
             head = self._runs.get(run_id)
-            if head is None:
+            if head is None or head.status == ERASED:
                 return False
             if head.due_ms is None or head.due_ms > due_ms:
                 self._runs[run_id] = head._replace(due_ms=due_ms)
@@ -200,6 +201,49 @@ class MemoryStore:
             if head.owner is not None and (records.touched_ms is None or records.touched_ms > due_ms):
                 records.touched_ms = due_ms
             return True
+
+    # -- removal --------------------------------------------------------------------------------------------------
+
+    def expect_expiry(self, workflow_id: str, retention_ms: int, now_ms: int) -> None:
+        """Does nothing: `list_expired` reads every header."""
+
+    def list_expired(self, now_ms: int, *, limit: int = 100) -> Sequence[RunHead]:
+        with self._lock:
+            keys = ((head.expires_ms, head.run_id) for head in self._runs.values() if head.expires_ms is not None)
+            return [self._runs[run_id] for _, run_id in nsmallest(page_size(limit), (key for key in keys if key[0] <= now_ms))]
+
+    def keep_run(self, run_id: str, until_ms: int) -> bool:
+        with self._lock:
+            head = self._runs.get(run_id)
+            if head is None or head.expires_ms is None or head.owner is not None:
+                return False
+            self._runs[run_id] = head._replace(expires_ms=until_ms, due_ms=until_ms)
+            return True
+
+    def mark_erased(self, lease: Lease, now_ms: int, meta: bytes, due_ms: int) -> None:
+        with self._lock:
+            head = self._runs.get(lease.run_id)
+            if head is None or head.epoch != lease.epoch or head.owner is None:
+                raise LeaseLost("the lease was taken over", place=f"run {lease.run_id!r}")
+            self._of(lease.run_id).touched_ms = None
+            self._runs[lease.run_id] = head._replace(
+                status=ERASED, updated_ms=now_ms, inputs=b"null", meta=meta, due_ms=due_ms, owner=None, lease_until_ms=0,
+                spent=b"", waits="", exported="", expires_ms=None,
+            )  # fmt: skip
+
+    def erase_run(self, run_id: str, due_ms: int | None = None) -> None:
+        with self._lock:
+            head = self._runs.get(run_id)
+            if head is not None and due_ms is not None and head.status != ERASED:
+                return
+            records = self._records.pop(run_id, None)
+            if head is not None and due_ms is None:
+                del self._runs[run_id]
+                del self._by_age[bisect_left(self._by_age, (head.created_ms, run_id))]
+            elif head is not None:
+                self._runs[run_id] = head._replace(due_ms=due_ms)
+                if records is not None and records.log:  # the ends of the log stay, so that late appends are refused
+                    self._of(run_id).log.append(Batch(1, records.log[-1].last, b"", records.log[-1].epoch))
 
     # -- the log --------------------------------------------------------------------------------------------------
 

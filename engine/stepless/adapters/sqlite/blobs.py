@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import hashlib
-
+from stepless.adapters.bounds import blob_key
 from stepless.adapters.sqlite import statements as sql
 from stepless.adapters.sqlite.database import Database
 
 
 class SqliteBlobs:
-    """Stores each value under the SHA-256 of its bytes, in hexadecimal."""
+    """Stores each value under its run and the SHA-256 of its bytes."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
@@ -18,11 +17,14 @@ class SqliteBlobs:
         """Closes the file, also for a store that shares it."""
         self._database.close()
 
-    def put(self, data: bytes) -> str:
-        key = hashlib.sha256(data).hexdigest()
+    def put(self, data: bytes, run_id: str = "") -> str:
+        key = blob_key(data, run_id)
         self._database.change(sql.PUT_BLOB, (key, data))
         return key
 
     def get(self, key: str) -> bytes | None:
         row = self._database.row(sql.GET_BLOB, (key,))
         return row[0] if row else None
+
+    def erase(self, run_id: str) -> None:
+        self._database.change(sql.FORGET_BLOBS, (f"{run_id}/", f"{run_id}0"))  # "0" follows "/"

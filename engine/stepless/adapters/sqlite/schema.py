@@ -58,6 +58,14 @@ ADDITIONS: Final[tuple[tuple[str, str, tuple[str, ...]], ...]] = (
         ),
     ),
     ("run", "exported", ("ALTER TABLE run ADD COLUMN exported TEXT",)),
+    (
+        "run", "expires_ms",
+        (
+            "ALTER TABLE run ADD COLUMN expires_ms INTEGER",
+            "CREATE INDEX run_by_expiry ON run (expires_ms, run_id) WHERE expires_ms IS NOT NULL",
+        ),
+    ),
+    ("run", "erased", ("ALTER TABLE run ADD COLUMN erased INTEGER",)),
 )  # fmt: skip
 """A table, a column that may be missing, and the statements that add it. Additions do not raise the schema version: the previous
 release names every column that it reads and writes, so it still works with a file that has more columns."""

@@ -9,8 +9,10 @@ from __future__ import annotations
 from typing import Final
 
 _VERSION: Final = "SELECT v.workflow_id, v.number, v.hash, v.document, v.created_ms FROM version AS v"
-_RUN: Final = """SELECT run_id, workflow_id, version, status, created_ms, updated_ms, inputs, meta, sequence, due_ms, epoch,
-    owner, lease_until_ms, spent, ifnull(waits, ''), ifnull(exported, '') FROM run"""
+# An erased run keeps the status that it ended with: the previous release must not continue it.
+_RUN: Final = """SELECT run_id, workflow_id, version, iif(erased IS NULL, status, 'erased'), created_ms, updated_ms,
+    inputs, meta, sequence, due_ms, epoch, owner, lease_until_ms, spent, ifnull(waits, ''), ifnull(exported, ''),
+    expires_ms FROM run"""
 _WAITING: Final = "waits IS NOT NULL AND instr(' ' || waits || ' ', ' ' || :waiting || ' ') > 0 AND "
 _SIGNAL: Final = "SELECT kind, identity, body, created_ms, taken FROM inbox"
 
@@ -61,8 +63,8 @@ RELEASE_CLAIM: Final = "DELETE FROM claim WHERE key = ? AND value = ?"
 # -- runs ------------------------------------------------------------------------------------------------------------
 # A new header, unless the run exists.
 CREATE_RUN: Final = """INSERT INTO run (run_id, workflow_id, version, status, created_ms, updated_ms, inputs, meta, sequence,
-    due_ms, epoch, owner, lease_until_ms, spent, waits, exported)
-    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, nullif(?, ''), nullif(?, ''))
+    due_ms, epoch, owner, lease_until_ms, spent, waits, exported, expires_ms)
+    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, nullif(?, ''), nullif(?, ''), ?)
     ON CONFLICT DO NOTHING"""
 # One header.
 GET_RUN: Final = f"{_RUN} WHERE run_id = ?"
@@ -72,7 +74,7 @@ LIST_DUE: Final = f"{_RUN} WHERE due_ms <= ? AND (due_ms, run_id) > (?, ?) ORDER
 LIST_RUNS: Final = {
     (by_workflow, by_status, waiting): f"""{_RUN}{" INDEXED BY run_by_waits" * waiting}
     WHERE {"workflow_id = :workflow_id AND " * by_workflow}{"status = :status AND " * by_status}{_WAITING * waiting}
-    (NOT :due OR due_ms IS NOT NULL)
+    erased IS NULL AND (NOT :due OR due_ms IS NOT NULL)
     AND created_ms >= :since_ms AND (created_ms, run_id) < (:created_ms, :run_id)
     ORDER BY created_ms DESC, run_id DESC LIMIT :limit"""
     for by_workflow in (False, True)
@@ -81,23 +83,48 @@ LIST_RUNS: Final = {
 }
 # Takes the lease if it is free, expired or this owner's.
 TAKE_LEASE: Final = """UPDATE run SET owner = :owner, epoch = epoch + 1, lease_until_ms = :until_ms, due_ms = :until_ms,
-    touched_ms = NULL WHERE run_id = :run_id AND (owner IS NULL OR owner = :owner OR lease_until_ms <= :now_ms)
+    touched_ms = NULL WHERE run_id = :run_id AND erased IS NULL AND
+    (owner IS NULL OR owner = :owner OR lease_until_ms <= :now_ms)
     RETURNING epoch, spent, ifnull(exported, '')"""
 # Changes a header under its lease, and keeps the lease.
 UPDATE_RUN: Final = """UPDATE run SET
     updated_ms = :now_ms, status = ifnull(:status, status), sequence = ifnull(:sequence, sequence), spent = ifnull(:spent, spent),
     waits = iif(:waits IS NULL, waits, nullif(:waits, '')), exported = ifnull(:exported, exported),
+    expires_ms = ifnull(:expires_ms, expires_ms),
     lease_until_ms = ifnull(:until_ms, lease_until_ms), due_ms = ifnull(:until_ms, lease_until_ms)
     WHERE run_id = :run_id AND epoch = :epoch RETURNING lease_until_ms"""
 # Changes a header and frees its lease. An earlier touch since the lease was taken takes precedence.
 RELEASE_RUN: Final = """UPDATE run SET
     updated_ms = :now_ms, status = ifnull(:status, status), sequence = ifnull(:sequence, sequence), spent = ifnull(:spent, spent),
     waits = iif(:waits IS NULL, waits, nullif(:waits, '')), exported = ifnull(:exported, exported),
+    expires_ms = ifnull(:expires_ms, expires_ms),
     owner = NULL, lease_until_ms = 0, due_ms = iif(touched_ms < ifnull(:due_ms, touched_ms + 1), touched_ms, :due_ms),
     touched_ms = NULL WHERE run_id = :run_id AND epoch = :epoch RETURNING lease_until_ms"""
 # Brings the next check of a run forward. The touch outlives the present lease.
 TOUCH_RUN: Final = """UPDATE run SET due_ms = min(ifnull(due_ms, :due_ms), :due_ms),
-    touched_ms = iif(owner IS NULL, NULL, min(ifnull(touched_ms, :due_ms), :due_ms)) WHERE run_id = :run_id"""
+    touched_ms = iif(owner IS NULL, NULL, min(ifnull(touched_ms, :due_ms), :due_ms)) WHERE run_id = :run_id AND erased IS NULL"""
+
+# -- removal ---------------------------------------------------------------------------------------------------------
+# The headers whose time is over.
+LIST_EXPIRED: Final = f"{_RUN} WHERE expires_ms <= ? ORDER BY expires_ms, run_id LIMIT ?"
+# Moves the end of a header's time.
+KEEP_RUN: Final = """UPDATE run SET expires_ms = :until_ms, due_ms = :until_ms
+    WHERE run_id = :run_id AND expires_ms IS NOT NULL AND owner IS NULL AND erased IS NULL"""
+# Turns a header into that of an erased run, and frees its lease.
+MARK_ERASED: Final = """UPDATE run SET erased = 1, updated_ms = :now_ms, inputs = CAST('null' AS BLOB), meta = :meta,
+    due_ms = :due_ms, owner = NULL, lease_until_ms = 0, touched_ms = NULL, spent = x'', waits = NULL, exported = NULL,
+    expires_ms = NULL
+    WHERE run_id = :run_id AND epoch = :epoch AND owner IS NOT NULL"""
+# Sets when an erased run is due.
+POSTPONE_ERASED: Final = "UPDATE run SET due_ms = ? WHERE run_id = ? AND erased IS NOT NULL"
+# One batch without content in place of a log: later appends are still refused.
+END_OF_LOG: Final = "SELECT last, epoch FROM log WHERE run_id = ? ORDER BY first DESC LIMIT 1"
+EMPTY_LOG: Final = "INSERT INTO log (run_id, first, last, epoch, data) VALUES (?, 1, ?, ?, x'')"
+# The content of a run.
+FORGET_LOG: Final = "DELETE FROM log WHERE run_id = ?"
+FORGET_SNAPSHOT: Final = "DELETE FROM snapshot WHERE run_id = ?"
+FORGET_INBOX: Final = "DELETE FROM inbox WHERE run_id = ?"
+FORGET_RUN: Final = "DELETE FROM run WHERE run_id = ?"
 
 # -- the log ---------------------------------------------------------------------------------------------------------
 # A batch. If the log does not end just before it, `first` becomes NULL and the table rejects the row.
@@ -126,7 +153,9 @@ READ_INBOX: Final = f"{_SIGNAL} WHERE run_id = ? AND taken = 0 ORDER BY created_
 TAKE_SIGNAL: Final = "UPDATE inbox SET taken = 1 WHERE run_id = ? AND kind = ? AND identity = ?"
 
 # -- blobs -----------------------------------------------------------------------------------------------------------
-# A value by its hash, once.
+# A value by its key, once. The column is named for former releases, whose keys were the hash alone.
 PUT_BLOB: Final = "INSERT INTO blob (hash, data) VALUES (?, ?) ON CONFLICT DO NOTHING"
-# The value of a hash.
+# The value of a key.
 GET_BLOB: Final = "SELECT data FROM blob WHERE hash = ?"
+# The values of one run: those whose key begins with its id and a slash.
+FORGET_BLOBS: Final = "DELETE FROM blob WHERE hash > ? AND hash < ?"

@@ -105,7 +105,7 @@ class SqliteStore:
         row = (
             head.run_id, head.workflow_id, head.version, head.status, head.created_ms, head.updated_ms, head.inputs, head.meta,
             head.sequence, head.due_ms, head.epoch, head.owner, head.lease_until_ms,
-            head.spent, head.waits, head.exported,
+            head.spent, head.waits, head.exported, head.expires_ms,
         )
         return self._change(sql.CREATE_RUN, row) == 1
 
@@ -141,11 +141,11 @@ class SqliteStore:
     def update_run(
         self, lease: Lease, now_ms: int, *, status: str | None = None, sequence: int | None = None,
         due_ms: int | None = None, until_ms: int | None = None, release: bool = False, spent: bytes | None = None,
-        waits: str | None = None, exported: str | None = None,
+        waits: str | None = None, exported: str | None = None, expires_ms: int | None = None,
     ) -> Lease:
         given: dict[str, Any] = {
             "run_id": lease.run_id, "epoch": lease.epoch, "now_ms": now_ms, "status": status, "sequence": sequence,
-            "spent": spent, "waits": waits, "exported": exported,
+            "spent": spent, "waits": waits, "exported": exported, "expires_ms": expires_ms,
         }
         row = self._row(sql.RELEASE_RUN, given | {"due_ms": due_ms}) if release else self._row(
             sql.UPDATE_RUN, given | {"until_ms": until_ms}
@@ -156,6 +156,35 @@ class SqliteStore:
 
     def touch_run(self, run_id: str, due_ms: int) -> bool:
         return self._change(sql.TOUCH_RUN, {"run_id": run_id, "due_ms": due_ms}) == 1
+
+    # -- removal --------------------------------------------------------------------------------------------------
+
+    def expect_expiry(self, workflow_id: str, retention_ms: int, now_ms: int) -> None:
+        """Does nothing: an index holds every header that expires."""
+
+    def list_expired(self, now_ms: int, *, limit: int = 100) -> Sequence[RunHead]:
+        return [RunHead(*row) for row in self._rows(sql.LIST_EXPIRED, (now_ms, page_size(limit)))]
+
+    def keep_run(self, run_id: str, until_ms: int) -> bool:
+        return self._change(sql.KEEP_RUN, {"run_id": run_id, "until_ms": until_ms}) == 1
+
+    def mark_erased(self, lease: Lease, now_ms: int, meta: bytes, due_ms: int) -> None:
+        given = {"run_id": lease.run_id, "epoch": lease.epoch, "now_ms": now_ms, "meta": meta, "due_ms": due_ms}
+        if self._change(sql.MARK_ERASED, given) != 1:
+            raise LeaseLost("the lease was taken over", place=f"run {lease.run_id!r}")
+
+    def erase_run(self, run_id: str, due_ms: int | None = None) -> None:
+        with self.database.transaction():
+            kept = due_ms is not None and self._change(sql.POSTPONE_ERASED, (due_ms, run_id)) == 1
+            if due_ms is not None and not kept and self.get_run(run_id) is not None:
+                return
+            end = self._row(sql.END_OF_LOG, (run_id,))
+            for statement in (sql.FORGET_LOG, sql.FORGET_SNAPSHOT, sql.FORGET_INBOX):
+                self._change(statement, (run_id,))
+            if due_ms is None:
+                self._change(sql.FORGET_RUN, (run_id,))
+            elif kept and end is not None:
+                self._change(sql.EMPTY_LOG, (run_id, *end))
 
     # -- the log --------------------------------------------------------------------------------------------------
 

@@ -213,6 +213,7 @@ def _run(view: RunView, version: int | None, links: Links, with_links: bool) -> 
         "created_at": str(instant(view.head.created_ms)),
         "started_at": instant(view.started_ms),
         "ended_at": instant(view.ended_ms),
+        "expires_at": instant(view.head.expires_ms),
         "links": links.run(view.head.run_id),
     }
 

@@ -15,6 +15,8 @@ def _dev(command: argparse.ArgumentParser) -> None:
     command.add_argument("--host", default="127.0.0.1", help="address to listen on (default: %(default)s)")
     command.add_argument("--port", type=port, default=8400, help="port to listen on, 0 for a free one (default: %(default)s)")
     of_paths(command.add_argument("--port-file", metavar="FILE", help="write the URL to this file once the server listens"))
+    text = "remove runs this long after their end, like 30d (default: STEPLESS_RETENTION, or never)"
+    command.add_argument("--retention", metavar="TIME", help=text)
     command.add_argument("--open", action="store_true", help="open the API page in a browser")
     add_target(command)
     add_engine(command)

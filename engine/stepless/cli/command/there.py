@@ -129,6 +129,13 @@ def _runs_hold(command: argparse.ArgumentParser) -> None:
     add_where(command)
 
 
+def _runs_erase(command: argparse.ArgumentParser) -> None:
+    add_run(command)
+    command.add_argument("--dry-run", action="store_true", help="erase nothing; list the child runs and reruns, which stay")
+    command.add_argument("--yes", "-y", action="store_true", help="do not ask")
+    add_where(command)
+
+
 def _keys_create(command: argparse.ArgumentParser) -> None:
     command.add_argument("name", metavar="NAME", help="a name that says who uses the key")
     text = f"what the key may do; may be repeated: {', '.join(ROLES)}"
@@ -223,6 +230,12 @@ Other runs keep the real time.
     Verb("runs unpause", "stepless.cli.verbs.acting:release", "the former name of `runs release`", """\
   stepless runs unpause run_1a2b3c
 """, _one_run),
+    Verb("runs erase", "stepless.cli.verbs.erasing:erase", "erase a run that has ended, with its inputs, log and values", """\
+  stepless runs erase run_1a2b3c --dry-run
+  stepless runs erase run_1a2b3c --yes
+
+Child runs and reruns stay: erase them one by one. A run that has not ended is refused.
+""", _runs_erase, exits="0 erased, 1 not confirmed"),
     Verb("keys list", "stepless.cli.verbs.api_keys:list_", "list API keys", """\
   stepless keys list
 """, add_where),

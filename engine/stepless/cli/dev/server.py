@@ -19,6 +19,7 @@ from stepless.cli.dev.run_lines import RunLines, announcement
 from stepless.errors import ConfigError, InvalidRequest
 from stepless.limits import LOCAL_BUDGET_MS, SETTLE_MS, WATCH_MS
 from stepless.nodes.function import names
+from stepless.runtime.wiring.equipment import retention_ms
 from stepless.runtime.wiring.local import Local, local
 from stepless.runtime.wiring.stores import scheme_of, shown
 
@@ -37,7 +38,8 @@ def dev(arguments: argparse.Namespace) -> int:
         sys.dont_write_bytecode = True  # bytecode compares times in seconds: it would hide a second save within one second
         modules = Modules(folder, arguments.modules)
         modules.load_named()
-        built = local(_made(arguments.db), budget_ms=arguments.budget_ms or LOCAL_BUDGET_MS)
+        kept_ms = retention_ms(arguments.retention, place="--retention")
+        built = local(_made(arguments.db), budget_ms=arguments.budget_ms or LOCAL_BUDGET_MS, retention_ms=kept_ms)
         try:
             watched = Folder(folder, modules, built.service, arguments.target_timeout)
             watched.publish_all()

@@ -33,7 +33,7 @@ from stepless.model.declaration.policies import (
     Retry,
 )
 from stepless.model.declaration.written import NOTHING, View, field
-from stepless.model.durations import parse_duration_ms
+from stepless.model.durations import parse_duration_ms, parse_retention_ms
 from stepless.model.json import JSON
 
 if TYPE_CHECKING:
@@ -45,6 +45,7 @@ if TYPE_CHECKING:
         Key,
         Params,
         PositiveMilliseconds,
+        Retention,
         Schema,
         Slug,
         Steps,
@@ -229,3 +230,6 @@ class DocumentView(BodyView):
     numbered: bool = False
     """Numbers the runs from 1, as a name for people. Each start costs one more write. Numbers are unique, and some may be
     missing."""
+    retention_ms: Retention | None = field(None, "retention", parse_retention_ms)
+    """How long a run is kept after its end, from `1d` to `3650d`; then it is removed. Without it, the setting of the deployment
+    applies, and without that, runs are kept for ever. A change applies to runs that end later."""

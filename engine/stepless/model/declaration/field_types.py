@@ -22,7 +22,7 @@ from stepless.limits import (
     MAX_STEPS,
     MAX_VARIABLES,
 )
-from stepless.model.declaration.misfits import read_duration_ms
+from stepless.model.declaration.misfits import read_duration_ms, read_retention_ms
 from stepless.model.durations import DURATION_SCHEMA
 from stepless.model.json import JSON, Path, parse_path
 
@@ -58,6 +58,7 @@ Steps = Annotated[int, Field(ge=1, le=MAX_STEPS)]
 Milliseconds = Annotated[int, Field(ge=0, le=MAX_DURATION_MS)]
 PositiveMilliseconds = Annotated[int, Field(ge=1, le=MAX_DURATION_MS)]
 Duration = Annotated[int, BeforeValidator(read_duration_ms), WithJsonSchema(dict(DURATION_SCHEMA))]  # text to milliseconds
+Retention = Annotated[int, BeforeValidator(read_retention_ms), WithJsonSchema({**DURATION_SCHEMA, "examples": ["30d", "90d"]})]
 
 Schema = dict[str, Any]
 Params = dict[str, Any]

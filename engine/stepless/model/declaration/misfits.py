@@ -13,7 +13,7 @@ from typing import Any, Final, NamedTuple
 from pydantic_core import ErrorDetails, PydanticCustomError
 
 from stepless.limits import PREVIEW_CHARACTERS
-from stepless.model.durations import DurationTooLong, parse_duration_ms
+from stepless.model.durations import DurationTooLong, parse_duration_ms, parse_retention_ms
 from stepless.model.json import JSON, Path
 
 UNION: Final = "union"
@@ -98,16 +98,21 @@ def misfits(errors: Sequence[ErrorDetails], raw: JSON) -> list[Misfit]:
     return list(unique.values())
 
 
-def read_duration_ms(value: object) -> int:
+def read_duration_ms(value: object, parse: Callable[[str], int] = parse_duration_ms) -> int:
     """Parses a duration in milliseconds, as a field's validator. Raises `PydanticCustomError`."""
     if not isinstance(value, str):
         raise PydanticCustomError("duration", "should be text with a unit, like 90s, 15m, 2h, 3d or PT2H")
     try:
-        return parse_duration_ms(value)
+        return parse(value)
     except DurationTooLong as error:
         raise PydanticCustomError("duration_too_long", "{text}", {"text": str(error)}) from None
     except ValueError as error:
         raise PydanticCustomError("duration", "{text}", {"text": str(error)}) from None
+
+
+def read_retention_ms(value: object) -> int:
+    """The same for a retention."""
+    return read_duration_ms(value, parse_retention_ms)
 
 
 def preview(value: Any) -> str:

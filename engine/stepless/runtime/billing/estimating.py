@@ -40,8 +40,8 @@ _READS_PER_ANSWER: Final = 6  # the header twice, the signal, the inbox, a snaps
 
 def leaving(head: RunHead, status: str, due_ms: int | None, now_ms: int) -> Tally:
     """The cost of the release of a lease and of the request that follows. `head` is the header when the lease was taken."""
-    if status in ENDED and due_ms is None:  # changes the index of all runs
-        return _written(head_bytes(head), _LEAVES + int(head.status != status))
+    if status in ENDED:  # changes the index of all runs
+        return _written(head_bytes(head), (_LEAVES if due_ms is None else _MOVES) + int(head.status != status))
     if due_ms is not None and due_ms <= now_ms:
         return _written(head_bytes(head), _MOVES) + Tally(queue_requests=1)  # a hint to the next invocation
     return _written(head_bytes(head), _LEAVES if due_ms is None else _MOVES) + Tally(read_units=1)  # the last read of the inbox

@@ -11,6 +11,7 @@ from typing import Final
 
 from stepless.core.history.waits import waits_of
 from stepless.core.state import State
+from stepless.limits import MAX_CLAIM_LIFE_MS, SHORT_RUN_MS
 from stepless.model.tally import Tally, decode_tally, encode_tally
 from stepless.ports import Lease, Message, RunHead
 from stepless.runtime.billing import estimating
@@ -37,12 +38,26 @@ def release(
 ) -> None:
     """Releases the lease of a run at `state`. The usage of the release and of the request that follows cannot be counted before
     they happen. It is computed from the header at the start, to within a unit. `also` may hold the header's new
-    `exported`."""
-    now_ms, used, spent = world.clock.now_ms(), world.tallies.take(), None
+    `exported`. A run that has ended gets its expiry in the same update."""
+    now_ms = world.clock.now_ms()
+    expires_ms = _expiry(world, head, state, now_ms) if state.ended else None
+    if expires_ms is not None and now_ms - head.created_ms > SHORT_RUN_MS:
+        due_ms = expires_ms if due_ms is None else min(due_ms, expires_ms)
+    used, spent = world.tallies.take(), None
     if used is not None:
         leaving = estimating.leaving(head, state.status.value, due_ms, now_ms)
         spent = encode_tally(decode_tally(lease.spent) + used + leaving)
     world.store.update_run(
         lease, now_ms, status=state.status.value, sequence=state.sequence, due_ms=due_ms, release=True, spent=spent,
-        waits=" ".join(waits_of(state)), **also,
+        waits=" ".join(waits_of(state)), expires_ms=expires_ms, **also,
     )  # fmt: skip
+
+
+def _expiry(world: World, head: RunHead, state: State, now_ms: int) -> int | None:
+    """When the run expires; None to keep it for ever. It is fixed at its end. No claim outlives the run: a repeated start would
+    create it again."""
+    retention_ms = world.retention_ms if state.graph.retention_ms is None else state.graph.retention_ms
+    if head.expires_ms is not None or retention_ms is None:
+        return head.expires_ms
+    world.store.expect_expiry(head.workflow_id, retention_ms, now_ms)
+    return max(now_ms + retention_ms, head.created_ms + MAX_CLAIM_LIFE_MS)

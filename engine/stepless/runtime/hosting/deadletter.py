@@ -8,7 +8,7 @@ from stepless.errors import LeaseLost
 from stepless.limits import DEAD_LETTER_RETRY_MS
 from stepless.ports import Message
 from stepless.runtime.exporting.cursors import is_behind
-from stepless.runtime.inbox import ENDED
+from stepless.runtime.inbox import ENDED, OVER
 from stepless.runtime.metering import DEAD_LETTERS
 from stepless.runtime.world import World
 
@@ -18,7 +18,7 @@ def rest(world: World, message: Message) -> bool:
     every minute. The run is not changed otherwise, and fixed code continues it at the next hint. Returns False if the run has
     ended, does not exist, or is executed by another process now."""
     head = world.store.get_run(message.run_id)
-    if head is None or head.status in ENDED:
+    if head is None or head.status in OVER:
         return False
     now_ms = world.clock.now_ms()
     lease = world.store.take_lease(message.run_id, token_hex(8), now_ms, now_ms)
@@ -27,8 +27,9 @@ def rest(world: World, message: Message) -> bool:
     leased = world.store.get_run(message.run_id)
     has_ended = leased is not None and leased.status in ENDED  # since the first read: nothing is left to retry
     try:
-        done = has_ended and not (leased and is_behind(leased.exported, leased.sequence))
-        world.store.update_run(lease, now_ms, due_ms=None if done else now_ms + DEAD_LETTER_RETRY_MS, release=True)
+        done = leased is not None and has_ended and not is_behind(leased.exported, leased.sequence)
+        due_ms = leased.expires_ms if done and leased is not None else now_ms + DEAD_LETTER_RETRY_MS
+        world.store.update_run(lease, now_ms, due_ms=due_ms, release=True)
     except LeaseLost:  # the lease has no duration, so another process may have taken the run in the meantime
         return False
     if has_ended:

@@ -10,6 +10,7 @@ from stepless.errors import EngineBug, LogUnreadable, SteplessError, TransientEr
 from stepless.limits import BUSY_DELAY_MS, LOCAL_SWEEP_MS, MAX_ACTIVE_RUNS, SHUTDOWN_MS
 from stepless.ports import Clock, Firing, Inbound, Message
 from stepless.runtime.hosting.sweep import sweep
+from stepless.runtime.removal import remove_expired
 from stepless.runtime.session.budget import Budget
 from stepless.runtime.session.invocation_end import InvocationEnd
 from stepless.runtime.session.runner import Runner
@@ -70,6 +71,7 @@ class Host:
             self._sweep_ms = now_ms + LOCAL_SWEEP_MS
             self._world.store.check()
             sweep(self._world)
+            remove_expired(self._world)
             if self.schedules is not None:
                 self.schedules.fire(now_ms)
             if self._delays.pop("", None) is not None:

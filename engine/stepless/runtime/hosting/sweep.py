@@ -1,24 +1,43 @@
-"""Sweep: finds overdue runs that no process is executing. It recovers from every lost message and timer."""
+"""Sweep: finds overdue runs that no process is executing. It recovers from every lost message and timer, and removes the runs
+whose time is over."""
 
 from __future__ import annotations
 
 from secrets import token_hex
 
-from stepless.limits import MAX_PAGE_ITEMS
-from stepless.ports import Message
+from stepless.limits import MAX_DUE_PAGES, MAX_ERASED_AT_ONCE, MAX_PAGE_ITEMS
+from stepless.ports import Message, RunHead
 from stepless.runtime.metering import DUE_RUNS, OLDEST_DUE_AGE
+from stepless.runtime.removal import is_over, remove_each
 from stepless.runtime.world import World
 
 
 def sweep(world: World, *, limit: int = MAX_PAGE_ITEMS) -> int:
-    """Sends a hint for every overdue run, the longest overdue first. Returns how many."""
+    """Sends a hint for every overdue run, the longest overdue first. Returns how many. Removes the runs among them that are
+    over."""
     now_ms = world.clock.now_ms()
-    due = world.store.list_due(now_ms, limit=limit)
+    due, over = _due(world, now_ms, limit)
     world.meter.count(DUE_RUNS, len(due))
     world.meter.took(OLDEST_DUE_AGE, now_ms - (due[0].due_ms or now_ms) if due else 0)
     for head in due:
         world.queue.send(Message(head.run_id, "sweep"))
+    if over:
+        remove_each(world, over)
     return len(due)
+
+
+def _due(world: World, now_ms: int, limit: int) -> tuple[list[RunHead], list[RunHead]]:
+    """At most `limit` overdue runs, and those found before them that are to be removed. Many of the latter do not hide the
+    others: the search continues after them."""
+    due, over = list[RunHead](), list[RunHead]()
+    found = world.store.list_due(now_ms, limit=limit)
+    for _ in range(MAX_DUE_PAGES):
+        due += [head for head in found if not is_over(head, now_ms)]
+        over += [head for head in found if is_over(head, now_ms)]
+        if len(found) < limit or len(due) >= limit:
+            break
+        found = world.store.list_due(now_ms, limit=limit, after=(found[-1].due_ms or 0, found[-1].run_id))
+    return due[:limit], over[:MAX_ERASED_AT_ONCE]
 
 
 def adopt(world: World) -> int:

@@ -26,7 +26,7 @@ from stepless.model.kind import Pause
 from stepless.model.work import NodeFailure, Result
 from stepless.nodes import KindCode
 from stepless.nodes.lazy_mapping import LayeredMapping
-from stepless.ports import Call, Message
+from stepless.ports import ERASED, Call, Message
 from stepless.runtime import inbox
 from stepless.runtime.headers import create_run
 from stepless.runtime.nearest import near_workflow
@@ -91,7 +91,8 @@ def notify_parent(world: World, meta: Mapping[str, JSON], state: State) -> None:
         return
     now_ms = world.clock.now_ms()
     signal = inbox.child_signal(parent["instance"], state.run_id, state.sequence, state.status.value, now_ms)
-    world.store.touch_run(parent["run"], now_ms + START_GRACE_MS)
+    if not world.store.touch_run(parent["run"], now_ms + START_GRACE_MS):
+        return  # the parent was removed
     world.store.put_signal(parent["run"], signal)
     world.queue.send(Message(parent["run"], "child"))
 
@@ -99,7 +100,7 @@ def notify_parent(world: World, meta: Mapping[str, JSON], state: State) -> None:
 def outcome(world: World, run_id: str) -> tuple[JSON, Mapping[str, JSON] | None]:
     """The output and the error of a run that has ended."""
     head = world.store.get_run(run_id)
-    if head is None:
+    if head is None or head.status == ERASED:
         return None, None
     state = State(world.versions.graph(head.workflow_id, head.version, json.loads(head.meta).get("entry")), run_id)
     last: deque[Event] = deque(maxlen=1)
@@ -134,7 +135,7 @@ def _abandons_child(event: Event) -> bool:
 def cancel(world: World, run_id: str) -> None:
     """Cancels a child run whose parent no longer waits for it; does nothing if it was never created."""
     head = world.store.get_run(run_id)
-    if head is None or head.status in inbox.ENDED:
+    if head is None or head.status in inbox.OVER:
         return
     now_ms = world.clock.now_ms()
     world.store.touch_run(run_id, now_ms + START_GRACE_MS)

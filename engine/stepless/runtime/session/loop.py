@@ -21,12 +21,12 @@ from typing import TypeVar
 from stepless.core.decide import decide, is_cut_off
 from stepless.core.decision import Decision, Dispatch
 from stepless.core.events import Event
-from stepless.core.facts import Begin, Continued, Fact, HoldChanged, Recovered, Tick
+from stepless.core.facts import Begin, CancelRequested, Continued, Fact, HoldChanged, Recovered, Tick
 from stepless.core.history.waits import waits_of
 from stepless.core.masking import mask_for
 from stepless.core.pauses import next_due_ms
 from stepless.core.state import State
-from stepless.errors import LogUnreadable, SteplessError, StoreUnavailable
+from stepless.errors import Gone, LogUnreadable, NotFound, SteplessError, StoreUnavailable
 from stepless.limits import (
     COMMIT_TRIES,
     INBOX_POLL_MS,
@@ -139,8 +139,8 @@ class Session:
             self._log.check_end(self._state.sequence, self._head.sequence)
         if self._state.sequence == 0:
             meta = {name: value for name, value in self._meta.items() if name in _RECORDED}
-            reused = self._reused() if "rerun" in self._meta else {}
-            looked = inbox.holds_first(self._look())
+            reused, erased = self._reused() if "rerun" in self._meta else ({}, [])
+            looked = inbox.holds_first([*self._look(), *erased])
             holds = tuple(fact for fact in looked if isinstance(fact, HoldChanged))
             return [Begin(json.loads(self._head.inputs), meta, reused, holds), *looked[len(holds) :]]
         facts: list[Fact] = []
@@ -150,10 +150,14 @@ class Session:
             facts.append(Continued(message.hops))
         return inbox.holds_first([*facts, Tick(), *self._look()])
 
-    def _reused(self) -> Mapping[str, Mapping[str, JSON]]:
+    def _reused(self) -> tuple[Mapping[str, Mapping[str, JSON]], list[Fact]]:
+        """The outputs that a rerun reuses. If the former run was erased before the rerun began, a fact that cancels the rerun."""
         from stepless.runtime.verbs.reruns import reused_outputs  # imported late: few runs are reruns
 
-        return reused_outputs(self._world, self._meta["rerun"])
+        try:
+            return reused_outputs(self._world, self._meta["rerun"]), []
+        except (Gone, NotFound) as error:
+            return {}, [CancelRequested(None, f"its outputs cannot be reused: {error.message}")]
 
     async def _step(self, facts: Sequence[Fact]) -> list[Fact]:
         """Decides, commits and dispatches. Returns the facts that are known immediately."""

@@ -7,7 +7,7 @@ from secrets import token_hex
 
 from stepless.errors import Fenced, LogUnreadable, NewerVersion
 from stepless.limits import BUSY_DELAY_MS, LEASE_MS
-from stepless.ports import Lease, Message, RunHead
+from stepless.ports import ERASED, Lease, Message, RunHead
 from stepless.runtime import inbox, metering
 from stepless.runtime.resting import rest
 from stepless.runtime.session.budget import Budget
@@ -37,7 +37,7 @@ class Runner:
         if self._runs_here(run_id):
             return InvocationEnd.BUSY
         head = world.store.get_run(run_id)
-        if head is None or (head.status in inbox.ENDED and head.owner is None and head.due_ms is None):
+        if head is None or head.status == ERASED or _rests_for_ever(head):
             return InvocationEnd.GONE
         lease = await world.commits.make(lambda: world.store.take_lease(run_id, token_hex(8), now_ms, now_ms + LEASE_MS))
         if lease is None:
@@ -80,3 +80,8 @@ class Runner:
         self._world.meter.count(metering.LEASE_CONFLICTS)
         self._world.queue.send(message, BUSY_DELAY_MS)
         return InvocationEnd.BUSY
+
+
+def _rests_for_ever(head: RunHead) -> bool:
+    """Whether the run has ended and nothing is left to do but to remove it one day."""
+    return head.status in inbox.ENDED and head.owner is None and head.due_ms in (None, head.expires_ms)

@@ -148,6 +148,8 @@ def deliver(world: World, payload: Mapping[str, JSON]) -> Sequence[Started]:
             try:
                 started.append(_start_by_event(world, version, node, event))
             except SteplessError as error:
+                if error.code == "run_erased":  # it was started, which is all that a repeated event asks for
+                    continue
                 _log.warning("the event %s did not start %s: %s", event["id"], version.workflow_id, error)
                 faults.append(error)
     if faults:

@@ -13,12 +13,12 @@ from stepless.core.history.trace import NodeRecord, Trace, envelope
 from stepless.core.history.waits import summary, until_of, waits_of
 from stepless.core.history.window import Window
 from stepless.core.state import State
-from stepless.errors import EngineBug, LogUnreadable, NewerVersion, NotFound
+from stepless.errors import EngineBug, Gone, LogUnreadable, NewerVersion, NotFound
 from stepless.limits import DEFAULT_PAGE_ITEMS, LINK_LIFE_MS, PAGE_EVENTS, PAGE_READ_BYTES
 from stepless.model.graph import Graph
 from stepless.model.json import JSON
 from stepless.model.work import added
-from stepless.ports import RunHead
+from stepless.ports import ERASED, RunHead
 from stepless.runtime.access.tokens import Claims, Signer
 from stepless.runtime.inbox import ENDED
 from stepless.runtime.resting import reported
@@ -78,10 +78,17 @@ class EventPage:
 
 
 def head_of(world: World, run_id: str) -> RunHead:
+    """The header of a run. Raises `NotFound` (unknown_run), and `Gone` (run_erased) if the run was erased or its time is over."""
     head = world.store.get_run(run_id)
     if head is None:
-        raise NotFound(f"there is no run {run_id}", code="unknown_run", mend="look at the list of runs")
+        raise unknown_run(run_id)
+    if head.status == ERASED or (head.expires_ms is not None and head.expires_ms <= world.clock.now_ms()):
+        raise Gone(f"the run {run_id} was erased", code="run_erased")
     return head
+
+
+def unknown_run(run_id: str) -> NotFound:
+    return NotFound(f"there is no run {run_id}", code="unknown_run", mend="look at the list of runs")
 
 
 def graph_of(world: World, head: RunHead) -> Graph:

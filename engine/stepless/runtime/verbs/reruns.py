@@ -17,9 +17,10 @@ from stepless.model.graph import Body, Graph
 from stepless.model.json import JSON
 from stepless.ports import RunHead, Version
 from stepless.runtime.headers import version_of
+from stepless.runtime.relatives import note_rerun
 from stepless.runtime.runlog import RunLog
 from stepless.runtime.verbs.inspecting import graph_of, head_of
-from stepless.runtime.verbs.starting import Started, checked_entries, encoded_inputs, start_version
+from stepless.runtime.verbs.starting import Started, checked_entries, encoded_inputs, new_run_id, start_version
 from stepless.runtime.world import World
 
 _KEPT = ("handle", "halt", "break", "response", "usage")
@@ -52,7 +53,9 @@ def rerun(
     version = _version(world, head)
     begins_at = [*(meta.get("entry") or ()), *([node] if edited and node is not None else [])]
     meta |= checked_entries(world, version, begins_at, anywhere=anywhere, place="from" if node is not None else "")
-    return start_version(world, version, data, meta, numbered=graph.numbered)
+    new = new_run_id()
+    note_rerun(world, run_id, new)
+    return start_version(world, new, version, data, meta, numbered=graph.numbered)
 
 
 def _version(world: World, head: RunHead) -> Version:

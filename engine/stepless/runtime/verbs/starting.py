@@ -13,7 +13,7 @@ from stepless.limits import MAX_INPUT_BYTES, MAX_SHOWN_IDS
 from stepless.model.json import JSON
 from stepless.ports import RunHead, Version
 from stepless.runtime.billing import spending
-from stepless.runtime.headers import create_run, number_of, version_of
+from stepless.runtime.headers import create_run, not_erased, number_of, version_of
 from stepless.runtime.nearest import unknown_workflow
 from stepless.runtime.verbs.admission import admit
 from stepless.runtime.verbs.idempotency import Signature, claim_key, claim_of, claim_signature, key_of_inputs, signed_run
@@ -50,11 +50,11 @@ def start(
 
     `key` makes the start idempotent for 24 hours: the same key and inputs return the same run, also under concurrent requests.
     `by_inputs` derives the key from the workflow and the inputs, in canonical form (RFC 8785). `same`, if given, is compared
-    instead of the inputs. A `signature` is used up by the run that is accepted with it, and returns that run again.
-    Raises `Refused` beyond the workflow's rate limit or concurrency, `NotFound` for an unknown workflow, `InvalidRequest` for
-    an unknown entry, `Conflict` for a key that was used with other inputs, and `LimitExceeded` for inputs that are too large.
-    Raises `StoreUnavailable` with the run id if the run exists but the message could not be sent: the run starts later.
-    """
+    instead of the inputs. A `signature` is used up by the run that is accepted with it, and returns that run again. Raises
+    `Refused` beyond the workflow's rate limit or concurrency, `NotFound` for an unknown workflow, `InvalidRequest` for an unknown
+    entry, `Conflict` for a key that was used with other inputs or whose run was erased, and `LimitExceeded` for inputs that are
+    too large. Raises `StoreUnavailable` with the run id if the run exists but the message could not be sent: the run starts
+    later. """
     version = latest(world, workflow_id)
     graph = world.versions.graph(workflow_id, version.hash, entry)
     data = encoded_inputs(inputs)
@@ -67,7 +67,7 @@ def start(
         return _replayed(world, accepted, version, data, facts, graph.numbered)
     if claim is None or world.store.get_claim(claim, world.clock.now_ms()) is None:
         admit(world, graph, inputs)
-    run_id = existing = f"run_{token_hex(10)}"
+    run_id = existing = new_run_id()
     if claim is not None:
         existing = claim_key(world, claim, json.loads(data) if same is None else same, run_id)
     if signature is not None:
@@ -77,9 +77,15 @@ def start(
     return _create(world, run_id, version, data, facts, graph.numbered)
 
 
-def start_version(world: World, version: Version, data: bytes, facts: Mapping[str, JSON], *, numbered: bool) -> Started:
+def new_run_id() -> str:
+    return f"run_{token_hex(10)}"
+
+
+def start_version(
+    world: World, run_id: str, version: Version, data: bytes, facts: Mapping[str, JSON], *, numbered: bool
+) -> Started:
     """Creates a run of any version with encoded inputs, without admission."""
-    return _create(world, f"run_{token_hex(10)}", version, data, facts, numbered)
+    return _create(world, run_id, version, data, facts, numbered)
 
 
 def checked_entries(
@@ -133,7 +139,7 @@ def _replayed(
     head = world.store.get_run(run_id)
     if head is None:
         return replace(_create(world, run_id, version, data, facts, numbered), replay=True)
-    return _started(head, version, replay=True)
+    return _started(not_erased(head), version, replay=True)
 
 
 def _create(world: World, run_id: str, version: Version, data: bytes, facts: Mapping[str, JSON], numbered: bool) -> Started:

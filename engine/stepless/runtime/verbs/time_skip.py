@@ -17,6 +17,7 @@ from stepless.core.state import State
 from stepless.errors import Conflict
 from stepless.ports import Clock, Store
 from stepless.runtime.billing import spending
+from stepless.runtime.removal import ahead_key
 from stepless.runtime.runlog import RunLog
 from stepless.runtime.verbs.inspecting import graph_of, head_of
 from stepless.runtime.world import World
@@ -79,17 +80,13 @@ def _wait_ms(world: World, state: State) -> int | None:
 
 
 def _ahead_ms(store: Store, clock: Clock, run_id: str) -> int:
-    return int(store.get_claim(_key(run_id), clock.now_ms()) or 0)
+    return int(store.get_claim(ahead_key(run_id), clock.now_ms()) or 0)
 
 
 def _move_on(world: World, run_id: str, by_ms: int) -> None:
     """Moves the time of a run. Of two concurrent skips only one takes effect, since both meant the same instant."""
-    key, now_ms = _key(run_id), world.clock.now_ms()
+    key, now_ms = ahead_key(run_id), world.clock.now_ms()
     kept = world.store.get_claim(key, now_ms)
     if kept is not None:
         world.store.release_claim(key, kept)
     world.store.claim(key, str(int(kept or 0) + by_ms).encode(), now_ms)
-
-
-def _key(run_id: str) -> str:
-    return f"ahead:{run_id}"

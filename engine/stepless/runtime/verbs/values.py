@@ -34,7 +34,8 @@ def find(world: World, signer: Signer, run_id: str, wanted: str) -> bytes:
     head = inspecting.head_of(world, run_id)
     log = RunLog(world.store, world.blobs, run_id)
     try:
-        kept = world.blobs.get(wanted) if log.refers_to(wanted, last=head.sequence) else None
+        key = log.blob_of(wanted, last=head.sequence)
+        kept = world.blobs.get(key) if key is not None else None
     except LogUnreadable as error:
         raise reported(world, head, error) from error
     if kept is not None:

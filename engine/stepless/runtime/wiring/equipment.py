@@ -7,6 +7,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Final
 
+from stepless.errors import ConfigError
+from stepless.model.durations import parse_retention_ms
 from stepless.nodes import KINDS, aws_kind_code, aws_kinds, kind_code_with
 from stepless.ports import Aws, Clock, HttpAnswer, HttpRequest, Models
 from stepless.runtime.access.invitations import Invitations
@@ -19,6 +21,7 @@ from stepless.runtime.world import World
 MODERATOR: Final = "STEPLESS_MODERATOR"  # the name of the registered function that moderates
 NOTIFY_FROM: Final = "STEPLESS_NOTIFY_FROM"  # the sender address of mail to people
 BASE_URL: Final = "STEPLESS_BASE_URL"  # the start of every link that is sent to people
+RETENTION: Final = "STEPLESS_RETENTION"  # how long runs are kept after their end, like 90d
 
 
 class GuardedHttp:
@@ -37,7 +40,8 @@ class GuardedHttp:
 def equipped(
     world: World, setting: Setting, invitations: Invitations, aws: Aws | None, models: Models | None = None
 ) -> World:
-    """`world` with these parts. `models` replaces the configured models; without `aws` no kind calls AWS."""
+    """`world` with these parts. `models` replaces the configured models; without `aws` no kind calls AWS. Raises `ConfigError`
+    (invalid_duration)."""
     http = GuardedHttp(world.clock)
     code = kind_code_with(configured_kind_code(setting, models), {} if aws is None else aws_kind_code(aws, invitations.invite))
     complete = replace(
@@ -47,5 +51,14 @@ def equipped(
         http=http,
         moderator=configured_moderator(setting(MODERATOR)),
         notify=Notifier(invitations, http, aws, setting(NOTIFY_FROM)).send,
+        retention_ms=retention_ms(setting(RETENTION)),
     )
     return with_children(complete)
+
+
+def retention_ms(text: str | None, *, place: str = RETENTION) -> int | None:
+    """The retention in milliseconds; None for an empty text. Raises `ConfigError` (invalid_duration) that names `place`."""
+    try:
+        return parse_retention_ms(text.strip()) if text and text.strip() else None
+    except ValueError as error:
+        raise ConfigError(str(error), code="invalid_duration", place=place, mend="write it like 90d") from error

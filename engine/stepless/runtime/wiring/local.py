@@ -60,9 +60,10 @@ def local(
     secrets: Secrets | None = None,
     models: Models | None = None,
     aws: Aws | None = None,
+    retention_ms: int | None = None,
 ) -> Local:
     """Serves the runs in `kept`, as the only process. `models` replaces the models that the environment configures, `aws`
-    replaces AWS.
+    replaces AWS, `retention_ms` the retention.
 
     Raises `Conflict` (file_held) when another process serves them, `StoreUnusable` for a file of another format, and what
     `place_of` raises.
@@ -72,7 +73,8 @@ def local(
         opened.enter_context(place.hold(clock.now_ms()))
         runs = place.open()
         opened.callback(runs.close)
-        built = assemble(runs, budget_ms, secrets or EnvSecrets(), models, aws, own_times(runs.store, clock), News())
+        ahead_ms, secrets = own_times(runs.store, clock), secrets or EnvSecrets()
+        built = assemble(runs, budget_ms, secrets, models, aws, ahead_ms, News(), retention_ms)
         built.adopted = adopt(built.world)
         built._opened = opened.pop_all()
     return built
@@ -109,13 +111,15 @@ def attached(kept: Kept) -> Attached:
 
 def assemble(
     runs: OpenStore, budget_ms: float, secrets: Secrets, models: Models | None = None, aws: Aws | None = None,
-    ahead_ms: Callable[[str], int] = never_ahead, news: News | None = None,
+    ahead_ms: Callable[[str], int] = never_ahead, news: News | None = None, retention_ms: int | None = None,
 ) -> Local:  # fmt: skip
     """One process over a store that other processes may share. Pass `news` only when no other process uses the store."""
     pace = SteadyClock()
     queue, timers = MemoryQueue(pace), MemoryTimers()
     ours = replace(_world(runs, queue, timers, secrets), ahead_ms=ahead_ms, commits=Commits(runs.together), news=news)
     service, invitations = _service(ours, models, aws)
+    if retention_ms is not None:
+        service.world = replace(service.world, retention_ms=retention_ms)
     world = service.world
     runner = Runner(world)
     host = Host(world, runner, queue, timers, budget_ms=budget_ms, pace=pace)

@@ -15,6 +15,9 @@ def test_a_value_comes_back_by_the_hash_of_its_bytes(blobs: Blobs, data: bytes) 
     key = blobs.put(data)
     assert key == hashlib.sha256(data).hexdigest() == blobs.put(data)
     assert blobs.get(key) == data
+    key = blobs.put(data, "run_1")
+    assert key == f"run_1/{hashlib.sha256(data).hexdigest()}" == blobs.put(data, "run_1")
+    assert blobs.get(key) == data
 
 
 def test_an_unknown_key_answers_nothing(blobs: Blobs) -> None:
@@ -23,3 +26,19 @@ def test_an_unknown_key_answers_nothing(blobs: Blobs) -> None:
 
 def test_the_same_value_put_by_many_at_once_is_one(blobs: Blobs, race: Any) -> None:
     assert len(set(race(lambda i: blobs.put(b"same")))) == 1
+
+
+def test_the_values_of_one_run_are_erased_and_no_others(blobs: Blobs) -> None:
+    kept = [blobs.put(b"same"), blobs.put(b"same", "run_12"), blobs.put(b"same", "run_"), blobs.put(b"same", "run_1x")]
+    gone = [blobs.put(data, "run_1") for data in (b"same", b"other")]
+    for _ in range(2):
+        blobs.erase("run_1")
+        assert [blobs.get(key) for key in gone] == [None, None]
+        assert [blobs.get(key) for key in kept] == [b"same"] * 4
+    assert blobs.get(blobs.put(b"same", "run_1")) == b"same"  # it is stored again, not taken for known
+
+
+def test_a_run_with_many_values_is_erased_whole(blobs: Blobs) -> None:
+    keys = [blobs.put(str(number).encode(), "run_1") for number in range(1_100)]
+    blobs.erase("run_1")
+    assert {blobs.get(key) for key in (keys[0], keys[500], keys[-1])} == {None}

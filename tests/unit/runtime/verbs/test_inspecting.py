@@ -236,7 +236,7 @@ def test_a_value_is_found_by_its_hash_in_the_run_that_has_it_and_in_no_other(cou
         data = values.value_bytes(value)
         assert service.value(one, values.hash_of(data)) == data
     kept = values.hash_of(values.value_bytes({"text": one * 3_000}))
-    assert counted.world.blobs.get(kept) is not None
+    assert counted.world.blobs.get(f"{one}/{kept}") is not None
     for run_id, wanted in ((other, kept), (one, "0" * 64), (one, "../x"), ("nobody", kept)):
         with pytest.raises(NotFound) as told:
             service.value(run_id, wanted)

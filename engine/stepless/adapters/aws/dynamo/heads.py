@@ -11,6 +11,7 @@
 | k | random bytes by which the creator recognizes its write | | w | spent; absent: nothing is counted |
 | y | the earliest touch since the lease was taken | | a | waits; absent: waits for nothing |
 | c | cursors of exporters; absent: nothing is exported | | | |
+| p | when an ended run expires, ms | | er | 1 once the run is erased; `st` stays an end, so that the previous release leaves it |
 
 A header is written at least three times, and each write is billed by its size. Inputs that would take the header above 1 KB are
 stored in a separate item.
@@ -27,7 +28,7 @@ from stepless.adapters.aws.dynamo import item_keys
 from stepless.adapters.aws.dynamo.wire import Item, Value, Wire
 from stepless.errors import LimitExceeded
 from stepless.limits import MAX_ITEM_BYTES
-from stepless.ports import RunHead
+from stepless.ports import ERASED, RunHead
 
 ENDED: Final = frozenset({"completed", "failed", "cancelled", "timed_out"})
 _INLINE_BYTES: Final = 512  # for inputs; the rest of a header takes about 400
@@ -70,6 +71,8 @@ def item_of(head: RunHead, inputs: Mapping[str, Value], shard: str, nonce: bytes
         item |= {"a": head.waits}
     if head.exported:
         item |= {"c": head.exported}
+    if head.expires_ms is not None:
+        item |= {"p": head.expires_ms}
     return item
 
 
@@ -85,7 +88,7 @@ def _head(item: Item, fetched: Mapping[tuple[str, str], Item]) -> RunHead:
         run_id=item_keys.run_of(item["t1"]),
         workflow_id=item["g1"].rpartition("#")[0],
         version=item["h"],
-        status=item["st"],
+        status=ERASED if "er" in item else item["st"],
         created_ms=item_keys.created_of(item["t1"]),
         updated_ms=item["u"],
         inputs=_inputs(item, fetched),
@@ -98,6 +101,7 @@ def _head(item: Item, fetched: Mapping[tuple[str, str], Item]) -> RunHead:
         spent=item.get("w", b""),
         waits=item.get("a", ""),
         exported=item.get("c", ""),
+        expires_ms=item.get("p"),
     )
 
 

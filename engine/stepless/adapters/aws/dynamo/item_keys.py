@@ -14,6 +14,7 @@ SNAPSHOT: Final = "SNAP"
 ONLY: Final = "-"  # the sort key where a partition has one item
 PUBLISHED: Final = "PUBLISHED"  # the partition that names every published workflow
 STARTED: Final = "STARTED"  # the partition that names every workflow with a run
+EXPIRY: Final = "EXPIRY"  # the partition that names every workflow whose runs expire
 NEVER_DUE: Final = 10**18  # later than every instant: the sweep skips the run
 LAST: Final = "~"  # sorts after every age
 _DIGITS: Final = 15  # of an instant in milliseconds: until the year 33658
@@ -22,6 +23,19 @@ _LONGEST: Final = 900  # bytes of a text inside a key; DynamoDB's limit is 1,024
 
 def run(run_id: str) -> str:
     return f"RUN#{fitting(run_id)}"
+
+
+def expiry(retention_ms: int, workflow_id: str) -> str:
+    """Names the runs of a workflow that expire this long after their end."""
+    return f"{retention_ms:0{_DIGITS}d}#{workflow_id}"
+
+
+def workflow_of_expiry(sort: str) -> str:
+    return sort[_DIGITS + 1 :]
+
+
+def retention_of_expiry(sort: str) -> int:
+    return int(sort[:_DIGITS])
 
 
 def log(first: int) -> str:

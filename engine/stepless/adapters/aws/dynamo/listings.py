@@ -21,7 +21,7 @@ from stepless.adapters.aws.dynamo.table_access import TableAccess
 from stepless.adapters.aws.dynamo.wire import GET_AT_ONCE, Item, Value, each
 from stepless.adapters.bounds import page_size
 from stepless.adapters.cursors import decode_cursor, encode_cursor
-from stepless.ports import Page, RunFilter, RunHead
+from stepless.ports import ERASED, Page, RunFilter, RunHead
 
 T = TypeVar("T")
 
@@ -116,7 +116,7 @@ class Listings(TableAccess):
 def _fits(head: RunHead, filter: RunFilter) -> bool:
     """Whether a header passes the filters that an index does not hold, or may hold with old values."""
     waits = filter.waiting is None or filter.waiting in head.waits.split()
-    return waits and filter.status in (None, head.status) and not (filter.due and head.due_ms is None)
+    return waits and head.status != ERASED and filter.status in (None, head.status) and not (filter.due and head.due_ms is None)
 
 
 def _due(row: Item) -> int:

@@ -19,7 +19,7 @@ from stepless.adapters.bounds import check_text
 from stepless.errors import LeaseLost, StoreUnavailable
 from stepless.ports import Lease, RunHead
 
-_FREE: Final = "attribute_exists(pk) AND (attribute_not_exists(o) OR o = :o OR l <= :now)"
+_FREE: Final = "attribute_exists(pk) AND attribute_not_exists(er) AND (attribute_not_exists(o) OR o = :o OR l <= :now)"
 _TAKE: Final = "SET o = :o, l = :until, d = :until, n = n + :one, "
 _UNTOUCHED: Final = " REMOVE y"
 _TOUCHES: Final = 20  # tries of one touch or release; a try fails only because another caller's touch succeeded
@@ -29,7 +29,7 @@ _INDEX: Final = "g2 = :g, d2 = :until"
 _ENTER: Final = "g2 = if_not_exists(g2, :g), d2 = if_not_exists(d2, :until)"
 _ENTERED: Final = f"(attribute_not_exists(d2) OR {_INDEXED})"
 _DUE: Final = "SET d = :d, g2 = :g, d2 = :d"
-_LATER: Final = "attribute_exists(pk) AND (attribute_not_exists(d) OR d > :d)"
+_LATER: Final = "attribute_exists(pk) AND attribute_not_exists(er) AND (attribute_not_exists(d) OR d > :d)"
 _UNKNOWN: Final = "(attribute_not_exists(y) OR y > :d)"
 # (Whether `d` is later than the touch, whether the lease's `y` is): the change and its condition.
 _TOUCH: Final = {
@@ -67,7 +67,7 @@ class Runs(TableAccess):
         taken = self._wire.update(pk, item_keys.HEAD, _TAKE + _ENTER + _UNTOUCHED, values, f"{_FREE} AND {_ENTERED}", "ALL_NEW")
         if not taken.done:
             existing = taken.item
-            if existing is None or (existing.get("o", owner) != owner and existing["l"] > now_ms):
+            if existing is None or "er" in existing or (existing.get("o", owner) != owner and existing["l"] > now_ms):
                 return None
             taken = self._wire.update(pk, item_keys.HEAD, _TAKE + _INDEX + _UNTOUCHED, values, _FREE, "ALL_NEW")
         if not taken.done or taken.item is None:
@@ -77,7 +77,7 @@ class Runs(TableAccess):
     def update_run(
         self, lease: Lease, now_ms: int, *, status: str | None = None, sequence: int | None = None,
         due_ms: int | None = None, until_ms: int | None = None, release: bool = False, spent: bytes | None = None,
-        waits: str | None = None, exported: str | None = None,
+        waits: str | None = None, exported: str | None = None, expires_ms: int | None = None,
     ) -> Lease:
         values: dict[str, Value] = {"u": now_ms, "n": lease.epoch}
         change, condition = "SET u = :u", "n = :n"
@@ -88,6 +88,8 @@ class Runs(TableAccess):
             change, values = change + ", q = :q", values | {"q": sequence}
         if spent is not None:
             change, values = change + ", w = :w", values | {"w": spent}
+        if expires_ms is not None:
+            change, values = change + ", p = :p", values | {"p": expires_ms}
         if waits:
             change, values = change + ", a = :a", values | {"a": waits}
         if exported is not None:
@@ -143,7 +145,7 @@ class Runs(TableAccess):
             values: dict[str, Value] = {"d": due_ms, **({"g": shard} if later else {})}
             written = self._wire.update(pk, item_keys.HEAD, change, values, condition)
             existing = written.item
-            if written.done or existing is None:
+            if written.done or existing is None or "er" in existing:
                 return written.done
             later = existing.get("d", item_keys.NEVER_DUE) > due_ms
             unknown = "o" in existing and existing.get("y", item_keys.NEVER_DUE) > due_ms

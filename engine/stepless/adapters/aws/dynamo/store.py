@@ -11,11 +11,12 @@
 | document | `HASH#{hash}` | `{piece}` | | |
 | claim, counter (TTL) | `CLAIM#{key}` | `-` | | |
 | names of workflows | `PUBLISHED`, `STARTED`, `ENTRY#{kind}` | `{workflow}` | | |
+| which runs expire | `EXPIRY` | `{retention, 15 digits}#{workflow}` | | |
 
 A commit is one conditional put of one item; no verb uses a transaction. Besides its log, a run writes these units: create 3
 (header and two index rows), each lease 1, the end 3 (header, status in GSI 1, removal from GSI 2). A pause takes 2, and the touch
 that ends it 2 (removal from GSI 2, insertion again); a pause with a deadline takes 3 (GSI 2's key changes). GSI 1's keys never
-change, and the only statuses in it are ends; `runs` says when GSI 2's keys change.
+change, and the only statuses in it are ends; `runs` says when GSI 2's keys change. `removal` says what it costs to remove a run.
 """
 
 from __future__ import annotations
@@ -26,12 +27,13 @@ from stepless.adapters.aws.dynamo.claims import Claims
 from stepless.adapters.aws.dynamo.inbox import Allowance, Inbox
 from stepless.adapters.aws.dynamo.listings import Listings
 from stepless.adapters.aws.dynamo.logs import Ends, Logs
+from stepless.adapters.aws.dynamo.removal import Removal
 from stepless.adapters.aws.dynamo.runs import Runs
 from stepless.adapters.aws.dynamo.versions import Versions
 from stepless.adapters.aws.dynamo.wire import Wire
 
 
-class DynamoStore(Versions, Claims, Runs, Listings, Logs, Inbox):
+class DynamoStore(Versions, Claims, Runs, Listings, Removal, Logs, Inbox):
     """`client` is a DynamoDB client, safe to use from several threads. `table` was created with the keys in the module `table`.
     `shards` may grow from one release to the next and must never shrink. `at_once` requests of one listing are sent in parallel
     (the clients keep 32 connections); 1 uses no thread.
@@ -45,6 +47,7 @@ class DynamoStore(Versions, Claims, Runs, Listings, Logs, Inbox):
         self._shards, self._at_once = shards, at_once
         self._ends, self._allowance = Ends(), Allowance()
         self._started = set()
+        self._expected, self._looked = set(), {}
 
     def check(self) -> None:
         self.list_workflows(limit=1)

@@ -71,8 +71,15 @@ class Wire:
 
     def put_many(self, items: Sequence[Mapping[str, Any]]) -> None:
         """Puts items without conditions, in any order. After an error, some of them may be stored."""
-        for start in range(0, len(items), PUT_AT_ONCE):
-            wanted = [{"PutRequest": {"Item": _encoded(item)}} for item in items[start : start + PUT_AT_ONCE]]
+        self._write_many([{"PutRequest": {"Item": _encoded(item)}} for item in items])
+
+    def delete_many(self, keys: Iterable[tuple[str, str]]) -> None:
+        """Deletes items without conditions, in any order. After an error, some of them may be deleted."""
+        self._write_many([{"DeleteRequest": {"Key": _encoded({"pk": pk, "sk": sk})}} for pk, sk in keys])
+
+    def _write_many(self, requests: Sequence[dict[str, Any]]) -> None:
+        for start in range(0, len(requests), PUT_AT_ONCE):
+            wanted: Sequence[dict[str, Any]] = requests[start : start + PUT_AT_ONCE]
             for _ in range(_BATCH_ROUNDS):
                 with translated(self.table):
                     answer = self._client.batch_write_item(RequestItems={self.table: wanted})
@@ -83,7 +90,8 @@ class Wire:
                 raise StoreUnavailable("the table accepts only a part of the items", place=self.table, mend="try again later")
 
     def update(
-        self, pk: str, sk: str, expression: str, values: Mapping[str, Value], condition: str, returns: str = "NONE"
+        self, pk: str, sk: str, expression: str, values: Mapping[str, Value], condition: str | None = None,
+        returns: str = "NONE",
     ) -> Written:
         arguments = {"Key": _encoded({"pk": pk, "sk": sk}), "UpdateExpression": expression, "ReturnValues": returns}
         return self._write(self._client.update_item, arguments | _condition(condition, values))
@@ -104,14 +112,16 @@ class Wire:
 
     def query(
         self, condition: str, values: Mapping[str, Value], *, index: str | None = None, ascending: bool = True,
-        page: int | None = None, filter: str | None = None,
+        page: int | None = None, filter: str | None = None, only: str | None = None,
     ) -> Iterator[list[Item]]:
-        """Yields all pages; a page may be empty. The first request examines `page` items, and each further one twice as many as
-        the request before."""
+        """Yields all pages; a page may be empty. `only` names the attributes to return. The first request examines `page` items,
+        and each further one twice as many as the request before."""
         request: dict[str, Any] = {
             "TableName": self.table, "KeyConditionExpression": condition, "ScanIndexForward": ascending,
             "ExpressionAttributeValues": _values(values), "ConsistentRead": index is None,
-        } | ({"IndexName": index} if index else {}) | ({"FilterExpression": filter} if filter else {})
+        } | ({"IndexName": index} if index else {}) | ({"FilterExpression": filter} if filter else {}) | (
+            {"ProjectionExpression": only} if only else {}
+        )
         while True:
             if page is not None:
                 request["Limit"], page = page, min(1_000, 2 * page)

@@ -1,0 +1,91 @@
+"""Removes runs from the store: those whose time is over, and the rest of those that a person has erased.
+
+Every step may be repeated, and the header is removed last: a process that dies in between leaves a run that the next sweep finds.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+
+from stepless.errors import SteplessError
+from stepless.limits import ERASED_KEPT_MS, MAX_ERASED_AT_ONCE, SHORT_RUN_MS
+from stepless.ports import ERASED, RunHead
+from stepless.runtime.inbox import ENDED
+from stepless.runtime.metering import REMOVED_RUNS
+from stepless.runtime.relatives import living_parent
+from stepless.runtime.world import World, never_ahead
+
+_log = logging.getLogger(__name__)
+
+
+def is_over(head: RunHead, now_ms: int) -> bool:
+    """Whether a run is to be removed: it was erased, or it has ended and its time is over."""
+    expired = head.status in ENDED and head.expires_ms is not None and head.expires_ms <= now_ms
+    return head.status == ERASED or expired
+
+
+def remove_expired(world: World, *, limit: int = MAX_ERASED_AT_ONCE, threads: int = 1) -> int:
+    """Removes runs whose time is over; returns how many were found. Below `limit`, there are no others at present."""
+    found = world.store.list_expired(world.clock.now_ms(), limit=limit)
+    remove_each(world, found, threads=threads)
+    return len(found)
+
+
+def remove_each(world: World, heads: Sequence[RunHead], *, threads: int = 1) -> None:
+    """Removes runs that are over. An error concerns one run: it is logged, and the next sweep tries again."""
+    if threads > 1 and len(heads) > 1:
+        with ThreadPoolExecutor(threads) as pool:
+            removed = sum(pool.map(lambda head: _remove(world, head), heads))
+    else:
+        removed = sum(_remove(world, head) for head in heads)
+    world.meter.count(REMOVED_RUNS, removed)
+
+
+def _remove(world: World, head: RunHead) -> bool:
+    try:
+        return _finish_or_forget(world, head) if head.status == ERASED else _forget_expired(world, head)
+    except SteplessError as error:
+        _log.warning("run %s could not be removed: %s", head.run_id, error)
+        return False
+
+
+def _finish_or_forget(world: World, head: RunHead) -> bool:
+    if world.clock.now_ms() < head.updated_ms + ERASED_KEPT_MS:
+        finish(world, head)
+        return False
+    _forget(world, head.run_id)
+    return True
+
+
+def _forget_expired(world: World, head: RunHead) -> bool:
+    now_ms = world.clock.now_ms()
+    if head.owner is not None and head.lease_until_ms > now_ms:
+        return False  # the next sweep finds the run again
+    if living_parent(world, head):
+        world.store.keep_run(head.run_id, now_ms + SHORT_RUN_MS)
+        return False
+    _forget(world, head.run_id)
+    return True
+
+
+def finish(world: World, head: RunHead) -> None:
+    """Removes the content of an erased run. Its header stays until nothing can refer to the run any more, and until late writes
+    of other processes can no longer arrive."""
+    world.blobs.erase(head.run_id)
+    world.store.erase_run(head.run_id, head.updated_ms + ERASED_KEPT_MS)
+
+
+def _forget(world: World, run_id: str) -> None:
+    world.blobs.erase(run_id)
+    if world.ahead_ms is not never_ahead:  # only local development skips time
+        kept = world.store.get_claim(ahead_key(run_id), world.clock.now_ms())
+        if kept is not None:
+            world.store.release_claim(ahead_key(run_id), kept)
+    world.store.erase_run(run_id)
+
+
+def ahead_key(run_id: str) -> str:
+    """The claim that says how far a run's own time is ahead of the clock (`verbs/time_skip`)."""
+    return f"ahead:{run_id}"

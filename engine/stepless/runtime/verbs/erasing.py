@@ -1,0 +1,63 @@
+"""Erase: removes the content of an ended run, on the request of a person (docs/durability.md#removal)."""
+
+from __future__ import annotations
+
+import json
+from secrets import token_hex
+
+from stepless.errors import Conflict
+from stepless.limits import ERASE_RETRY_MS, LEASE_MS
+from stepless.ports import ERASED, RunHead
+from stepless.runtime.inbox import ENDED
+from stepless.runtime.relatives import Relatives, living_parent, relatives_of
+from stepless.runtime.removal import finish
+from stepless.runtime.verbs.inspecting import unknown_run
+from stepless.runtime.world import World
+
+
+def erase(world: World, run_id: str, *, dry: bool = False) -> Relatives:
+    """Erases an ended run: its header, log, snapshot, inbox and blobs. Returns the child runs and reruns, which stay. May be
+    repeated; a repetition continues an erasure that was interrupted. `dry` checks and erases nothing.
+
+    First the header becomes that of an erased run, which no lease, touch or start brings back, and which the sweeper finds. It
+    stays for ERASED_KEPT_MS, without content, and is then removed as well. Raises `NotFound` (unknown_run) and `Conflict`
+    (run_not_ended, parent_not_ended, run_busy).
+    """
+    head = world.store.get_run(run_id)
+    if head is None:
+        raise unknown_run(run_id)
+    if head.status == ERASED:
+        if not dry:
+            finish(world, head)
+        return _recorded(head)
+    if head.status not in ENDED:
+        mend = "cancel it first, or wait for its end"
+        raise Conflict(f"the run {run_id} has not ended", code="run_not_ended", mend=mend, run_status=head.status)
+    if parent := living_parent(world, head):
+        mend = f"erase it after {parent} has ended"
+        raise Conflict(f"the parent of {run_id} may still read it", code="parent_not_ended", mend=mend, parent=parent)
+    relatives = relatives_of(world, head)
+    if not dry:
+        finish(world, _marked(world, head, relatives))
+    return relatives
+
+
+def _marked(world: World, head: RunHead, relatives: Relatives) -> RunHead:
+    """The header of the erased run. Takes the lease, so that no runner writes to it any more."""
+    now_ms = world.clock.now_ms()
+    lease = world.store.take_lease(head.run_id, f"erase-{token_hex(6)}", now_ms, now_ms + LEASE_MS)
+    if lease is None:
+        found = world.store.get_run(head.run_id)
+        if found is not None and found.status == ERASED:  # another request was first
+            return found
+        message = f"a process still works on the run {head.run_id}"
+        raise Conflict(message, code="run_busy", mend="try again in half a minute", retry_after_ms=LEASE_MS)
+    meta = json.dumps({"erased": relatives._asdict()}, separators=(",", ":")).encode()
+    world.store.mark_erased(lease, now_ms, meta, now_ms + ERASE_RETRY_MS)
+    return world.store.get_run(head.run_id) or head
+
+
+def _recorded(head: RunHead) -> Relatives:
+    """What the erasure recorded."""
+    kept = json.loads(head.meta)["erased"]
+    return Relatives(tuple(kept["children"]), tuple(kept["reruns"]), kept["more"])

@@ -1,0 +1,461 @@
+"""Runs whose time is over, and runs that a person erases, over a real store, queue and runner (docs/durability.md#removal)."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from dynamo_table import DirectClient, Table
+
+from stepless.adapters.aws.dynamo.store import DynamoStore
+from stepless.adapters.sqlite.blobs import SqliteBlobs
+from stepless.adapters.sqlite.store import SqliteStore
+from stepless.errors import AppendConflict, Conflict, Gone, NotFound
+from stepless.limits import ERASED_KEPT_MS, EXPIRY_SLACK_MS, MAX_CLAIM_LIFE_MS, SHORT_RUN_MS
+from stepless.ports import ERASED, Batch, Message, RunFilter, RunHead, Store
+from stepless.runtime.access.tokens import Claims
+from stepless.runtime.hosting.sweep import sweep
+from stepless.runtime.removal import remove_expired
+from stepless.runtime.session.children import caller
+from stepless.runtime.session.runner import InvocationEnd
+
+Node = Callable[..., dict[str, Any]]
+DAY = 24 * 3_600_000
+LATE = SHORT_RUN_MS + EXPIRY_SLACK_MS
+APPROVAL = {"type": "approval", "with": {"message": "Go on?"}}
+CALLING = {"type": "workflow", "with": {"workflow": "small"}}
+
+
+@pytest.fixture(params=["memory", "sqlite", "dynamo"])
+def machine(request: pytest.FixtureRequest, make_machine: Any, tmp_path: Path) -> Any:
+    match request.param:
+        case "sqlite":
+            store = SqliteStore(tmp_path / "runs.db")
+            request.addfinalizer(store.close)
+            return make_machine(store, SqliteBlobs(store.database))
+        case "dynamo":
+            return make_machine(DynamoStore(DirectClient(Table()), "table", shards=3))
+    return make_machine()
+
+
+def keep_for(machine: Any, retention_ms: int | None) -> None:
+    """Sets the retention of the deployment."""
+    machine.world = replace(machine.world, retention_ms=retention_ms)
+    machine.service.world, machine.runner = machine.world, machine.process()
+
+
+def with_children(machine: Any) -> None:
+    """Lets `workflow` nodes start runs in the world of the machine."""
+    machine.world = replace(machine.world, kind_code={**machine.world.kind_code, "workflow": caller(machine.world)})
+    machine.service.world, machine.runner = machine.world, machine.process()
+
+
+def head(machine: Any, run_id: str) -> RunHead:
+    found = machine.store.get_run(run_id)
+    assert found is not None
+    return found  # type: ignore[no-any-return]
+
+
+def sweep_all(machine: Any) -> None:
+    sweep(machine.world)
+    for _ in range(20):
+        if remove_expired(machine.world) == 0:
+            return
+
+
+def traces(machine: Any, run_id: str) -> list[str]:
+    """What is left of a run, besides its header."""
+    store, blobs = machine.store, machine.world.blobs
+    left = [f"batch {batch.first}" for batch in store.read_log(run_id) if batch.data]
+    left += ["snapshot"] * (store.get_snapshot(run_id) is not None)
+    left += [f"signal {each.identity}" for each in store.read_inbox(run_id)]
+    return left + [f"blob {key}" for key in KEYS.get(run_id, ()) if blobs.get(key) is not None]
+
+
+KEYS: dict[str, list[str]] = {}
+
+
+def ended(machine: Any, node: Node, **more: Any) -> str:
+    """A run with a blob and a signal in its inbox, which has ended."""
+
+    async def large(call: Any) -> str:
+        return call.run_id * 3_000  # type: ignore[no-any-return]
+
+    machine.behaviours["big"] = large
+    run_id: str = machine.start({"ask": APPROVAL, "big": node("ask.approved")}, **more)
+    machine.drain()
+    machine.service.answer_pause(run_id, "ask", "approved", {}, "ada")
+    machine.drain()
+    assert head(machine, run_id).status == "completed"
+    keys = [key for event in events(machine, run_id) for key, _ in event.data.get("blobs", {}).values()]
+    assert keys and all(key.startswith(f"{run_id}/") for key in keys)
+    KEYS[run_id] = keys
+    return run_id
+
+
+def events(machine: Any, run_id: str) -> list[Any]:
+    from stepless.core.stored.codec import decode_batch
+
+    return [event for batch in machine.store.read_log(run_id) for event in decode_batch(batch.data, batch.first)]
+
+
+# -- retention -------------------------------------------------------------------------------------------------------
+
+
+def test_without_a_setting_a_run_is_kept_for_ever(machine: Any, node: Node) -> None:
+    run_id = ended(machine, node)
+    assert head(machine, run_id).expires_ms is None
+    machine.clock.advance(10_000 * DAY)
+    sweep_all(machine)
+    assert machine.view(run_id).status == "completed"
+
+
+@pytest.mark.parametrize(("workflow", "stack", "days"), [("2d", None, 2), (None, 3, 3), ("5d", 3, 5), ("2d", 30, 2)])
+def test_a_run_is_removed_after_the_retention_of_its_workflow_or_else_of_the_stack(
+    machine: Any, node: Node, workflow: str | None, stack: int | None, days: int
+) -> None:
+    keep_for(machine, stack * DAY if stack else None)
+    kept = ended(machine, node, retention="3650d")
+    run_id = ended(machine, node, **({"retention": workflow} if workflow else {}))
+    ends_ms = machine.clock.now_ms()
+    found = head(machine, run_id)
+    assert (found.expires_ms, found.due_ms) == (ends_ms + days * DAY, None)
+    machine.clock.set(ends_ms + days * DAY - 1)
+    sweep_all(machine)
+    assert machine.view(run_id).status == "completed"
+    machine.clock.advance(1)
+    with pytest.raises(Gone) as gone:  # whether the sweeper was there or not
+        machine.view(run_id)
+    assert gone.value.code == "run_erased"
+    machine.clock.advance(LATE)
+    sweep_all(machine)
+    assert machine.store.get_run(run_id) is None and traces(machine, run_id) == []
+    assert [each.run_id for each in machine.store.list_runs(RunFilter()).items] == [kept]
+    assert len(traces(machine, kept)) > 3
+    with pytest.raises(NotFound):
+        machine.view(run_id)
+
+
+def test_a_run_that_took_longer_than_a_day_is_removed_as_well(machine: Any, node: Node) -> None:
+    keep_for(machine, 2 * DAY)
+    run_id = machine.start({"ask": APPROVAL})
+    machine.drain()
+    machine.clock.advance(9 * DAY)
+    machine.service.answer_pause(run_id, "ask", "approved", {}, "ada")
+    machine.drain()
+    assert machine.store.get_run(run_id) is None  # `drain` moves on to what is due and sweeps
+    assert traces(machine, run_id) == []
+
+
+def test_the_expiry_is_fixed_at_the_end_and_no_later_visit_moves_it(machine: Any, node: Node) -> None:
+    keep_for(machine, 2 * DAY)
+    run_id = ended(machine, node)
+    expires_ms = head(machine, run_id).expires_ms
+    keep_for(machine, 90 * DAY)
+    machine.clock.advance(DAY)
+    machine.store.touch_run(run_id, machine.clock.now_ms())
+    sweep(machine.world)
+    while (message := machine.queue.receive(machine.clock.now_ms())) is not None:
+        machine.invoke(message)
+    assert head(machine, run_id).expires_ms == expires_ms
+
+
+def test_no_claim_outlives_its_run(machine: Any, node: Node) -> None:
+    """A start with the key of a run that was removed would create that run again."""
+    keep_for(machine, DAY)
+    run_id = ended(machine, node)
+    found = head(machine, run_id)
+    assert found.expires_ms is not None and found.expires_ms >= found.created_ms + MAX_CLAIM_LIFE_MS
+
+
+def test_a_child_run_stays_until_its_parent_has_ended(machine: Any, node: Node) -> None:
+    keep_for(machine, 2 * DAY)
+    with_children(machine)
+    machine.service.publish({"id": "small", "nodes": {"a": node()}})
+    machine.service.publish({"id": "outer", "nodes": {"c": CALLING, "ask": {**APPROVAL, "after": "c"}}})
+    parent = machine.service.start("outer", {}).run_id
+    while machine.view(parent).status != "paused" or machine.view(parent).nodes["c"].status != "completed":
+        assert machine.step()
+    child = machine.store.list_runs(RunFilter("small")).items[0].run_id
+    for _ in range(4):
+        machine.clock.advance(2 * DAY)
+        sweep_all(machine)
+    assert machine.store.get_run(child) is not None
+    machine.service.answer_pause(parent, "ask", "approved", {}, "ada")
+    machine.drain()
+    machine.clock.advance(4 * DAY)
+    sweep_all(machine)
+    assert machine.store.get_run(child) is None and machine.store.get_run(parent) is None
+
+
+@pytest.mark.parametrize("after", [False, True])
+def test_a_removal_that_dies_at_any_step_is_completed_by_the_next_sweep(make_machine: Any, node: Node, after: bool) -> None:
+    for at in range(1, 40):
+        machine = make_machine(DynamoStore(DirectClient(Table()), "table", shards=3))
+        keep_for(machine, 2 * DAY)
+        run_id = ended(machine, node)
+        machine.clock.advance(2 * DAY + LATE)
+        if not died(machine, at, after, remove_expired):
+            break
+        sweep_all(machine)
+        assert machine.store.get_run(run_id) is None and traces(machine, run_id) == [], f"it died at call {at}"
+    assert at > 6
+
+
+def died(machine: Any, at: int, after: bool, work: Callable[[Any], Any]) -> bool:
+    """Whether the process died in the work, before or after its `at`-th request of the store, the table or the blobs."""
+    faults = type(machine.faults)()
+    store, client = machine.store, None
+    wire = getattr(store, "_wire", None)
+    if wire is not None:
+        client, wire._client = wire._client, faults.before(wire._client)
+    faults.at, faults.after = at, after
+    world = replace(machine.world, blobs=faults.before(machine.world.blobs))
+    if wire is None:
+        world = replace(world, store=faults.before(store))
+    try:
+        work(world)
+    except Exception as error:
+        assert error is faults.error, error
+        return True
+    finally:
+        if wire is not None:
+            wire._client = client
+    return False
+
+
+# -- erasure ---------------------------------------------------------------------------------------------------------
+
+
+def test_an_ended_run_is_erased_with_all_that_belongs_to_it(machine: Any, node: Node) -> None:
+    run_id, other = ended(machine, node), ended(machine, node)
+    assert machine.service.erase(run_id) == ((), (), False)
+    assert traces(machine, run_id) == []
+    assert len(traces(machine, other)) > 3 and machine.view(other).status == "completed"
+    found = head(machine, run_id)
+    assert (found.status, found.inputs, found.spent, found.waits) == (ERASED, b"null", b"", "")
+    assert [each.run_id for each in machine.store.list_runs(RunFilter()).items] == [other]
+    machine.clock.advance(ERASED_KEPT_MS)
+    sweep(machine.world)
+    assert machine.store.get_run(run_id) is None
+    with pytest.raises(NotFound):
+        machine.service.erase(run_id)
+
+
+def test_a_dry_erasure_says_what_would_stay_and_erases_nothing(machine: Any, node: Node) -> None:
+    run_id = ended(machine, node)
+    again = machine.service.rerun(run_id).run_id
+    assert machine.service.erase(run_id, dry=True) == ((), (again,), False)
+    assert len(traces(machine, run_id)) > 3 and machine.view(run_id).status == "completed"
+
+
+def test_a_run_that_has_not_ended_is_not_erased(machine: Any, node: Node) -> None:
+    run_id = machine.start({"ask": APPROVAL})
+    with pytest.raises(Conflict) as refused:
+        machine.service.erase(run_id)
+    assert refused.value.code == "run_not_ended" and "cancel" in refused.value.mend
+    machine.drain()
+    with pytest.raises(Conflict):
+        machine.service.erase(run_id)
+    machine.service.answer_pause(run_id, "ask", "approved", {}, "ada")
+    machine.drain()
+    machine.service.erase(run_id)
+
+
+def test_child_runs_and_reruns_are_listed_and_stay(machine: Any, node: Node) -> None:
+    with_children(machine)
+    machine.service.publish({"id": "small", "nodes": {"a": node()}})
+    machine.service.publish({"id": "outer", "nodes": {"c": CALLING, "d": {**CALLING, "after": "c"}, "z": node("d")}})
+    run_id = machine.service.start("outer", {}).run_id
+    machine.drain()
+    children = [each.run_id for each in machine.store.list_runs(RunFilter("small")).items]
+    reruns = tuple(machine.service.rerun(run_id, node="z").run_id for _ in range(3))
+    machine.drain()
+    told = machine.service.erase(run_id)
+    assert (set(told.children), told.reruns, told.more) == (set(children), reruns, False)
+    assert machine.service.erase(run_id) == told  # a repetition says the same
+    for other in (*children, *reruns):
+        assert machine.view(other).status == "completed"
+
+
+def test_a_child_run_is_not_erased_before_its_parent_has_ended(machine: Any, node: Node) -> None:
+    with_children(machine)
+    machine.service.publish({"id": "small", "nodes": {"a": node()}})
+    machine.service.publish({"id": "outer", "nodes": {"c": CALLING, "ask": {**APPROVAL, "after": "c"}}})
+    parent = machine.service.start("outer", {}).run_id
+    machine.drain()
+    child = machine.store.list_runs(RunFilter("small")).items[0].run_id
+    with pytest.raises(Conflict) as refused:
+        machine.service.erase(child)
+    assert (refused.value.code, refused.value.facts["parent"]) == ("parent_not_ended", parent)
+    machine.service.answer_pause(parent, "ask", "approved", {}, "ada")
+    machine.drain()
+    machine.service.erase(child)
+
+
+def test_every_request_for_an_erased_run_says_so(machine: Any, node: Node) -> None:
+    run_id = ended(machine, node)
+    token = machine.service.signer.sign(Claims(run_id, "ask", machine.clock.now_ms() + DAY))
+    machine.service.erase(run_id)
+    service = machine.service
+    requests: tuple[Callable[[], Any], ...] = (
+        lambda: service.run(run_id), lambda: service.overview(run_id), lambda: service.nodes(run_id),
+        lambda: service.events(run_id), lambda: service.cost(run_id), lambda: service.cancel(run_id),
+        lambda: service.hold(run_id), lambda: service.release(run_id), lambda: service.rerun(run_id),
+        lambda: service.value(run_id, "0" * 64), lambda: service.show_pause(token),
+        lambda: service.answer(token, "approved", {}), lambda: service.answer_pause(run_id, "ask", "approved", {}),
+    )  # fmt: skip
+    for request in requests:
+        with pytest.raises(Gone) as gone:
+            request()
+        assert gone.value.code == "run_erased"
+    assert traces(machine, run_id) == []
+
+
+def test_no_late_message_brings_an_erased_run_back(machine: Any, node: Node) -> None:
+    run_id = ended(machine, node)
+    epoch, last = head(machine, run_id).epoch, machine.store.read_log(run_id)[-1].last
+    calls = dict(machine.calls)
+    machine.service.erase(run_id)
+    for reason in ("start", "sweep", "timer", "signal", "continue"):
+        assert machine.invoke(Message(run_id, reason)) is InvocationEnd.GONE
+    assert not machine.store.touch_run(run_id, 0)
+    for first in range(1, last + 1):  # of a process that was frozen before the run ended
+        with suppress(AppendConflict):
+            machine.store.append(run_id, Batch(first, first, b"[]", epoch - 1))
+            pytest.fail(f"a batch at {first} was accepted")
+        if machine.store.__class__ is DynamoStore:
+            break  # its batches have other first events: the next test
+    machine.clock.advance(ERASED_KEPT_MS)
+    sweep(machine.world)
+    assert machine.invoke(Message(run_id, "start")) is InvocationEnd.GONE
+    assert machine.store.get_run(run_id) is None and dict(machine.calls) == calls
+
+
+def test_a_frozen_process_cannot_commit_where_any_batch_was(machine: Any, node: Node) -> None:
+    run_id = ended(machine, node)
+    firsts = [batch.first for batch in machine.store.read_log(run_id)]
+    machine.service.erase(run_id)
+    for first in firsts:
+        with pytest.raises(AppendConflict):
+            machine.store.append(run_id, Batch(first, first + 9, b"[]", 1))
+
+
+def test_a_start_with_the_same_key_never_creates_the_run_again(machine: Any, node: Node) -> None:
+    machine.service.publish({"id": "small", "nodes": {"a": node()}})
+    run_id = machine.service.start("small", {}, key="k").run_id
+    machine.drain()
+    machine.service.erase(run_id)
+    with pytest.raises(Conflict) as refused:
+        machine.service.start("small", {}, key="k")
+    assert (refused.value.code, refused.value.facts["run_id"]) == ("run_erased", run_id)
+    machine.clock.advance(ERASED_KEPT_MS)
+    sweep(machine.world)
+    assert machine.store.get_run(run_id) is None
+    other = machine.service.start("small", {}, key="k").run_id  # the key has expired, as without an erasure
+    assert other != run_id
+
+
+def test_a_repeated_event_of_an_erased_run_is_taken_for_handled(machine: Any, node: Node) -> None:
+    entry = {"type": "event", "with": {"pattern": {"source": ["shop"]}}}
+    machine.service.publish({"id": "small", "nodes": {"e": entry, "a": node("e")}})
+    event = {"id": "e-1", "source": "shop", "detail-type": "x", "detail": {}}
+    (started,) = machine.service.deliver(event)
+    machine.drain()
+    machine.service.erase(started.run_id)
+    assert machine.service.deliver(event) == []
+    machine.drain()
+    assert machine.calls == {"a": 1}
+
+
+def test_a_rerun_whose_origin_was_erased_before_it_began_is_cancelled(machine: Any, node: Node) -> None:
+    run_id = machine.start({"a": node(), "b": node("a")})
+    machine.drain()
+    again = machine.service.rerun(run_id, node="b").run_id
+    machine.service.erase(run_id)
+    calls = dict(machine.calls)
+    machine.drain()
+    view = machine.view(again)
+    assert (view.status, dict(machine.calls)) == ("cancelled", calls)
+
+
+def test_a_run_with_a_damaged_log_can_be_erased(machine: Any, node: Node) -> None:
+    run_id = ended(machine, node)
+    last = machine.store.read_log(run_id)[-1].last
+    machine.store.append(run_id, Batch(last + 1, last + 1, b"damaged", 9))
+    told = machine.service.erase(run_id)
+    assert told.more and traces(machine, run_id) == []
+
+
+def test_a_run_that_a_process_works_on_is_busy(machine: Any, node: Node) -> None:
+    run_id = ended(machine, node)
+    now_ms = machine.clock.now_ms()
+    assert machine.store.take_lease(run_id, "runner", now_ms, now_ms + 30_000) is not None
+    with pytest.raises(Conflict) as refused:
+        machine.service.erase(run_id)
+    assert refused.value.code == "run_busy"
+    machine.clock.advance(30_000)
+    machine.service.erase(run_id)
+    assert traces(machine, run_id) == []
+
+
+@pytest.mark.parametrize("repeated", ["by the caller", "by the sweeper"])
+@pytest.mark.parametrize("after", [False, True])
+@pytest.mark.parametrize("ground", ["memory", "dynamo"])
+def test_an_erasure_that_dies_at_any_step_is_completed(
+    make_machine: Any, node: Node, ground: str, after: bool, repeated: str
+) -> None:
+    for at in range(1, 60):
+        store: Store | None = DynamoStore(DirectClient(Table()), "table", shards=3) if ground == "dynamo" else None
+        machine = make_machine(store)
+        run_id = ended(machine, node)
+        from stepless.runtime.verbs.erasing import erase
+
+        if not died(machine, at, after, lambda world, run_id=run_id: erase(world, run_id)):
+            break
+        machine.clock.advance(60_000)  # the lease of the dead process expires
+        if repeated == "by the caller":
+            machine.service.erase(run_id)
+        else:
+            for _ in range(3):
+                sweep(machine.world)
+                machine.clock.advance(60_000)
+        found = machine.store.get_run(run_id)
+        assert found is not None
+        if found.status == ERASED:
+            assert traces(machine, run_id) == [], f"it died at call {at}"
+        else:  # it died before its first write: nothing is erased
+            assert repeated == "by the sweeper" and machine.view(run_id).status == "completed"
+        machine.clock.advance(ERASED_KEPT_MS)
+        sweep(machine.world)
+        assert (machine.store.get_run(run_id) is None) is (found.status == ERASED)
+    assert at > 5
+
+
+def test_the_previous_release_takes_an_erased_run_for_one_that_ended(tmp_path: Path, make_machine: Any, node: Node) -> None:
+    """It knows neither column nor attribute: the status that it reads is an end, so it starts nothing."""
+    table = Table()
+    store, file = DynamoStore(DirectClient(table), "table", shards=3), SqliteStore(tmp_path / "runs.db")
+    for machine in (make_machine(store), make_machine(file, SqliteBlobs(file.database))):
+        run_id = ended(machine, node)
+        machine.service.erase(run_id)
+        if machine.store is store:
+            item = table.item((f"RUN#{run_id}", "HEAD"))
+            assert item is not None and item["st"] == {"S": "completed"} and int(item["q"]["N"]) > 0
+            assert {"h", "u", "m", "n", "t1", "g1", "i"} <= item.keys() and not {"r", "z"} & item.keys()
+        else:
+            ((status, sequence),) = file.database.rows("SELECT status, sequence FROM run WHERE run_id = ?", (run_id,))
+            assert (status, sequence > 0) == ("completed", True)
+    file.close()
+
+
+def test_an_old_value_that_runs_may_share_stays(machine: Any, node: Node) -> None:
+    run_id = ended(machine, node)
+    shared = machine.world.blobs.put(json.dumps("shared by runs of a former release").encode())
+    machine.service.erase(run_id)
+    assert machine.world.blobs.get(shared) is not None
