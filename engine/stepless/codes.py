@@ -187,6 +187,7 @@ NODES: Final[Table] = {
 }
 
 REQUESTS: Final[Table] = {
+    "access_misconfigured": Code("403: a setting of who may do what is malformed", "Deploy with the setting corrected."),
     "already_decided": Code("409: the pause was already answered", "See the first decision in the response."),
     "answer_invalid": Code("422: the answer is invalid; the pause stays open", "See the violations."),
     "answer_too_large": Code("413: the answer is too large", "Send a shorter answer."),
@@ -223,7 +224,8 @@ REQUESTS: Final[Table] = {
     "nothing_due": Code("409: the run does not wait for a time", "Answer its question, or wait for its attempts to end."),
     "predecessor_never_ran": Code("409: a node that this node needs never ran", "Rerun from an earlier node."),
     "request_timeout": Code("408: the request did not arrive in time", "Send it without pauses."),
-    "role_missing": Code("403: the API key does not have the role", "Use a key that has it."),
+    "no_role": Code("403: the caller has no role", "Ask an admin to give one to a group or the principal of the caller."),
+    "role_missing": Code("403: the caller does not have the role", "Use a key that has it, or ask an admin for it."),
     "rate_limited": Code("429: the workflow's rate limit is reached", "See `Retry-After`."),
     "run_erased": Code("409 or 410: the run was erased", "Start a new run, with another idempotency key."),
     "run_busy": Code("409: a process still works on the run", "Try again in half a minute."),
@@ -240,7 +242,7 @@ REQUESTS: Final[Table] = {
     "too_many_keys": Code("413: the limit of API keys is reached", "Remove one."),
     "too_many_requests": Code("429: a limit on requests is reached", "See `Retry-After`."),
     "too_many_runs": Code("429: the workflow's concurrency limit is reached", "Try again when a run has ended."),
-    "unauthorized": Code("401: the API key is missing or invalid", "Send `Authorization: Bearer <key>`."),
+    "unauthorized": Code("401: the API key or the token is missing or invalid", "Send `Authorization: Bearer <key>`."),
     "unavailable": Code("503: temporarily unavailable; the request itself is valid", "Try again."),
     "unknown_entry": Code("422: the start names no entry of the workflow", "Name an entry, or use an admin's key."),
     "unknown_hook": Code("404: no webhook listens on this path", "Publish a workflow with this path."),
@@ -280,6 +282,7 @@ ENGINE: Final[Table] = {
     "invalid_duration": Code("a text is not a valid duration", "Write it like 500ms, 90s, 15m, 2h, 3d or PT2H."),
     "invalid_script": Code("a simulation's script is invalid", "See the fields in the message."),
     "invalid_signal": Code("a simulation's signal is invalid", "See the fields in the message."),
+    "invalid_roles": Code("a setting of who may do what is malformed", "Correct the entry in the message, and deploy."),
     "invalid_plugin": Code("a plug-in registers an object that does not fit its group", "See the object in the message."),
     "kind_taken": Code("two plug-ins register a kind with the same name", "Remove one of them, or rename it."),
     "lease_lost": Code("another process took over the run's lease", "No action: the run continues there."),

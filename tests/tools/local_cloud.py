@@ -43,28 +43,29 @@ class Cloud:
         self.url = ""
         self.outputs: dict[str, str] = {}
         self.functions: dict[str, LambdaFunction] = {}
-        self._address = ""
+        self.address = ""
+        self.build = Path()
 
     def service(self, name: str) -> Any:
         """A client with the rights of the account's owner."""
         keys = {"aws_access_key_id": "test", "aws_secret_access_key": "test", "region_name": "us-east-1"}
-        return boto3.client(name, endpoint_url=self._address, **keys)
+        return boto3.client(name, endpoint_url=self.address, **keys)
 
-    def take_up(self, address: str, build: Path) -> None:
-        """Reads the deployed functions; invocations are served from then on."""
-        self._address = address
+    def _take_up(self) -> None:
+        """Reads the deployed functions; invocations are served by new environments from then on."""
+        self.close()
         described = self.service("cloudformation").describe_stacks(StackName=self.stack)["Stacks"][0]
         self.outputs = {output["OutputKey"]: output["OutputValue"] for output in described["Outputs"]}
         api_id = self.outputs["Url"].split("//")[1].split(".")[0]
-        self.url = f"{address}/_aws/execute-api/{api_id}/$default"
+        self.url = f"{self.address}/_aws/execute-api/{api_id}/$default"
         for name in FUNCTIONS:
             layers = ("Engine",) if name == "sandbox" else LAYERS
             deployed = self.service("lambda").get_function_configuration(FunctionName=f"{self.stack}-{name}")
             self.functions[f"{self.stack}-{name}"] = LambdaFunction(
                 f"{self.stack}-{name}",
-                build / f"{name.capitalize()}Function",
-                [build / layer / "python" for layer in layers],
-                {**deployed["Environment"]["Variables"], "AWS_REGION": "us-east-1", "AWS_ENDPOINT_URL": address},
+                self.build / f"{name.capitalize()}Function",
+                [self.build / layer / "python" for layer in layers],
+                {**deployed["Environment"]["Variables"], "AWS_REGION": "us-east-1", "AWS_ENDPOINT_URL": self.address},
                 timeout_s=deployed["Timeout"],
                 logs=self.logs,
                 python=RUNTIME,
@@ -72,6 +73,14 @@ class Cloud:
             )
             if name in ("api", "runner"):
                 self._widen_for_schedules(deployed["Role"])
+
+    def deploy(self, parameters: Mapping[str, str]) -> None:
+        """Deploys what was built, over the stack if there is one."""
+        overrides = [f'{name}="{value}"' for name, value in {**OWN_DATA, **parameters}.items()]
+        deploy = [str(SAM), "deploy", "--template", str(self.build / "template.yaml"), "--stack-name", self.stack, "--resolve-s3"]
+        deploy += ["--capabilities", "CAPABILITY_IAM", "--no-progressbar", "--parameter-overrides", *overrides]
+        _run(deploy, {**ROOT_KEYS, "AWS_ENDPOINT_URL": self.address})
+        self._take_up()
 
     def _widen_for_schedules(self, role_arn: str) -> None:
         """The emulator treats every schedule as one of the group `default`: it would refuse requests that AWS
@@ -101,8 +110,9 @@ class Cloud:
 
 
 @contextmanager
-def deployed(logs: Path, functions: Path, parameters: Mapping[str, str]) -> Iterator[Cloud]:
-    """Builds, starts the emulator, and deploys. `functions` is the folder of the nodes' code."""
+def deployed(logs: Path, functions: Path, parameters: Mapping[str, str], **emulator: str) -> Iterator[Cloud]:
+    """Builds, starts the emulator, and deploys. `functions` is the folder of the nodes' code, `emulator` are further settings of
+    the emulator, as environment variables."""
     for tool in (SAM, RUNTIME):
         _run(["make", "-C", str(ROOT), str(tool.relative_to(ROOT))], {})
     build = logs / "build"
@@ -117,12 +127,9 @@ def deployed(logs: Path, functions: Path, parameters: Mapping[str, str]) -> Iter
         for name in FUNCTIONS
     }
     try:
-        with ministack(AUTH="true", **ROOT_KEYS, **forward) as address:
-            overrides = [f'{name}="{value}"' for name, value in {**OWN_DATA, **parameters}.items()]
-            deploy = [str(SAM), "deploy", "--template", str(build / "template.yaml"), "--stack-name", cloud.stack, "--resolve-s3"]
-            deploy += ["--capabilities", "CAPABILITY_IAM", "--no-progressbar", "--parameter-overrides", *overrides]
-            _run(deploy, {**ROOT_KEYS, "AWS_ENDPOINT_URL": address})
-            cloud.take_up(address, build)
+        with ministack(AUTH="true", **ROOT_KEYS, **forward, **emulator) as address:
+            cloud.address, cloud.build = address, build
+            cloud.deploy(parameters)
             yield cloud
     finally:
         cloud.close()
