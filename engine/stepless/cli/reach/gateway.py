@@ -84,7 +84,7 @@ class Gateway:
         message = f"this is not a Stepless API: it responded {answer.status_code} {answer.reason_phrase}".rstrip()
         mend = "give the address that `stepless dev` prints, or the stack's output Url"
         if answer.status_code in (401, 403):
-            mend = "the gateway in front of the API refused: with Auth jwt give a valid token as --key, with Auth iam give the "
+            mend = "the gateway refused the credentials: with Auth jwt give a valid token as --key, with Auth iam give the "
             mend += "address of a proxy that signs requests"
         elif answer.is_redirect:
             mend = f"it redirects to {answer.headers.get('location')}: give that address"
