@@ -86,6 +86,7 @@ FINDINGS: Final[Table] = {
     "unknown_kind": Code("the node kind is unknown", "Check the suggested name."),
     "unknown_reference": Code("a reference to a name that does not exist", "Check the suggested name."),
     "unknown_timezone": Code("the time zone is unknown", "Use a name like Europe/Berlin."),
+    "unlisted_env": Code("`${NAME}` is read and `env` does not list it", "Add the name to `env`."),
     "unknown_variable": Code("the variable is not declared", "Declare it under `variables`."),
     "unreachable_case": Code("a case follows `else` and is never reached (warning)", "Move `else` to the end."),
     "unset_env": Code("a name in `env` has no value in this environment (warning)", "Set it where the workflow runs."),
