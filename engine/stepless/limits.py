@@ -179,6 +179,12 @@ EXPORT_PAUSE_MS: Final = 1_000  # in which a process does not call an exporter t
 MAX_EXPORT_PAUSE_MS: Final = 60_000  # … up to this
 EXPORT_RETRY_MS: Final = 60_000  # after which a run whose events are not confirmed is due again; doubles …
 MAX_EXPORT_RETRY_MS: Final = 3_600_000  # … up to this
+MAX_ANNOUNCED_CHARACTERS: Final = 1_000  # of a text in an event for systems outside, such as a failure's message
+MAX_BUS_ENTRIES: Final = 10  # of one request to EventBridge; its limit
+MAX_BUS_REQUEST_BYTES: Final = 256_000  # of one request to EventBridge; its limit is 256 KB
+MAX_FAILURE_TARGETS: Final = 5  # that are notified of a failed run
+MAX_FAILURE_TARGET_CHARACTERS: Final = 300
+MAX_KNOWN_NOTICES: Final = 1_000  # delivered notices that a process remembers, so that a retry does not repeat them
 MAX_EXPORT_FAILURES: Final = 30  # sessions in a row without a confirmation, in about a day; then the events are given up
 
 # -- requests --------------------------------------------------------------------------------------------------------

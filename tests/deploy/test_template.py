@@ -245,10 +245,38 @@ def test_people_are_told_and_pages_are_served_only_where_the_operator_says_so(te
     policies = properties(template, "RunnerRole")["Policies"][0]["PolicyDocument"]["Statement"]
     told = {part["If"][0]: part["If"][1]["Action"] for part in policies if "If" in part}
     told.pop("WithSecretsManager")
-    assert told == {"WithTopic": "sns:Publish", "WithMail": "ses:SendEmail", "WithTracing": told["WithTracing"]}
+    assert told == {
+        "WithRunEvents": "events:PutEvents", "WithTopic": "sns:Publish", "WithMail": "ses:SendEmail",
+        "WithTracing": told["WithTracing"],
+    }  # fmt: skip
     assert template["Resources"]["PreflightRoute"]["Condition"] == "WithCors"
     variables = template["Globals"]["Function"]["Environment"]["Variables"]
     assert {"STEPLESS_BASE_URL", "STEPLESS_SIGNING_SECRET", "STEPLESS_NOTIFY_FROM"} <= set(variables)  # notices carry links
+
+
+def test_events_of_runs_leave_only_for_the_bus_that_the_operator_names(template: dict[str, Any]) -> None:
+    permitted = [(name, part) for name, part in statements(template) if "events:PutEvents" in listed(part["Action"])]
+    assert [name for name, _ in permitted] == ["RunnerRole"]
+    (_, statement), = permitted
+    assert statement["Resource"]["Sub"].endswith(":event-bus/${RunEventsBus}")
+    variables = properties(template, "RunnerFunction")["Environment"]["Variables"]
+    assert statement["Condition"] == {"StringEquals": {"events:source": variables["STEPLESS_EVENTS_SOURCE"]}}
+    assert variables["STEPLESS_EVENTS_BUS"]["If"][0] == "WithRunEvents"
+    assert template["Parameters"]["RunEventsBus"]["Default"] == template["Parameters"]["OnFailureNotify"]["Default"] == ""
+    parts = properties(template, "RunnerRole")["Policies"][0]["PolicyDocument"]["Statement"]
+    assert [part["If"][0] for part in parts if statement in part.get("If", [])] == ["WithRunEvents"]
+
+
+@pytest.mark.parametrize(
+    ("value", "fits"),
+    [
+        ("", True), ("${SLACK_URL}", True), ("slack:${SLACK_URL} mailto:ops@example.com", True),
+        ("arn:aws:sns:eu-west-1:123456789012:ops", True), ("https://hooks.slack.com/services/T/B/x", False), ("ops", False),
+    ],
+)
+def test_targets_of_failures_are_no_plain_urls(template: dict[str, Any], value: str, fits: bool) -> None:
+    pattern = template["Parameters"]["OnFailureNotify"]["AllowedPattern"]
+    assert (re.fullmatch(pattern, value) is not None) is fits
 
 
 @pytest.mark.parametrize("role", ["ApiRole", "RunnerRole"])
