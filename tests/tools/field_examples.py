@@ -120,6 +120,7 @@ EXAMPLES: Final[Mapping[str, Mapping[str, Example | list[Example]]]] = {
         "nodes": Example({"a": CALL}), "edges": Example([{"source": "a", "target": "b"}]), "on_failure": Example("halt"),
         "max_steps": Example(9), "timeout": Example("2h"), "concurrency": Example(2), "numbered": Example(True),
         "retention": Example("90d"),
+        "on_failure_notify": [Example("mailto:a@b.example"), Example(["mailto:a@b.example", "slack:${KEY}"], {"env": ["KEY"]})],
         "rate_limit": Example({"max": 1, "per": "1m"}),
     },
     "NodeDocument": {
