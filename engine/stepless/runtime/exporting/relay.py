@@ -73,7 +73,10 @@ class Relay:
             meter.count(EXPORT_FAILURES)
             meter.report(FAILED, {**_facts(run, name), "reason": reason})
 
-        return Lane(exporter, run, read, backoff, failed, cursors.get(name, Cursor()).sequence, committed)
+        confirmed = cursors.get(name, Cursor()).sequence
+        if 0 < committed <= confirmed:
+            exporter.opened(run)
+        return Lane(exporter, run, read, backoff, failed, confirmed, committed)
 
 
 class Exports:
