@@ -52,7 +52,7 @@ class Exporter(Protocol):
 
     def opened(self, run: ExportedRun) -> None:
         """Called when a session begins to continue a run all of whose events the exporter has confirmed. `run.state` is then the
-        state after them, and not yet ahead. Quick, and never raises. Not called for a new run, nor where events are left."""
+        state after them, and not yet ahead. Must be quick. Not called for a new run, nor where events are left."""
         ...
 
     async def export(self, run: ExportedRun, events: Sequence[Event]) -> int:

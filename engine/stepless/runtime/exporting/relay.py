@@ -75,7 +75,10 @@ class Relay:
 
         confirmed = cursors.get(name, Cursor()).sequence
         if 0 < committed <= confirmed:
-            exporter.opened(run)
+            try:
+                exporter.opened(run)
+            except Exception as error:  # whatever an exporter raises, the run goes on
+                failed(error)
         return Lane(exporter, run, read, backoff, failed, confirmed, committed)
 
 

@@ -60,9 +60,10 @@ class TelemetryExporter:
 
     def opened(self, run: ExportedRun) -> None:
         """See `Exporter.opened`: takes what is open from the loaded state, so that the log need not be read."""
-        known = self._remember(_Known(run))
+        known = _Known(run)
         known.spans.resume(run.state)
         known.folded, known.current = run.state.sequence, True
+        self._remember(known)
 
     async def export(self, run: ExportedRun, events: Sequence[Event]) -> int:
         """See `Exporter.export`. Events that were folded before and could not be sent are not folded again: their spans are
