@@ -261,6 +261,10 @@ REQUESTS: Final[Table] = {
 
 ENGINE: Final[Table] = {
     "append_conflict": Code("another process wrote to this run's log", "No action: the run continues there."),
+    "collector_unavailable": Code(
+        "a collector of telemetry refused it for now, or cannot be reached",
+        "No action: the engine sends it again. If it lasts, check the endpoint.",
+    ),
     "damaged_log": Code(
         "500: a run's log is damaged; the engine leaves this run unchanged and continues the others",
         "Restore the run's log from a backup, or start the run again.",

@@ -186,6 +186,18 @@ MAX_FAILURE_TARGETS: Final = 5  # that are notified of a failed run
 MAX_FAILURE_TARGET_CHARACTERS: Final = 300
 MAX_KNOWN_NOTICES: Final = 1_000  # delivered notices that a process remembers, so that a retry does not repeat them
 MAX_EXPORT_FAILURES: Final = 30  # sessions in a row without a confirmation, in about a day; then the events are given up
+# -- telemetry -------------------------------------------------------------------------------------------------------
+MAX_TRACESTATE_CHARACTERS: Final = 512  # that are passed on; W3C asks for at least this many
+MAX_TRACESTATE_MEMBERS: Final = 32  # a longer list is invalid, says W3C
+LONG_TRACESTATE_MEMBER_CHARACTERS: Final = 128  # longer members are the first to be left out of a `tracestate` that is too long
+MAX_SPAN_MESSAGE_CHARACTERS: Final = 1_000  # of a failure, in a span
+MAX_SPANNED_RUNS: Final = 1_000  # whose open spans a process remembers; those of other runs are read from their logs again
+MAX_METRIC_SERIES: Final = 2_000  # of one process, as in OpenTelemetry; further combinations of attributes share one series
+TELEMETRY_TIMEOUT_MS: Final = EXPORT_TIMEOUT_MS  # of one request to a collector, at most: afterwards it is not waited for
+MAX_TELEMETRY_CONNECTIONS: Final = 8  # that stay open between requests, for each kind of data
+MAX_TELEMETRY_RESPONSE_BYTES: Final = 64_000
+MAX_TELEMETRY_WAIT_S: Final = 600  # that a collector may ask for in `Retry-After`
+TELEMETRY_HEADERS_FRESH_S: Final = 300  # after which the headers of the export are read again, as other secrets are
 
 # -- requests --------------------------------------------------------------------------------------------------------
 MAX_TOKEN_CHARACTERS: Final = 2_000

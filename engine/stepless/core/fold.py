@@ -130,6 +130,7 @@ def _run_ended(status: RunStatus) -> Callable[[State, Event], None]:
 
 def _run_recovered(state: State, event: Event) -> None:
     for name, instance in state.running.items():
+        state.first_starts.setdefault(name, instance.since_ms)
         instance.since_ms = event.at_ms
         state.recoveries[name] = state.recoveries.get(name, 0) + 1
 
@@ -159,6 +160,7 @@ def _started(state: State, instance: Instance, event: Event) -> None:
     first = instance.index == 0
     if not first:
         state.backing_off.pop(event.instance, None)
+        state.first_starts.setdefault(event.instance, instance.since_ms)
         instance.wait = None
     instance.attempt = data.get("attempt", 1)
     instance.streamed = 0

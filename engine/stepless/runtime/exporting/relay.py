@@ -74,7 +74,13 @@ class Relay:
             meter.count(EXPORT_FAILURES)
             meter.report(FAILED, {**_facts(run, name), "reason": reason})
 
-        return Lane(exporter, run, read, backoff, failed, cursors.get(name, Cursor()).sequence, committed)
+        confirmed = cursors.get(name, Cursor()).sequence
+        if 0 < committed <= confirmed:
+            try:
+                exporter.opened(run)
+            except Exception as error:  # whatever an exporter raises, the run goes on
+                failed(error)
+        return Lane(exporter, run, read, backoff, failed, confirmed, committed)
 
 
 class Exports:

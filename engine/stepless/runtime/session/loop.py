@@ -41,6 +41,7 @@ from stepless.limits import (
 )
 from stepless.model.graph import Graph
 from stepless.model.json import JSON
+from stepless.model.traceparent import TRACE, trace_of
 from stepless.ports import Lease, Message, RunHead
 from stepless.runtime import inbox, metering, resting
 from stepless.runtime.billing import spending
@@ -58,7 +59,7 @@ from stepless.runtime.world import World
 
 T = TypeVar("T")
 
-_RECORDED = ("trigger", "tags", "parent", "rerun", "non_entries")  # the header's meta that is copied to the first event
+_RECORDED = ("trigger", "tags", "parent", "rerun", "non_entries", TRACE)  # the header's meta that is copied to the first event
 
 
 class Session:
@@ -70,7 +71,7 @@ class Session:
         self._head = head
         self._lease = lease
         self._budget = budget
-        self._meta: Mapping[str, object] = json.loads(head.meta)
+        self._meta: Mapping[str, JSON] = json.loads(head.meta)
         self._graph: Graph = world.versions.graph(head.workflow_id, head.version, self._meta.get("entry"))
         self._log = RunLog(world.store, world.blobs, head.run_id, lease.epoch)
         self._env = {name: value for name in self._graph.env if (value := world.secrets.get(name))}
@@ -79,7 +80,9 @@ class Session:
         self._loop = asyncio.get_running_loop()
         self._arrivals = Arrivals(self._loop)
         self._attempts = Attempts(self._loop, self._arrivals.add)
-        known = {"depth": self._meta.get("depth", 0)}
+        known: dict[str, object] = {"depth": self._meta.get("depth", 0)}
+        if world.traces:
+            known[TRACE] = trace_of(head.run_id, self._meta)
         self._executor = Executor(head, world, self._arrivals.add, known, self._mask)
         self._signals = Signals(world, head.run_id)
         self._ahead_ms = 0  # how far the run's own time, which its events and timers use, is ahead of the clock
