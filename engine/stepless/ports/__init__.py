@@ -15,6 +15,7 @@ from stepless.ports.hints import Calendar, Firing, Inbound, Message, Queue, Rhyt
 from stepless.ports.outward import Announcement, Announcer
 from stepless.ports.store import (
     ERASED,
+    RECEIVER,
     Batch,
     Blobs,
     Lease,
@@ -33,6 +34,7 @@ from stepless.ports.world import Aws, Clock, Meter, Misfit, Models, Moderator, S
 
 __all__ = [
     "ERASED",
+    "RECEIVER",
     "Announcement",
     "Announcer",
     "Aws",
