@@ -124,6 +124,7 @@ def test_the_sweeper_reads_and_removes_and_writes_no_value() -> None:
     assert actions("SweeperRole") == {
         "dynamodb:BatchGetItem", "dynamodb:BatchWriteItem", "dynamodb:DeleteItem", "dynamodb:GetItem", "dynamodb:Query",
         "dynamodb:UpdateItem", "s3:DeleteObject", "s3:ListBucket", "sqs:SendMessage",
+        "sqs:ChangeMessageVisibility", "sqs:DeleteMessage", "sqs:GetQueueAttributes", "sqs:ReceiveMessage",
     }  # fmt: skip
 
 

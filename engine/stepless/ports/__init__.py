@@ -16,6 +16,7 @@ from stepless.ports.hints import Calendar, Firing, Inbound, Message, Queue, Rhyt
 from stepless.ports.outward import Announcement, Announcer
 from stepless.ports.store import (
     ERASED,
+    RECEIVER,
     Batch,
     Blobs,
     Lease,
@@ -34,6 +35,7 @@ from stepless.ports.world import Aws, Clock, Meter, Misfit, Models, Moderator, S
 
 __all__ = [
     "ERASED",
+    "RECEIVER",
     "Announcement",
     "Announcer",
     "Aws",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import Final, Generic, NamedTuple, Protocol, TypeVar
@@ -11,6 +11,8 @@ T = TypeVar("T")
 
 ERASED: Final = "erased"
 """The status of a header that `mark_erased` has changed."""
+RECEIVER: Final = "-"
+"""The owner of a lease that was granted: it belongs to the process that receives the hint."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,11 +177,26 @@ class Store(Protocol):
         that follow it in this order."""
         ...
 
+    def due_parts(self) -> int:
+        """Into how many parts `each_due` can be divided; 1 if dividing saves nothing."""
+        ...
+
+    def each_due(self, now_ms: int, part: tuple[int, int] = (0, 1)) -> Iterator[Sequence[RunHead]]:
+        """Pages of the runs whose `due_ms` has passed, each once, roughly the longest overdue first; a page may be empty. With
+        `part` (number, count), only those of one part: together, the parts 0 … count - 1 hold every run once."""
+        ...
+
     # -- the lease --------------------------------------------------------------------------------------------------
     def take_lease(self, run_id: str, owner: str, now_ms: int, until_ms: int) -> Lease | None:
         """Takes the lease if it is free, expired at `now_ms` or already this owner's, and raises its epoch by one. None while
         another owner holds it, or when the run does not exist or is erased. Sets `due_ms` to `until_ms`, so that the sweep finds
         the run of a holder that dies."""
+        ...
+
+    def grant_lease(self, run_id: str, until_ms: int) -> bool:
+        """Takes the lease for RECEIVER, unless an owner is recorded, even one whose lease has expired, or the run is erased.
+        Returns whether it did. Raises the epoch and sets `due_ms` like `take_lease`. Several processes may receive the hint: the
+        first append decides which of them holds the lease."""
         ...
 
     def update_run(
@@ -188,7 +205,8 @@ class Store(Protocol):
         waits: str | None = None, exported: str | None = None, expires_ms: int | None = None,
     ) -> Lease:
         """Changes the header under a lease. With `release`, frees the lease and stores `due_ms` (None: the run needs no check),
-        or the earliest instant of a `touch_run` since the lease was taken, if that is earlier. Without it, extends the lease to
+        or the earliest instant of a `touch_run` since the lease was taken, if that is earlier. A second release of the same lease
+        changes nothing. Without `release`, extends the lease to
         `until_ms` (if given) and sets `due_ms` to the lease's end.
         `spent`, `waits`, `exported` and `expires_ms` replace the header's values.
         Raises `LeaseLost` when the header's epoch is not the lease's."""

@@ -16,6 +16,7 @@ import asyncio
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
+from secrets import token_hex
 from typing import TypeVar
 
 from stepless.core.decide import decide, is_cut_off
@@ -26,7 +27,7 @@ from stepless.core.history.waits import waits_of
 from stepless.core.masking import mask_for
 from stepless.core.pauses import next_due_ms
 from stepless.core.state import State
-from stepless.errors import Gone, LogUnreadable, NotFound, SteplessError, StoreUnavailable
+from stepless.errors import Gone, LeaseLost, LogUnreadable, NotFound, SteplessError, StoreUnavailable
 from stepless.limits import (
     COMMIT_TRIES,
     INBOX_POLL_MS,
@@ -42,7 +43,7 @@ from stepless.limits import (
 from stepless.model.graph import Graph
 from stepless.model.json import JSON
 from stepless.model.traceparent import TRACE, trace_of
-from stepless.ports import Lease, Message, RunHead
+from stepless.ports import RECEIVER, Lease, Message, RunHead
 from stepless.runtime import inbox, metering, resting
 from stepless.runtime.billing import spending
 from stepless.runtime.runlog import RunLog
@@ -73,7 +74,8 @@ class Session:
         self._budget = budget
         self._meta: Mapping[str, JSON] = json.loads(head.meta)
         self._graph: Graph = world.versions.graph(head.workflow_id, head.version, self._meta.get("entry"))
-        self._log = RunLog(world.store, world.blobs, head.run_id, lease.epoch)
+        self._granted = lease.owner == RECEIVER
+        self._log = RunLog(world.store, world.blobs, head.run_id, lease.epoch, token_hex(4) if self._granted else "")
         self._env = {name: value for name in self._graph.env if (value := world.secrets.get(name))}
         self._mask = mask_for(frozenset(self._env.values()))
         self._state: State = State(self._graph, head.run_id)
@@ -87,7 +89,7 @@ class Session:
         self._signals = Signals(world, head.run_id)
         self._ahead_ms = 0  # how far the run's own time, which its events and timers use, is ahead of the clock
         self._look_at = 0.0  # when to read the inbox next, in the loop's seconds
-        self._renew_at = self._loop.time() + LEASE_MS / 3000
+        self._renew_at = self._loop.time() + max(0, lease.until_ms - world.clock.now_ms() - LEASE_MS * 0.7) / 1000
         self._calls_children = "workflow" in self._graph.kinds
         self._notice_sender = NoticeSender(world, self._env, self._mask, self._arrivals.add)
         self._exports = SessionExports(world, head, lease)
@@ -123,7 +125,8 @@ class Session:
     async def go(self, message: Message) -> InvocationEnd:
         facts: list[Fact] = self._first_facts(message)
         self._exports.open(self._state, self._meta, self._env, self._mask)
-        if self._calls_children and self._head.owner is not None:  # the former holder may have died before it cancelled them
+        former = self._head.owner is not None and not self._granted
+        if self._calls_children and former:  # the former holder may have died before it cancelled them
             await self._cancel_orphans(self._log.read(whole=False))
         while True:
             facts = await self._step(facts)
@@ -140,6 +143,8 @@ class Session:
         if self._lease.epoch > 1:
             self._state = self._log.load(self._graph)
             self._log.check_end(self._state.sequence, self._head.sequence)
+            if self._granted and self._state.sequence > self._head.sequence:
+                raise LeaseLost("another process received the hint before", place=self._head.run_id)
         if self._state.sequence == 0:
             meta = {name: value for name, value in self._meta.items() if name in _RECORDED}
             reused, erased = self._reused() if "rerun" in self._meta else ({}, [])

@@ -82,7 +82,7 @@ def test_the_retry_of_an_ended_run_repeats_nothing_else(exporting: Any, receiver
     run_id = machine.start({"a": node()})
     machine.drain()
     assert machine.view(run_id).status == "completed"
-    assert machine.faults.names.count("take_lease") == 4
+    assert machine.faults.names.count("take_lease") == 3  # the first was granted with the start
     assert machine.faults.names.count("disarm") == 1
 
 
@@ -220,7 +220,7 @@ def test_a_crash_at_any_call_loses_no_event(exporting: Any, receiver: Any, node:
     plain.start({"a": node(), "b": node("a")})
     plain.drain()
     calls = plain.faults.calls
-    assert calls > 8
+    assert calls > 7
     for at in range(1, calls + 1):
         target = type(receiver)()
         machine = exporting(target)

@@ -13,6 +13,7 @@ HEAD: Final = "HEAD"
 SNAPSHOT: Final = "SNAP"
 ONLY: Final = "-"  # the sort key where a partition has one item
 PUBLISHED: Final = "PUBLISHED"  # the partition that names every published workflow
+SHARDS: Final = "SHARDS"  # the partition of the number of shards
 STARTED: Final = "STARTED"  # the partition that names every workflow with a run
 EXPIRY: Final = "EXPIRY"  # the partition that names every workflow whose runs expire
 NEVER_DUE: Final = 10**18  # later than every instant: the sweep skips the run
