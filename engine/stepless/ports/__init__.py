@@ -15,6 +15,7 @@ from stepless.ports.hints import Calendar, Firing, Inbound, Message, Queue, Rhyt
 from stepless.ports.outward import Announcement, Announcer
 from stepless.ports.store import (
     ERASED,
+    AuditEntry,
     Batch,
     Blobs,
     Lease,
@@ -35,6 +36,7 @@ __all__ = [
     "ERASED",
     "Announcement",
     "Announcer",
+    "AuditEntry",
     "Aws",
     "Batch",
     "Blobs",

@@ -11,6 +11,7 @@
 | document | `HASH#{hash}` | `{piece}` | | |
 | claim, counter (TTL) | `CLAIM#{key}` | `-` | | |
 | names of workflows | `PUBLISHED`, `STARTED`, `ENTRY#{kind}` | `{workflow}` | | |
+| entry of the audit log (TTL) | `AUDIT#{30 days}#{shard}` | `{at}#{id}` | | |
 | which runs expire | `EXPIRY` | `{retention, 15 digits}#{workflow}` | | |
 
 A commit is one conditional put of one item; no verb uses a transaction. Besides its log, a run writes these units: create 3
@@ -23,6 +24,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from stepless.adapters.aws.dynamo.audit import Audit
 from stepless.adapters.aws.dynamo.claims import Claims
 from stepless.adapters.aws.dynamo.inbox import Allowance, Inbox
 from stepless.adapters.aws.dynamo.listings import Listings
@@ -33,7 +35,7 @@ from stepless.adapters.aws.dynamo.versions import Versions
 from stepless.adapters.aws.dynamo.wire import Wire
 
 
-class DynamoStore(Versions, Claims, Runs, Listings, Removal, Logs, Inbox):
+class DynamoStore(Versions, Claims, Runs, Listings, Removal, Audit, Logs, Inbox):
     """`client` is a DynamoDB client, safe to use from several threads. `table` was created with the keys in the module `table`.
     `shards` may grow from one release to the next and must never shrink. `at_once` requests of one listing are sent in parallel
     (the clients keep 32 connections); 1 uses no thread.
