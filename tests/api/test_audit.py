@@ -7,7 +7,6 @@ from typing import Any
 
 import httpx
 import pytest
-from fastapi.routing import APIRoute
 
 from stepless.api.app import create_app
 from stepless.errors import StoreUnavailable
@@ -123,15 +122,16 @@ async def test_no_verb_is_carried_out_whose_entry_cannot_be_stored(door: Any) ->
     unwritable: Any = Unwritable()
     service = Service(replace(door.local.world, store=unwritable), door.local.service.signer)
     app = create_app(service, api_keys=None, development=True)
-    routes = [route for route in app.routes if isinstance(route, APIRoute) and not route.methods <= {"GET", "HEAD"}]
-    guarded = [route for route in routes if not route.path.startswith(("/hooks", "/resume"))]
-    assert len(guarded) > 12
+    reading = {"get", "head", "options"}
+    changing = [
+        (method, path) for path, methods in app.openapi()["paths"].items() for method in methods.keys() - reading
+        if not path.startswith(("/hooks", "/resume"))
+    ]  # fmt: skip
+    assert len(changing) > 12
     async with httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://test") as ask:
-        for route in guarded:
-            path = route.path.replace("{", "").replace("}", "")
-            for method in route.methods - {"GET", "HEAD"}:
-                answer = await ask.request(method, path, json={})
-                assert answer.status_code == 503, (method, path, answer.text)
+        for method, path in changing:
+            answer = await ask.request(method, path.replace("{", "").replace("}", ""), json={})
+            assert answer.status_code == 503, (method, path, answer.text)
 
 
 def test_an_entry_is_kept_for_a_year() -> None:
