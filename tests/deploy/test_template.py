@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import json
 import re
 import subprocess
 import sys
@@ -44,7 +45,10 @@ WRONG = {
         "arn:aws:iam::123456789012:root", "arn:aws:iam::123456789012:root=owner", "arn:aws:iam::123456789012:root=run\n",
     ],
 }  # fmt: skip
-KNOWS_NO_RESOURCES = {"scheduler:ListSchedules", "xray:PutTraceSegments", "xray:PutTelemetryRecords"}
+KNOWS_NO_RESOURCES = {
+    "scheduler:ListSchedules", "xray:PutTraceSegments", "xray:PutTelemetryRecords", "ec2:CreateNetworkInterface",
+    "ec2:DeleteNetworkInterface", "ec2:DescribeNetworkInterfaces", "ec2:DescribeSubnets",
+}  # fmt: skip
 
 
 class Tagged(yaml.SafeLoader):
@@ -221,7 +225,7 @@ def test_the_sandbox_may_write_its_log_and_nothing_else(template: dict[str, Any]
     allowed = [listed(statement["Action"]) for role, statement in statements(template) if role == "SandboxRole"]
     assert [*chain(*allowed)] == ["logs:CreateLogStream", "logs:PutLogEvents"]
     function = template["Resources"]["SandboxFunction"]
-    assert function["IgnoreGlobals"] == ["Environment", "Layers", "Tracing"]
+    assert function["IgnoreGlobals"] == ["Environment", "Layers", "Tracing", "VpcConfig"]
     assert function["Properties"]["Layers"] == [{"Ref": "Engine"}]
     assert set(function["Properties"]["Environment"]["Variables"]) == {"STEPLESS_CODE_UNSAFE"}
 
@@ -244,7 +248,8 @@ def test_nothing_starts_runs_by_events_unless_their_sources_are_named(template: 
 def test_people_are_told_and_pages_are_served_only_where_the_operator_says_so(template: dict[str, Any]) -> None:
     policies = properties(template, "RunnerRole")["Policies"][0]["PolicyDocument"]["Statement"]
     told = {part["If"][0]: part["If"][1]["Action"] for part in policies if "If" in part}
-    told.pop("WithSecretsManager")
+    for other in ("WithSecretsManager", "WithKey", "WithVpc"):
+        told.pop(other)
     assert told == {
         "WithRunEvents": "events:PutEvents", "WithTopic": "sns:Publish", "WithMail": "ses:SendEmail",
         "WithTracing": told["WithTracing"],
@@ -321,6 +326,36 @@ def test_the_engine_is_built_with_bytecode_that_is_used_as_it_is(tmp_path: Path)
     assert len(sources) == len(compiled) > 100
     unchecked = b"\x01\x00\x00\x00"  # PEP 552: by hash, which nobody checks; a zip changes the times of files
     assert {path.read_bytes()[4:8] for path in compiled} == {unchecked}
+
+
+def test_an_own_key_is_used_for_all_data_and_permitted_to_every_role_that_touches_it(template: dict[str, Any]) -> None:
+    resources = template["Resources"]
+    key = {"Ref": "KmsKey"}
+    assert template["Parameters"]["KmsKey"]["Default"] == ""
+    assert properties(template, "RunTable")["SSESpecification"]["If"][1]["KMSMasterKeyId"] == key
+    (rule,) = properties(template, "BlobBucket")["BucketEncryption"]["ServerSideEncryptionConfiguration"]
+    assert rule["If"][1]["ServerSideEncryptionByDefault"]["KMSMasterKeyID"] == key
+    assert properties(template, "SigningSecret")["KmsKeyId"]["If"][1] == key
+    queues = [name for name, each in resources.items() if each["Type"] == "AWS::SQS::Queue"]
+    assert len(queues) == 4
+    for name in queues:
+        assert properties(template, name)["KmsMasterKeyId"]["If"][1] == key
+        assert properties(template, name)["SqsManagedSseEnabled"]["If"] == ["WithKey", {"Ref": "AWS::NoValue"}, True]
+    roles = {name: json.dumps(each) for name, each in resources.items() if each["Type"] == "AWS::IAM::Role"}
+    permitted = {name for name, text in roles.items() if "kms:Decrypt" in text}
+    assert permitted == set(roles) - {"SandboxRole", "SweeperScheduleRole"}  # neither touches data
+
+
+def test_every_role_has_the_boundary_and_every_function_but_the_sandbox_the_vpc(template: dict[str, Any]) -> None:
+    resources = template["Resources"]
+    for name, each in resources.items():
+        if each["Type"] == "AWS::IAM::Role":
+            assert each["Properties"]["PermissionsBoundary"]["If"][1] == {"Ref": "PermissionsBoundary"}, name
+    assert template["Globals"]["Function"]["VpcConfig"]["If"][1]["SubnetIds"] == {"Ref": "SubnetIds"}
+    joined = {name for name, each in resources.items() if "ec2:CreateNetworkInterface" in json.dumps(each)}
+    assert joined == {"TriggerRole", "ApiRole", "RunnerRole", "SweeperRole", "DeadletterRole"}
+    for name in ("KmsKey", "PermissionsBoundary", "SubnetIds", "SecurityGroupIds"):
+        assert template["Parameters"][name]["Default"] == ""
 
 
 def test_the_linters_of_the_template_find_nothing() -> None:

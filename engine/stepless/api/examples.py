@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
-from stepless.api.admin_schemas import EraseOut
+from stepless.api.admin_schemas import AuditOut, EraseOut
 from stepless.api.links import Links
 from stepless.api.schemas import (
     BulkOut,
@@ -111,6 +111,10 @@ _RELEASING: Final[HoldOut] = {**_HOLDING, "status": "releasing"}
 _PAUSING: Final[HoldOut] = {**_HOLDING, "status": "pausing"}
 _UNPAUSING: Final[HoldOut] = {**_HOLDING, "status": "unpausing"}
 _ERASED: Final[EraseOut] = {"run_id": _RUN, "erased": True, "children": [], "reruns": [_AGAIN], "more": False}
+_AUDITED: Final[AuditOut] = {
+    "id": "audit_9f0c2be41d7a4e58", "at": _BEGUN, "who": f"key {_KEY} shop", "verb": "cancel_run", "target": _RUN,
+    "source": "203.0.113.7 curl/8.5.0", "refused": None, "details": {},
+}  # fmt: skip
 _SWEPT: Final[BulkOut] = {
     "action": "hold", "matched": 2, "done": [_RUN], "cursor": None,
     "refused": [{"run_id": _AGAIN, "code": "run_ended", "message": f"the run {_AGAIN} has ended: completed"}],
@@ -162,6 +166,7 @@ ANSWERS: Final[Mapping[str, Mapping[str, Any]]] = {
     "rerun_run": {_JSON: _STARTED_AGAIN},
     "erase_run": {_JSON: _ERASED},
     "change_runs": {_JSON: _SWEPT},
+    "list_audit": {_JSON: {"entries": [_AUDITED], "cursor": None}},
     "list_keys": {_JSON: {"keys": [_KEPT]}},
     "make_key": {_JSON: _NEW},
     "rotate_key": {_JSON: {**_NEW, "former_until": "2026-11-23T09:30:00.000Z"}},

@@ -17,6 +17,7 @@ from stepless.ports.outward import Announcement, Announcer
 from stepless.ports.store import (
     ERASED,
     RECEIVER,
+    AuditEntry,
     Batch,
     Blobs,
     Lease,
@@ -38,6 +39,7 @@ __all__ = [
     "RECEIVER",
     "Announcement",
     "Announcer",
+    "AuditEntry",
     "Aws",
     "Batch",
     "Blobs",

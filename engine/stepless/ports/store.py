@@ -91,6 +91,14 @@ class Signal(NamedTuple):
     taken: bool = False
 
 
+class AuditEntry(NamedTuple):
+    """A request of a person. `id` is unique; `body` is encoded JSON."""
+
+    at_ms: int
+    id: str
+    body: bytes
+
+
 class RunFilter(NamedTuple):
     """Selects the runs that match every given field. `since_ms` compares `created_ms` (inclusive). `due` selects runs with a
     `due_ms`; its cost does not grow with the number of ended runs. `waiting` selects runs with this word in their `waits`."""
@@ -216,6 +224,18 @@ class Store(Protocol):
         """Brings the run's `due_ms` forward to `due_ms` if it is later or None. Needs no lease, and still holds after the present
         lease ends: a later holder sees everything written before the touch, the present holder may not. False when the run does
         not exist or is erased."""
+        ...
+
+    # -- the audit log ----------------------------------------------------------------------------------------------
+    def put_audit(self, entry: AuditEntry, expires_ms: int) -> None:
+        """Stores an entry, or replaces the one with the same `at_ms` and `id`. It is listed until `expires_ms`, and then
+        deleted."""
+        ...
+
+    def list_audit(
+        self, now_ms: int, since_ms: int, until_ms: int, *, limit: int = 100, cursor: str | None = None
+    ) -> Page[AuditEntry]:
+        """The unexpired entries with `since_ms` <= `at_ms` < `until_ms`, newest first (at_ms, then id, descending)."""
         ...
 
     # -- removal ----------------------------------------------------------------------------------------------------

@@ -11,8 +11,8 @@ from threading import Lock
 from stepless.adapters.bounds import check_batch, check_signal, check_text, inbox_full, page_size
 from stepless.adapters.cursors import decode_cursor, encode_cursor
 from stepless.errors import AppendConflict, LeaseLost
-from stepless.limits import MAX_INBOX_SIGNALS, MAX_PAGE_ITEMS
-from stepless.ports import ERASED, RECEIVER, Batch, Lease, Page, RunFilter, RunHead, Signal, StoredVersion, Version
+from stepless.limits import MAX_INBOX_SIGNALS, MAX_MEMORY_AUDIT, MAX_PAGE_ITEMS
+from stepless.ports import ERASED, RECEIVER, AuditEntry, Batch, Lease, Page, RunFilter, RunHead, Signal, StoredVersion, Version
 
 
 @dataclass(slots=True)
@@ -36,6 +36,7 @@ class MemoryStore:
         self._runs: dict[str, RunHead] = {}
         self._by_age: list[tuple[int, str]] = []
         self._records: dict[str, _Records] = {}
+        self._audit: dict[tuple[int, str], tuple[AuditEntry, int]] = {}
 
     def check(self) -> None:
         """Does nothing: memory is always available."""
@@ -223,6 +224,24 @@ class MemoryStore:
             if head.owner is not None and (records.touched_ms is None or records.touched_ms > due_ms):
                 records.touched_ms = due_ms
             return True
+
+    # -- the audit log --------------------------------------------------------------------------------------------
+
+    def put_audit(self, entry: AuditEntry, expires_ms: int) -> None:
+        with self._lock:
+            self._audit[entry[:2]] = (entry, expires_ms)
+            if len(self._audit) > MAX_MEMORY_AUDIT:
+                del self._audit[next(iter(self._audit))]
+
+    def list_audit(
+        self, now_ms: int, since_ms: int, until_ms: int, *, limit: int = 100, cursor: str | None = None
+    ) -> Page[AuditEntry]:
+        end = decode_cursor(cursor, int, str) if cursor is not None else (until_ms, "")
+        with self._lock:
+            kept = [entry for entry, expires_ms in self._audit.values() if expires_ms > now_ms]
+        found = sorted((entry for entry in kept if since_ms <= entry.at_ms and entry[:2] < end), reverse=True)
+        items = tuple(found[: page_size(limit)])
+        return Page(items, encode_cursor(items[-1].at_ms, items[-1].id) if len(items) < len(found) else None)
 
     # -- removal --------------------------------------------------------------------------------------------------
 

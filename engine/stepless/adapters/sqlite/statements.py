@@ -109,6 +109,17 @@ RELEASE_RUN: Final = """UPDATE run SET
 TOUCH_RUN: Final = """UPDATE run SET due_ms = min(ifnull(due_ms, :due_ms), :due_ms),
     touched_ms = iif(owner IS NULL, NULL, min(ifnull(touched_ms, :due_ms), :due_ms)) WHERE run_id = :run_id AND erased IS NULL"""
 
+# -- the audit log ---------------------------------------------------------------------------------------------------
+# An entry, in place of the one with this key.
+PUT_AUDIT: Final = """INSERT INTO audit (at_ms, id, body, expires_ms) VALUES (?, ?, ?, ?)
+    ON CONFLICT DO UPDATE SET body = excluded.body"""
+# Deletes two expired entries: each new entry cleans up older ones.
+FORGET_AUDIT: Final = """DELETE FROM audit WHERE (at_ms, id) IN
+    (SELECT at_ms, id FROM audit WHERE expires_ms <= ? ORDER BY expires_ms LIMIT 2)"""
+# Entries before a key, newest first.
+LIST_AUDIT: Final = """SELECT at_ms, id, body FROM audit WHERE at_ms >= ? AND (at_ms, id) < (?, ?) AND expires_ms > ?
+    ORDER BY at_ms DESC, id DESC LIMIT ?"""
+
 # -- removal ---------------------------------------------------------------------------------------------------------
 # The headers whose time is over.
 LIST_EXPIRED: Final = f"{_RUN} WHERE expires_ms <= ? ORDER BY expires_ms, run_id LIMIT ?"

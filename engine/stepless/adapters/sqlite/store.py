@@ -13,7 +13,7 @@ from stepless.adapters.sqlite import statements as sql
 from stepless.adapters.sqlite.database import Database
 from stepless.errors import AppendConflict, LeaseLost
 from stepless.limits import MAX_INBOX_SIGNALS, MAX_PAGE_ITEMS, SQLITE_BUSY_MS
-from stepless.ports import RECEIVER, Batch, Lease, Page, RunFilter, RunHead, Signal, StoredVersion, Version
+from stepless.ports import RECEIVER, AuditEntry, Batch, Lease, Page, RunFilter, RunHead, Signal, StoredVersion, Version
 
 V = TypeVar("V", bound=Version)
 _LAST_MS: Final = 2**63 - 1  # SQLite's largest integer: the start of a listing without a cursor
@@ -170,6 +170,21 @@ class SqliteStore:
 
     def touch_run(self, run_id: str, due_ms: int) -> bool:
         return self._change(sql.TOUCH_RUN, {"run_id": run_id, "due_ms": due_ms}) == 1
+
+    # -- the audit log --------------------------------------------------------------------------------------------
+
+    def put_audit(self, entry: AuditEntry, expires_ms: int) -> None:
+        with self.database.transaction():
+            self._change(sql.FORGET_AUDIT, (entry.at_ms,))
+            self._change(sql.PUT_AUDIT, (*entry, expires_ms))
+
+    def list_audit(
+        self, now_ms: int, since_ms: int, until_ms: int, *, limit: int = 100, cursor: str | None = None
+    ) -> Page[AuditEntry]:
+        limit, end = page_size(limit), decode_cursor(cursor, int, str) if cursor is not None else (until_ms, "")
+        rows = self._rows(sql.LIST_AUDIT, (since_ms, *end, now_ms, limit + 1))
+        items = tuple(AuditEntry(*row) for row in rows[:limit])
+        return Page(items, encode_cursor(items[-1].at_ms, items[-1].id) if len(rows) > limit else None)
 
     # -- removal --------------------------------------------------------------------------------------------------
 

@@ -25,6 +25,7 @@ VERBS: tuple[Verb, ...] = VERBS_HERE + VERBS_THERE
 GROUPS = {
     "workflows": "list and show published workflows",
     "runs": "inspect runs and change them",
+    "audit": "see who changed what",
     "keys": "manage API keys and signing keys",
 }
 

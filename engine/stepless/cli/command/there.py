@@ -136,6 +136,16 @@ def _runs_erase(command: argparse.ArgumentParser) -> None:
     add_where(command)
 
 
+def _audit_list(command: argparse.ArgumentParser) -> None:
+    command.add_argument("--who", metavar="WHO", help="only entries of this caller, exactly as listed")
+    command.add_argument("--verb", dest="operation", metavar="VERB", help="only this operation, like cancel_run")
+    command.add_argument("--target", metavar="ID", help="only entries that concern this run, workflow or key")
+    command.add_argument("--since", metavar="INSTANT", help="only entries at or after this, like 2026-01-31T12:00:00Z")
+    command.add_argument("--until", metavar="INSTANT", help="only entries before this")
+    _add_limit(command)
+    add_where(command)
+
+
 def _keys_create(command: argparse.ArgumentParser) -> None:
     command.add_argument("name", metavar="NAME", help="a name that says who uses the key")
     text = f"what the key may do; may be repeated: {', '.join(ROLES)}"
@@ -236,6 +246,11 @@ Other runs keep the real time.
 
 Child runs and reruns stay: erase them one by one. A run that has not ended is refused.
 """, _runs_erase, exits="0 erased, 1 not confirmed"),
+    Verb("audit list", "stepless.cli.verbs.audit:list_", "list who asked for what, when and from where", """\
+  stepless audit list --since 2026-01-31T12:00:00Z
+  stepless audit list --target run_1a2b3c
+  stepless audit list --verb erase_run --json
+""", _audit_list),
     Verb("keys list", "stepless.cli.verbs.api_keys:list_", "list API keys", """\
   stepless keys list
 """, add_where),

@@ -26,6 +26,10 @@ def run(run_id: str) -> str:
     return f"RUN#{fitting(run_id)}"
 
 
+def audit(period: int, shard: str) -> str:
+    return f"AUDIT#{period:06d}#{shard}"
+
+
 def expiry(retention_ms: int, workflow_id: str) -> str:
     """Names the runs of a workflow that expire this long after their end."""
     return f"{retention_ms:0{_DIGITS}d}#{workflow_id}"

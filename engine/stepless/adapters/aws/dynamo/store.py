@@ -12,6 +12,7 @@
 | claim, counter (TTL) | `CLAIM#{key}` | `-` | | |
 | number of shards | `SHARDS` | `-` | | |
 | names of workflows | `PUBLISHED`, `STARTED`, `ENTRY#{kind}` | `{workflow}` | | |
+| entry of the audit log (TTL) | `AUDIT#{30 days}#{shard}` | `{at}#{id}` | | |
 | which runs expire | `EXPIRY` | `{retention, 15 digits}#{workflow}` | | |
 
 A commit is one conditional put of one item; no verb uses a transaction. Besides its log, a run writes these units: create 3
@@ -25,6 +26,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from stepless.adapters.aws.dynamo.audit import Audit
 from stepless.adapters.aws.dynamo.claims import Claims
 from stepless.adapters.aws.dynamo.inbox import Allowance, Inbox
 from stepless.adapters.aws.dynamo.listings import Listings
@@ -36,7 +38,7 @@ from stepless.adapters.aws.dynamo.versions import Versions
 from stepless.adapters.aws.dynamo.wire import Wire
 
 
-class DynamoStore(Versions, Claims, Runs, Listings, Removal, Logs, Inbox):
+class DynamoStore(Versions, Claims, Runs, Listings, Removal, Audit, Logs, Inbox):
     """`client` is a DynamoDB client, safe to use from several threads. `table` was created with the keys in the module `table`.
     `shards` fixes the number of partitions of an index, which is otherwise an item of the table, raised to `wanted_shards`; it
     must never shrink. `at_once` requests of one listing are sent in parallel (the clients keep 32 connections); 1 uses no thread.
