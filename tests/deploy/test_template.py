@@ -337,7 +337,7 @@ def test_an_own_key_is_used_for_all_data_and_permitted_to_every_role_that_touche
     assert rule["If"][1]["ServerSideEncryptionByDefault"]["KMSMasterKeyID"] == key
     assert properties(template, "SigningSecret")["KmsKeyId"]["If"][1] == key
     queues = [name for name, each in resources.items() if each["Type"] == "AWS::SQS::Queue"]
-    assert len(queues) == 4
+    assert len(queues) == 5
     for name in queues:
         assert properties(template, name)["KmsMasterKeyId"]["If"][1] == key
         assert properties(template, name)["SqsManagedSseEnabled"]["If"] == ["WithKey", {"Ref": "AWS::NoValue"}, True]

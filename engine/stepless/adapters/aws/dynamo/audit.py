@@ -20,7 +20,7 @@ class Audit(TableAccess):
 
     def put_audit(self, entry: AuditEntry, expires_ms: int) -> None:
         check_text(entry.id)
-        pk = item_keys.audit(entry.at_ms // AUDIT_PERIOD_MS, item_keys.shard(entry.id, self._shards))
+        pk = item_keys.audit(entry.at_ms // AUDIT_PERIOD_MS, item_keys.shard(entry.id, self._shards.writers))
         key = {"pk": pk, "sk": item_keys.age(entry.at_ms, entry.id)}
         self._wire.put(key | {"b": entry.body, "e": expires_ms, EXPIRES: expires_ms // 1000 + 3_600})
 
@@ -40,7 +40,7 @@ class Audit(TableAccess):
                 fresh = (row for row in each(pages) if row["e"] > now_ms and row["sk"] < item_keys.age(*end))
                 return list(islice(fresh, wanted))
 
-            sorted_rows = merge(*self._in_parallel(rows, map(str, range(self._shards))), key=_sort, reverse=True)
+            sorted_rows = merge(*self._in_parallel(rows, map(str, range(self._shards.readers))), key=_sort, reverse=True)
             found += [_entry(row) for row in islice(sorted_rows, wanted)]
             if len(found) > limit:
                 break
