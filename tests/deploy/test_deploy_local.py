@@ -20,6 +20,7 @@ import httpx
 import next_release
 import pytest
 from emulators import Missing
+from invoked_api import InvokedApi
 from local_cloud import ROOT, Cloud, Machine, emulated
 
 from stepless.adapters.aws.dynamo.table import create_table_arguments
@@ -32,6 +33,7 @@ pytestmark = [pytest.mark.long, pytest.mark.story]
 HERE = Path(__file__).resolve().parent
 PAGE = (ROOT / "docs/operations.md").read_text()
 API_KEY = "try-it"
+KEYED = {"Authorization": f"Bearer {API_KEY}"}
 PARAMETERS = {
     "ApiKeyHashes": f"sha256:{sha256(API_KEY.encode()).hexdigest()}", "FunctionModules": "deploy_steps",
     "EventSources": "shop.orders", "Release": "first",
@@ -295,6 +297,30 @@ def test_a_schedule_that_is_made_at_publication_starts_a_run_through_its_role(cl
     assert scheduler.list_schedules(GroupName=group)["Schedules"] == []
 
 
+def test_schedules_that_cannot_be_set_are_answered_and_set_by_publishing_again(cloud: Cloud, http: httpx.Client) -> None:
+    scheduler, group = cloud.service("scheduler"), cloud.outputs["Schedules"]
+    nodes = {"tick": {"type": "schedule", "with": {"cron": "0 3 * * *"}}, "work": step("tick", name="n")}
+    scheduler.delete_schedule_group(Name=group)
+    refused = http.put("/workflows/nightly", json={"id": "nightly", "nodes": nodes})
+    assert refused.status_code in (500, 503), refused.text
+    assert refused.json()["code"] == "schedules_not_kept", refused.text
+    assert http.get("/workflows/nightly").json()["version"] == 1
+    scheduler.create_schedule_group(Name=group)
+    publish(http, "nightly", nodes)
+    assert len(scheduler.list_schedules(GroupName=group)["Schedules"]) == 1
+    assert http.get("/workflows/nightly").json()["version"] == 1
+
+
+def test_a_run_with_more_output_than_a_response_holds_is_read(http: httpx.Client) -> None:
+    """Lambda refuses a response above 6 MB, and so do the functions here."""
+    publish(http, "huge", {name: step(call="steps.large", size=2_500_000) for name in ("a", "b", "c")})
+    run_id = start(http, "huge")
+    assert ended(http, run_id)["status"] == "completed"
+    for path in ("", "/nodes", "/events", "?include=nodes"):
+        answer = http.get(f"/runs/{run_id}{path}")
+        assert answer.status_code == 200, answer.text[:200]
+
+
 def test_an_event_of_the_bus_starts_the_workflow_that_listens_once(cloud: Cloud, http: httpx.Client) -> None:
     pattern = {"source": ["shop.orders"], "detail": {"total": [{"numeric": [">", 100]}]}}
     nodes = {"order": {"type": "event", "with": {"pattern": pattern}}, "pack": step("order", name="<order.detail.id>")}
@@ -506,7 +532,8 @@ def test_a_stack_moves_to_another_account_and_region_and_a_paused_run_goes_on(ma
             s3.put_object(Bucket="moved-code", Key=key, Body=uploaded)
     data = {"RestoredTable": "stepless-moved", "RestoredBucket": "moved-values", "RestoredSigningKeys": keys}
     assert new.create(template, {**PARAMETERS, **data}) == "CREATE_COMPLETE"
-    with client_of(new) as caller:
+    transport = InvokedApi(new.service("lambda"), "moved-api")
+    with httpx.Client(base_url="https://moved.example", headers=KEYED, transport=transport, timeout=40) as caller:
         answered(caller, run_id, token)
     invoked = [each.split()[:2] for each in machine.invoked() if each.endswith("moved-runner 1")]
     assert invoked == [["222222222222", "eu-central-1"]]
@@ -520,4 +547,4 @@ def lines_of(dynamodb: Any, table: str) -> Iterator[bytes]:
 
 
 def client_of(cloud: Cloud) -> httpx.Client:
-    return httpx.Client(base_url=cloud.url, headers={"Authorization": f"Bearer {API_KEY}"}, timeout=40)
+    return httpx.Client(base_url=cloud.url, headers=KEYED, timeout=40)

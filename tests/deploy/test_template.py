@@ -103,6 +103,11 @@ def test_the_queue_outlives_an_invocation(template: dict[str, Any]) -> None:
     assert parameters["RunnerBatchSize"]["Default"] == 1
 
 
+def test_the_gateway_limits_its_requests(template: dict[str, Any]) -> None:
+    settings = properties(template, "ApiStage")["DefaultRouteSettings"]
+    assert settings == {"ThrottlingBurstLimit": 500, "ThrottlingRateLimit": 1000}
+
+
 def test_what_decides_where_data_is_kept_has_no_default_and_nothing_else_is_without(template: dict[str, Any]) -> None:
     without = {name for name, parameter in template["Parameters"].items() if "Default" not in parameter}
     assert without == {"SecretsSource", "RestoredTable", "RestoredBucket", "RestoredSigningKeys"}

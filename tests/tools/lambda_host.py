@@ -215,7 +215,8 @@ class LambdaFunction:
     def _drop(self, environment: Environment) -> None:
         environment.kill()
         with self._lock:
-            self._all.remove(environment)
+            if environment in self._all:  # `close` may have dropped it while it started
+                self._all.remove(environment)
 
     def close(self) -> None:
         for environment in list(self._all):

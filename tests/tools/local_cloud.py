@@ -56,12 +56,15 @@ class Machine:
 
     def invoke(self, name: str, version: str, arn: str, event: Any, seconds: float) -> Answer:
         """Invokes a version of a function. `arn` is that of the function, with or without the version."""
+        return self.function(name, version, arn).invoke(event, timeout_s=seconds)
+
+    def function(self, name: str, version: str, arn: str) -> LambdaFunction:
         region, account = arn.split(":")[3:5]
         with self._lock:
             key = f"{account} {region} {name} {version}"
             if key not in self._functions:
                 self._functions[key] = self._function(name, version, region, account)
-        return self._functions[key].invoke(event, timeout_s=seconds)
+        return self._functions[key]
 
     def _function(self, name: str, version: str, region: str, account: str) -> LambdaFunction:
         owner = "test" if account == "000000000000" else account
@@ -121,6 +124,13 @@ class Cloud:
         command += ["--resolve-s3", "--capabilities", "CAPABILITY_IAM", "--no-progressbar", "--region", self.region]
         keys = {**ROOT_KEYS, "AWS_ACCESS_KEY_ID": self.account, "AWS_DEFAULT_REGION": self.region}
         tool([*command, "--parameter-overrides", *overrides], {**keys, "AWS_ENDPOINT_URL": self.machine.address})
+        self._unpack()
+
+    def _unpack(self) -> None:
+        """What is live now, before the first invocation: its time is not for unpacking."""
+        for name in FUNCTIONS:
+            live = self.service("lambda").get_function(FunctionName=f"{self.stack}-{name}", Qualifier="live")["Configuration"]
+            self.machine.function(live["FunctionName"], live["Version"], live["FunctionArn"])
 
     def update(self, engine: Path, release: str, broken: bool = False) -> str:
         """Another engine: uploads its layer and updates the stack. A `broken` update fails after it has published everything.
@@ -150,12 +160,15 @@ class Cloud:
     def _apply(self, verb: str, template: dict[str, Any], given: list[dict[str, Any]]) -> str:
         called = self.service("cloudformation")
         capabilities = ["CAPABILITY_IAM", "CAPABILITY_AUTO_EXPAND"]
-        asked = {"StackName": self.stack, "TemplateBody": json.dumps(template), "Parameters": given, "Capabilities": capabilities}
-        getattr(called, f"{verb}_stack")(**asked)
+        bucket = template["Resources"]["Engine"]["Properties"]["ContentUri"].split("/")[2]
+        self.service("s3").put_object(Bucket=bucket, Key="template", Body=json.dumps(template).encode())
+        url = f"https://s3.{self.region}.amazonaws.com/{bucket}/template"  # as `sam deploy` does: it is too long for a request
+        getattr(called, f"{verb}_stack")(StackName=self.stack, TemplateURL=url, Parameters=given, Capabilities=capabilities)
         pause, deadline = Event(), time.monotonic() + TOOL_SECONDS
         while True:
             [found] = called.describe_stacks(StackName=self.stack)["Stacks"]
             if not found["StackStatus"].endswith("_IN_PROGRESS"):
+                self._unpack()
                 return str(found["StackStatus"])
             if time.monotonic() > deadline:
                 raise TimeoutError(f"{self.stack} is {found['StackStatus']}")
