@@ -28,7 +28,7 @@ class InvokedApi(httpx.BaseTransport):
             "rawPath": path,
             "rawQueryString": request.url.query.decode(),
             "headers": {**request.headers, "x-forwarded-proto": "https", "x-forwarded-port": "443"},
-            "requestContext": {"http": http, "stage": "$default", "domainName": "moved.example", "requestId": "1", "timeEpoch": 0},
+            "requestContext": {"http": http, "stage": "$default", "domainName": "moved.example", "requestId": "1"},
             "body": request.read().decode(),
             "isBase64Encoded": False,
         }
