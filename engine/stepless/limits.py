@@ -179,6 +179,12 @@ EXPORT_PAUSE_MS: Final = 1_000  # in which a process does not call an exporter t
 MAX_EXPORT_PAUSE_MS: Final = 60_000  # … up to this
 EXPORT_RETRY_MS: Final = 60_000  # after which a run whose events are not confirmed is due again; doubles …
 MAX_EXPORT_RETRY_MS: Final = 3_600_000  # … up to this
+MAX_ANNOUNCED_CHARACTERS: Final = 1_000  # of a text in an event for systems outside, such as a failure's message
+MAX_BUS_ENTRIES: Final = 10  # of one request to EventBridge; its limit
+MAX_BUS_REQUEST_BYTES: Final = 256_000  # of one request to EventBridge; its limit is 256 KB
+MAX_FAILURE_TARGETS: Final = 5  # that are notified of a failed run
+MAX_FAILURE_TARGET_CHARACTERS: Final = 300
+MAX_KNOWN_NOTICES: Final = 1_000  # delivered notices that a process remembers, so that a retry does not repeat them
 MAX_EXPORT_FAILURES: Final = 30  # sessions in a row without a confirmation, in about a day; then the events are given up
 
 # -- requests --------------------------------------------------------------------------------------------------------
@@ -211,6 +217,11 @@ KEY_GRACE_MS: Final = 24 * 3_600_000  # how long the secret that a rotation repl
 MAX_SIGNING_KEYS: Final = 5  # that are valid at once; a rotation drops the oldest beyond it
 MAX_SIGNING_TEXT_BYTES: Final = 10_000  # of the configured signing keys
 KEYS_FRESH_MS: Final = 5_000  # a process checks for changed keys at most this often
+MAX_GRANTS: Final = 100  # entries of a setting that gives roles to groups or principals
+MAX_CLAIM_NAMES: Final = 8  # claims of a token that roles are read from
+MAX_CLAIM_DOTS: Final = 9  # in the name of a claim: each may separate a path, or belong to a name
+MAX_BEARER_CHARACTERS: Final = 16_000  # of a token whose claims are mapped to roles; the gateway takes headers of 10 KB in all
+BEARER_SKEW_MS: Final = 60_000  # that the clocks of the gateway and of a function may differ by
 KEY_USE_NOTED_MS: Final = 600_000  # a process stores the last use of a key at most this often
 LOCAL_SWEEP_MS: Final = 1_000  # between sweeps of a local process: each is one index look-up
 CLIENT_TIMEOUT_MS: Final = 40_000  # of the command line's requests: twice the longest wait of a response

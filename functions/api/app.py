@@ -18,6 +18,7 @@ with paused_collector():
     APP = create_app(
         CLOUD.service,
         api_keys=CLOUD.api_keys,
+        gateway=CLOUD.gateway,
         base_url=setting("STEPLESS_BASE_URL"),
         stream_seconds=MAX_LONG_POLL_MS / 1000,
         cors_origins=os.environ.get("STEPLESS_CORS_ORIGINS", "").split(),

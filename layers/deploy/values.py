@@ -20,8 +20,12 @@ Declared = Mapping[str, Parameter]  # the template's `Parameters`
 FIRST: Values = {"SecretsSource": "ssm"}  # at a stack's first deployment, of what has no default. The others: empty
 QUESTIONS: Mapping[str, tuple[str, ...]] = {  # of a first deployment, by Auth
     "api-key": ("ApiKeyHashes", "FunctionModules", "AlarmTopic"),
-    "iam": ("FunctionModules", "AlarmTopic"),
-    "jwt": ("JwtIssuer", "JwtAudience", "FunctionModules", "AlarmTopic"),
+    "iam": ("IamRoles", "FunctionModules"),
+    "jwt": ("JwtIssuer", "JwtAudience", "JwtRolesClaim", "FunctionModules"),
+}
+GIVES_ROLES: Mapping[str, tuple[str, str]] = {  # by Auth: the parameter without which no caller has a role, and an example
+    "iam": ("IamRoles", "IamRoles=arn:aws:iam::123456789012:role/NAME=admin"),
+    "jwt": ("JwtRolesClaim", "JwtRolesClaim=cognito:groups JwtRoles=GROUP=admin"),
 }
 RELEASE = "Release"  # the parameter with which a version of every function is published
 HASHES = re.compile(r"sha256:[0-9a-f]{64}(,sha256:[0-9a-f]{64})*")
@@ -57,7 +61,7 @@ def decide(declared: Declared, given: Values, recorded: Values, stack: Values | 
     found = {name: _value(name, parameter, given, recorded, stack or {}) for name, parameter in declared.items()}
     sent = {name: value for name, value in found.items() if value is not None}
     shown = {name: value for name, value in sent.items() if name in recorded or not _hidden(declared[name])}
-    _check(declared, sent, stack)
+    _check(declared, given, sent, stack)
     return Decided(sent, {name: value for name, value in shown.items() if value != _default(declared[name])})
 
 
@@ -98,7 +102,7 @@ def _hidden(parameter: Parameter) -> bool:
     return str(parameter.get("NoEcho", False)).lower() == "true"
 
 
-def _check(declared: Declared, sent: Values, stack: Values | None) -> None:
+def _check(declared: Declared, given: Values, sent: Values, stack: Values | None) -> None:
     """Refuses what AWS would refuse in mid-deployment. The template's rules know less: they cannot compare numbers."""
     said = {name: sent.get(name, (stack or {}).get(name, _default(parameter) or "")) for name, parameter in declared.items()}
     timeout, visibility = said["RunnerTimeout"], said["QueueVisibility"]
@@ -109,6 +113,16 @@ def _check(declared: Declared, sent: Values, stack: Values | None) -> None:
         )
     if said["Auth"] == "jwt" and not (said["JwtIssuer"] and said["JwtAudience"]):
         raise Refused("Auth=jwt needs JwtIssuer and JwtAudience: make deploy SET='Auth=jwt JwtIssuer=https://… JwtAudience=…'")
+    parameter, example = GIVES_ROLES.get(said["Auth"], ("", ""))
+    chosen = parameter in given or ((stack or {}).get("Auth") == said["Auth"] and parameter in (stack or {}))
+    if parameter in declared and not said[parameter] and not chosen:  # the stack may be of a release without roles
+        raise Refused(
+            f"Auth={said['Auth']} without {parameter} gives no caller a role, all are refused: make deploy SET='{example}'"
+        )
+    for name, value in sent.items():
+        pattern = declared[name].get("AllowedPattern")
+        if pattern is not None and re.fullmatch(pattern, value) is None:
+            raise Refused(f"{name}={value} is malformed. {declared[name].get('Description', '')}")
     if said["Auth"] == "api-key" and stack is None and "ApiKeyHashes" not in sent:
         raise Refused("ApiKeyHashes is not given, without a key every caller is refused: make deploy SET='ApiKeyHashes=sha256:…'")
     if (hashes := sent.get("ApiKeyHashes")) and HASHES.fullmatch(hashes) is None:

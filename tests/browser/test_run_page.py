@@ -203,6 +203,15 @@ def test_a_refused_key_is_asked_for_again_and_kept_in_the_tab_alone(site: Site, 
     assert kept == [["stepless-api-key"], [], ""]
 
 
+def test_a_link_may_bring_the_token_which_leaves_the_address(site: Site, page: Any) -> None:
+    asked: list[str] = []
+    page.on("request", lambda request: asked.append(request.url))
+    page.goto(f"{site.url}/runs/{site.start()}/view#token={KEY}")
+    page.wait_for_selector("#feed.live")
+    assert "#" not in page.url and not any(KEY in url.partition("#")[0] for url in asked)
+    assert page.evaluate("sessionStorage.getItem('stepless-api-key')") == KEY
+
+
 @pytest.mark.parametrize("width", [400, 1280])
 def test_nothing_stands_out_over_the_side(site: Site, page: Any, width: int) -> None:
     page.set_viewport_size({"width": width, "height": 800})

@@ -15,6 +15,8 @@ DECLARED: dict[str, dict[str, Any]] = {
     "ApiKeyHashes": {"Default": "", "NoEcho": True},
     "JwtIssuer": {"Default": ""},
     "JwtAudience": {"Default": ""},
+    "JwtRolesClaim": {"Default": "", "AllowedPattern": "[^ ]*"},
+    "IamRoles": {"Default": "", "AllowedPattern": "(arn:[^=]+=(run|admin))?"},
     "RunnerTimeout": {"Default": 120},
     "QueueVisibility": {"Default": ""},
     "Release": {"Default": ""},
@@ -101,3 +103,35 @@ def test_a_stack_of_a_release_before_versions_gets_one() -> None:
 def test_a_release_is_not_given() -> None:
     with pytest.raises(VALUES["Refused"], match="Release is not given"):
         decide({"Release": "mine"}, {}, DATA)
+
+
+JWT = {"Auth": "jwt", "JwtIssuer": "https://issuer.example", "JwtAudience": "a"}
+
+
+@pytest.mark.parametrize(
+    ("given", "part"),
+    [
+        (JWT, "without JwtRolesClaim gives no caller a role"),
+        ({"Auth": "iam"}, "without IamRoles gives no caller a role"),
+        ({"Auth": "iam", "IamRoles": "ops=admin"}, "IamRoles=ops=admin is malformed"),
+        ({**JWT, "JwtRolesClaim": "a b"}, "JwtRolesClaim=a b is malformed"),
+    ],
+)
+@pytest.mark.parametrize(
+    "stack",
+    [None, {**DATA, "Auth": "api-key", "JwtRolesClaim": "", "IamRoles": ""}, {**DATA, **JWT}, {**DATA, "Auth": "iam"}],
+)
+def test_a_deployment_that_would_lock_everyone_out_is_refused(
+    given: dict[str, str], part: str, stack: dict[str, str] | None
+) -> None:
+    """The last two stacks were made by a release without roles, where every caller was an admin."""
+    with pytest.raises(VALUES["Refused"], match=part):
+        decide(given, {}, stack)
+
+
+def test_roles_are_kept_once_they_are_given_and_none_can_be_meant() -> None:
+    assert decide({}, {}, {**DATA, **JWT, "JwtRolesClaim": "groups"}).sent["JwtRolesClaim"] == "groups"
+    assert decide({}, {"JwtRolesClaim": "groups"}, {**DATA, **JWT, "JwtRolesClaim": "old"}).sent["JwtRolesClaim"] == "groups"
+    assert decide({**JWT, "JwtRolesClaim": ""}, {}, DATA).sent["JwtRolesClaim"] == ""
+    assert decide({}, {}, {**DATA, **JWT, "JwtRolesClaim": ""}).sent["JwtRolesClaim"] == ""
+    assert decide({"Auth": "iam", "IamRoles": "arn:x=admin"}, {}, DATA).recorded["IamRoles"] == "arn:x=admin"

@@ -17,12 +17,35 @@ import pytest
 import yaml
 
 from stepless.adapters.aws.dynamo.table import create_table_arguments, time_to_live_arguments
+from stepless.errors import ConfigError
 from stepless.limits import BUDGET_MARGIN_MS, LEASE_MS
+from stepless.runtime.access.bearers import BearerRoles
+from stepless.runtime.access.grants import parse_grants
+from stepless.runtime.access.principals import PrincipalRoles
+from stepless.runtime.access.roles import Role
 
 pytestmark = pytest.mark.long
 
 ROOT = Path(__file__).resolve().parents[2]
 FUNCTIONS = ("Api", "Runner", "Sweeper", "Deadletter", "Trigger", "Sandbox")
+PATTERNS = [
+    "arn:aws:iam::123456789012:root", "arn:aws:iam::123456789012:user/ops/*", "arn:aws:iam::123456789012:user/with=equals",
+    "arn:aws:iam::123456789012:role/ops-*", "arn:aws:iam::123456789012:role/team/blue/ops",
+    "arn:aws-cn:sts::123456789012:assumed-role/ops-*/*", "arn:aws:sts::123456789012:assumed-role/ops/ada@example.com",
+    "arn:aws:sts::123456789012:federated-user/ada*",
+]  # fmt: skip
+WRONG = {
+    "JwtRolesClaim": ["a b", "a,,b", ",", "a\n"],
+    "JwtRoles": [
+        "ops", "ops=", "=run", "ops=Run", "*=run", "op*=run", "ops=run;dev=read", "ops=run dev=read", "a=b=run", "o\nps=run",
+    ],
+    "IamRoles": [
+        "*=run", "ops=run", "arn:aws:iam::*:role/ops=run", "arn:aws:iam::123456789012:*=run", "arn:aws:iam::1234:root=run",
+        "arn:aws:iam::123456789012:role/team/*=run", "arn:aws:iam::123456789012:role/*/ops=run",
+        "arn:aws:sts::123456789012:assumed-role/*/ada=run", "arn:aws:sts::123456789012:assumed-role/ops=run",
+        "arn:aws:iam::123456789012:root", "arn:aws:iam::123456789012:root=owner", "arn:aws:iam::123456789012:root=run\n",
+    ],
+}  # fmt: skip
 KNOWS_NO_RESOURCES = {"cloudwatch:DescribeAlarms", "scheduler:ListSchedules", "xray:PutTraceSegments", "xray:PutTelemetryRecords"}
 
 
@@ -153,6 +176,54 @@ def test_every_setting_that_the_functions_read_is_set(template: dict[str, Any]) 
     assert read <= given
 
 
+def test_only_the_open_routes_pass_the_gateway_without_an_authorizer(template: dict[str, Any]) -> None:
+    routes = {name: found["Properties"] for name, found in template["Resources"].items() if found["Type"].endswith("V2::Route")}
+    guarded = routes.pop("GuardedRoute")
+    assert guarded["RouteKey"] == "$default"
+    assert guarded["AuthorizationType"] == {"If": ["WithIam", "AWS_IAM", {"If": ["WithJwt", "JWT", "NONE"]}]}
+    assert guarded["AuthorizerId"] == {"If": ["WithJwt", {"Ref": "ApiAuthorizer"}, {"Ref": "AWS::NoValue"}]}
+    assert {route["RouteKey"] for route in routes.values()} == {
+        "ANY /hooks/{path+}", "ANY /resume/{token}", "GET /health", "GET /runs/{run_id}/view", "GET /", "GET /docs",
+        "GET /openapi.json", "OPTIONS /{path+}",
+    }  # fmt: skip
+    assert all(set(route) == {"ApiId", "RouteKey", "Target"} for route in routes.values())
+
+
+@pytest.mark.parametrize(
+    ("name", "accepted"),
+    [
+        ("JwtRolesClaim", ["", "cognito:groups", "https://shop.example/roles", "realm_access.roles", "groups, scope"]),
+        ("JwtRoles", ["", "ops=admin", "Ops Team=run, /admins=admin,read:runs = read", "Zoë's=approve"]),
+        ("IamRoles", ["", *(f"{pattern}=run" for pattern in PATTERNS), ",".join(f"{pattern} = read" for pattern in PATTERNS)]),
+    ],
+)
+def test_a_parameter_that_gives_roles_takes_what_the_function_reads_and_nothing_else(
+    template: dict[str, Any], name: str, accepted: list[str]
+) -> None:
+    """What the pattern accepts, the function must read: otherwise a deployment would go through and refuse every caller."""
+    pattern = template["Parameters"][name]["AllowedPattern"]
+    read = {
+        "JwtRolesClaim": lambda text: BearerRoles("https://issuer.example", "stepless", text, ""),
+        "JwtRoles": lambda text: BearerRoles("https://issuer.example", "stepless", "groups", text),
+        "IamRoles": PrincipalRoles,
+    }[name]
+    refused = [*(text + "," for text in accepted if text), *("," + text for text in accepted if text), *WRONG[name]]
+    for text in accepted:
+        assert re.fullmatch(pattern, text) is not None, text
+        read(text)
+    for text in refused:
+        assert re.fullmatch(pattern, text) is None, text
+        with pytest.raises(ConfigError):
+            read(text)
+    assert re.fullmatch(pattern, template["Parameters"][name]["Default"]) is not None
+
+
+def test_groups_of_a_new_deployment_name_the_project(template: dict[str, Any]) -> None:
+    """No group that an issuer has for something else gives a role."""
+    default = parse_grants(template["Parameters"]["JwtRoles"]["Default"], "JwtRoles")
+    assert {grant.name: grant.role.value for grant in default} == {f"stepless-{role}": role for role in Role}
+
+
 def test_the_sandbox_may_write_its_log_and_nothing_else(template: dict[str, Any]) -> None:
     allowed = [listed(statement["Action"]) for role, statement in statements(template) if role == "SandboxRole"]
     assert [*chain(*allowed)] == ["logs:CreateLogStream", "logs:PutLogEvents"]
@@ -233,10 +304,38 @@ def test_people_are_told_and_pages_are_served_only_where_the_operator_says_so(te
     policies = properties(template, "RunnerRole")["Policies"][0]["PolicyDocument"]["Statement"]
     told = {part["If"][0]: part["If"][1]["Action"] for part in policies if "If" in part}
     told.pop("WithSecretsManager")
-    assert told == {"WithTopic": "sns:Publish", "WithMail": "ses:SendEmail", "WithTracing": told["WithTracing"]}
+    assert told == {
+        "WithRunEvents": "events:PutEvents", "WithTopic": "sns:Publish", "WithMail": "ses:SendEmail",
+        "WithTracing": told["WithTracing"],
+    }  # fmt: skip
     assert template["Resources"]["PreflightRoute"]["Condition"] == "WithCors"
     variables = template["Globals"]["Function"]["Environment"]["Variables"]
     assert {"STEPLESS_BASE_URL", "STEPLESS_SIGNING_SECRET", "STEPLESS_NOTIFY_FROM"} <= set(variables)  # notices carry links
+
+
+def test_events_of_runs_leave_only_for_the_bus_that_the_operator_names(template: dict[str, Any]) -> None:
+    permitted = [(name, part) for name, part in statements(template) if "events:PutEvents" in listed(part["Action"])]
+    assert [name for name, _ in permitted] == ["RunnerRole"]
+    (_, statement), = permitted
+    assert statement["Resource"]["Sub"].endswith(":event-bus/${RunEventsBus}")
+    variables = properties(template, "RunnerFunction")["Environment"]["Variables"]
+    assert statement["Condition"] == {"StringEquals": {"events:source": variables["STEPLESS_EVENTS_SOURCE"]}}
+    assert variables["STEPLESS_EVENTS_BUS"]["If"][0] == "WithRunEvents"
+    assert template["Parameters"]["RunEventsBus"]["Default"] == template["Parameters"]["OnFailureNotify"]["Default"] == ""
+    parts = properties(template, "RunnerRole")["Policies"][0]["PolicyDocument"]["Statement"]
+    assert [part["If"][0] for part in parts if statement in part.get("If", [])] == ["WithRunEvents"]
+
+
+@pytest.mark.parametrize(
+    ("value", "fits"),
+    [
+        ("", True), ("${SLACK_URL}", True), ("slack:${SLACK_URL} mailto:ops@example.com", True),
+        ("arn:aws:sns:eu-west-1:123456789012:ops", True), ("https://hooks.slack.com/services/T/B/x", False), ("ops", False),
+    ],
+)
+def test_targets_of_failures_are_no_plain_urls(template: dict[str, Any], value: str, fits: bool) -> None:
+    pattern = template["Parameters"]["OnFailureNotify"]["AllowedPattern"]
+    assert (re.fullmatch(pattern, value) is not None) is fits
 
 
 @pytest.mark.parametrize("role", ["ApiRole", "RunnerRole"])

@@ -224,5 +224,52 @@ def test_an_invocation_is_traced_where_tracing_is_on(stack: Stack) -> None:
     assert '"name": "dynamodb"' in told
 
 
+GATEWAYS = {
+    "iam": {"STEPLESS_IAM_ROLES": "arn:aws:iam::123456789012:role/ops=admin,arn:aws:iam::123456789012:role/dev=read"},
+    "jwt": {
+        "STEPLESS_JWT_ISSUER": "https://issuer.example", "STEPLESS_JWT_AUDIENCE": "stepless",
+        "STEPLESS_JWT_ROLES_CLAIM": "cognito:groups", "STEPLESS_JWT_ROLES": "ops=admin,dev=read",
+    },
+}  # fmt: skip
+
+
+def said(auth: str, group: str) -> dict[str, Any]:
+    """What API Gateway says of a caller."""
+    if auth == "iam":
+        return {"iam": {"accountId": "123456789012", "userArn": f"arn:aws:sts::123456789012:assumed-role/{group}/ada"}}
+    claims = {"iss": "https://issuer.example", "aud": "stepless", "exp": "4000000000", "cognito:groups": f"[{group} x]"}
+    return {"jwt": {"claims": claims, "scopes": None}}
+
+
+@pytest.mark.parametrize("auth", ["iam", "jwt"])
+def test_a_caller_that_the_gateway_names_has_the_roles_that_are_mapped(stack: Stack, auth: str) -> None:
+    function = stack.function("api", {"STEPLESS_AUTH": auth, **GATEWAYS[auth]})
+
+    def asks(method: str, path: str, authorizer: Any) -> tuple[int, str]:
+        event = asked(method, path, {"id": "roles", "nodes": {"begin": {"type": "manual"}}} if method == "PUT" else None)
+        event["headers"].pop("authorization")
+        event["requestContext"]["authorizer"] = authorizer
+        answer = function.invoke(event)
+        assert answer.error is None, answer.error
+        return answer.value["statusCode"], json.loads(answer.value["body"]).get("code", "")
+
+    assert asks("PUT", "/workflows/roles", said(auth, "ops"))[0] in (200, 201)
+    assert asks("PUT", "/workflows/roles", said(auth, "dev")) == (403, "role_missing")
+    assert asks("GET", "/runs", said(auth, "dev")) == (200, "")
+    assert asks("GET", "/runs", said(auth, "ops-evil")) == (403, "no_role")
+    assert asks("GET", "/runs", None) == (401, "unauthorized")
+    assert asks("GET", "/runs", said({"iam": "jwt", "jwt": "iam"}[auth], "ops")) == (401, "unauthorized")
+
+
+@pytest.mark.parametrize("variables", [{"STEPLESS_AUTH": "iam", "STEPLESS_IAM_ROLES": "*=admin"}, {"STEPLESS_AUTH": "open"}])
+def test_a_malformed_setting_closes_the_api_and_leaves_its_open_routes(stack: Stack, variables: dict[str, str]) -> None:
+    function = stack.function("api", variables)
+    event = asked("GET", "/runs")
+    event["requestContext"]["authorizer"] = said("iam", "ops")
+    answer = function.invoke(event).value
+    assert (answer["statusCode"], json.loads(answer["body"])["code"]) == (403, "access_misconfigured")
+    assert function.invoke(sample("api-health")).value["statusCode"] == 200
+
+
 def test_the_key_of_the_samples_is_the_one_that_is_accepted() -> None:
     assert sample("api-publish")["headers"]["authorization"] == f"Bearer {API_KEY}"

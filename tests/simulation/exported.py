@@ -12,6 +12,7 @@ from journal import Violation
 from virtual_time import Actor, passing
 
 from stepless.core.events import RUN_ENDS, Event, EventType
+from stepless.model.graph import Graph
 from stepless.runtime.exporting.exporter import ExportedRun
 from stepless.runtime.exporting.relay import Relay
 from stepless.runtime.metering import NullMeter
@@ -72,6 +73,9 @@ class Everything:
     @property
     def at_once(self) -> int:
         return 20  # some calls are cut off: their events take up to six seconds
+
+    def concerns(self, graph: Graph) -> bool:
+        return True
 
     def selects(self, event: Event) -> bool:
         return self.wants(event)

@@ -15,6 +15,7 @@ import time
 import zipfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from hashlib import sha256
 from http.server import BaseHTTPRequestHandler
 from io import BytesIO
 from pathlib import Path
@@ -118,8 +119,10 @@ class Cloud:
         return self.machine.service(name, self.region, self.account)
 
     def deploy(self, parameters: Mapping[str, str]) -> None:
-        """`sam deploy` of what was built."""
-        overrides = [f'{name}="{value}"' for name, value in {**OWN_DATA, **parameters}.items()]
+        """`sam deploy` of what was built, over the stack if there is one. `Release` follows from the parameters unless given."""
+        release = sha256(json.dumps(dict(parameters), sort_keys=True).encode()).hexdigest()[:12]
+        given = {"Release": release, **OWN_DATA, **parameters}
+        overrides = [f'{name}="{value}"' for name, value in given.items()]
         command = [str(SAM), "deploy", "--template", str(self.machine.build / "template.yaml"), "--stack-name", self.stack]
         command += ["--resolve-s3", "--capabilities", "CAPABILITY_IAM", "--no-progressbar", "--region", self.region]
         keys = {**ROOT_KEYS, "AWS_ACCESS_KEY_ID": self.account, "AWS_DEFAULT_REGION": self.region}
@@ -128,9 +131,7 @@ class Cloud:
 
     def _unpack(self) -> None:
         """What is live now, before the first invocation: its time is not for unpacking."""
-        for name in FUNCTIONS:
-            live = self.service("lambda").get_function(FunctionName=f"{self.stack}-{name}", Qualifier="live")["Configuration"]
-            self.machine.function(live["FunctionName"], live["Version"], live["FunctionArn"])
+        assert self.functions
 
     def update(self, engine: Path, release: str, broken: bool = False) -> str:
         """Another engine: uploads its layer and updates the stack. A `broken` update fails after it has published everything.
@@ -194,13 +195,31 @@ class Cloud:
         api_id = self.outputs["Url"].split("//")[1].split(".")[0]
         return f"{self.machine.address}/_aws/execute-api/{api_id}/$default"
 
+    @property
+    def functions(self) -> dict[str, LambdaFunction]:
+        """What is live, by name."""
+        called, names = self.service("lambda"), [f"{self.stack}-{name}" for name in FUNCTIONS]
+        found = [called.get_function(FunctionName=name, Qualifier="live")["Configuration"] for name in names]
+        live = [(each["FunctionName"], each["Version"], each["FunctionArn"]) for each in found]
+        return {name: self.machine.function(name, version, arn) for name, version, arn in live}
+
     def log(self, function: str) -> Path:
         return self.logs / f"{self.stack}-{function}.log"
 
 
 @contextmanager
-def emulated(folder: Path, functions: Path) -> Iterator[Machine]:
-    """Builds, and starts the emulator. `functions` is the folder of the nodes' code."""
+def deployed(folder: Path, functions: Path, parameters: Mapping[str, str], **emulator: str) -> Iterator[Cloud]:
+    """`emulated`, with a deployed stack."""
+    with emulated(folder, functions, **emulator) as machine:
+        cloud = Cloud(machine)
+        cloud.deploy(parameters)
+        yield cloud
+
+
+@contextmanager
+def emulated(folder: Path, functions: Path, **emulator: str) -> Iterator[Machine]:
+    """Builds, and starts the emulator. `functions` is the folder of the nodes' code, `emulator` are further settings of the
+    emulator, as environment variables."""
     for program in (SAM, RUNTIME):
         tool(["make", "-C", str(ROOT), str(program.relative_to(ROOT))], {})
     machine = Machine(folder)
@@ -213,7 +232,7 @@ def emulated(folder: Path, functions: Path) -> Iterator[Machine]:
     names = [f"{stack}-{name}" for stack in STACKS for name in FUNCTIONS]
     forward = {f"MINISTACK_LAMBDA_PROXY_{name}": f"http://127.0.0.1:{server.server_address[1]}" for name in names}
     try:
-        with ministack(AUTH="true", **ROOT_KEYS, **forward) as machine.address:
+        with ministack(AUTH="true", **ROOT_KEYS, **forward, **emulator) as machine.address:
             yield machine
     finally:
         machine.close()

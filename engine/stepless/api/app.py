@@ -12,7 +12,7 @@ from fastapi.openapi.utils import get_openapi
 from pydantic import TypeAdapter
 
 from stepless.api import problems, reference, viewing
-from stepless.api.auth import guard
+from stepless.api.auth import guard, guard_behind
 from stepless.api.examples import add_examples
 from stepless.api.links import Links
 from stepless.api.routes import changing, costs, erasing, events, health, hooks, listing, resume, runs, workflows
@@ -22,6 +22,7 @@ from stepless.api.schemas import Problem
 from stepless.errors import ConfigError
 from stepless.limits import HEARTBEAT_MS, MAX_LONG_POLL_MS
 from stepless.runtime.access.api_keys import ApiKeys
+from stepless.runtime.access.gateways import Gateway
 from stepless.runtime.service import Service
 
 _ORIGIN: Final = re.compile(r"\*|https?://[A-Za-z0-9.:\[\]-]+")
@@ -33,6 +34,7 @@ def create_app(
     service: Service,
     *,
     api_keys: Collection[str] | None = (),
+    gateway: Gateway | None = None,
     base_url: str = "",
     stream_seconds: float | None = None,
     heartbeat_seconds: float = HEARTBEAT_MS / 1000,
@@ -43,19 +45,21 @@ def create_app(
     """The HTTP API (docs/http.md) of a service.
 
     `api_keys` are the accepted keys, in plain text or as `auth.hashed`. An empty collection refuses every request; None accepts
-    every request (a laptop). Keys created by POST /keys are accepted too. Hooks, signed links, health and the documentation need
-    no key. `base_url` is the base of links in responses; without it they are relative. With `stream_seconds` None, an event
-    stream stays open until the run ends, with a heartbeat every `heartbeat_seconds`. With a number, at most 20, every stream is
-    one finite response that waits at most that long for the next event (Lambda). `docs` False leaves out /docs and /. Pages of
-    `cors_origins`, like `https://app.example.com`, may call the API from a browser; by default none may. `development` adds the
-    routes for one process over one file. Raises `ConfigError`.
+    every request (a laptop). Keys created by POST /keys are accepted too. With `gateway`, the callers' roles are what it says,
+    and no key is accepted. Hooks, signed links, the page of a run, health and the documentation are open to everyone. `base_url`
+    is the base of links in responses; without it they are relative. With `stream_seconds` None, an event stream stays open until
+    the run ends, with a heartbeat every `heartbeat_seconds`. With a number, at most 20, every stream is one finite response that
+    waits at most that long for the next event (Lambda). `docs` False leaves out /docs and /. Pages of `cors_origins`, like
+    `https://app.example.com`, may call the API from a browser; by default none may. `development` adds the routes for one process
+    over one file. Raises `ConfigError`.
     """
     if stream_seconds is not None and not 0 <= stream_seconds <= MAX_LONG_POLL_MS / 1000:
         message = f"a stream waits 0 to {MAX_LONG_POLL_MS // 1000} seconds"
         raise ConfigError(message, place="stream_seconds", mend="use None for streams that stay open")
     links = Links(base_url.rstrip("/"))
     kept = ApiKeys(service.world.store, service.world.clock)
-    guarded, public = APIRouter(dependencies=[Depends(guard(api_keys, kept))]), APIRouter()
+    check = guard(api_keys, kept) if gateway is None else guard_behind(gateway, service.world.clock)
+    guarded, public = APIRouter(dependencies=[Depends(check)]), APIRouter()
     workflows.add_routes(guarded, service, links)
     listing.add_routes(guarded, service, links)
     costs.add_routes(guarded, service)

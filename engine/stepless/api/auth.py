@@ -1,23 +1,27 @@
-"""Authentication and authorization: bearer API keys with roles, stored as SHA-256 and compared in constant time."""
+"""Authentication and authorization: the roles of a caller, by its API key or as a gateway says, and the role of each route. API
+keys are stored as SHA-256 and compared in constant time."""
 
 from __future__ import annotations
 
 import hmac
 import re
 from collections.abc import Awaitable, Callable, Collection, Mapping
-from typing import Final
+from typing import Any, Final
 
 from fastapi import Request, Security
 from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer
 from starlette.concurrency import run_in_threadpool
 
 from stepless.errors import ConfigError, Forbidden
-from stepless.runtime.access.api_keys import ALL_ROLES, ApiKeys, Role, hashed
+from stepless.ports import Clock
+from stepless.runtime.access.api_keys import ApiKeys, hashed
+from stepless.runtime.access.gateways import Gateway
+from stepless.runtime.access.roles import ALL_ROLES, Role
 
-__all__ = ["ROLES", "Guard", "guard", "hashed", "may", "wanted_role"]
+__all__ = ["ROLES", "Guard", "guard", "guard_behind", "hashed", "may", "wanted_role"]
 
 _HASHED: Final = re.compile(r"sha256:[0-9a-f]{64}")
-_SCHEME: Final = HTTPBearer(auto_error=False, description="An API key")
+_SCHEME: Final = HTTPBearer(auto_error=False, description="An API key, or a token where a gateway checks tokens")
 _READING: Final = frozenset({"GET", "HEAD", "OPTIONS"})
 
 # The role that a route requires, by the route's name. Default: read for reading methods, admin for all others.
@@ -54,12 +58,38 @@ def guard(api_keys: Collection[str] | None, kept: ApiKeys) -> Guard:
         if not roles:
             mend = "send Authorization: Bearer <API key>"
             raise Forbidden("this request needs a valid API key", code="unauthorized", status=401, mend=mend)
-        wanted = wanted_role(request.scope["route"].name, request.method)
-        if wanted not in roles:
-            raise Forbidden(f"this request needs a key with the role {wanted}", code="role_missing", mend="ask an admin for one")
-        request.state.roles = roles
+        _admit(request, roles)
 
     return check
+
+
+def guard_behind(gateway: Gateway, clock: Clock) -> Guard:
+    """A dependency that accepts a request of a caller to whom `gateway` gives the role of the route. It reads what API Gateway
+    has put beside the request; a request that did not pass an authorizer there is refused, whatever its route."""
+
+    async def check(
+        request: Request,
+        given: HTTPAuthorizationCredentials | None = Security(_SCHEME),  # noqa: B008 - for /openapi.json
+    ) -> None:
+        headers = request.headers.getlist("authorization")
+        _admit(request, gateway(_authorizer(request), headers, clock.now_ms()))
+
+    return check
+
+
+def _authorizer(request: Request) -> Mapping[str, Any]:
+    """What the authorizer of API Gateway says of the caller; empty without one. No header can contain it."""
+    found: Any = request.scope.get("aws.event")
+    for name in ("requestContext", "authorizer"):
+        found = found.get(name) if isinstance(found, Mapping) else None
+    return found if isinstance(found, Mapping) else {}
+
+
+def _admit(request: Request, roles: frozenset[Role]) -> None:
+    wanted = wanted_role(request.scope["route"].name, request.method)
+    if wanted not in roles:
+        raise Forbidden(f"this request needs the role {wanted}", code="role_missing", mend="ask an admin for it")
+    request.state.roles = roles
 
 
 def wanted_role(route: str, method: str) -> Role:
@@ -77,7 +107,7 @@ async def _roles(secret: str, given_hashes: list[str], kept: ApiKeys) -> frozens
     if any(matches):
         return ALL_ROLES
     key = await run_in_threadpool(kept.find, secret) if secret else None
-    return frozenset(map(Role, key.may)) if key is not None else frozenset()
+    return key.may if key is not None else frozenset()
 
 
 async def _open(request: Request) -> None:

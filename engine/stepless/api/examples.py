@@ -184,7 +184,7 @@ PARAMETERS: Final[Mapping[str, Any]] = {
 _PROBLEMS: Final[Mapping[str, tuple[str, str]]] = {
     "400": ("invalid_json", "the body is not JSON: a comma is missing"),
     "401": ("unauthorized", "this request needs a valid API key"),
-    "403": ("role_missing", "this request needs a key with the role run"),
+    "403": ("role_missing", "this request needs the role run"),
     "404": ("unknown_run", f"there is no run {_RUN}"),
     "405": ("method_not_allowed", "this path does not take GET"),
     "409": ("run_ended", f"the run {_RUN} has ended: completed"),

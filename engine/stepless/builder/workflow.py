@@ -41,6 +41,7 @@ class Workflow(Level):
         variables: Mapping[str, Value] | Unset = UNSET,
         env: Sequence[str] | Unset = UNSET,
         on_failure: Literal["isolate", "halt", "cancel"] | Unset = UNSET,
+        on_failure_notify: str | Sequence[str] | Unset | None = UNSET,
         max_steps: int | Unset = UNSET,
         timeout: str | Unset | None = UNSET,
         concurrency: int | Unset | None = UNSET,
@@ -49,9 +50,9 @@ class Workflow(Level):
         retention: str | Unset | None = UNSET,
     ) -> None:
         top = given(
-            name=name, description=description, variables=variables, env=env, on_failure=on_failure, max_steps=max_steps,
-            timeout=timeout, concurrency=concurrency, rate_limit=rate_limit, numbered=numbered,
-            retention=retention,
+            name=name, description=description, variables=variables, env=env, on_failure=on_failure,
+            on_failure_notify=on_failure_notify, max_steps=max_steps, timeout=timeout, concurrency=concurrency,
+            rate_limit=rate_limit, numbered=numbered, retention=retention,
         )  # fmt: skip
         super().__init__({"id": id, **{field: plain(value, field) for field, value in top.items()}, "nodes": {}})
 

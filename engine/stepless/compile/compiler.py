@@ -10,7 +10,7 @@ from stepless.compile.checks import arguments as argument_checks
 from stepless.compile.checks import edges as edge_checks
 from stepless.compile.checks import nodes as node_checks
 from stepless.compile.checks import tools as tool_checks
-from stepless.compile.checks.reference_scope import reference_findings, reserved_env
+from stepless.compile.checks.reference_scope import reference_findings, reserved_env, unlisted_targets
 from stepless.compile.checks.texts import doubtful_references
 from stepless.compile.draft import Draft, draft_of, readable
 from stepless.compile.fields import fill
@@ -109,6 +109,7 @@ def _findings(draft: Draft) -> Iterator[Finding]:
         for body in draft.bodies:
             yield from check(draft, body)
     yield from reserved_env(draft)
+    yield from unlisted_targets(draft)
     yield from reference_findings(draft)
     yield from doubtful_references(draft)
 

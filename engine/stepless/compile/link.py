@@ -65,6 +65,7 @@ def link(draft: Draft, version: str, entries: Sequence[str] | None, warnings: tu
         rate_limit=_rate_limit(document.rate_limit),
         numbered=document.numbered,
         retention_ms=document.retention_ms,
+        on_failure_notify=None if document.on_failure_notify is None else tuple(document.on_failure_notify),
     )
 
 

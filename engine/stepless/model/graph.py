@@ -210,3 +210,4 @@ class Graph:
     rate_limit: RateLimit | None
     numbered: bool  # whether its runs are counted
     retention_ms: int | None = None  # how long its runs are kept after their end
+    on_failure_notify: tuple[str, ...] | None = None  # None: the deployment's setting applies

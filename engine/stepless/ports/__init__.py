@@ -3,7 +3,7 @@ run.
 
 Adapters see no engine types, only text keys, integers and encoded bytes. All instants are milliseconds since 1970 UTC. Every
 method may raise `StoreUnavailable` (try again); otherwise it raises only what its docstring names. Methods are synchronous and
-thread-safe. `Models`, `Sandbox`, `Aws` and `Http` are the exceptions: their calls take seconds, so their methods are
+thread-safe. `Models`, `Sandbox`, `Aws`, `Http` and `Announcer` are the exceptions: their calls take seconds, so their methods are
 coroutines. The engine cancels a call that it no longer waits for, and these methods raise only `NodeFailure`.
 """
 
@@ -12,6 +12,7 @@ from __future__ import annotations
 from stepless.model.call import Call
 from stepless.model.exchange import Http, HttpAnswer, HttpRequest
 from stepless.ports.hints import Calendar, Firing, Inbound, Message, Queue, Rhythm, Timers
+from stepless.ports.outward import Announcement, Announcer
 from stepless.ports.store import (
     ERASED,
     Batch,
@@ -32,6 +33,8 @@ from stepless.ports.world import Aws, Clock, Meter, Misfit, Models, Moderator, S
 
 __all__ = [
     "ERASED",
+    "Announcement",
+    "Announcer",
     "Aws",
     "Batch",
     "Blobs",

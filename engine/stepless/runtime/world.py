@@ -17,7 +17,7 @@ from stepless.runtime.news import News
 from stepless.runtime.versions import Versions
 
 if TYPE_CHECKING:
-    from stepless.runtime.exporting.relay import Relay
+    from stepless.runtime.exporting.relay import Relaying
 
 Notify: TypeAlias = Callable[[State, Instance, Wait, Mapping[str, str], int], Awaitable[None]]
 """`notifier.Notifier.send`."""
@@ -54,6 +54,6 @@ class World:
     commits: Commits = field(default_factory=Commits)
     news: News | None = None
     runner_timeout_s: int | None = None
-    relay: Relay | None = None
+    relay: Relaying | None = None
     retention_ms: int | None = None
     http: Http = field(default_factory=NoHttp)

@@ -22,7 +22,7 @@ from stepless.api.routes.runs import reply_started
 from stepless.api.schemas import BulkOut, CancelOut, HoldOut, StartedOut
 from stepless.errors import InvalidRequest
 from stepless.ports import RunHead
-from stepless.runtime.access.api_keys import Role
+from stepless.runtime.access.roles import Role
 from stepless.runtime.service import Service
 from stepless.runtime.verbs import answering, holding
 from stepless.runtime.world import World

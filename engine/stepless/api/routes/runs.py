@@ -40,7 +40,7 @@ from stepless.errors import InvalidRequest
 from stepless.limits import MAX_DETAILS_BYTES, MAX_PAUSES_BYTES
 from stepless.model.json import JSON
 from stepless.ports import RunHead
-from stepless.runtime.access.api_keys import Role
+from stepless.runtime.access.roles import Role
 from stepless.runtime.headers import number_of, version_of
 from stepless.runtime.service import Service
 from stepless.runtime.verbs.inspecting import OpenPause, RunView

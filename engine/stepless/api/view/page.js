@@ -32,14 +32,27 @@ function lasting(ms) {
 
 // -- requests --------------------------------------------------------------------------------------------------------
 
+// A link may bring the key or the token, as `#token=…`: what follows `#` is not sent to a server. It is taken out of the address.
+function takeToken() {
+  const token = new URLSearchParams(location.hash.slice(1)).get("token")?.trim();
+  if (!token) return;
+  sessionStorage.setItem(KEY, token);
+  history.replaceState(null, "", location.pathname + location.search);
+}
+takeToken();
+
+// A refusal without a problem document is the gateway's.
+const SIGNED = "The gateway refused the request. If it accepts signed requests only (Auth iam), open this page through a proxy that signs them";
+
 async function ask(url, options = {}) {
   for (;;) {
     const key = sessionStorage.getItem(KEY);
     const response = await fetch(url, { ...options, headers: { ...options.headers, ...(key ? { Authorization: `Bearer ${key}` } : {}) } });
-    if (response.status === 401) { await askKey(key); continue; }
     if (response.ok) return response;
     const problem = await response.json().catch(() => ({}));
-    const error = new Error([problem.detail ?? `${response.status}`, problem.mend].filter(Boolean).join(": "));
+    const roleless = key && problem.code === "no_role";
+    if (response.status === 401 || roleless) { await askKey(key, roleless ? problem.detail : "That key or token was refused, or has expired"); continue; }
+    const error = new Error([problem.detail ?? (response.status === 403 ? SIGNED : `${response.status}`), problem.mend].filter(Boolean).join(": "));
     throw Object.assign(error, { problem, final: response.status < 500 && response.status !== 429 });
   }
 }
@@ -47,10 +60,10 @@ const get = async (url) => (await ask(url)).json();
 const post = async (url, body) =>
   (await ask(url, { method: "POST", headers: { "Content-Type": "application/json", Accept: "application/json" }, body: JSON.stringify(body) })).json();
 
-function askKey(refused) {
+function askKey(refused, why) {
   asking ??= new Promise((resolve) => {
     sessionStorage.removeItem(KEY);
-    if (refused) $("ask-key-why").textContent = "That key was refused. It stays in this tab and is forgotten when the tab is closed.";
+    if (refused) $("ask-key-why").textContent = `${why}. It stays in this tab and is forgotten when the tab is closed.`;
     $("ask-key").showModal();
     $("ask-key").onclose = () => {
       const key = $("key").value.trim();

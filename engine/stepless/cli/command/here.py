@@ -17,6 +17,8 @@ def _dev(command: argparse.ArgumentParser) -> None:
     of_paths(command.add_argument("--port-file", metavar="FILE", help="write the URL to this file once the server listens"))
     text = "remove runs this long after their end, like 30d (default: STEPLESS_RETENTION, or never)"
     command.add_argument("--retention", metavar="TIME", help=text)
+    events = "send the events of runs to this URL, signed with STEPLESS_EVENTS_SECRET"
+    command.add_argument("--events-url", metavar="URL", help=events)
     command.add_argument("--open", action="store_true", help="open the API page in a browser")
     add_target(command)
     add_engine(command)

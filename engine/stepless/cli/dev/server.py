@@ -20,6 +20,7 @@ from stepless.errors import ConfigError, InvalidRequest
 from stepless.limits import LOCAL_BUDGET_MS, SETTLE_MS, WATCH_MS
 from stepless.nodes.function import names
 from stepless.runtime.wiring.equipment import retention_ms
+from stepless.runtime.wiring.exporting import EVENTS_URL
 from stepless.runtime.wiring.local import Local, local
 from stepless.runtime.wiring.stores import scheme_of, shown
 
@@ -39,7 +40,9 @@ def dev(arguments: argparse.Namespace) -> int:
         modules = Modules(folder, arguments.modules)
         modules.load_named()
         kept_ms = retention_ms(arguments.retention, place="--retention")
-        built = local(_made(arguments.db), budget_ms=arguments.budget_ms or LOCAL_BUDGET_MS, retention_ms=kept_ms)
+        settings = {EVENTS_URL: arguments.events_url} if arguments.events_url else {}
+        budget_ms = arguments.budget_ms or LOCAL_BUDGET_MS
+        built = local(_made(arguments.db), budget_ms=budget_ms, retention_ms=kept_ms, settings=settings)
         try:
             watched = Folder(folder, modules, built.service, arguments.target_timeout)
             watched.publish_all()

@@ -84,7 +84,8 @@ class Gateway:
         message = f"this is not a Stepless API: it responded {answer.status_code} {answer.reason_phrase}".rstrip()
         mend = "give the address that `stepless dev` prints, or the stack's output Url"
         if answer.status_code in (401, 403):
-            mend = "the gateway in front of the API refused: with Auth iam or jwt, send the credentials that it requires"
+            mend = "the gateway refused the credentials: with Auth jwt give a valid token as --key, with Auth iam give the "
+            mend += "address of a proxy that signs requests"
         elif answer.is_redirect:
             mend = f"it redirects to {answer.headers.get('location')}: give that address"
         return InvalidRequest(message, code="no_stepless", place=self.where, mend=mend)
@@ -96,7 +97,7 @@ def _problem(problem: Mapping[str, Any], status: int) -> SteplessError:
         return DocumentRefused([Finding(**{**found, "severity": Severity(found["severity"])}) for found in problem["findings"]])
     code, mend = str(problem.get("code", "error")), str(problem.get("mend", ""))
     if code == "unauthorized":
-        mend = f"give an API key: --key, or the variable {KEY_VARIABLE}"
+        mend = f"give an API key or a token: --key, or the variable {KEY_VARIABLE}"
     if "report" in problem:
         mend = f"search the server's log for report {problem['report']}"
     facts = {name: value for name, value in problem.items() if name not in _STATED}

@@ -14,6 +14,7 @@ from stepless.compile.draft import Draft, DraftBody, DraftNode
 from stepless.compile.fields import texts_in
 from stepless.compile.order import not_upstream, topological_order
 from stepless.compile.suggest import did_you_mean, listed
+from stepless.model.failure_targets import parse_target
 from stepless.model.findings import Finding, Severity
 from stepless.model.scope import Reference
 
@@ -53,6 +54,17 @@ def reserved_env(draft: Draft) -> Iterator[Finding]:
             message = f"`{name}` is a setting of the engine, which no workflow may read"
             mend = f"Give the value a name that does not begin with `{_OWN_SETTINGS}`."
             yield Finding("reserved_env", f"env.{place}", message, mend)
+
+
+def unlisted_targets(draft: Draft) -> Iterator[Finding]:
+    """`on_failure_notify` may read only what `env` lists."""
+    for place, text in enumerate(draft.document.on_failure_notify or ()):
+        name = parse_target(text).secret
+        if name is not None and name not in draft.document.env:
+            mend = did_you_mean(name, draft.document.env) or f"Add `{name}` to `env`."
+            many = isinstance(draft.document.raw["on_failure_notify"], list)
+            where = f"on_failure_notify.{place}" if many else "on_failure_notify"
+            yield Finding("unlisted_env", where, f"`${{{name}}}` is not listed in `env`", mend)
 
 
 def _env(draft: Draft, mention: Mention) -> Iterator[Finding]:

@@ -41,6 +41,7 @@ if TYPE_CHECKING:
         Count,
         Duration,
         Env,
+        FailureTargets,
         Formula,
         Key,
         Params,
@@ -73,6 +74,11 @@ def _retry(raw: Mapping[str, JSON]) -> Retry:
 
 def _join(raw: Mapping[str, JSON]) -> JoinRule:
     return JoinRule(**{name: raw[name] for name in JoinRule._fields if name in raw})
+
+
+def _targets(raw: JSON) -> tuple[str, ...]:
+    given = [raw] if isinstance(raw, str) else raw if isinstance(raw, list) else []
+    return tuple(text for text in given if isinstance(text, str))
 
 
 class ConditionView(View):
@@ -219,6 +225,10 @@ class DocumentView(BodyView):
     on_failure: OnFailure = field(OnFailure.ISOLATE, read=OnFailure)
     """After an unhandled failure: independent work continues (`isolate`), nothing new starts (`halt`), or running work is
     cancelled too (`cancel`)."""
+    on_failure_notify: FailureTargets | None = field(None, read=_targets)
+    """Who is notified when a run fails or times out: one target, or a list of up to five. A target is `${NAME}`, a secret with
+    the URL of an incoming webhook of Slack or Teams or of any other receiver; `mailto:address`; or the ARN of an SNS topic.
+    Replaces the deployment's own setting; with an empty list, no notice is sent."""
     max_steps: Steps = DEFAULT_MAX_STEPS
     """How many nodes one run may start. Each turn of a loop counts."""
     timeout_ms: Duration | None = field(None, "timeout", parse_duration_ms)

@@ -16,6 +16,8 @@ from stepless.limits import (
     MAX_DURATION_MS,
     MAX_ENV_NAMES,
     MAX_EXPRESSION_CHARACTERS,
+    MAX_FAILURE_TARGET_CHARACTERS,
+    MAX_FAILURE_TARGETS,
     MAX_ID_CHARACTERS,
     MAX_MESSAGE_CHARACTERS,
     MAX_RETRY_ATTEMPTS,
@@ -24,6 +26,7 @@ from stepless.limits import (
 )
 from stepless.model.declaration.misfits import read_duration_ms, read_retention_ms
 from stepless.model.durations import DURATION_SCHEMA
+from stepless.model.failure_targets import parse_target
 from stepless.model.json import JSON, Path, parse_path
 
 _NAME: Final = rf"^[A-Za-z_][A-Za-z0-9_-]{{0,{MAX_ID_CHARACTERS - 1}}}$"
@@ -60,6 +63,18 @@ PositiveMilliseconds = Annotated[int, Field(ge=1, le=MAX_DURATION_MS)]
 Duration = Annotated[int, BeforeValidator(read_duration_ms), WithJsonSchema(dict(DURATION_SCHEMA))]  # text to milliseconds
 Retention = Annotated[int, BeforeValidator(read_retention_ms), WithJsonSchema({**DURATION_SCHEMA, "examples": ["30d", "90d"]})]
 
+def _failure_target(text: str) -> str:
+    try:
+        parse_target(text)
+    except ValueError as error:
+        raise PydanticCustomError("bad_target", "{text}", {"text": str(error)}) from None
+    return text
+
+
+FailureTarget = Annotated[
+    str, StringConstraints(min_length=1, max_length=MAX_FAILURE_TARGET_CHARACTERS), AfterValidator(_failure_target)
+]
+FailureTargets = FailureTarget | Annotated[list[FailureTarget], Field(max_length=MAX_FAILURE_TARGETS)]
 Schema = dict[str, Any]
 Params = dict[str, Any]
 Variables = Annotated[dict[VariableName, JSON], Field(max_length=MAX_VARIABLES)]

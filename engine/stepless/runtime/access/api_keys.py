@@ -10,7 +10,6 @@ import hmac
 import json
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import asdict, dataclass, replace
-from enum import StrEnum
 from hashlib import sha256
 from secrets import token_hex, token_urlsafe
 from typing import Final
@@ -18,18 +17,9 @@ from typing import Final
 from stepless.errors import Conflict, LimitExceeded, NotFound
 from stepless.limits import KEY_GRACE_MS, KEY_USE_NOTED_MS, KEYS_FRESH_MS, MAX_API_KEYS
 from stepless.ports import Clock, Store
+from stepless.runtime.access.roles import Role, implied
 
 _TRIES: Final = 5
-
-
-class Role(StrEnum):
-    READ = "read"  # read lists, runs and events; every key has this role
-    RUN = "run"  # start, cancel, rerun
-    APPROVE = "approve"  # see the links that answer questions
-    ADMIN = "admin"  # everything, including publish and keys
-
-
-ALL_ROLES: Final = frozenset(Role)
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,9 +35,9 @@ class ApiKey:
     former_until_ms: int = 0
 
     @property
-    def may(self) -> frozenset[str]:
+    def may(self) -> frozenset[Role]:
         """The key's roles and the roles that they imply."""
-        return ALL_ROLES if Role.ADMIN in self.roles else frozenset({Role.READ, *self.roles})
+        return implied(self.roles)
 
 
 def hashed(secret: str) -> str:

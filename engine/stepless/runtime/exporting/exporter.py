@@ -42,6 +42,10 @@ class Exporter(Protocol):
         EXPORT_TIMEOUT_MS."""
         ...
 
+    def concerns(self, graph: Graph) -> bool:
+        """Whether anything of the runs of this workflow version is exported."""
+        ...
+
     def selects(self, event: Event) -> bool:
         """Whether the event is to be sent. Called for every committed event, so it must be quick and have no effect."""
         ...

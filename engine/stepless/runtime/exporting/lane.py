@@ -49,12 +49,20 @@ class Lane:
 
     def add(self, events: Sequence[Event]) -> None:
         """Takes events that were just committed."""
-        if self._seen == self.committed:  # else the log has more before them, and the lane reads them from there too
-            self._pending += [event for event in events if self.exporter.selects(event)]
+        if self._seen == self.committed and (selected := self._selected(events)) is not None:
+            self._pending += selected
             self._seen = events[-1].sequence
             if len(self._pending) > MAX_EXPORT_QUEUE:
                 self._forget()
         self.committed = events[-1].sequence
+
+    def _selected(self, events: Sequence[Event]) -> Sequence[Event] | None:
+        """None if the exporter raises: the lane then reads the events from the log, where it fails outside of the run's work.
+        So it does with all events after those that it has left in the log."""
+        try:
+            return [event for event in events if self.exporter.selects(event)]
+        except Exception:
+            return None
 
     def _forget(self) -> None:
         """Keeps the first events only. The others are read from the log again."""

@@ -12,11 +12,13 @@ fails is not called again in this process for a while.
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import Callable, Sequence
-from typing import Final
+from typing import Final, Protocol
 
 from stepless.core.events import Event
 from stepless.limits import EXPORT_RETRY_MS, MAX_EXPORT_FAILURES, MAX_EXPORT_RETRY_MS
+from stepless.model.graph import Graph
 from stepless.ports import Meter
 from stepless.runtime.exporting.backoff import Backoff
 from stepless.runtime.exporting.cursors import Cursor, decode, encode
@@ -24,8 +26,18 @@ from stepless.runtime.exporting.exporter import ExportedRun, Exporter
 from stepless.runtime.exporting.lane import Lane, ReadLog
 from stepless.runtime.metering import EXPORT_FAILURES, EXPORTS_DROPPED
 
+_log = logging.getLogger(__name__)
+
 FAILED: Final = "export.failed"
 DROPPED: Final = "export.dropped"
+
+
+class Relaying(Protocol):
+    """A `Relay`, or what makes one when it is first needed."""
+
+    def concerns(self, graph: Graph) -> bool: ...
+
+    def open(self, run: ExportedRun, exported: str, committed: int, read: ReadLog) -> Exports: ...
 
 
 class Relay:
@@ -34,12 +46,18 @@ class Relay:
     def __init__(self, exporters: Sequence[Exporter], meter: Meter, clock: Callable[[], float] | None = None) -> None:
         self._exporters = [(exporter, Backoff(clock or _loop_time)) for exporter in exporters]
         self._meter = meter
+        self._reasons: dict[str, str] = {}  # the last logged reason by exporter
+
+    def concerns(self, graph: Graph) -> bool:
+        """Whether anything of the runs of this workflow version is exported."""
+        return any(exporter.concerns(graph) for exporter, _ in self._exporters)
 
     def open(self, run: ExportedRun, exported: str, committed: int, read: ReadLog) -> Exports:
         """The exports of one session. `exported` is the header's text when the lease was taken, `committed` the last event of the
         log, `read` reads the log."""
         cursors = decode(exported)
-        lanes = [self._lane(exporter, backoff, run, read, cursors, committed) for exporter, backoff in self._exporters]
+        concerned = [(exporter, backoff) for exporter, backoff in self._exporters if exporter.concerns(run.graph)]
+        lanes = [self._lane(exporter, backoff, run, read, cursors, committed) for exporter, backoff in concerned]
         return Exports(run, lanes, cursors, self._meter)
 
     def _lane(
@@ -48,8 +66,12 @@ class Relay:
         name, meter = exporter.name, self._meter
 
         def failed(error: Exception) -> None:
+            reason = str(getattr(error, "code", type(error).__name__))  # not its message, which may hold a secret URL
+            if self._reasons.get(name) != reason:
+                _log.warning("%s could not export events and will try again: %s %s", name, reason, getattr(error, "mend", ""))
+            self._reasons[name] = reason
             meter.count(EXPORT_FAILURES)
-            meter.report(FAILED, {**_facts(run, name), "reason": str(getattr(error, "code", type(error).__name__))})
+            meter.report(FAILED, {**_facts(run, name), "reason": reason})
 
         return Lane(exporter, run, read, backoff, failed, cursors.get(name, Cursor()).sequence, committed)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
@@ -10,6 +11,7 @@ from stepless.limits import EXPORT_HAND_OVER_MS, EXPORT_LEAVE_MS, PAGE_READ_BYTE
 from stepless.model.json import JSON
 from stepless.ports import Lease, RunHead
 from stepless.runtime.exporting.cursors import NOTHING, Also
+from stepless.runtime.metering import EXPORT_FAILURES
 from stepless.runtime.runlog import RunLog
 from stepless.runtime.session.budget import Budget
 from stepless.runtime.world import World
@@ -18,6 +20,9 @@ if TYPE_CHECKING:
     from stepless.core.masking import Mask
     from stepless.core.state import State
     from stepless.runtime.exporting.relay import Exports
+
+
+_log = logging.getLogger(__name__)
 
 
 class SessionExports:
@@ -31,12 +36,19 @@ class SessionExports:
 
     def open(self, state: State, meta: Mapping[str, JSON], env: Mapping[str, str], mask: Mask) -> None:
         """Continues from the cursors that the former session stored. Everything in `state` is committed."""
-        if self._world.relay is None:
+        relay = self._world.relay
+        if relay is None:
             return
-        from stepless.runtime.exporting.exporter import ExportedRun
+        try:
+            if not relay.concerns(state.graph):
+                return
+            from stepless.runtime.exporting.exporter import ExportedRun
 
-        run = ExportedRun(self._head, meta, state.graph, state, env, mask)
-        self._exports = self._world.relay.open(run, self._lease.exported, state.sequence, self._read)
+            run = ExportedRun(self._head, meta, state.graph, state, env, mask)
+            self._exports = relay.open(run, self._lease.exported, state.sequence, self._read)
+        except Exception:  # no exporter may stop a run, even one that cannot be made
+            _log.exception("nothing of run %s can be exported in this session", self._head.run_id)
+            self._world.meter.count(EXPORT_FAILURES)
 
     def _read(self, after: int) -> Iterator[Event]:
         log = RunLog(self._world.store, self._world.blobs, self._head.run_id)  # the session's own counts what it reads

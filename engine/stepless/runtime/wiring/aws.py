@@ -31,6 +31,7 @@ from stepless.runtime.wiring.equipment import BASE_URL, equipped
 from stepless.runtime.world import World
 
 if TYPE_CHECKING:
+    from stepless.runtime.access.gateways import Gateway
     from stepless.runtime.access.tokens import Claims, Signer
     from stepless.runtime.service import Service
     from stepless.runtime.session.runner import Runner
@@ -64,10 +65,15 @@ class Cloud:
         return Service(self.world, signer())
 
     @property
-    def api_keys(self) -> Sequence[str] | None:
-        """Hashes of the API keys; None when the gateway has already authenticated the caller."""
-        if setting("STEPLESS_AUTH") != "api-key":
-            return None
+    def gateway(self) -> Gateway | None:
+        """What gives roles to callers that the HTTP API's gateway has authenticated; None where callers have API keys."""
+        from stepless.runtime.access.gateways import gateway  # only the API function needs it
+
+        return gateway(setting("STEPLESS_AUTH"), os.environ.get)
+
+    @property
+    def api_keys(self) -> Sequence[str]:
+        """Hashes of the API keys."""
         return [key.strip() for key in os.environ.get("STEPLESS_API_KEYS", "").split(",") if key.strip()]
 
 

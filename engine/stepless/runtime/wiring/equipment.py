@@ -15,6 +15,7 @@ from stepless.runtime.access.invitations import Invitations
 from stepless.runtime.access.notifier import Notifier
 from stepless.runtime.session.children import with_children
 from stepless.runtime.session.moderation import configured_moderator
+from stepless.runtime.wiring.exporting import LazyRelay
 from stepless.runtime.wiring.models import Setting, configured_kind_code
 from stepless.runtime.world import World
 
@@ -53,7 +54,8 @@ def equipped(
         notify=Notifier(invitations, http, aws, setting(NOTIFY_FROM)).send,
         retention_ms=retention_ms(setting(RETENTION)),
     )
-    return with_children(complete)
+    relay = LazyRelay(complete, setting, aws, invitations, setting(NOTIFY_FROM))
+    return with_children(replace(complete, relay=relay))
 
 
 def retention_ms(text: str | None, *, place: str = RETENTION) -> int | None:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
+from types import MappingProxyType
 
 from stepless.adapters.due_queue import DueQueue
 from stepless.adapters.memory.queue import MemoryQueue
@@ -29,6 +30,8 @@ from stepless.runtime.verbs.time_skip import own_times
 from stepless.runtime.versions import Versions
 from stepless.runtime.wiring.aws_operations import configured_operations
 from stepless.runtime.wiring.equipment import BASE_URL, equipped
+from stepless.runtime.wiring.exporting import check_exports
+from stepless.runtime.wiring.models import Setting
 from stepless.runtime.wiring.stores import Kept, place_of
 from stepless.runtime.world import World, never_ahead
 
@@ -60,21 +63,24 @@ def local(
     secrets: Secrets | None = None,
     models: Models | None = None,
     aws: Aws | None = None,
+    settings: Mapping[str, str] = MappingProxyType({}),
     retention_ms: int | None = None,
 ) -> Local:
     """Serves the runs in `kept`, as the only process. `models` replaces the models that the environment configures, `aws`
-    replaces AWS, `retention_ms` the retention.
+    replaces AWS, `retention_ms` the retention. `settings` take precedence over those of the environment.
 
-    Raises `Conflict` (file_held) when another process serves them, `StoreUnusable` for a file of another format, and what
-    `place_of` raises.
+    Raises `ConfigError` for settings that cannot be used, `Conflict` (file_held) when another process serves them,
+    `StoreUnusable` for a file of another format, and what `place_of` raises.
     """
-    place, clock = place_of(kept), SystemClock()
+    place, clock, secrets = place_of(kept), SystemClock(), secrets or EnvSecrets()
+    setting = _first(settings, secrets)
+    check_exports(setting, secrets.get)
     with ExitStack() as opened:
         opened.enter_context(place.hold(clock.now_ms()))
         runs = place.open()
         opened.callback(runs.close)
-        ahead_ms, secrets = own_times(runs.store, clock), secrets or EnvSecrets()
-        built = assemble(runs, budget_ms, secrets, models, aws, ahead_ms, News(), retention_ms)
+        ahead_ms = own_times(runs.store, clock)
+        built = assemble(runs, budget_ms, secrets, models, aws, ahead_ms, News(), retention_ms, setting)
         built.adopted = adopt(built.world)
         built._opened = opened.pop_all()
     return built
@@ -112,12 +118,13 @@ def attached(kept: Kept) -> Attached:
 def assemble(
     runs: OpenStore, budget_ms: float, secrets: Secrets, models: Models | None = None, aws: Aws | None = None,
     ahead_ms: Callable[[str], int] = never_ahead, news: News | None = None, retention_ms: int | None = None,
+    setting: Setting | None = None,
 ) -> Local:  # fmt: skip
     """One process over a store that other processes may share. Pass `news` only when no other process uses the store."""
     pace = SteadyClock()
     queue, timers = MemoryQueue(pace), MemoryTimers()
     ours = replace(_world(runs, queue, timers, secrets), ahead_ms=ahead_ms, commits=Commits(runs.together), news=news)
-    service, invitations = _service(ours, models, aws)
+    service, invitations = _service(ours, models, aws, setting)
     if retention_ms is not None:
         service.world = replace(service.world, retention_ms=retention_ms)
     world = service.world
@@ -131,9 +138,16 @@ def _world(runs: OpenStore, queue: Queue, timers: Timers, secrets: Secrets) -> W
     return World(runs.store, queue, timers, runs.blobs, SystemClock(), secrets, KINDS, versions, KIND_CODE)
 
 
-def _service(world: World, models: Models | None = None, aws: Aws | None = None) -> tuple[Service, Invitations]:
+def _service(
+    world: World, models: Models | None = None, aws: Aws | None = None, setting: Setting | None = None
+) -> tuple[Service, Invitations]:
     """The verbs and the links of this world. Links are signed with the configured keys, or else with one key that is made once
     and stored with the runs."""
     signer = Signer(parse_keys(world.secrets.get(SIGNING_KEYS) or "") or kept_keys(world.store, world.clock))
     invitations = Invitations(signer.sign, os.environ.get(BASE_URL, ""))
-    return Service(equipped(world, world.secrets.get, invitations, aws or configured_operations(), models), signer), invitations
+    operations = aws or configured_operations()
+    return Service(equipped(world, setting or world.secrets.get, invitations, operations, models), signer), invitations
+
+
+def _first(settings: Mapping[str, str], secrets: Secrets) -> Setting:
+    return lambda name: settings.get(name) or secrets.get(name)

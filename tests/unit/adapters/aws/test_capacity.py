@@ -16,6 +16,7 @@ from stepless.adapters.memory.blobs import MemoryBlobs
 from stepless.adapters.memory.queue import MemoryQueue
 from stepless.adapters.memory.secrets import MemorySecrets
 from stepless.core.events import Event
+from stepless.model.graph import Graph
 from stepless.nodes.function import function
 from stepless.ports import OpenStore, RunHead
 from stepless.runtime.exporting.exporter import ExportedRun
@@ -97,6 +98,9 @@ class Receiver:
     def __init__(self, name: str) -> None:
         self.name = name
         self.received = 0
+
+    def concerns(self, graph: Graph) -> bool:
+        return True
 
     def selects(self, event: Event) -> bool:
         return True

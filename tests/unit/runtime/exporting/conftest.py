@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from stepless.core.events import Event
+from stepless.model.graph import Graph
 from stepless.runtime.exporting.exporter import ExportedRun
 from stepless.runtime.exporting.relay import Relay
 
@@ -28,6 +29,9 @@ class Receiver:
         self.most = 100
         self.hangs = False
         self.wants: Callable[[Event], bool] = lambda event: True
+
+    def concerns(self, graph: Graph) -> bool:
+        return True
 
     def selects(self, event: Event) -> bool:
         return self.wants(event)

@@ -176,6 +176,19 @@ def test_no_exception_of_an_exporter_reaches_the_run(exporting: Any, receiver: A
     assert machine.store.get_run(run_id).status == "completed"
 
 
+@pytest.mark.parametrize("method", ["selects", "concerns"])
+def test_no_method_of_an_exporter_can_stop_a_run(exporting: Any, receiver: Any, node: Node, method: str) -> None:
+    def raises(given: Any) -> bool:
+        raise KeyError("planted")
+
+    setattr(receiver, method, raises)
+    machine = exporting(receiver)
+    run_id = machine.start({"a": node(), "b": node("a")})
+    machine.step()
+    assert machine.store.get_run(run_id).status == "completed"
+    assert receiver.received == []
+
+
 @pytest.mark.parametrize("after", [False, True])
 def test_a_crash_at_any_call_loses_no_event(exporting: Any, receiver: Any, node: Node, after: bool) -> None:
     plain = exporting(type(receiver)())

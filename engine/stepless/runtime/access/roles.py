@@ -1,0 +1,25 @@
+"""Roles: what a caller of the API may do, and what one role implies of the others."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from enum import StrEnum
+from typing import Final
+
+
+class Role(StrEnum):
+    READ = "read"  # read lists, runs and events; every caller with a role has this one
+    RUN = "run"  # start, cancel, rerun
+    APPROVE = "approve"  # see the links that answer questions
+    ADMIN = "admin"  # everything, including publish and keys
+
+
+ALL_ROLES: Final = frozenset(Role)
+
+
+def implied(roles: Iterable[str]) -> frozenset[Role]:
+    """The roles and what they imply: all by `admin`, `read` by every other. No roles imply none."""
+    given = frozenset(map(Role, roles))
+    if Role.ADMIN in given:
+        return ALL_ROLES
+    return given | {Role.READ} if given else given

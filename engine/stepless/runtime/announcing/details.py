@@ -1,0 +1,82 @@
+"""The content of an event for systems outside, made from the log alone, so that a repetition has the same content."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final
+from urllib.parse import quote
+
+from stepless.core.decision import iso
+from stepless.core.events import Event, EventType
+from stepless.core.history.waits import word_of
+from stepless.limits import MAX_ANNOUNCED_CHARACTERS
+from stepless.model.json import JSON
+from stepless.runtime.exporting.exporter import ExportedRun
+
+_TYPES: Final[Mapping[EventType, str]] = {
+    kind: kind.value
+    for kind in (
+        EventType.RUN_STARTED, EventType.NODE_WAITING, EventType.RUN_COMPLETED, EventType.RUN_FAILED, EventType.RUN_CANCELLED,
+        EventType.RUN_TIMED_OUT,
+    )
+}  # fmt: skip
+_STATUSES: Final = {"paused": "run.waiting", "running": "run.resumed"}
+_ENDS: Final = {
+    "run.completed": "completed", "run.failed": "failed", "run.cancelled": "cancelled", "run.timed_out": "timed_out",
+    "run.waiting": "paused",
+}  # fmt: skip
+
+
+def type_of(event: Event) -> str | None:
+    """The name of the event outside; None for an event that is not announced."""
+    if event.type is not EventType.RUN_STATUS_CHANGED:
+        return _TYPES.get(event.type)
+    if "held" in event.data:
+        return "run.held" if event.data["held"] else "run.released"
+    return _STATUSES.get(event.data["status"])
+
+
+def id_of(run_id: str, event: Event) -> str:
+    return f"{run_id}:{event.sequence}"
+
+
+def view_of(base_url: str, run_id: str) -> str:
+    """The page of the run."""
+    return f"{base_url.rstrip('/')}/runs/{quote(run_id, safe='')}/view"
+
+
+def detail_of(run: ExportedRun, event: Event, base_url: str) -> dict[str, JSON]:
+    """The event with the facts that identify its run. Holds no inputs, outputs, answers or variables; texts are cut to
+    MAX_ANNOUNCED_CHARACTERS."""
+    name, meta, data = type_of(event) or event.type.value, run.meta, event.data
+    detail: dict[str, JSON] = {
+        "id": id_of(run.head.run_id, event), "type": name, "run": run.head.run_id, "sequence": event.sequence,
+        "at": iso(event.at_ms), "workflow": run.head.workflow_id, "status": _ENDS.get(name, "running"),
+        "view": view_of(base_url, run.head.run_id),
+    }  # fmt: skip
+    for field, key in (("version", "version"), ("number", "number"), ("keywords", "tags"), ("parent", "parent")):
+        if meta.get(key):
+            detail[field] = meta[key]
+    rerun = meta.get("rerun")
+    if isinstance(rerun, Mapping):
+        detail["rerun_of"] = rerun.get("of")
+    if event.type is EventType.NODE_WAITING:
+        detail |= {"node": event.instance, "waits_for": word_of(str(data.get("reason")))}
+        detail |= {field: iso(data[key]) for field, key in (("until", "resume_at"), ("deadline", "deadline")) if data.get(key)}
+    if isinstance(data.get("error"), Mapping):
+        detail["error"] = error_of(run, data["error"])
+    for key in ("by", "why"):
+        if isinstance(data.get(key), str):
+            detail[key] = _short(run, data[key])
+    return detail
+
+
+def error_of(run: ExportedRun, error: Mapping[str, Any]) -> dict[str, JSON]:
+    """Of a failure: the node, the code, the class and the message."""
+    return {key: _short(run, str(error[key])) for key in ("node", "code", "class", "message") if error.get(key) is not None}
+
+
+def _short(run: ExportedRun, text: str) -> str:
+    """A text of the log, which is masked already; masked once more, since the secrets may have changed."""
+    masked = run.mask.message(text)
+    return masked if len(masked) <= MAX_ANNOUNCED_CHARACTERS else masked[: MAX_ANNOUNCED_CHARACTERS - 1] + "…"
