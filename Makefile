@@ -99,8 +99,8 @@ size: build $(RUNTIME) ## show the size and the import time of the functions
 check: $(SAM) ## check template.yaml before and after the transform
 	.tools/sam/bin/cfn-lint --template template.yaml --regions us-east-1
 	@mkdir -p build
-	AWS_DEFAULT_REGION=us-east-1 $(SAM_PYTHON) tests/deploy/transform.py template.yaml > build/transformed.$$$$ && mv build/transformed.$$$$ build/transformed.json
-	.tools/sam/bin/cfn-lint --template build/transformed.json --regions us-east-1
+	AWS_DEFAULT_REGION=us-east-1 $(SAM_PYTHON) tests/deploy/transform.py template.yaml Deployment=Canary10Percent5Minutes > build/transformed.$$$$ && mv build/transformed.$$$$ build/transformed.json
+	.tools/sam/bin/cfn-lint --template build/transformed.json --regions us-east-1 --ignore-checks W2001 W7001
 
 # FUNCTIONS is passed on only when it is given: otherwise layers/deploy builds the folder recorded in samconfig.toml.
 deploy: $(READY) $(SAM) ## build and deploy to the AWS account of your credentials (STACK=name, FUNCTIONS=folder, SET='Name=value …')
@@ -152,9 +152,9 @@ $(SITE)/.ready: uv.lock pyproject.toml | $(UV)
 	UV_PROJECT_ENVIRONMENT=$(SITE) $(UV) sync --frozen --quiet --only-group docs --python "$$($(PYTHON) -c 'import sys; print(sys.executable)')"
 	@touch $@
 
-# Lambda's runtime and nothing else: everything else that a function needs must be in its layers.
+# Lambda's runtime and nothing else: everything else that a function needs must be in its layers. On Lambda's Python if it is here.
 $(RUNTIME): | $(UV)
-	$(UV) venv --quiet --clear --python "$$($(PYTHON) -c 'import sys; print(sys.executable)')" .tools/runtime
+	$(UV) venv --quiet --clear --python "$(or $(COMPILER),$$($(PYTHON) -c 'import sys; print(sys.executable)'))" .tools/runtime
 	$(UV) pip install --quiet --python $@ 'awslambdaric>=4.2,<5'
 
 # -- tools ------------------------------------------------------------------------------------------------------------

@@ -16,13 +16,13 @@ import tempfile
 from collections.abc import Mapping
 from hashlib import sha256
 from pathlib import Path
-from secrets import token_urlsafe
+from secrets import token_hex, token_urlsafe
 
 from account import DATA, Account
 from botocore.exceptions import BotoCoreError, ClientError
 from samcli.yamlhelper import yaml_parse
 from samconfig import Samconfig
-from values import Declared, Refused, decide, next_question
+from values import RELEASE, Declared, Refused, decide, next_question, release
 
 ROOT = Path(__file__).resolve().parents[2]
 SAM = Path(sys.executable).with_name("sam")
@@ -51,13 +51,16 @@ def deploy(name: str, config: Samconfig, functions: str) -> int:
         raise Refused(f"the credentials are of account {number}, {name} is in {facts['account']}: give a second stack a name")
     stack = account.stack(name)
     say(f"{'Updating' if stack else 'Creating'} the stack {name} in {account.region}, account {number}.")
-    declared = yaml_parse((ROOT / "template.yaml").read_text("utf-8"))["Parameters"]
+    template = (ROOT / "template.yaml").read_text("utf-8")
+    declared = yaml_parse(template)["Parameters"]
     given = given_values(os.environ.get("SET", ""))
     recorded = config.parameters
     if stack is None:
         recorded |= attached(facts, given, account)
         given |= asked(declared, {**recorded, **given}) if on_terminal() else {}
     decided = decide(declared, given, recorded, stack.parameters if stack else None)
+    was = stack.parameters if stack else None
+    decided.sent[RELEASE] = release(template, declared, given, decided.sent, was, mark=token_hex(4))
     functions = functions or facts.get("functions", "layers/functions")
     config.record(account.region, decided.recorded)
     config.record_facts(account=number, functions=functions)
