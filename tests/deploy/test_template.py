@@ -131,7 +131,9 @@ def test_the_queue_outlives_an_invocation(template: dict[str, Any]) -> None:
 
 def test_the_gateway_limits_its_requests(template: dict[str, Any]) -> None:
     settings = properties(template, "ApiStage")["DefaultRouteSettings"]
-    assert settings == {"ThrottlingBurstLimit": 500, "ThrottlingRateLimit": 1000}
+    assert settings == {"ThrottlingBurstLimit": {"Ref": "ApiBurst"}, "ThrottlingRateLimit": {"Ref": "ApiRate"}}
+    limits = [template["Parameters"][name] for name in ("ApiBurst", "ApiRate")]
+    assert [(each["Default"], each["MinValue"]) for each in limits] == [(500, 1), (1000, 1)]
 
 
 def test_what_decides_where_data_is_kept_has_no_default_and_nothing_else_is_without(template: dict[str, Any]) -> None:
