@@ -15,7 +15,7 @@ from stepless.api import problems, reference, viewing
 from stepless.api.auth import guard
 from stepless.api.examples import add_examples
 from stepless.api.links import Links
-from stepless.api.routes import changing, costs, erasing, events, health, hooks, listing, resume, runs, workflows
+from stepless.api.routes import changing, costs, erasing, events, health, hooks, listing, resume, runs, schedules, workflows
 from stepless.api.routes.api_keys import add_routes as add_key_routes
 from stepless.api.routes.development import add_routes as add_development_routes
 from stepless.api.schemas import Problem
@@ -57,6 +57,7 @@ def create_app(
     kept = ApiKeys(service.world.store, service.world.clock)
     guarded, public = APIRouter(dependencies=[Depends(guard(api_keys, kept))]), APIRouter()
     workflows.add_routes(guarded, service, links)
+    schedules.add_routes(guarded, service, links)
     listing.add_routes(guarded, service, links)
     costs.add_routes(guarded, service)
     changing.add_routes(guarded, service, links)

@@ -30,6 +30,9 @@ ROLES: Final[Mapping[str, Role]] = {
     "pause_run": Role.RUN,
     "unpause_run": Role.RUN,
     "change_runs": Role.RUN,
+    "pause_schedule": Role.RUN,
+    "resume_schedule": Role.RUN,
+    "fire_schedule": Role.RUN,
     "list_keys": Role.ADMIN,
 }
 
