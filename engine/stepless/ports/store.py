@@ -35,8 +35,8 @@ class RunHead(NamedTuple):
     hint; the log is authoritative). `due_ms` is when the sweep should check the run next, None when it need not. `epoch` counts
     how often the lease was taken; `owner` and `lease_until_ms` describe the present lease. `spent` is an encoded tally, empty
     where usage is not counted. `waits` says what the run waited for when it last became idle: words of `core.history.waits`,
-    space-separated; for a failed run, the node that failed. `exported` says up to which event the run's log was exported, in the words of `runtime.exporting.cursors`;
-    empty where nothing is exported. `expires_ms` is when an ended run may be removed, None to keep it. The `status` of a run
+    space-separated; for a failed run, the node that failed. `exported` says up to which event the run's log was exported, in
+    the words of `runtime.exporting.cursors`; empty where nothing is exported. `expires_ms` is when an ended run may be removed, None to keep it. The `status` of a run
     whose content was erased is ERASED."""
 
     run_id: str

@@ -126,8 +126,8 @@ def _add_changes(router: APIRouter, service: Service, links: Links) -> None:
         **options,
     )
     async def pause_schedule(workflow_id: str, node: str, request: Request) -> Response:
-        """From now on the schedule starts no run, until it is resumed. The pause outlives new versions of the workflow. A repeated
-        request has no further effect."""
+        """From now on the schedule starts no run, until it is resumed. The pause outlives new versions of the workflow. A
+        repeated request has no further effect."""
         body = await read_model(request, HoldBody)
         pause = partial(service.pause_schedule, workflow_id, node, by=body.by, reason=body.reason)
         return reply(_schedule(await run_in_threadpool(pause), links))

@@ -1,0 +1,258 @@
+# Made from template.yaml by `make terraform`. Do not edit.
+
+variable "auth" {
+  description = "Who may use the API (hooks, signed links and /health stay open): bearer API keys, IAM signatures or a JWT."
+  type        = string
+  default     = "api-key"
+  validation {
+    condition     = contains(["api-key", "iam", "jwt"], var.auth)
+    error_message = "auth is not one of the allowed values."
+  }
+}
+
+variable "api_key_hashes" {
+  description = "sha256:<hex> of every accepted API key, comma-separated. Empty: every request is refused."
+  type        = string
+  default     = ""
+  sensitive   = true
+}
+
+variable "jwt_issuer" {
+  description = "With Auth jwt: the issuer's URL."
+  type        = string
+  default     = ""
+}
+
+variable "jwt_audience" {
+  description = "With Auth jwt: accepted audiences, comma-separated."
+  type        = list(string)
+  default     = []
+}
+
+variable "public_url" {
+  description = "Base URL of the links in responses, for your own domain. Empty: the address of the HTTP API."
+  type        = string
+  default     = ""
+  validation {
+    condition     = can(regex("^(?:(https?://.*[^/])?)$", var.public_url))
+    error_message = "public_url does not have the required form."
+  }
+}
+
+variable "cors_origins" {
+  description = "Origins whose pages may use the API from a browser, space-separated. Empty: none."
+  type        = string
+  default     = ""
+}
+
+variable "function_modules" {
+  description = "Python modules that register functions, comma-separated. They are in the layer of your functions."
+  type        = string
+  default     = "hello"
+}
+
+variable "runner_policies" {
+  description = "ARNs of managed policies for the services that your nodes call, comma-separated."
+  type        = list(string)
+  default     = []
+}
+
+variable "notify_from" {
+  description = "The sender address of mail to approvers, verified in SES. Empty: no mail is sent."
+  type        = string
+  default     = ""
+  validation {
+    condition     = can(regex("^(?:([^@ <>]+@[^@ <>]+)?)$", var.notify_from))
+    error_message = "notify_from does not have the required form."
+  }
+}
+
+variable "notify_topic" {
+  description = "ARN of the SNS topic that `notify` may publish to. Empty: none."
+  type        = string
+  default     = ""
+  validation {
+    condition     = can(regex("^(?:(arn:[a-z-]+:sns:.+)?)$", var.notify_topic))
+    error_message = "notify_topic does not have the required form."
+  }
+}
+
+variable "event_sources" {
+  description = "Sources of EventBridge events that may start runs (`aws.s3`, `shop.orders`), comma-separated. Empty: none."
+  type        = list(string)
+  default     = []
+}
+
+variable "event_bus" {
+  description = "Name of the event bus of these sources."
+  type        = string
+  default     = "default"
+}
+
+variable "event_queues" {
+  description = "ARNs of your own SQS queues whose messages may start runs, comma-separated."
+  type        = list(string)
+  default     = []
+}
+
+variable "sandbox_memory" {
+  description = "MB of the function that runs author code: the largest `memory_mb` plus 128."
+  type        = number
+  default     = 512
+  validation {
+    condition     = var.sandbox_memory >= 256
+    error_message = "sandbox_memory is less than 256."
+  }
+  validation {
+    condition     = var.sandbox_memory <= 3008
+    error_message = "sandbox_memory is more than 3008."
+  }
+}
+
+variable "runner_memory" {
+  description = "MB of the runner function. 1769 MB is one vCPU."
+  type        = number
+  default     = 512
+  validation {
+    condition     = var.runner_memory >= 256
+    error_message = "runner_memory is less than 256."
+  }
+  validation {
+    condition     = var.runner_memory <= 10240
+    error_message = "runner_memory is more than 10240."
+  }
+}
+
+variable "runner_timeout" {
+  description = "Timeout of the runner function in seconds. A workflow with a node whose timeout plus eight seconds is longer is refused."
+  type        = number
+  default     = 120
+  validation {
+    condition     = var.runner_timeout >= 10
+    error_message = "runner_timeout is less than 10."
+  }
+  validation {
+    condition     = var.runner_timeout <= 900
+    error_message = "runner_timeout is more than 900."
+  }
+}
+
+variable "queue_visibility" {
+  description = "Seconds (35 to 43200) until the message of a failed invocation is delivered again. At least RunnerTimeout plus a cold start and a lease. Empty: 180 with a RunnerTimeout of 120, otherwise 960, which fits every RunnerTimeout."
+  type        = string
+  default     = ""
+  validation {
+    condition     = can(regex("^(?:(3[5-9]|[4-9][0-9]|[1-9][0-9]{2,3}|[1-3][0-9]{4}|4[0-2][0-9]{3}|43[01][0-9]{2}|43200)?)$", var.queue_visibility))
+    error_message = "queue_visibility does not have the required form."
+  }
+}
+
+variable "max_receives" {
+  description = "How often a message is delivered before it becomes a dead letter."
+  type        = number
+  default     = 5
+  validation {
+    condition     = var.max_receives >= 5
+    error_message = "max_receives is less than 5."
+  }
+  validation {
+    condition     = var.max_receives <= 1000
+    error_message = "max_receives is more than 1000."
+  }
+}
+
+variable "runner_batch_size" {
+  description = "Number of runs that one invocation serves concurrently."
+  type        = number
+  default     = 1
+  validation {
+    condition     = var.runner_batch_size >= 1
+    error_message = "runner_batch_size is less than 1."
+  }
+  validation {
+    condition     = var.runner_batch_size <= 10
+    error_message = "runner_batch_size is more than 10."
+  }
+}
+
+variable "runner_concurrency" {
+  description = "Reserved concurrency of the runner, at least 2. 0: none is reserved, the limit of the account applies."
+  type        = string
+  default     = "0"
+  validation {
+    condition     = can(regex("^(?:0|[2-9]|[1-9][0-9]{1,2})$", var.runner_concurrency))
+    error_message = "runner_concurrency does not have the required form."
+  }
+}
+
+variable "alarm_topic" {
+  description = "ARN of the SNS topic for alarms. Empty: alarms are shown in CloudWatch only."
+  type        = string
+  default     = ""
+}
+
+variable "due_age_alarm_ms" {
+  description = "Milliseconds that a run may be due without being served before an alarm is raised."
+  type        = number
+  default     = 300000
+  validation {
+    condition     = var.due_age_alarm_ms >= 60000
+    error_message = "due_age_alarm_ms is less than 60000."
+  }
+}
+
+variable "secrets_source" {
+  description = "Where the secrets of workflows are stored: Parameter Store (ssm) or Secrets Manager, each under /{stack}/NAME."
+  type        = string
+  validation {
+    condition     = contains(["ssm", "secretsmanager"], var.secrets_source)
+    error_message = "secrets_source is not one of the allowed values."
+  }
+}
+
+variable "restored_table" {
+  description = "Name of a table used instead of the stack's own: one restored from a backup, or that of a deleted stack. Empty: the stack's own."
+  type        = string
+}
+
+variable "restored_bucket" {
+  description = "Name of a bucket used instead of the stack's own. Empty: the stack's own."
+  type        = string
+}
+
+variable "restored_signing_keys" {
+  description = "ARN of a secret with signing keys, used instead of the stack's own. Empty: the stack's own."
+  type        = string
+  validation {
+    condition     = can(regex("^(?:(arn:[a-z-]+:secretsmanager:.+)?)$", var.restored_signing_keys))
+    error_message = "restored_signing_keys does not have the required form."
+  }
+}
+
+variable "log_level" {
+  type    = string
+  default = "INFO"
+  validation {
+    condition     = contains(["DEBUG", "INFO", "WARNING", "ERROR"], var.log_level)
+    error_message = "log_level is not one of the allowed values."
+  }
+}
+
+variable "log_retention_days" {
+  type    = number
+  default = 30
+  validation {
+    condition     = contains([1, 3, 5, 7, 14, 30, 60, 90, 120, 180, 365, 400, 731, 1827, 3653], var.log_retention_days)
+    error_message = "log_retention_days is not one of the allowed values."
+  }
+}
+
+variable "tracing" {
+  description = "AWS X-Ray tracing of every invocation and of its requests to AWS."
+  type        = string
+  default     = "off"
+  validation {
+    condition     = contains(["on", "off"], var.tracing)
+    error_message = "tracing is not one of the allowed values."
+  }
+}
