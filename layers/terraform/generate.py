@@ -88,7 +88,8 @@ def _resource(logical: str, resource: Mapping[str, Any], names: Mapping[str, str
     pairs = []
     for key, value in resource.get("Properties", {}).items():
         if key == CODE.get(resource["Type"]):
-            code = [("s3_bucket", f"aws_s3_object.code[{text(label)}].bucket"), ("s3_key", f"aws_s3_object.code[{text(label)}].key")]
+            stored = f"aws_s3_object.code[{text(label)}]"
+            code = [("s3_bucket", f"{stored}.bucket"), ("s3_key", f"{stored}.key")]
             pairs.append((snake(key), "{\n" + indented(block(code)) + "\n}"))
         else:
             pairs.append((snake(key), expressions.value(value, of=resource["Type"], key=key)))
@@ -168,10 +169,11 @@ def cdk_template(template: Mapping[str, Any]) -> str:
 def cdk_parameters(template: Mapping[str, Any]) -> str:
     types = {"String": "str", "Number": "float", "CommaDelimitedList": "Sequence[str]"}
     lines = [
-        '"""The parameters of the construct. Made from template.yaml by `make terraform`. Do not edit."""', "",
+        "# ruff: noqa: E501", '"""The parameters of the construct. Made from template.yaml by `make terraform`. Do not edit."""', "",
         "from __future__ import annotations", "", "from collections.abc import Sequence",
         "from typing import Final, Literal, NotRequired, TypedDict", "", "",
-        "class Parameters(TypedDict):", '    """Parameters of template.yaml, in snake case; those without a default are required."""', "",
+        "class Parameters(TypedDict):",
+        '    """Parameters of template.yaml, in snake case; those without a default are required."""', "",
     ]  # fmt: skip
     for name, declared in template["Parameters"].items():
         kind = types[declared["Type"]]

@@ -1,7 +1,7 @@
 """Writes values of a CloudFormation template as expressions of Terraform, in the layout of `terraform fmt`.
 
-The resources are those of the provider `awscc`, which is generated from the same schemas as CloudFormation: a property has the same
-name in snake case. Policies and other free documents are JSON texts there.
+The resources are those of the provider `awscc`, which is generated from the same schemas as CloudFormation: a property has the
+same name in snake case. Policies and other free documents are JSON texts there.
 """
 
 from __future__ import annotations
@@ -37,7 +37,9 @@ PSEUDO: Final[Mapping[str, str]] = {
     "AWS::StackName": "var.stack_name",
     "AWS::URLSuffix": "data.aws_partition.current.dns_suffix",
 }
-DOCUMENTS: Final = frozenset({"AssumeRolePolicyDocument", "PolicyDocument", "RedrivePolicy", "RedriveAllowPolicy", "EventPattern", "KeyPolicy"})
+DOCUMENTS: Final = frozenset({
+    "AssumeRolePolicyDocument", "EventPattern", "KeyPolicy", "PolicyDocument", "RedriveAllowPolicy", "RedrivePolicy",
+})  # fmt: skip
 TOP_DOCUMENTS: Final = frozenset({("AWS::DynamoDB::Table", "KeySchema")})  # a list of objects everywhere else
 MAPS: Final = frozenset({"Variables"})  # whose keys are data
 

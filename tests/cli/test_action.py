@@ -41,7 +41,8 @@ def step(project: Path, name: str, tools: Path, **given: str) -> subprocess.Comp
         key: re.sub(r"\$\{\{ inputs\.([\w-]+) \}\}", lambda match: inputs[match[1]], value) for key, value in found["env"].items()
     }
     path = os.pathsep.join([str(tools), os.environ["PATH"]])
-    own = {"PATH": path, "HOME": str(tools), "PYTHONPATH": str(ROOT / "engine"), "PYTHONDONTWRITEBYTECODE": "1", "PIP_NO_INDEX": "1"}
+    own = {"PATH": path, "HOME": str(tools), "PYTHONPATH": str(ROOT / "engine"), "PYTHONDONTWRITEBYTECODE": "1"}
+    own["PIP_NO_INDEX"] = "1"
     return subprocess.run(
         ["bash", "--noprofile", "--norc", "-eo", "pipefail", "-c", found["run"]], cwd=project, env=own | environment,
         capture_output=True, text=True, check=False, timeout=PATIENCE_S,
@@ -66,7 +67,8 @@ def test_every_action_is_pinned_and_no_input_is_part_of_a_command(project: Path)
     assert len(used) == 4 and all(PINNED.fullmatch(each) or each == "./.github/actions/publish" for each in used)
     assert [each["run"] for each in steps if "${{" in each.get("run", "")] == []
     assert set(workflow["jobs"]["publish"]["steps"][1]["with"]) <= set(action_of(project)["inputs"])
-    assert (project / ".github/actions/publish/action.yml").read_bytes() == (ROOT / ".github/actions/publish/action.yml").read_bytes()
+    action = ".github/actions/publish/action.yml"
+    assert (project / action).read_bytes() == (ROOT / action).read_bytes()
 
 
 def test_the_packages_are_installed_from_the_requirements(project: Path, tools: Path) -> None:
@@ -87,13 +89,16 @@ def test_workflows_are_validated_and_tested(project: Path, tools: Path) -> None:
 
 
 @pytest.mark.parametrize("source", ["secret", "parameter"])
-def test_workflows_are_published_with_a_key_that_is_masked(project: Path, tools: Path, spawn: Any, source: str, tmp_path: Path) -> None:
+def test_workflows_are_published_with_a_key_that_is_masked(
+    project: Path, tools: Path, spawn: Any, source: str, tmp_path: Path
+) -> None:
     (tmp_path / "empty").mkdir()
-    server = spawn("dev", str(tmp_path / "empty"), "--port", "0", "--port-file", str(tmp_path / "port"), STEPLESS_API_KEY="the-key")
+    flags = ("--port", "0", "--port-file", str(tmp_path / "port"))
+    server = spawn("dev", str(tmp_path / "empty"), *flags, STEPLESS_API_KEY="the-key")
     server.until("Ctrl-C stops")
     url = (tmp_path / "port").read_text()
-    (tools / "aws").write_text('#!/bin/sh\n[ "$*" = "ssm get-parameter --with-decryption --name /stepless/key --query Parameter.Value '
-                               '--output text" ] && echo the-key\n')
+    wanted = "ssm get-parameter --with-decryption --name /stepless/key --query Parameter.Value --output text"
+    (tools / "aws").write_text(f'#!/bin/sh\n[ "$*" = "{wanted}" ] && echo the-key\n')
     (tools / "aws").chmod(0o755)
     given = {"api_key": "the-key"} if source == "secret" else {"api_key_parameter": "/stepless/key"}
     done = step(project, "Publish", tools, url=url, **given)
@@ -119,7 +124,8 @@ def test_editors_find_the_schema_and_the_workflow_fits_it(project: Path) -> None
 def test_the_project_deploys_by_what_deploys_the_engine(project: Path) -> None:
     names = [path.name for path in (ROOT / "layers/deploy").glob("*.py")]
     assert len(names) == 4
-    assert [name for name in names if (project / "deploy" / name).read_bytes() != (ROOT / "layers/deploy" / name).read_bytes()] == []
+    for name in names:
+        assert (project / "deploy" / name).read_bytes() == (ROOT / "layers/deploy" / name).read_bytes()
     shown = subprocess.run(["make", "-n", "deploy"], cwd=project, capture_output=True, text=True, check=False, timeout=PATIENCE_S)
     assert ".sam/bin/python deploy workflows --config samconfig.toml --project . --functions workflows" in shown.stdout
     assert "--guided" not in (project / "README.md").read_text() + shown.stdout

@@ -206,7 +206,8 @@ def logic(tmp_path_factory: pytest.TempPathFactory) -> Path:
     main = (MODULE / "main.tf").read_text("utf-8")
     end = main.index("\n}\n", main.index('resource "terraform_data" "rules"')) + 3
     stack = 'variable "stack_name" {\n  type    = string\n  default = "stepless"\n}\n'
-    shown = 'output "conditions" {\n  value = { for name in ["a"] : name => [local.with_default_timeout, local.with_events, local.with_jwt] }\n}\n'
+    conditions = "local.with_default_timeout, local.with_events, local.with_jwt"
+    shown = f'output "conditions" {{\n  value = {{ a = [{conditions}] }}\n}}\n'
     (folder / "main.tf").write_text(main[:end] + stack + shown)
     shutil.copy(MODULE / "variables.tf", folder)
     done = run(str(TERRAFORM), "init", "-no-color", folder=folder)
@@ -226,7 +227,9 @@ def planned(logic: Path, **given: Any) -> subprocess.CompletedProcess[str]:
     ({"runner_timeout": 300, "event_sources": ["shop"]}, [False, True, False]),
     ({"auth": "jwt", "jwt_issuer": "https://i", "jwt_audience": ["a"]}, [True, False, True]),
 ])
-def test_conditions_have_the_values_that_cloudformation_gives_them(logic: Path, given: dict[str, Any], conditions: list[bool]) -> None:
+def test_conditions_have_the_values_that_cloudformation_gives_them(
+    logic: Path, given: dict[str, Any], conditions: list[bool]
+) -> None:
     done = planned(logic, **given)
     assert done.returncode == 0, done.stdout + done.stderr
     shown = re.findall(r"\b(true|false)\b", done.stdout[done.stdout.index("conditions") :])

@@ -104,7 +104,8 @@ class Cron:
         day = datetime.fromtimestamp(until_ms / 1000, zone).date() + timedelta(days=1)
         while day >= first and len(found) < limit:
             if self._fires_on(day):
-                instants = sorted(int(at.timestamp() * 1000) for at in self._of_day(datetime(day.year, day.month, day.day, tzinfo=zone)))
+                midnight = datetime(day.year, day.month, day.day, tzinfo=zone)
+                instants = sorted(int(at.timestamp() * 1000) for at in self._of_day(midnight))
                 found = [at for at in instants if from_ms <= at <= until_ms] + found
             day -= timedelta(days=1)
         return found[-limit:]

@@ -1,3 +1,4 @@
+# ruff: noqa: E501
 """The parameters of the construct. Made from template.yaml by `make terraform`. Do not edit."""
 
 from __future__ import annotations

@@ -15,8 +15,8 @@ ALL: Final = "all"
 
 
 def next_ms(rhythm: Rhythm, after_ms: int, phase_ms: int = 0) -> int | None:
-    """The first instant after `after_ms`; None if there is none. A rate fires at whole multiples from `phase_ms`, by default since
-    1970 UTC."""
+    """The first instant after `after_ms`; None if there is none. A rate fires at whole multiples from `phase_ms`, by default
+    since 1970 UTC."""
     if rhythm.rate_ms is not None:
         return ((after_ms - phase_ms) // rhythm.rate_ms + 1) * rhythm.rate_ms + phase_ms
     return parse_cron(rhythm.cron or "").next_ms(after_ms, rhythm.timezone)

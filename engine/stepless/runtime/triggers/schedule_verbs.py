@@ -1,7 +1,7 @@
 """The verbs for schedules: list, pause, resume, and fire now.
 
-A pause is stored in the table of the runs, per workflow and node, and is read at every firing. So it holds from the moment at which
-the verb returns, whatever is published or deployed, and a calendar need not know it.
+A pause is stored in the table of the runs, per workflow and node, and is read at every firing. So it holds as soon as the verb
+returns, whatever is published or deployed, and a calendar need not know it.
 """
 
 from __future__ import annotations
@@ -116,8 +116,8 @@ def resume_schedule(world: World, workflow_id: str, node: str, *, by: str | None
 
 
 def fire_schedule(world: World, workflow_id: str, node: str, *, key: str | None = None, by: str | None = None) -> Started:
-    """Starts a run as a firing of the schedule would, now, also while it is paused. `scheduled_at` is the present instant. The next
-    regular firing does not change. With `key`, repeated requests return the same run for 24 hours. Raises `NotFound` as
+    """Starts a run as a firing of the schedule would, now, also while it is paused. `scheduled_at` is the present instant. The
+    next regular firing does not change. With `key`, repeated requests return the same run for 24 hours. Raises `NotFound` as
     `pause_schedule` does, and otherwise as `start`."""
     _found(world, workflow_id, node)
     if key is not None and not 0 < len(key) <= MAX_IDEMPOTENCY_KEY_CHARACTERS:
@@ -156,7 +156,8 @@ def _schedule(world: World, version: Version, node: Node) -> Schedule:
     if world.calendar is not None and rhythm.rate_ms is not None:  # fires at whole multiples from its creation
         same = progress is not None and progress.rhythm == rhythm_text(node)
         phase_ms = last.at_ms if same and last is not None else None
-    following = next_ms(rhythm, world.clock.now_ms(), phase_ms) if (pause is None or pause.ending_ms) and phase_ms is not None else None
+    fires = (pause is None or pause.ending_ms is not None) and phase_ms is not None
+    following = next_ms(rhythm, world.clock.now_ms(), phase_ms or 0) if fires else None
     cron, rate = literals.get("cron"), literals.get("rate")
     return Schedule(
         version.workflow_id, version.number, node.id, str(cron) if cron else None, str(rate) if rate else None,

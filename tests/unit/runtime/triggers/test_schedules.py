@@ -1,4 +1,4 @@
-"""Schedules: missed instants, pauses and firing now, in a process that fires them itself and with a calendar that delivers them."""
+"""Schedules: missed instants, pauses and firing now, in a process that fires them itself and with a calendar."""
 
 from __future__ import annotations
 
@@ -154,7 +154,9 @@ def test_what_was_missed_for_long_is_skipped() -> None:
     assert machine.schedule.next_ms == START + 5 * HOUR
 
 
-@pytest.mark.parametrize(("policy", "expected"), [(None, [10, 11, 12, 13]), ("skip", [13]), ("last", [13]), ("all", [10, 11, 12, 13])])
+@pytest.mark.parametrize(("policy", "expected"), [
+    (None, [10, 11, 12, 13]), ("skip", [13]), ("last", [13]), ("all", [10, 11, 12, 13]),
+])
 def test_late_deliveries_of_a_calendar_follow_the_policy_in_any_order(policy: str | None, expected: list[int]) -> None:
     machine = Machine(True)
     machine.publish(rate="1h", **({"catch_up": policy} if policy else {}))
@@ -379,7 +381,8 @@ def test_the_list_names_every_schedule_of_the_newest_versions() -> None:
     machine = Machine(False)
     for name in ("b", "a"):
         nodes = {"one": {"type": "schedule", "with": {"cron": "0 9 * * *"}}, "two": {"type": "schedule", "with": {"rate": "1h"}}}
-        machine.built.service.publish({"id": name, "nodes": {**nodes, "off": {"type": "schedule", "enabled": False, "with": {"rate": "1h"}}}})
+        off = {"type": "schedule", "enabled": False, "with": {"rate": "1h"}}
+        machine.built.service.publish({"id": name, "nodes": {**nodes, "off": off}})
     page = machine.built.service.list_schedules(limit=1)
     rest = machine.built.service.list_schedules(limit=1, cursor=page.cursor)
     found = [(each.workflow_id, each.node, each.cron, each.rate) for each in (*page.items, *rest.items)]
@@ -392,7 +395,8 @@ def test_the_list_names_every_schedule_of_the_newest_versions() -> None:
 def test_a_record_of_the_release_before_is_read() -> None:
     machine = Machine(False)
     machine.built.service.publish({"id": "nightly", "nodes": {"tick": {"type": "schedule", "with": {"rate": "1h"}}}})
-    machine.built.world.store.claim("schedule:nightly:tick", b'{"rhythm": "[null, \\"1h\\", null]", "at": %d}' % (START + HOUR), START)
+    record = b'{"rhythm": "[null, \\"1h\\", null]", "at": %d}' % (START + HOUR)
+    machine.built.world.store.claim("schedule:nightly:tick", record, START)
     machine.clock.now += 2 * HOUR
     machine.serve()
     assert machine.hours == [10]
