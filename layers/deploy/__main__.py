@@ -64,7 +64,8 @@ def deploy(name: str, config: Samconfig, functions: str, project: Path) -> int:
     config.record(account.region, decided.recorded)
     config.record_facts(account=number, functions=functions)
     make = [os.environ.get("MAKE", "make"), "--no-print-directory", "-C", str(project)]
-    code = subprocess.run([*make, "build", "check", f"FUNCTIONS={functions}"], check=False).returncode or sam_deploy(name, config, decided.sent, project)
+    built = subprocess.run([*make, "build", "check", f"FUNCTIONS={functions}"], check=False).returncode
+    code = built or sam_deploy(name, config, decided.sent, project)
     deployed = account.stack(name) if code == 0 else None
     if deployed is not None:  # on a terminal the answer may have been no
         config.record_facts(**{fact: deployed.outputs[output] for fact, output in DATA.items() if output in deployed.outputs})

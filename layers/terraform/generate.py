@@ -169,7 +169,8 @@ def cdk_template(template: Mapping[str, Any]) -> str:
 def cdk_parameters(template: Mapping[str, Any]) -> str:
     types = {"String": "str", "Number": "float", "CommaDelimitedList": "Sequence[str]"}
     lines = [
-        "# ruff: noqa: E501", '"""The parameters of the construct. Made from template.yaml by `make terraform`. Do not edit."""', "",
+        "# ruff: noqa: E501",
+        '"""The parameters of the construct. Made from template.yaml by `make terraform`. Do not edit."""', "",
         "from __future__ import annotations", "", "from collections.abc import Sequence",
         "from typing import Final, Literal, NotRequired, TypedDict", "", "",
         "class Parameters(TypedDict):",

@@ -16,6 +16,7 @@ locals {
   with_cors                 = !(var.cors_origins == "")
   with_events               = !(join("", var.event_sources) == "")
   with_event_queues         = !(join("", var.event_queues) == "")
+  with_retention            = !(var.retention == "")
   with_public_url           = !(var.public_url == "")
   with_alarm_topic          = !(var.alarm_topic == "")
   with_reserved_concurrency = !(var.runner_concurrency == "0")
@@ -497,6 +498,7 @@ resource "awscc_iam_role" "api_role" {
             Effect = "Allow"
             Action = [
               "dynamodb:BatchGetItem",
+              "dynamodb:BatchWriteItem",
               "dynamodb:DeleteItem",
               "dynamodb:GetItem",
               "dynamodb:PutItem",
@@ -519,7 +521,7 @@ resource "awscc_iam_role" "api_role" {
           },
           {
             Effect   = "Allow"
-            Action   = "s3:GetObject"
+            Action   = ["s3:DeleteObject", "s3:GetObject"]
             Resource = local.with_restored_bucket ? "arn:${data.aws_partition.current.partition}:s3:::${var.restored_bucket}/blobs/*" : "${awscc_s3_bucket.blob_bucket.arn}/blobs/*"
           },
           {
@@ -828,7 +830,14 @@ resource "awscc_iam_role" "sweeper_role" {
           },
           {
             Effect = "Allow"
-            Action = ["dynamodb:BatchGetItem", "dynamodb:GetItem", "dynamodb:Query"]
+            Action = [
+              "dynamodb:BatchGetItem",
+              "dynamodb:BatchWriteItem",
+              "dynamodb:DeleteItem",
+              "dynamodb:GetItem",
+              "dynamodb:Query",
+              "dynamodb:UpdateItem",
+            ]
             Resource = [for each in [
               awscc_dynamodb_table.run_table.arn,
               "${awscc_dynamodb_table.run_table.arn}/index/runs-by-age",
@@ -837,6 +846,16 @@ resource "awscc_iam_role" "sweeper_role" {
               local.with_restored ? "arn:${data.aws_partition.current.partition}:dynamodb:${data.aws_region.current.region}:${data.aws_caller_identity.current.account_id}:table/${var.restored_table}/index/runs-by-age" : null,
               local.with_restored ? "arn:${data.aws_partition.current.partition}:dynamodb:${data.aws_region.current.region}:${data.aws_caller_identity.current.account_id}:table/${var.restored_table}/index/runs-by-due" : null,
             ] : each if each != null]
+          },
+          {
+            Effect   = "Allow"
+            Action   = "s3:ListBucket"
+            Resource = local.with_restored_bucket ? "arn:${data.aws_partition.current.partition}:s3:::${var.restored_bucket}" : awscc_s3_bucket.blob_bucket.arn
+          },
+          {
+            Effect   = "Allow"
+            Action   = "s3:DeleteObject"
+            Resource = local.with_restored_bucket ? "arn:${data.aws_partition.current.partition}:s3:::${var.restored_bucket}/blobs/*" : "${awscc_s3_bucket.blob_bucket.arn}/blobs/*"
           },
           {
             Effect   = "Allow"
@@ -1193,6 +1212,7 @@ resource "awscc_lambda_function" "trigger_function" {
       STEPLESS_SECRETS_SOURCE           = var.secrets_source
       STEPLESS_MODULES                  = var.function_modules
       STEPLESS_RUNNER_TIMEOUT           = var.runner_timeout
+      STEPLESS_RETENTION                = local.with_retention ? var.retention : null
       STEPLESS_BASE_URL                 = local.with_public_url ? var.public_url : awscc_apigatewayv2_api.http_api.api_endpoint
       STEPLESS_NOTIFY_FROM              = local.with_mail ? var.notify_from : null
       STEPLESS_TRACING                  = var.tracing
@@ -1289,6 +1309,7 @@ resource "awscc_lambda_function" "api_function" {
       STEPLESS_SECRETS_SOURCE           = var.secrets_source
       STEPLESS_MODULES                  = var.function_modules
       STEPLESS_RUNNER_TIMEOUT           = var.runner_timeout
+      STEPLESS_RETENTION                = local.with_retention ? var.retention : null
       STEPLESS_BASE_URL                 = local.with_public_url ? var.public_url : awscc_apigatewayv2_api.http_api.api_endpoint
       STEPLESS_NOTIFY_FROM              = local.with_mail ? var.notify_from : null
       STEPLESS_TRACING                  = var.tracing
@@ -1351,6 +1372,7 @@ resource "awscc_lambda_function" "runner_function" {
       STEPLESS_SECRETS_SOURCE           = var.secrets_source
       STEPLESS_MODULES                  = var.function_modules
       STEPLESS_RUNNER_TIMEOUT           = var.runner_timeout
+      STEPLESS_RETENTION                = local.with_retention ? var.retention : null
       STEPLESS_BASE_URL                 = local.with_public_url ? var.public_url : awscc_apigatewayv2_api.http_api.api_endpoint
       STEPLESS_NOTIFY_FROM              = local.with_mail ? var.notify_from : null
       STEPLESS_TRACING                  = var.tracing
@@ -1396,7 +1418,7 @@ resource "awscc_lambda_function" "sweeper_function" {
     s3_bucket = aws_s3_object.code["sweeper_function"].bucket
     s3_key    = aws_s3_object.code["sweeper_function"].key
   }
-  description   = "Finds runs that are due and that no runner serves"
+  description   = "Finds runs that are due and that no runner serves, and removes those whose time is over"
   function_name = "${var.stack_name}-sweeper"
   handler       = "app.handler"
   memory_size   = 256
@@ -1422,6 +1444,7 @@ resource "awscc_lambda_function" "sweeper_function" {
       STEPLESS_SECRETS_SOURCE           = var.secrets_source
       STEPLESS_MODULES                  = var.function_modules
       STEPLESS_RUNNER_TIMEOUT           = var.runner_timeout
+      STEPLESS_RETENTION                = local.with_retention ? var.retention : null
       STEPLESS_BASE_URL                 = local.with_public_url ? var.public_url : awscc_apigatewayv2_api.http_api.api_endpoint
       STEPLESS_NOTIFY_FROM              = local.with_mail ? var.notify_from : null
       STEPLESS_TRACING                  = var.tracing
@@ -1481,6 +1504,7 @@ resource "awscc_lambda_function" "deadletter_function" {
       STEPLESS_SECRETS_SOURCE           = var.secrets_source
       STEPLESS_MODULES                  = var.function_modules
       STEPLESS_RUNNER_TIMEOUT           = var.runner_timeout
+      STEPLESS_RETENTION                = local.with_retention ? var.retention : null
       STEPLESS_BASE_URL                 = local.with_public_url ? var.public_url : awscc_apigatewayv2_api.http_api.api_endpoint
       STEPLESS_NOTIFY_FROM              = local.with_mail ? var.notify_from : null
       STEPLESS_TRACING                  = var.tracing

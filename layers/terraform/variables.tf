@@ -229,6 +229,16 @@ variable "restored_signing_keys" {
   }
 }
 
+variable "retention" {
+  description = "How long runs are kept after their end, 1d to 3650d, where their workflow does not say. Empty: for ever."
+  type        = string
+  default     = ""
+  validation {
+    condition     = can(regex("^(?:([1-9][0-9]{0,3}d)?)$", var.retention))
+    error_message = "retention does not have the required form."
+  }
+}
+
 variable "log_level" {
   type    = string
   default = "INFO"

@@ -36,8 +36,8 @@ class RunHead(NamedTuple):
     how often the lease was taken; `owner` and `lease_until_ms` describe the present lease. `spent` is an encoded tally, empty
     where usage is not counted. `waits` says what the run waited for when it last became idle: words of `core.history.waits`,
     space-separated; for a failed run, the node that failed. `exported` says up to which event the run's log was exported, in
-    the words of `runtime.exporting.cursors`; empty where nothing is exported. `expires_ms` is when an ended run may be removed, None to keep it. The `status` of a run
-    whose content was erased is ERASED."""
+    the words of `runtime.exporting.cursors`; empty where nothing is exported. `expires_ms` is when an ended run may be
+    removed, None to keep it. The `status` of a run whose content was erased is ERASED."""
 
     run_id: str
     workflow_id: str

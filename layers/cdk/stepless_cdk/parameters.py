@@ -62,6 +62,8 @@ class Parameters(TypedDict):
     """Name of a bucket used instead of the stack's own. Empty: the stack's own."""
     restored_signing_keys: str
     """ARN of a secret with signing keys, used instead of the stack's own. Empty: the stack's own."""
+    retention: NotRequired[str]
+    """How long runs are kept after their end, 1d to 3650d, where their workflow does not say. Empty: for ever."""
     log_level: NotRequired[Literal["DEBUG", "INFO", "WARNING", "ERROR"]]
     log_retention_days: NotRequired[Literal[1, 3, 5, 7, 14, 30, 60, 90, 120, 180, 365, 400, 731, 1827, 3653]]
     tracing: NotRequired[Literal["on", "off"]]
@@ -95,6 +97,7 @@ NAMES: Final = {
     "restored_table": "RestoredTable",
     "restored_bucket": "RestoredBucket",
     "restored_signing_keys": "RestoredSigningKeys",
+    "retention": "Retention",
     "log_level": "LogLevel",
     "log_retention_days": "LogRetentionDays",
     "tracing": "Tracing",
