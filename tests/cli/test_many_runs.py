@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Callable
+from contextlib import redirect_stderr
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from stepless.cli import main
-from stepless.cli.verbs import bulk
 
 Say = Callable[..., tuple[int, str, str]]
 FAILING = "id: failing\nnodes:\n  begin: {type: manual}\n  boom: {type: transform, after: begin, with: {value: '{{ 1 / 0 }}'}}\n"
@@ -59,7 +60,7 @@ def test_without_a_terminal_nothing_is_changed_unless_yes(say: Say, three: list[
 
 
 @pytest.mark.parametrize(("typed", "changed"), [("y\n", True), ("YES\n", True), ("n\n", False), ("\n", False), ("", False)])
-def test_a_terminal_is_asked(say: Say, three: list[str], typed: str, changed: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_terminal_is_asked(say: Say, three: list[str], typed: str, changed: bool) -> None:
     class Terminal:
         def isatty(self) -> bool:
             return True
@@ -72,9 +73,12 @@ def test_a_terminal_is_asked(say: Say, three: list[str], typed: str, changed: bo
 
         flush = lambda self: None  # noqa: E731
 
-    monkeypatch.setattr(bulk.sys, "stdin", Terminal())
-    monkeypatch.setattr(bulk.sys, "stderr", Terminal())
-    code, out, _ = say("runs", "hold", "--workflow", "asking")
+    former, sys.stdin = sys.stdin, Terminal()  # type: ignore[assignment]
+    try:
+        with redirect_stderr(Terminal()):  # type: ignore[type-var]
+            code, out, _ = say("runs", "hold", "--workflow", "asking")
+    finally:
+        sys.stdin = former
     assert (code, "3 changed" in out) == ((0, True) if changed else (1, False))
 
 

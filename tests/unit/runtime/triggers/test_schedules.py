@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from stepless.core.decision import iso
-from stepless.errors import Conflict, InvalidRequest, NotFound, StoreUnavailable
+from stepless.errors import InvalidRequest, NotFound, StoreUnavailable
 from stepless.limits import MAX_CATCH_UP_RUNS
 from stepless.ports import Rhythm, RunFilter
 from stepless.runtime.triggers.delivering import arrive
@@ -367,14 +367,17 @@ def test_what_is_no_schedule_is_refused_with_those_that_there_are(machine: Machi
         assert refused.value.code == "unknown_workflow"
 
 
-def test_a_start_that_is_refused_is_the_last_firing_with_its_code(machine: Machine, monkeypatch: pytest.MonkeyPatch) -> None:
-    def full(*given: Any, **named: Any) -> Any:
-        raise Conflict("too many", code="too_many_runs")
-
-    machine.publish(rate="1h")
-    monkeypatch.setattr("stepless.runtime.triggers.firing.start", full)
+def test_a_start_that_is_refused_is_the_last_firing_with_its_code(machine: Machine) -> None:
+    machine.built.service.publish(
+        {"id": "nightly", "concurrency": 1, "nodes": {"tick": {"type": "schedule", "with": {"rate": "1h"}}}}
+    )
+    machine.serve()
     machine.pass_hours(1)
-    assert (machine.schedule.last.run_id, machine.schedule.last.code) == (None, "too_many_runs")
+    first = machine.schedule.last
+    machine.pass_hours(1)
+    assert first.run_id is not None and first.code is None
+    assert (machine.schedule.last.at_ms, machine.schedule.last.run_id) == (START + 2 * HOUR, None)
+    assert machine.schedule.last.code == "too_many_runs"
 
 
 def test_the_list_names_every_schedule_of_the_newest_versions() -> None:
