@@ -18,7 +18,7 @@ from stepless.cli.command.verb import (
 from stepless.limits import MAX_LISTED_ITEMS
 
 ROLES = ("read", "run", "approve", "admin")
-_MANY = "0 done, 1 some runs refused or the run did not complete, 2 bad input or a refusal, 130 interrupted"
+_MANY = "0 done, 1 refused or not completed, 2 bad input"
 LISTED = 20  # the default of --limit
 
 
@@ -203,7 +203,7 @@ VERBS_THERE = (
   stepless runs cancel run_1a2b3c --reason 'sent by hand'
   stepless runs cancel run_1a2b3c --wait
   stepless runs cancel --workflow refund --waiting answer --dry-run
-  stepless runs cancel --workflow refund --since 2026-01-31T12:00:00Z --yes
+  stepless runs cancel --workflow refund --status paused --yes
 """, _runs_cancel, exits=_MANY),
     Verb("runs rerun", "stepless.cli.verbs.acting:rerun", "run a run again as a new run, from the start or a node", """\
   stepless runs rerun run_1a2b3c --from pay
