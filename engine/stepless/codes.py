@@ -251,6 +251,7 @@ REQUESTS: Final[Table] = {
     "unknown_node": Code("404: the workflow has no such node", "See its nodes."),
     "unknown_pause": Code("404: the run has no such pause", "See its pauses."),
     "unknown_run": Code("404: the run does not exist", "See the list of runs."),
+    "unknown_schedule": Code("404: the workflow has no such schedule", "See its schedules."),
     "unknown_value": Code("404: the run has no value with this hash", "Take the hash from a response about the run."),
     "unknown_version": Code("404: the version does not exist", "See the list of versions."),
     "unknown_workflow": Code("404: the workflow does not exist", "Publish it, or see the list."),

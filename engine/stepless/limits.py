@@ -57,6 +57,9 @@ MAX_IN_FLIGHT: Final = 200  # attempts of one run at once in one process
 
 # -- nodes -----------------------------------------------------------------------------------------------------------
 MAX_SCHEDULES: Final = 50  # of one workflow: each is two requests at publication, which has less than 30 s
+MAX_CATCH_UP_RUNS: Final = 100  # that one schedule with `catch_up: all` starts for missed instants: the latest ones
+ON_TIME_MS: Final = 120_000  # a firing up to this late is on time: Scheduler is accurate to a minute, then there is a queue
+SCHEDULE_TRIES: Final = 10  # of one change of a schedule's record: each lost try means that another change succeeded
 SCHEDULING_TRIES: Final = 5  # of one publication's schedules, while concurrent publications overtake it
 PUBLISHING_TRIES: Final = 20  # of its webhook paths: each lost try means that another publication succeeded
 MAX_PATTERN_ENTRIES: Final = 1_000  # of an event pattern
@@ -228,6 +231,9 @@ MAX_KEYWORDS: Final = 16  # that a run is started with
 MAX_KEYWORD_CHARACTERS: Final = 128
 MAX_SEARCHED_RUNS: Final = 2_000  # headers that one search by keywords reads; a cursor continues it
 MAX_BULK_RUNS: Final = 100  # that one request cancels or reruns
+DEFAULT_BULK_COMMAND_RUNS: Final = 1_000  # that one command cancels or reruns: each is a request
+MAX_BULK_COMMAND_RUNS: Final = 10_000  # with --limit
+MAX_LISTED_ITEMS: Final = 10_000  # that one command lists with --all: 20 MB of JSON; a cursor continues
 MAX_API_KEYS: Final = 100
 MAX_KEY_NAME_CHARACTERS: Final = 100
 KEY_GRACE_MS: Final = 24 * 3_600_000  # how long the secret that a rotation replaced stays valid

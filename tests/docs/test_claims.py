@@ -21,7 +21,8 @@ from stepless.nodes.function import replacing_registrations, run
 from stepless.nodes.http.addresses import ALLOW_VARIABLE
 from stepless.nodes.webhook import Hmac
 from stepless.ports import Call
-from stepless.runtime.triggers.delivering import Firing, start_scheduled
+from stepless.runtime.triggers.firing import start_scheduled
+from stepless.runtime.triggers.payloads import Firing
 from stepless.runtime.wiring.local import local
 from stepless.testing import WorkflowTest
 
@@ -155,7 +156,7 @@ def test_a_schedule_puts_out_what_the_reference_says() -> None:
     firing = Firing("w", "night", 1_900_000_000_000)
     built = local(None)
     built.service.publish({"id": "w", "nodes": nodes})
-    started = start_scheduled(built.world, firing)
+    started, _ = start_scheduled(built.world, firing)
     assert started is not None
     inputs = json.loads(built.service.run(started.run_id).head.inputs)
     assert inputs == {"scheduled_at": "2030-03-17T17:46:40.000Z", "node": "night"}

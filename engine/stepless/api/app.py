@@ -16,7 +16,20 @@ from stepless.api.auditing import recorder
 from stepless.api.auth import guard, guard_behind
 from stepless.api.examples import add_examples
 from stepless.api.links import Links
-from stepless.api.routes import audit, changing, costs, erasing, events, health, hooks, listing, resume, runs, workflows
+from stepless.api.routes import (
+    audit,
+    changing,
+    costs,
+    erasing,
+    events,
+    health,
+    hooks,
+    listing,
+    resume,
+    runs,
+    schedules,
+    workflows,
+)
 from stepless.api.routes.api_keys import add_routes as add_key_routes
 from stepless.api.routes.development import add_routes as add_development_routes
 from stepless.api.schemas import Problem
@@ -65,6 +78,7 @@ def create_app(
     guarded = APIRouter(dependencies=[Depends(check), Depends(recorder(log))])
     public = APIRouter()
     workflows.add_routes(guarded, service, links)
+    schedules.add_routes(guarded, service, links)
     listing.add_routes(guarded, service, links)
     costs.add_routes(guarded, service)
     changing.add_routes(guarded, service, links, log)

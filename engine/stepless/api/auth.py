@@ -35,6 +35,9 @@ ROLES: Final[Mapping[str, Role]] = {
     "pause_run": Role.RUN,
     "unpause_run": Role.RUN,
     "change_runs": Role.RUN,
+    "pause_schedule": Role.RUN,
+    "resume_schedule": Role.RUN,
+    "fire_schedule": Role.RUN,
     "list_keys": Role.ADMIN,
     "list_audit": Role.ADMIN,
 }

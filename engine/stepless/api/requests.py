@@ -69,6 +69,18 @@ class HoldBody(Body):
     reason: Annotated[str, StringConstraints(max_length=MAX_REASON_CHARACTERS)] | None = None
 
 
+class FireBody(Body):
+    """Who fires a schedule."""
+
+    by: Person | None = None
+
+
+class ResumeScheduleBody(Body):
+    """Who resumes a schedule."""
+
+    by: Person | None = None
+
+
 class RerunBody(Body):
     """`from` names the node at which the new run starts; the outputs of the nodes before it are reused. Without `from`, every
     node runs. `inputs` replace those of the old run."""

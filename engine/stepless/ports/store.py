@@ -37,9 +37,9 @@ class RunHead(NamedTuple):
     hint; the log is authoritative). `due_ms` is when the sweep should check the run next, None when it need not. `epoch` counts
     how often the lease was taken; `owner` and `lease_until_ms` describe the present lease. `spent` is an encoded tally, empty
     where usage is not counted. `waits` says what the run waited for when it last became idle: words of `core.history.waits`,
-    space-separated. `exported` says up to which event the run's log was exported, in the words of `runtime.exporting.cursors`;
-    empty where nothing is exported. `expires_ms` is when an ended run may be removed, None to keep it. The `status` of a run
-    whose content was erased is ERASED."""
+    space-separated; for a failed run, the node that failed. `exported` says up to which event the run's log was exported, in
+    the words of `runtime.exporting.cursors`; empty where nothing is exported. `expires_ms` is when an ended run may be
+    removed, None to keep it. The `status` of a run whose content was erased is ERASED."""
 
     run_id: str
     workflow_id: str
@@ -163,6 +163,11 @@ class Store(Protocol):
         ...
 
     def get_claim(self, key: str, now_ms: int) -> bytes | None: ...
+
+    def replace_claim(self, key: str, former: bytes, value: bytes) -> bool:
+        """Changes the value of the claim if it still is `former`; its expiry stays. Of concurrent callers with the same `former`
+        and different values, one is successful."""
+        ...
 
     def release_claim(self, key: str, value: bytes) -> bool:
         """Removes the claim if it still has this value."""

@@ -24,8 +24,8 @@ READS: Final = (
     "read_log", "get_snapshot", "get_signal", "read_inbox",
 )  # fmt: skip
 WRITES: Final = (
-    "put_version", "claim", "count", "release_claim", "create_run", "take_lease", "update_run", "touch_run", "append",
-    "put_snapshot", "put_signal", "take_signals", "keep_run", "mark_erased", "erase_run", "put_audit",
+    "put_version", "claim", "count", "replace_claim", "release_claim", "create_run", "take_lease", "update_run", "touch_run",
+    "append", "put_snapshot", "put_signal", "take_signals", "keep_run", "mark_erased", "erase_run", "put_audit",
 )  # fmt: skip
 _SHAPES: Final = {shape.__name__: shape for shape in (AuditEntry, Batch, Lease, RunHead, Signal)}
 

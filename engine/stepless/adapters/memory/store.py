@@ -99,6 +99,14 @@ class MemoryStore:
         with self._lock:
             return self._claim_at(key, now_ms)
 
+    def replace_claim(self, key: str, former: bytes, value: bytes) -> bool:
+        with self._lock:
+            existing, expires_ms = self._claims.get(key, (None, None))
+            if existing != former:
+                return False
+            self._claims[key] = (value, expires_ms)
+            return True
+
     def release_claim(self, key: str, value: bytes) -> bool:
         with self._lock:
             if key not in self._claims or self._claims[key][0] != value:

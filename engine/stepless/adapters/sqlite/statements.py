@@ -57,6 +57,8 @@ COUNT: Final = """INSERT INTO claim (key, value, expires_ms) VALUES (:key, CAST(
 FORGET_CLAIMS: Final = "DELETE FROM claim WHERE key IN (SELECT key FROM claim WHERE expires_ms <= ? ORDER BY expires_ms LIMIT 2)"
 # The value of an unexpired claim.
 GET_CLAIM: Final = "SELECT value FROM claim WHERE key = ? AND (expires_ms IS NULL OR expires_ms > ?)"
+# Changes a claim that has this value.
+REPLACE_CLAIM: Final = "UPDATE claim SET value = ? WHERE key = ? AND value = ?"
 # Removes a claim that has this value.
 RELEASE_CLAIM: Final = "DELETE FROM claim WHERE key = ? AND value = ?"
 

@@ -96,6 +96,9 @@ class SqliteStore:
         row = self._row(sql.GET_CLAIM, (key, now_ms))
         return row[0] if row else None
 
+    def replace_claim(self, key: str, former: bytes, value: bytes) -> bool:
+        return self._change(sql.REPLACE_CLAIM, (value, key, former)) == 1
+
     def release_claim(self, key: str, value: bytes) -> bool:
         return self._change(sql.RELEASE_CLAIM, (key, value)) == 1
 

@@ -19,7 +19,14 @@ from stepless.ports import RunFilter, RunHead
 from stepless.runtime.headers import number_of, version_of
 from stepless.runtime.resting import UNREADABLE
 from stepless.runtime.service import Service
-from stepless.runtime.verbs.searching import keywords_of, status_of, summary_of, waits_of
+from stepless.runtime.verbs.searching import (
+    duration_of,
+    failed_node_of,
+    keywords_of,
+    status_of,
+    summary_of,
+    waits_of,
+)
 
 _MAX_INSTANT_MS: Final = 253_402_300_799_999  # the year 9999
 _STATUSES: Final = (*(status.value for status in RunStatus), *sorted(UNREADABLE))
@@ -71,6 +78,8 @@ def _head(head: RunHead, now_ms: int, links: Links) -> RunHeadOut:
         "status": status_of(head, now_ms),
         "waiting": list(waits_of(head)),
         "summary": summary_of(head, now_ms),
+        "duration_ms": duration_of(head, now_ms),
+        "failed_node": failed_node_of(head),
         "keywords": list(keywords_of(head)),
         "tags": list(keywords_of(head)),
         "created_at": str(instant(head.created_ms)),

@@ -23,7 +23,7 @@ from stepless.core.decide import decide, is_cut_off
 from stepless.core.decision import Decision, Dispatch
 from stepless.core.events import Event
 from stepless.core.facts import Begin, CancelRequested, Continued, Fact, HoldChanged, Recovered, Tick
-from stepless.core.history.waits import waits_of
+from stepless.core.history.waits import header_words
 from stepless.core.masking import mask_for
 from stepless.core.pauses import next_due_ms
 from stepless.core.state import State
@@ -299,7 +299,7 @@ class Session:
 
     def _renew(self) -> None:
         now, now_ms = self._loop.time(), self._world.clock.now_ms()
-        status, waits = self._state.status.value, " ".join(waits_of(self._state))  # keeps lists of long runs current
+        status, waits = self._state.status.value, header_words(self._state)  # keeps lists of long runs current
         until_ms = now_ms + LEASE_MS
         also = self._exports.renewal()
         self._lease = self._world.store.update_run(self._lease, now_ms, status=status, until_ms=until_ms, waits=waits, **also)

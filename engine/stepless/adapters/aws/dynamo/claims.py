@@ -43,6 +43,10 @@ class Claims(TableAccess):
         item = self._wire.get(item_keys.claim(key), item_keys.ONLY)
         return _value(item) if item is not None and ("e" not in item or item["e"] > now_ms) else None
 
+    def replace_claim(self, key: str, former: bytes, value: bytes) -> bool:
+        values = {"v": value, "former": former}
+        return self._wire.update(item_keys.claim(key), item_keys.ONLY, "SET v = :v", values, "v = :former").done
+
     def release_claim(self, key: str, value: bytes) -> bool:
         return self._wire.delete(item_keys.claim(key), item_keys.ONLY, "v = :v", {"v": value}).done
 
