@@ -106,6 +106,9 @@ check: $(SAM) ## check template.yaml before and after the transform
 terraform: $(SAM) ## write the Terraform module from template.yaml
 	@AWS_DEFAULT_REGION=us-east-1 $(SAM_PYTHON) layers/terraform/generate.py
 
+cdk: $(READY) ## synthesise the CDK construct, and compare it with template.yaml: takes minutes
+	STEPLESS_CDK=1 $(BIN)/python -m pytest tests/deploy/test_cdk.py
+
 # FUNCTIONS is passed on only when it is given: otherwise layers/deploy builds the folder recorded in samconfig.toml.
 deploy: $(READY) $(SAM) ## build and deploy to the AWS account of your credentials (STACK=name, FUNCTIONS=folder, SET='Name=value …')
 	@$(SAM_PYTHON) layers/deploy $(STACK) --config $(CONFIG) --functions "$(if $(filter file,$(origin FUNCTIONS)),,$(FUNCTIONS))"
