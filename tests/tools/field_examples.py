@@ -206,7 +206,7 @@ EXAMPLES: Final[Mapping[str, Mapping[str, Example | list[Example]]]] = {
     },
     "schedule.with": {
         "cron": Example("0 3 * * *", before="0 2 * * *"), "rate": Example("2h", before="1h"),
-        "timezone": Example("Europe/Berlin", {"cron": "0 2 * * *"}),
+        "timezone": Example("Europe/Berlin", {"cron": "0 2 * * *"}), "catch_up": Example("all", {"rate": "1h"}),
     },
     "set.with": {"variables": Example({"v": 2})},
     "transform.with": {"value": Example(2)},
