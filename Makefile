@@ -17,7 +17,7 @@ unexport VIRTUAL_ENV PYTHONHOME PYTHONPATH PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: terraform help setup demo test test-pythons lint simulate simulate-kills bench bench-evaluation bench-peers cost docs clean build size check deploy deploy-local
+.PHONY: cdk terraform help setup demo test test-pythons lint simulate simulate-kills bench bench-evaluation bench-peers cost docs clean build size check deploy deploy-local
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-17s %s\n", $$1, $$2}' $(firstword $(MAKEFILE_LIST))
