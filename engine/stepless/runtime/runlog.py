@@ -121,6 +121,12 @@ class RunLog:
             why = f"events {sequence + 1:,} to {known:,} are missing"
             raise DamagedLog(why, sequence=sequence + 1, run_id=self.run_id)
 
+    def event(self, number: int) -> Event:
+        """One event that the log is known to have. Raises `LogUnreadable`."""
+        for event in self.read(number - 1, stride_bytes=1):
+            return event
+        raise DamagedLog(f"event {number:,} is missing", sequence=number, run_id=self.run_id)
+
     def read(self, after: int = 0, *, whole: bool = True, stride_bytes: int = READ_BYTES) -> Iterator[Event]:
         """Events above `after`, in order, to the current end of the log, fetched about `stride_bytes` at a time. Unless `whole`,
         blobs are not read: the events have `previews` in place of large values. Raises `LogUnreadable`."""
