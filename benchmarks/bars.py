@@ -13,7 +13,8 @@ from benchmarks.sample import Sample, cpu_ratio, find, ratio, ratio_spread
 
 NORMAL = "SQLite NORMAL"
 FLOOR = "floor, SQLite NORMAL"
-DURABLE = ("langgraph, sync", "langgraph, async", "dbos", "aws-durable, sqlite")  # the variants that store every step in a file
+WITHOUT_SERVER = ("langgraph, sync", "langgraph, async", "dbos", "aws-durable, sqlite")
+DURABLE = (*WITHOUT_SERVER, "restate", "temporal")  # the variants that store every step in a file
 NAP_S = 0.1
 WRITE_UNITS = {"chain of 10": 17, "fan-out of 50": 45, "approval and wait": 18, "approval with deadline": 16}
 
@@ -53,15 +54,20 @@ def bars(own: Sequence[Sample], peers: Sequence[Sample]) -> list[Bar]:
 
 
 def _against_peers(peers: Sequence[Sample]) -> Iterator[Bar]:
-    for case in ("W1", "W2", "W4"):
-        yield _faster(peers, case, 10, f"{case} on SQLite, n = 1,000: speed-up over the fastest durable peer")
+    for case, limit in (("W1", 10), ("W2", 20)):
+        yield _faster(peers, case, limit, f"{case} on SQLite, n = 1,000: speed-up over the fastest durable peer")
+    layered = "W4 on SQLite, n = 1,000: speed-up over"
+    yield _faster(peers, "W4", 10, f"{layered} the fastest durable peer without a server", WITHOUT_SERVER)
+    yield _faster(peers, "W4", 8, f"{layered} Restate", ("restate",))
     yield _faster(peers, "W6 throughput", 10, "W6 on SQLite: runs per second over the best durable peer")
     yield _faster(peers, "W7", 3, "W7 on SQLite: speed-up from decision to done over the fastest durable peer")
 
 
-def _faster(peers: Sequence[Sample], case: str, limit: float, title: str) -> Bar:
+def _faster(
+    peers: Sequence[Sample], case: str, limit: float, title: str, against: Sequence[str] = DURABLE
+) -> Bar:
     ours = find(peers, case, NORMAL)
-    theirs = [found for name in DURABLE if (found := find(peers, case, name)) is not None]
+    theirs = [found for name in against if (found := find(peers, case, name)) is not None]
     if ours is None or not theirs:
         return Bar(title, limit, None, "run `make bench-peers`", at_least=True)
     fastest = min(theirs, key=lambda sample: sample.unit_us)
