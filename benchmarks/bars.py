@@ -16,6 +16,7 @@ FLOOR = "floor, SQLite NORMAL"
 WITHOUT_SERVER = ("langgraph, sync", "langgraph, async", "dbos", "aws-durable, sqlite")
 DURABLE = (*WITHOUT_SERVER, "restate", "temporal")  # the variants that store every step in a file
 NAP_S = 0.1
+TABLE, CHAINS, BESIDES = "table of 4 ms", (10, 100, 1_000), 6
 WRITE_UNITS = {"chain of 10": 17, "fan-out of 50": 45, "approval and wait": 18, "approval with deadline": 16}
 
 
@@ -50,6 +51,7 @@ def bars(own: Sequence[Sample], peers: Sequence[Sample]) -> list[Bar]:
         _stored(own),
         *_write_units(own),
         _cold(own),
+        *_round_trips(own),
     ]
 
 
@@ -165,3 +167,24 @@ def _cold(own: Sequence[Sample]) -> Bar:
     low, high = ratio_spread(ours, bare)
     note = f"{ours.median * 1e3:,.0f} over {bare.median * 1e3:,.0f} ms; {low:.2f} to {high:.2f}; CPU {cpu_ratio(ours, bare):.2f}"
     return Bar(what, 1.3, ratio(ours, bare), note)
+
+
+def _round_trips(own: Sequence[Sample]) -> Iterator[Bar]:
+    """Times in requests of the emulated table, and counted requests."""
+    chains = [found for n in CHAINS if (found := find(own, "W12 chain", TABLE, n)) is not None]
+    worst, notes = 0.0, []
+    for sample in chains:
+        requests = sample.median / sample.facts["request_s"]
+        each = (requests - BESIDES) / (sample.n + 1)
+        notes.append(f"n = {sample.n:,}: {requests:,.1f} for {sample.facts['requests']:,} made")
+        worst = max(worst, each)
+    title = f"W12, chain of {CHAINS[0]} to {CHAINS[-1]:,}, {TABLE}: time of a request per commit, beside {BESIDES} more"
+    yield Bar(title, 1.05, worst if chains else None, "; ".join(notes))
+    first = max((sample.facts["before_first"] for sample in chains), default=None)
+    yield Bar("W12, warm function: requests before the first node starts", 4, first, unit="")
+    fan = find(own, "W12 fan-out", TABLE)
+    note = f"{fan.facts['requests']} made; CPU {median(fan.cpu) * 1e3:,.0f} ms" if fan else ""
+    took = fan.median / fan.facts["request_s"] if fan else None
+    yield Bar("W12, fan-out of 1,000 and a join: time in requests", 12, took, note)
+    handed = find(own, "W12 hand-over", TABLE)
+    yield Bar("W12, requests that a hand-over adds to a run", 6, handed.facts["requests"] if handed else None, unit="")

@@ -58,7 +58,7 @@ def run(module: str, *arguments: object, seconds: float, python: str | Path = sy
 
 
 def own(only: Sequence[str]) -> Iterator[Sample]:
-    """The engine and the floors. `only` names cases, or: growth, reload, footprint, cost, cold."""
+    """The engine and the floors. `only` names cases, or: growth, reload, footprint, cost, cold, W12."""
     parts: dict[str, Callable[[], Iterable[Sample]]] = {
         **{case: partial(one_case, case) for case in cases.CASES},
         "W8": real_dags,
@@ -67,6 +67,7 @@ def own(only: Sequence[str]) -> Iterator[Sample]:
         "footprint": _module_part("benchmarks.footprint"),
         "cost": _module_part("benchmarks.cost"),
         "cold": _module_part("benchmarks.cold"),
+        "W12": _module_part("benchmarks.round_trips"),
     }
     for part, measure in parts.items():
         if not only or part in only:

@@ -15,7 +15,7 @@ import pytest
 
 sys.path.append(str(Path(__file__).parents[2]))
 
-from benchmarks import answers, bars, cases, floor, footprint, growth, reload, report, shapes, svg
+from benchmarks import answers, bars, cases, floor, footprint, growth, reload, report, round_trips, shapes, svg
 from benchmarks.engine import Engine
 from benchmarks.floor import Journal
 from benchmarks.peers import servers
@@ -181,6 +181,18 @@ def test_a_server_of_a_peer_ends_with_its_block(tmp_path: Path) -> None:
 
 async def ready_never() -> None:
     raise ConnectionError
+
+
+def test_a_commit_on_aws_is_one_request_and_what_comes_before_it_is_counted() -> None:
+    sample = round_trips.measured("W12 chain", round_trips.chain(10), 10, answer_ms=0)
+    assert sample.facts["requests"] == 14 and sample.facts["before_first"] == 3
+    handed = round_trips.handed_over(answer_ms=0)
+    assert handed.facts["invocations"] == 2 and handed.facts["requests"] > 0
+
+
+def test_a_request_is_not_shorter_than_the_table_takes() -> None:
+    sample = round_trips.measured("W12 chain", round_trips.chain(2), 2, answer_ms=1)
+    assert sample.facts["request_s"] >= 0.001 and min(sample.wall) >= sample.facts["requests"] * 0.001
 
 
 def test_a_picture_escapes_its_labels() -> None:
