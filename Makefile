@@ -57,8 +57,8 @@ bench: $(READY) ## measure the engine against plain asyncio, and write docs/benc
 bench-evaluation: $(READY) ## search for the slowest expression, and compare it with the limit
 	@PYTHONPATH=engine:. $(BIN)/python -m benchmarks.evaluation
 
-bench-peers: $(READY) ## measure other engines too, each in its own environment
-	@PYTHONPATH=engine:. $(BIN)/python -m benchmarks peers
+bench-peers: $(READY) ## measure other engines too, each in its own environment; PEERS=all adds those with large servers
+	@PYTHONPATH=engine:. $(BIN)/python -m benchmarks peers $(if $(PEERS),--peers "$(PEERS)")
 
 cost: $(READY) ## compute what runs cost on AWS, and on other services
 	@PYTHONPATH=engine:. $(BIN)/python -m benchmarks cost
