@@ -7,6 +7,7 @@ locals {
   with_jwt                  = var.auth == "jwt"
   with_secrets_manager      = var.secrets_source == "secretsmanager"
   with_tracing              = var.tracing == "on"
+  with_snap_start           = var.snap_start == "on"
   with_otel                 = !(var.otel_endpoint == "")
   with_api_keys             = !(var.api_key_hashes == "")
   with_mail                 = !(var.notify_from == "")
@@ -1648,12 +1649,15 @@ resource "awscc_lambda_function" "trigger_function" {
     awscc_lambda_layer_version.functions.layer_version_arn,
   ]
   architectures = ["arm64"]
+  snap_start = local.with_snap_start ? {
+    apply_on = "PublishedVersions"
+  } : null
   logging_config = {
     log_group = awscc_logs_log_group.trigger_logs.log_group_name
   }
 }
 
-resource "awscc_lambda_version" "trigger_function_versionb5dcd4a195" {
+resource "awscc_lambda_version" "trigger_function_version40ca5ef780" {
   description   = var.release
   function_name = awscc_lambda_function.trigger_function.function_name
 
@@ -1665,7 +1669,7 @@ resource "awscc_lambda_version" "trigger_function_versionb5dcd4a195" {
 resource "awscc_lambda_alias" "trigger_function_aliaslive" {
   name             = "live"
   function_name    = awscc_lambda_function.trigger_function.function_name
-  function_version = awscc_lambda_version.trigger_function_versionb5dcd4a195.version
+  function_version = awscc_lambda_version.trigger_function_version40ca5ef780.version
 }
 
 resource "awscc_lambda_event_source_mapping" "trigger_function_arrivals" {
@@ -1792,12 +1796,15 @@ resource "awscc_lambda_function" "api_function" {
     awscc_lambda_layer_version.functions.layer_version_arn,
   ]
   architectures = ["arm64"]
+  snap_start = local.with_snap_start ? {
+    apply_on = "PublishedVersions"
+  } : null
   logging_config = {
     log_group = awscc_logs_log_group.api_logs.log_group_name
   }
 }
 
-resource "awscc_lambda_version" "api_function_versionaa4fbb220b" {
+resource "awscc_lambda_version" "api_function_versiondd08750996" {
   description   = var.release
   function_name = awscc_lambda_function.api_function.function_name
 
@@ -1809,7 +1816,7 @@ resource "awscc_lambda_version" "api_function_versionaa4fbb220b" {
 resource "awscc_lambda_alias" "api_function_aliaslive" {
   name             = "live"
   function_name    = awscc_lambda_function.api_function.function_name
-  function_version = awscc_lambda_version.api_function_versionaa4fbb220b.version
+  function_version = awscc_lambda_version.api_function_versiondd08750996.version
 }
 
 resource "awscc_lambda_function" "runner_function" {
@@ -1880,13 +1887,16 @@ resource "awscc_lambda_function" "runner_function" {
   ]
   reserved_concurrent_executions = local.with_reserved_concurrency ? var.runner_concurrency : null
   architectures                  = ["arm64"]
+  snap_start = local.with_snap_start ? {
+    apply_on = "PublishedVersions"
+  } : null
   logging_config = {
     log_group = awscc_logs_log_group.runner_logs.log_group_name
   }
   recursive_loop = "Allow"
 }
 
-resource "awscc_lambda_version" "runner_function_version0f88c4e9cd" {
+resource "awscc_lambda_version" "runner_function_version2400400dfe" {
   description   = var.release
   function_name = awscc_lambda_function.runner_function.function_name
 
@@ -1898,7 +1908,7 @@ resource "awscc_lambda_version" "runner_function_version0f88c4e9cd" {
 resource "awscc_lambda_alias" "runner_function_aliaslive" {
   name             = "live"
   function_name    = awscc_lambda_function.runner_function.function_name
-  function_version = awscc_lambda_version.runner_function_version0f88c4e9cd.version
+  function_version = awscc_lambda_version.runner_function_version2400400dfe.version
 }
 
 resource "awscc_lambda_event_source_mapping" "runner_function_hints" {

@@ -455,6 +455,16 @@ variable "tracing" {
   }
 }
 
+variable "snap_start" {
+  description = "Start the functions runner, api and trigger from snapshots of their initialization. AWS bills the snapshots and each restore."
+  type        = string
+  default     = "off"
+  validation {
+    condition     = contains(["on", "off"], var.snap_start)
+    error_message = "snap_start is not one of the allowed values."
+  }
+}
+
 variable "otel_endpoint" {
   description = "URL of an OpenTelemetry collector (OTLP over HTTP) for spans and metrics of runs. Empty: none are exported."
   type        = string

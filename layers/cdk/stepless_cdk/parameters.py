@@ -104,6 +104,8 @@ class Parameters(TypedDict):
     log_retention_days: NotRequired[Literal[1, 3, 5, 7, 14, 30, 60, 90, 120, 180, 365, 400, 731, 1827, 3653]]
     tracing: NotRequired[Literal["on", "off"]]
     """AWS X-Ray tracing of every invocation and of its requests to AWS."""
+    snap_start: NotRequired[Literal["on", "off"]]
+    """Start the functions runner, api and trigger from snapshots of their initialization. AWS bills the snapshots and each restore."""
     otel_endpoint: NotRequired[str]
     """URL of an OpenTelemetry collector (OTLP over HTTP) for spans and metrics of runs. Empty: none are exported."""
     otel_resource_attributes: NotRequired[str]
@@ -163,6 +165,7 @@ NAMES: Final = {
     "log_level": "LogLevel",
     "log_retention_days": "LogRetentionDays",
     "tracing": "Tracing",
+    "snap_start": "SnapStart",
     "otel_endpoint": "OtelEndpoint",
     "otel_resource_attributes": "OtelResourceAttributes",
     "deployment": "Deployment",
