@@ -481,16 +481,6 @@ variable "otel_resource_attributes" {
   default     = ""
 }
 
-variable "deployment" {
-  description = "How invocations move to a new release: all at once, or gradually by CodeDeploy, which moves them back when an alarm is raised."
-  type        = string
-  default     = "AllAtOnce"
-  validation {
-    condition     = contains(["AllAtOnce", "Canary10Percent5Minutes", "Canary10Percent10Minutes", "Canary10Percent15Minutes", "Canary10Percent30Minutes", "Linear10PercentEvery1Minute", "Linear10PercentEvery2Minutes", "Linear10PercentEvery3Minutes", "Linear10PercentEvery10Minutes"], var.deployment)
-    error_message = "deployment is not one of the allowed values."
-  }
-}
-
 variable "release" {
   description = "Set by `make deploy`. With a new value, a version of every function is published: changed parameters alone do not do that."
   type        = string
