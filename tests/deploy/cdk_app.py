@@ -30,10 +30,10 @@ VARIANTS: dict[str, dict[str, Any]] = {
         "runner_policies": ["arn:aws:iam::aws:policy/A", "arn:aws:iam::aws:policy/B"], "release": "r7",
     },
     "Iam": {
-        "auth": "iam", "iam_roles": "arn:aws:iam::123456789012:role/x=admin", "tracing": "on", "secrets_source": "secretsmanager",
+        "auth": "iam", "iam_roles": "arn:aws:iam::123456789012:role/x=admin", "tracing": "on", "snap_start": "on",
         "restored_table": "t", "restored_bucket": "b", "restored_signing_keys": "arn:aws:secretsmanager:a:b:secret:c",
         "runner_timeout": 300, "runner_concurrency": "10", "runner_pollers": "4", "queue_visibility": "400",
-        "api_key_hashes": "sha256:0",
+        "api_key_hashes": "sha256:0", "secrets_source": "secretsmanager",
     },
 }  # fmt: skip
 """Parameters that turn every condition of the template, for comparison with CloudFormation's reading of them."""
