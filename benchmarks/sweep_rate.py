@@ -3,8 +3,8 @@
     python -m benchmarks.sweep_rate                  prints what benchmarks/scale.py records
 
 The part runs as in the function `sweeper`: the store, the queue and boto3 with its own serialization, one request after the
-other. The requests are not sent. This process answers each after the latency that is given for it, from prepared responses, and the
-CPU time of the answers is not counted. So the latencies stay assumed, and the CPU time is that of this machine.
+other. The requests are not sent. This process answers each after the latency that is given for it, from prepared responses, and
+the CPU time of the answers is not counted. So the latencies stay assumed, and the CPU time is that of this machine.
 """
 
 from __future__ import annotations

@@ -33,10 +33,10 @@ class Names:
     unreadable: list[str] = field(default_factory=list)
 
 
-def read_names(store: Store, blobs: Blobs, names: Names) -> None:
-    """Reads the logs of some more runs, the newest first. Runs that begin meanwhile name no shared value. Raises
+def read_names(store: Store, blobs: Blobs, names: Names, *, runs: int = _PAGE) -> None:
+    """Reads the logs of `runs` more runs, the newest first. Runs that begin meanwhile name no shared value. Raises
     `LimitExceeded` (too_many_values)."""
-    page = store.list_runs(RunFilter(), limit=_PAGE, cursor=names.cursor)
+    page = store.list_runs(RunFilter(), limit=runs, cursor=names.cursor)
     for head in page.items:
         _read(store, blobs, head, names)
     if len(names.named) > MAX_NAMED_VALUES:

@@ -5,18 +5,17 @@ from __future__ import annotations
 import json
 import shutil
 from collections.abc import Callable, Iterator
+from dataclasses import asdict
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from stepless.adapters.sqlite.place import SqlitePlace
+from stepless.adapters.system import SystemClock
 from stepless.cli import main
 from stepless.core.stored.codec import decode_batch
-from stepless.errors import StoreUnavailable
 from stepless.limits import COLLECT_STATE_MS
 from stepless.ports import Batch, OpenStore, RunFilter
-from stepless.runtime import collecting
 from stepless.runtime.collecting import Names, read_names, unnamed
 from stepless.runtime.wiring.local import attached
 
@@ -110,24 +109,17 @@ def test_a_log_that_cannot_be_read_keeps_everything(runs: OpenStore, say: Say) -
     assert runs.blobs.get(lost) is not None
 
 
-def test_an_interrupted_command_continues_where_it_was(
-    runs: OpenStore, say: Say, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_interrupted_command_continues_where_it_was(runs: OpenStore, say: Say, tmp_path: Path) -> None:
     lost, state = runs.blobs.put(b"nothing names this"), tmp_path / "state.json"
-    monkeypatch.setattr(collecting, "_PAGE", 2)
-    whole = read_all(runs)
-    pages, original = 0, collecting.read_names
-
-    def dying(store: Any, blobs: Any, names: Names) -> None:
-        nonlocal pages
-        pages += 1
-        if pages == 3:
-            raise StoreUnavailable("the machine stops", place="test")
-        original(store, blobs, names)
-
-    monkeypatch.setattr("stepless.cli.verbs.collecting.read_names", dying)
-    assert say("--yes", "--state", str(state))[0] != 0
-    assert json.loads(state.read_text())["runs"] == 4 and runs.blobs.get(lost) is not None
+    whole, part = read_all(runs), Names()
+    read_names(runs.store, runs.blobs, part, runs=4)
+    assert not part.over and part.runs == 4
+    kept = {**asdict(part), "named": sorted(part.named), "begun_ms": SystemClock().now_ms()}
+    state.write_text(json.dumps(kept))  # as the command leaves it when it dies
+    code, told, _ = say("--dry-run", "--state", str(state), "--json")
+    assert (code, json.loads(told)["runs"], json.loads(told)["named"]) == (0, whole.runs, len(whole.named))
+    again = json.loads(state.read_text())
+    assert again["over"] and again["begun_ms"] == kept["begun_ms"] and again.keys() == kept.keys()
     code, told, _ = say("--yes", "--state", str(state), "--json")
     assert (code, json.loads(told)["runs"]) == (0, whole.runs)
     assert runs.blobs.get(lost) is None and not state.exists()
@@ -136,8 +128,6 @@ def test_an_interrupted_command_continues_where_it_was(
 def test_a_state_of_yesterday_is_refused(say: Say, tmp_path: Path) -> None:
     state = tmp_path / "state.json"
     kept = {"named": [], "runs": 0, "cursor": None, "over": False, "unreadable": []}
-    from stepless.adapters.system import SystemClock
-
     state.write_text(json.dumps({**kept, "begun_ms": SystemClock().now_ms() - COLLECT_STATE_MS - 1}))
     code, _, complaint = say("--yes", "--state", str(state))
     assert code == 2 and "too old" in complaint

@@ -64,7 +64,7 @@ def _opened(arguments: argparse.Namespace) -> OpenStore:
 
     file = arguments.db or DEFAULT_DB
     if scheme_of(file) is None and not Path(file).exists():
-        raise InvalidRequest("there is no such file", code="file_not_found", place=file, mend="check --db")
+        raise InvalidRequest("there is no such file", code="no_runs_file", place=file, mend="check --db")
     return place_of(file).open()
 
 
