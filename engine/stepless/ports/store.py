@@ -158,6 +158,24 @@ class Store(Protocol):
         """Removes the claim if it still has this value."""
         ...
 
+    def replace_claim(self, key: str, former: bytes | None, value: bytes, now_ms: int, expires_ms: int) -> bool:
+        """Stores `value` if the unexpired value is `former` (None: if there is none). False, and no change, if it is another. Of
+        several concurrent callers with the same `former` and different values, exactly one succeeds."""
+        ...
+
+    # -- lines: the runs that wait for a limit ------------------------------------------------------------------------
+    def join_line(self, line: str, place: str) -> None:
+        """Adds a place to a line; does nothing if it is there. Every `read_line` that begins afterwards sees it."""
+        ...
+
+    def leave_line(self, line: str, place: str) -> None:
+        """Removes a place from a line; does nothing if it is not there."""
+        ...
+
+    def read_line(self, line: str, *, limit: int) -> Sequence[str]:
+        """The first places of a line, in the order of their UTF-8 bytes. Read-your-writes, also for the writes of others."""
+        ...
+
     # -- runs -------------------------------------------------------------------------------------------------------
     def create_run(self, head: RunHead) -> bool:
         """Stores a new header. Returns False and changes nothing when the run id exists."""

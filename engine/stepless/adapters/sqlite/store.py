@@ -99,6 +99,25 @@ class SqliteStore:
     def release_claim(self, key: str, value: bytes) -> bool:
         return self._change(sql.RELEASE_CLAIM, (key, value)) == 1
 
+    def replace_claim(self, key: str, former: bytes | None, value: bytes, now_ms: int, expires_ms: int) -> bool:
+        facts = {"key": key, "former": former, "value": value, "now_ms": now_ms, "expires_ms": expires_ms}
+        if former is not None:
+            return self._change(sql.REPLACE_CLAIM, facts) == 1
+        with self.database.transaction():
+            self._change(sql.FORGET_CLAIMS, (now_ms,))
+            return self._change(sql.FIRST_CLAIM, facts) == 1
+
+    # -- lines ----------------------------------------------------------------------------------------------------
+
+    def join_line(self, line: str, place: str) -> None:
+        self._change(sql.JOIN_LINE, (line, place))
+
+    def leave_line(self, line: str, place: str) -> None:
+        self._change(sql.LEAVE_LINE, (line, place))
+
+    def read_line(self, line: str, *, limit: int) -> Sequence[str]:
+        return [place for (place,) in self._rows(sql.READ_LINE, (line, page_size(limit)))]
+
     # -- runs -----------------------------------------------------------------------------------------------------
 
     def create_run(self, head: RunHead) -> bool:

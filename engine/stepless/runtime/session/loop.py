@@ -16,12 +16,12 @@ import asyncio
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from stepless.core.decide import decide, is_cut_off
 from stepless.core.decision import Decision, Dispatch
 from stepless.core.events import Event
-from stepless.core.facts import Begin, CancelRequested, Continued, Fact, HoldChanged, Recovered, Tick
+from stepless.core.facts import Begin, CancelRequested, Continued, Fact, HoldChanged, Postponed, Recovered, Tick
 from stepless.core.history.waits import waits_of
 from stepless.core.masking import mask_for
 from stepless.core.pauses import next_due_ms
@@ -55,6 +55,9 @@ from stepless.runtime.session.invocation_end import InvocationEnd as InvocationE
 from stepless.runtime.session.notice_sender import NoticeSender
 from stepless.runtime.session.signals import Signals
 from stepless.runtime.world import World
+
+if TYPE_CHECKING:
+    from stepless.runtime.session.limiting import Limiter
 
 T = TypeVar("T")
 
@@ -91,6 +94,12 @@ class Session:
         self._dispatched = 0
         self._stopping = False
         self._decided = True  # whether the last decision was complete
+        self._permitted = False  # whether permits have arrived since the last decision
+        self._limiter: Limiter | None = None
+        if self._graph.limited:
+            from stepless.runtime.session.limiting import Limiter  # imported late: few workflows have limits
+
+            self._limiter = Limiter(world, head, lambda: self._lease, self._with_retries)
 
     # -- from outside -----------------------------------------------------------------------------------------------
 
@@ -137,6 +146,8 @@ class Session:
         if self._lease.epoch > 1:
             self._state = self._log.load(self._graph)
             self._log.check_end(self._state.sequence, self._head.sequence)
+            if self._limiter is not None:
+                self._limiter.recall(self._state)
         if self._state.sequence == 0:
             meta = {name: value for name, value in self._meta.items() if name in _RECORDED}
             reused, erased = self._reused() if "rerun" in self._meta else ({}, [])
@@ -161,19 +172,10 @@ class Session:
 
     async def _step(self, facts: Sequence[Fact]) -> list[Fact]:
         """Decides, commits and dispatches. Returns the facts that are known immediately."""
-        if not facts and self._decided:
+        if not facts and self._decided and not self._permitted:
             return []
-        exhausted = self._stopping or (self._budget.over and (self._budget.hard or self._dispatched > 0))
-        decision = decide(
-            self._state,
-            facts,
-            self._now_ms(),
-            env=self._env,
-            capacity=0 if exhausted else MAX_IN_FLIGHT,
-            room_ms=self._budget.room_ms,
-            steps=MAX_DECISION_STEPS,
-        )
-        self._decided = decision.over
+        decision = await self._decide(facts)
+        self._decided, self._permitted = decision.over, False
         await self._with_retries(partial(self._log.write, self._log.encoded(decision.events)), together=True)
         metering.committed(self._world.meter, self._head, decision.events)
         if self._world.news is not None:
@@ -190,8 +192,27 @@ class Session:
             self._notice_sender.begin(self._state, pause)
         if self._calls_children or self._signals.orphans:
             await self._cancel_orphans(decision.events)
+        if self._limiter is not None:
+            await self._limiter.after(self._state)
         won = await self._claim_deadlines(decision) if decision.expiries else []
         return [*won, *self._signals.no_longer_early(self._state)]
+
+    async def _decide(self, facts: Sequence[Fact]) -> Decision:
+        """The decision; under limits, with what follows from the permits that it lacked and that could be acquired."""
+        if self._limiter is None:
+            return self._decide_once(facts)
+        return await self._limiter.decide(self._state, facts, self._decide_once, exhausted=self._exhausted)
+
+    @property
+    def _exhausted(self) -> bool:
+        """Whether no more attempts may begin in this invocation."""
+        return self._stopping or (self._budget.over and (self._budget.hard or self._dispatched > 0))
+
+    def _decide_once(self, facts: Sequence[Fact]) -> Decision:
+        return decide(
+            self._state, facts, self._now_ms(), env=self._env, capacity=0 if self._exhausted else MAX_IN_FLIGHT,
+            room_ms=self._budget.room_ms, steps=MAX_DECISION_STEPS, permits=self._limiter and self._limiter.permits,
+        )  # fmt: skip
 
     async def _cancel_orphans(self, events: Iterable[Event]) -> None:
         """Cancels child runs without a waiting caller: those that `events` abandon, and those found by their own signals."""
@@ -234,6 +255,10 @@ class Session:
             now_ms = world.clock.now_ms()
             if now_ms >= self._lease.until_ms - LEASE_MARGIN_MS:
                 now_ms = await self._hold()
+            if self._limiter is not None and not await self._limiter.in_time(attempt.dispatch.id):
+                if self._attempts.end(attempt):
+                    self._arrivals.add(Postponed(attempt.dispatch.id, attempt.dispatch.attempt))
+                return
             started = self._attempts.start_clock(attempt)
             fact = await self._executor.attempt(attempt.dispatch, now_ms)
             world.meter.took(metering.NODE_TIME, (self._loop.time() - started) * 1000)
@@ -267,7 +292,7 @@ class Session:
         due_ms = next_due_ms(self._state)
         if not self._decided:
             await asyncio.sleep(0)  # lets other runs proceed, and receives what they have reported
-        elif not self._arrivals:
+        elif not self._arrivals and not self._permitted:
             await self._arrivals.sleep(self._next_look(due_ms))
         facts = self._arrivals.take()
         now = self._loop.time()
@@ -277,6 +302,8 @@ class Session:
             facts.append(Tick())
         if now >= self._look_at:
             facts = inbox.holds_first([*facts, *await self._with_retries(self._look)])
+            if self._limiter is not None and self._state.limited and not self._exhausted:
+                self._permitted = await self._limiter.provide(self._state)
         return facts
 
     def _now_ms(self) -> int:
@@ -301,6 +328,8 @@ class Session:
         """The signals that arrived since the inbox was last read, as facts."""
         self._look_at = self._loop.time() + INBOX_POLL_MS / 1000
         self._ahead_ms = self._world.ahead_ms(self._head.run_id)
+        if self._limiter is not None:
+            self._limiter.ahead_ms = self._ahead_ms
         return self._signals.look(self._state)
 
     # -- leaving ----------------------------------------------------------------------------------------------------
@@ -314,6 +343,8 @@ class Session:
         due_ms = next_due_ms(self._state)
         if due_ms is not None and due_ms - self._now_ms() <= STAY_MS:
             return await self._hand_over() if self._budget.over else None
+        if self._limiter is not None and (self._permitted or not self._limiter.may_leave(self._state)):
+            return await self._hand_over() if self._exhausted else None
         return await self._park(due_ms)
 
     async def _hand_over(self) -> InvocationEnd:
@@ -332,6 +363,8 @@ class Session:
             refusal = self._arm(due_ms)
         elif self._graph.concurrency is not None:  # admission counts it among what is due
             due_ms = self._world.clock.now_ms() + MAX_DURATION_MS
+        if self._limiter is not None and (check_ms := await self._limiter.check_ms(self._state)) is not None:
+            due_ms = check_ms if due_ms is None else min(due_ms, check_ms)
         await self._leave(due_ms)
         if refusal is not None:
             raise refusal
@@ -360,6 +393,8 @@ class Session:
     async def _leave(self, due_ms: int | None, *, hand_over: bool = False) -> None:
         if not self._state.ended:
             self._log.save_snapshot(self._state)
+        if self._limiter is not None:
+            await self._limiter.leave()
         due_ms, also = await self._exports.leave(due_ms, self._budget, hand_over=hand_over)
         release = partial(spending.release, self._world, self._head, self._lease, self._state, due_ms, also)
         await self._with_retries(release, together=True)

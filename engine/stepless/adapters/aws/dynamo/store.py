@@ -10,6 +10,7 @@
 | version | `WF#{workflow}` | `V#{number, 10 digits}` | | |
 | document | `HASH#{hash}` | `{piece}` | | |
 | claim, counter (TTL) | `CLAIM#{key}` | `-` | | |
+| place in a line | `LINE#{line}` | `{place}` | | |
 | names of workflows | `PUBLISHED`, `STARTED`, `ENTRY#{kind}` | `{workflow}` | | |
 | which runs expire | `EXPIRY` | `{retention, 15 digits}#{workflow}` | | |
 

@@ -1,0 +1,114 @@
+"""Who gets the slots of a limit: every rule as a table."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import pytest
+
+from stepless.core.limits.slots import (
+    GRANTED,
+    Asked,
+    Holder,
+    change,
+    decode_holders,
+    doubtful,
+    encode_holders,
+    place_in_line,
+    run_in_line,
+    weight_in_line,
+)
+
+LEASE, LATER = 1_000, 9_000
+A, B, C = (place_in_line(since, 1, run) for since, run in ((1, "a"), (2, "b"), (3, "c")))
+HEAVY = place_in_line(0, 3, "h")
+
+
+def held(**numbers: int) -> dict[str, Holder]:
+    return {run: Holder(1, number, LEASE) for run, number in numbers.items()}
+
+
+@pytest.mark.parametrize(("holders", "keep", "want", "weight", "line", "granted", "served"), [
+    ({}, 0, 1, 1, (), 1, ()),
+    ({}, 0, 9, 1, (), 4, ()),  # all that there are
+    (held(x=4), 0, 1, 1, (), 0, ()),  # none is free
+    (held(x=3), 0, 2, 1, (), 1, ()),
+    (held(x=1), 0, 4, 2, (), 2, ()),  # a use is not split
+    (held(x=3), 0, 2, 2, (), 0, ()),
+    (held(a=2), 2, 2, 1, (), 2, ()),  # besides its own
+    ({}, 0, 4, 1, (B,), 3, ("b",)),  # one keeps its use for those that wait longer
+    (held(x=2), 0, 4, 1, (B, C), 0, ("b", "c")),
+    (held(x=3), 0, 4, 1, (B, C), 0, ("b",)),
+    (held(x=4), 0, 4, 1, (B, C), 0, ()),
+    ({}, 0, 4, 1, (A, B), 2, ()),  # those behind get their share, rounded up
+    ({}, 0, 4, 1, (A, B, C), 2, ()),
+    (held(x=3), 0, 4, 1, (A, B, C), 1, ()),  # at least one use
+    (held(x=2), 0, 1, 1, (HEAVY,), 0, ()),  # a heavy one is not overtaken
+    (held(x=1), 0, 1, 1, (HEAVY,), 0, ("h",)),
+    (held(a=2), 1, 0, 1, (B,), 0, ("b",)),  # what is given back goes to the line
+    (held(a=2), 0, 0, 1, (A, B), 0, ("b",)),
+])  # fmt: skip
+def test_slots_are_granted(
+    holders: Mapping[str, Holder], keep: int, want: int, weight: int, line: Sequence[str], granted: int, served: Sequence[str]
+) -> None:
+    before = holders["a"].number if "a" in holders else 0
+    changed = change(holders, "a", Holder(1, keep, LEASE), before, 4, Asked(want, weight), line, LATER)
+    assert (changed.granted, tuple(map(run_in_line, changed.served))) == (granted, tuple(served))
+    assert sum(holder.number for holder in changed.holders.values()) <= 4
+    assert (changed.holders["a"].number if "a" in changed.holders else 0) == keep + granted
+    for place in changed.served:
+        assert changed.holders[run_in_line(place)] == Holder(GRANTED, weight_in_line(place), LATER)
+
+
+def test_a_run_that_was_served_takes_its_use_before_all_others() -> None:
+    holders = {"a": Holder(GRANTED, 1, LATER), **held(x=3)}
+    changed = change(holders, "a", Holder(7, 0, LEASE), 0, 4, Asked(3), (B, C), LATER)
+    assert (changed.granted, changed.served) == (1, [])
+    assert changed.holders["a"] == Holder(7, 1, LEASE)
+
+
+def test_a_recovered_run_takes_over_what_it_held() -> None:
+    changed = change(held(a=3, x=1), "a", Holder(2, 0, LEASE), 0, 4, Asked(3), (B,), LATER)
+    assert (changed.granted, changed.holders["a"]) == (3, Holder(2, 3, LEASE))
+
+
+@pytest.mark.parametrize("want", [0, 2])
+def test_a_process_that_has_lost_the_lease_changes_nothing(want: int) -> None:
+    holders = {"a": Holder(5, 2, LEASE)}
+    changed = change(holders, "a", Holder(4, 0, LEASE), 1, 4, Asked(want), (B,), LATER)
+    assert (changed.holders, changed.granted, changed.served) == (holders, 0, ())
+
+
+def test_a_use_that_is_granted_meanwhile_survives_what_a_run_gives_back() -> None:
+    holders = {"a": Holder(1, 3, LEASE)}  # it knows of two; one was granted to it in line
+    kept = change(holders, "a", Holder(1, 1, LEASE), 2, 4, Asked(), (), LATER)
+    assert kept.holders["a"] == Holder(1, 2, LEASE)
+    left = change(holders, "a", Holder(1, 0, LEASE), 2, 4, Asked(), (), LATER)
+    assert left.holders["a"] == Holder(GRANTED, 1, LATER)
+
+
+def test_an_entry_without_slots_is_removed() -> None:
+    assert change(held(a=2), "a", Holder(1, 0, LEASE), 2, 4, Asked(), (), LATER).holders == {}
+
+
+@pytest.mark.parametrize(("max_slots", "want"), [(1, 5), (2, 5), (3, 1)])
+def test_a_limit_that_was_lowered_is_not_exceeded_further(max_slots: int, want: int) -> None:
+    changed = change(held(x=3), "a", Holder(1, 0, LEASE), 0, max_slots, Asked(want), (), LATER)
+    assert (changed.granted, changed.short) == (0, True)
+
+
+def test_those_whose_lease_seems_to_have_ended_are_doubted() -> None:
+    holders = {"a": Holder(1, 1, 5), "b": Holder(1, 1, 10), "c": Holder(1, 1, 11), "d": Holder(1, 1, 4)}
+    assert doubtful(holders, "a", 10) == ["d", "b"]
+
+
+def test_holders_come_back_as_they_were_stored() -> None:
+    holders = {f"run_{number}": Holder(number, number + 1, 10**13 + number) for number in range(200)}
+    assert decode_holders(encode_holders(holders)) == holders
+    assert decode_holders(None) == {}
+
+
+def test_places_sort_by_time_and_name_their_run() -> None:
+    places = [place_in_line(since, 2, "run#x") for since in (0, 9, 10, 10**14)]
+    assert places == sorted(places)
+    assert (run_in_line(places[0]), weight_in_line(places[0])) == ("run#x", 2)
