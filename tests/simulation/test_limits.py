@@ -84,11 +84,11 @@ def test_of_k_runs_with_equal_work_under_one_key_each_begins_one_kth(limited: Li
 
 
 def test_all_slots_are_used_while_there_is_work() -> None:
-    """Five attempts of 300 ms at a time: 200 take 12 s, and the turns of the runs a little more."""
+    """Five attempts of 300 ms at a time: 200 take 12 s, and the turns of four runs up to a third more."""
     episode = undisturbed(Limited(slots=5, width=50, runs=4, ms=(300,)))
     assert episode.under.most["slots"] == 5
     times = episode.under.begun["0"]
-    assert times[-1] - times[0] < 1.15 * 12_000
+    assert times[-1] - times[0] < 1.35 * 12_000
 
 
 def test_a_rate_is_used_while_there_is_work() -> None:

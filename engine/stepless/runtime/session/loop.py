@@ -211,7 +211,7 @@ class Session:
     def _decide_once(self, facts: Sequence[Fact]) -> Decision:
         return decide(
             self._state, facts, self._now_ms(), env=self._env, capacity=0 if self._exhausted else MAX_IN_FLIGHT,
-            room_ms=self._budget.room_ms, steps=MAX_DECISION_STEPS, permits=self._limiter and self._limiter.permits,
+            room_ms=self._budget.room_ms, steps=MAX_DECISION_STEPS, permits=self._limiter.permits if self._limiter else None,
         )  # fmt: skip
 
     async def _cancel_orphans(self, events: Iterable[Event]) -> None:
