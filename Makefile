@@ -17,7 +17,7 @@ unexport VIRTUAL_ENV PYTHONHOME PYTHONPATH PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help setup demo test test-pythons lint simulate simulate-kills bench bench-evaluation bench-peers cost docs clean build size check deploy deploy-local
+.PHONY: terraform help setup demo test test-pythons lint simulate simulate-kills bench bench-evaluation bench-peers cost docs clean build size check deploy deploy-local
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-17s %s\n", $$1, $$2}' $(firstword $(MAKEFILE_LIST))
@@ -85,6 +85,7 @@ export FUNCTIONS LAMBDA_PYTHON LAMBDA_PLATFORM SET
 SAM := .tools/sam/bin/sam
 SAM_PYTHON := .tools/sam/bin/python
 RUNTIME := .tools/runtime/bin/python
+CDK := .tools/cdk/bin/python
 export SAM_CLI_TELEMETRY := 0
 
 build: $(READY) $(SAM) ## build the functions and layers for AWS into .aws-sam/build
@@ -99,8 +100,11 @@ size: build $(RUNTIME) ## show the size and the import time of the functions
 check: $(SAM) ## check template.yaml before and after the transform
 	.tools/sam/bin/cfn-lint --template template.yaml --regions us-east-1
 	@mkdir -p build
-	AWS_DEFAULT_REGION=us-east-1 $(SAM_PYTHON) tests/deploy/transform.py template.yaml > build/transformed.$$$$ && mv build/transformed.$$$$ build/transformed.json
-	.tools/sam/bin/cfn-lint --template build/transformed.json --regions us-east-1
+	AWS_DEFAULT_REGION=us-east-1 $(SAM_PYTHON) tests/deploy/transform.py template.yaml Deployment=Canary10Percent5Minutes > build/transformed.$$$$ && mv build/transformed.$$$$ build/transformed.json
+	.tools/sam/bin/cfn-lint --template build/transformed.json --regions us-east-1 --ignore-checks W2001 W7001
+
+terraform: $(SAM) ## write the Terraform module from template.yaml
+	@AWS_DEFAULT_REGION=us-east-1 $(SAM_PYTHON) layers/terraform/generate.py
 
 # FUNCTIONS is passed on only when it is given: otherwise layers/deploy builds the folder recorded in samconfig.toml.
 deploy: $(READY) $(SAM) ## build and deploy to the AWS account of your credentials (STACK=name, FUNCTIONS=folder, SET='Name=value …')
@@ -148,13 +152,19 @@ $(SAM): | $(UV)
 	$(UV) pip install --quiet --python $(SAM_PYTHON) 'aws-sam-cli==1.170.0' 'cfn-lint>=1.58,<2'
 	@touch $@
 
+# The construct needs Node.js at run time; the tests of layers/cdk are skipped without it.
+$(CDK): | $(UV)
+	$(UV) venv --quiet --clear --python "$$($(PYTHON) -c 'import sys; print(sys.executable)')" .tools/cdk
+	$(UV) pip install --quiet --python $@ 'aws-cdk-lib>=2.180,<3'
+	@touch $@
+
 $(SITE)/.ready: uv.lock pyproject.toml | $(UV)
 	UV_PROJECT_ENVIRONMENT=$(SITE) $(UV) sync --frozen --quiet --only-group docs --python "$$($(PYTHON) -c 'import sys; print(sys.executable)')"
 	@touch $@
 
-# Lambda's runtime and nothing else: everything else that a function needs must be in its layers.
+# Lambda's runtime and nothing else: everything else that a function needs must be in its layers. On Lambda's Python if it is here.
 $(RUNTIME): | $(UV)
-	$(UV) venv --quiet --clear --python "$$($(PYTHON) -c 'import sys; print(sys.executable)')" .tools/runtime
+	$(UV) venv --quiet --clear --python "$(or $(COMPILER),$$($(PYTHON) -c 'import sys; print(sys.executable)'))" .tools/runtime
 	$(UV) pip install --quiet --python $@ 'awslambdaric>=4.2,<5'
 
 # -- tools ------------------------------------------------------------------------------------------------------------

@@ -15,7 +15,7 @@ NORMAL = "SQLite NORMAL"
 FLOOR = "floor, SQLite NORMAL"
 DURABLE = ("langgraph, sync", "langgraph, async", "dbos", "aws-durable, sqlite")  # the variants that store every step in a file
 NAP_S = 0.1
-WRITE_UNITS = {"chain of 10": 18, "fan-out of 50": 45, "approval and wait": 20}
+WRITE_UNITS = {"chain of 10": 17, "fan-out of 50": 45, "approval and wait": 18, "approval with deadline": 16}
 
 
 @dataclass(frozen=True)

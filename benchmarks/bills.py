@@ -11,8 +11,10 @@ TITLES: Mapping[str, str] = {
     "chain of 10": "ten nodes, one after the other",
     "fan-out of 50": "fifty nodes at once, and a join",
     "approval": "an approval, answered after two days, and a node",
+    "approval with deadline": "an approval with a deadline, answered after two days, and a node",
     "approval and wait": "an approval, answered after two days, and a wait of an hour",
     "approval, wait and node": "the same, and a node after the wait",
+    "deadline, wait and node": "the same, and the approval has a deadline",
 }
 NOTE = """`make cost` also prints this section. Requests are counted at the clients of emulated services, as the API and the
 runner send them when they run as functions; every node returns 0.5 KB. The emulator of the table reports its units. Lambda's time

@@ -13,6 +13,7 @@ import asyncio
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -34,6 +35,7 @@ T = TypeVar("T")
 
 TOOLS = Path(__file__).parents[1] / "tests" / "tools"
 HOUR_MS = 3_600_000
+SECOND_MS = 1_000
 NOON_MS = 1_800_000_000_000
 BUDGET_MS = 60_000
 APART_MS = 20  # between two invocations
@@ -45,19 +47,23 @@ ROLE_ARN = "arn:aws:iam::123456789012:role/timers"
 
 def flows() -> dict[str, Document]:
     """By case: a chain of ten, a fan-out of fifty and a join, an approval and a node, an approval and a wait, without and with a
-    node; each after a start that costs nothing."""
+    node, the approval without and with a deadline; each after a start that costs nothing."""
     work = {"type": "function", "with": {"call": "benchmark.result"}}
     start: Document = {"start": {"type": "manual"}}
     chain = {f"n{i}": {**work, "after": f"n{i - 1}" if i else "start"} for i in range(10)}
     fan = {f"w{i}": {**work, "after": "start"} for i in range(50)}
     ask = {"type": "approval", "after": "start", "with": {"message": "Go on?"}}
+    asked = {"type": "approval", "after": "start", "with": {"message": "Go on?", "timeout": "7d"}}
+    pay = {**work, "after": "ask.approved"}
     rest = {"type": "wait", "after": "ask.approved", "with": {"for": "1h"}}
     return {
         "chain of 10": {"id": "chain", "nodes": start | chain},
         "fan-out of 50": {"id": "fan-out", "nodes": start | fan | {"all": {"type": "join", "after": list(fan)}}},
-        "approval": {"id": "approval", "nodes": start | {"ask": ask, "pay": {**work, "after": "ask.approved"}}},
+        "approval": {"id": "approval", "nodes": start | {"ask": ask, "pay": pay}},
+        "approval with deadline": {"id": "deadline", "nodes": start | {"ask": asked, "pay": pay}},
         "approval and wait": {"id": "wait", "nodes": start | {"ask": ask, "rest": rest}},
         "approval, wait and node": {"id": "waits", "nodes": start | {"ask": ask, "rest": rest, "pay": {**work, "after": "rest"}}},
+        "deadline, wait and node": {"id": "all", "nodes": start | {"ask": asked, "rest": rest, "pay": {**work, "after": "rest"}}},
     }
 
 
@@ -107,10 +113,13 @@ class Account:
             self._sqs.delete_message(QueueUrl=self._url, ReceiptHandle=received[0]["ReceiptHandle"])
 
     def pass_time(self, by_ms: int) -> None:
-        """Moves the clock, and fires every schedule."""
-        self.clock.advance(by_ms)
+        """Moves the clock, and fires every schedule that is due."""
+        self.clock.advance(by_ms + SECOND_MS)  # schedules are rounded up to the next second
+        now = f"at({datetime.fromtimestamp(self.clock.now_ms() / 1000, UTC):%Y-%m-%dT%H:%M:%S})"
         for listed in self._scheduler.list_schedules(GroupName=GROUP)["Schedules"]:
             schedule = self._scheduler.get_schedule(GroupName=GROUP, Name=listed["Name"])
+            if schedule["ScheduleExpression"] > now:
+                continue
             self._sqs.send_message(QueueUrl=self._url, MessageBody=schedule["Target"]["Input"])
             self._scheduler.delete_schedule(GroupName=GROUP, Name=listed["Name"])
 

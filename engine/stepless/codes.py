@@ -253,6 +253,7 @@ REQUESTS: Final[Table] = {
     "unknown_node": Code("404: the workflow has no such node", "See its nodes."),
     "unknown_pause": Code("404: the run has no such pause", "See its pauses."),
     "unknown_run": Code("404: the run does not exist", "See the list of runs."),
+    "unknown_schedule": Code("404: the workflow has no such schedule", "See its schedules."),
     "unknown_value": Code("404: the run has no value with this hash", "Take the hash from a response about the run."),
     "unknown_version": Code("404: the version does not exist", "See the list of versions."),
     "unknown_workflow": Code("404: the workflow does not exist", "Publish it, or see the list."),
@@ -263,6 +264,10 @@ REQUESTS: Final[Table] = {
 
 ENGINE: Final[Table] = {
     "append_conflict": Code("another process wrote to this run's log", "No action: the run continues there."),
+    "collector_unavailable": Code(
+        "a collector of telemetry refused it for now, or cannot be reached",
+        "No action: the engine sends it again. If it lasts, check the endpoint.",
+    ),
     "damaged_log": Code(
         "500: a run's log is damaged; the engine leaves this run unchanged and continues the others",
         "Restore the run's log from a backup, or start the run again.",

@@ -13,7 +13,8 @@
     │   ├── Refused               429: a limit of the workflow is reached; try again later
     │   └── Gone                  410: expired, or the run has ended
     ├── TransientError            try again; the request itself is valid
-    │   └── StoreUnavailable      throttled, locked or unreachable
+    │   ├── StoreUnavailable      throttled, locked or unreachable
+    │   └── CollectorUnavailable  telemetry was not accepted
     ├── Fenced                    another writer owns this run; discard the state in memory
     │   ├── AppendConflict        a batch already starts at this sequence number
     │   └── LeaseLost             the lease was taken over or has expired
@@ -154,6 +155,12 @@ class TransientError(SteplessError):
 
 class StoreUnavailable(TransientError):
     code = "store_unavailable"
+
+
+class CollectorUnavailable(TransientError):
+    """Spans or metrics were not accepted. No run waits for that."""
+
+    code = "collector_unavailable"
 
 
 class Fenced(SteplessError):

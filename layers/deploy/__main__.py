@@ -16,13 +16,13 @@ import tempfile
 from collections.abc import Mapping
 from hashlib import sha256
 from pathlib import Path
-from secrets import token_urlsafe
+from secrets import token_hex, token_urlsafe
 
 from account import DATA, Account
 from botocore.exceptions import BotoCoreError, ClientError
 from samcli.yamlhelper import yaml_parse
 from samconfig import Samconfig
-from values import Declared, Refused, decide, next_question
+from values import RELEASE, Declared, Refused, decide, next_question, release
 
 ROOT = Path(__file__).resolve().parents[2]
 SAM = Path(sys.executable).with_name("sam")
@@ -33,9 +33,11 @@ def main() -> int:
     parser.add_argument("stack")
     parser.add_argument("--config", type=Path, default=ROOT / "samconfig.toml")
     parser.add_argument("--functions", default="", help="the folder of your functions; empty: that of the last deployment")
+    parser.add_argument("--project", type=Path, default=ROOT, help="the folder with template.yaml and its Makefile")
     arguments = parser.parse_args()
     try:
-        return deploy(arguments.stack, Samconfig(arguments.config.resolve(), arguments.stack), arguments.functions)
+        config = Samconfig(arguments.config.resolve(), arguments.stack)
+        return deploy(arguments.stack, config, arguments.functions, arguments.project.resolve())
     except Refused as error:
         say(f"Not deployed: {error}.")
     except (BotoCoreError, ClientError) as error:
@@ -43,7 +45,7 @@ def main() -> int:
     return 1
 
 
-def deploy(name: str, config: Samconfig, functions: str) -> int:
+def deploy(name: str, config: Samconfig, functions: str, project: Path) -> int:
     account = Account(config.region)
     number = account.number()
     facts = config.facts
@@ -51,18 +53,22 @@ def deploy(name: str, config: Samconfig, functions: str) -> int:
         raise Refused(f"the credentials are of account {number}, {name} is in {facts['account']}: give a second stack a name")
     stack = account.stack(name)
     say(f"{'Updating' if stack else 'Creating'} the stack {name} in {account.region}, account {number}.")
-    declared = yaml_parse((ROOT / "template.yaml").read_text("utf-8"))["Parameters"]
+    template = (project / "template.yaml").read_text("utf-8")
+    declared = yaml_parse(template)["Parameters"]
     given = given_values(os.environ.get("SET", ""))
     recorded = config.parameters
     if stack is None:
         recorded |= attached(facts, given, account)
         given |= asked(declared, {**recorded, **given}) if on_terminal() else {}
     decided = decide(declared, given, recorded, stack.parameters if stack else None)
+    was = stack.parameters if stack else None
+    decided.sent[RELEASE] = release(template, declared, given, decided.sent, was, mark=token_hex(4))
     functions = functions or facts.get("functions", "layers/functions")
     config.record(account.region, decided.recorded)
     config.record_facts(account=number, functions=functions)
-    make = [os.environ.get("MAKE", "make"), "--no-print-directory", "-C", str(ROOT), "build", "check", f"FUNCTIONS={functions}"]
-    code = subprocess.run(make, check=False).returncode or sam_deploy(name, config, decided.sent)
+    make = [os.environ.get("MAKE", "make"), "--no-print-directory", "-C", str(project)]
+    built = subprocess.run([*make, "build", "check", f"FUNCTIONS={functions}"], check=False).returncode
+    code = built or sam_deploy(name, config, decided.sent, project)
     deployed = account.stack(name) if code == 0 else None
     if deployed is not None:  # on a terminal the answer may have been no
         config.record_facts(**{fact: deployed.outputs[output] for fact, output in DATA.items() if output in deployed.outputs})
@@ -71,7 +77,7 @@ def deploy(name: str, config: Samconfig, functions: str) -> int:
     return code
 
 
-def sam_deploy(name: str, config: Samconfig, values: Mapping[str, str]) -> int:
+def sam_deploy(name: str, config: Samconfig, values: Mapping[str, str], project: Path) -> int:
     """The values go by a file of their own: what is NoEcho is not in samconfig.toml, and command lines are seen by others."""
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder, "parameters.yaml")  # of which JSON is a part
@@ -80,7 +86,7 @@ def sam_deploy(name: str, config: Samconfig, values: Mapping[str, str]) -> int:
         command = [str(SAM), "deploy", "--template", ".aws-sam/build/template.yaml", "--config-file", str(config.path)]
         command += ["--config-env", name, "--parameter-overrides", f"file://{file}", "--no-fail-on-empty-changeset"]
         command += ["--confirm-changeset"] if on_terminal() else ["--no-confirm-changeset", "--no-progressbar"]
-        return subprocess.run(command, cwd=ROOT, check=False).returncode
+        return subprocess.run(command, cwd=project, check=False).returncode
 
 
 # -- answers ----------------------------------------------------------------------------------------------------------

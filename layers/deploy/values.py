@@ -6,9 +6,11 @@ A parameter without a default decides where data is kept. On an existing stack i
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
+from hashlib import sha256
 from typing import Any
 
 Values = Mapping[str, str]
@@ -25,6 +27,7 @@ GIVES_ROLES: Mapping[str, tuple[str, str]] = {  # by Auth: the parameter without
     "iam": ("IamRoles", "IamRoles=arn:aws:iam::123456789012:role/NAME=admin"),
     "jwt": ("JwtRolesClaim", "JwtRolesClaim=cognito:groups JwtRoles=GROUP=admin"),
 }
+RELEASE = "Release"  # the parameter with which a version of every function is published
 HASHES = re.compile(r"sha256:[0-9a-f]{64}(,sha256:[0-9a-f]{64})*")
 
 
@@ -49,14 +52,29 @@ def next_question(known: Values) -> str | None:
 
 def decide(declared: Declared, given: Values, recorded: Values, stack: Values | None) -> Decided:
     """`stack` is None where there is none yet. A value given as "" stands for the default."""
+    if RELEASE in given or RELEASE in recorded:
+        raise Refused(f"{RELEASE} is not given: each deployment that changes something sets it")
     for name in (*given, *recorded):
         if name not in declared:
             raise Refused(f"{name} is not a parameter of the template. There are: {', '.join(declared)}")
+    declared = {name: parameter for name, parameter in declared.items() if name != RELEASE}
     found = {name: _value(name, parameter, given, recorded, stack or {}) for name, parameter in declared.items()}
     sent = {name: value for name, value in found.items() if value is not None}
     shown = {name: value for name, value in sent.items() if name in recorded or not _hidden(declared[name])}
     _check(declared, given, sent, stack)
     return Decided(sent, {name: value for name, value in shown.items() if value != _default(declared[name])})
+
+
+def release(template: str, declared: Declared, given: Values, sent: Values, stack: Values | None, mark: str) -> str:
+    """The value of `Release`: another one if and only if the template or a parameter changes. A hidden parameter counts as
+    changed if it is given: the release then carries the new `mark`."""
+    was = stack or {}
+    visible = {name: parameter for name, parameter in declared.items() if name != RELEASE and not _hidden(parameter)}
+    values = {name: sent.get(name, was.get(name, _default(parameter))) for name, parameter in visible.items()}
+    digest = sha256(json.dumps([template, values], sort_keys=True).encode()).hexdigest()[:12]
+    kept = was.get(RELEASE, "").partition("-")[2]
+    is_new = not kept or any(_hidden(declared[name]) for name in given)
+    return f"{digest}-{mark if is_new else kept}"
 
 
 def _value(name: str, parameter: Parameter, given: Values, recorded: Values, stack: Values) -> str | None:

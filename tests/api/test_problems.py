@@ -79,6 +79,13 @@ async def test_a_fault_of_ours_is_a_report_and_never_a_traceback(door: Any, capl
     assert any(problem["report"] in record.message and record.exc_info for record in caplog.records)
 
 
+async def test_a_version_whose_schedules_were_not_set_is_told_as_such_whatever_the_cause(door: Any) -> None:
+    """It is published: a report of an internal error would hide that, and the mend."""
+    door.store.trouble = StoreUnusable("version 1 is published, but …", code="schedules_not_kept", mend="publish it again")
+    answer = await door.ask.get("/runs")
+    assert (answer.status_code, answer.json()["code"], answer.json()["mend"]) == (500, "schedules_not_kept", "publish it again")
+
+
 async def test_health_needs_no_key_and_tells_no_more_than_it_must(door: Any) -> None:
     answer = await door.stranger.get("/health")
     assert (answer.status_code, answer.json()) == (200, {"status": "ok"})

@@ -14,7 +14,7 @@ from benchmarks import store_calls
 
 def test_each_commit_of_a_chain_is_one_call(tmp_path: Path) -> None:
     times = store_calls.chain_of(3, tmp_path / "runs.db")
-    assert (len(times["append"]), len(times["take_lease"])) == (4, 1)
+    assert len(times["append"]) == 4 and not times.get("take_lease")  # the start granted the lease
     assert min(map(min, times.values())) > 0
 
 

@@ -199,3 +199,16 @@ def test_an_idle_server_takes_next_to_nothing_of_a_processor(serve: Serve, write
 def processor_s(pid: int) -> float:
     """How long all threads of a process have run."""
     return sum(int(path.read_text().split()[0]) for path in Path(f"/proc/{pid}/task").glob("*/schedstat")) / 1e9
+
+
+def test_schedules_are_told_at_the_start_and_when_they_are_published_again(serve: Serve, write: Write) -> None:
+    write("nightly.yaml", "id: nightly\nnodes:\n  night: {type: schedule, with: {rate: 12h}}\n")
+    dev = serve()
+    assert [line for line in dev.child.said if line.startswith("    night fires every 12h: next 2")] != []
+    assert dev.client.post("/workflows/nightly/schedules/night/pause", json={}).status_code == 200
+    write("nightly.yaml", "id: nightly\nnodes:\n  night: {type: schedule, with: {cron: '15 2 * * *', timezone: Europe/Berlin}}\n")
+    assert dev.child.until("night fires") == (
+        "    night fires at 15 2 * * * Europe/Berlin: paused, see `stepless schedules resume nightly night`\n"
+    )
+    [listed] = dev.client.get("/schedules").json()["schedules"]
+    assert (listed["version"], listed["paused"]["ending"]) == (2, False)

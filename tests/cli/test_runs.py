@@ -108,8 +108,8 @@ def test_more_runs_than_shown_are_told(say: Say, hello: str) -> None:
     say("publish", hello)
     for _ in range(3):
         say("start", "hello")
-    _, told, _ = say("runs", "list", "--limit", "2")
-    assert told.count("run_") == 2 and "There are more" in told
+    _, told, more = say("runs", "list", "--limit", "2")
+    assert told.count("run_") == 2 and "There are more" in more
     assert len(lines(say("runs", "list", "--limit", "3", "--json")[1])) == 3
 
 

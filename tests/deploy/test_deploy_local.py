@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import sys
+from base64 import b64encode
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from datetime import UTC, datetime
 from hashlib import sha256
 from pathlib import Path
@@ -12,45 +15,61 @@ from threading import Event
 from time import monotonic
 from typing import Any
 
+import aws_commands
 import httpx
+import next_release
 import pytest
 from emulators import Missing
-from local_cloud import Cloud, deployed
+from invoked_api import InvokedApi
+from local_cloud import ROOT, Cloud, Machine, emulated
 
+from stepless.adapters.aws.dynamo.table import create_table_arguments
 from stepless.adapters.system import SystemClock
+from stepless.model.packing import unpack
 from stepless.runtime.triggers.signatures import sign
 
 pytestmark = [pytest.mark.long, pytest.mark.story]
 
 HERE = Path(__file__).resolve().parent
+PAGE = (ROOT / "docs/operations.md").read_text()
 API_KEY = "try-it"
+KEYED = {"Authorization": f"Bearer {API_KEY}"}
+PARAMETERS = {
+    "ApiKeyHashes": f"sha256:{sha256(API_KEY.encode()).hexdigest()}", "FunctionModules": "deploy_steps",
+    "EventSources": "shop.orders", "Release": "first",
+}  # fmt: skip
 PATIENCE_S = 60  # schedules of the emulator fire every ten seconds, the sweeper every minute
 SECRET = "shared-with-the-shop"
+ASKED = {
+    "make": {"type": "function", "timeout_ms": 2_000, "with": {"call": "steps.large", "args": {"size": 100_000}}},
+    "ask": {"type": "approval", "after": "make", "with": {"message": "Go on?", "timeout": "2d"}},
+    "after": {"type": "transform", "after": "ask.approved", "with": {"value": "{{ len(<make>) }} characters, approved"}},
+}
 
 
 @pytest.fixture(scope="module")
-def cloud(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cloud]:
-    parameters = {
-        "ApiKeyHashes": f"sha256:{sha256(API_KEY.encode()).hexdigest()}",
-        "FunctionModules": "deploy_steps",
-        "RunnerTimeout": "12",  # of which eight are margins: every longer run hands over
-        "QueueVisibility": "35",
-        "EventSources": "shop.orders",
-    }
+def machine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Machine]:
     try:
-        with deployed(tmp_path_factory.mktemp("cloud"), HERE / "functions", parameters) as built:
-            _tell(f"deployed: {built.url}")
-            yield built
-            check_permissions(built)
+        with emulated(tmp_path_factory.mktemp("cloud"), HERE / "functions") as started:
+            yield started
     except Missing as error:
         pytest.skip(str(error))
 
 
-def check_permissions(cloud: Cloud) -> None:
+@pytest.fixture(scope="module")
+def cloud(machine: Machine) -> Iterator[Cloud]:
+    """The stack with the timeouts of the template."""
+    built = Cloud(machine)
+    built.deploy(PARAMETERS)
+    _tell(f"deployed: {built.url}")
+    yield built
+    check_permissions(machine)
+
+
+def check_permissions(machine: Machine) -> None:
     """IAM is enforced: a permission that a role lacks is in the log of the function that needed it. Checked after all tests, in
     whatever order they ran."""
-    logs = {name: cloud.logs / f"{name}.log" for name in cloud.functions}
-    written = {name: log.read_text() for name, log in logs.items() if log.exists()}
+    written = {log.stem: log.read_text() for log in machine.logs.glob("*.log")}
     assert written, "no function has been invoked"
     refused = [name for name, text in written.items() if "AccessDenied" in text or "is not authorized" in text]
     assert not refused
@@ -58,8 +77,7 @@ def check_permissions(cloud: Cloud) -> None:
 
 @pytest.fixture(scope="module")
 def http(cloud: Cloud) -> Iterator[httpx.Client]:
-    headers = {"Authorization": f"Bearer {API_KEY}"}
-    with httpx.Client(base_url=cloud.url, headers=headers, timeout=40) as client:
+    with client_of(cloud) as client:
         yield client
 
 
@@ -107,12 +125,15 @@ def _tell(line: str) -> None:
 
 @pytest.fixture(scope="module")
 def poisoned(cloud: Cloud, http: httpx.Client, tmp_path_factory: pytest.TempPathFactory) -> tuple[str, Path]:
-    """A run that kills every invocation, and the file that makes it do so. Its message is a dead letter after two receives
-    instead of five (nothing else is changed): each takes a visibility time-out."""
+    """A run that kills every invocation, and the file that makes it do so. So that the tests need not wait for a quarter of an
+    hour, its message is delivered again after 35 seconds (longer than a lease) instead of 180, and is a dead letter after two
+    deliveries instead of five; nothing else is changed."""
     sqs, queue = cloud.service("sqs"), cloud.outputs["Queue"]
-    policy = json.loads(sqs.get_queue_attributes(QueueUrl=queue, AttributeNames=["RedrivePolicy"])["Attributes"]["RedrivePolicy"])
-    assert int(policy["maxReceiveCount"]) == 5
-    sqs.set_queue_attributes(QueueUrl=queue, Attributes={"RedrivePolicy": json.dumps({**policy, "maxReceiveCount": 2})})
+    before = sqs.get_queue_attributes(QueueUrl=queue, AttributeNames=["RedrivePolicy", "VisibilityTimeout"])["Attributes"]
+    policy = json.loads(before["RedrivePolicy"])
+    assert (int(policy["maxReceiveCount"]), before["VisibilityTimeout"]) == (5, "180")
+    sooner = {"RedrivePolicy": json.dumps({**policy, "maxReceiveCount": 2}), "VisibilityTimeout": "35"}
+    sqs.set_queue_attributes(QueueUrl=queue, Attributes=sooner)
     file = tmp_path_factory.mktemp("poison") / "deadly"
     file.touch()
     publish(http, "poison", {"kill": step(call="steps.deadly", file=str(file)), "after": step("kill", name="alive")})
@@ -159,13 +180,19 @@ def _signed(body: bytes) -> dict[str, str]:
 
 
 def test_a_run_that_is_longer_than_an_invocation_hands_over_through_the_queue(http: httpx.Client) -> None:
-    names = [f"n{number}" for number in range(8)]
-    publish(http, "long", {name: step(names[i - 1] if i else None, name=name, seconds=1) for i, name in enumerate(names)})
+    """A node begins only if its timeout fits into what is left of the 120 seconds, so the last one of these needs another one."""
+    names = [f"n{number}" for number in range(3)]
+    slow = {"timeout_ms": 111_500}
+    nodes = {name: {**step(names[i - 1] if i else None, name=name, seconds=2), **slow} for i, name in enumerate(names)}
+    publish(http, "long", nodes)
     run = ended(http, start(http, "long"))
-    assert (run["status"], run["outputs"]) == ("completed", {"n7": "n7"})
+    assert (run["status"], run["outputs"]) == ("completed", {"n2": "n2"})
     types = event_types(http, run["id"])
     assert types.count("run.continued") >= 1
-    assert types.count("node.started") == types.count("node.completed") == 8
+    assert types.count("node.started") == types.count("node.completed") == 3
+    too_long = {"id": "longer", "nodes": {"a": {**step(name="a"), "timeout_ms": 112_500}}}
+    refused = http.put("/workflows/longer", json=too_long)
+    assert (refused.status_code, "timeout_too_long" in refused.text) == (422, True)
 
 
 def test_an_approval_waits_for_its_link(cloud: Cloud, http: httpx.Client) -> None:
@@ -210,8 +237,9 @@ def test_a_large_value_goes_to_the_bucket_and_comes_back(cloud: Cloud, http: htt
     assert cloud.service("s3").list_objects_v2(Bucket=cloud.outputs["Bucket"])["KeyCount"] >= 1
 
 
-def test_a_schedule_of_the_group_wakes_a_run_through_its_role(cloud: Cloud, http: httpx.Client) -> None:
-    """What a timer beyond fifteen minutes is, with its instant brought forward: the scheduler sends, as TimerRole."""
+def test_a_wait_beyond_fifteen_minutes_completes_through_the_scheduler(cloud: Cloud, http: httpx.Client) -> None:
+    """The scheduler sends, as TimerRole. A firing that is early wakes the run and ends nothing. Then the instant of the schedule
+    is brought forward again, and the clocks of the functions with it: twenty minutes have passed for all of them."""
     publish(http, "far", {"pause": {"type": "wait", "with": {"for": "20m"}}, "after": step("pause", name="awake")})
     run_id = start(http, "far")
     scheduler, group = cloud.service("scheduler"), f"{cloud.stack}-timers"
@@ -231,8 +259,23 @@ def test_a_schedule_of_the_group_wakes_a_run_through_its_role(cloud: Cloud, http
 
     until(armed_again, "the firing")
     assert http.get(f"/runs/{run_id}").json()["status"] == "paused"
-    assert http.post(f"/runs/{run_id}/cancel", json={}).status_code == 202
-    assert ended(http, run_id)["status"] == "cancelled"
+    with clocks_ahead(cloud.machine, seconds=20 * 60):
+        assert http.get(f"/runs/{run_id}").json()["status"] == "paused"
+        at = f"at({soon:%Y-%m-%dT%H:%M:%S})"
+        scheduler.update_schedule(**{name: armed[name] for name in kept}, ScheduleExpression=at)
+        assert ended(http, run_id)["outputs"] == {"after": "awake"}
+    assert scheduler.list_schedules(GroupName=group)["Schedules"] == []
+
+
+@contextmanager
+def clocks_ahead(machine: Machine, seconds: int) -> Iterator[None]:
+    """The time of all functions, also of those that run."""
+    for ahead in (seconds, 0):
+        new = machine.clock.with_suffix(".new")
+        new.write_text(str(ahead))
+        new.replace(machine.clock)
+        if ahead:
+            yield
 
 
 def test_a_schedule_that_is_made_at_publication_starts_a_run_through_its_role(cloud: Cloud, http: httpx.Client) -> None:
@@ -254,6 +297,30 @@ def test_a_schedule_that_is_made_at_publication_starts_a_run_through_its_role(cl
     assert scheduler.list_schedules(GroupName=group)["Schedules"] == []
 
 
+def test_schedules_that_cannot_be_set_are_answered_and_set_by_publishing_again(cloud: Cloud, http: httpx.Client) -> None:
+    scheduler, group = cloud.service("scheduler"), cloud.outputs["Schedules"]
+    nodes = {"tick": {"type": "schedule", "with": {"cron": "0 3 * * *"}}, "work": step("tick", name="n")}
+    scheduler.delete_schedule_group(Name=group)
+    refused = http.put("/workflows/nightly", json={"id": "nightly", "nodes": nodes})
+    assert refused.status_code in (500, 503), refused.text
+    assert refused.json()["code"] == "schedules_not_kept", refused.text
+    assert http.get("/workflows/nightly").json()["version"] == 1
+    scheduler.create_schedule_group(Name=group)
+    publish(http, "nightly", nodes)
+    assert len(scheduler.list_schedules(GroupName=group)["Schedules"]) == 1
+    assert http.get("/workflows/nightly").json()["version"] == 1
+
+
+def test_a_run_with_more_output_than_a_response_holds_is_read(http: httpx.Client) -> None:
+    """Lambda refuses a response above 6 MB, and so do the functions here."""
+    publish(http, "huge", {name: step(call="steps.large", size=2_500_000) for name in ("a", "b", "c")})
+    run_id = start(http, "huge")
+    assert ended(http, run_id)["status"] == "completed"
+    for path in ("", "/nodes", "/events", "?include=nodes"):
+        answer = http.get(f"/runs/{run_id}{path}")
+        assert answer.status_code == 200, answer.text[:200]
+
+
 def test_an_event_of_the_bus_starts_the_workflow_that_listens_once(cloud: Cloud, http: httpx.Client) -> None:
     pattern = {"source": ["shop.orders"], "detail": {"total": [{"numeric": [">", 100]}]}}
     nodes = {"order": {"type": "event", "with": {"pattern": pattern}}, "pack": step("order", name="<order.detail.id>")}
@@ -269,7 +336,7 @@ def test_an_event_of_the_bus_starts_the_workflow_that_listens_once(cloud: Cloud,
     queue = cloud.service("sqs").get_queue_url(QueueName=cloud.outputs["TriggerQueueArn"].rpartition(":")[2])["QueueUrl"]
     for _ in range(3):
         cloud.service("sqs").send_message(QueueUrl=queue, MessageBody=json.dumps(event))
-    log = cloud.logs / f"{cloud.stack}-trigger.log"
+    log = cloud.log("trigger")
     until(lambda: sum("run.triggered" in line and '"replay":true' in line for line in lines(log)) >= 2, "both repetitions")
     assert len(runs_of(http, "orders-by-event")) == 2
 
@@ -293,7 +360,7 @@ def test_what_kills_every_invocation_is_a_dead_letter_and_goes_on_when_it_is_men
     cloud: Cloud, http: httpx.Client, poisoned: tuple[str, Path]
 ) -> None:
     run_id, file = poisoned
-    log = cloud.logs / f"{cloud.stack}-deadletter.log"
+    log = cloud.log("deadletter")
     until(lambda: log.exists() and any(run_id in line and "run.dead_letter" in line for line in lines(log)), "its line", 150)
     file.unlink()
     hint = json.dumps({"run": run_id, "reason": "sweep", "hops": 0})
@@ -307,5 +374,177 @@ def lines(log: Path) -> list[str]:
 
 
 def test_the_sweeper_is_invoked_by_its_schedule(cloud: Cloud) -> None:
-    log = cloud.logs / f"{cloud.stack}-sweeper.log"
+    log = cloud.log("sweeper")
     until(lambda: log.exists() and "OldestDueAge" in log.read_text(), "the sweep", 90)
+
+
+# -- releases ---------------------------------------------------------------------------------------------------------
+
+
+def ask(http: httpx.Client, workflow_id: str) -> tuple[str, str]:
+    """A run that has worked and waits for an answer, and the token that answers it."""
+    run_id = start(http, workflow_id)
+    pause = until(lambda: http.get(f"/runs/{run_id}").json()["pauses"], "the question")[0]
+    return run_id, pause["resume"].rpartition("/")[2]
+
+
+def answered(http: httpx.Client, run_id: str, token: str) -> None:
+    """The answer is given, and the run ends. What it had done before is not done again."""
+    answer = http.post(f"/resume/{token}", json={"decision": "approved"})
+    assert answer.status_code == 200, answer.text
+    run = ended(http, run_id)
+    assert (run["status"], run["outputs"]) == ("completed", {"after": "100000 characters, approved"})
+    assert event_types(http, run_id).count("node.completed") == 3
+
+
+def formats(cloud: Cloud, run_id: str) -> set[int]:
+    """Of the batches of a run, as they are in the table."""
+    key = {":run": {"S": f"RUN#{run_id}"}, ":log": {"S": "LOG#"}}
+    query = {"KeyConditionExpression": "pk = :run AND begins_with(sk, :log)", "ExpressionAttributeValues": key}
+    batches = cloud.service("dynamodb").query(TableName=cloud.outputs["Table"], **query)["Items"]
+    assert batches
+    firsts = [unpack(max((value["B"] for value in batch.values() if "B" in value), key=len))[1] for batch in batches]
+    return {first[5] if len(first) > 5 else 1 for first in firsts}
+
+
+def hint(cloud: Cloud, run_id: str) -> None:
+    body = json.dumps({"run": run_id, "reason": "sweep", "hops": 0})
+    cloud.service("sqs").send_message(QueueUrl=cloud.outputs["Queue"], MessageBody=body)
+
+
+@pytest.fixture(scope="module")
+def next_engines(machine: Machine, tmp_path_factory: pytest.TempPathFactory) -> dict[int, Path]:
+    """By what they write: the next release, and the one after it."""
+    folder = tmp_path_factory.mktemp("next")
+    return {writes: next_release.engine(machine.build / "Engine", folder / str(writes), writes=writes) for writes in (1, 2)}
+
+
+def test_releases_follow_each_other_and_go_back_with_runs_in_flight(
+    cloud: Cloud, http: httpx.Client, next_engines: dict[int, Path]
+) -> None:
+    """Over one table, with runs that wait for answers and for a timer, and one that works all the time.
+
+    The source tree is the former release N-1, and altered copies of it are the ones after it, which runs everywhere: a clone need
+    not have the history of an older release. N reads a second format of the log and writes the first, N+1 writes the second.
+    Then two steps back at once, which the gate between releases does not cover.
+    """
+    publish(http, "asked", ASKED)
+    publish(http, "timed", {"wait": {"type": "wait", "with": {"for": "15s"}}, "after": step("wait", name="awake")})
+    names = [f"n{number}" for number in range(12)]
+    slow = {"timeout_ms": 111_000}
+    nodes = {name: {**step(names[i - 1] if i else None, name=name, seconds=1), **slow} for i, name in enumerate(names)}
+    publish(http, "busy", nodes)
+    busy, timed = start(http, "busy"), start(http, "timed")
+    old, old_too = ask(http, "asked"), ask(http, "asked")
+
+    assert cloud.update(next_engines[1], "next") == "UPDATE_COMPLETE"
+    _tell(f"the next release: version {cloud.live('runner')} of the runner")
+    answered(http, *old)
+    new = ask(http, "asked")
+    assert formats(cloud, new[0]) == formats(cloud, old[0]) == {1}
+
+    assert cloud.update(next_engines[2], "broken", broken=True) == "UPDATE_ROLLBACK_COMPLETE"
+    assert cloud.service("lambda").get_function_configuration(FunctionName="local-runner", Qualifier="live")["Environment"][
+        "Variables"]["STEPLESS_RELEASE"] == "next"  # fmt: skip
+    assert cloud.update(next_engines[2], "after-next") == "UPDATE_COMPLETE"
+    newest = ask(http, "asked")
+    assert formats(cloud, newest[0]) == {2}
+
+    assert cloud.update(cloud.machine.build / "Engine", "first") == "UPDATE_COMPLETE"  # two steps back
+    hint(cloud, newest[0])
+    until(lambda: listed(http, "newer_log") == [newest[0]], "the run to rest")
+    refused = [http.get(f"/runs/{newest[0]}"), http.post(f"/resume/{newest[1]}", json={"decision": "approved"})]
+    assert [(answer.status_code, answer.json()["code"]) for answer in refused] == [(503, "newer_log")] * 2
+    answered(http, *new)
+    answered(http, *old_too)
+    assert ended(http, timed)["outputs"] == {"after": "awake"}
+
+    assert cloud.update(next_engines[1], "next-again") == "UPDATE_COMPLETE"
+    hint(cloud, newest[0])
+    until(lambda: listed(http, "newer_log") == [], "the run to go on")
+    answered(http, *newest)
+    assert formats(cloud, newest[0]) == {1, 2}
+    run = ended(http, busy)
+    assert (run["status"], run["outputs"]) == ("completed", {"n11": "n11"})
+    assert event_types(http, busy).count("node.completed") == 12
+    dead = cloud.log("deadletter")
+    assert not any(run_id in dead.read_text() for run_id in (busy, timed, newest[0], new[0], old[0]) if dead.exists())
+
+
+def listed(http: httpx.Client, status: str) -> list[str]:
+    return [run["id"] for run in http.get(f"/runs?status={status}").json()["runs"]]
+
+
+# -- lost and found ---------------------------------------------------------------------------------------------------
+
+
+def test_a_deleted_stack_is_attached_again_and_a_paused_run_goes_on(cloud: Cloud, http: httpx.Client, machine: Machine) -> None:
+    """Its restored table, its bucket and its keys, under the permissions of the new stack. The link of before answers the run,
+    whose value in the bucket is read."""
+    run_id, token = ask(http, "asked")
+    outputs, template = cloud.outputs, cloud.template()
+    for command in aws_commands.printed(PAGE, "Restore"):
+        aws_commands.run(command, {"TABLE": outputs["Table"]}, cloud.service)
+    cloud.service("cloudformation").delete_stack(StackName=cloud.stack)
+    cloud.service("cloudformation").get_waiter("stack_delete_complete").wait(StackName=cloud.stack, WaiterConfig={"Delay": 1})
+    data = {"RestoredTable": "stepless-restored", "RestoredBucket": outputs["Bucket"]}
+    data["RestoredSigningKeys"] = outputs["SigningKeys"]
+    again = Cloud(machine, "again")
+    assert again.create(template, {**PARAMETERS, **data}) == "CREATE_COMPLETE"
+    assert {name: again.outputs[output] for name, output in zip(data, ("Table", "Bucket", "SigningKeys"), strict=True)} == data
+    with client_of(again) as caller:
+        answered(caller, run_id, token)
+
+
+def test_a_stack_moves_to_another_account_and_region_and_a_paused_run_goes_on(machine: Machine, tmp_path: Path) -> None:
+    """By the commands of the page. The emulator exports nothing: this test writes what AWS would."""
+    old, new = Cloud(machine, "again"), Cloud(machine, "moved", region="eu-central-1", account="222222222222")
+    with client_of(old) as caller:
+        run_id, token = ask(caller, "asked")
+    outputs, s3 = old.outputs, new.service("s3")
+    for bucket in ("copy-of-the-table", "moved-values", "moved-code"):
+        s3.create_bucket(Bucket=bucket, CreateBucketConfiguration={"LocationConstraint": "eu-central-1"})
+    dynamodb = old.service("dynamodb")
+    variables = {"COPY": "copy-of-the-table", "BUCKET": outputs["Bucket"], "NEW_BUCKET": "moved-values"}
+    variables["TABLE_ARN"] = dynamodb.describe_table(TableName=outputs["Table"])["Table"]["TableArn"]
+    variables["SIGNING_KEYS"] = outputs["SigningKeys"]
+    (tmp_path / "table.json").write_text(json.dumps(create_table_arguments("stepless-moved")))
+    commands = aws_commands.printed(PAGE, "Another account or region")
+    assert len(commands) == 11
+    for command in commands:
+        answer = aws_commands.run(command, variables, lambda name, profile="": (new if profile else old).service(name), tmp_path)
+        if "export-table" in command:
+            variables["EXPORT_ARN"] = answer["ExportDescription"]["ExportArn"]
+            variables["EXPORT"] = variables["EXPORT_ARN"].rpartition("/")[2]
+            exported = gzip.compress(b"".join(lines_of(dynamodb, outputs["Table"])))
+            key = f"AWSDynamoDB/{variables['EXPORT']}/data/1.json.gz"
+            s3.put_object(Bucket="copy-of-the-table", Key=key, Body=exported)
+        if "import-table" in command:
+            variables["IMPORT_ARN"] = answer["ImportTableDescription"]["ImportArn"]
+        if "create-secret" in command:
+            keys = answer["ARN"]
+    template = old.template()
+    for resource in template["Resources"].values():
+        for name in {"CodeUri", "ContentUri"} & set(resource.get("Properties", {})):
+            _, _, bucket, key = resource["Properties"][name].split("/", 3)
+            resource["Properties"][name] = f"s3://moved-code/{key}"
+            uploaded = old.service("s3").get_object(Bucket=bucket, Key=key)["Body"].read()
+            s3.put_object(Bucket="moved-code", Key=key, Body=uploaded)
+    data = {"RestoredTable": "stepless-moved", "RestoredBucket": "moved-values", "RestoredSigningKeys": keys}
+    assert new.create(template, {**PARAMETERS, **data}) == "CREATE_COMPLETE"
+    transport = InvokedApi(new.service("lambda"), "moved-api")
+    with httpx.Client(base_url="https://moved.example", headers=KEYED, transport=transport, timeout=40) as caller:
+        answered(caller, run_id, token)
+    invoked = [each.split()[:2] for each in machine.invoked() if each.endswith("moved-runner 1")]
+    assert invoked == [["222222222222", "eu-central-1"]]
+
+
+def lines_of(dynamodb: Any, table: str) -> Iterator[bytes]:
+    """The items of a table, in the format of an export."""
+    for page in dynamodb.get_paginator("scan").paginate(TableName=table):
+        for item in page["Items"]:
+            yield json.dumps({"Item": item}, default=lambda data: b64encode(data).decode()).encode() + b"\n"
+
+
+def client_of(cloud: Cloud) -> httpx.Client:
+    return httpx.Client(base_url=cloud.url, headers=KEYED, timeout=40)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -84,10 +85,28 @@ def test_the_second_asks_nothing_and_loses_nothing(project: Project, first: str)
     assert project.parameters() == {**before, **changed}
     assert project.settings("api")["STEPLESS_API_KEYS"] == keys
     assert project.recorded()["stepless"]["stack"]["functions"] == str(ROOT / "tests/deploy/functions")
+    live, release = project.versions(), project.release()
+    assert set(live.values()) == {"2"}
     assert (ROOT / ".aws-sam/build/Functions/python/deploy_steps.py").exists()
     code, said = project.deploy()
     assert code == 0, said[-3000:]
     assert project.parameters() == {**before, **changed}
+    assert (project.versions(), project.release()) == (live, release)
+    for folder in (ROOT / ".aws-sam/build/Dependencies/python").iterdir():
+        if folder.is_dir():
+            shutil.rmtree(folder)  # nothing is executed here, and each further deployment would upload 25 MB
+
+
+def test_an_update_and_going_back_publish_versions_of_every_function_and_lose_no_parameter(project: Project, first: str) -> None:
+    """Another engine in what was built stands for the next release, and its absence for the former one."""
+    before, live, added = project.parameters(), project.versions(), ROOT / ".aws-sam/build/Engine/python/stepless/next.py"
+    settings = project.settings("api")
+    for number, deploy in enumerate((added.touch, added.unlink), 1):
+        deploy()
+        code, said = project.deploy()
+        assert code == 0, said[-3000:]
+        assert project.versions() == {name: str(int(version) + number) for name, version in live.items()}
+        assert (project.parameters(), project.settings("api")) == (before, settings)
 
 
 def test_a_changed_line_of_samconfig_is_deployed_and_an_empty_value_is_the_default(project: Project, first: str) -> None:

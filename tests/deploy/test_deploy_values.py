@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import runpy
 from typing import Any
 
@@ -18,6 +19,7 @@ DECLARED: dict[str, dict[str, Any]] = {
     "IamRoles": {"Default": "", "AllowedPattern": "(arn:[^=]+=(run|admin))?"},
     "RunnerTimeout": {"Default": 120},
     "QueueVisibility": {"Default": ""},
+    "Release": {"Default": ""},
     "SecretsSource": {},
     "RestoredTable": {},
 }
@@ -72,6 +74,35 @@ def test_where_data_is_kept_is_the_stacks_until_another_is_given() -> None:
 def test_a_hash_that_the_file_holds_is_kept_in_step() -> None:
     other = HASH.replace("a" * 64, "b" * 64)
     assert decide({"ApiKeyHashes": other}, {"ApiKeyHashes": HASH}, DATA).recorded["ApiKeyHashes"] == other
+
+
+def released(given: dict[str, str], stack: dict[str, str] | None, template: str = "t", mark: str = "m1") -> str:
+    decided = decide(given, {}, stack)
+    return str(VALUES["release"](template, DECLARED, given, decided.sent, stack, mark))
+
+
+def test_a_release_changes_with_the_template_and_with_every_parameter_and_else_not() -> None:
+    """What is published is a version of each function: without another one, changed parameters would have no effect."""
+    first = released({"ApiKeyHashes": HASH}, None)
+    stack = {**DATA, "RunnerTimeout": "120", "ApiKeyHashes": "****", "Release": first}
+    assert released({}, stack, mark="m2") == released({"RunnerTimeout": "120"}, stack, mark="m2") == first
+    assert first.endswith("-m1") and re.fullmatch("[a-z0-9-]{0,64}", first)
+    others = [
+        released({"RunnerTimeout": "300"}, stack),
+        released({"RestoredTable": "restored"}, stack),
+        released({}, stack, template="another"),
+        released({"ApiKeyHashes": HASH}, stack, mark="m2"),
+    ]
+    assert len({first, *others}) == len(others) + 1
+
+
+def test_a_stack_of_a_release_before_versions_gets_one() -> None:
+    assert released({}, {**DATA, "ApiKeyHashes": "****"}) != released({}, {**DATA, "ApiKeyHashes": "****"}, mark="m2")
+
+
+def test_a_release_is_not_given() -> None:
+    with pytest.raises(VALUES["Refused"], match="Release is not given"):
+        decide({"Release": "mine"}, {}, DATA)
 
 
 JWT = {"Auth": "jwt", "JwtIssuer": "https://issuer.example", "JwtAudience": "a"}

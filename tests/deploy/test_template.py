@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import ast
+import json
+import os
 import re
 import subprocess
 import sys
@@ -44,7 +46,10 @@ WRONG = {
         "arn:aws:iam::123456789012:root", "arn:aws:iam::123456789012:root=owner", "arn:aws:iam::123456789012:root=run\n",
     ],
 }  # fmt: skip
-KNOWS_NO_RESOURCES = {"scheduler:ListSchedules", "xray:PutTraceSegments", "xray:PutTelemetryRecords"}
+KNOWS_NO_RESOURCES = {
+    "cloudwatch:DescribeAlarms", "scheduler:ListSchedules", "xray:PutTraceSegments", "xray:PutTelemetryRecords",
+    "ec2:CreateNetworkInterface", "ec2:DeleteNetworkInterface", "ec2:DescribeNetworkInterfaces", "ec2:DescribeSubnets",
+}  # fmt: skip
 
 
 class Tagged(yaml.SafeLoader):
@@ -122,6 +127,13 @@ def test_the_queue_outlives_an_invocation(template: dict[str, Any]) -> None:
     assert runner["RecursiveLoop"] == "Allow"
     assert runner["Events"]["Hints"]["Properties"]["FunctionResponseTypes"] == ["ReportBatchItemFailures"]
     assert parameters["RunnerBatchSize"]["Default"] == 1
+
+
+def test_the_gateway_limits_its_requests(template: dict[str, Any]) -> None:
+    settings = properties(template, "ApiStage")["DefaultRouteSettings"]
+    assert settings == {"ThrottlingBurstLimit": {"Ref": "ApiBurst"}, "ThrottlingRateLimit": {"Ref": "ApiRate"}}
+    limits = [template["Parameters"][name] for name in ("ApiBurst", "ApiRate")]
+    assert [(each["Default"], each["MinValue"]) for each in limits] == [(500, 1), (1000, 1)]
 
 
 def test_what_decides_where_data_is_kept_has_no_default_and_nothing_else_is_without(template: dict[str, Any]) -> None:
@@ -221,16 +233,68 @@ def test_the_sandbox_may_write_its_log_and_nothing_else(template: dict[str, Any]
     allowed = [listed(statement["Action"]) for role, statement in statements(template) if role == "SandboxRole"]
     assert [*chain(*allowed)] == ["logs:CreateLogStream", "logs:PutLogEvents"]
     function = template["Resources"]["SandboxFunction"]
-    assert function["IgnoreGlobals"] == ["Environment", "Layers", "Tracing"]
+    assert function["IgnoreGlobals"] == ["Environment", "Layers", "Tracing", "VpcConfig"]
     assert function["Properties"]["Layers"] == [{"Ref": "Engine"}]
-    assert set(function["Properties"]["Environment"]["Variables"]) == {"STEPLESS_CODE_UNSAFE"}
+    assert set(function["Properties"]["Environment"]["Variables"]) == {"STEPLESS_CODE_UNSAFE", "STEPLESS_RELEASE"}
 
 
 def test_only_the_runner_may_run_author_code_and_only_the_api_plans_schedules(template: dict[str, Any]) -> None:
-    invoked = {"GetAtt": "SandboxFunction.Arn"}
+    invoked = {"Ref": "SandboxFunction.Alias"}
     assert [role for role, statement in statements(template) if invoked in listed(statement["Resource"])] == ["RunnerRole"]
     passed = [role for role, statement in statements(template) if {"GetAtt": "CalendarRole.Arn"} in listed(statement["Resource"])]
     assert passed == ["ApiRole"]
+
+
+def test_everything_that_invokes_a_function_invokes_its_alias(template: dict[str, Any]) -> None:
+    """Versions have their settings from `$LATEST` at publication, so `Release`, which changes with every parameter, is one."""
+    assert template["Globals"]["Function"]["AutoPublishAlias"] == "live"
+    for name in FUNCTIONS:
+        function = properties(template, f"{name}Function")
+        assert (function["AutoPublishAliasAllProperties"], function["VersionDescription"]) == (True, {"Ref": "Release"})
+        given = function if name == "Sandbox" else template["Globals"]["Function"]
+        assert given["Environment"]["Variables"]["STEPLESS_RELEASE"] == {"Ref": "Release"}
+        places = str([*template["Resources"].values(), template["Outputs"]])
+        references = re.findall(rf"'(?:Ref|GetAtt)': '{name}Function[^']*'", places)
+        assert set(references) <= {f"'Ref': '{name}Function.Alias'"}
+    variables = template["Globals"]["Function"]["Environment"]["Variables"]
+    assert variables["STEPLESS_SANDBOX_FUNCTION"]["Sub"].endswith("-sandbox:live")
+    for layer in ("Dependencies", "Engine", "Functions"):
+        assert properties(template, layer)["PublishLambdaVersion"] is True
+
+
+def transformed(*given: str) -> dict[str, Any]:
+    """The resources after SAM's transform, with these parameters."""
+    command = [".tools/sam/bin/python", "tests/deploy/transform.py", "template.yaml", *given]
+    variables = {**os.environ, "AWS_DEFAULT_REGION": "us-east-1"}
+    done = subprocess.run(command, cwd=ROOT, env=variables, capture_output=True, text=True, check=True)
+    return dict(json.loads(done.stdout)["Resources"])
+
+
+@pytest.mark.usefixtures("sam")
+@pytest.mark.parametrize("deployment", ["AllAtOnce", "Linear10PercentEvery1Minute"])
+def test_a_gradual_deployment_goes_back_when_an_alarm_is_raised(template: dict[str, Any], deployment: str) -> None:
+    """The emulator has no CodeDeploy: this is what AWS would be given."""
+    resources = transformed(f"Deployment={deployment}")
+    groups = {name: each["Properties"] for name, each in resources.items() if each["Type"] == "AWS::CodeDeploy::DeploymentGroup"}
+    gradual = deployment != "AllAtOnce"
+    assert sorted(groups) == (sorted(f"{name}FunctionDeploymentGroup" for name in FUNCTIONS) if gradual else [])
+    for group in groups.values():
+        assert group["DeploymentConfigName"]["Fn::Sub"][1] == {"ConfigName": deployment}
+        assert {"DEPLOYMENT_STOP_ON_ALARM", "DEPLOYMENT_FAILURE"} <= set(group["AutoRollbackConfiguration"]["Events"])
+        alarms = [alarm["Name"]["Ref"] for alarm in group["AlarmConfiguration"]["Alarms"]]
+        assert {resources[name]["Type"] for name in alarms} == {"AWS::CloudWatch::Alarm"}
+        assert {"ApiErrorAlarm", "RunnerErrorAlarm", "DeadLetterAlarm", "DueAgeAlarm"} <= set(alarms)
+        assert len(alarms) <= 10  # the most that CodeDeploy watches
+    for name in FUNCTIONS:
+        alias = resources[f"{name}FunctionAliaslive"]
+        assert ("CodeDeployLambdaAliasUpdate" in alias.get("UpdatePolicy", {})) is gradual
+        version = resources[alias["Properties"]["FunctionVersion"]["Fn::GetAtt"][0]]
+        assert version["Properties"] == {"Description": {"Ref": "Release"}, "FunctionName": {"Ref": f"{name}Function"}}
+    mappings = [each["Properties"] for each in resources.values() if each["Type"] == "AWS::Lambda::EventSourceMapping"]
+    assert all(str(mapping["FunctionName"]["Ref"]).endswith("FunctionAliaslive") for mapping in mappings)
+    table = template["Mappings"]["Gradual"]
+    assert list(table) == template["Parameters"]["Deployment"]["AllowedValues"]
+    assert {name for name, row in table.items() if row["Enabled"] == "false"} == {"AllAtOnce"}
 
 
 def test_nothing_starts_runs_by_events_unless_their_sources_are_named(template: dict[str, Any]) -> None:
@@ -244,7 +308,8 @@ def test_nothing_starts_runs_by_events_unless_their_sources_are_named(template: 
 def test_people_are_told_and_pages_are_served_only_where_the_operator_says_so(template: dict[str, Any]) -> None:
     policies = properties(template, "RunnerRole")["Policies"][0]["PolicyDocument"]["Statement"]
     told = {part["If"][0]: part["If"][1]["Action"] for part in policies if "If" in part}
-    told.pop("WithSecretsManager")
+    for other in ("WithSecretsManager", "WithKey", "WithVpc"):
+        told.pop(other)
     assert told == {
         "WithRunEvents": "events:PutEvents", "WithTopic": "sns:Publish", "WithMail": "ses:SendEmail",
         "WithTracing": told["WithTracing"],
@@ -323,11 +388,46 @@ def test_the_engine_is_built_with_bytecode_that_is_used_as_it_is(tmp_path: Path)
     assert {path.read_bytes()[4:8] for path in compiled} == {unchecked}
 
 
-def test_the_linters_of_the_template_find_nothing() -> None:
-    """`make check`: before the transform and after, since neither alone sees every dangling reference."""
+def test_an_own_key_is_used_for_all_data_and_permitted_to_every_role_that_touches_it(template: dict[str, Any]) -> None:
+    resources = template["Resources"]
+    key = {"Ref": "KmsKey"}
+    assert template["Parameters"]["KmsKey"]["Default"] == ""
+    assert properties(template, "RunTable")["SSESpecification"]["If"][1]["KMSMasterKeyId"] == key
+    (rule,) = properties(template, "BlobBucket")["BucketEncryption"]["ServerSideEncryptionConfiguration"]
+    assert rule["If"][1]["ServerSideEncryptionByDefault"]["KMSMasterKeyID"] == key
+    assert properties(template, "SigningSecret")["KmsKeyId"]["If"][1] == key
+    queues = [name for name, each in resources.items() if each["Type"] == "AWS::SQS::Queue"]
+    assert len(queues) == 5
+    for name in queues:
+        assert properties(template, name)["KmsMasterKeyId"]["If"][1] == key
+        assert properties(template, name)["SqsManagedSseEnabled"]["If"] == ["WithKey", {"Ref": "AWS::NoValue"}, True]
+    roles = {name: json.dumps(each) for name, each in resources.items() if each["Type"] == "AWS::IAM::Role"}
+    permitted = {name for name, text in roles.items() if "kms:Decrypt" in text}
+    assert permitted == set(roles) - {"SandboxRole", "SweeperScheduleRole", "DeploymentRole"}  # neither touches data
+
+
+def test_every_role_has_the_boundary_and_every_function_but_the_sandbox_the_vpc(template: dict[str, Any]) -> None:
+    resources = template["Resources"]
+    for name, each in resources.items():
+        if each["Type"] == "AWS::IAM::Role":
+            assert each["Properties"]["PermissionsBoundary"]["If"][1] == {"Ref": "PermissionsBoundary"}, name
+    assert template["Globals"]["Function"]["VpcConfig"]["If"][1]["SubnetIds"] == {"Ref": "SubnetIds"}
+    joined = {name for name, each in resources.items() if "ec2:CreateNetworkInterface" in json.dumps(each)}
+    assert joined == {"TriggerRole", "ApiRole", "RunnerRole", "SweeperRole", "DeadletterRole"}
+    for name in ("KmsKey", "PermissionsBoundary", "SubnetIds", "SecurityGroupIds"):
+        assert template["Parameters"][name]["Default"] == ""
+
+
+@pytest.fixture(scope="module")
+def sam() -> None:
     installed = subprocess.run(["make", "-s", "-C", str(ROOT), ".tools/sam/bin/sam"], capture_output=True, text=True, check=False)
     if installed.returncode != 0:
         said = installed.stderr.strip()[-200:]
         pytest.skip(f"AWS SAM is not here, and cannot be installed from the package registry: {said}")
+
+
+@pytest.mark.usefixtures("sam")
+def test_the_linters_of_the_template_find_nothing() -> None:
+    """`make check`: before the transform and after, since neither alone sees every dangling reference."""
     done = subprocess.run(["make", "-s", "-C", str(ROOT), "check"], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout + done.stderr

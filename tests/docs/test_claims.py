@@ -21,7 +21,8 @@ from stepless.nodes.function import replacing_registrations, run
 from stepless.nodes.http.addresses import ALLOW_VARIABLE
 from stepless.nodes.webhook import Hmac
 from stepless.ports import Call
-from stepless.runtime.triggers.delivering import Firing, start_scheduled
+from stepless.runtime.triggers.firing import start_scheduled
+from stepless.runtime.triggers.payloads import Firing
 from stepless.runtime.wiring.local import local
 from stepless.testing import WorkflowTest
 
@@ -124,6 +125,7 @@ def test_the_sweeper_reads_and_removes_and_writes_no_value() -> None:
     assert actions("SweeperRole") == {
         "dynamodb:BatchGetItem", "dynamodb:BatchWriteItem", "dynamodb:DeleteItem", "dynamodb:GetItem", "dynamodb:Query",
         "dynamodb:UpdateItem", "s3:DeleteObject", "s3:ListBucket", "sqs:SendMessage",
+        "sqs:ChangeMessageVisibility", "sqs:DeleteMessage", "sqs:GetQueueAttributes", "sqs:ReceiveMessage",
     }  # fmt: skip
 
 
@@ -154,7 +156,7 @@ def test_a_schedule_puts_out_what_the_reference_says() -> None:
     firing = Firing("w", "night", 1_900_000_000_000)
     built = local(None)
     built.service.publish({"id": "w", "nodes": nodes})
-    started = start_scheduled(built.world, firing)
+    started, _ = start_scheduled(built.world, firing)
     assert started is not None
     inputs = json.loads(built.service.run(started.run_id).head.inputs)
     assert inputs == {"scheduled_at": "2030-03-17T17:46:40.000Z", "node": "night"}

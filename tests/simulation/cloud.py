@@ -166,6 +166,11 @@ class Cloud:
         self._send(decode_message(given["MessageBody"]), given.get("DelaySeconds", 0) * 1000)
         return {"MessageId": "m"}
 
+    def _SendMessageBatch(self, given: Mapping[str, Any]) -> dict[str, Any]:  # noqa: N802 - as the service calls it
+        for entry in given["Entries"]:
+            self._SendMessage(entry)
+        return {"Successful": [{"Id": entry["Id"], "MessageId": "m", "MD5OfMessageBody": "m"} for entry in given["Entries"]]}
+
     def _create_schedule(self, given: Mapping[str, Any]) -> dict[str, Any]:
         name, at = given["name"], datetime.strptime(given["ScheduleExpression"], "at(%Y-%m-%dT%H:%M:%S)").replace(tzinfo=UTC)
         if name in self._timers:

@@ -35,6 +35,7 @@ from stepless.ports import Call, Message, RunHead
 from stepless.runtime.access.tokens import Key, Signer
 from stepless.runtime.commits import Commits
 from stepless.runtime.exporting.relay import Relay
+from stepless.runtime.exporting.telemetry import TelemetryExporter
 from stepless.runtime.hosting.deadletter import rest
 from stepless.runtime.session.children import caller
 from stepless.runtime.session.runner import Runner
@@ -75,6 +76,7 @@ class Parts:
     exports: bool = False  # whether the processes export events, of which each is refused with the probability `outage`
     outage: float = 0.0
     relay: Callable[..., Relay] = Relay
+    traces: type[TelemetryExporter] = TelemetryExporter
     shape: str | None = None  # only workflows of this shape
     weather: Callable[[Random], Weather] = draw_weather
 
@@ -149,7 +151,8 @@ class Episode:
         world = World(
             ports.store, ports.queue, ports.timers, ports.blobs, clock, MemorySecrets(SECRETS), KINDS,
             KnownVersions(ports.store, KINDS), runs, commits=ports.commits,
-            relay=self.deliveries.relay(actor) if self.parts.exports else None,
+            relay=self.deliveries.relay(actor, ports.store, ports.blobs) if self.parts.exports else None,
+            traces=self.parts.exports,
         )  # fmt: skip
         runs["workflow"] = caller(world)
         return world

@@ -9,13 +9,16 @@ from typing import TYPE_CHECKING
 
 from faults import Line
 from journal import Violation
+from traced import Traces
 from virtual_time import Actor, passing
 
 from stepless.core.events import RUN_ENDS, Event, EventType
 from stepless.model.graph import Graph
+from stepless.ports import Blobs, Store
 from stepless.runtime.exporting.exporter import ExportedRun
 from stepless.runtime.exporting.relay import Relay
 from stepless.runtime.metering import NullMeter
+from stepless.runtime.wiring.exporting import log_reader
 
 if TYPE_CHECKING:
     from episode import Episode
@@ -27,10 +30,12 @@ class Deliveries:
     def __init__(self, episode: Episode) -> None:
         self.episode = episode
         self.received: defaultdict[tuple[str, str], list[int]] = defaultdict(list)
+        self.traces = Traces(episode)
 
-    def relay(self, actor: Actor) -> Relay:
+    def relay(self, actor: Actor, store: Store, blobs: Blobs) -> Relay:
         line = Line(actor, self.episode.chance)
-        exporters = [Everything(self, line, "every"), Milestones(self, line, "miles")]
+        telemetry = self.episode.parts.traces(self.traces.telemetry(actor), log_reader(store, blobs))
+        exporters = [Everything(self, line, "every"), Milestones(self, line, "miles"), telemetry]
         return self.episode.parts.relay(exporters, NullMeter())
 
     def receive(self, name: str, run_id: str, event: Event) -> None:
@@ -56,6 +61,7 @@ class Deliveries:
                 first = list(dict.fromkeys(self.received[name, run_id]))
                 if first != wanted:
                     raise Violation(f"every event is exported, in order: {name} of {run_id} received {first}, not {wanted}")
+        self.traces.check()
 
 
 class Everything:
@@ -79,6 +85,9 @@ class Everything:
 
     def selects(self, event: Event) -> bool:
         return self.wants(event)
+
+    def opened(self, run: ExportedRun) -> None:
+        return
 
     async def export(self, run: ExportedRun, events: Sequence[Event]) -> int:
         chance, last = self._deliveries.episode.chance, 0

@@ -170,6 +170,10 @@ class FaultyQueue:
     def send(self, message: Message, delay_ms: int = 0) -> None:
         self._line.call(f"send {message.reason}", lambda: self._send(message, delay_ms))
 
+    def send_all(self, messages: Sequence[Message]) -> None:
+        for message in messages:
+            self.send(message)
+
 
 class FaultyTimers:
     def __init__(self, line: Line, arm: Callable[[str, float], None], disarm: Callable[[str], None]) -> None:

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from episode import Parts
 from weathers import deadly, storm
 
 from stepless.core.events import Event
+from stepless.core.state import State
+from stepless.runtime.exporting.exporter import ExportedRun
 from stepless.runtime.exporting.lane import Lane
 from stepless.runtime.exporting.relay import Exports, Relay
+from stepless.runtime.exporting.telemetry import TelemetryExporter
 from stepless.runtime.session.loop import Session
 from stepless.runtime.session.runner import Runner
 
@@ -79,9 +83,36 @@ class _EarlyRunner(Runner):
         return ExportsBeforeItCommits(self._world, *given)
 
 
+class ForgetsWhatIsOpen(TelemetryExporter):
+    """A session knows nothing of the spans that began before it."""
+
+    def opened(self, run: ExportedRun) -> None:
+        super().opened(replace(run, state=State(run.graph, run.head.run_id)))
+
+
+class SkipsTheLog(TelemetryExporter):
+    """After a crash, the log before the cursor is not read."""
+
+    async def _catch_up(self, known: Any, before: int) -> None:
+        known.current = True
+
+
+class FoldsTwice(TelemetryExporter):
+    """Events that come again in the same session are folded again."""
+
+    async def export(self, run: ExportedRun, events: Sequence[Event]) -> int:
+        known = self._runs.get(run.head.run_id)
+        if known is not None:
+            known.folded = 0
+        return await super().export(run, events)
+
+
 EXPORT_MUTANTS: Mapping[str, Parts] = {
     "an event is confirmed before it is sent": Parts(exports=True, outage=0.3, relay=ConfirmsBeforeItSends, weather=deadly),
     "new events overtake those in the log": Parts(exports=True, outage=0.3, relay=SkipsWhatIsBehind, weather=deadly),
     "an ended run with events left is not due": Parts(exports=True, outage=0.3, relay=LeavesNothingDue, weather=deadly),
+    "a session forgets the spans that are open": Parts(exports=True, traces=ForgetsWhatIsOpen),
+    "spans that began before a crash are lost": Parts(exports=True, outage=0.3, traces=SkipsTheLog, weather=deadly),
+    "events that come again are folded again": Parts(exports=True, outage=0.3, traces=FoldsTwice),
     "events are exported before their commit": Parts(exports=True, runner=_EarlyRunner, weather=storm),
 }

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import boto3
-from local_cloud import ROOT, ROOT_KEYS
+from local_cloud import FUNCTIONS, ROOT, ROOT_KEYS
 
 PATIENCE_S = 400
 
@@ -53,6 +53,13 @@ class Project:
         return done.returncode, done.stdout + done.stderr
 
     def parameters(self) -> dict[str, str]:
+        """What the stack was deployed with, without `Release`, which is not given."""
+        return {name: value for name, value in self._all_parameters().items() if name != "Release"}
+
+    def release(self) -> str:
+        return self._all_parameters()["Release"]
+
+    def _all_parameters(self) -> dict[str, str]:
         [stack] = self.service("cloudformation").describe_stacks(StackName=self.stack)["Stacks"]
         return {pair["ParameterKey"]: pair["ParameterValue"] for pair in stack["Parameters"]}
 
@@ -61,8 +68,15 @@ class Project:
         return {pair["OutputKey"]: pair["OutputValue"] for pair in stack["Outputs"]}
 
     def settings(self, function: str) -> dict[str, str]:
-        found = self.service("lambda").get_function_configuration(FunctionName=f"{self.stack}-{function}")
+        """Of the version that is invoked."""
+        found = self.service("lambda").get_function_configuration(FunctionName=f"{self.stack}-{function}", Qualifier="live")
         return dict(found["Environment"]["Variables"])
+
+    def versions(self) -> dict[str, str]:
+        """The version of each function that is invoked."""
+        called = self.service("lambda")
+        names = [f"{self.stack}-{name}" for name in FUNCTIONS]
+        return {name: called.get_alias(FunctionName=name, Name="live")["FunctionVersion"] for name in names}
 
     def recorded(self) -> dict[str, Any]:
         return dict(tomllib.loads(self.config.read_text())[self.stack])

@@ -42,7 +42,7 @@ def ministack(**further: str) -> Iterator[str]:
     program = _installed("ministack", HERE / "ministack.txt")
     port = _free_port()
     settings = {"GATEWAY_PORT": str(port), "BIND_HOST": "127.0.0.1", "IOT_MTLS_ENABLED": "0", "LOG_LEVEL": "ERROR", **further}
-    with _serving([str(program)], port, settings) as address:
+    with _serving([str(program), str(HERE / "corrected_ministack.py")], port, settings) as address:
         yield address
 
 
@@ -92,7 +92,7 @@ def _run(command: list[str]) -> None:
 
 
 _INSTALL = {"dynoxide": _install_dynoxide, "ministack": _install_ministack}
-_PROGRAM = {"dynoxide": "node_modules/@dynoxide/linux-x64/dynoxide", "ministack": "venv/bin/ministack"}
+_PROGRAM = {"dynoxide": "node_modules/@dynoxide/linux-x64/dynoxide", "ministack": "venv/bin/python"}
 
 
 # -- running ---------------------------------------------------------------------------------------------------------

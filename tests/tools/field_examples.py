@@ -124,6 +124,7 @@ EXAMPLES: Final[Mapping[str, Mapping[str, Example | list[Example]]]] = {
         "max_steps": Example(9), "timeout": Example("2h"), "numbered": Example(True),
         "retention": Example("90d"),
         "concurrency": [Example(2), Example({"max": 2})], "rate": Example({"max": 1, "per": "1m"}),
+        "on_failure_notify": [Example("mailto:a@b.example"), Example(["mailto:a@b.example", "slack:${KEY}"], {"env": ["KEY"]})],
         "rate_limit": Example({"max": 1, "per": "1m"}),
     },
     "NodeDocument": {
@@ -219,7 +220,7 @@ EXAMPLES: Final[Mapping[str, Mapping[str, Example | list[Example]]]] = {
     },
     "schedule.with": {
         "cron": Example("0 3 * * *", before="0 2 * * *"), "rate": Example("2h", before="1h"),
-        "timezone": Example("Europe/Berlin", {"cron": "0 2 * * *"}),
+        "timezone": Example("Europe/Berlin", {"cron": "0 2 * * *"}), "catch_up": Example("all", {"rate": "1h"}),
     },
     "set.with": {"variables": Example({"v": 2})},
     "transform.with": {"value": Example(2)},

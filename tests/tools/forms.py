@@ -18,7 +18,7 @@ LEADING = ("do", "then", "else", "if", "while", "until", "{", "!")
 SHELL = frozenset({"cd", "mkdir", "export", "cat", "ls", "echo", "rm", "source", "."})
 INSIGHTS = {"fields", "filter", "limit", "parse", "sort", "stats"}  # the language of CloudWatch Logs Insights
 S3 = {"cp", "ls", "mb", "mv", "rb", "rm", "sync"}
-AWS_OPTIONS = {"--output", "--query", "--region"}
+AWS_OPTIONS = {"--output", "--profile", "--query", "--region"}
 SAM = {"build", "delete", "deploy", "logs", "validate"}
 ASSIGNED = re.compile(r"^\w+=")
 

@@ -22,6 +22,7 @@ from typing import Any
 from uuid import uuid4
 
 INIT_S = 30  # AWS gives 10; a busy machine needs more
+PAYLOAD_BYTES = 6_291_556  # the longest event and the longest response of a synchronous invocation
 
 
 @dataclass(frozen=True)
@@ -167,7 +168,11 @@ class LambdaFunction:
         self._lock = threading.Lock()
 
     def invoke(self, event: Any, timeout_s: float | None = None) -> Answer:
-        """One invocation. At the deadline the environment is killed, and the answer's error is `Sandbox.Timedout`."""
+        """One invocation. At the deadline the environment is killed, and the answer's error is `Sandbox.Timedout`. What is longer
+        than PAYLOAD_BYTES is refused, as on AWS."""
+        sent = json.dumps(event).encode()
+        if len(sent) > PAYLOAD_BYTES:
+            return Answer(None, {"errorType": "RequestTooLargeException", "errorMessage": f"{len(sent)} bytes"}, False, 0)
         with self._lock:
             environment = self._idle.pop() if self._idle else None
         cold = environment is None
@@ -177,7 +182,7 @@ class LambdaFunction:
             environment.thaw()
         started, seconds = time.monotonic(), timeout_s or self._timeout_s
         deadline_ms = int((time.time() + seconds) * 1000)  # noqa: TID251 - what AWS would say
-        environment.work.put((str(uuid4()), json.dumps(event).encode(), deadline_ms))
+        environment.work.put((str(uuid4()), sent, deadline_ms))
         try:
             how, data = environment.answer(started + seconds)
         except queue.Empty:
@@ -191,6 +196,8 @@ class LambdaFunction:
             environment.freeze()
             with self._lock:
                 self._idle.append(environment)
+        if how == "response" and len(data) > PAYLOAD_BYTES:
+            how, data = "error", b'{"errorType": "Function.ResponseSizeTooLarge", "errorMessage": "%d bytes"}' % len(data)
         value = json.loads(data) if data else None
         duration_ms = (time.monotonic() - started) * 1000
         return Answer(value, None, cold, duration_ms) if how == "response" else Answer(None, value, cold, duration_ms)
@@ -208,7 +215,8 @@ class LambdaFunction:
     def _drop(self, environment: Environment) -> None:
         environment.kill()
         with self._lock:
-            self._all.remove(environment)
+            if environment in self._all:  # `close` may have dropped it while it started
+                self._all.remove(environment)
 
     def close(self) -> None:
         for environment in list(self._all):

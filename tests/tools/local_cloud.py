@@ -11,144 +11,256 @@ import json
 import os
 import platform
 import subprocess
-import sys
 import time
+import zipfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from hashlib import sha256
 from http.server import BaseHTTPRequestHandler
+from io import BytesIO
 from pathlib import Path
-from threading import Thread
+from threading import Event, Lock, Thread
 from typing import Any
 
 import boto3
+import yaml
 from emulators import Missing, ministack
-from lambda_host import LambdaFunction, Server
+from lambda_host import Answer, LambdaFunction, Server
+from shipped import Shipped
 
 ROOT = Path(__file__).resolve().parents[2]
 SAM = ROOT / ".tools/sam/bin/sam"
 RUNTIME = ROOT / ".tools/runtime/bin/python"
 FUNCTIONS = ("api", "runner", "sweeper", "deadletter", "trigger", "sandbox")
-LAYERS = ("Dependencies", "Engine", "Functions")
+STACKS = ("local", "again", "moved")  # the emulator must know at its start where to forward their invocations
 ROOT_KEYS = {"AWS_ACCESS_KEY_ID": "test", "AWS_SECRET_ACCESS_KEY": "test", "AWS_DEFAULT_REGION": "us-east-1"}
 OWN_DATA = {"SecretsSource": "ssm", "RestoredTable": "", "RestoredBucket": "", "RestoredSigningKeys": ""}
 TOOL_SECONDS = 300
 
 
-class Cloud:
-    """A deployed stack. `url` is the HTTP API's address in the form that needs no DNS."""
+class Machine:
+    """An emulator with functions. `address` is that of all services; `build` is what SAM built."""
 
-    def __init__(self, stack: str, logs: Path) -> None:
-        self.stack = stack
-        self.logs = logs
-        self.url = ""
-        self.outputs: dict[str, str] = {}
-        self.functions: dict[str, LambdaFunction] = {}
+    def __init__(self, folder: Path) -> None:
+        self.logs = folder
+        self.build = folder / "build"
         self.address = ""
-        self.build = Path()
+        self.clock = folder / "clock"  # how many seconds the clocks of all functions are ahead
+        self._shipped = Shipped(folder / "shipped", self.service)
+        self._functions: dict[str, LambdaFunction] = {}
+        self._lock = Lock()
 
-    def service(self, name: str) -> Any:
+    def service(self, name: str, region: str = "us-east-1", account: str = "test") -> Any:
         """A client with the rights of the account's owner."""
-        keys = {"aws_access_key_id": "test", "aws_secret_access_key": "test", "region_name": "us-east-1"}
+        keys = {"aws_access_key_id": account, "aws_secret_access_key": "test", "region_name": region}
         return boto3.client(name, endpoint_url=self.address, **keys)
 
-    def _take_up(self) -> None:
-        """Reads the deployed functions; invocations are served by new environments from then on."""
-        self.close()
-        described = self.service("cloudformation").describe_stacks(StackName=self.stack)["Stacks"][0]
-        self.outputs = {output["OutputKey"]: output["OutputValue"] for output in described["Outputs"]}
-        api_id = self.outputs["Url"].split("//")[1].split(".")[0]
-        self.url = f"{self.address}/_aws/execute-api/{api_id}/$default"
-        for name in FUNCTIONS:
-            layers = ("Engine",) if name == "sandbox" else LAYERS
-            deployed = self.service("lambda").get_function_configuration(FunctionName=f"{self.stack}-{name}")
-            self.functions[f"{self.stack}-{name}"] = LambdaFunction(
-                f"{self.stack}-{name}",
-                self.build / f"{name.capitalize()}Function",
-                [self.build / layer / "python" for layer in layers],
-                {**deployed["Environment"]["Variables"], "AWS_REGION": "us-east-1", "AWS_ENDPOINT_URL": self.address},
-                timeout_s=deployed["Timeout"],
-                logs=self.logs,
-                python=RUNTIME,
-                credentials=lambda role=deployed["Role"]: self._credentials(role),
-            )
-            if name in ("api", "runner"):
-                self._widen_for_schedules(deployed["Role"])
+    def invoke(self, name: str, version: str, arn: str, event: Any, seconds: float) -> Answer:
+        """Invokes a version of a function. `arn` is that of the function, with or without the version."""
+        return self.function(name, version, arn).invoke(event, timeout_s=seconds)
 
-    def deploy(self, parameters: Mapping[str, str]) -> None:
-        """Deploys what was built, over the stack if there is one."""
-        overrides = [f'{name}="{value}"' for name, value in {**OWN_DATA, **parameters}.items()]
-        deploy = [str(SAM), "deploy", "--template", str(self.build / "template.yaml"), "--stack-name", self.stack, "--resolve-s3"]
-        deploy += ["--capabilities", "CAPABILITY_IAM", "--no-progressbar", "--parameter-overrides", *overrides]
-        _run(deploy, {**ROOT_KEYS, "AWS_ENDPOINT_URL": self.address})
-        self._take_up()
+    def function(self, name: str, version: str, arn: str) -> LambdaFunction:
+        region, account = arn.split(":")[3:5]
+        with self._lock:
+            key = f"{account} {region} {name} {version}"
+            if key not in self._functions:
+                self._functions[key] = self._function(name, version, region, account)
+        return self._functions[key]
 
-    def _widen_for_schedules(self, role_arn: str) -> None:
-        """The emulator treats every schedule as one of the group `default`: it would refuse requests that AWS
-        permits."""
-        actions = ["scheduler:CreateSchedule", "scheduler:DeleteSchedule"]
-        statement = {"Effect": "Allow", "Action": actions, "Resource": "arn:aws:scheduler:*:*:schedule/default/*"}
-        document = json.dumps({"Version": "2012-10-17", "Statement": [statement]})
-        self.service("iam").put_role_policy(RoleName=role_arn.rpartition("/")[2], PolicyName="emulator", PolicyDocument=document)
+    def _function(self, name: str, version: str, region: str, account: str) -> LambdaFunction:
+        owner = "test" if account == "000000000000" else account
+        shipped = self._shipped.function(name, version, region, owner)
+        return LambdaFunction(
+            name,
+            shipped.code,
+            [*shipped.layers, ROOT / "tests/tools/moved_clock"],
+            {**shipped.variables, "AWS_REGION": region, "AWS_LAMBDA_FUNCTION_VERSION": version, "AWS_ENDPOINT_URL": self.address,
+             "MOVED_CLOCK": str(self.clock)},
+            timeout_s=shipped.timeout_s,
+            memory=shipped.memory,
+            logs=self.logs,
+            python=RUNTIME,
+            credentials=lambda: self._credentials(shipped.role, region, owner),
+        )  # fmt: skip
 
-    def _credentials(self, role: str) -> Mapping[str, str]:
+    def _credentials(self, role: str, region: str, owner: str) -> Mapping[str, str]:
         """The environment that Lambda gives a function: keys of its role, and nothing else."""
-        given = self.service("sts").assume_role(RoleArn=role, RoleSessionName="function")["Credentials"]
+        given = self.service("sts", region, owner).assume_role(RoleArn=role, RoleSessionName="function")["Credentials"]
         return {
-            "AWS_DEFAULT_REGION": "us-east-1",
+            "AWS_DEFAULT_REGION": region,
             "AWS_ACCESS_KEY_ID": given["AccessKeyId"],
             "AWS_SECRET_ACCESS_KEY": given["SecretAccessKey"],
             "AWS_SESSION_TOKEN": given["SessionToken"],
         }
 
-    def invoke(self, function: str, event: Any, seconds: float) -> tuple[int, Any]:
-        answer = self.functions[function].invoke(event, timeout_s=seconds)
-        return (200, answer.value) if answer.error is None else (500, answer.error)
+    def invoked(self) -> set[str]:
+        """The versions that were invoked, as account, region, name and number."""
+        return set(self._functions)
 
     def close(self) -> None:
-        for function in self.functions.values():
+        for function in self._functions.values():
             function.close()
 
 
+class Cloud:
+    """A deployed stack. `url` is the HTTP API's address in the form that needs no DNS."""
+
+    def __init__(self, machine: Machine, stack: str = "local", region: str = "us-east-1", account: str = "test") -> None:
+        self.machine = machine
+        self.stack = stack
+        self.region = region
+        self.account = account
+
+    @property
+    def logs(self) -> Path:
+        return self.machine.logs
+
+    def service(self, name: str) -> Any:
+        return self.machine.service(name, self.region, self.account)
+
+    def deploy(self, parameters: Mapping[str, str]) -> None:
+        """`sam deploy` of what was built, over the stack if there is one. `Release` follows from the parameters unless given."""
+        release = sha256(json.dumps(dict(parameters), sort_keys=True).encode()).hexdigest()[:12]
+        given = {"Release": release, **OWN_DATA, **parameters}
+        overrides = [f'{name}="{value}"' for name, value in given.items()]
+        command = [str(SAM), "deploy", "--template", str(self.machine.build / "template.yaml"), "--stack-name", self.stack]
+        command += ["--resolve-s3", "--capabilities", "CAPABILITY_IAM", "--no-progressbar", "--region", self.region]
+        keys = {**ROOT_KEYS, "AWS_ACCESS_KEY_ID": self.account, "AWS_DEFAULT_REGION": self.region}
+        tool([*command, "--parameter-overrides", *overrides], {**keys, "AWS_ENDPOINT_URL": self.machine.address})
+        self._unpack()
+
+    def _unpack(self) -> None:
+        """What is live now, before the first invocation: its time is not for unpacking."""
+        assert self.functions
+
+    def update(self, engine: Path, release: str, broken: bool = False) -> str:
+        """Another engine: uploads its layer and updates the stack. A `broken` update fails after it has published everything.
+        Returns the status of the stack, which keeps its parameters."""
+        template = self.template()
+        layer = template["Resources"]["Engine"]["Properties"]
+        bucket = layer["ContentUri"].split("/")[2]
+        layer["ContentUri"] = f"s3://{bucket}/{release}"
+        self.service("s3").put_object(Bucket=bucket, Key=release, Body=zipped(engine))
+        if broken:
+            template["Resources"]["Never"] = {"Type": "AWS::CloudFormation::WaitConditionHandle"}
+            waits = {"Handle": {"Ref": "Never"}, "Timeout": "1", "Count": 1}
+            published = [f"{name.capitalize()}FunctionAliaslive" for name in FUNCTIONS]
+            template["Resources"]["Broken"] = {
+                "Type": "AWS::CloudFormation::WaitCondition", "DependsOn": published, "Properties": waits,
+            }  # fmt: skip
+        names = [name for name in template["Parameters"] if name != "Release"]
+        given = [{"ParameterKey": name, "UsePreviousValue": True} for name in names]
+        given.append({"ParameterKey": "Release", "ParameterValue": release})
+        return self._apply("update", template, given)
+
+    def create(self, template: dict[str, Any], parameters: Mapping[str, str]) -> str:
+        """A stack of a template that was packaged for another one."""
+        given = [{"ParameterKey": name, "ParameterValue": value} for name, value in {**OWN_DATA, **parameters}.items()]
+        return self._apply("create", template, given)
+
+    def _apply(self, verb: str, template: dict[str, Any], given: list[dict[str, Any]]) -> str:
+        called = self.service("cloudformation")
+        capabilities = ["CAPABILITY_IAM", "CAPABILITY_AUTO_EXPAND"]
+        bucket = template["Resources"]["Engine"]["Properties"]["ContentUri"].split("/")[2]
+        self.service("s3").put_object(Bucket=bucket, Key="template", Body=json.dumps(template).encode())
+        url = f"https://s3.{self.region}.amazonaws.com/{bucket}/template"  # as `sam deploy` does: it is too long for a request
+        getattr(called, f"{verb}_stack")(StackName=self.stack, TemplateURL=url, Parameters=given, Capabilities=capabilities)
+        pause, deadline = Event(), time.monotonic() + TOOL_SECONDS
+        while True:
+            [found] = called.describe_stacks(StackName=self.stack)["Stacks"]
+            if not found["StackStatus"].endswith("_IN_PROGRESS"):
+                self._unpack()
+                return str(found["StackStatus"])
+            if time.monotonic() > deadline:
+                raise TimeoutError(f"{self.stack} is {found['StackStatus']}")
+            pause.wait(0.2)
+
+    def template(self) -> dict[str, Any]:
+        """The template of the stack, with the addresses of what was uploaded."""
+        found = self.service("cloudformation").get_template(StackName=self.stack, TemplateStage="Original")["TemplateBody"]
+        return dict(yaml.safe_load(found) if isinstance(found, str) else found)  # boto3 reads JSON, and leaves YAML
+
+    def live(self, function: str) -> str:
+        """The version that is invoked."""
+        alias = self.service("lambda").get_alias(FunctionName=f"{self.stack}-{function}", Name="live")
+        return str(alias["FunctionVersion"])
+
+    @property
+    def outputs(self) -> dict[str, str]:
+        [described] = self.service("cloudformation").describe_stacks(StackName=self.stack)["Stacks"]
+        return {output["OutputKey"]: output["OutputValue"] for output in described["Outputs"]}
+
+    @property
+    def url(self) -> str:
+        api_id = self.outputs["Url"].split("//")[1].split(".")[0]
+        return f"{self.machine.address}/_aws/execute-api/{api_id}/$default"
+
+    @property
+    def functions(self) -> dict[str, LambdaFunction]:
+        """What is live, by name."""
+        called, names = self.service("lambda"), [f"{self.stack}-{name}" for name in FUNCTIONS]
+        found = [called.get_function(FunctionName=name, Qualifier="live")["Configuration"] for name in names]
+        live = [(each["FunctionName"], each["Version"], each["FunctionArn"]) for each in found]
+        return {name: self.machine.function(name, version, arn) for name, version, arn in live}
+
+    def log(self, function: str) -> Path:
+        return self.logs / f"{self.stack}-{function}.log"
+
+
 @contextmanager
-def deployed(logs: Path, functions: Path, parameters: Mapping[str, str], **emulator: str) -> Iterator[Cloud]:
-    """Builds, starts the emulator, and deploys. `functions` is the folder of the nodes' code, `emulator` are further settings of
-    the emulator, as environment variables."""
-    for tool in (SAM, RUNTIME):
-        _run(["make", "-C", str(ROOT), str(tool.relative_to(ROOT))], {})
-    build = logs / "build"
-    version = f"{sys.version_info.major}.{sys.version_info.minor}"
+def deployed(folder: Path, functions: Path, parameters: Mapping[str, str], **emulator: str) -> Iterator[Cloud]:
+    """`emulated`, with a deployed stack."""
+    with emulated(folder, functions, **emulator) as machine:
+        cloud = Cloud(machine)
+        cloud.deploy(parameters)
+        yield cloud
+
+
+@contextmanager
+def emulated(folder: Path, functions: Path, **emulator: str) -> Iterator[Machine]:
+    """Builds, and starts the emulator. `functions` is the folder of the nodes' code, `emulator` are further settings of the
+    emulator, as environment variables."""
+    for program in (SAM, RUNTIME):
+        tool(["make", "-C", str(ROOT), str(program.relative_to(ROOT))], {})
+    machine = Machine(folder)
+    code = "import sys; print('%d.%d' % sys.version_info[:2])"
+    version = subprocess.run([str(RUNTIME), "-c", code], capture_output=True, text=True, check=True).stdout.strip()
     target = {"LAMBDA_PYTHON": version, "LAMBDA_PLATFORM": f"{platform.machine()}-manylinux_2_28", "FUNCTIONS": str(functions)}
-    _run([str(SAM), "build", "--build-in-source", "--parallel", "--build-dir", str(build)], target)
-    cloud = Cloud("local", logs)
-    server = Server(("127.0.0.1", 0), _invoker(cloud))
+    tool([str(SAM), "build", "--build-in-source", "--parallel", "--build-dir", str(machine.build)], target)
+    server = Server(("127.0.0.1", 0), _invoker(machine))
     Thread(target=server.serve_forever, args=(0.05,), daemon=True).start()
-    forward = {
-        f"MINISTACK_LAMBDA_PROXY_{cloud.stack}-{name}": f"http://127.0.0.1:{server.server_address[1]}/{cloud.stack}-{name}"
-        for name in FUNCTIONS
-    }
+    names = [f"{stack}-{name}" for stack in STACKS for name in FUNCTIONS]
+    forward = {f"MINISTACK_LAMBDA_PROXY_{name}": f"http://127.0.0.1:{server.server_address[1]}" for name in names}
     try:
-        with ministack(AUTH="true", **ROOT_KEYS, **forward, **emulator) as address:
-            cloud.address, cloud.build = address, build
-            cloud.deploy(parameters)
-            yield cloud
+        with ministack(AUTH="true", **ROOT_KEYS, **forward, **emulator) as machine.address:
+            yield machine
     finally:
-        cloud.close()
+        machine.close()
         server.shutdown()
         server.server_close()
 
 
-def _invoker(cloud: Cloud) -> type[BaseHTTPRequestHandler]:
-    """Where the emulator sends invocations: `POST /{function}` with the event, and its deadline in a header."""
+def zipped(folder: Path) -> bytes:
+    data = BytesIO()
+    with zipfile.ZipFile(data, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as packed:
+        for file in sorted(folder.rglob("*")):
+            packed.write(file, file.relative_to(folder))
+    return data.getvalue()
+
+
+def _invoker(machine: Machine) -> type[BaseHTTPRequestHandler]:
+    """Where the emulator sends invocations: `POST /` with the event, and what is invoked in headers."""
 
     class Invoker(BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"
 
         def do_POST(self) -> None:
             event = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+            what = [self.headers[f"X-Amzn-Lambda-Function-{part}"] for part in ("Name", "Version", "Arn")]
             seconds = int(self.headers["X-Amzn-Lambda-Deadline-Ms"]) / 1000 - time.time()  # noqa: TID251 - the emulator's clock
-            status, value = cloud.invoke(self.path[1:], event, seconds)
-            data = json.dumps(value).encode()
-            self.send_response(status)
+            answer = machine.invoke(*what, event, seconds)
+            data = json.dumps(answer.value if answer.error is None else answer.error).encode()
+            self.send_response(200 if answer.error is None else 500)
             self.send_header("Content-Type", "application/json")
             self.send_header("Content-Length", str(len(data)))
             self.end_headers()
@@ -160,8 +272,9 @@ def _invoker(cloud: Cloud) -> type[BaseHTTPRequestHandler]:
     return Invoker
 
 
-def _run(command: list[str], variables: Mapping[str, str]) -> None:
-    environment = {**os.environ, "SAM_CLI_TELEMETRY": "0", "AWS_DEFAULT_REGION": "us-east-1", **variables}
+def tool(command: list[str], variables: Mapping[str, str]) -> None:
+    settings = {"SAM_CLI_TELEMETRY": "0", "SAM_CLI_POLL_DELAY": "0.2", "AWS_DEFAULT_REGION": "us-east-1"}
+    environment = {**os.environ, **settings, **variables}
     try:
         done = subprocess.run(
             command, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=TOOL_SECONDS, check=False

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from stepless.ports import Clock, Message, Store
 
 
@@ -14,3 +16,7 @@ class DueQueue:
 
     def send(self, message: Message, delay_ms: int = 0) -> None:
         self._store.touch_run(message.run_id, self._clock.now_ms() + max(0, delay_ms))
+
+    def send_all(self, messages: Sequence[Message]) -> None:
+        for message in messages:
+            self.send(message)

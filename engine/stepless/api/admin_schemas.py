@@ -2,7 +2,28 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from typing_extensions import TypedDict
+
+
+class AuditOut(TypedDict):
+    """`verb` is the name of the operation in /openapi.json. `refused` is the code of the error, null if the request was not
+    refused. `details` has its query, and facts of its body."""
+
+    id: str
+    at: str
+    who: str
+    verb: str
+    target: str
+    source: str
+    refused: str | None
+    details: dict[str, Any]
+
+
+class AuditPageOut(TypedDict):
+    entries: list[AuditOut]
+    cursor: str | None
 
 
 class EraseOut(TypedDict):

@@ -12,16 +12,31 @@ from fastapi.openapi.utils import get_openapi
 from pydantic import TypeAdapter
 
 from stepless.api import problems, reference, viewing
+from stepless.api.auditing import recorder
 from stepless.api.auth import guard, guard_behind
 from stepless.api.examples import add_examples
 from stepless.api.links import Links
-from stepless.api.routes import changing, costs, erasing, events, health, hooks, listing, resume, runs, workflows
+from stepless.api.routes import (
+    audit,
+    changing,
+    costs,
+    erasing,
+    events,
+    health,
+    hooks,
+    listing,
+    resume,
+    runs,
+    schedules,
+    workflows,
+)
 from stepless.api.routes.api_keys import add_routes as add_key_routes
 from stepless.api.routes.development import add_routes as add_development_routes
 from stepless.api.schemas import Problem
 from stepless.errors import ConfigError
 from stepless.limits import HEARTBEAT_MS, MAX_LONG_POLL_MS
 from stepless.runtime.access.api_keys import ApiKeys
+from stepless.runtime.access.audit import AuditLog
 from stepless.runtime.access.gateways import Gateway
 from stepless.runtime.service import Service
 
@@ -58,21 +73,25 @@ def create_app(
         raise ConfigError(message, place="stream_seconds", mend="use None for streams that stay open")
     links = Links(base_url.rstrip("/"))
     kept = ApiKeys(service.world.store, service.world.clock)
+    log = AuditLog(service.world.store, service.world.clock)
     check = guard(api_keys, kept) if gateway is None else guard_behind(gateway, service.world.clock)
-    guarded, public = APIRouter(dependencies=[Depends(check)]), APIRouter()
+    guarded = APIRouter(dependencies=[Depends(check), Depends(recorder(log))])
+    public = APIRouter()
     workflows.add_routes(guarded, service, links)
+    schedules.add_routes(guarded, service, links)
     listing.add_routes(guarded, service, links)
     costs.add_routes(guarded, service)
-    changing.add_routes(guarded, service, links)
+    changing.add_routes(guarded, service, links, log)
     erasing.add_routes(guarded, service)
     runs.add_routes(guarded, service, links)
     events.add_routes(guarded, service, stream_seconds, heartbeat_seconds)
     add_key_routes(guarded, kept)
+    audit.add_routes(guarded, log)
     if development:
         add_development_routes(guarded, service, links)
     viewing.add_routes(public)
     hooks.add_routes(public, service, links)
-    resume.add_routes(public, service)
+    resume.add_routes(public, service, log)
     health.add_routes(public, service)
     app = FastAPI(
         title="Stepless",

@@ -6,6 +6,7 @@ from __future__ import annotations
 import hmac
 import re
 from collections.abc import Awaitable, Callable, Collection, Mapping
+from getpass import getuser
 from typing import Any, Final
 
 from fastapi import Request, Security
@@ -34,7 +35,11 @@ ROLES: Final[Mapping[str, Role]] = {
     "pause_run": Role.RUN,
     "unpause_run": Role.RUN,
     "change_runs": Role.RUN,
+    "pause_schedule": Role.RUN,
+    "resume_schedule": Role.RUN,
+    "fire_schedule": Role.RUN,
     "list_keys": Role.ADMIN,
+    "list_audit": Role.ADMIN,
 }
 
 Guard = Callable[..., Awaitable[None]]
@@ -54,7 +59,7 @@ def guard(api_keys: Collection[str] | None, kept: ApiKeys) -> Guard:
         request: Request,
         given: HTTPAuthorizationCredentials | None = Security(_SCHEME),  # noqa: B008 - FastAPI's syntax
     ) -> None:
-        roles = await _roles(given.credentials if given is not None else "", given_hashes, kept)
+        roles, request.state.caller = await _roles(given.credentials if given is not None else "", given_hashes, kept)
         if not roles:
             mend = "send Authorization: Bearer <API key>"
             raise Forbidden("this request needs a valid API key", code="unauthorized", status=401, mend=mend)
@@ -71,6 +76,7 @@ def guard_behind(gateway: Gateway, clock: Clock) -> Guard:
         request: Request,
         given: HTTPAuthorizationCredentials | None = Security(_SCHEME),  # noqa: B008 - for /openapi.json
     ) -> None:
+        request.state.caller = _principal(request)
         headers = request.headers.getlist("authorization")
         _admit(request, gateway(_authorizer(request), headers, clock.now_ms()))
 
@@ -101,13 +107,13 @@ def may(request: Request, role: Role) -> bool:
     return role in request.state.roles
 
 
-async def _roles(secret: str, given_hashes: list[str], kept: ApiKeys) -> frozenset[Role]:
-    """The roles of a key; none for an unknown key."""
+async def _roles(secret: str, given_hashes: list[str], kept: ApiKeys) -> tuple[frozenset[Role], str]:
+    """The roles of a key, none for an unknown key, and its name for the audit log."""
     matches = [hmac.compare_digest(hashed(secret), key) for key in given_hashes]  # compares all, for constant time
     if any(matches):
-        return ALL_ROLES
+        return ALL_ROLES, f"configured key {hashed(secret)[:15]}"  # the beginning of its hash, by which an operator finds it
     key = await run_in_threadpool(kept.find, secret) if secret else None
-    return key.may if key is not None else frozenset()
+    return (key.may, f"key {key.id} {key.name}") if key is not None else (frozenset(), "")
 
 
 async def _open(request: Request) -> None:
@@ -115,3 +121,19 @@ async def _open(request: Request) -> None:
         message = "a page of another site may not change anything here"
         raise Forbidden(message, code="cross_site", mend="use an API key, or send the request from outside a browser")
     request.state.roles = ALL_ROLES
+    request.state.caller = _principal(request)
+
+
+def _principal(request: Request) -> str:
+    """Whom the gateway has authenticated, or the user of this process."""
+    context = _authorizer(request)
+    claims = (context.get("jwt") or {}).get("claims") or {}
+    if isinstance(claims, Mapping) and claims:
+        name = next((claims[name] for name in ("email", "preferred_username", "client_id") if claims.get(name)), "")
+        return f"jwt {claims.get('sub', '')} {name}".strip()
+    if context.get("iam"):
+        return f"iam {context['iam'].get('userArn', '')}"
+    try:
+        return f"local {getuser()}"
+    except (OSError, KeyError, ImportError):  # a process without a user name, as in a container
+        return "local"

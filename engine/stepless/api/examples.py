@@ -6,8 +6,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
-from stepless.api.admin_schemas import EraseOut
+from stepless.api.admin_schemas import AuditOut, EraseOut
 from stepless.api.links import Links
+from stepless.api.routes.schedules import ScheduleOut
 from stepless.api.schemas import (
     BulkOut,
     CancelOut,
@@ -65,8 +66,8 @@ _STARTED: Final[StartedOut] = {
 _STARTED_AGAIN: Final[StartedOut] = {**_STARTED, "run_id": _AGAIN, "number": 18, "links": _LINKS.run(_AGAIN)}
 _HEAD: Final[RunHeadOut] = {
     "id": _RUN, "workflow": _WORKFLOW, "version": 3, "number": 17, "hash": _HASH, "status": "paused", "waiting": ["answer"],
-    "summary": "waiting for an answer", "keywords": ["customer:c-17"], "tags": ["customer:c-17"], "created_at": _BEGUN,
-    "updated_at": _ASKED, "links": _LINKS.run(_RUN),
+    "summary": "waiting for an answer", "duration_ms": 61_204, "failed_node": None, "keywords": ["customer:c-17"],
+    "tags": ["customer:c-17"], "created_at": _BEGUN, "updated_at": _ASKED, "links": _LINKS.run(_RUN),
 }  # fmt: skip
 _PAUSE: Final[PauseOut] = {
     "pause": "manager", "node": "manager", "reason": "human_input", "exits": ["approved", "rejected"],
@@ -111,9 +112,23 @@ _RELEASING: Final[HoldOut] = {**_HOLDING, "status": "releasing"}
 _PAUSING: Final[HoldOut] = {**_HOLDING, "status": "pausing"}
 _UNPAUSING: Final[HoldOut] = {**_HOLDING, "status": "unpausing"}
 _ERASED: Final[EraseOut] = {"run_id": _RUN, "erased": True, "children": [], "reruns": [_AGAIN], "more": False}
+_AUDITED: Final[AuditOut] = {
+    "id": "audit_9f0c2be41d7a4e58", "at": _BEGUN, "who": f"key {_KEY} shop", "verb": "cancel_run", "target": _RUN,
+    "source": "203.0.113.7 curl/8.5.0", "refused": None, "details": {},
+}  # fmt: skip
 _SWEPT: Final[BulkOut] = {
     "action": "hold", "matched": 2, "done": [_RUN], "cursor": None,
     "refused": [{"run_id": _AGAIN, "code": "run_ended", "message": f"the run {_AGAIN} has ended: completed"}],
+}  # fmt: skip
+_SCHEDULE: Final[ScheduleOut] = {
+    "workflow": _WORKFLOW, "version": 3, "node": "night", "cron": "15 2 * * *", "rate": None, "timezone": "Europe/Berlin",
+    "catch_up": "last", "next_at": "2026-11-23T01:15:00.000Z",
+    "last": {"at": "2026-11-22T01:15:00.000Z", "run_id": _RUN, "code": None}, "paused": None,
+    "links": _LINKS.schedule(_WORKFLOW, "night"),
+}  # fmt: skip
+_SUSPENDED: Final[ScheduleOut] = {
+    **_SCHEDULE, "next_at": None,
+    "paused": {"at": _BEGUN, "by": "ops@example.com", "reason": "payments are down", "ending": False},
 }  # fmt: skip
 _KEPT: Final[KeyOut] = {
     "id": _KEY, "name": "shop", "roles": ["run"], "created_at": "2026-10-01T08:00:00.000Z", "last_used_at": _BEGUN,
@@ -131,6 +146,9 @@ REQUESTS: Final[Mapping[str, Mapping[str, Any]]] = {
     "pause_run": {_JSON: {"by": "ops@example.com", "reason": "payments are down"}},
     "unpause_run": {_JSON: {"by": "ops@example.com"}},
     "rerun_run": {_JSON: {"from": "pay"}},
+    "pause_schedule": {_JSON: {"by": "ops@example.com", "reason": "payments are down"}},
+    "resume_schedule": {_JSON: {"by": "ops@example.com"}},
+    "fire_schedule": {_JSON: {"by": "ops@example.com"}},
     "change_runs": {_JSON: {"action": "hold", "filter": {"workflow": _WORKFLOW}, "reason": "payments are down"}},
     "make_key": {_JSON: {"name": "shop", "roles": ["run"]}},
     "decide": {
@@ -162,6 +180,12 @@ ANSWERS: Final[Mapping[str, Mapping[str, Any]]] = {
     "rerun_run": {_JSON: _STARTED_AGAIN},
     "erase_run": {_JSON: _ERASED},
     "change_runs": {_JSON: _SWEPT},
+    "list_audit": {_JSON: {"entries": [_AUDITED], "cursor": None}},
+    "list_schedules": {_JSON: {"schedules": [_SCHEDULE], "cursor": None}},
+    "read_schedules": {_JSON: {"schedules": [_SCHEDULE], "cursor": None}},
+    "pause_schedule": {_JSON: _SUSPENDED},
+    "resume_schedule": {_JSON: {**_SCHEDULE, "started": [_AGAIN]}},
+    "fire_schedule": {_JSON: _STARTED_AGAIN},
     "list_keys": {_JSON: {"keys": [_KEPT]}},
     "make_key": {_JSON: _NEW},
     "rotate_key": {_JSON: {**_NEW, "former_until": "2026-11-23T09:30:00.000Z"}},
@@ -178,7 +202,7 @@ ANSWERS: Final[Mapping[str, Mapping[str, Any]]] = {
 PARAMETERS: Final[Mapping[str, Any]] = {
     "workflow_id": _WORKFLOW, "run_id": _RUN, "number": 3, "key_id": _KEY, "token": _TOKEN, "path": "refunds", "limit": 50,
     "workflow": _WORKFLOW, "status": "paused", "since": "2026-11-22T00:00:00Z", "tag": ["customer:c-17"], "after": 50,
-    "hash": _HASH, "afterEventId": "41", "Last-Event-ID": "41",
+    "hash": _HASH, "node": "night", "afterEventId": "41", "Last-Event-ID": "41",
 }  # fmt: skip
 
 _PROBLEMS: Final[Mapping[str, tuple[str, str]]] = {

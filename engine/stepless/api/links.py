@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from urllib.parse import quote
 
-from stepless.api.schemas import RunLinks, WorkflowLinks
+from stepless.api.schemas import RunLinks, ScheduleLinks, WorkflowLinks
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +34,10 @@ class Links:
     def workflow(self, workflow_id: str, version: int) -> WorkflowLinks:
         workflow = f"{self.base}/workflows/{quote(workflow_id, safe='')}"
         return {"workflow": workflow, "version": f"{workflow}/versions/{version}", "start": f"{workflow}/runs"}
+
+    def schedule(self, workflow_id: str, node: str) -> ScheduleLinks:
+        at = f"{self.base}/workflows/{quote(workflow_id, safe='')}/schedules/{quote(node, safe='')}"
+        return {"pause": f"{at}/pause", "resume": f"{at}/resume", "fire": f"{at}/fire"}
 
     def resume(self, token: str) -> str:
         return f"{self.base}/resume/{quote(token, safe='')}"

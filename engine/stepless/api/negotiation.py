@@ -1,10 +1,20 @@
-"""Reads the caller's preferences from headers: a media type in Accept (RFC 9110, 12.5.1), a wait in Prefer (RFC 7240)."""
+"""Reads headers, and the caller's preferences in them: a media type in Accept (RFC 9110, 12.5.1), a wait in Prefer (RFC 7240)."""
 
 from __future__ import annotations
+
+from collections.abc import Mapping
 
 from starlette.requests import Request
 
 from stepless.limits import MAX_LONG_POLL_MS
+
+
+def headers_of(request: Request) -> Mapping[str, str]:
+    """The headers, with names in lower case. Values of a repeated name are joined as in RFC 9110."""
+    headers: dict[str, str] = {}
+    for name, value in request.headers.items():
+        headers[name] = f"{headers[name]}, {value}" if name in headers else value
+    return headers
 
 
 def preferred(request: Request, *offered: str) -> str:

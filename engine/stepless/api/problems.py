@@ -36,12 +36,13 @@ from stepless.errors import (
 
 MEDIA_TYPE: Final = "application/problem+json"
 _DESCRIBED: Final = (AuthorError, CallerError, TransientError, Fenced, LimitExceeded, LogUnreadable)
+_TAKEN_EFFECT: Final = frozenset({"schedules_not_kept"})  # whatever the cause, the caller must know what the request has done
 _log = logging.getLogger(__name__)
 
 
 def problem_of(error: SteplessError) -> Problem:
     """The problem document of an error. An internal error becomes a report: it is logged, and the document has its id."""
-    if not isinstance(error, _DESCRIBED):
+    if not isinstance(error, _DESCRIBED) and error.code not in _TAKEN_EFFECT:
         return report_of(error)
     problem = _problem(error.http_status, error.code, error.message)
     if isinstance(error, DocumentRefused):

@@ -8,6 +8,7 @@ from pydantic import BaseModel, ConfigDict, Field, StringConstraints, model_vali
 
 from stepless.limits import (
     DEFAULT_PAGE_ITEMS,
+    MAX_AUDIT_FACT_CHARACTERS,
     MAX_BULK_RUNS,
     MAX_CURSOR_CHARACTERS,
     MAX_KEY_NAME_CHARACTERS,
@@ -66,6 +67,18 @@ class HoldBody(Body):
 
     by: Person | None = None
     reason: Annotated[str, StringConstraints(max_length=MAX_REASON_CHARACTERS)] | None = None
+
+
+class FireBody(Body):
+    """Who fires a schedule."""
+
+    by: Person | None = None
+
+
+class ResumeScheduleBody(Body):
+    """Who resumes a schedule."""
+
+    by: Person | None = None
 
 
 class RerunBody(Body):
@@ -153,6 +166,17 @@ class RunsQuery(ListQuery):
     @property
     def words(self) -> list[str]:
         return [*self.keyword, *self.tag]
+
+
+class AuditQuery(ListQuery):
+    """Entries have exactly these values. `since` and `until` are instants, in ISO 8601 or milliseconds since 1970: entries at or
+    after the one, and before the other."""
+
+    who: str | None = Field(None, max_length=MAX_AUDIT_FACT_CHARACTERS)
+    verb: str | None = Field(None, max_length=MAX_AUDIT_FACT_CHARACTERS)
+    target: str | None = Field(None, max_length=MAX_AUDIT_FACT_CHARACTERS)
+    since: str | None = None
+    until: str | None = None
 
 
 class NodesQuery(Query):

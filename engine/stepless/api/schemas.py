@@ -122,7 +122,8 @@ class RunHeadOut(TypedDict):
     """A run in a list. `status` is `running` while a runner serves the run, else the status when the last session ended. It is
     `damaged_log` or `newer_log` if the log cannot be read; such a run stays unchanged until it can. `waiting` is what the run
     waited for then: held, answer, time, retry, child. `summary` is both as text. `version` is null for a run of a release that
-    did not store it. `tags` is the former name of `keywords`."""
+    did not store it. `duration_ms` is the time from its creation to its end, or to now, with all waits. `failed_node` is the node
+    whose failure made the run fail. `tags` is the former name of `keywords`."""
 
     id: str
     workflow: str
@@ -132,6 +133,8 @@ class RunHeadOut(TypedDict):
     status: str
     waiting: list[str]
     summary: str
+    duration_ms: int
+    failed_node: str | None
     keywords: list[str]
     tags: list[str]
     created_at: str
@@ -145,8 +148,7 @@ class RunsOut(TypedDict):
 
 
 class PauseOut(TypedDict):
-    """One thing that a run waits for. `resume` is the signed link that answers it; null for timers, and for keys without the role
-    `approve`."""
+    """One thing that a run waits for. `resume` is the signed link that answers it; null for timers, and without `approve`."""
 
     pause: str
     node: str
@@ -329,6 +331,12 @@ class BulkOut(TypedDict):
     done: list[str]
     refused: list[RefusalOut]
     cursor: str | None
+
+
+class ScheduleLinks(TypedDict):
+    pause: str
+    resume: str
+    fire: str
 
 
 class KeyOut(TypedDict):

@@ -30,9 +30,10 @@ class KindMethods(Nodes):
         return self._add(id, "webhook", given(path=path, method=method, auth=auth, schema=schema, response=response), options)
 
     def schedule(
-        self, id: str, *, cron: Value = UNSET, rate: Value = UNSET, timezone: Value = UNSET, **options: Unpack[NodeOptions]
-    ) -> Step:
-        return self._add(id, "schedule", given(cron=cron, rate=rate, timezone=timezone), options)
+        self, id: str, *, cron: Value = UNSET, rate: Value = UNSET, timezone: Value = UNSET, catch_up: Value = UNSET,
+        **options: Unpack[NodeOptions],
+    ) -> Step:  # fmt: skip
+        return self._add(id, "schedule", given(cron=cron, rate=rate, timezone=timezone, catch_up=catch_up), options)
 
     def event(self, id: str, *, pattern: Mapping[str, Value], **options: Unpack[NodeOptions]) -> Step:
         return self._add(id, "event", given(pattern=pattern), options)

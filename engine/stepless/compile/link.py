@@ -33,7 +33,7 @@ from stepless.model.graph import (
     Slots,
     all_nodes,
 )
-from stepless.model.json import JSON, parse_path
+from stepless.model.json import parse_path
 
 _NEEDS: Final[Mapping[str, Callable[[int, int], int]]] = {  # from the number of branches, and `count`
     "all": lambda branches, count: branches,
@@ -68,8 +68,8 @@ def link(draft: Draft, version: str, entries: Sequence[str] | None, warnings: tu
         numbered=document.numbered,
         retention_ms=document.retention_ms,
         on_failure_notify=None if document.on_failure_notify is None else tuple(document.on_failure_notify),
-        slots=_slots(document.concurrency) if isinstance(document.concurrency, Mapping) else None,
-        limited=isinstance(document.concurrency, Mapping) or any(node.limits is not None for node in all_nodes(body)),
+        slots=_slots(document.concurrency) if isinstance(document.concurrency, ConcurrencyView) else None,
+        limited=isinstance(document.concurrency, ConcurrencyView) or any(node.limits is not None for node in all_nodes(body)),
     )
 
 
@@ -98,8 +98,7 @@ def _rate_limit(document: DocumentView) -> RateLimit | None:
     return RateLimit(limit.max, limit.per, tuple(limit.by.split(".")) if limit.by else ())
 
 
-def _slots(written: Mapping[str, JSON]) -> Slots:
-    limit = ConcurrencyView(written)
+def _slots(limit: ConcurrencyView) -> Slots:
     weight = limit.weight if isinstance(limit.weight, int) else of_inputs(limit.weight)
     return Slots(limit.max, of_inputs(limit.by) if limit.by is not None else None, weight)
 

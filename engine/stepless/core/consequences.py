@@ -27,6 +27,8 @@ def settled(state: State, instance: Instance, event: Event) -> None:
     state.idle_hops = 0
     if state.recoveries:
         state.recoveries.pop(event.instance, None)
+    if state.first_starts:
+        state.first_starts.pop(event.instance, None)
     for live in (state.running, state.waiting, state.backing_off):
         if event.instance in live:
             del live[event.instance]

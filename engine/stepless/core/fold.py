@@ -131,6 +131,7 @@ def _run_ended(status: RunStatus) -> Callable[[State, Event], None]:
 
 def _run_recovered(state: State, event: Event) -> None:
     for name, instance in state.running.items():
+        state.first_starts.setdefault(name, instance.since_ms)
         instance.since_ms = event.at_ms
         state.recoveries[name] = state.recoveries.get(name, 0) + 1
 
@@ -151,8 +152,10 @@ def _ignore(state: State, instance: Instance, event: Event) -> None:
 def _started(state: State, instance: Instance, event: Event) -> None:
     data = event.data
     first = instance.index == 0
-    if instance.wait is not None:
+    if not first:
         state.backing_off.pop(event.instance, None)
+        state.first_starts.setdefault(event.instance, instance.since_ms)
+    if instance.wait is not None:
         unqueue(state, instance)
         instance.wait = None
     instance.attempt = data.get("attempt", 1)

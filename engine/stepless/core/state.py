@@ -222,7 +222,7 @@ class State:
         "graph", "run_id", "inputs", "root", "status", "sequence", "steps", "failures", "agenda", "ready", "running",
         "waiting", "backing_off", "children", "reused", "limited", "paced",
         "timers", "sweeps", "ending", "ending_error", "halting", "response", "started_ms", "ended_ms", "paused_since_ms",
-        "paused_ms", "continued", "idle_hops", "recoveries", "meta", "notes", "held", "holds", "usage",
+        "paused_ms", "continued", "idle_hops", "recoveries", "first_starts", "meta", "notes", "held", "holds", "usage",
     )  # fmt: skip
 
     def __init__(self, graph: Graph, run_id: str) -> None:
@@ -258,6 +258,8 @@ class State:
         self.continued = 0  # hand-overs so far
         self.idle_hops = 0  # consecutive hand-overs since an attempt last ended or an instance settled
         self.recoveries: dict[str, int] = {}  # how often each unsettled instance was recovered after it was cut off
+        # when each unsettled instance first started, where its present attempt began later: another attempt, or a recovered one
+        self.first_starts: dict[str, int] = {}
         self.held: Mapping[str, JSON] | None = None  # {by, reason, at} while an operator holds the run: nothing new starts
         self.holds = 0  # how often it was held or released so far
         self.usage: Mapping[str, int] | None = {}  # of all attempts; None after a snapshot of an earlier release without it

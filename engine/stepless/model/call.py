@@ -9,6 +9,7 @@ from typing import Any, Protocol
 from stepless.model.exchange import Http, NoHttp
 from stepless.model.json import JSON
 from stepless.model.media import Media
+from stepless.model.traceparent import TRACE, RunTrace
 
 
 class Tooled(Protocol):
@@ -52,3 +53,14 @@ class Call:
     facts: Mapping[str, Any] = field(default_factory=dict)
     http: Http = field(default_factory=NoHttp)
     tools: Mapping[str, Tooled] = field(default_factory=dict)
+
+    @property
+    def trace(self) -> RunTrace | None:
+        """The trace of the run; None where tracing is off."""
+        return self.facts.get(TRACE)
+
+    @property
+    def trace_headers(self) -> Mapping[str, str]:
+        """`traceparent` and `tracestate` for requests of this attempt; empty where tracing is off."""
+        trace = self.trace
+        return {} if trace is None else trace.headers(self.instance, self.attempt)

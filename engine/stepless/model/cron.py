@@ -96,17 +96,39 @@ class Cron:
                         return int(found.timestamp() * 1000)
         return None
 
+    def latest_ms(self, from_ms: int, until_ms: int, timezone: str, limit: int) -> list[int]:
+        """The instants from `from_ms` to `until_ms`, both included, in order; if there are more than `limit`, the last ones. Its
+        cost grows with the days between and with `limit`, not with the number of instants."""
+        zone, found = ZoneInfo(timezone), list[int]()
+        first = datetime.fromtimestamp(from_ms / 1000, zone).date() - timedelta(days=1)
+        day = datetime.fromtimestamp(until_ms / 1000, zone).date() + timedelta(days=1)
+        while day >= first and len(found) < limit:
+            if self._fires_on(day):
+                midnight = datetime(day.year, day.month, day.day, tzinfo=zone)
+                instants = sorted(int(at.timestamp() * 1000) for at in self._of_day(midnight))
+                found = [at for at in instants if from_ms <= at <= until_ms] + found
+            day -= timedelta(days=1)
+        return found[-limit:]
+
+    def _fires_on(self, day: date) -> bool:
+        in_year = self.years is None or day.year in self.years
+        return in_year and day.month in self.months and day.day in self.days.of(day.year, day.month)
+
     def _on(self, midnight: datetime, after: datetime) -> datetime | None:
         """The first instant on one day after `after`."""
+        return min((instant for instant in self._of_day(midnight) if instant > after), default=None)
+
+    def _of_day(self, midnight: datetime) -> list[datetime]:
+        """The instants of one day, in UTC, in no particular order."""
         found = []
         for hour in self.hours:
             for minute in self.minutes:
                 local = midnight.replace(hour=hour, minute=minute)
                 instant = local.astimezone(UTC)
                 exists = instant.astimezone(local.tzinfo).replace(tzinfo=None) == local.replace(tzinfo=None)
-                if exists and instant > after:
+                if exists:
                     found.append(instant)
-        return min(found, default=None)
+        return found
 
 
 def parse_cron(text: str) -> Cron:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from base64 import b64encode
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Literal, TypeAlias
 
@@ -63,18 +64,25 @@ def caller(aws: Aws, invite: Invite) -> Callable[[Call], Awaitable[Result | Paus
         params = params_of(LambdaParams, call, check=check)
         timeout_ms = call.deadline_ms - call.started_ms
         if params.mode == "sync":
-            request = {"FunctionName": params.function, "Payload": _encoded(params.payload)}
+            request = {"FunctionName": params.function, "Payload": _encoded(params.payload), **_client_context(call)}
             response = await aws.call("lambda", "Invoke", request, token=call.token, timeout_ms=timeout_ms)
             return Result(_answer(params.function, response))
         wait_ms = LINK_LIFE_MS if params.timeout is None else parse_duration_ms(params.timeout)
         until_ms = call.started_ms + wait_ms
-        event = {"input": params.payload, "resume": dict(invite(call.run_id, call.instance, until_ms))}
+        event = {"input": params.payload, "resume": dict(invite(call.run_id, call.instance, until_ms)), **call.trace_headers}
         request = {"FunctionName": params.function, "InvocationType": "Event", "Payload": _encoded(event)}
         await aws.call("lambda", "Invoke", request, token=call.token, timeout_ms=timeout_ms)
         deadline_ms = until_ms if params.timeout is not None else None
         return Pause("callback", deadline_ms=deadline_ms, details={"function": params.function})
 
     return run
+
+
+def _client_context(call: Call) -> dict[str, str]:
+    """The trace context as the invocation's client context, where the function finds it in `context.client_context.custom`.
+    Lambda passes it on with synchronous invocations only."""
+    headers = call.trace_headers
+    return {"ClientContext": b64encode(_encoded({"custom": dict(headers)}).encode()).decode()} if headers else {}
 
 
 def _encoded(value: JSON) -> str:

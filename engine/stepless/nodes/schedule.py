@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Literal
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from pydantic import AfterValidator, Field
@@ -39,6 +39,11 @@ class ScheduleParams(Params):
     """The interval, in whole minutes."""
     timezone: str = Field("UTC", pattern=r"^[A-Za-z0-9_+-]+(/[A-Za-z0-9_+-]+)*$", max_length=64)
     """The IANA name of the time zone of `cron`."""
+    catch_up: Literal["skip", "last", "all"] | None = None
+    """What becomes of instants that were missed, because no process ran or because the schedule was paused: `skip` starts no run
+    for them, `last` one run, for the latest, `all` one run for each, at most for the latest 100. By default, instants of a pause
+    are skipped; a process on one machine starts one run, for the earliest instant that it missed, and on AWS every delivered
+    instant starts its run, however late."""
 
 
 def check(params: ScheduleParams, path: str) -> list[Finding]:
@@ -65,5 +70,5 @@ def evaluate(work: Work) -> Outcome:
 
 KIND = Kind(
     "schedule", Nature.ENTRY, ScheduleParams, "starts runs at scheduled times",
-    parts={"cron": Part.LITERAL, "rate": Part.LITERAL, "timezone": Part.LITERAL}, evaluate=evaluate, check=check,
+    parts=dict.fromkeys(("cron", "rate", "timezone", "catch_up"), Part.LITERAL), evaluate=evaluate, check=check,
 )

@@ -4,7 +4,8 @@ run.
 Adapters see no engine types, only text keys, integers and encoded bytes. All instants are milliseconds since 1970 UTC. Every
 method may raise `StoreUnavailable` (try again); otherwise it raises only what its docstring names. Methods are synchronous and
 thread-safe. `Models`, `Sandbox`, `Aws`, `Http` and `Announcer` are the exceptions: their calls take seconds, so their methods are
-coroutines. The engine cancels a call that it no longer waits for, and these methods raise only `NodeFailure`.
+coroutines. The engine cancels a call that it no longer waits for, and these methods raise only `NodeFailure`. The methods of
+`Telemetry` are coroutines too.
 """
 
 from __future__ import annotations
@@ -15,6 +16,8 @@ from stepless.ports.hints import Calendar, Firing, Inbound, Message, Queue, Rhyt
 from stepless.ports.outward import Announcement, Announcer
 from stepless.ports.store import (
     ERASED,
+    RECEIVER,
+    AuditEntry,
     Batch,
     Blobs,
     Lease,
@@ -29,12 +32,14 @@ from stepless.ports.store import (
     Together,
     Version,
 )
-from stepless.ports.world import Aws, Clock, Meter, Misfit, Models, Moderator, Sandbox, Secrets, Tallies
+from stepless.ports.world import Aws, Clock, Meter, Misfit, Models, Moderator, Sandbox, Secrets, Tallies, Telemetry
 
 __all__ = [
     "ERASED",
+    "RECEIVER",
     "Announcement",
     "Announcer",
+    "AuditEntry",
     "Aws",
     "Batch",
     "Blobs",
@@ -65,6 +70,7 @@ __all__ = [
     "StorePlace",
     "StoredVersion",
     "Tallies",
+    "Telemetry",
     "Timers",
     "Together",
     "Version",

@@ -21,6 +21,10 @@ class Queue(Protocol):
 
     def send(self, message: Message, delay_ms: int = 0) -> None: ...
 
+    def send_all(self, messages: Sequence[Message]) -> None:
+        """Sends messages without delay, in as few requests as possible. After an error, some of them may have been sent."""
+        ...
+
 
 class Inbound(Protocol):
     """A queue that this process also receives from."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import Final, Generic, NamedTuple, Protocol, TypeVar
@@ -11,6 +11,8 @@ T = TypeVar("T")
 
 ERASED: Final = "erased"
 """The status of a header that `mark_erased` has changed."""
+RECEIVER: Final = "-"
+"""The owner of a lease that was granted: it belongs to the process that receives the hint."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,9 +37,9 @@ class RunHead(NamedTuple):
     hint; the log is authoritative). `due_ms` is when the sweep should check the run next, None when it need not. `epoch` counts
     how often the lease was taken; `owner` and `lease_until_ms` describe the present lease. `spent` is an encoded tally, empty
     where usage is not counted. `waits` says what the run waited for when it last became idle: words of `core.history.waits`,
-    space-separated. `exported` says up to which event the run's log was exported, in the words of `runtime.exporting.cursors`;
-    empty where nothing is exported. `expires_ms` is when an ended run may be removed, None to keep it. The `status` of a run
-    whose content was erased is ERASED."""
+    space-separated; for a failed run, the node that failed. `exported` says up to which event the run's log was exported, in
+    the words of `runtime.exporting.cursors`; empty where nothing is exported. `expires_ms` is when an ended run may be
+    removed, None to keep it. The `status` of a run whose content was erased is ERASED."""
 
     run_id: str
     workflow_id: str
@@ -87,6 +89,14 @@ class Signal(NamedTuple):
     body: bytes
     created_ms: int
     taken: bool = False
+
+
+class AuditEntry(NamedTuple):
+    """A request of a person. `id` is unique; `body` is encoded JSON."""
+
+    at_ms: int
+    id: str
+    body: bytes
 
 
 class RunFilter(NamedTuple):
@@ -158,9 +168,12 @@ class Store(Protocol):
         """Removes the claim if it still has this value."""
         ...
 
-    def replace_claim(self, key: str, former: bytes | None, value: bytes, now_ms: int, expires_ms: int) -> bool:
-        """Stores `value` if the unexpired value is `former` (None: if there is none). False, and no change, if it is another. Of
-        several concurrent callers with the same `former` and different values, exactly one succeeds."""
+    def replace_claim(
+        self, key: str, former: bytes | None, value: bytes, now_ms: int, expires_ms: int | None = None
+    ) -> bool:
+        """Stores `value`, with this expiry (None: it never expires), if the unexpired value is `former` (None: if there is none).
+        False, and no change, if it is another. Of several concurrent callers with the same `former` and different values, exactly
+        one succeeds."""
         ...
 
     # -- lines: the runs that wait for a limit ------------------------------------------------------------------------
@@ -193,11 +206,26 @@ class Store(Protocol):
         that follow it in this order."""
         ...
 
+    def due_parts(self) -> int:
+        """Into how many parts `each_due` can be divided; 1 if dividing saves nothing."""
+        ...
+
+    def each_due(self, now_ms: int, part: tuple[int, int] = (0, 1)) -> Iterator[Sequence[RunHead]]:
+        """Pages of the runs whose `due_ms` has passed, each once, roughly the longest overdue first; a page may be empty. With
+        `part` (number, count), only those of one part: together, the parts 0 … count - 1 hold every run once."""
+        ...
+
     # -- the lease --------------------------------------------------------------------------------------------------
     def take_lease(self, run_id: str, owner: str, now_ms: int, until_ms: int) -> Lease | None:
         """Takes the lease if it is free, expired at `now_ms` or already this owner's, and raises its epoch by one. None while
         another owner holds it, or when the run does not exist or is erased. Sets `due_ms` to `until_ms`, so that the sweep finds
         the run of a holder that dies."""
+        ...
+
+    def grant_lease(self, run_id: str, until_ms: int) -> bool:
+        """Takes the lease for RECEIVER, unless an owner is recorded, even one whose lease has expired, or the run is erased.
+        Returns whether it did. Raises the epoch and sets `due_ms` like `take_lease`. Several processes may receive the hint: the
+        first append decides which of them holds the lease."""
         ...
 
     def update_run(
@@ -206,7 +234,8 @@ class Store(Protocol):
         waits: str | None = None, exported: str | None = None, expires_ms: int | None = None,
     ) -> Lease:
         """Changes the header under a lease. With `release`, frees the lease and stores `due_ms` (None: the run needs no check),
-        or the earliest instant of a `touch_run` since the lease was taken, if that is earlier. Without it, extends the lease to
+        or the earliest instant of a `touch_run` since the lease was taken, if that is earlier. A second release of the same lease
+        changes nothing. Without `release`, extends the lease to
         `until_ms` (if given) and sets `due_ms` to the lease's end.
         `spent`, `waits`, `exported` and `expires_ms` replace the header's values.
         Raises `LeaseLost` when the header's epoch is not the lease's."""
@@ -216,6 +245,18 @@ class Store(Protocol):
         """Brings the run's `due_ms` forward to `due_ms` if it is later or None. Needs no lease, and still holds after the present
         lease ends: a later holder sees everything written before the touch, the present holder may not. False when the run does
         not exist or is erased."""
+        ...
+
+    # -- the audit log ----------------------------------------------------------------------------------------------
+    def put_audit(self, entry: AuditEntry, expires_ms: int) -> None:
+        """Stores an entry, or replaces the one with the same `at_ms` and `id`. It is listed until `expires_ms`, and then
+        deleted."""
+        ...
+
+    def list_audit(
+        self, now_ms: int, since_ms: int, until_ms: int, *, limit: int = 100, cursor: str | None = None
+    ) -> Page[AuditEntry]:
+        """The unexpired entries with `since_ms` <= `at_ms` < `until_ms`, newest first (at_ms, then id, descending)."""
         ...
 
     # -- removal ----------------------------------------------------------------------------------------------------

@@ -11,6 +11,7 @@ from stepless.model.json import JSON
 if TYPE_CHECKING:
     from stepless.model.conversation import ModelAnswer, Question
     from stepless.model.program import Program, Ran
+    from stepless.model.span import Measure, Span
     from stepless.model.tally import Tally
 
 
@@ -35,6 +36,20 @@ class Meter(Protocol):
 
     def report(self, what: str, facts: Mapping[str, str | int]) -> None:
         """Writes one line of a structured log. `facts` name the run and, where there is one, the instance."""
+        ...
+
+
+class Telemetry(Protocol):
+    """Receives finished spans and measurements of runs."""
+
+    async def send_spans(self, spans: Sequence[Span]) -> None:
+        """Sends spans; the same ones may be sent again. Raises `CollectorUnavailable` if they were not accepted and may be later.
+        Spans that will never be accepted are reported and dropped."""
+        ...
+
+    async def send_measures(self, measures: Sequence[Measure]) -> None:
+        """Adds measurements to the metrics of this process and sends these. Raises `CollectorUnavailable` if they were not
+        accepted: they are counted, and sent with the next ones."""
         ...
 
 

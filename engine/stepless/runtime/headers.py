@@ -7,9 +7,9 @@ import json
 from collections.abc import Mapping
 
 from stepless.errors import Conflict
-from stepless.limits import NEVER_MS, START_GRACE_MS
+from stepless.limits import LEASE_MS, NEVER_MS
 from stepless.model.json import JSON
-from stepless.ports import ERASED, RunHead, Version
+from stepless.ports import ERASED, RECEIVER, RunHead, Version
 from stepless.runtime.world import World
 
 _VERSION, _NUMBER = "version", "number"
@@ -19,8 +19,9 @@ def create_run(
     world: World, run_id: str, version: Version, inputs: bytes, facts: Mapping[str, JSON], *, numbered: bool
 ) -> RunHead:
     """Creates and returns the header of a run of this version. If another process has created it first, returns that header;
-    raises `Conflict` (run_erased) if it was erased since. `numbered` counts the run, which costs one more write. After a
-    `StoreUnavailable`, the run may exist, or its number may be used up without a run."""
+    raises `Conflict` (run_erased) if it was erased since. The first lease is granted to the process that receives the first
+    hint, which saves a write. `numbered` counts the run, which costs one more write. After a `StoreUnavailable`, the run may
+    exist, or its number may be used up without a run."""
     now_ms = world.clock.now_ms()
     meta = {**facts, _VERSION: version.number}
     if numbered:
@@ -34,7 +35,10 @@ def create_run(
         updated_ms=now_ms,
         inputs=inputs,
         meta=json.dumps(meta, ensure_ascii=False, separators=(",", ":")).encode(),
-        due_ms=now_ms + START_GRACE_MS,
+        due_ms=now_ms + LEASE_MS,
+        epoch=1,
+        owner=RECEIVER,
+        lease_until_ms=now_ms + LEASE_MS,
     )
     return head if world.store.create_run(head) else not_erased(world.store.get_run(run_id) or head)
 

@@ -16,6 +16,7 @@ LEASE_CONFLICTS: Final = "LeaseConflicts"  # refused because of a live lease, or
 FAIL_OPENS: Final = "FailOpens"  # starts that a rate limit allowed because they could not be counted
 NODE_TIME: Final = "NodeTime"
 DUE_RUNS: Final = "DueRuns"
+REVIVED_RUNS: Final = "RevivedRuns"  # overdue runs for which the parts of a divided sweep sent a hint
 OLDEST_DUE_AGE: Final = "OldestDueAge"  # how long the longest overdue run has been due
 REMOVED_RUNS: Final = "RemovedRuns"  # whose time was over
 DEAD_LETTERS: Final = "DeadLetters"

@@ -31,13 +31,15 @@ _SPILLED = frozenset({"output", "inputs", "response", "variables", "answer", "re
 
 
 class RunLog:
-    """The log of one run. A runner writes with the epoch of its lease; a reader has epoch 0."""
+    """The log of one run. A runner writes with the epoch of its lease; a reader has epoch 0. `writer` distinguishes the first
+    batches of several runners with the same epoch; empty if there can be only one."""
 
-    def __init__(self, store: Store, blobs: Blobs, run_id: str, epoch: int = 0) -> None:
+    def __init__(self, store: Store, blobs: Blobs, run_id: str, epoch: int = 0, writer: str = "") -> None:
         self._store = store
         self._blobs = blobs
         self.run_id = run_id
         self.epoch = epoch
+        self._writer = writer
         self.tail_bytes = 0  # written since the last snapshot
         self._snapshot_bytes = 0
 
@@ -50,7 +52,14 @@ class RunLog:
         remaining batches are then not written."""
         for batch in batches:
             self._append(batch)
+            self._writer = ""
             self.tail_bytes += len(batch.data)
+
+    @property
+    def is_fenced(self) -> bool:
+        """Whether no other process can append under this lease: always, unless the lease was granted and nothing has been written
+        under it. Several processes may have received it, and the first append decides which of them holds it."""
+        return not self._writer
 
     def encoded(self, events: Sequence[Event]) -> Sequence[Batch]:
         """The events in order, in as few batches as MAX_BATCH_EVENTS and MAX_BATCH_BYTES allow."""
@@ -60,10 +69,10 @@ class RunLog:
         return batches
 
     def _fitting(self, events: Sequence[Event]) -> Sequence[Batch]:
-        data = encode_batch(events)
+        data = encode_batch(events, writer=self._writer)
         if len(data) > INLINE_VALUE_BYTES or "steps" in events[-1].data:  # else no value in it can be large
             spilled = [self._spilled(event) for event in events]
-            data = encode_batch(spilled) if spilled != events else data
+            data = encode_batch(spilled, writer=self._writer) if spilled != events else data
         data = pack(data)
         if len(data) > MAX_BATCH_BYTES:
             if len(events) == 1:
@@ -80,7 +89,7 @@ class RunLog:
             existing = self._store.read_log(self.run_id, batch.first - 1, limit_bytes=1)
             if not existing or existing[0] != batch:
                 raise
-            # an earlier try wrote this batch and its answer was lost: no other writer has this epoch
+            # an earlier try wrote this batch and its answer was lost: no other writer has this epoch and these bytes
 
     def load(self, graph: Graph) -> State:
         """The state after the last committed event: the newest snapshot plus the events after it."""

@@ -8,7 +8,7 @@ from functools import wraps
 from typing import Concatenate, ParamSpec, TypeVar
 
 from stepless.runtime.access.tokens import Signer
-from stepless.runtime.triggers import delivering, redelivering, webhooks
+from stepless.runtime.triggers import delivering, redelivering, schedule_verbs, webhooks
 from stepless.runtime.verbs import (
     answering,
     bulk,
@@ -74,6 +74,11 @@ class Service:
     erase = _verb(erasing.erase)
     skip = _verb(time_skip.skip_time)
     each_run = _verb(bulk.each_run)
+
+    list_schedules = _verb(schedule_verbs.list_schedules)
+    pause_schedule = _verb(schedule_verbs.pause_schedule)
+    resume_schedule = _verb(schedule_verbs.resume_schedule)
+    fire_schedule = _verb(schedule_verbs.fire_schedule)
 
     run = _signing(inspecting.view)
     overview = _signing(inspecting.overview)

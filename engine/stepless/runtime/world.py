@@ -34,7 +34,8 @@ class World:
     kinds by name. `calendar` is None if the process fires schedules itself. `news` is None unless this process serves every run
     of the store. `relay` is None if nothing is exported. `runner_timeout_s` is the time after which the deployment kills an
     invocation; None if there is no limit. `retention_ms` is how long runs are kept after their end, unless their workflow says
-    otherwise; None keeps them for ever."""
+    otherwise; None keeps them for ever. `traces` says whether the trace context of a request is stored with the run that it
+    starts, and handed on by its nodes."""
 
     store: Store
     queue: Queue
@@ -57,3 +58,4 @@ class World:
     relay: Relaying | None = None
     retention_ms: int | None = None
     http: Http = field(default_factory=NoHttp)
+    traces: bool = False

@@ -19,7 +19,7 @@ from stepless.adapters.memory.store import MemoryStore
 from stepless.adapters.memory.timers import MemoryTimers
 from stepless.core.events import Event
 from stepless.errors import StoreUnavailable
-from stepless.limits import BUSY_DELAY_MS
+from stepless.limits import BUSY_DELAY_MS, LOCAL_SWEEP_MS
 from stepless.model.work import Result
 from stepless.ports import Call, Message
 from stepless.runtime.access.tokens import Key, Signer
@@ -84,6 +84,7 @@ class Machine:
         self.clock = SettableClock(START_MS)
         self.queue, self.timers = MemoryQueue(self.clock), MemoryTimers()
         self.faults = Faults()
+        self.swept_ms = 0
         self.behaviours: dict[str, Behaviour] = {}
         self.calls: Counter[str] = Counter()
         base = local(None).world
@@ -151,12 +152,14 @@ class Machine:
 
     def _move_on(self) -> bool:
         due = self.store.list_due(2**62, limit=1)
-        instants = [self.queue.next_ms(), self.timers.next_ms(), due[0].due_ms if due else None]
-        upcoming = [instant for instant in instants if instant is not None]
+        sweep_ms = max(due[0].due_ms or 0, self.swept_ms + LOCAL_SWEEP_MS) if due else None
+        upcoming = [instant for instant in (self.queue.next_ms(), self.timers.next_ms(), sweep_ms) if instant is not None]
         if not upcoming:
             return False
         self.clock.set(max(self.clock.now_ms(), min(upcoming)))
-        sweep(self.world)
+        if sweep_ms is not None and self.clock.now_ms() >= sweep_ms:
+            self.swept_ms = self.clock.now_ms()
+            sweep(self.world)
         return True
 
     def drain(self, budget: Callable[[], Budget] | None = None, steps: int = 2_000) -> None:

@@ -1,4 +1,5 @@
-"""A lost hint is compensated: a run for which a hint was sent is due START_GRACE_MS later, to the millisecond."""
+"""A lost hint is compensated: a run for which a hint was sent is due START_GRACE_MS later, or at the end of the lease that was
+granted with the hint, to the millisecond."""
 
 from __future__ import annotations
 
@@ -7,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from stepless.limits import START_GRACE_MS
+from stepless.limits import LEASE_MS, START_GRACE_MS
 from stepless.runtime.hosting.sweep import sweep
 from stepless.runtime.session.children import caller, child_id
 
@@ -31,28 +32,28 @@ def cancel(machine: Any, run_id: str) -> None:
     machine.service.cancel(run_id)
 
 
-def looked_at(machine: Any, run_id: str) -> bool:
-    """Whether the run is due exactly START_GRACE_MS from now, and then is hinted at."""
+def looked_at(machine: Any, run_id: str, after_ms: int = START_GRACE_MS) -> bool:
+    """Whether the run is due exactly `after_ms` from now, and then is hinted at."""
     lose(machine)
-    assert machine.store.get_run(run_id).due_ms == machine.clock.now_ms() + START_GRACE_MS
-    machine.clock.advance(START_GRACE_MS - 1)
+    assert machine.store.get_run(run_id).due_ms == machine.clock.now_ms() + after_ms
+    machine.clock.advance(after_ms - 1)
     assert sweep(machine.world) == 0
     machine.clock.advance(1)
     return sweep(machine.world) == 1
 
 
 def test_a_run_that_was_started(machine: Any, node: Callable[..., Any]) -> None:
-    assert looked_at(machine, machine.start({"a": node()}))
+    assert looked_at(machine, machine.start({"a": node()}), LEASE_MS)
 
 
-@pytest.mark.parametrize("verb", [answer, cancel])
-def test_a_run_that_was_told_something(machine: Any, verb: Callable[..., None]) -> None:
+@pytest.mark.parametrize(("verb", "after_ms"), [(answer, LEASE_MS), (cancel, START_GRACE_MS)])
+def test_a_run_that_was_told_something(machine: Any, verb: Callable[..., None], after_ms: int) -> None:
     run_id = machine.start({"w": APPROVAL})
     machine.drain()
     assert machine.store.get_run(run_id).due_ms is None
     machine.clock.advance(5_000)
     verb(machine, run_id)
-    assert looked_at(machine, run_id)
+    assert looked_at(machine, run_id, after_ms)
 
 
 @pytest.fixture
@@ -71,7 +72,7 @@ def test_a_child_that_was_made(machine: Any) -> None:
     machine.service.publish(CHILD)
     parent = machine.start({"c": CALL})
     machine.invoke(machine.queue.receive(machine.clock.now_ms()))
-    assert looked_at(machine, child_id(f"{parent}:c"))
+    assert looked_at(machine, child_id(f"{parent}:c"), LEASE_MS)
 
 
 def test_a_parent_that_its_child_told_of_its_end(family: tuple[Any, str, str]) -> None:

@@ -189,6 +189,9 @@ def test_a_version_that_a_newer_release_published_rests_until_a_release_that_kno
         with pytest.raises(NewerLog, match="no kind 'oracle'") as told:
             read(run_id)
         assert told.value.place == f"{run_id}#1"
+    with pytest.raises(NewerLog, match="no kind 'oracle'") as told:
+        filed.service.start("small", {})
+    assert (told.value.http_status, told.value.place.endswith(" nodes.w")) == (503, True)
     filed.store.database.change("UPDATE version SET document = ?", (known,))
     filed.runner, filed.world.versions._graphs = filed.process(), OrderedDict()
     filed.clock.set(head.due_ms)

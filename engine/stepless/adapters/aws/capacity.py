@@ -21,6 +21,7 @@ _UNIT_BYTES: Final = 1_024
 # What a request to another service is billed for. A schedule that fires sends a message; listing and deleting are free.
 _FLAT: Final[Mapping[str, Tally]] = {
     "sqs.SendMessage": Tally(queue_requests=1),
+    "sqs.SendMessageBatch": Tally(queue_requests=1),
     "sqs.ReceiveMessage": Tally(queue_requests=1),
     "sqs.DeleteMessage": Tally(queue_requests=1),
     "scheduler.CreateSchedule": Tally(schedules=1, queue_requests=1),

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from typing import Any, Final
 
 from stepless.adapters.aws.errors import translated
-from stepless.errors import InvalidRequest
+from stepless.errors import InvalidRequest, StoreUnavailable
 from stepless.ports import Message
 
 MAX_DELAY_MS: Final = 900_000  # the longest delay that SQS supports
+AT_ONCE: Final = 10  # messages of one request
+_TRIES: Final = 3  # of sending a message that SQS refuses for the moment
 
 
 class SqsQueue:
@@ -24,6 +27,24 @@ class SqsQueue:
         seconds = -(-min(max(0, delay_ms), MAX_DELAY_MS) // 1000)  # rounded up: a timer never fires early
         with translated(self._url):
             self._client.send_message(QueueUrl=self._url, MessageBody=encode_message(message), DelaySeconds=seconds)
+
+    def send_all(self, messages: Sequence[Message]) -> None:
+        """Raises `StoreUnavailable` if SQS keeps refusing a message."""
+        for start in range(0, len(messages), AT_ONCE):
+            send_batch(self._client, self._url, [encode_message(message) for message in messages[start : start + AT_ONCE]])
+
+
+def send_batch(client: Any, url: str, bodies: Sequence[str]) -> None:
+    """Sends up to AT_ONCE messages in one request, and those that SQS refuses again. Raises `StoreUnavailable` for the rest."""
+    left = [{"Id": str(number), "MessageBody": body} for number, body in enumerate(bodies)]
+    for _ in range(_TRIES):
+        with translated(url):
+            answer = client.send_message_batch(QueueUrl=url, Entries=left)
+        refused = {one["Id"] for one in answer.get("Failed", ())}
+        left = [entry for entry in left if entry["Id"] in refused]
+        if not left:
+            return
+    raise StoreUnavailable(f"SQS refused {len(left)} messages", place=url, mend="try again")
 
 
 def encode_message(message: Message) -> str:

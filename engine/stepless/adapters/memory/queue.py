@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import heapq
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from threading import Lock
 
 from stepless.errors import StoreUnavailable
@@ -38,6 +38,10 @@ class MemoryQueue:
             heapq.heappush(self._heap, (visible_ms, self._sent, message))
         if self._on_send:
             self._on_send()
+
+    def send_all(self, messages: Sequence[Message]) -> None:
+        for message in messages:
+            self.send(message)
 
     def receive(self, now_ms: int) -> Message | None:
         """Removes and returns the next message that is visible at `now_ms`; None if there is none."""

@@ -11,8 +11,8 @@ from threading import Lock
 from stepless.adapters.bounds import check_batch, check_signal, check_text, inbox_full, page_size
 from stepless.adapters.cursors import decode_cursor, encode_cursor
 from stepless.errors import AppendConflict, LeaseLost
-from stepless.limits import MAX_INBOX_SIGNALS
-from stepless.ports import ERASED, Batch, Lease, Page, RunFilter, RunHead, Signal, StoredVersion, Version
+from stepless.limits import MAX_INBOX_SIGNALS, MAX_MEMORY_AUDIT, MAX_PAGE_ITEMS
+from stepless.ports import ERASED, RECEIVER, AuditEntry, Batch, Lease, Page, RunFilter, RunHead, Signal, StoredVersion, Version
 
 
 @dataclass(slots=True)
@@ -37,6 +37,7 @@ class MemoryStore:
         self._runs: dict[str, RunHead] = {}
         self._by_age: list[tuple[int, str]] = []
         self._records: dict[str, _Records] = {}
+        self._audit: dict[tuple[int, str], tuple[AuditEntry, int]] = {}
 
     def check(self) -> None:
         """Does nothing: memory is always available."""
@@ -106,7 +107,9 @@ class MemoryStore:
             del self._claims[key]
             return True
 
-    def replace_claim(self, key: str, former: bytes | None, value: bytes, now_ms: int, expires_ms: int) -> bool:
+    def replace_claim(
+        self, key: str, former: bytes | None, value: bytes, now_ms: int, expires_ms: int | None = None
+    ) -> bool:
         check_text(key)
         with self._lock:
             if self._claim_at(key, now_ms) != former:
@@ -179,6 +182,15 @@ class MemoryStore:
             first = nsmallest(page_size(limit), (key for key in due if key[0] <= now_ms and (after is None or key > after)))
             return [self._runs[run_id] for _, run_id in first]
 
+    def due_parts(self) -> int:
+        return 1
+
+    def each_due(self, now_ms: int, part: tuple[int, int] = (0, 1)) -> Iterator[Sequence[RunHead]]:
+        after: tuple[int, str] | None = None
+        while part[0] == 0 and (page := self.list_due(now_ms, limit=MAX_PAGE_ITEMS, after=after)):
+            after = (page[-1].due_ms or 0, page[-1].run_id)
+            yield page
+
     # -- the lease ------------------------------------------------------------------------------------------------
 
     def take_lease(self, run_id: str, owner: str, now_ms: int, until_ms: int) -> Lease | None:
@@ -187,10 +199,21 @@ class MemoryStore:
             head = self._runs.get(run_id)
             if head is None or head.status == ERASED or (head.owner not in (None, owner) and head.lease_until_ms > now_ms):
                 return None
-            epoch = head.epoch + 1
-            self._of(run_id).touched_ms = None
-            self._runs[run_id] = head._replace(owner=owner, epoch=epoch, lease_until_ms=until_ms, due_ms=until_ms)
-            return Lease(run_id, owner, epoch, until_ms, head.spent, head.exported)
+            return self._lease(head, owner, until_ms)
+
+    def _lease(self, head: RunHead, owner: str, until_ms: int) -> Lease:
+        epoch = head.epoch + 1
+        self._of(head.run_id).touched_ms = None
+        self._runs[head.run_id] = head._replace(owner=owner, epoch=epoch, lease_until_ms=until_ms, due_ms=until_ms)
+        return Lease(head.run_id, owner, epoch, until_ms, head.spent, head.exported)
+
+    def grant_lease(self, run_id: str, until_ms: int) -> bool:
+        with self._lock:
+            head = self._runs.get(run_id)
+            if head is None or head.status == ERASED or head.owner is not None:
+                return False
+            self._lease(head, RECEIVER, until_ms)
+            return True
 
     def update_run(
         self, lease: Lease, now_ms: int, *, status: str | None = None, sequence: int | None = None,
@@ -202,6 +225,8 @@ class MemoryStore:
             if head is None or head.epoch != lease.epoch:
                 raise LeaseLost("the lease was taken over", place=f"run {lease.run_id!r}")
             until_ms = 0 if release else head.lease_until_ms if until_ms is None else until_ms
+            if release and head.owner is None:
+                return lease._replace(until_ms=0)
             records = self._of(lease.run_id)
             if release:
                 due_ms = min((at for at in (due_ms, records.touched_ms) if at is not None), default=None)
@@ -231,6 +256,24 @@ class MemoryStore:
             if head.owner is not None and (records.touched_ms is None or records.touched_ms > due_ms):
                 records.touched_ms = due_ms
             return True
+
+    # -- the audit log --------------------------------------------------------------------------------------------
+
+    def put_audit(self, entry: AuditEntry, expires_ms: int) -> None:
+        with self._lock:
+            self._audit[entry[:2]] = (entry, expires_ms)
+            if len(self._audit) > MAX_MEMORY_AUDIT:
+                del self._audit[next(iter(self._audit))]
+
+    def list_audit(
+        self, now_ms: int, since_ms: int, until_ms: int, *, limit: int = 100, cursor: str | None = None
+    ) -> Page[AuditEntry]:
+        end = decode_cursor(cursor, int, str) if cursor is not None else (until_ms, "")
+        with self._lock:
+            kept = [entry for entry, expires_ms in self._audit.values() if expires_ms > now_ms]
+        found = sorted((entry for entry in kept if since_ms <= entry.at_ms and entry[:2] < end), reverse=True)
+        items = tuple(found[: page_size(limit)])
+        return Page(items, encode_cursor(items[-1].at_ms, items[-1].id) if len(items) < len(found) else None)
 
     # -- removal --------------------------------------------------------------------------------------------------
 

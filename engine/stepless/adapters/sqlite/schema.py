@@ -65,6 +65,14 @@ ADDITIONS: Final[tuple[tuple[str, str, tuple[str, ...]], ...]] = (
             "CREATE INDEX run_by_expiry ON run (expires_ms, run_id) WHERE expires_ms IS NOT NULL",
         ),
     ),
+    (
+        "audit", "id",
+        (
+            """CREATE TABLE audit (at_ms INTEGER NOT NULL, id TEXT NOT NULL, body BLOB NOT NULL, expires_ms INTEGER NOT NULL,
+                PRIMARY KEY (at_ms, id)) STRICT, WITHOUT ROWID""",
+            "CREATE INDEX audit_by_expiry ON audit (expires_ms)",
+        ),
+    ),
     ("run", "erased", ("ALTER TABLE run ADD COLUMN erased INTEGER",)),
     (
         "line", "place",

@@ -100,6 +100,9 @@ TAKE_LEASE: Final = """UPDATE run SET owner = :owner, epoch = epoch + 1, lease_u
     touched_ms = NULL WHERE run_id = :run_id AND erased IS NULL AND
     (owner IS NULL OR owner = :owner OR lease_until_ms <= :now_ms)
     RETURNING epoch, spent, ifnull(exported, '')"""
+# Takes the lease for the receiver of a hint, if no owner is recorded.
+GRANT_LEASE: Final = """UPDATE run SET owner = :owner, epoch = epoch + 1, lease_until_ms = :until_ms, due_ms = :until_ms,
+    touched_ms = NULL WHERE run_id = :run_id AND erased IS NULL AND owner IS NULL"""
 # Changes a header under its lease, and keeps the lease.
 UPDATE_RUN: Final = """UPDATE run SET
     updated_ms = :now_ms, status = ifnull(:status, status), sequence = ifnull(:sequence, sequence), spent = ifnull(:spent, spent),
@@ -107,16 +110,29 @@ UPDATE_RUN: Final = """UPDATE run SET
     expires_ms = ifnull(:expires_ms, expires_ms),
     lease_until_ms = ifnull(:until_ms, lease_until_ms), due_ms = ifnull(:until_ms, lease_until_ms)
     WHERE run_id = :run_id AND epoch = :epoch RETURNING lease_until_ms"""
+# The epoch of a header: a lease of this epoch that has no owner was released.
+GET_EPOCH: Final = "SELECT epoch FROM run WHERE run_id = ?"
 # Changes a header and frees its lease. An earlier touch since the lease was taken takes precedence.
 RELEASE_RUN: Final = """UPDATE run SET
     updated_ms = :now_ms, status = ifnull(:status, status), sequence = ifnull(:sequence, sequence), spent = ifnull(:spent, spent),
     waits = iif(:waits IS NULL, waits, nullif(:waits, '')), exported = ifnull(:exported, exported),
     expires_ms = ifnull(:expires_ms, expires_ms),
     owner = NULL, lease_until_ms = 0, due_ms = iif(touched_ms < ifnull(:due_ms, touched_ms + 1), touched_ms, :due_ms),
-    touched_ms = NULL WHERE run_id = :run_id AND epoch = :epoch RETURNING lease_until_ms"""
+    touched_ms = NULL WHERE run_id = :run_id AND epoch = :epoch AND owner IS NOT NULL RETURNING lease_until_ms"""
 # Brings the next check of a run forward. The touch outlives the present lease.
 TOUCH_RUN: Final = """UPDATE run SET due_ms = min(ifnull(due_ms, :due_ms), :due_ms),
     touched_ms = iif(owner IS NULL, NULL, min(ifnull(touched_ms, :due_ms), :due_ms)) WHERE run_id = :run_id AND erased IS NULL"""
+
+# -- the audit log ---------------------------------------------------------------------------------------------------
+# An entry, in place of the one with this key.
+PUT_AUDIT: Final = """INSERT INTO audit (at_ms, id, body, expires_ms) VALUES (?, ?, ?, ?)
+    ON CONFLICT DO UPDATE SET body = excluded.body"""
+# Deletes two expired entries: each new entry cleans up older ones.
+FORGET_AUDIT: Final = """DELETE FROM audit WHERE (at_ms, id) IN
+    (SELECT at_ms, id FROM audit WHERE expires_ms <= ? ORDER BY expires_ms LIMIT 2)"""
+# Entries before a key, newest first.
+LIST_AUDIT: Final = """SELECT at_ms, id, body FROM audit WHERE at_ms >= ? AND (at_ms, id) < (?, ?) AND expires_ms > ?
+    ORDER BY at_ms DESC, id DESC LIMIT ?"""
 
 # -- removal ---------------------------------------------------------------------------------------------------------
 # The headers whose time is over.

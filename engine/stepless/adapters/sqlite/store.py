@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import AbstractContextManager, closing
 from typing import Any, Final, Literal, TypeVar
 
@@ -12,8 +12,8 @@ from stepless.adapters.cursors import decode_cursor, encode_cursor
 from stepless.adapters.sqlite import statements as sql
 from stepless.adapters.sqlite.database import Database
 from stepless.errors import AppendConflict, LeaseLost
-from stepless.limits import MAX_INBOX_SIGNALS, SQLITE_BUSY_MS
-from stepless.ports import Batch, Lease, Page, RunFilter, RunHead, Signal, StoredVersion, Version
+from stepless.limits import MAX_INBOX_SIGNALS, MAX_PAGE_ITEMS, SQLITE_BUSY_MS
+from stepless.ports import RECEIVER, AuditEntry, Batch, Lease, Page, RunFilter, RunHead, Signal, StoredVersion, Version
 
 V = TypeVar("V", bound=Version)
 _LAST_MS: Final = 2**63 - 1  # SQLite's largest integer: the start of a listing without a cursor
@@ -99,7 +99,9 @@ class SqliteStore:
     def release_claim(self, key: str, value: bytes) -> bool:
         return self._change(sql.RELEASE_CLAIM, (key, value)) == 1
 
-    def replace_claim(self, key: str, former: bytes | None, value: bytes, now_ms: int, expires_ms: int) -> bool:
+    def replace_claim(
+        self, key: str, former: bytes | None, value: bytes, now_ms: int, expires_ms: int | None = None
+    ) -> bool:
         facts = {"key": key, "former": former, "value": value, "now_ms": now_ms, "expires_ms": expires_ms}
         if former is not None:
             return self._change(sql.REPLACE_CLAIM, facts) == 1
@@ -150,12 +152,24 @@ class SqliteStore:
         behind = (-_LAST_MS, "") if after is None else after
         return [RunHead(*row) for row in self._rows(sql.LIST_DUE, (now_ms, *behind, page_size(limit)))]
 
+    def due_parts(self) -> int:
+        return 1
+
+    def each_due(self, now_ms: int, part: tuple[int, int] = (0, 1)) -> Iterator[Sequence[RunHead]]:
+        after: tuple[int, str] | None = None
+        while part[0] == 0 and (page := self.list_due(now_ms, limit=MAX_PAGE_ITEMS, after=after)):
+            after = (page[-1].due_ms or 0, page[-1].run_id)
+            yield page
+
     # -- the lease ------------------------------------------------------------------------------------------------
 
     def take_lease(self, run_id: str, owner: str, now_ms: int, until_ms: int) -> Lease | None:
         self.database.check()
         row = self._row(sql.TAKE_LEASE, {"run_id": run_id, "owner": owner, "now_ms": now_ms, "until_ms": until_ms})
         return Lease(run_id, owner, row[0], until_ms, row[1], row[2]) if row else None
+
+    def grant_lease(self, run_id: str, until_ms: int) -> bool:
+        return self._change(sql.GRANT_LEASE, {"run_id": run_id, "owner": RECEIVER, "until_ms": until_ms}) == 1
 
     def update_run(
         self, lease: Lease, now_ms: int, *, status: str | None = None, sequence: int | None = None,
@@ -170,11 +184,28 @@ class SqliteStore:
             sql.UPDATE_RUN, given | {"until_ms": until_ms}
         )
         if row is None:
+            if release and self._row(sql.GET_EPOCH, (lease.run_id,)) == (lease.epoch,):
+                return lease._replace(until_ms=0)  # released before
             raise LeaseLost("the lease was taken over", place=f"run {lease.run_id!r}")
         return lease._replace(until_ms=row[0])
 
     def touch_run(self, run_id: str, due_ms: int) -> bool:
         return self._change(sql.TOUCH_RUN, {"run_id": run_id, "due_ms": due_ms}) == 1
+
+    # -- the audit log --------------------------------------------------------------------------------------------
+
+    def put_audit(self, entry: AuditEntry, expires_ms: int) -> None:
+        with self.database.transaction():
+            self._change(sql.FORGET_AUDIT, (entry.at_ms,))
+            self._change(sql.PUT_AUDIT, (*entry, expires_ms))
+
+    def list_audit(
+        self, now_ms: int, since_ms: int, until_ms: int, *, limit: int = 100, cursor: str | None = None
+    ) -> Page[AuditEntry]:
+        limit, end = page_size(limit), decode_cursor(cursor, int, str) if cursor is not None else (until_ms, "")
+        rows = self._rows(sql.LIST_AUDIT, (since_ms, *end, now_ms, limit + 1))
+        items = tuple(AuditEntry(*row) for row in rows[:limit])
+        return Page(items, encode_cursor(items[-1].at_ms, items[-1].id) if len(rows) > limit else None)
 
     # -- removal --------------------------------------------------------------------------------------------------
 

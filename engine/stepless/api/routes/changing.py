@@ -11,6 +11,7 @@ from fastapi import APIRouter, Request
 from starlette.concurrency import run_in_threadpool
 from starlette.responses import Response
 
+from stepless.api.auditing import note
 from stepless.api.auth import may
 from stepless.api.bodies import documented_body, read_model
 from stepless.api.links import Links
@@ -22,6 +23,7 @@ from stepless.api.routes.runs import reply_started
 from stepless.api.schemas import BulkOut, CancelOut, HoldOut, StartedOut
 from stepless.errors import InvalidRequest
 from stepless.ports import RunHead
+from stepless.runtime.access.audit import AuditLog
 from stepless.runtime.access.roles import Role
 from stepless.runtime.service import Service
 from stepless.runtime.verbs import answering, holding
@@ -74,11 +76,11 @@ CHANGES: Final = (
 )  # fmt: skip
 
 
-def add_routes(router: APIRouter, service: Service, links: Links) -> None:
+def add_routes(router: APIRouter, service: Service, links: Links, log: AuditLog) -> None:
     for change in CHANGES:
         _add_change(router, service, links, change)
     _add_rerun(router, service, links)
-    _add_bulk(router, service)
+    _add_bulk(router, service, log)
 
 
 def _add_change(router: APIRouter, service: Service, links: Links, change: Change) -> None:
@@ -121,7 +123,7 @@ def _add_rerun(router: APIRouter, service: Service, links: Links) -> None:
         return reply_started(await run_in_threadpool(call), None, links)
 
 
-def _add_bulk(router: APIRouter, service: Service) -> None:
+def _add_bulk(router: APIRouter, service: Service, log: AuditLog) -> None:
     @router.post(
         "/runs/bulk",
         summary="Cancel, hold, release or rerun many runs",
@@ -134,6 +136,7 @@ def _add_bulk(router: APIRouter, service: Service) -> None:
         """Applies `action` to at most `limit` runs that match the filter, newest first. A run that refuses, for example because
         it has ended, is listed under `refused`, and the others continue. Repeat with the `cursor` until it is null."""
         body = await read_model(request, BulkBody)
+        await note(log, request, {"action": body.action, "filter": body.filter.model_dump(exclude_defaults=True)})
         swept = await run_in_threadpool(
             service.each_run,
             _each(service, body, may(request, Role.ADMIN)),

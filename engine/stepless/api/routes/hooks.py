@@ -12,6 +12,7 @@ from starlette.responses import Response
 
 from stepless.api.bodies import read_body
 from stepless.api.links import Links
+from stepless.api.negotiation import headers_of
 from stepless.api.problems import documented
 from stepless.api.replies import encode
 from stepless.api.routes.runs import idempotency_key, reply_started
@@ -47,7 +48,7 @@ def add_routes(router: APIRouter, service: Service, links: Links) -> None:
         202 with links; for a webhook with `response: wait`, returns the response of the run."""
         idempotency_key(request)  # refuses an empty one
         body = await read_body(request)
-        query, headers = dict(request.query_params), _headers(request)
+        query, headers = dict(request.query_params), headers_of(request)
         hook = HookRequest(f"/{path}", request.method, headers, query, body)
         hooked = await run_in_threadpool(service.trigger, hook)
         if not hooked.waits:
@@ -68,14 +69,6 @@ def add_routes(router: APIRouter, service: Service, links: Links) -> None:
             openapi_extra=None if method == "GET" else _ANY_BODY,
             tags=["hooks"],
         )
-
-
-def _headers(request: Request) -> Mapping[str, str]:
-    """The headers, with names in lower case. Values of a repeated name are joined as in RFC 9110."""
-    headers: dict[str, str] = {}
-    for name, value in request.headers.items():
-        headers[name] = f"{headers[name]}, {value}" if name in headers else value
-    return headers
 
 
 def _answered(started: Started, view: RunView | None, links: Links) -> Response:

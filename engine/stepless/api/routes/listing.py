@@ -19,7 +19,14 @@ from stepless.ports import RunFilter, RunHead
 from stepless.runtime.headers import number_of, version_of
 from stepless.runtime.resting import UNREADABLE
 from stepless.runtime.service import Service
-from stepless.runtime.verbs.searching import keywords_of, status_of, summary_of, waits_of
+from stepless.runtime.verbs.searching import (
+    duration_of,
+    failed_node_of,
+    keywords_of,
+    status_of,
+    summary_of,
+    waits_of,
+)
 
 _MAX_INSTANT_MS: Final = 253_402_300_799_999  # the year 9999
 _STATUSES: Final = (*(status.value for status in RunStatus), *sorted(UNREADABLE))
@@ -39,11 +46,12 @@ def run_filter(workflow: str | None, status: str | None, since: str | None, wait
     """The filter of a listing or a bulk change. Raises `InvalidRequest`."""
     if status is not None and status not in _STATUSES:
         raise InvalidRequest(f"{status!r} is not a status", place="status", mend=f"use one of {', '.join(_STATUSES)}")
-    return RunFilter(workflow, status, None if since is None else _instant_ms(since), waiting=waiting)
+    return RunFilter(workflow, status, None if since is None else instant_ms(since), waiting=waiting)
 
 
-def _instant_ms(text: str) -> int:
-    """Milliseconds since 1970, from an instant in ISO 8601 with an offset or from a number of milliseconds."""
+def instant_ms(text: str, place: str = "since") -> int:
+    """Milliseconds since 1970, from an instant in ISO 8601 with an offset or from a number of milliseconds. Raises
+    `InvalidRequest` that names `place`."""
     try:
         if text.isascii() and text.isdecimal():
             at_ms = int(text[:20])
@@ -56,7 +64,7 @@ def _instant_ms(text: str) -> int:
         at_ms = -1
     if not 0 <= at_ms <= _MAX_INSTANT_MS:
         mend = "write 2026-01-31T12:00:00Z, or milliseconds since 1970"
-        raise InvalidRequest(f"{text[:40]!r} is not an instant", place="since", mend=mend)
+        raise InvalidRequest(f"{text[:40]!r} is not an instant", place=place, mend=mend)
     return at_ms
 
 
@@ -70,6 +78,8 @@ def _head(head: RunHead, now_ms: int, links: Links) -> RunHeadOut:
         "status": status_of(head, now_ms),
         "waiting": list(waits_of(head)),
         "summary": summary_of(head, now_ms),
+        "duration_ms": duration_of(head, now_ms),
+        "failed_node": failed_node_of(head),
         "keywords": list(keywords_of(head)),
         "tags": list(keywords_of(head)),
         "created_at": str(instant(head.created_ms)),

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from enum import Enum
 from typing import Any, Final
 
@@ -12,6 +13,7 @@ from starlette.concurrency import run_in_threadpool
 from starlette.responses import Response
 
 from stepless.api import page
+from stepless.api.auditing import source_of
 from stepless.api.bodies import FORM, form_fields, is_json, media_type, read_body, unsupported, validated
 from stepless.api.forms import PREFIX, faults_by_field, fields_of, shown_answer, typed_answer
 from stepless.api.negotiation import preferred
@@ -23,6 +25,7 @@ from stepless.compile.reading.strict_json import strict_json
 from stepless.errors import CallerError, Gone, InvalidRequest, LimitExceeded, SteplessError, TransientError
 from stepless.limits import MAX_ANSWER_BYTES
 from stepless.model.json import JSON
+from stepless.runtime.access.audit import AuditLog
 from stepless.runtime.service import Service
 from stepless.runtime.verbs.answering import PauseView
 
@@ -34,7 +37,7 @@ _TITLES: Final = {403: "Not a valid link", 404: "No question here", 410: "Too la
 _FOR_PEOPLE: Final = (CallerError, TransientError, LimitExceeded)  # errors that the page explains
 
 
-def add_routes(router: APIRouter, service: Service) -> None:
+def add_routes(router: APIRouter, service: Service, log: AuditLog) -> None:
     async def show_question(token: str, request: Request) -> Response:
         """Returns the question of a signed link, as a page or as JSON. Changes nothing."""
         as_page = preferred(request, _HTML, _JSON) == _HTML
@@ -79,7 +82,9 @@ def add_routes(router: APIRouter, service: Service) -> None:
                 typed = form_fields(data)
             elif data and not is_json(kind):
                 raise unsupported(kind, _JSON, FORM)
-            given = await run_in_threadpool(_decide, service, token, data if kind != FORM else None, typed)
+            given = await run_in_threadpool(
+                _decide, service, token, data if kind != FORM else None, typed, log, source_of(request)
+            )
         except SteplessError as error:
             return await run_in_threadpool(_explained, service, token, error, as_page, typed)
         if as_page:
@@ -124,15 +129,24 @@ def _unexpired(service: Service, token: str) -> PauseView:
     return view
 
 
-def _decide(service: Service, token: str, data: bytes | None, typed: Mapping[str, str]) -> Mapping[str, JSON]:
+def _decide(
+    service: Service, token: str, data: bytes | None, typed: Mapping[str, str], log: AuditLog, source: str
+) -> Mapping[str, JSON]:
     """Decides with a JSON body, or with a form if `data` is None. Checks the link first, so that a caller without a valid link
-    learns nothing else."""
+    learns nothing else. The audit log has an entry before the answer is stored."""
     view = _unexpired(service, token)
     body = _typed_body(view, typed) if data is None else validated(ResumeBody, strict_json(data) if data else {})
     if len(encode(body.answer)) > MAX_ANSWER_BYTES:
         message = f"the answer has more than {MAX_ANSWER_BYTES:,} bytes"
         raise InvalidRequest(message, code="answer_too_large", status=413, mend="send a shorter answer")
-    return service.answer(token, body.decision, body.answer, body.by)
+    who = f"link to {view.approver}" if view.approver else "link"
+    details: dict[str, JSON] = {"pause": view.pause, "decision": body.decision, "by": body.by}
+    entry = log.begin(who, "decide", view.run_id, source, details)
+    try:
+        return service.answer(token, body.decision, body.answer, body.by)
+    except SteplessError as error:
+        log.store(replace(entry, refused=error.code))
+        raise
 
 
 def _typed_body(view: PauseView, typed: Mapping[str, str]) -> ResumeBody:

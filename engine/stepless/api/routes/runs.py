@@ -15,7 +15,7 @@ from stepless.api.auth import may
 from stepless.api.bodies import documented_body, read_model
 from stepless.api.bounded import bounded
 from stepless.api.links import Links
-from stepless.api.negotiation import requested_wait_s
+from stepless.api.negotiation import headers_of, requested_wait_s
 from stepless.api.problems import documented
 from stepless.api.replies import fitting, instant, page, reply, value_reply
 from stepless.api.requests import NodesQuery, StartBody, StartQuery
@@ -40,6 +40,7 @@ from stepless.core.history.trace import NodeRecord
 from stepless.errors import InvalidRequest
 from stepless.limits import MAX_DETAILS_BYTES, MAX_PAUSES_BYTES
 from stepless.model.json import JSON
+from stepless.model.traceparent import stored_parent
 from stepless.ports import RunHead
 from stepless.runtime.access.roles import Role
 from stepless.runtime.headers import number_of, version_of
@@ -74,7 +75,9 @@ def add_routes(router: APIRouter, service: Service, links: Links) -> None:
         body = await read_model(request, StartBody)
         key, wait_s = idempotency_key(request), requested_wait_s(request)
         entry = [body.entry] if isinstance(body.entry, str) else body.entry
-        meta = {"tags": body.words} if body.words else None
+        meta: dict[str, JSON] = {"tags": [*body.words]} if body.words else {}
+        if service.world.traces:
+            meta |= stored_parent(headers_of(request))
         by_inputs, anywhere = query.idempotent is not None, may(request, Role.ADMIN)
         if by_inputs and key is not None:
             message, mend = "the header and the inputs cannot both be the key", "leave one of them out"

@@ -87,6 +87,7 @@ DEV = Verb(
 Python files beside the workflows that import stepless are loaded too.
 Saving a workflow publishes it; saving a Python file reloads it.
 STEPLESS_API_KEY sets the API key; without it, one is generated and stored with the runs.
+--events-url URL sends the events of runs to a URL, signed with STEPLESS_EVENTS_SECRET.
 """, _dev,
 )  # fmt: skip
 

@@ -14,6 +14,7 @@ from typing import Any, NoReturn
 
 from stepless.cli.command.extras import missing_extra
 from stepless.cli.command.here import VERBS_HERE
+from stepless.cli.command.planned import VERBS_OF_SCHEDULES
 from stepless.cli.command.there import VERBS_THERE
 from stepless.cli.command.verb import Verb
 from stepless.cli.terminal.complaints import error_document, print_error
@@ -21,10 +22,12 @@ from stepless.compile.suggest import did_you_mean, listed
 from stepless.errors import InvalidRequest, SteplessError
 
 DONE, FAILED, BAD_INPUT, INTERRUPTED = 0, 1, 2, 130
-VERBS: tuple[Verb, ...] = VERBS_HERE + VERBS_THERE
+VERBS: tuple[Verb, ...] = VERBS_HERE + VERBS_THERE + VERBS_OF_SCHEDULES
 GROUPS = {
     "workflows": "list and show published workflows",
     "runs": "inspect runs and change them",
+    "schedules": "list, pause, resume and fire schedules",
+    "audit": "see who changed what",
     "keys": "manage API keys and signing keys",
 }
 

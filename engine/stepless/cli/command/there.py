@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 
+from stepless.cli.command.planned import add_filter, add_keyword, add_runs
 from stepless.cli.command.verb import (
     Verb,
     add_modules,
@@ -13,11 +14,11 @@ from stepless.cli.command.verb import (
     cursor,
     of_paths,
     positive,
-    statuses,
 )  # fmt: skip
-from stepless.core.history.waits import WORDS
+from stepless.limits import MAX_LISTED_ITEMS
 
 ROLES = ("read", "run", "approve", "admin")
+_MANY = "0 done, 1 refused or not completed, 2 bad input"
 LISTED = 20  # the default of --limit
 
 
@@ -31,17 +32,12 @@ def _start(command: argparse.ArgumentParser) -> None:
     command.add_argument("workflow", metavar="WORKFLOW", help="the workflow's id")
     _add_inputs(command, "inputs: JSON, @file, or - for standard input (default: {})")
     command.add_argument("--entry", action="append", metavar="NODE", help="start at this entry only; may be repeated")
-    _add_keyword(command, "a word to search the run by; may be repeated")
+    add_keyword(command, "a word to search the run by; may be repeated")
     command.add_argument("--idempotency-key", metavar="KEY", help="a second start with this key returns the first run")
     text = "`inputs`: a second start with the same inputs returns the first run"
     command.add_argument("--idempotent", choices=("inputs",), help=text)
     add_waiting(command)
     add_where(command)
-
-
-def _add_keyword(command: argparse.ArgumentParser, text: str) -> None:
-    """`--tag` is its former name."""
-    command.add_argument("--keyword", "--tag", action="append", default=[], metavar="WORD", help=text)
 
 
 def _add_inputs(command: argparse.ArgumentParser, text: str) -> None:
@@ -64,13 +60,10 @@ def _workflows_show(command: argparse.ArgumentParser) -> None:
 
 
 def _runs_list(command: argparse.ArgumentParser) -> None:
-    command.add_argument("--workflow", metavar="ID", help="only runs of this workflow")
-    command.add_argument("--status", choices=statuses(), metavar="STATUS", help=", ".join(statuses()))
-    words = ", ".join(WORDS)
-    command.add_argument("--waiting", choices=WORDS, metavar="WHAT", help=f"only runs that wait for this: {words}")
-    command.add_argument("--since", metavar="INSTANT", help="only runs created at or after this, like 2026-01-31T12:00:00Z")
-    _add_keyword(command, "only runs started with this word; may be repeated")
+    add_filter(command)
     _add_limit(command)
+    command.add_argument("--all", action="store_true", help=f"list all matching runs, at most {MAX_LISTED_ITEMS}")
+    command.add_argument("--cursor", metavar="CURSOR", help="continue a listing: the cursor that it ended with")
     add_where(command)
 
 
@@ -93,14 +86,14 @@ def _runs_events(command: argparse.ArgumentParser) -> None:
 
 
 def _runs_cancel(command: argparse.ArgumentParser) -> None:
-    add_run(command)
+    add_runs(command)
     command.add_argument("--reason", metavar="TEXT", help="stored with the run")
     add_waiting(command, "cancelled")
     add_where(command)
 
 
 def _runs_resume(command: argparse.ArgumentParser) -> None:
-    add_run(command)
+    add_runs(command)
     command.add_argument("pause", nargs="?", metavar="PAUSE", help="the pause to answer, when there are several")
     command.add_argument("--exit", metavar="EXIT", help="the exit to take: approved, rejected …")
     command.add_argument("--answer", metavar="JSON", help="the fields of the answer: JSON, @file or -")
@@ -110,7 +103,7 @@ def _runs_resume(command: argparse.ArgumentParser) -> None:
 
 
 def _runs_rerun(command: argparse.ArgumentParser) -> None:
-    add_run(command)
+    add_runs(command)
     command.add_argument("--from", dest="node", metavar="NODE", help="start at this node; reuse the outputs before it")
     _add_inputs(command, "other inputs: JSON, @file, or -")
     add_waiting(command)
@@ -118,13 +111,18 @@ def _runs_rerun(command: argparse.ArgumentParser) -> None:
 
 
 def _runs_here(command: argparse.ArgumentParser) -> None:
-    add_run(command)
+    add_runs(command)
     add_waiting(command)
     add_where(command)
 
 
+def _runs_release(command: argparse.ArgumentParser) -> None:
+    add_runs(command)
+    add_where(command)
+
+
 def _runs_hold(command: argparse.ArgumentParser) -> None:
-    add_run(command)
+    add_runs(command)
     command.add_argument("--reason", metavar="TEXT", help="stored with the run")
     add_where(command)
 
@@ -133,6 +131,16 @@ def _runs_erase(command: argparse.ArgumentParser) -> None:
     add_run(command)
     command.add_argument("--dry-run", action="store_true", help="erase nothing; list the child runs and reruns, which stay")
     command.add_argument("--yes", "-y", action="store_true", help="do not ask")
+    add_where(command)
+
+
+def _audit_list(command: argparse.ArgumentParser) -> None:
+    command.add_argument("--who", metavar="WHO", help="only entries of this caller, exactly as listed")
+    command.add_argument("--verb", dest="operation", metavar="VERB", help="only this operation, like cancel_run")
+    command.add_argument("--target", metavar="ID", help="only entries that concern this run, workflow or key")
+    command.add_argument("--since", metavar="INSTANT", help="only entries at or after this, like 2026-01-31T12:00:00Z")
+    command.add_argument("--until", metavar="INSTANT", help="only entries before this")
+    _add_limit(command)
     add_where(command)
 
 
@@ -177,6 +185,7 @@ VERBS_THERE = (
   stepless runs list
   stepless runs list --workflow refund --waiting answer
   stepless runs list --keyword customer:c-17 --since 2026-01-31T12:00:00Z
+  stepless runs list --status failed --all --json
 """, _runs_list),
     Verb("runs show", "stepless.cli.verbs.runs:show", "show a run: its timeline, what it waits for, its outcome", """\
   stepless runs show run_1a2b3c
@@ -198,15 +207,19 @@ VERBS_THERE = (
     Verb("runs resume", "stepless.cli.verbs.acting:resume", "answer a question that a run waits for", """\
   stepless runs resume run_1a2b3c                     # asks at the prompt
   stepless runs resume run_1a2b3c manager --exit approved --answer '{"comment": "fine"}'
-""", _runs_resume),
+  stepless runs resume --workflow refund --waiting answer --exit approved --yes
+""", _runs_resume, exits=_MANY),
     Verb("runs cancel", "stepless.cli.verbs.acting:cancel", "cancel a run", """\
   stepless runs cancel run_1a2b3c --reason 'sent by hand'
   stepless runs cancel run_1a2b3c --wait
-""", _runs_cancel),
+  stepless runs cancel --workflow refund --waiting answer --dry-run
+  stepless runs cancel --workflow refund --status paused --yes
+""", _runs_cancel, exits=_MANY),
     Verb("runs rerun", "stepless.cli.verbs.acting:rerun", "run a run again as a new run, from the start or a node", """\
   stepless runs rerun run_1a2b3c --from pay
   stepless runs rerun run_1a2b3c -i '{"amount": 40}' --wait
-""", _runs_rerun),
+  stepless runs rerun --workflow refund --status failed --from pay
+""", _runs_rerun, exits=_MANY),
     Verb("runs redeliver", "stepless.cli.dev.verbs:redeliver", "start a run of the newest version with the same trigger", """\
   stepless runs redeliver run_1a2b3c --wait
 
@@ -220,22 +233,27 @@ Other runs keep the real time.
 """, _runs_here),
     Verb("runs hold", "stepless.cli.verbs.acting:hold", "hold a run: nothing new starts in it until it is released", """\
   stepless runs hold run_1a2b3c --reason 'the bank is down'
-""", _runs_hold),
+""", _runs_hold, exits=_MANY),
     Verb("runs release", "stepless.cli.verbs.acting:release", "release a held run: it continues", """\
   stepless runs release run_1a2b3c
-""", _one_run),
+""", _runs_release, exits=_MANY),
     Verb("runs pause", "stepless.cli.verbs.acting:hold", "the former name of `runs hold`", """\
   stepless runs pause run_1a2b3c --reason 'the bank is down'
-""", _runs_hold),
+""", _runs_hold, exits=_MANY),
     Verb("runs unpause", "stepless.cli.verbs.acting:release", "the former name of `runs release`", """\
   stepless runs unpause run_1a2b3c
-""", _one_run),
+""", _runs_release, exits=_MANY),
     Verb("runs erase", "stepless.cli.verbs.erasing:erase", "erase a run that has ended, with its inputs, log and values", """\
   stepless runs erase run_1a2b3c --dry-run
   stepless runs erase run_1a2b3c --yes
 
 Child runs and reruns stay: erase them one by one. A run that has not ended is refused.
 """, _runs_erase, exits="0 erased, 1 not confirmed"),
+    Verb("audit list", "stepless.cli.verbs.audit:list_", "list who asked for what, when and from where", """\
+  stepless audit list --since 2026-01-31T12:00:00Z
+  stepless audit list --target run_1a2b3c
+  stepless audit list --verb erase_run --json
+""", _audit_list),
     Verb("keys list", "stepless.cli.verbs.api_keys:list_", "list API keys", """\
   stepless keys list
 """, add_where),

@@ -10,6 +10,7 @@ from functools import partial
 from pathlib import Path
 
 from stepless.cli.dev.modules import Modules
+from stepless.cli.dev.schedule_lines import schedule_lines
 from stepless.cli.reach.files import DOCUMENT_SUFFIXES, documents_in, read_source, registers_functions
 from stepless.cli.terminal.complaints import print_error, print_findings, summary
 from stepless.compile import compile_document
@@ -186,6 +187,8 @@ class Folder:
             same = former is not None and former.number == result.served.number
             change = "still" if same else "published as"
             print(f"{path}: {result.served.workflow_id} {change} version {result.served.number}", flush=True)
+            for line in schedule_lines(self._service, result.served.workflow_id):
+                print(line, flush=True)
         self._warn_of_same_id(path, result.served)
 
     def _attempt(self, path: Path) -> Attempted:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import textwrap
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 
 from stepless.cli.dev.folder import Served
@@ -80,9 +80,10 @@ def _why(view: RunView) -> str:
 
 def announcement(
     url: str, key: str, served: Sequence[Served], functions: Sequence[str], *, folder: str, db: str, adopted: int,
-    open_to_all: bool,
+    open_to_all: bool, schedules: Callable[[str], Sequence[str]] = lambda workflow_id: (),
 ) -> str:  # fmt: skip
-    """The text at the start of `stepless dev`: the addresses, the workflows, and how to start a run."""
+    """The text at the start of `stepless dev`: the addresses, the workflows, and how to start a run. `schedules` returns the
+    lines about a workflow's schedules."""
     lines = ["", f"Stepless listens on {url}", "", f"  API       {url}/docs", f"  runs      {url}/runs/RUN/view"]
     lines += [f"  API key   {key}", f"  runs in   {db}"]
     if functions:
@@ -93,6 +94,7 @@ def announcement(
     for workflow in served:
         lines.append(f"  {workflow.workflow_id} (version {workflow.number}, {workflow.file})")
         lines += [f"    {url}/hooks/{str(hook['path']).lstrip('/')}{_signed(hook)}" for hook in workflow.hooks]
+        lines += schedules(workflow.workflow_id)
     if adopted:
         lines.append(f"  {adopted} run{'s continue' if adopted > 1 else ' continues'} that the last process left unfinished")
     if open_to_all:

@@ -9,6 +9,7 @@ import signal
 import socket
 import sys
 import webbrowser
+from functools import partial
 from pathlib import Path
 
 from stepless.api.app import create_app
@@ -16,6 +17,7 @@ from stepless.cli.dev.folder import Folder
 from stepless.cli.dev.http import Server
 from stepless.cli.dev.modules import Modules
 from stepless.cli.dev.run_lines import RunLines, announcement
+from stepless.cli.dev.schedule_lines import schedule_lines
 from stepless.errors import ConfigError, InvalidRequest
 from stepless.limits import LOCAL_BUDGET_MS, SETTLE_MS, WATCH_MS
 from stepless.nodes.function import names
@@ -87,7 +89,7 @@ async def _serve(built: Local, folder: Folder, listener: socket.socket, argument
     app = create_app(built.service, api_keys=[key], base_url=url, cors_origins=origins, development=True)
 
     def announce() -> None:
-        _announce(url, key, folder, built.adopted, arguments)
+        _announce(url, key, folder, built, arguments)
 
     server = Server(app, announce)
     stop = _stop_signal()
@@ -152,13 +154,13 @@ def _url(host: str, listener: socket.socket) -> str:
     return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
 
 
-def _announce(url: str, key: str, folder: Folder, adopted: int, arguments: argparse.Namespace) -> None:
+def _announce(url: str, key: str, folder: Folder, built: Local, arguments: argparse.Namespace) -> None:
     if arguments.port_file:
         _write_whole(Path(arguments.port_file), url)
     print(
         announcement(
-            url, key, folder.served, sorted(names()), folder=arguments.folder, db=shown(arguments.db), adopted=adopted,
-            open_to_all=arguments.host not in _LOCAL_HOSTS,
+            url, key, folder.served, sorted(names()), folder=arguments.folder, db=shown(arguments.db), adopted=built.adopted,
+            open_to_all=arguments.host not in _LOCAL_HOSTS, schedules=partial(schedule_lines, built.service),
         ),
         flush=True,
     )  # fmt: skip

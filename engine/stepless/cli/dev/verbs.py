@@ -3,32 +3,43 @@
 from __future__ import annotations
 
 import argparse
+from typing import Any
 
 from stepless.cli.reach.gateway import Gateway, opened
 from stepless.cli.terminal.progress import duration
 from stepless.cli.verbs.acting import follow_up
+from stepless.cli.verbs.bulk import change_many, is_bulk
 from stepless.errors import InvalidRequest
-from stepless.model.json import JSON
 
 
 def skip(arguments: argparse.Namespace) -> int:
+    if is_bulk(arguments):
+        return change_many(arguments, "skip", lambda gateway, run_id: _skipped(_ask(gateway, run_id, "skip")))
     with opened(arguments) as gateway:
         done = _ask(gateway, arguments.run, "skip")
-        moved = f"skips {duration(done['skipped_ms'])}" if done["skipped_ms"] else "is due already"
-        line = f"{done['run_id']}  {moved} and continues"
+        line = f"{done['run_id']}  {_skipped(done)}"
         return follow_up(gateway, arguments, arguments.run, line, done)
 
 
+def _skipped(done: dict[str, Any]) -> str:
+    moved = f"skips {duration(done['skipped_ms'])}" if done["skipped_ms"] else "is due already"
+    return f"{moved} and continues"
+
+
 def redeliver(arguments: argparse.Namespace) -> int:
+    if is_bulk(arguments):
+        return change_many(
+            arguments, "redeliver", lambda gateway, run_id: f"started as {_ask(gateway, run_id, 'redeliver')['run_id']}"
+        )
     with opened(arguments) as gateway:
         done = _ask(gateway, arguments.run, "redeliver")
         line = f"{done['run_id']}  started, version {done['version']}, with the trigger of {arguments.run}"
         return follow_up(gateway, arguments, done["run_id"], line, done)
 
 
-def _ask(gateway: Gateway, run_id: str, verb: str) -> dict[str, JSON]:
+def _ask(gateway: Gateway, run_id: str, verb: str) -> dict[str, Any]:
     try:
-        done: dict[str, JSON] = gateway.ask("POST", "runs", run_id, verb)
+        done: dict[str, Any] = gateway.ask("POST", "runs", run_id, verb)
     except InvalidRequest as error:
         if error.code != "not_found":  # the code of a route that the server does not have
             raise

@@ -63,17 +63,18 @@ class Gateway:
             return answer
         raise self._refusal(answer)
 
-    def listed(self, path: str, name: str, limit: int, query: Mapping[str, Any] | None = None) -> tuple[list[Any], bool]:
-        """At most `limit` items of a listing, read page by page, and whether there are more."""
+    def listed(
+        self, path: str, name: str, limit: int, query: Mapping[str, Any] | None = None, *, cursor: str | None = None
+    ) -> tuple[list[Any], str | None]:
+        """At most `limit` items of a listing, read page by page, and the cursor that continues it; None if it is complete."""
         found: list[Any] = []
-        cursor = None
         while True:
             size = min(limit - len(found), MAX_PAGE_ITEMS)
             page = self.ask("GET", path, query={**(query or {}), "limit": size, "cursor": cursor})
             found += page[name]
             cursor = page["cursor"]
             if cursor is None or len(found) >= limit:
-                return found, cursor is not None
+                return found, cursor
 
     def _unreachable(self, message: str, mend: str) -> InvalidRequest:
         return InvalidRequest(message, code="unreachable", place=self.where, mend=mend)

@@ -20,6 +20,7 @@ from stepless.cli.terminal.progress import instant_ms
 from stepless.cli.terminal.questions import Answers, NoMoreAnswers, Prompt
 from stepless.cli.terminal.showing import put_json
 from stepless.cli.verbs import following, runs
+from stepless.cli.verbs.bulk import Change, change_many, is_bulk
 from stepless.errors import Conflict, InvalidRequest, SteplessError
 from stepless.model.json import JSON
 from stepless.runtime.verbs.inspecting import OpenPause
@@ -40,6 +41,8 @@ def start(arguments: argparse.Namespace) -> int:
 
 
 def rerun(arguments: argparse.Namespace) -> int:
+    if is_bulk(arguments):
+        return _rerun_many(arguments)
     body: dict[str, JSON] = {} if arguments.node is None else {"from": arguments.node}
     if arguments.inputs is not None:
         body["inputs"] = read_inputs(arguments.inputs)
@@ -50,8 +53,21 @@ def rerun(arguments: argparse.Namespace) -> int:
         return follow_up(gateway, arguments, started["run_id"], line, started)
 
 
+def _rerun_many(arguments: argparse.Namespace) -> int:
+    body: dict[str, JSON] = {} if arguments.node is None else {"from": arguments.node}
+    if arguments.inputs is not None:
+        body["inputs"] = read_inputs(arguments.inputs)
+
+    def change(gateway: Gateway, run_id: str) -> str:
+        return f"started again as {gateway.ask('POST', 'runs', run_id, 'rerun', body=body)['run_id']}"
+
+    return change_many(arguments, "rerun", change)
+
+
 def cancel(arguments: argparse.Namespace) -> int:
     body = {"by": me(), "reason": arguments.reason}
+    if is_bulk(arguments):
+        return change_many(arguments, "cancel", _requesting("cancel", "cancel requested", body))
     with opened(arguments) as gateway:
         done = gateway.ask("POST", "runs", arguments.run, "cancel", body=body)
         line = f"{arguments.run}  cancel requested"
@@ -66,7 +82,19 @@ def release(arguments: argparse.Namespace) -> int:
     return _hold(arguments, "release", "released: it continues", {"by": me()})
 
 
+def _requesting(verb: str, text: str, body: Mapping[str, JSON]) -> Change:
+    """A change of one of many runs: `POST /runs/{id}/{verb}`."""
+
+    def change(gateway: Gateway, run_id: str) -> str:
+        gateway.ask("POST", "runs", run_id, verb, body=dict(body))
+        return text
+
+    return change
+
+
 def _hold(arguments: argparse.Namespace, verb: str, text: str, body: Mapping[str, JSON]) -> int:
+    if is_bulk(arguments):
+        return change_many(arguments, verb, _requesting(verb, text, body))
     with opened(arguments) as gateway:
         done = gateway.ask("POST", "runs", arguments.run, verb, body=dict(body))
         _print_change(gateway, arguments, f"{arguments.run}  {text}", done)
@@ -139,12 +167,27 @@ def _go(gateway: Gateway, arguments: argparse.Namespace, run_id: str, line: str,
 
 def resume(arguments: argparse.Namespace) -> int:
     answer = None if arguments.answer is None else read_inputs(arguments.answer, "--answer")
+    if is_bulk(arguments):
+        return _resume_many(arguments, answer)
     with opened(arguments) as gateway:
         run = gateway.ask("GET", "runs", arguments.run)
         waiting = _chosen(run, arguments.pause)
         given = _decided(gateway, waiting, arguments, answer)
         name = f"{arguments.run}  {waiting['pause']}: {given['decision']}"
         return follow_up(gateway, arguments, arguments.run, name, {"run_id": arguments.run, "pause": waiting["pause"], **given})
+
+
+def _resume_many(arguments: argparse.Namespace, answer: JSON) -> int:
+    if arguments.exit is None:
+        mend = "give --exit, and --answer if the question has fields"
+        raise InvalidRequest("the answer to many questions has no exit", code="usage", mend=mend)
+
+    def change(gateway: Gateway, run_id: str) -> str:
+        pause = _chosen(gateway.ask("GET", "runs", run_id), arguments.pause)
+        given = _decided(gateway, pause, arguments, answer)
+        return f"{pause['pause']}: {given['decision']}"
+
+    return change_many(arguments, "resume", change)
 
 
 def _chosen(run: Mapping[str, Any], name: str | None) -> Mapping[str, Any]:

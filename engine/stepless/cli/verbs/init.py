@@ -3,25 +3,33 @@
 from __future__ import annotations
 
 import argparse
+import json
 import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Final
 
+from stepless.cli.terminal.field_docs import described
 from stepless.cli.terminal.showing import put_json
 from stepless.cli.verbs.packing import wheel_of
+from stepless.compile import json_schema
 from stepless.errors import InvalidRequest, StoreUnusable
+from stepless.nodes import KINDS
 from stepless.runtime import origin
 
 _KEPT: Final = Path(__file__).parents[1] / "project"
 _FUNCTIONS: Final = ("api", "runner", "sweeper", "deadletter", "trigger", "sandbox")
 _SHARED: Final = ("template.yaml", *(f"functions/{name}/app.py" for name in _FUNCTIONS))  # the engine's own
+_DEPLOY: Final = ("__main__", "account", "samconfig", "values")  # what `make deploy` runs: deploy/ in a project
+_ACTION: Final = ".github/actions/publish/action.yml"
 _OWN: Final = (
     "README.md", "Makefile", "samconfig.toml", "requirements.txt", "requirements-dev.txt", "pyproject.toml", "gitignore",
-    "workflows/refund.yaml", "workflows/refunds.py", "tests/test_refund.py",
+    "github.yml", "vscode.json", "workflows/refund.yaml", "workflows/refunds.py", "tests/test_refund.py",
 )  # fmt: skip
 _WHEELS: Final = "wheels"
-_RENAMED: Final[Mapping[str, str]] = {"gitignore": ".gitignore"}
+_RENAMED: Final[Mapping[str, str]] = {
+    "gitignore": ".gitignore", "github.yml": ".github/workflows/workflows.yml", "vscode.json": ".vscode/settings.json",
+}  # fmt: skip
 
 
 def init(arguments: argparse.Namespace) -> int:
@@ -65,6 +73,7 @@ def _files() -> Iterator[tuple[str, bytes]]:
         if name.startswith("requirements"):
             data = _required(data.decode(), next(iter(wheel), "")).encode()
         yield _RENAMED.get(name, name), data
+    yield "workflow.schema.json", (json.dumps(described(json_schema(KINDS)), indent=2) + "\n").encode()
     yield from shared.items()
     yield from wheel.items()
 
@@ -72,8 +81,11 @@ def _files() -> Iterator[tuple[str, bytes]]:
 def _shared() -> Iterator[tuple[str, bytes]]:
     """The engine's own files. A wheel packs them; a checkout has them at the top."""
     top = _KEPT if (_KEPT / "template.yaml").exists() else Path(__file__).parents[4]
-    for path in (top / "template.yaml", *sorted((top / "functions").glob("*/*.py"))):
+    for path in (top / "template.yaml", top / _ACTION, *sorted((top / "functions").glob("*/*.py"))):
         yield path.relative_to(top).as_posix(), _read(path)
+    for name in _DEPLOY:  # a package has them as texts: pytest takes the modules of its plug-ins' packages for plug-ins
+        path = top / "deploy" / f"{name}.txt" if top == _KEPT else top / "layers" / "deploy" / f"{name}.py"
+        yield f"deploy/{name}.py", _read(path)
 
 
 def _wheel(shared: Mapping[str, bytes]) -> dict[str, bytes]:
@@ -82,9 +94,13 @@ def _wheel(shared: Mapping[str, bytes]) -> dict[str, bytes]:
     found, where = origin.installed(), origin.place()
     if found is None or (where and not origin.is_local(where)):
         return {}
-    kept = {f"{origin.NAME}/cli/project/{name}": data for name, data in shared.items()}
+    kept = {f"{origin.NAME}/cli/project/{_packed(name)}": data for name, data in shared.items()}
     name, data = wheel_of(found, Path(__file__).parents[2], kept)
     return {f"{_WHEELS}/{name}": data}
+
+
+def _packed(name: str) -> str:
+    return name.removesuffix(".py") + ".txt" if name.startswith("deploy/") else name
 
 
 def _required(text: str, wheel: str) -> str:

@@ -3,40 +3,42 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Mapping
+import sys
+from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 from stepless.cli.reach.gateway import opened
+from stepless.cli.terminal.progress import duration
 from stepless.cli.terminal.showing import Column, put_json, say, table, when
+from stepless.cli.verbs.bulk import query_of
+from stepless.limits import MAX_LISTED_ITEMS
 
 _RUNS: Final = (
-    Column("RUN"), Column("WORKFLOW", least=12), Column("STATUS", least=21), Column("CREATED", spare=True),
-    Column("KEYWORDS", least=8, spare=True),
+    Column("RUN"), Column("WORKFLOW", least=12), Column("STATUS", least=21), Column("FAILED", least=8),
+    Column("CREATED", spare=True), Column("DURATION", right=True, spare=True), Column("KEYWORDS", least=8, spare=True),
 )  # fmt: skip
+_NEEDED: Final = ("FAILED", "KEYWORDS")  # columns that are shown only if a run has a cell for them
 _WORKFLOWS: Final = (
     Column("WORKFLOW"), Column("VERSION", right=True), Column("PUBLISHED", spare=True), Column("NAME", least=8, spare=True),
 )  # fmt: skip
 
 
 def runs(arguments: argparse.Namespace) -> int:
-    query = {
-        "workflow": arguments.workflow, "status": arguments.status, "waiting": arguments.waiting, "since": arguments.since,
-        "tag": arguments.keyword,
-    }  # fmt: skip
+    query, limit = query_of(arguments), MAX_LISTED_ITEMS if arguments.all else min(arguments.limit, MAX_LISTED_ITEMS)
     with opened(arguments) as gateway:
-        found, more = gateway.listed("runs", "runs", arguments.limit, query)
+        found, cursor = gateway.listed("runs", "runs", limit, query, cursor=arguments.cursor)
     if arguments.json:
         for run in found:
             put_json(run)
-        return 0
-    if not found:
-        print(f"No matching runs in {gateway.where}." if any(query.values()) else f"No runs in {gateway.where} yet.")
-        return 0
-    rows = [(run["id"], _name(run), _at(run), when(run["created_at"]), " ".join(run["tags"])) for run in found]
-    columns = _RUNS if any(run["tags"] for run in found) else _RUNS[:-1]
-    say(table(columns, rows))
-    if more:
-        print(f"There are more runs. Show them with --limit {10 * arguments.limit}.")
+    elif found:
+        shown = [column for column in _RUNS if column.title not in _NEEDED or any(map(_CELLS[column.title], found))]
+        say(table(shown, [[_CELLS[column.title](run) for column in shown] for run in found]))
+    else:
+        filtered = any(query.values()) or arguments.cursor
+        print(f"No matching runs in {gateway.where}." if filtered else f"No runs in {gateway.where} yet.")
+    if cursor is not None:  # standard output has only runs, for programs
+        sys.stdout.flush()
+        sys.stderr.write(f"There are more runs. Show them with --limit {10 * limit}, --all, or --cursor {cursor}\n")
     return 0
 
 
@@ -50,6 +52,22 @@ def _name(run: Mapping[str, Any]) -> str:
     return f"{run['workflow']} #{run['number']}" if run.get("number") else str(run["workflow"])
 
 
+def _took(run: Mapping[str, Any]) -> str:
+    """The time from the start to the end or to now; an older server does not report it."""
+    return duration(run["duration_ms"]) if "duration_ms" in run else ""
+
+
+_CELLS: Final[Mapping[str, Callable[[Mapping[str, Any]], str]]] = {
+    "RUN": lambda run: str(run["id"]),
+    "WORKFLOW": _name,
+    "STATUS": _at,
+    "CREATED": lambda run: when(run["created_at"]),
+    "DURATION": _took,
+    "FAILED": lambda run: str(run.get("failed_node") or ""),
+    "KEYWORDS": lambda run: " ".join(run["tags"]),
+}
+
+
 def workflows(arguments: argparse.Namespace) -> int:
     with opened(arguments) as gateway:
         found, more = gateway.listed("workflows", "workflows", arguments.limit)
@@ -61,6 +79,6 @@ def workflows(arguments: argparse.Namespace) -> int:
         print(f"No workflows in {gateway.where} yet. Publish one with `stepless publish FILE`.")
         return 0
     say(table(_WORKFLOWS, [(each["id"], str(each["version"]), when(each["published_at"]), each["name"]) for each in found]))
-    if more:
+    if more is not None:
         print(f"There are more workflows. Show them with --limit {10 * arguments.limit}.")
     return 0

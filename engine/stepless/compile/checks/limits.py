@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 
 from stepless.compile.draft import Draft, DraftBody
 from stepless.compile.input_expressions import of_inputs
@@ -41,9 +41,8 @@ def heavy_weights(draft: Draft, body: DraftBody) -> Iterator[Finding]:
 def workflow_limits(draft: Draft) -> Iterator[Finding]:
     """The limits at the top level: their expressions read the inputs, and there is one rate."""
     document = draft.document
-    concurrency, rate = document.concurrency, document.rate
-    if isinstance(concurrency, Mapping):
-        limit = ConcurrencyView(concurrency)
+    limit, rate = document.concurrency, document.rate
+    if isinstance(limit, ConcurrencyView):
         yield from _expression("concurrency.by", limit.by)
         yield from _expression("concurrency.weight", limit.weight)
         yield from _heavy(limit, "concurrency", None)

@@ -16,6 +16,8 @@ CHILD: Final = "child"  # a child run
 LIMIT: Final = "limit"  # a slot or an instant of a limit per key
 WORDS: Final = (HELD, ANSWER, TIME, RETRY, CHILD, LIMIT)
 
+_FAILED_AT: Final = "failed:"  # before the failed node, in the words of a run that has failed
+
 _BY_REASON: Final[Mapping[str, str]] = {
     "human_input": ANSWER, "callback": ANSWER, "timer": TIME, "subrun": CHILD, "retry_backoff": RETRY, "limit": LIMIT,
 }  # fmt: skip
@@ -42,6 +44,20 @@ def waits_of(state: State) -> tuple[str, ...]:
     if state.held is not None:
         found.add(HELD)
     return tuple(word for word in WORDS if word in found)
+
+
+def header_words(state: State) -> str:
+    """What the header of a run keeps: `waits_of`, or after a failure the node that failed. Both ride in a write that is made
+    anyway, and the release before ignores the words of a run that has ended."""
+    if state.status is not RunStatus.FAILED:
+        return " ".join(waits_of(state))
+    node = (state.ending_error or state.root.error or {}).get("node")
+    return f"{_FAILED_AT}{node}" if node else ""
+
+
+def failed_node(words: str) -> str | None:
+    """The failed node in the words of a header, None if they name none."""
+    return words.removeprefix(_FAILED_AT) if words.startswith(_FAILED_AT) else None
 
 
 def until_of(state: State) -> int | None:

@@ -69,8 +69,11 @@ class Words:
 WORDS: Mapping[int, Words] = {_UNMARKED: Words(_CODES, _SHORT)}  # of every format that this release reads
 
 
-def encode_batch(events: Iterable[Event], format: int = FORMATS.log.writes, formats: Mapping[int, Words] = WORDS) -> bytes:
-    """Encodes consecutive events as one batch, not yet compressed. Raises ValueError or TypeError for data that is not JSON."""
+def encode_batch(
+    events: Iterable[Event], format: int = FORMATS.log.writes, formats: Mapping[int, Words] = WORDS, *, writer: str = ""
+) -> bytes:
+    """Encodes consecutive events as one batch, not yet compressed. A `writer` makes its bytes differ from those of another writer
+    of the same events; it is not read back. Raises ValueError or TypeError for data that is not JSON."""
     words = formats[format]
     rows: list[Any] = []
     former_ms: int | None = None
@@ -80,8 +83,10 @@ def encode_batch(events: Iterable[Event], format: int = FORMATS.log.writes, form
             rows.append(former_ms)
         rows.append(_row(event, former_ms, words))
         former_ms = event.at_ms
-    if format != _UNMARKED:
+    if rows and (format != _UNMARKED or writer):
         _mark(rows[1], format)
+    if rows and writer:
+        rows[1].append(writer)
     return dump(rows)
 
 

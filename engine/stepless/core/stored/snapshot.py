@@ -58,6 +58,7 @@ def encode_state(state: State) -> bytes:
         "views": views.rows,
         "usage": state.usage,
         "cut_off": [state.idle_hops, state.recoveries],
+        "first_starts": state.first_starts,
     }
     return pack(dump(document))
 
@@ -159,8 +160,9 @@ def _decode(document: Mapping[str, Any], graph: Graph, run_id: str) -> State:
     for name, value in document["run"].items():
         setattr(state, name, value)
     state.status = RunStatus(document["status"])
-    state.usage = document.get("usage")  # earlier releases neither write nor read this, nor the next field
+    state.usage = document.get("usage")  # earlier releases neither write nor read this, nor the next two fields
     state.idle_hops, state.recoveries = document.get("cut_off", [0, {}])
+    state.first_starts = document.get("first_starts", {})
     views = [_cells(row) for row in document["views"]]
     _decode_scope(state, state.root, document["root"], views)
     state.sweeps = [state.get(join) for join in document["sweeps"]]

@@ -63,7 +63,7 @@ MERGE_ALIASES: Final[Mapping[str, str]] = {"last_write_wins": "last", "json_obje
 After: TypeAlias = JSON  # a text, a mapping, or a list of these
 Nodes: TypeAlias = Mapping[str, Mapping[str, JSON]]
 Edges: TypeAlias = list[Mapping[str, JSON]]
-Concurrency: TypeAlias = int | Mapping[str, JSON]
+Concurrency: TypeAlias = "int | ConcurrencyView"
 Weight: TypeAlias = int | str
 
 
@@ -280,7 +280,7 @@ class DocumentView(BodyView):
     """How many nodes one run may start. Each turn of a loop counts."""
     timeout_ms: Duration | None = field(None, "timeout", parse_duration_ms)
     """The time limit of a run. Time spent paused does not count."""
-    concurrency: Concurrency | None = None
+    concurrency: Concurrency | None = field(None, read=lambda given: given if isinstance(given, int) else ConcurrencyView(given))
     """A number: how many runs of the workflow may be live at once, paused ones included; further starts are refused. An object:
     how many runs may have attempts in progress at once; the attempts of other runs wait."""
     rate: StartRateView | None = field(None, read=StartRateView)

@@ -59,7 +59,7 @@ class Binding:
         if self.call_parameter is not None:
             arguments[self.call_parameter] = FunctionCall(
                 call.run_id, call.workflow_id, call.instance, call.attempt, call.token, call.deadline_ms, call.log, call.delta,
-                call.heartbeat,
+                call.heartbeat, **call.trace_headers,
             )
         return arguments
 

@@ -16,7 +16,8 @@ class FunctionCall:
     the instant of the attempt's timeout. `log` writes a line to the run's history. `delta` streams text, or media {type, url,
     mime}, to clients that follow the run. `heartbeat` raises `NodeFailure` (attempt_over) after the run was cancelled or the
     attempt timed out. The engine cannot stop a thread, so long work should call `heartbeat` regularly. All three may be called
-    from any thread until the function returns.
+    from any thread until the function returns. `traceparent` and `tracestate` are the W3C trace context of the attempt, for
+    requests that the function sends itself; empty where tracing is off.
     """
 
     run_id: str
@@ -28,3 +29,5 @@ class FunctionCall:
     log: Callable[[str], None] = field(repr=False)
     delta: Callable[[str | Media], None] = field(repr=False)
     heartbeat: Callable[[], None] = field(default=lambda: None, repr=False)
+    traceparent: str = ""
+    tracestate: str = ""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from stepless.model.exchange import HttpRequest
 from stepless.model.kind import Kind, Nature
+from stepless.model.traceparent import TRACEPARENT
 from stepless.model.work import Result
 from stepless.nodes.http.request import HttpParams, prepare
 from stepless.nodes.http.response import output_of
@@ -15,10 +16,12 @@ KIND = Kind("http", Nature.EFFECT, HttpParams, "sends an HTTP request; puts out 
 
 async def run(call: Call) -> Result:
     """Sends the request and returns {status, headers, body}. Raises `NodeFailure` as `Http.send` does, and config for invalid
-    parameters. The expected statuses are `expect_status`."""
+    parameters. The expected statuses are `expect_status`. Where tracing is on, the request carries the attempt's trace context,
+    unless the author sets `traceparent`."""
     params = params_of(HttpParams, call)
     prepared = prepare(params, call.token)
     timeout_ms = max(call.deadline_ms - call.started_ms, 0)
+    headers = prepared.headers if TRACEPARENT in prepared.headers else {**call.trace_headers, **prepared.headers}
     return Result(output_of(await call.http.send(HttpRequest(
-        params.method, params.url, prepared.headers, prepared.query, prepared.content, timeout_ms, params.expects,
+        params.method, params.url, headers, prepared.query, prepared.content, timeout_ms, params.expects,
     ))))

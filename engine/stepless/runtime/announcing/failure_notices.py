@@ -103,6 +103,9 @@ class FailureNotices:
         self._default = tuple(default)
         self._sent: OrderedDict[str, None] = OrderedDict()  # tokens of delivered notices, the last ones
 
+    def opened(self, run: ExportedRun) -> None:
+        """See `Exporter.opened`."""
+
     def concerns(self, graph: Graph) -> bool:
         """Whether the workflow or the deployment names a target."""
         return bool(self._targets(graph))

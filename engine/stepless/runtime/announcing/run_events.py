@@ -21,6 +21,9 @@ class RunEvents:
         self._announcer = announcer
         self._base_url = base_url
 
+    def opened(self, run: ExportedRun) -> None:
+        """See `Exporter.opened`."""
+
     def concerns(self, graph: Graph) -> bool:
         """All workflows."""
         return True

@@ -18,7 +18,7 @@ from stepless.core.pauses import TIMEOUT
 from stepless.model.kind import Nature
 from stepless.model.tally import Tally
 from stepless.ports import RunHead, Signal
-from stepless.runtime.inbox import ENDED, body_of, is_worth_marking
+from stepless.runtime.inbox import ENDED, RESUME, body_of, is_worth_marking
 
 RUNNER_MB: Final = 512  # what template.yaml gives the functions by default
 API_MB: Final = 1_024
@@ -95,7 +95,8 @@ def estimate(
     """The tally of the whole run, if it was started over HTTP and answered by signed links. Each lease taken is an invocation
     with a message. `batches` holds the epoch and the bytes of each batch, in order."""
     size, ended = head_bytes(head), head.status in ENDED and head.owner is None
-    tally = _start(head, size) + _sessions(head, size, batches, seen, ended) + Tally(blob_writes=seen.blobs)
+    answers = sum(signal.kind == RESUME and body_of(signal).get("handle") != TIMEOUT for signal in signals)
+    tally = _start(head, size) + _sessions(head, size, batches, seen, ended, answers) + Tally(blob_writes=seen.blobs)
     for _, batch_bytes in batches:
         tally += _written(_ITEM_BYTES + len(head.run_id) + batch_bytes)
     log_bytes = sum(batch_bytes for _, batch_bytes in batches)
@@ -123,14 +124,18 @@ def _request(more: Tally, requests: int) -> Tally:
     return api + more
 
 
-def _sessions(head: RunHead, size: int, batches: Sequence[tuple[int, int]], seen: Seen, ended: bool) -> Tally:
+def _sessions(
+    head: RunHead, size: int, batches: Sequence[tuple[int, int]], seen: Seen, ended: bool, answers: int
+) -> Tally:
     """Leases, releases, loads and messages. A run that waits for answers only is removed from the index of due runs."""
     count = head.epoch
     tally = Tally(schedules=seen.schedules, queue_requests=seen.schedules + seen.hand_overs + 2 * count, invocations=count)
     rests = count - ended - (head.owner is not None)  # parked or handed over
+    granted = 1 + answers if count else 0  # the lease was granted in the write that created or answered the run
     leaves = min(rests - seen.hand_overs, len({*seen.pauses} - seen.dated))
-    for _ in range(count):
-        tally += _written(size) + Tally(read_units=_READS_PER_SESSION)
+    for number in range(count):
+        leased = Tally() if number < granted else _written(size)
+        tally += leased + Tally(read_units=_READS_PER_SESSION)
     for number in range(rests):
         tally += _written(size, _LEAVES if number < leaves else _MOVES) + Tally(read_units=1)
     if ended:

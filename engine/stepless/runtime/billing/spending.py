@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from stepless.core.history.waits import waits_of
+from stepless.core.history.waits import header_words
 from stepless.core.state import State
 from stepless.limits import MAX_CLAIM_LIFE_MS, SHORT_RUN_MS
 from stepless.model.tally import Tally, decode_tally, encode_tally
@@ -49,7 +49,7 @@ def release(
         spent = encode_tally(decode_tally(lease.spent) + used + leaving)
     world.store.update_run(
         lease, now_ms, status=state.status.value, sequence=state.sequence, due_ms=due_ms, release=True, spent=spent,
-        waits=" ".join(waits_of(state)), expires_ms=expires_ms, **also,
+        waits=header_words(state), expires_ms=expires_ms, **also,
     )  # fmt: skip
 
 

@@ -10,6 +10,8 @@ import re
 from collections.abc import Mapping
 from typing import Final, NamedTuple, TypedDict
 
+from stepless.limits import EXPORT_RETRY_MS, MAX_EXPORT_RETRY_MS
+
 _WORD: Final = re.compile(r"([a-z]{1,8})(\d{1,15})(?:/(\d{1,4}))?")
 
 
@@ -25,6 +27,7 @@ class Cursor(NamedTuple):
 
 
 NOTHING: Final = Also()
+ALL: Final = "all"  # in place of an exporter's name: sessions in a row in which the exporters could not be made
 
 
 def decode(text: str) -> dict[str, Cursor]:
@@ -43,3 +46,8 @@ def encode(cursors: Mapping[str, Cursor]) -> str:
 def is_behind(text: str, sequence: int) -> bool:
     """Whether an exporter has not confirmed every event up to `sequence`."""
     return any(cursor.sequence < sequence for cursor in decode(text).values())
+
+
+def retry_after_ms(failures: int) -> int:
+    """How long after a session the next one tries again, after this many in a row without a confirmation."""
+    return min(EXPORT_RETRY_MS << min(failures - 1, 20), MAX_EXPORT_RETRY_MS)

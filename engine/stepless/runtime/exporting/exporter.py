@@ -50,6 +50,11 @@ class Exporter(Protocol):
         """Whether the event is to be sent. Called for every committed event, so it must be quick and have no effect."""
         ...
 
+    def opened(self, run: ExportedRun) -> None:
+        """Called when a session begins to continue a run all of whose events the exporter has confirmed. `run.state` is then the
+        state after them, and not yet ahead. Must be quick. Not called for a new run, nor where events are left."""
+        ...
+
     async def export(self, run: ExportedRun, events: Sequence[Event]) -> int:
         """Sends events that are committed and that `selects` accepts, in order. Returns the sequence number of the last one that
         needs no further try: delivered, or refused for good and reported. The later ones are passed again at once.

@@ -17,11 +17,11 @@ from collections.abc import Callable, Sequence
 from typing import Final, Protocol
 
 from stepless.core.events import Event
-from stepless.limits import EXPORT_RETRY_MS, MAX_EXPORT_FAILURES, MAX_EXPORT_RETRY_MS
+from stepless.limits import MAX_EXPORT_FAILURES
 from stepless.model.graph import Graph
 from stepless.ports import Meter
 from stepless.runtime.exporting.backoff import Backoff
-from stepless.runtime.exporting.cursors import Cursor, decode, encode
+from stepless.runtime.exporting.cursors import ALL, Cursor, decode, encode, retry_after_ms
 from stepless.runtime.exporting.exporter import ExportedRun, Exporter
 from stepless.runtime.exporting.lane import Lane, ReadLog
 from stepless.runtime.metering import EXPORT_FAILURES, EXPORTS_DROPPED
@@ -56,6 +56,7 @@ class Relay:
         """The exports of one session. `exported` is the header's text when the lease was taken, `committed` the last event of the
         log, `read` reads the log."""
         cursors = decode(exported)
+        cursors.pop(ALL, None)
         concerned = [(exporter, backoff) for exporter, backoff in self._exporters if exporter.concerns(run.graph)]
         lanes = [self._lane(exporter, backoff, run, read, cursors, committed) for exporter, backoff in concerned]
         return Exports(run, lanes, cursors, self._meter)
@@ -73,7 +74,13 @@ class Relay:
             meter.count(EXPORT_FAILURES)
             meter.report(FAILED, {**_facts(run, name), "reason": reason})
 
-        return Lane(exporter, run, read, backoff, failed, cursors.get(name, Cursor()).sequence, committed)
+        confirmed = cursors.get(name, Cursor()).sequence
+        if 0 < committed <= confirmed:
+            try:
+                exporter.opened(run)
+            except Exception as error:  # whatever an exporter raises, the run goes on
+                failed(error)
+        return Lane(exporter, run, read, backoff, failed, confirmed, committed)
 
 
 class Exports:
@@ -134,7 +141,7 @@ class Exports:
                 left[name] = Cursor(lane.committed)
             else:
                 left[name] = Cursor(lane.done, failures)
-                retry_ms = now_ms + min(EXPORT_RETRY_MS * 2 ** min(failures - 1, 20), MAX_EXPORT_RETRY_MS)
+                retry_ms = now_ms + retry_after_ms(failures)
                 due_ms = retry_ms if due_ms is None else min(due_ms, retry_ms)
         return encode({**self._cursors, **left}), due_ms
 

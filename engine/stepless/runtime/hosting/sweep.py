@@ -3,11 +3,12 @@ whose time is over."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from secrets import token_hex
 
-from stepless.limits import MAX_DUE_PAGES, MAX_ERASED_AT_ONCE, MAX_PAGE_ITEMS
+from stepless.limits import MAX_DUE_PAGES, MAX_ERASED_AT_ONCE, MAX_PAGE_ITEMS, MAX_SWEEP_PARTS
 from stepless.ports import Message, RunHead
-from stepless.runtime.metering import DUE_RUNS, OLDEST_DUE_AGE
+from stepless.runtime.metering import DUE_RUNS, OLDEST_DUE_AGE, REVIVED_RUNS
 from stepless.runtime.removal import is_over, remove_each
 from stepless.runtime.world import World
 
@@ -19,8 +20,7 @@ def sweep(world: World, *, limit: int = MAX_PAGE_ITEMS) -> int:
     due, over = _due(world, now_ms, limit)
     world.meter.count(DUE_RUNS, len(due))
     world.meter.took(OLDEST_DUE_AGE, now_ms - (due[0].due_ms or now_ms) if due else 0)
-    for head in due:
-        world.queue.send(Message(head.run_id, "sweep"))
+    world.queue.send_all([Message(head.run_id, "sweep") for head in due])
     if over:
         remove_each(world, over)
     return len(due)
@@ -38,6 +38,26 @@ def _due(world: World, now_ms: int, limit: int) -> tuple[list[RunHead], list[Run
             break
         found = world.store.list_due(now_ms, limit=limit, after=(found[-1].due_ms or 0, found[-1].run_id))
     return due[:limit], over[:MAX_ERASED_AT_ONCE]
+
+
+def sweep_part(world: World, part: tuple[int, int], *, limit: int, until_ms: int) -> int:
+    """Sends a hint for every overdue run of one part, at most `limit`, until the clock shows `until_ms`. Returns how many. May be
+    repeated, and several parts may be swept at once: a second hint for the same run has no effect."""
+    sent, now_ms = 0, world.clock.now_ms()
+    for heads in world.store.each_due(now_ms, part):
+        some = [head for head in heads if not is_over(head, now_ms)][: limit - sent]
+        world.queue.send_all([Message(head.run_id, "sweep") for head in some])
+        sent += len(some)
+        if sent >= limit or world.clock.now_ms() >= until_ms:
+            break
+    world.meter.count(REVIVED_RUNS, sent)
+    return sent
+
+
+def parts_of(world: World) -> Sequence[tuple[int, int]]:
+    """The parts into which a sweep of many runs is divided."""
+    count = min(world.store.due_parts(), MAX_SWEEP_PARTS)
+    return [(number, count) for number in range(count)]
 
 
 def adopt(world: World) -> int:

@@ -23,6 +23,7 @@ from stepless.limits import COMMIT_TRIES, MAX_CALL_DEPTH, MAX_INPUT_BYTES, START
 from stepless.model.graph import Graph
 from stepless.model.json import JSON
 from stepless.model.kind import Pause
+from stepless.model.traceparent import TRACE, attempt_span_id
 from stepless.model.work import NodeFailure, Result
 from stepless.nodes import KindCode
 from stepless.nodes.lazy_mapping import LayeredMapping
@@ -76,7 +77,10 @@ def _start(world: World, call: Call, target: str, depth: int) -> str:
     if len(inputs) > MAX_INPUT_BYTES:
         message = f"the inputs take {len(inputs):,} bytes; {MAX_INPUT_BYTES:,} is the limit"
         raise NodeFailure("config", "inputs_too_large", message, retryable=False)
-    run_id, meta = child_id(call.token), {"parent": {"run": call.run_id, "instance": call.instance}, "depth": depth}
+    run_id = child_id(call.token)
+    meta: dict[str, JSON] = {"parent": {"run": call.run_id, "instance": call.instance}, "depth": depth}
+    if call.trace is not None:
+        meta[TRACE] = call.trace.stored(attempt_span_id(call.run_id, call.instance, call.attempt))
     numbered = world.versions.graph(target, version.hash).numbered
     if not numbered or world.store.get_run(run_id) is None:  # else an earlier attempt has created it, with its number
         create_run(world, run_id, version, inputs, meta, numbered=numbered)

@@ -119,7 +119,7 @@ class Executor:
     loop. `facts` is what kinds may know about the run. Only node code receives secrets unmasked."""
 
     def __init__(
-        self, head: RunHead, world: World, report: Report, facts: Mapping[str, JSON], mask: Mask
+        self, head: RunHead, world: World, report: Report, facts: Mapping[str, object], mask: Mask
     ) -> None:
         self._run_id = head.run_id
         self._workflow_id = head.workflow_id

@@ -7,10 +7,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from stepless.core.events import Event
-from stepless.limits import EXPORT_HAND_OVER_MS, EXPORT_LEAVE_MS, PAGE_READ_BYTES
+from stepless.limits import EXPORT_HAND_OVER_MS, EXPORT_LEAVE_MS, MAX_EXPORT_FAILURES, PAGE_READ_BYTES
 from stepless.model.json import JSON
 from stepless.ports import Lease, RunHead
-from stepless.runtime.exporting.cursors import NOTHING, Also
+from stepless.runtime.exporting.cursors import ALL, NOTHING, Also, Cursor, decode, encode, retry_after_ms
 from stepless.runtime.metering import EXPORT_FAILURES
 from stepless.runtime.runlog import RunLog
 from stepless.runtime.session.budget import Budget
@@ -33,6 +33,7 @@ class SessionExports:
         self._head = head
         self._lease = lease
         self._exports: Exports | None = None
+        self._is_broken = False  # the exporters could not be made
 
     def open(self, state: State, meta: Mapping[str, JSON], env: Mapping[str, str], mask: Mask) -> None:
         """Continues from the cursors that the former session stored. Everything in `state` is committed."""
@@ -49,6 +50,7 @@ class SessionExports:
         except Exception:  # no exporter may stop a run, even one that cannot be made
             _log.exception("nothing of run %s can be exported in this session", self._head.run_id)
             self._world.meter.count(EXPORT_FAILURES)
+            self._is_broken = True
 
     def _read(self, after: int) -> Iterator[Event]:
         log = RunLog(self._world.store, self._world.blobs, self._head.run_id)  # the session's own counts what it reads
@@ -70,12 +72,21 @@ class SessionExports:
         """When the run is to be checked next, `due_ms` or earlier, and what the release of the lease writes besides. Waits for
         the exporters, within bounds. After a hand-over, the next session continues at once with what is left."""
         if self._exports is None:
-            return due_ms, NOTHING
+            return self._leave_broken(due_ms) if self._is_broken and not hand_over else (due_ms, NOTHING)
         await self._exports.flush(min(EXPORT_HAND_OVER_MS if hand_over else EXPORT_LEAVE_MS, budget.leaving_ms))
         if hand_over:
             return due_ms, {"exported": self._exports.cursors()}
         text, retry_ms = self._exports.leave(self._world.clock.now_ms())
         return min((at for at in (due_ms, retry_ms) if at is not None), default=None), {"exported": text}
+
+    def _leave_broken(self, due_ms: int | None) -> tuple[int | None, Also]:
+        cursors = decode(self._lease.exported)
+        failures = cursors.get(ALL, Cursor()).failures + 1
+        if failures > MAX_EXPORT_FAILURES:
+            return due_ms, NOTHING
+        retry_ms = self._world.clock.now_ms() + retry_after_ms(failures)
+        text = encode({**cursors, ALL: Cursor(0, failures)})
+        return retry_ms if due_ms is None else min(due_ms, retry_ms), {"exported": text}
 
     def close(self) -> None:
         if self._exports is not None:

@@ -51,6 +51,7 @@ from stepless.limits import (
 )
 from stepless.ports import Lease, Message, RunHead
 from stepless.runtime.inbox import ENDED
+from stepless.runtime.runlog import RunLog
 from stepless.runtime.world import World
 
 T = TypeVar("T")
@@ -63,14 +64,17 @@ class Retried(Protocol):
 
 
 class Limiter:
-    """The permits of a run, for one session. `lease` returns the present lease, and `retried` makes a call to the store."""
+    """The permits of a run, for one session. `lease` returns the present lease, and `retried` makes a call to the store.
 
-    def __init__(self, world: World, head: RunHead, lease: Callable[[], Lease], retried: Retried) -> None:
+    Of several processes that received a granted lease, the first append decides which one holds it. Slots are taken under a
+    lease, so none are taken before that: the others could give back slots that are in use."""
+
+    def __init__(self, world: World, head: RunHead, lease: Callable[[], Lease], log: RunLog, retried: Retried) -> None:
         if not hasattr(world.store, "replace_claim"):
             raise StoreUnusable("this store cannot keep the slots of limits", mend="update the package that provides it")
         self._world, self._store = world, world.store
         self._head, self._run_id = head, head.run_id
-        self._lease, self._retried = lease, retried
+        self._lease, self._log, self._retried = lease, log, retried
         self.permits = Permits()
         self._wanted: dict[str, Cell] = {}  # what the run lacked when it was last decided
         self._held: dict[str, int] = {}  # slots under this lease, as stored
@@ -79,6 +83,7 @@ class Limiter:
         self._turns: dict[str, int] = {}  # when the run last took slots, or found that no other run waits for them
         self._reserved: dict[str, int] = {}  # the last instant reserved under a rate
         self._contended = False
+        self._is_first = False  # whether the decision that is being committed is the first under a granted lease
         self.ahead_ms = 0
 
     # -- around a decision --------------------------------------------------------------------------------------------
@@ -92,6 +97,7 @@ class Limiter:
     ) -> Decision:
         """Decides, acquires what was lacking, and decides again, until no more permits arrive. One decision, for one commit."""
         await self.before(state)
+        self._is_first = not self._log.is_fenced
         decision = once(facts)
         while decision.over and not exhausted and state.limited and await self.provide(state):
             decision.extend(once(()))
@@ -113,7 +119,7 @@ class Limiter:
 
     async def provide(self, state: State) -> bool:
         """Acquires permits for what is queued. True if there are new ones: the run must be decided again."""
-        if state.held is not None or state.halting:
+        if state.held is not None or state.halting or state.ended or not self._log.is_fenced:
             return False
         self.permits.probes = []
         for cell in self.permits.wanted.values():
@@ -145,14 +151,16 @@ class Limiter:
         wanted = min(cell.weight * queued, most - most % cell.weight)
         return wanted if wanted > self.permits.free.get(cell.id, 0) else 0
 
-    async def after(self, state: State) -> None:
-        """Gives back the slots that nothing in the run can use."""
+    async def after(self, state: State, *, exhausted: bool) -> bool:
+        """Gives back the slots that nothing in the run can use, after a commit. After the first one under a granted lease, it
+        acquires what was lacking before; True if permits have arrived: the run must be decided again."""
         self.permits.ended(state)
         for cell_id in [cell_id for cell_id in self.permits.free if cell_id not in state.limited or state.held is not None]:
             await self._give_back(cell_id, self.permits.free)
         for cell_id in [*self.permits.returned]:
             await self._give_back(cell_id, self.permits.returned)
         self.permits.yielding.intersection_update(self._held)
+        return self._is_first and not exhausted and bool(state.limited) and await self.provide(state)
 
     async def in_time(self, instance: str) -> bool:
         """Waits until the instant that was reserved for an attempt: a moment, since its start is committed shortly before.
@@ -233,6 +241,8 @@ class Limiter:
             former = await self._retried(partial(self._store.get_claim, _key(cell.id), now_ms))
             line = await self._retried(partial(self._store.read_line, cell.id, limit=MAX_LINE_READ))
             holders = decode_holders(former)
+            if (place := next((place for place in line if run_in_line(place) == self._run_id), None)) is not None:
+                self._places.setdefault(cell.id, place)  # an earlier session took it
             mine = Holder(lease.epoch, keep, lease.until_ms)
             held = self._held.get(cell.id, 0)
             changed = self._changed(cell, without(holders, dead), mine, held, asked, line, now_ms)

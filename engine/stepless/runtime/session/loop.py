@@ -16,17 +16,18 @@ import asyncio
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, TypeVar
+from secrets import token_hex
+from typing import TypeVar
 
 from stepless.core.decide import decide, is_cut_off
 from stepless.core.decision import Decision, Dispatch
 from stepless.core.events import Event
 from stepless.core.facts import Begin, CancelRequested, Continued, Fact, HoldChanged, Postponed, Recovered, Tick
-from stepless.core.history.waits import waits_of
+from stepless.core.history.waits import header_words
 from stepless.core.masking import mask_for
 from stepless.core.pauses import next_due_ms
 from stepless.core.state import State
-from stepless.errors import Gone, LogUnreadable, NotFound, SteplessError, StoreUnavailable
+from stepless.errors import Gone, LeaseLost, LogUnreadable, NotFound, SteplessError, StoreUnavailable
 from stepless.limits import (
     COMMIT_TRIES,
     INBOX_POLL_MS,
@@ -41,7 +42,8 @@ from stepless.limits import (
 )
 from stepless.model.graph import Graph
 from stepless.model.json import JSON
-from stepless.ports import Lease, Message, RunHead
+from stepless.model.traceparent import TRACE, trace_of
+from stepless.ports import RECEIVER, Lease, Message, RunHead
 from stepless.runtime import inbox, metering, resting
 from stepless.runtime.billing import spending
 from stepless.runtime.runlog import RunLog
@@ -52,16 +54,14 @@ from stepless.runtime.session.budget import Budget
 from stepless.runtime.session.execute import Executor
 from stepless.runtime.session.exports import SessionExports
 from stepless.runtime.session.invocation_end import InvocationEnd as InvocationEnd
+from stepless.runtime.session.limited import limiter_of
 from stepless.runtime.session.notice_sender import NoticeSender
 from stepless.runtime.session.signals import Signals
 from stepless.runtime.world import World
 
-if TYPE_CHECKING:
-    from stepless.runtime.session.limiting import Limiter
-
 T = TypeVar("T")
 
-_RECORDED = ("trigger", "tags", "parent", "rerun", "non_entries")  # the header's meta that is copied to the first event
+_RECORDED = ("trigger", "tags", "parent", "rerun", "non_entries", TRACE)  # the header's meta that is copied to the first event
 
 
 class Session:
@@ -73,21 +73,24 @@ class Session:
         self._head = head
         self._lease = lease
         self._budget = budget
-        self._meta: Mapping[str, object] = json.loads(head.meta)
+        self._meta: Mapping[str, JSON] = json.loads(head.meta)
         self._graph: Graph = world.versions.graph(head.workflow_id, head.version, self._meta.get("entry"))
-        self._log = RunLog(world.store, world.blobs, head.run_id, lease.epoch)
+        self._granted = lease.owner == RECEIVER
+        self._log = RunLog(world.store, world.blobs, head.run_id, lease.epoch, token_hex(4) if self._granted else "")
         self._env = {name: value for name in self._graph.env if (value := world.secrets.get(name))}
         self._mask = mask_for(frozenset(self._env.values()))
         self._state: State = State(self._graph, head.run_id)
         self._loop = asyncio.get_running_loop()
         self._arrivals = Arrivals(self._loop)
         self._attempts = Attempts(self._loop, self._arrivals.add)
-        known = {"depth": self._meta.get("depth", 0)}
+        known: dict[str, object] = {"depth": self._meta.get("depth", 0)}
+        if world.traces:
+            known[TRACE] = trace_of(head.run_id, self._meta)
         self._executor = Executor(head, world, self._arrivals.add, known, self._mask)
         self._signals = Signals(world, head.run_id)
         self._ahead_ms = 0  # how far the run's own time, which its events and timers use, is ahead of the clock
         self._look_at = 0.0  # when to read the inbox next, in the loop's seconds
-        self._renew_at = self._loop.time() + LEASE_MS / 3000
+        self._renew_at = self._loop.time() + max(0, lease.until_ms - world.clock.now_ms() - LEASE_MS * 0.7) / 1000
         self._calls_children = "workflow" in self._graph.kinds
         self._notice_sender = NoticeSender(world, self._env, self._mask, self._arrivals.add)
         self._exports = SessionExports(world, head, lease)
@@ -95,11 +98,7 @@ class Session:
         self._stopping = False
         self._decided = True  # whether the last decision was complete
         self._permitted = False  # whether permits have arrived since the last decision
-        self._limiter: Limiter | None = None
-        if self._graph.limited:
-            from stepless.runtime.session.limiting import Limiter  # imported late: few workflows have limits
-
-            self._limiter = Limiter(world, head, lambda: self._lease, self._with_retries)
+        self._limiter = limiter_of(world, head, self._graph, lambda: self._lease, self._log, self._with_retries)
 
     # -- from outside -----------------------------------------------------------------------------------------------
 
@@ -129,7 +128,8 @@ class Session:
     async def go(self, message: Message) -> InvocationEnd:
         facts: list[Fact] = self._first_facts(message)
         self._exports.open(self._state, self._meta, self._env, self._mask)
-        if self._calls_children and self._head.owner is not None:  # the former holder may have died before it cancelled them
+        former = self._head.owner is not None and not self._granted
+        if self._calls_children and former:  # the former holder may have died before it cancelled them
             await self._cancel_orphans(self._log.read(whole=False))
         while True:
             facts = await self._step(facts)
@@ -146,6 +146,8 @@ class Session:
         if self._lease.epoch > 1:
             self._state = self._log.load(self._graph)
             self._log.check_end(self._state.sequence, self._head.sequence)
+            if self._granted and self._state.sequence > self._head.sequence:
+                raise LeaseLost("another process received the hint before", place=self._head.run_id)
             if self._limiter is not None:
                 self._limiter.recall(self._state)
         if self._state.sequence == 0:
@@ -174,7 +176,8 @@ class Session:
         """Decides, commits and dispatches. Returns the facts that are known immediately."""
         if not facts and self._decided and not self._permitted:
             return []
-        decision = await self._decide(facts)
+        limiter, once = self._limiter, self._decide_once
+        decision = once(facts) if limiter is None else await limiter.decide(self._state, facts, once, exhausted=self._exhausted)
         self._decided, self._permitted = decision.over, False
         await self._with_retries(partial(self._log.write, self._log.encoded(decision.events)), together=True)
         metering.committed(self._world.meter, self._head, decision.events)
@@ -192,16 +195,10 @@ class Session:
             self._notice_sender.begin(self._state, pause)
         if self._calls_children or self._signals.orphans:
             await self._cancel_orphans(decision.events)
-        if self._limiter is not None:
-            await self._limiter.after(self._state)
+        if limiter is not None:
+            self._permitted = await limiter.after(self._state, exhausted=self._exhausted)
         won = await self._claim_deadlines(decision) if decision.expiries else []
         return [*won, *self._signals.no_longer_early(self._state)]
-
-    async def _decide(self, facts: Sequence[Fact]) -> Decision:
-        """The decision; under limits, with what follows from the permits that it lacked and that could be acquired."""
-        if self._limiter is None:
-            return self._decide_once(facts)
-        return await self._limiter.decide(self._state, facts, self._decide_once, exhausted=self._exhausted)
 
     @property
     def _exhausted(self) -> bool:
@@ -303,7 +300,7 @@ class Session:
         if now >= self._look_at:
             facts = inbox.holds_first([*facts, *await self._with_retries(self._look)])
             if self._limiter is not None and self._state.limited and not self._exhausted:
-                self._permitted = await self._limiter.provide(self._state)
+                self._permitted = await self._limiter.provide(self._state) or self._permitted
         return facts
 
     def _now_ms(self) -> int:
@@ -318,7 +315,7 @@ class Session:
 
     def _renew(self) -> None:
         now, now_ms = self._loop.time(), self._world.clock.now_ms()
-        status, waits = self._state.status.value, " ".join(waits_of(self._state))  # keeps lists of long runs current
+        status, waits = self._state.status.value, header_words(self._state)  # keeps lists of long runs current
         until_ms = now_ms + LEASE_MS
         also = self._exports.renewal()
         self._lease = self._world.store.update_run(self._lease, now_ms, status=status, until_ms=until_ms, waits=waits, **also)
@@ -344,7 +341,7 @@ class Session:
         if due_ms is not None and due_ms - self._now_ms() <= STAY_MS:
             return await self._hand_over() if self._budget.over else None
         if self._limiter is not None and (self._permitted or not self._limiter.may_leave(self._state)):
-            return await self._hand_over() if self._exhausted else None
+            return await self._hand_over() if self._exhausted or not self._log.is_fenced else None
         return await self._park(due_ms)
 
     async def _hand_over(self) -> InvocationEnd:

@@ -6,14 +6,16 @@ from collections.abc import Callable
 from secrets import token_hex
 
 from stepless.errors import Fenced, LogUnreadable, NewerVersion
-from stepless.limits import BUSY_DELAY_MS, LEASE_MS
-from stepless.ports import ERASED, Lease, Message, RunHead
+from stepless.limits import BUSY_DELAY_MS, LEASE_MARGIN_MS, LEASE_MS
+from stepless.ports import ERASED, RECEIVER, Lease, Message, RunHead
 from stepless.runtime import inbox, metering
 from stepless.runtime.resting import rest
 from stepless.runtime.session.budget import Budget
 from stepless.runtime.session.invocation_end import InvocationEnd as InvocationEnd
 from stepless.runtime.session.loop import Session as Session
 from stepless.runtime.world import World
+
+_GRANTED = frozenset({"start", "signal", "sweep"})  # the hints that may use a granted lease
 
 
 class Runner:
@@ -39,12 +41,16 @@ class Runner:
         head = world.store.get_run(run_id)
         if head is None or head.status == ERASED or _rests_for_ever(head):
             return InvocationEnd.GONE
-        lease = await world.commits.make(lambda: world.store.take_lease(run_id, token_hex(8), now_ms, now_ms + LEASE_MS))
+        lease = _granted(head, message, now_ms)
+        if lease is None:
+            lease = await world.commits.make(lambda: world.store.take_lease(run_id, token_hex(8), now_ms, now_ms + LEASE_MS))
         if lease is None:
             return InvocationEnd.BUSY if self._runs_here(run_id) else self._requeue(message)
         try:
             session = self._open(head, lease, budget.start())
         except NewerVersion as error:
+            if lease.owner == RECEIVER:
+                return self._leave_granted(message, lease)
             rest(world, head, lease, error)
             return self._rests(run_id, error)
         self.sessions[run_id] = session
@@ -55,12 +61,20 @@ class Runner:
             world.queue.send(Message(run_id, "fenced"), BUSY_DELAY_MS)  # the other process may have left before our last commit
             return InvocationEnd.FENCED
         except LogUnreadable as error:
+            if lease.owner == RECEIVER:
+                return self._leave_granted(message, lease)
             session.rest(error)
             return self._rests(run_id, error)
         finally:
             session.close()
             if self.sessions.get(run_id) is session:  # else the lease expired, and another session runs here
                 del self.sessions[run_id]
+
+    def _leave_granted(self, message: Message, lease: Lease) -> InvocationEnd:
+        """Leaves a run that this release cannot read, until its granted lease is over: a process of a newer release may have
+        received the same hint."""
+        self._world.queue.send(message, max(0, lease.until_ms - self._world.clock.now_ms()))
+        return InvocationEnd.BUSY
 
     def _rests(self, run_id: str, error: LogUnreadable) -> InvocationEnd:
         self.on_unreadable(run_id, error)
@@ -85,3 +99,11 @@ class Runner:
 def _rests_for_ever(head: RunHead) -> bool:
     """Whether the run has ended and nothing is left to do but to remove it one day."""
     return head.status in inbox.ENDED and head.owner is None and head.due_ms in (None, head.expires_ms)
+
+
+def _granted(head: RunHead, message: Message, now_ms: int) -> Lease | None:
+    """The lease that was granted to the receiver of this hint, if enough of its time is left. The first append decides which of
+    several receivers holds it."""
+    if head.owner != RECEIVER or message.reason not in _GRANTED or head.lease_until_ms - now_ms <= LEASE_MARGIN_MS:
+        return None
+    return Lease(head.run_id, RECEIVER, head.epoch, head.lease_until_ms, head.spent, head.exported)

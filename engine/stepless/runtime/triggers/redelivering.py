@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from stepless.errors import NotFound
 from stepless.model.graph import Graph, Node
 from stepless.model.json import JSON
+from stepless.model.traceparent import stored_former
 from stepless.nodes import KINDS
 from stepless.runtime.triggers.webhooks import check_schema
 from stepless.runtime.verbs.inspecting import head_of
@@ -38,6 +39,7 @@ def redeliver(world: World, run_id: str) -> Started:
         entry = [node.id]
     kept = {name: value for name, value in meta.items() if name in ("trigger", "tags")}
     kept["rerun"] = {"of": run_id, "from": None}
+    kept |= stored_former(run_id, meta)
     return start(world, head.workflow_id, inputs, entry=entry, anywhere=True, meta=kept)
 
 

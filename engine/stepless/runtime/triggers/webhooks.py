@@ -16,6 +16,7 @@ from stepless.expressions import compile_contract
 from stepless.limits import IDEMPOTENCY_KEY_LIFE_MS, MAX_REQUEST_BYTES
 from stepless.model.graph import Graph, Node
 from stepless.model.json import JSON
+from stepless.model.traceparent import stored_parent
 from stepless.nodes import KINDS
 from stepless.nodes.params import rendered
 from stepless.nodes.webhook import Bearer, Hmac, Signed, WebhookParams
@@ -74,7 +75,9 @@ def trigger(world: World, request: HookRequest) -> Hooked:
     check_schema(node, body)
     headers = {name: value for name, value in request.headers.items() if name not in _PRIVATE | caller.headers}
     payload = caller.mask.value({"body": body, "headers": headers, "query": dict(request.query), "path": request.path})
-    meta = {"trigger": {"kind": "webhook", "path": request.path}}
+    meta: dict[str, JSON] = {"trigger": {"kind": "webhook", "path": request.path}}
+    if world.traces:
+        meta |= stored_parent(request.headers)
     key = caller.delivery or request.headers.get("idempotency-key")
     same = [payload["body"], payload["query"]]  # a retry of the sender has other headers
     started = start(

@@ -11,7 +11,7 @@ from stepless.core.history.trace import locate
 from stepless.core.pauses import TIMEOUT, refusal
 from stepless.core.state import Instance, State, Status
 from stepless.errors import Conflict, EngineBug, Gone, InvalidRequest, NotFound
-from stepless.limits import MAX_VIOLATIONS, PREVIEW_CHARACTERS, START_GRACE_MS
+from stepless.limits import LEASE_MS, MAX_VIOLATIONS, PREVIEW_CHARACTERS, START_GRACE_MS
 from stepless.model.graph import Node
 from stepless.model.json import JSON
 from stepless.ports import Signal
@@ -122,7 +122,9 @@ def answer_pause(
     handle = _checked(state, run_id, pause, handle, value)
     now_ms = world.clock.now_ms()
     signal = inbox.answer_signal(pause, handle, value, by, now_ms)
-    world.store.touch_run(run_id, now_ms + START_GRACE_MS)  # in case this process dies between the next two lines
+    # The sweep finds the run if this process dies between the next two lines.
+    if head.owner is not None or not world.store.grant_lease(run_id, now_ms + LEASE_MS):
+        world.store.touch_run(run_id, now_ms + START_GRACE_MS)
     existing = world.store.put_signal(run_id, signal)
     _hint(world, run_id)
     if existing.body != signal.body:

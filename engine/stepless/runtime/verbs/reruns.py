@@ -15,6 +15,7 @@ from stepless.core.state import Cells, Instance, Status
 from stepless.errors import Conflict, InvalidRequest, NotFound
 from stepless.model.graph import Body, Graph
 from stepless.model.json import JSON
+from stepless.model.traceparent import stored_former
 from stepless.ports import RunHead, Version
 from stepless.runtime.headers import version_of
 from stepless.runtime.relatives import note_rerun
@@ -49,6 +50,7 @@ def rerun(
         _check_upstream(_traced(world, graph, run_id), node)
     meta = {name: value for name, value in json.loads(head.meta).items() if name in ("entry", "tags")}
     meta["rerun"] = {"of": run_id, "from": node}
+    meta |= stored_former(run_id, json.loads(head.meta))
     data = encoded_inputs(inputs) if edited else head.inputs
     version = _version(world, head)
     begins_at = [*(meta.get("entry") or ()), *([node] if edited and node is not None else [])]

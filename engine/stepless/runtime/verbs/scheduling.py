@@ -15,10 +15,11 @@ from stepless.runtime.world import World
 
 def rhythms_of(graph: Graph) -> tuple[Rhythm, ...]:
     """The rhythms of the schedules in a workflow's document."""
-    return tuple(_rhythm(node) for node in graph.root.nodes if node.kind.name == "schedule" and node.enabled)
+    return tuple(rhythm_of(node) for node in graph.root.nodes if node.kind.name == "schedule" and node.enabled)
 
 
-def _rhythm(node: Node) -> Rhythm:
+def rhythm_of(node: Node) -> Rhythm:
+    """The rhythm of one `schedule` node."""
     literals = node.config.literals
     zone = str(literals.get("timezone") or "UTC")
     if literals.get("rate"):

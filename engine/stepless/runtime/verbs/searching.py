@@ -9,9 +9,9 @@ from __future__ import annotations
 import json
 from collections.abc import Collection, Sequence
 
-from stepless.core.history.waits import ANSWER, RETRY, TIME, summary
+from stepless.core.history.waits import ANSWER, RETRY, TIME, failed_node, summary
 from stepless.limits import MAX_SEARCHED_RUNS
-from stepless.ports import Page, RunFilter, RunHead
+from stepless.ports import RECEIVER, Page, RunFilter, RunHead
 from stepless.runtime.inbox import ENDED
 from stepless.runtime.world import World
 
@@ -46,6 +46,17 @@ def waits_of(head: RunHead) -> Sequence[str]:
     return () if head.status in ENDED else head.waits.split()
 
 
+def failed_node_of(head: RunHead) -> str | None:
+    """The node whose failure made the run fail; None for other runs, and for runs of a release that did not store it."""
+    return failed_node(head.waits) if head.status == "failed" else None
+
+
+def duration_of(head: RunHead, now_ms: int) -> int:
+    """Milliseconds from the creation of the run to its end, or to now. The end is the last change of the header, some
+    milliseconds after the last event."""
+    return max(0, (head.updated_ms if head.status in ENDED else now_ms) - head.created_ms)
+
+
 def summary_of(head: RunHead, now_ms: int) -> str:
     """The current activity of the run, for display. Includes the instant that the run waits for if that is all it waits for."""
     waits, busy = waits_of(head), _is_leased(head, now_ms)
@@ -54,7 +65,7 @@ def summary_of(head: RunHead, now_ms: int) -> str:
 
 
 def _is_leased(head: RunHead, now_ms: int) -> bool:
-    return head.owner is not None and head.lease_until_ms > now_ms
+    return head.owner not in (None, RECEIVER) and head.lease_until_ms > now_ms
 
 
 def status_of(head: RunHead, now_ms: int) -> str:

@@ -107,7 +107,8 @@ def secrets() -> AwsSecrets:
 
 def aws() -> Cloud:
     """The engine in a Lambda function. Raises `ConfigError` with the name of a missing setting."""
-    store = DynamoStore(client("dynamodb"), setting("STEPLESS_TABLE"))
+    wanted_shards = int(os.environ.get("STEPLESS_INDEX_SHARDS", "0"))  # set where the role may write to the table
+    store = DynamoStore(client("dynamodb"), setting("STEPLESS_TABLE"), wanted_shards=wanted_shards)
     queue = SqsQueue(client("sqs"), setting("STEPLESS_QUEUE_URL"))
     timers = SchedulerTimers(
         client("scheduler"),

@@ -1,5 +1,5 @@
 """Completes an engine with the parts that are the same on a laptop and on AWS: the code of the configured kinds, the guarded
-HTTP client, the moderator and the notices.
+HTTP client, the moderator, the notices, and whether runs are traced.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from stepless.runtime.session.children import with_children
 from stepless.runtime.session.moderation import configured_moderator
 from stepless.runtime.wiring.exporting import LazyRelay
 from stepless.runtime.wiring.models import Setting, configured_kind_code
+from stepless.runtime.wiring.telemetry import is_traced
 from stepless.runtime.world import World
 
 MODERATOR: Final = "STEPLESS_MODERATOR"  # the name of the registered function that moderates
@@ -53,6 +54,7 @@ def equipped(
         moderator=configured_moderator(setting(MODERATOR)),
         notify=Notifier(invitations, http, aws, setting(NOTIFY_FROM)).send,
         retention_ms=retention_ms(setting(RETENTION)),
+        traces=is_traced(setting),
     )
     relay = LazyRelay(complete, setting, aws, invitations, setting(NOTIFY_FROM))
     return with_children(replace(complete, relay=relay))

@@ -7,12 +7,14 @@ from typing import TYPE_CHECKING, Any, Final
 
 from stepless.errors import ConfigError
 from stepless.runtime.wiring.models import Setting
+from stepless.runtime.wiring.telemetry import is_telemetered, telemetry_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
+    from stepless.core.events import Event
     from stepless.model.graph import Graph
-    from stepless.ports import Aws
+    from stepless.ports import Aws, Blobs, Store
     from stepless.runtime.access.invitations import Invitations
     from stepless.runtime.exporting.exporter import Exporter
     from stepless.runtime.exporting.relay import Exports, Relay
@@ -39,7 +41,7 @@ class LazyRelay:
         self._aws = aws
         self._invitations = invitations
         self._sender = sender
-        self._always = any(setting(name) for name in (EVENTS_BUS, EVENTS_URL, ON_FAILURE_NOTIFY))
+        self._always = is_telemetered(setting) or any(setting(name) for name in (EVENTS_BUS, EVENTS_URL, ON_FAILURE_NOTIFY))
 
     def concerns(self, graph: Graph) -> bool:
         """See `Relay.concerns`."""
@@ -53,7 +55,7 @@ class LazyRelay:
     def _relay(self) -> Relay:
         from stepless.runtime.exporting.relay import Relay
 
-        return Relay([*self._events(), self._notices()], self._world.meter)
+        return Relay([*self._events(), self._notices(), *self._telemetry()], self._world.meter)
 
     def _events(self) -> Sequence[Exporter]:
         from stepless.runtime.announcing.run_events import RunEvents
@@ -81,6 +83,14 @@ class LazyRelay:
         default = (setting(ON_FAILURE_NOTIFY) or "").split()
         return FailureNotices(channels, world.store, world.blobs, world.secrets, world.meter, self._base_url, default)
 
+    def _telemetry(self) -> Sequence[Exporter]:
+        telemetry = telemetry_of(self._setting, self._world.secrets, self._world.clock)
+        if telemetry is None:
+            return ()
+        from stepless.runtime.exporting.telemetry import TelemetryExporter
+
+        return (TelemetryExporter(telemetry, log_reader(self._world.store, self._world.blobs)),)
+
     def _sign(self) -> Callable[[bytes, int], str] | None:
         from stepless.runtime.triggers.signatures import sign
 
@@ -89,6 +99,13 @@ class LazyRelay:
 
     def _base_url(self) -> str:
         return self._invitations.base_url
+
+
+def log_reader(store: Store, blobs: Blobs) -> Callable[[str, int], Iterator[Event]]:
+    """A function that reads the events of a run after a sequence number, without large values."""
+    from stepless.runtime.runlog import RunLog
+
+    return lambda run_id, after: RunLog(store, blobs, run_id).read(after, whole=False)
 
 
 def check_exports(setting: Setting, secret: Callable[[str], str | None]) -> None:

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from stepless.errors import LeaseLost
-from stepless.ports import Lease, RunFilter, RunHead, Store
+from stepless.ports import RECEIVER, Lease, RunFilter, RunHead, Store
 
 
 def head(run_id: str, created_ms: int = 0, **more: Any) -> RunHead:
@@ -257,3 +257,77 @@ def test_a_header_is_created_with_what_was_exported(store: Store) -> None:
     store.create_run(head("r", exported="bus1"))
     kept = store.get_run("r")
     assert kept and kept.exported == "bus1"
+
+
+# -- a lease for the receiver of a hint --------------------------------------------------------------------------------
+
+
+def test_a_granted_lease_is_held_for_its_receiver(store: Store) -> None:
+    store.create_run(head("r", due_ms=10_000))
+    store.touch_run("r", 50)
+    assert store.grant_lease("r", 100)
+    assert store.get_run("r") == head("r", epoch=1, owner=RECEIVER, lease_until_ms=100, due_ms=100)
+    assert [run.run_id for run in store.list_due(100)] == ["r"]
+    assert store.take_lease("r", "other", 99, 200) is None
+    lease = Lease("r", RECEIVER, 1, 100)
+    assert store.update_run(lease, 20, until_ms=300) == lease._replace(until_ms=300)
+    store.update_run(lease, 50, status="paused", due_ms=10_000, release=True)
+    assert store.get_run("r") == head("r", status="paused", updated_ms=50, epoch=1, due_ms=10_000)
+    assert [run.run_id for run in store.list_due(10_000)] == ["r"]
+    assert not store.list_due(9_999)
+
+
+def test_a_run_may_be_created_with_a_granted_lease(store: Store) -> None:
+    store.create_run(head("r", epoch=1, owner=RECEIVER, lease_until_ms=100, due_ms=100))
+    assert store.take_lease("r", "other", 99, 200) is None
+    assert [run.run_id for run in store.list_due(100)] == ["r"]
+    taken = store.take_lease("r", "other", 100, 200)
+    assert taken and taken.epoch == 2
+    with pytest.raises(LeaseLost):
+        store.update_run(Lease("r", RECEIVER, 1, 100), 101, release=True)
+
+
+def test_a_lease_is_granted_only_if_no_owner_is_recorded(store: Store) -> None:
+    assert not store.grant_lease("none", 100)
+    store.create_run(head("r"))
+    lease = store.take_lease("r", "me", 0, 100)
+    assert lease and not store.grant_lease("r", 500)
+    store.update_run(lease, 20, release=True)
+    assert store.grant_lease("r", 500)
+    taken = store.take_lease("r", "you", 500, 600)
+    assert taken and taken.epoch == 3
+
+
+def test_a_second_release_changes_nothing(store: Store) -> None:
+    store.create_run(head("r"))
+    lease = store.take_lease("r", "me", 0, 100)
+    assert lease
+    store.update_run(lease, 20, status="paused", due_ms=900, release=True)
+    store.touch_run("r", 60)
+    store.update_run(lease, 30, status="running", due_ms=900, release=True)
+    assert store.get_run("r") == head("r", status="paused", updated_ms=20, epoch=1, due_ms=60)
+
+
+def test_of_grants_at_once_one_succeeds(store: Store, race: Any) -> None:
+    store.create_run(head("r"))
+    assert sorted(race(lambda i: store.grant_lease("r", 100 + i), 6)) == [False] * 5 + [True]
+    kept = store.get_run("r")
+    assert kept and kept.epoch == 1 and kept.owner == RECEIVER
+
+
+# -- the parts of a sweep ----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("count", [1, 2, 7])
+def test_the_parts_of_a_sweep_hold_every_due_run_once(store: Store, count: int) -> None:
+    for number in range(30):
+        store.create_run(head(f"r{number}", due_ms=number if number % 3 else None))
+    found = [run for part in range(count) for page in store.each_due(20, (part, count)) for run in page]
+    assert sorted(run.run_id for run in found) == sorted(f"r{number}" for number in range(21) if number % 3)
+    assert store.due_parts() >= 1
+
+
+def test_a_sweep_ignores_a_run_whose_lease_was_taken_since(store: Store) -> None:
+    store.create_run(head("r", due_ms=10))
+    assert store.take_lease("r", "me", 10, 500)
+    assert not [run for page in store.each_due(20) for run in page]

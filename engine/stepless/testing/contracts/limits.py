@@ -34,6 +34,16 @@ def test_a_claim_is_replaced_only_by_those_who_know_it(
     assert store.get_claim("k", 500) is None
 
 
+def test_a_claim_is_replaced_once_for_ever_or_until_it_expires(store: Store) -> None:
+    store.claim("k", b"one", 0, 100)
+    assert store.replace_claim("k", b"one", b"two", 99)
+    assert not store.replace_claim("k", b"one", b"three", 99)
+    assert store.get_claim("k", 10**12) == b"two"
+    assert store.replace_claim("k", b"two", b"three", 10**12, 10**12 + 1)
+    assert store.get_claim("k", 10**12) == b"three"
+    assert store.get_claim("k", 10**12 + 1) is None
+
+
 def test_of_twenty_replacements_of_one_value_one_succeeds(store: Store, race: Any) -> None:
     for former in (None, b"x"):
         if former is not None:

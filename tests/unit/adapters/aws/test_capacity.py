@@ -17,12 +17,15 @@ from stepless.adapters.memory.queue import MemoryQueue
 from stepless.adapters.memory.secrets import MemorySecrets
 from stepless.core.events import Event
 from stepless.model.graph import Graph
+from stepless.model.span import Measure, Span
 from stepless.nodes.function import function
 from stepless.ports import OpenStore, RunHead
 from stepless.runtime.exporting.exporter import ExportedRun
 from stepless.runtime.exporting.relay import Relay
+from stepless.runtime.exporting.telemetry import TelemetryExporter
 from stepless.runtime.session.budget import Budget
 from stepless.runtime.session.runner import Runner
+from stepless.runtime.wiring.exporting import log_reader
 from stepless.runtime.wiring.local import Local, assemble
 
 CHANCE = random.Random(1)
@@ -105,15 +108,29 @@ class Receiver:
     def selects(self, event: Event) -> bool:
         return True
 
+    def opened(self, run: ExportedRun) -> None:
+        return
+
     async def export(self, run: ExportedRun, events: Sequence[Event]) -> int:
         self.received += len(events)
         return events[-1].sequence
 
 
+class Traces:
+    """The port `Telemetry`, which accepts everything."""
+
+    async def send_spans(self, spans: Sequence[Span]) -> None:
+        return
+
+    async def send_measures(self, measures: Sequence[Measure]) -> None:
+        return
+
+
 @pytest.mark.parametrize("workflow", ["chain", "approval"])
 def test_exporting_costs_no_unit(engine: Local, meter: CapacityMeter, workflow: str) -> None:
-    exporters = [Receiver("bus"), Receiver("otel")]
-    worlds = [engine.world, replace(engine.world, relay=Relay(exporters, engine.world.meter))]
+    exporters = [Receiver("bus"), Receiver("hook")]
+    telemetry = TelemetryExporter(Traces(), log_reader(engine.world.store, engine.world.blobs))
+    worlds = [engine.world, replace(engine.world, relay=Relay([*exporters, telemetry], engine.world.meter), traces=True)]
     costs = []
     for world in worlds:
         runner = Runner(world)

@@ -45,6 +45,6 @@ def test_an_attempt_may_begin_within_the_slack(late_ms: int, late: bool) -> None
     assert pacing.is_late(1_000, 1_000 + late_ms, Pace(10, 1_000)) is late
 
 
-@pytest.mark.parametrize(("pace", "number"), [(Pace(10, 1_000), 9), (Pace(1, 60_000), 1), (Pace(10_000, 1_000), 9_082)])
+@pytest.mark.parametrize(("pace", "number"), [(Pace(10, 1_000), 9), (Pace(1, 60_000), 1), (Pace(10_000, 1_000), 9_009)])
 def test_a_run_reserves_the_instants_of_about_a_second(pace: Pace, number: int) -> None:
     assert pacing.at_once(pace) == number

@@ -106,3 +106,17 @@ def test_the_stored_words_are_those_of_every_former_release() -> None:
     failed = Event(3, EventType.NODE_FAILED, 1_006, "b", 0, {"error": {"code": "odd"}})
     written = b'[1005,["c",0,"a",1,{"o":7,"usage":{"input_tokens":1}}],["f",1,"b",0,{"e":{"code":"odd"}}]]'
     assert encode_batch([done, failed]) == written
+
+
+@pytest.mark.parametrize("event", [
+    Event(1, EventType.HEARTBEAT, 5, "", 0, {}),
+    Event(1, EventType.NODE_QUEUED, 5, "a", 0, {}),
+    Event(1, EventType.NODE_QUEUED, 5, "a", 2, {}),
+    Event(1, EventType.RUN_STARTED, 5, "", 0, {"x": 1}),
+    Event(1, EventType.NODE_QUEUED, 5, "a", 2, {"x": 1}),
+])  # fmt: skip
+def test_the_mark_of_a_writer_changes_the_bytes_and_nothing_else(event: Event) -> None:
+    plain, marked = encode_batch([event]), encode_batch([event], writer="w1")
+    assert marked not in (plain, encode_batch([event], writer="w2"))
+    assert decode_batch(marked, 1) == decode_batch(plain, 1) == [event]
+    assert encode_batch([], writer="w1") == encode_batch([])

@@ -28,6 +28,7 @@ class Receiver:
         self.fails = 0
         self.most = 100
         self.hangs = False
+        self.opened_at: list[int] = []
         self.wants: Callable[[Event], bool] = lambda event: True
 
     def concerns(self, graph: Graph) -> bool:
@@ -35,6 +36,9 @@ class Receiver:
 
     def selects(self, event: Event) -> bool:
         return self.wants(event)
+
+    def opened(self, run: ExportedRun) -> None:
+        self.opened_at.append(run.state.sequence)
 
     async def export(self, run: ExportedRun, events: Sequence[Event]) -> int:
         self.calls += 1

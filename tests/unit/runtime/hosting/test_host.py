@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Sequence
 from dataclasses import replace
 
 from stepless.adapters.memory.clock import SettableClock
 from stepless.adapters.memory.queue import MemoryQueue
 from stepless.adapters.memory.store import MemoryStore
 from stepless.adapters.memory.timers import MemoryTimers
-from stepless.ports import Lease
+from stepless.ports import Signal
 from stepless.runtime.hosting.host import Host
 from stepless.runtime.service import Service
 from stepless.runtime.session.runner import Runner
@@ -21,9 +22,9 @@ HOUR_MS = 3_600_000
 
 
 class Broken(MemoryStore):
-    """Its leases have a bug."""
+    """Its inboxes have a bug."""
 
-    def take_lease(self, *_: object, **__: object) -> Lease | None:
+    def read_inbox(self, *_: object, **__: object) -> Sequence[Signal]:
         raise ZeroDivisionError("a bug")
 
 

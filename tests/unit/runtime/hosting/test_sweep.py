@@ -24,7 +24,7 @@ def test_only_what_is_overdue_is_hinted_at(machine: Any, node: Node) -> None:
     run_id = machine.start({"t": {"type": "wait", "with": {"for": "1h"}}})
     machine.queue.receive(machine.clock.now_ms())  # the message gets lost
     assert sweep(machine.world) == 0
-    machine.clock.advance(START_GRACE_MS)
+    machine.clock.advance(LEASE_MS)
     assert sweep(machine.world) == 1
     machine.invoke(machine.queue.receive(machine.clock.now_ms()))
     machine.timers.disarm(run_id)  # and so does the timer

@@ -199,7 +199,9 @@ def test_a_process_that_lost_its_lease_leaves_without_a_trace(machine: Any, node
         message = Message(run_id, "start")
         first = asyncio.create_task(machine.runner.run(message, Budget(60_000)))
         await begun.wait()
-        busy = await machine.process().run(message, Budget(60_000))
+        busy = await machine.process().run(Message(run_id, "child"), Budget(60_000))
+        late = await machine.process().run(message, Budget(60_000))
+        assert late is InvocationEnd.FENCED  # it was granted the same lease, and its first append fails
         machine.clock.advance(LEASE_MS + 1)
         second = await machine.process().run(message, Budget(60_000))
         before = machine.log(run_id), machine.store.get_run(run_id)
@@ -227,6 +229,7 @@ def test_a_session_that_was_overtaken_in_its_own_process_leaves_the_other_in_pla
 
     async def scene() -> list[InvocationEnd]:
         message = Message(machine.start({"a": node(), "b": node("a")}), "start")
+        machine.clock.advance(LEASE_MS)  # the granted lease is over
         runner = Runner(replace(machine.world, commits=Commits(nullcontext)))
         with runner._world.commits.writer():
             first = asyncio.create_task(runner.run(message, Budget(60_000)))

@@ -15,7 +15,7 @@ from stepless.errors import NotFound
 from stepless.model.tally import Tally, decode_tally, encode_tally
 from stepless.model.work import NodeFailure
 from stepless.nodes.function import FunctionCall, function
-from stepless.ports import RunHead
+from stepless.ports import RECEIVER, Lease, RunHead
 from stepless.runtime.billing import estimating
 from stepless.runtime.session.budget import Budget
 from stepless.runtime.wiring.local import Local, local
@@ -67,7 +67,7 @@ def counts(sheet: Bill) -> dict[str, float]:
 def test_a_run_that_nobody_counted_is_estimated_and_says_so(ran: Callable[..., Bill]) -> None:
     bill = ran({"a": {"type": "transform", "after": "start", "with": {"value": "<start>"}}})
     assert bill["basis"] == "estimated from the log" and "Nothing was billed" in bill["notes"][0]
-    assert counts(bill)["DynamoDB write units"] == 3 + 1 + 1 + 3  # create, lease, one batch, the end
+    assert counts(bill)["DynamoDB write units"] == 3 + 1 + 3  # create with the lease, one batch, the end
     assert counts(bill)["SQS requests"] == 3
     assert bill["usd_per_million_runs"] == pytest.approx(sum(line["usd_per_million_runs"] for line in bill["lines"]), abs=0.01)
 
@@ -75,9 +75,8 @@ def test_a_run_that_nobody_counted_is_estimated_and_says_so(ran: Callable[..., B
 def test_what_a_run_spent_is_billed_as_it_was_counted(engine: Local) -> None:
     engine.service.publish({"id": "billed", "nodes": {"start": {"type": "manual"}}})
     run_id = engine.service.start("billed", {}).run_id
-    lease = engine.world.store.take_lease(run_id, "me", 1, 2)
-    assert lease
-    engine.world.store.update_run(lease, 1, release=True, spent=encode_tally(Tally(write_units=7, queue_requests=2)))
+    granted = Lease(run_id, RECEIVER, 1, 2)
+    engine.world.store.update_run(granted, 1, release=True, spent=encode_tally(Tally(write_units=7, queue_requests=2)))
     bill = engine.service.cost(run_id)
     assert (bill["basis"], counts(bill)) == ("counted", {"DynamoDB write units": 7, "SQS requests": 2})
 

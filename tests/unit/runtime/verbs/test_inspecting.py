@@ -137,11 +137,11 @@ def test_a_glance_at_a_run_that_has_ended_reads_the_ends_of_its_log(counted: Any
 
 
 def test_a_summary_takes_no_write_of_its_own(counted: Any) -> None:
-    """It travels in the batch that ends the run: the header, the lease, the batches, the release."""
+    """It travels in the batch that ends the run: the header with its lease, the batches, the release."""
     run_id = ended(counted, {"l": LONG})
     assert "steps" in end_of(counted, run_id).data
     batches = counted.store.read_log(run_id)
-    assert counted.store.writes == ["create_run", "take_lease", *["append"] * len(batches), "update_run"]
+    assert counted.store.writes == ["create_run", *["append"] * len(batches), "update_run"]
     assert end_of(counted, run_id).sequence > SUMMARY_EVENTS
 
 

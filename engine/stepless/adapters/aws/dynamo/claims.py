@@ -49,8 +49,9 @@ class Claims(TableAccess):
     def release_claim(self, key: str, value: bytes) -> bool:
         return self._wire.delete(item_keys.claim(key), item_keys.ONLY, "v = :v", {"v": value}).done
 
-
-    def replace_claim(self, key: str, former: bytes | None, value: bytes, now_ms: int, expires_ms: int) -> bool:
+    def replace_claim(
+        self, key: str, former: bytes | None, value: bytes, now_ms: int, expires_ms: int | None = None
+    ) -> bool:
         check_text(key)
         item: dict[str, Value] = {"pk": item_keys.claim(key), "sk": item_keys.ONLY, "v": value, **_expiry(expires_ms)}
         values: dict[str, Value] = {"now": now_ms}

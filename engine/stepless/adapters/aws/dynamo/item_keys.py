@@ -13,6 +13,7 @@ HEAD: Final = "HEAD"
 SNAPSHOT: Final = "SNAP"
 ONLY: Final = "-"  # the sort key where a partition has one item
 PUBLISHED: Final = "PUBLISHED"  # the partition that names every published workflow
+SHARDS: Final = "SHARDS"  # the partition of the number of shards
 STARTED: Final = "STARTED"  # the partition that names every workflow with a run
 EXPIRY: Final = "EXPIRY"  # the partition that names every workflow whose runs expire
 NEVER_DUE: Final = 10**18  # later than every instant: the sweep skips the run
@@ -23,6 +24,10 @@ _LONGEST: Final = 900  # bytes of a text inside a key; DynamoDB's limit is 1,024
 
 def run(run_id: str) -> str:
     return f"RUN#{fitting(run_id)}"
+
+
+def audit(period: int, shard: str) -> str:
+    return f"AUDIT#{period:06d}#{shard}"
 
 
 def expiry(retention_ms: int, workflow_id: str) -> str:

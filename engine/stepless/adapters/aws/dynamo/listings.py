@@ -25,6 +25,7 @@ from stepless.ports import ERASED, Page, RunFilter, RunHead
 
 T = TypeVar("T")
 
+_DUE_PAGE: Final = 1_000  # index rows per request of a sweep
 _FILTERED_PAGE: Final = 1_000  # index rows that a filter examines per request; a row takes about 200 bytes
 
 
@@ -46,7 +47,7 @@ class Listings(TableAccess):
     def list_due(self, now_ms: int, *, limit: int = 100, after: tuple[int, str] | None = None) -> Sequence[RunHead]:
         """Reads until no unread run can be longer overdue than those found: no run is due earlier than its index key."""
         limit, due = page_size(limit), list[RunHead]()
-        shards = map(str, range(self._shards))
+        shards = map(str, range(self._shards.readers))
         rows = merge(*self._in_parallel(lambda shard: self._overdue(shard, now_ms, limit), shards), key=_due)
         while chunk := list(islice(rows, GET_AT_ONCE)):
             heads = self._read([row["pk"] for row in chunk])
@@ -57,11 +58,24 @@ class Listings(TableAccess):
                 break
         return due
 
+    def each_due(self, now_ms: int, part: tuple[int, int] = (0, 1)) -> Iterator[Sequence[RunHead]]:
+        """A part holds whole shards, which are read one after the other."""
+        number, parts = part
+        for shard in range(number, self._shards.readers, parts):
+            values: dict[str, Value] = {"g": str(shard), "now": now_ms}
+            for rows in self._wire.query("g2 = :g AND d2 <= :now", values, index=BY_DUE, page=_DUE_PAGE):
+                for start in range(0, len(rows), GET_AT_ONCE):
+                    heads = self._read([row["pk"] for row in rows[start : start + GET_AT_ONCE]])
+                    yield [head for head in heads if head.due_ms is not None and head.due_ms <= now_ms]
+
+    def due_parts(self) -> int:
+        return self._shards.readers
+
     # -- the indexes ----------------------------------------------------------------------------------------------
 
     def _aged(self, filter: RunFilter, start: str, end: str, limit: int) -> Iterator[str]:
         workflows = [filter.workflow_id] if filter.workflow_id is not None else self._with_runs()
-        partitions = [item_keys.by_workflow(name, str(shard)) for name in workflows for shard in range(self._shards)]
+        partitions = [item_keys.by_workflow(name, str(shard)) for name in workflows for shard in range(self._shards.readers)]
         page = _FILTERED_PAGE if filter.status or filter.waiting else max(4, 2 * limit // max(1, len(partitions)))
         condition, values = "g1 = :g AND t1 BETWEEN :start AND :end", {"start": start, "end": end}
         wanted = "attribute_not_exists(e)" if filter.status is not None or filter.waiting is not None else None
@@ -78,17 +92,17 @@ class Listings(TableAccess):
 
     def _with_due(self, filter: RunFilter, start: str, end: str) -> Iterator[str]:
         by_workflow, by_status = filter.workflow_id is not None, filter.status is not None
-        condition = "t1 >= :start AND t1 < :end" + " AND g1 = :g1" * by_workflow + " AND st = :st" * by_status
+        condition = "t1 >= :start AND t1 < :end" + " AND begins_with(g1, :g1)" * by_workflow + " AND st = :st" * by_status
 
         def ages(shard: str) -> list[str]:
             values: dict[str, Value] = {"g2": shard, "start": start, "end": end}
             if filter.workflow_id is not None:
-                values |= {"g1": item_keys.by_workflow(filter.workflow_id, shard)}
+                values |= {"g1": item_keys.by_workflow(filter.workflow_id, "")}  # its shard may be from a smaller count
             if filter.status is not None:
                 values |= {"st": filter.status}
             return [item["t1"] for item in each(self._wire.query("g2 = :g2", values, index=BY_DUE, filter=condition))]
 
-        found = self._in_parallel(ages, map(str, range(self._shards)))
+        found = self._in_parallel(ages, map(str, range(self._shards.readers)))
         return iter(sorted({age for some in found for age in some}, reverse=True))
 
     def _overdue(self, shard: str, now_ms: int, limit: int) -> Iterator[Item]:
@@ -116,7 +130,8 @@ class Listings(TableAccess):
 def _fits(head: RunHead, filter: RunFilter) -> bool:
     """Whether a header passes the filters that an index does not hold, or may hold with old values."""
     waits = filter.waiting is None or filter.waiting in head.waits.split()
-    return waits and head.status != ERASED and filter.status in (None, head.status) and not (filter.due and head.due_ms is None)
+    named = filter.workflow_id in (None, head.workflow_id) and filter.status in (None, head.status)
+    return waits and named and head.status != ERASED and not (filter.due and head.due_ms is None)
 
 
 def _due(row: Item) -> int:

@@ -55,7 +55,7 @@ class Removal(TableAccess):
             if before_ms <= entry["c"] or self._looked.get(entry["sk"], 0) > now_ms:
                 continue
             here = list[RunHead]()
-            for shard in range(self._shards):
+            for shard in range(self._shards.readers):
                 if len(found) + len(here) < limit:
                     here += self._expired(entry, str(shard), before_ms, now_ms, limit - len(found) - len(here))
             self._looked[entry["sk"]] = 0 if here else now_ms + EXPIRY_LOOK_MS
@@ -92,14 +92,14 @@ class Removal(TableAccess):
                 yield ages[start : start + GET_AT_ONCE]
 
     def keep_run(self, run_id: str, until_ms: int) -> bool:
-        values: dict[str, Value] = {"d": until_ms, "g": item_keys.shard(run_id, self._shards)}
+        values: dict[str, Value] = {"d": until_ms, "g": item_keys.shard(run_id, self._shards.writers)}
         change, condition = "SET p = :d, d = :d, d2 = :d, g2 = :g", "attribute_exists(p) AND attribute_not_exists(o)"
         return self._wire.update(item_keys.run(run_id), item_keys.HEAD, change, values, condition).done
 
     # -- what is removed --------------------------------------------------------------------------------------------
 
     def mark_erased(self, lease: Lease, now_ms: int, meta: bytes, due_ms: int) -> None:
-        pk, shard = item_keys.run(lease.run_id), item_keys.shard(lease.run_id, self._shards)
+        pk, shard = item_keys.run(lease.run_id), item_keys.shard(lease.run_id, self._shards.writers)
         values: dict[str, Value] = {"one": 1, "u": now_ms, "m": meta, "null": b"null", "d": due_ms, "g": shard, "n": lease.epoch}
         written = self._wire.update(pk, item_keys.HEAD, _MARK, values, "n = :n AND attribute_exists(o)")
         existing = written.item
@@ -129,7 +129,7 @@ class Removal(TableAccess):
         if head is not None and due_ms is None:
             self._wire.delete(pk, item_keys.HEAD)
         elif head is not None and due_ms is not None:
-            values: dict[str, Value] = {"d": due_ms, "g": item_keys.shard(run_id, self._shards)}
+            values: dict[str, Value] = {"d": due_ms, "g": item_keys.shard(run_id, self._shards.writers)}
             self._wire.update(pk, item_keys.HEAD, "SET d = :d, d2 = :d, g2 = :g", values, "attribute_exists(er)")
 
     def _empty(self, pk: str, items: Sequence[Item]) -> Sequence[Item]:

@@ -17,9 +17,10 @@ from stepless.adapters.aws.dynamo.table_access import TableAccess
 from stepless.adapters.aws.dynamo.wire import Value
 from stepless.adapters.bounds import check_text
 from stepless.errors import LeaseLost, StoreUnavailable
-from stepless.ports import Lease, RunHead
+from stepless.ports import RECEIVER, Lease, RunHead
 
 _FREE: Final = "attribute_exists(pk) AND attribute_not_exists(er) AND (attribute_not_exists(o) OR o = :o OR l <= :now)"
+_UNOWNED: Final = "attribute_exists(pk) AND attribute_not_exists(er) AND attribute_not_exists(o)"
 _TAKE: Final = "SET o = :o, l = :until, d = :until, n = n + :one, "
 _UNTOUCHED: Final = " REMOVE y"
 _TOUCHES: Final = 20  # tries of one touch or release; a try fails only because another caller's touch succeeded
@@ -51,7 +52,7 @@ class Runs(TableAccess):
             self._wire.put({"pk": item_keys.STARTED, "sk": head.workflow_id})
             self._started.add(head.workflow_id)
         nonce = token_bytes(9)
-        item = item_of(head, put_inputs(self._wire, head), item_keys.shard(head.run_id, self._shards), nonce)
+        item = item_of(head, put_inputs(self._wire, head), item_keys.shard(head.run_id, self._shards.writers), nonce)
         written = self._wire.put(item, "attribute_not_exists(pk)")
         return written.done or (written.item is not None and written.item["k"] == nonce)
 
@@ -62,7 +63,7 @@ class Runs(TableAccess):
     def take_lease(self, run_id: str, owner: str, now_ms: int, until_ms: int) -> Lease | None:
         check_text(owner)
         pk = item_keys.run(run_id)
-        shard = item_keys.shard(run_id, self._shards)
+        shard = item_keys.shard(run_id, self._shards.writers)
         values: dict[str, Value] = {"o": owner, "now": now_ms, "until": until_ms, "one": 1, "g": shard}
         taken = self._wire.update(pk, item_keys.HEAD, _TAKE + _ENTER + _UNTOUCHED, values, f"{_FREE} AND {_ENTERED}", "ALL_NEW")
         if not taken.done:
@@ -73,6 +74,13 @@ class Runs(TableAccess):
         if not taken.done or taken.item is None:
             return None
         return Lease(run_id, owner, taken.item["n"], until_ms, taken.item.get("w", b""), taken.item.get("c", ""))
+
+    def grant_lease(self, run_id: str, until_ms: int) -> bool:
+        shard = item_keys.shard(run_id, self._shards.writers)
+        values: dict[str, Value] = {"o": RECEIVER, "until": until_ms, "one": 1, "g": shard}
+        taken = self._wire.update(item_keys.run(run_id), item_keys.HEAD, _TAKE + _INDEX + _UNTOUCHED, values, _UNOWNED)
+        existing = taken.item or {}
+        return taken.done or (existing.get("o"), existing.get("l")) == (RECEIVER, until_ms)  # an earlier try succeeded unseen
 
     def update_run(
         self, lease: Lease, now_ms: int, *, status: str | None = None, sequence: int | None = None,
@@ -105,7 +113,7 @@ class Runs(TableAccess):
         pk, gone = item_keys.run(lease.run_id), " REMOVE a" * (waits == "")
         written = self._wire.update(pk, item_keys.HEAD, change + gone, values, condition, "ALL_NEW")
         if condition.endswith(_INDEXED) and not written.done and written.item and written.item["n"] == lease.epoch:
-            values |= {"g": item_keys.shard(lease.run_id, self._shards)}
+            values |= {"g": item_keys.shard(lease.run_id, self._shards.writers)}
             written = self._wire.update(pk, item_keys.HEAD, f"{change}, {_INDEX}{gone}", values, _HELD, "ALL_NEW")
         if not written.done or written.item is None:
             raise _lost(lease)
@@ -118,7 +126,7 @@ class Runs(TableAccess):
         for _ in range(_TOUCHES):
             freed, arguments = self._freed(lease, change, values, due_ms)
             arguments |= {"y": item_keys.NEVER_DUE if due_ms is None else due_ms}
-            unmoved = "n = :n AND (attribute_not_exists(y) OR y >= :y)"
+            unmoved = f"{_HELD} AND (attribute_not_exists(y) OR y >= :y)"
             written = self._wire.update(pk, item_keys.HEAD, freed + gone, arguments, unmoved)
             existing = written.item
             if not written.done and (existing is None or existing["n"] != lease.epoch):
@@ -133,12 +141,12 @@ class Runs(TableAccess):
     ) -> tuple[str, dict[str, Value]]:
         if due_ms is None:
             return f"{change} REMOVE o, l, y, d, g2, d2", dict(values)
-        shard = item_keys.shard(lease.run_id, self._shards)
+        shard = item_keys.shard(lease.run_id, self._shards.writers)
         return f"{change}, g2 = :g, d = :d2, d2 = :d2 REMOVE o, l, y", values | {"g": shard, "d2": due_ms}
 
     def touch_run(self, run_id: str, due_ms: int) -> bool:
         """Usually one write. Under a lease, a second write may follow, for whichever of `d` and `y` is still to change."""
-        pk, shard = item_keys.run(run_id), item_keys.shard(run_id, self._shards)
+        pk, shard = item_keys.run(run_id), item_keys.shard(run_id, self._shards.writers)
         later = unknown = True
         for _ in range(_TOUCHES):
             change, condition = _TOUCH[later, unknown]

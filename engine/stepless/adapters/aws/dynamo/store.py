@@ -11,41 +11,47 @@
 | document | `HASH#{hash}` | `{piece}` | | |
 | claim, counter (TTL) | `CLAIM#{key}` | `-` | | |
 | place in a line | `LINE#{line}` | `{place}` | | |
+| number of shards | `SHARDS` | `-` | | |
 | names of workflows | `PUBLISHED`, `STARTED`, `ENTRY#{kind}` | `{workflow}` | | |
+| entry of the audit log (TTL) | `AUDIT#{30 days}#{shard}` | `{at}#{id}` | | |
 | which runs expire | `EXPIRY` | `{retention, 15 digits}#{workflow}` | | |
 
 A commit is one conditional put of one item; no verb uses a transaction. Besides its log, a run writes these units: create 3
-(header and two index rows), each lease 1, the end 3 (header, status in GSI 1, removal from GSI 2). A pause takes 2, and the touch
-that ends it 2 (removal from GSI 2, insertion again); a pause with a deadline takes 3 (GSI 2's key changes). GSI 1's keys never
-change, and the only statuses in it are ends; `runs` says when GSI 2's keys change. `removal` says what it costs to remove a run.
+(header and two index rows; the first lease is part of it), each further lease 1, the end 3 (header, status in GSI 1, removal from
+GSI 2). A pause takes 2, and the write that ends it 2 (removal from GSI 2, insertion again); each takes 3 if the pause has a
+deadline (GSI 2's key changes). An answer takes the next lease in that write. GSI 1's keys never change, and the only statuses in
+it are ends; `runs` says when GSI 2's keys change. `removal` says what it costs to remove a run.
 """
 
 from __future__ import annotations
 
 from typing import Any
 
+from stepless.adapters.aws.dynamo.audit import Audit
 from stepless.adapters.aws.dynamo.claims import Claims
 from stepless.adapters.aws.dynamo.inbox import Allowance, Inbox
 from stepless.adapters.aws.dynamo.listings import Listings
 from stepless.adapters.aws.dynamo.logs import Ends, Logs
 from stepless.adapters.aws.dynamo.removal import Removal
 from stepless.adapters.aws.dynamo.runs import Runs
+from stepless.adapters.aws.dynamo.shards import Shards
 from stepless.adapters.aws.dynamo.versions import Versions
 from stepless.adapters.aws.dynamo.wire import Wire
 
 
-class DynamoStore(Versions, Claims, Runs, Listings, Removal, Logs, Inbox):
+class DynamoStore(Versions, Claims, Runs, Listings, Removal, Audit, Logs, Inbox):
     """`client` is a DynamoDB client, safe to use from several threads. `table` was created with the keys in the module `table`.
-    `shards` may grow from one release to the next and must never shrink. `at_once` requests of one listing are sent in parallel
-    (the clients keep 32 connections); 1 uses no thread.
+    `shards` fixes the number of partitions of an index, which is otherwise an item of the table, raised to `wanted_shards`; it
+    must never shrink. `at_once` requests of one listing are sent in parallel (the clients keep 32 connections); 1 uses no thread.
 
     Reads are strongly consistent; listings lag behind the table by a moment. Every verb raises `StoreUnavailable` when a retry
     may help (fact `unsure`: the write may have happened), and `StoreUnusable` when it will not.
     """
 
-    def __init__(self, client: Any, table: str, *, shards: int = 8, at_once: int = 16) -> None:
+    def __init__(self, client: Any, table: str, *, shards: int | None = None, wanted_shards: int = 0, at_once: int = 16) -> None:
         self._wire = Wire(client, table)
-        self._shards, self._at_once = shards, at_once
+        self.shards = self._shards = Shards(self._wire, fixed=shards, wanted=wanted_shards)
+        self._at_once = at_once
         self._ends, self._allowance = Ends(), Allowance()
         self._started = set()
         self._expected, self._looked = set(), {}

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import TypeVar
 
+from stepless.adapters.aws.dynamo.shards import Shards
 from stepless.adapters.aws.dynamo.wire import Wire
 
 A = TypeVar("A")
@@ -13,11 +14,10 @@ B = TypeVar("B")
 
 
 class TableAccess:
-    """`shards` is the number of partitions of an index. It may grow and must never shrink. `at_once` requests of one listing are
-    sent in parallel."""
+    """`at_once` requests of one listing are sent in parallel."""
 
     _wire: Wire
-    _shards: int
+    _shards: Shards
     _at_once: int
 
     def _in_parallel(self, call: Callable[[A], B], arguments: Iterable[A]) -> Sequence[B]:

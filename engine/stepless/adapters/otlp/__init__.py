@@ -1,0 +1,1 @@
+"""Exports spans and metrics in OpenTelemetry's protocol, OTLP over HTTP."""

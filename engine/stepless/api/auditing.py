@@ -1,0 +1,53 @@
+"""Writes the audit log: one entry for each request that may change something, before its route is called."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Callable, Mapping
+from dataclasses import replace
+from typing import Final
+
+from fastapi import Request
+from starlette.concurrency import run_in_threadpool
+
+from stepless.errors import SteplessError
+from stepless.model.json import JSON
+from stepless.runtime.access.audit import Audited, AuditLog
+
+_READING: Final = frozenset({"GET", "HEAD", "OPTIONS"})
+Recorder = Callable[[Request], AsyncIterator[None]]
+
+
+def recorder(log: AuditLog) -> Recorder:
+    """A dependency of every guarded route, after the guard. It stores the entry, and adds the code of a refusal. If the entry
+    cannot be stored, the request fails and the route is not called."""
+
+    async def record(request: Request) -> AsyncIterator[None]:
+        if request.method in _READING:
+            yield
+            return
+        target = " ".join(str(value) for value in request.path_params.values())
+        details: dict[str, JSON] = dict(request.query_params)
+        verb = request.scope["route"].name
+        entry = await run_in_threadpool(log.begin, request.state.caller, verb, target, source_of(request), details or None)
+        request.state.audited = entry
+        try:
+            yield
+        except Exception as error:
+            code = error.code if isinstance(error, SteplessError) else "error"
+            await run_in_threadpool(log.store, replace(request.state.audited, refused=code))
+            raise
+
+    return record
+
+
+def source_of(request: Request) -> str:
+    """The address of the caller, as the server sees it, and the program that it claims to be."""
+    address = request.client.host if request.client is not None else "local"
+    return f"{address} {request.headers.get('user-agent', '')[:200]}".strip()
+
+
+async def note(log: AuditLog, request: Request, facts: Mapping[str, JSON]) -> None:
+    """Adds facts of the body to the entry of a request, before the request is carried out."""
+    entry: Audited = request.state.audited
+    request.state.audited = replace(entry, details={**(entry.details or {}), **facts})
+    await run_in_threadpool(log.store, request.state.audited)

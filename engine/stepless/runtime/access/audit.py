@@ -1,0 +1,87 @@
+"""The audit log: who asked for what, when and from where. An entry is stored before its request is carried out: a request whose
+entry cannot be stored is refused, so none succeeds without an entry. A refusal is added to the entry afterwards. An entry without
+one means that the request was carried out, or that the process died before. """
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from secrets import token_hex
+
+from stepless.limits import AUDIT_KEPT_MS, MAX_AUDIT_FACT_CHARACTERS, MAX_SEARCHED_AUDIT
+from stepless.model.json import JSON
+from stepless.ports import AuditEntry, Clock, Page, Store
+
+
+@dataclass(frozen=True, slots=True)
+class Audited:
+    """One entry. `who` names a key, a principal or a local user; `verb` is the name of the operation in /openapi.json; `target`
+    is what it concerns: a run, a workflow, a key; `source` is the address and the program of the caller. `refused` is the code of
+    the error; empty if the request was not refused. Contains no secrets, inputs or answers."""
+
+    id: str
+    at_ms: int
+    who: str
+    verb: str
+    target: str = ""
+    source: str = ""
+    refused: str = ""
+    details: Mapping[str, JSON] | None = None
+
+
+class AuditLog:
+    """The audit log of a store. Each entry costs one write, one that is refused or gets details two."""
+
+    def __init__(self, store: Store, clock: Clock) -> None:
+        self._store = store
+        self._clock = clock
+
+    def begin(
+        self, who: str, verb: str, target: str = "", source: str = "", details: Mapping[str, JSON] | None = None
+    ) -> Audited:
+        """Stores an entry before the request is carried out. Raises `StoreUnavailable`: then the request must not be."""
+        who, verb, target, source = (text[:MAX_AUDIT_FACT_CHARACTERS] for text in (who, verb, target, source))
+        name, now_ms = f"audit_{token_hex(8)}", self._clock.now_ms()
+        entry = Audited(name, now_ms, who, verb, target, source, details=_bounded(details))
+        self.store(entry)
+        return entry
+
+    def store(self, entry: Audited) -> None:
+        """Stores an entry, in place of its former state."""
+        facts = {"who": entry.who, "verb": entry.verb, "target": entry.target, "source": entry.source, "refused": entry.refused}
+        body = {name: value for name, value in facts.items() if value} | ({"details": entry.details} if entry.details else {})
+        data = json.dumps(body, separators=(",", ":")).encode()
+        self._store.put_audit(AuditEntry(entry.at_ms, entry.id, data), entry.at_ms + AUDIT_KEPT_MS)
+
+    def search(
+        self, *, who: str | None = None, verb: str | None = None, target: str | None = None, since_ms: int | None = None,
+        until_ms: int | None = None, limit: int = 100, cursor: str | None = None,
+    ) -> Page[Audited]:
+        """The entries that match every given field, newest first. A page may have fewer than `limit` and still have a cursor: one
+        request reads at most MAX_SEARCHED_AUDIT entries."""
+        now_ms = self._clock.now_ms()
+        oldest_ms = now_ms - AUDIT_KEPT_MS
+        since_ms, until_ms = max(since_ms or 0, oldest_ms, 0), min(until_ms or now_ms + 60_000, now_ms + 60_000)
+        found, read = list[Audited](), 0
+        while True:
+            size = limit - len(found)  # so a page never has more than are wanted, and its cursor continues after the last one
+            page = self._store.list_audit(now_ms, since_ms, until_ms, limit=size, cursor=cursor)
+            for each in map(_read, page.items):
+                if (who or each.who, verb or each.verb, target or each.target) == (each.who, each.verb, each.target):
+                    found.append(each)
+            cursor, read = page.cursor, read + len(page.items)
+            if cursor is None or len(found) >= limit or read >= MAX_SEARCHED_AUDIT:
+                return Page(tuple(found), cursor)
+
+
+def _read(entry: AuditEntry) -> Audited:
+    return Audited(entry.id, entry.at_ms, **{"who": "", "verb": "", **json.loads(entry.body)})
+
+
+def _bounded(details: Mapping[str, JSON] | None) -> Mapping[str, JSON] | None:
+    """The details, with long values cut."""
+    if details is None:
+        return None
+    return {name: value if len(text := json.dumps(value)) <= MAX_AUDIT_FACT_CHARACTERS else text[:MAX_AUDIT_FACT_CHARACTERS]
+            for name, value in details.items()}  # fmt: skip

@@ -1,0 +1,185 @@
+"""Fires schedules: those of one store in a process that serves it, and those that a calendar delivers.
+
+Each start has the idempotency key (node, instant), so a repeated firing starts no second run. A paused schedule starts none.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+
+from stepless.core.decision import iso
+from stepless.errors import AuthorError, CallerError, NotFound, SteplessError
+from stepless.limits import MAX_PAGE_ITEMS
+from stepless.model.graph import Node
+from stepless.ports import Rhythm, Version
+from stepless.runtime.triggers.instants import is_missed, next_ms, to_catch_up
+from stepless.runtime.triggers.payloads import Firing
+from stepless.runtime.triggers.schedule_records import (
+    LastFiring,
+    Progress,
+    change_progress,
+    pause_of,
+    progress_of,
+    rhythm_text,
+)
+from stepless.runtime.verbs.scheduling import rhythm_of
+from stepless.runtime.verbs.starting import Started, latest, start
+from stepless.runtime.world import World
+
+_log = logging.getLogger(__name__)
+
+
+def entries(world: World, kind: str) -> Iterator[tuple[Version, Node]]:
+    """Every entry of this kind in the newest versions. Only workflows that ever had such an entry are read."""
+    cursor: str | None = None
+    while True:
+        page = world.store.list_entries(kind, limit=MAX_PAGE_ITEMS, cursor=cursor)
+        for version in page.items:
+            yield from ((version, node) for node in entries_of(world, version, kind))
+        cursor = page.cursor
+        if cursor is None:
+            return
+
+
+def entries_of(world: World, version: Version, kind: str) -> Iterator[Node]:
+    graph = world.versions.graph(version.workflow_id, version.hash)
+    return (node for node in graph.root.nodes if node.kind.name == kind and node.enabled)
+
+
+def policy_of(node: Node) -> str | None:
+    policy = node.config.literals.get("catch_up")
+    return str(policy) if policy is not None else None
+
+
+def start_scheduled(world: World, firing: Firing) -> tuple[Started | None, LastFiring]:
+    """Starts the run of one instant; a repeated firing returns the same run. Returns no run if the start is refused, for example
+    by a rate limit: this instant is then skipped. Raises `StoreUnavailable`."""
+    at = iso(firing.at_ms)
+    meta = {"trigger": {"kind": "schedule", "node": firing.node, "at": at}}
+    inputs, key = {"scheduled_at": at, "node": firing.node}, f"schedule:{firing.node}:{firing.at_ms}"
+    try:
+        run = start(world, firing.workflow_id, inputs, key=key, entry=[firing.node], anywhere=True, meta=meta)
+    except (AuthorError, CallerError) as error:
+        _log.warning("the schedule %s of %s was refused: %s", firing.node, firing.workflow_id, error)
+        return None, LastFiring(firing.at_ms, code=error.code)
+    return run, LastFiring(firing.at_ms, run.run_id)
+
+
+# -- a process that fires schedules itself ----------------------------------------------------------------------------
+
+
+class Schedules:
+    """Fires the schedules of one store's workflows, for a process that serves all of them.
+
+    The next instant of each schedule is kept in the store. For instants that pass while no process is running, the field
+    `catch_up` decides after the next start; without it the first one fires, and the others are skipped. Instants of a pause are
+    left to `resume_schedule`.
+    """
+
+    def __init__(self, world: World) -> None:
+        self._world = world
+
+    def fire(self, now_ms: int) -> Sequence[Started]:
+        """Starts the runs that are due. A schedule that cannot start its run (rate limit, store unavailable) is logged and does
+        not stop the others."""
+        started: list[Started] = []
+        for version, node in entries(self._world, "schedule"):
+            try:
+                started += self._fire(version.workflow_id, node, now_ms)
+            except SteplessError as error:
+                _log.warning("the schedule %s of %s did not start: %s", node.id, version.workflow_id, error)
+        return started
+
+    def _fire(self, workflow_id: str, node: Node, now_ms: int) -> Iterator[Started]:
+        rhythm, text = rhythm_of(node), rhythm_text(node)
+        progress = progress_of(self._world, workflow_id, node.id)
+        if progress is None or progress.rhythm != text:  # new, or changed
+            change_progress(self._world, workflow_id, node.id, _begun(text, next_ms(rhythm, now_ms)))
+            return
+        at_ms = progress.at_ms
+        if at_ms is None or at_ms > now_ms:
+            return
+        pause = pause_of(self._world, workflow_id, node.id)
+        if pause is not None and pause.holds(now_ms):
+            return
+        from_ms = at_ms if pause is None or pause.ending_ms is None else max(at_ms, pause.ending_ms + 1)
+        for instant in (due := to_catch_up(rhythm, policy_of(node), from_ms, now_ms)):
+            run, firing = start_scheduled(self._world, Firing(workflow_id, node.id, instant))
+            # If the process dies before this, the same instant fires again, which starts no new run.
+            after_ms = now_ms if instant == due[-1] else instant
+            change_progress(self._world, workflow_id, node.id, _moved(text, at_ms, next_ms(rhythm, after_ms), firing))
+            at_ms = next_ms(rhythm, instant)
+            if run is not None:
+                yield run
+        if not due:
+            change_progress(self._world, workflow_id, node.id, _moved(text, at_ms, next_ms(rhythm, now_ms), None))
+
+
+def _begun(text: str, at_ms: int | None) -> Callable[[Progress | None], Progress | None]:
+    def change(former: Progress | None) -> Progress | None:
+        if former is not None and former.rhythm == text:
+            return None  # another process was first
+        return Progress(text, at_ms, last=former.last if former is not None else None)
+
+    return change
+
+
+def _moved(
+    text: str, from_ms: int | None, to_ms: int | None, firing: LastFiring | None
+) -> Callable[[Progress | None], Progress | None]:
+    """Moves the next instant from `from_ms` on, unless another process has moved it, and notes the firing."""
+
+    def change(former: Progress | None) -> Progress | None:
+        if former is None or former.rhythm != text:
+            return None
+        moved = replace(former, at_ms=to_ms) if former.at_ms == from_ms else former
+        return moved.fired(firing) if firing is not None else moved
+
+    return change
+
+
+# -- a calendar that delivers firings ---------------------------------------------------------------------------------
+
+
+def fire_delivered(world: World, firing: Firing) -> Started | None:
+    """Starts the run of a firing that a calendar delivers, if the newest version still has that schedule, it is not paused, and
+    the firing is not too late for its `catch_up`. Raises `StoreUnavailable`."""
+    node = _scheduled_node(world, firing)
+    if node is None:
+        return None
+    rhythm, now_ms = rhythm_of(node), world.clock.now_ms()
+    if (reason := _reason_to_skip(world, firing, node, rhythm, now_ms)) is not None:
+        _log.info("the schedule %s of %s did not fire for %s: %s", firing.node, firing.workflow_id, iso(firing.at_ms), reason)
+        return None
+    run, fired = start_scheduled(world, firing)
+    change_progress(world, firing.workflow_id, firing.node, _noted(rhythm_text(node), fired))
+    return run
+
+
+def _scheduled_node(world: World, firing: Firing) -> Node | None:
+    try:
+        version = latest(world, firing.workflow_id)
+    except NotFound:
+        return None
+    return next((node for node in entries_of(world, version, "schedule") if node.id == firing.node), None)
+
+
+def _reason_to_skip(world: World, firing: Firing, node: Node, rhythm: Rhythm, now_ms: int) -> str | None:
+    if is_missed(rhythm, policy_of(node), firing.at_ms, now_ms):
+        return f"it was missed, and `catch_up` is {policy_of(node)}"
+    pause = pause_of(world, firing.workflow_id, firing.node)
+    if pause is not None and pause.holds(firing.at_ms):
+        return "it is paused"
+    progress = progress_of(world, firing.workflow_id, firing.node)
+    if progress is not None and firing.at_ms < progress.from_ms:
+        return "it was paused then"
+    return None
+
+
+def _noted(text: str, firing: LastFiring) -> Callable[[Progress | None], Progress | None]:
+    def change(former: Progress | None) -> Progress | None:
+        return replace(former or Progress(text), rhythm=text).fired(firing)
+
+    return change

@@ -1,0 +1,151 @@
+"""What the store keeps of a schedule: its progress, and whether it is paused. Two claims, which outlive publications.
+
+`schedule:{workflow}:{node}` is the progress. A process that fires schedules itself keeps in `at` the earliest instant that it has
+not handled. With a calendar, firings of instants before `from` are over, because the pause in which they came has ended.
+`schedule-pause:{workflow}:{node}` exists while the schedule is paused.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from stepless.errors import StoreUnavailable
+from stepless.limits import SCHEDULE_TRIES
+from stepless.model.graph import Node
+from stepless.runtime.world import World
+
+
+@dataclass(frozen=True, slots=True)
+class LastFiring:
+    """The newest instant that started a run, or that the start refused with `code`."""
+
+    at_ms: int
+    run_id: str | None = None
+    code: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """`at_ms` None: the schedule never fires again."""
+
+    rhythm: str
+    at_ms: int | None = None
+    from_ms: int = 0
+    last: LastFiring | None = None
+
+    def fired(self, firing: LastFiring) -> Progress:
+        return self if self.last is not None and self.last.at_ms >= firing.at_ms else replace(self, last=firing)
+
+
+@dataclass(frozen=True, slots=True)
+class Pause:
+    """A pause that began at `at_ms`. While `resume_schedule` ends it, `ending_ms` is the instant of the request: later instants
+    fire again, and those from `missed_ms` to `ending_ms` are its work. `phase_ms` is an instant of a rate."""
+
+    at_ms: int
+    by: str | None = None
+    reason: str | None = None
+    ending_ms: int | None = None
+    missed_ms: int = 0
+    phase_ms: int = 0
+
+    def holds(self, at_ms: int) -> bool:
+        """Whether the instant `at_ms` starts no regular run."""
+        return self.ending_ms is None or at_ms <= self.ending_ms
+
+
+def rhythm_text(node: Node) -> str:
+    """Identifies a rhythm: a schedule with another one starts anew."""
+    return json.dumps([node.config.literals.get(name) for name in ("cron", "rate", "timezone")])
+
+
+def change_progress(
+    world: World, workflow_id: str, node: str, change: Callable[[Progress | None], Progress | None]
+) -> Progress | None:
+    """Stores what `change` makes of the progress, unless that is None or the same; returns the stored one. `change` is called
+    again if another process was first. Raises `StoreUnavailable`."""
+    key, now_ms = _progress_key(workflow_id, node), world.clock.now_ms()
+    for _ in range(SCHEDULE_TRIES):
+        kept = world.store.get_claim(key, now_ms)
+        former = _decoded(kept)
+        wanted = change(former)
+        if wanted is None or wanted == former:
+            return former
+        data = _encoded(wanted)
+        if kept is None and world.store.claim(key, data, now_ms) == data:
+            return wanted
+        if kept is not None and world.store.replace_claim(key, kept, data, now_ms):
+            return wanted
+    message = "other processes keep changing the schedule"
+    raise StoreUnavailable(message, place=f"workflow {workflow_id}, node {node}", mend="try again")
+
+
+def progress_of(world: World, workflow_id: str, node: str) -> Progress | None:
+    return _decoded(world.store.get_claim(_progress_key(workflow_id, node), world.clock.now_ms()))
+
+
+def pause_of(world: World, workflow_id: str, node: str) -> Pause | None:
+    """The pause of a schedule, None if it is not paused."""
+    kept = world.store.get_claim(_pause_key(workflow_id, node), world.clock.now_ms())
+    return _pause(kept) if kept is not None else None
+
+
+def put_pause(world: World, workflow_id: str, node: str, pause: Pause) -> Pause:
+    """Stores the pause unless there is one; returns the stored one."""
+    data = _pause_data(pause)
+    return _pause(world.store.claim(_pause_key(workflow_id, node), data, world.clock.now_ms()))
+
+
+def change_pause(world: World, workflow_id: str, node: str, former: Pause, pause: Pause) -> bool:
+    """Replaces the pause `former`. False if another process has changed or ended it."""
+    key, now_ms = _pause_key(workflow_id, node), world.clock.now_ms()
+    return world.store.replace_claim(key, _pause_data(former), _pause_data(pause), now_ms)
+
+
+def end_pause(world: World, workflow_id: str, node: str, pause: Pause) -> bool:
+    """Removes this pause. A later one stays."""
+    return world.store.release_claim(_pause_key(workflow_id, node), _pause_data(pause))
+
+
+def _progress_key(workflow_id: str, node: str) -> str:
+    return f"schedule:{workflow_id}:{node}"
+
+
+def _pause_key(workflow_id: str, node: str) -> str:
+    return f"schedule-pause:{workflow_id}:{node}"
+
+
+def _encoded(progress: Progress) -> bytes:
+    body: dict[str, Any] = {"rhythm": progress.rhythm, "at": progress.at_ms}
+    if progress.from_ms:
+        body["from"] = progress.from_ms
+    if progress.last is not None:
+        body["last"] = {"at": progress.last.at_ms, "run": progress.last.run_id, "code": progress.last.code}
+    return json.dumps(body).encode()
+
+
+def _decoded(kept: bytes | None) -> Progress | None:
+    if kept is None:
+        return None
+    body = json.loads(kept)
+    last: Mapping[str, Any] | None = body.get("last")
+    fired = LastFiring(last["at"], last.get("run"), last.get("code")) if last is not None else None
+    return Progress(body["rhythm"], body["at"], body.get("from", 0), fired)
+
+
+def _pause(kept: bytes) -> Pause:
+    body = json.loads(kept)
+    ending = body.get("ending") or {}
+    return Pause(
+        body["at"], body.get("by"), body.get("reason"), ending.get("at"), ending.get("missed", 0), ending.get("phase", 0)
+    )
+
+
+def _pause_data(pause: Pause) -> bytes:
+    body: dict[str, Any] = {"at": pause.at_ms, "by": pause.by, "reason": pause.reason}
+    if pause.ending_ms is not None:
+        body["ending"] = {"at": pause.ending_ms, "missed": pause.missed_ms, "phase": pause.phase_ms}
+    return json.dumps(body).encode()

@@ -1,0 +1,78 @@
+"""docs/cost.md is what `benchmarks/monthly.py` computes, from counted requests and from what template.yaml deploys."""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from emulators import Missing
+
+sys.path.append(str(Path(__file__).parents[2]))
+
+from benchmarks import cost, monthly
+from benchmarks.cost import Account
+from stepless.model.tally import decode_tally
+
+ROOT = Path(__file__).parents[2]
+TEMPLATE = (ROOT / "template.yaml").read_text("utf-8")
+
+
+def test_the_page_is_what_the_module_computes() -> None:
+    text = (ROOT / "docs" / "cost.md").read_text("utf-8")
+    assert text == "\n".join([*monthly.page(), ""]), "make it anew: .venv/bin/python -m benchmarks.monthly > docs/cost.md"
+
+
+def test_an_idle_stack_is_the_one_that_is_deployed() -> None:
+    alarms = re.findall(r"^  \w+:.*\n    Type: AWS::CloudWatch::Alarm\n(?:(?:    .*)?\n)*", TEMPLATE, re.MULTILINE)
+    assert len(alarms) > 10
+    metrics = sum(max(1, alarm.count("MetricStat:")) for alarm in alarms)
+    assert monthly.Idle().alarms == metrics
+    assert monthly.Idle().queues == len(re.findall(r"^ +Type: SQS$", TEMPLATE, re.MULTILINE))
+    assert monthly.Idle().secrets == TEMPLATE.count("Type: AWS::SecretsManager::Secret\n")
+
+
+@pytest.fixture(scope="module")
+def there() -> Iterator[Account]:
+    try:
+        with cost.account() as account:
+            yield account
+    except Missing as missing:
+        pytest.skip(str(missing))
+
+
+@pytest.mark.parametrize("name", monthly.COUNTED)
+def test_the_usage_of_a_run_is_counted(there: Account, name: str) -> None:
+    document = cost.flows()[name]
+    there.service.publish(document)
+    there.run(document)
+    head = there.world.store.get_run(there.run(document))
+    assert head is not None
+    counted, stated = decode_tally(head.spent), monthly.COUNTED[name]
+    assert (stated.write_units, stated.index_units) == (counted.write_units, counted.index_units)
+    assert stated.read_units == pytest.approx(counted.read_units, abs=2)
+    for field in ("queue_requests", "schedules", "http_requests", "invocations"):
+        assert getattr(stated, field) == getattr(counted, field), field
+
+
+def test_storage_and_logs_are_not_stated_too_low(there: Account) -> None:
+    """The bytes of all items of a run, and of its index rows, are at most what the page computes with."""
+    document = cost.flows()["chain of 10"]
+    there.service.publish(document)
+    run_id = there.run(document)
+    found = there.dynamo.query(
+        TableName="costs", KeyConditionExpression="pk = :pk", ExpressionAttributeValues={":pk": {"S": f"RUN#{run_id}"}}
+    )["Items"]
+    size = sum(100 + sum(len(name) + len(str(*value.values())) for name, value in item.items()) for item in found)
+    assert len(found) == 12
+    assert size + 300 < monthly.STORED_BYTES["chain of 10"] < 3 * size
+
+
+def test_parts_add_up() -> None:
+    parts = monthly.run_usd("approval", 1_000_000)
+    assert set(parts) == {"requests", "storage", "logs"} and all(usd > 0 for usd in parts.values())
+    rest = monthly.month_usd("approval", 1_000_000) - sum(parts.values())
+    assert rest == pytest.approx(monthly.Idle().usd(5) + monthly.METRICS_IN_USE * 0.30)
+    assert monthly.Idle().usd(2, free=True) < monthly.Idle().usd(2) < monthly.Idle().usd(5)
