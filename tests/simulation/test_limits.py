@@ -1,5 +1,5 @@
-"""Limits per key in a seeded world, with any fault: no limit is exceeded at any moment, no slot is lost, every run ends, and keys
-and runs with equal work begin equally many attempts."""
+"""Limits per key in a seeded world, with any fault: no limit is exceeded at any moment, no slot is lost, every run ends, keys with
+equal work begin equally many attempts, and no run under a key has to wait for the end of another."""
 
 from __future__ import annotations
 
@@ -77,10 +77,11 @@ def test_of_k_keys_with_equal_work_each_begins_one_kth(limited: Limited) -> None
 @pytest.mark.parametrize("limited", [
     Limited(slots=3, width=150, runs=3, ms=(500,)), Limited(rate=10, width=40, runs=3, ms=(30,)),
 ], ids=["slots", "rate"])  # fmt: skip
-def test_of_k_runs_with_equal_work_under_one_key_each_begins_one_kth(limited: Limited) -> None:
+def test_of_k_runs_with_equal_work_under_one_key_each_begins_a_quarter_of_one_kth(limited: Limited) -> None:
     begun = middle(undisturbed(limited).under.runs_begun)
-    for number in Counter(run_id for _, run_id in begun).values():
-        assert number == pytest.approx(len(begun) / limited.runs, rel=0.1)
+    shares = Counter(run_id for _, run_id in begun)
+    assert len(shares) == limited.runs
+    assert min(shares.values()) >= len(begun) / limited.runs / 4
 
 
 def test_all_slots_are_used_while_there_is_work() -> None:
