@@ -17,7 +17,7 @@ unexport VIRTUAL_ENV PYTHONHOME PYTHONPATH PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: terraform help setup demo test test-pythons lint simulate simulate-kills bench bench-evaluation bench-peers cost docs clean build size check deploy deploy-local
+.PHONY: cdk terraform help setup demo test test-pythons lint simulate simulate-kills bench bench-evaluation bench-peers cost docs clean build size check deploy deploy-local
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-17s %s\n", $$1, $$2}' $(firstword $(MAKEFILE_LIST))
@@ -105,6 +105,9 @@ check: $(SAM) ## check template.yaml before and after the transform
 
 terraform: $(SAM) ## write the Terraform module from template.yaml
 	@AWS_DEFAULT_REGION=us-east-1 $(SAM_PYTHON) layers/terraform/generate.py
+
+cdk: $(READY) ## synthesise the CDK construct, and compare it with template.yaml: takes minutes
+	STEPLESS_CDK=1 $(BIN)/python -m pytest tests/deploy/test_cdk.py
 
 # FUNCTIONS is passed on only when it is given: otherwise layers/deploy builds the folder recorded in samconfig.toml.
 deploy: $(READY) $(SAM) ## build and deploy to the AWS account of your credentials (STACK=name, FUNCTIONS=folder, SET='Name=value …')

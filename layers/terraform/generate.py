@@ -26,6 +26,7 @@ ROOT: Final = HERE.parents[1]
 CDK: Final = HERE.parent / "cdk" / "stepless_cdk"
 NOTE: Final = "# Made from template.yaml by `make terraform`. Do not edit.\n"
 CODE: Final = {"AWS::Lambda::Function": "Code", "AWS::Lambda::LayerVersion": "Content"}
+NO_COMMA_FIRST: Final = "(?!,)"  # the regular expressions of Terraform have no lookahead
 
 
 class NoManagedPolicies:
@@ -132,8 +133,11 @@ def _checks(name: str, kind: str, declared: Mapping[str, Any]) -> list[list[tupl
         values = ", ".join(text(str(each)) if kind == "string" else str(each) for each in declared["AllowedValues"])
         found.append((f"contains([{values}], {given})", "is not one of the allowed values"))
     if "AllowedPattern" in declared:
-        pattern = text("^(?:" + declared["AllowedPattern"] + ")$")
-        found.append((f"can(regex({pattern}, {given}))", "does not have the required form"))
+        rest = declared["AllowedPattern"].removeprefix(NO_COMMA_FIRST)
+        condition = f"can(regex({text('^(?:' + rest + ')$')}, {given}))"
+        if rest != declared["AllowedPattern"]:
+            condition += f' && !startswith({given}, ",")'
+        found.append((condition, "does not have the required form"))
     if "MinValue" in declared:
         found.append((f"{given} >= {declared['MinValue']}", f"is less than {declared['MinValue']}"))
     if "MaxValue" in declared:

@@ -29,12 +29,12 @@ def add_routes(router: APIRouter, service: Service) -> None:
         """Erases the inputs, the log, the answers and the values of a run that has ended, for ever. Needs the role `admin`. Its
         child runs and its reruns are listed and stay. With `dry_run` nothing is erased. A request that failed may be repeated: it
         continues the erasure. A run that has not ended answers 409."""
-        told = service.erase(run_id, dry=query.dry_run)
+        erased = service.erase(run_id, dry=query.dry_run)
         answer: EraseOut = {
             "run_id": run_id,
             "erased": not query.dry_run,
-            "children": list(told.children),
-            "reruns": list(told.reruns),
-            "more": told.more,
+            "children": list(erased.children),
+            "reruns": list(erased.reruns),
+            "more": erased.more,
         }
         return reply(answer)

@@ -40,19 +40,19 @@ def _confirmed(run_id: str, planned: Mapping[str, Any]) -> bool:
     return False
 
 
-def _put(arguments: argparse.Namespace, told: Mapping[str, Any], line: str) -> int:
+def _put(arguments: argparse.Namespace, shown: Mapping[str, Any], line: str) -> int:
     if arguments.json:
-        put_json(told)
+        put_json(shown)
         return 0
     print(line)
-    for staying in _staying(told):
+    for staying in _staying(shown):
         print(staying)
     return 0
 
 
-def _staying(told: Mapping[str, Any]) -> list[str]:
-    lines = [f"{name} that stay: {', '.join(told[field])}" for name, field in _RELATIVES if told[field]]
-    return [*lines, "There may be more of them."] if told["more"] else lines
+def _staying(shown: Mapping[str, Any]) -> list[str]:
+    lines = [f"{name} that stay: {', '.join(shown[field])}" for name, field in _RELATIVES if shown[field]]
+    return [*lines, "There may be more of them."] if shown["more"] else lines
 
 
 _RELATIVES = (("Child runs", "children"), ("Reruns", "reruns"))
