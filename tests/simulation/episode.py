@@ -73,6 +73,7 @@ class Parts:
     clock: type[SkewedClock] = SkewedClock
     sweeps: bool = True
     cancels: float = 0.15  # how often the operator cancels the run
+    operators: bool = True  # whether operators may hold the run and release it
     exports: bool = False  # whether the processes export events, of which each is refused with the probability `outage`
     outage: float = 0.0
     relay: Callable[..., Relay] = Relay

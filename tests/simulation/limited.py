@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from dataclasses import dataclass, field
 from random import Random
-from typing import Any
+from typing import Any, NamedTuple
 
 from episode import Episode, Parts
 from journal import Violation
@@ -40,6 +40,7 @@ class Limited:
     width: int = 3
     runs: int = 6
     ms: tuple[int, ...] = (5, 400, 2_500)
+    failing: float = 0.2  # the probability that first attempts fail
 
     def scenario(self, random: Random) -> Scenario:
         work = call(timeout_ms=30_000, retry=RETRY)
@@ -54,9 +55,19 @@ class Limited:
         if self.run_slots is not None:
             document["concurrency"] = {"max": self.run_slots, "by": grouped(self.groups, "input")}
         script = {"work": [{"ok": {"ms": random.choice(self.ms)}} for _ in range(3)], "last": [{"ok": {"ms": 5}}]}
-        if random.random() < 0.2:
+        if random.random() < self.failing:
             script["work"][0] = {"fail": {"ms": 50, "cause": "provider_error"}}
         return Scenario(document, script)
+
+
+class Span(NamedTuple):
+    """An attempt, by the world's time."""
+
+    key: str
+    run_id: str
+    from_ms: float
+    to_ms: float
+    slots: int
 
 
 @dataclass
@@ -67,6 +78,7 @@ class Under:
     begun: defaultdict[str, list[float]] = field(default_factory=lambda: defaultdict(list))  # under a rate, by key
     runs_begun: list[tuple[str, str]] = field(default_factory=list)  # (key, run) of every attempt, in order
     most: Counter[str] = field(default_factory=Counter)
+    spans: list[Span] = field(default_factory=list)  # attempts of `work` that have ended
 
 
 def draw(random: Random) -> Limited:
@@ -110,6 +122,7 @@ class LimitedEpisode(Episode):
         is_work = call.node == "work"
         weight = 1 + int(call.instance.partition("[")[2].rstrip("]")) % self.limited.weights if is_work else 0
         mark = (call.run_id, call.instance, len(under.runs_begun))
+        begun_ms = self.schedule.now_ms
         under.live[mark] = (head.epoch, key, weight)
         under.runs_begun.append((key, call.run_id))
         if is_work:
@@ -119,6 +132,8 @@ class LimitedEpisode(Episode):
             return await super()._attempt(call)
         finally:
             del under.live[mark]
+            if is_work:
+                under.spans.append(Span(key, call.run_id, begun_ms, self.schedule.now_ms, weight))
 
     def _check(self, key: str) -> None:
         if not self.journal.exact:  # no clock of the world can be trusted

@@ -278,6 +278,9 @@ def _cut_between(state: State) -> list[Instance]:
 
 
 def _continued(decision: Decision, fact: Continued) -> None:
+    """Counts a hand-over once: its hint may be delivered again, also when the run has gone on and now waits."""
+    if fact.hops <= decision.state.continued:
+        return
     decision.emit_run(EventType.RUN_CONTINUED, {"hops": fact.hops})
     if decision.state.idle_hops > MAX_IDLE_HOPS:
         fail_without_progress(decision)

@@ -138,7 +138,7 @@ def _run_recovered(state: State, event: Event) -> None:
 
 def _run_continued(state: State, event: Event) -> None:
     state.continued += 1
-    if not (state.limited or state.paced):  # else it waits, and a hint that is delivered again is no hand-over
+    if state.ready or not (state.limited or state.paced):  # else it waits for a limit, for which many may compete
         state.idle_hops += 1
 
 

@@ -53,8 +53,8 @@ class Begun:
 class Permits:
     """`free` are the slots of each cell that no attempt uses. `times` are reserved instants, of each cell. `runs` are the cells
     of the workflow's own limit whose slots the run holds. `begun` are the permits in use, by instance; `kept` the slots of
-    instances that wait for an instant only. The slots of cells in `yielding` are `returned` instead of free when they end.
-    `lead_ms` is how long a commit takes, where that is slow.
+    instances that wait for an instant only. `excess` is how many slots of a cell are still to be `returned` when they become
+    free. `lead_ms` is how long a commit takes, where that is slow.
     `wanted` are the cells that decisions found lacking; the session clears it. `probes` are cells in which the next decision
     looks at the first instance in line, although there is no permit, so that the session learns what it lacks."""
 
@@ -64,7 +64,7 @@ class Permits:
     run: Cell | None = None
     begun: dict[str, Begun] = field(default_factory=dict)
     kept: dict[str, Cell] = field(default_factory=dict)
-    yielding: set[str] = field(default_factory=set)
+    excess: dict[str, int] = field(default_factory=dict)
     returned: dict[str, int] = field(default_factory=dict)
     lead_ms: int = 0
     wanted: dict[str, Cell] = field(default_factory=dict)
@@ -145,8 +145,27 @@ class Permits:
                 self._free(slots)
 
     def _free(self, slots: Cell) -> None:
-        to = self.returned if slots.id in self.yielding else self.free
-        to[slots.id] = to.get(slots.id, 0) + slots.weight
+        self.free[slots.id] = self.free.get(slots.id, 0) + slots.weight
+        self.put_back(slots.id, slots.weight)
+
+    def give_up(self, cell_id: str, excess: int) -> None:
+        """Makes `excess` slots go back: those that are free now, and others when they become free."""
+        if excess > 0:
+            self.excess[cell_id] = excess
+            self.put_back(cell_id, min(excess, self.free.get(cell_id, 0)))
+        else:
+            self.excess.pop(cell_id, None)
+
+    def put_back(self, cell_id: str, number: int) -> None:
+        """Returns `number` free slots if some must go back. They are those of whole attempts, so a few more may go back."""
+        excess = self.excess.get(cell_id, 0)
+        if not excess or not number:
+            return
+        self.returned[cell_id] = self.returned.get(cell_id, 0) + number
+        self.free[cell_id] -= number
+        if not self.free[cell_id]:
+            del self.free[cell_id]
+        self.give_up(cell_id, excess - number)
 
 
 def run_cell(state: State, now_ms: int) -> Cell:
@@ -155,6 +174,20 @@ def run_cell(state: State, now_ms: int) -> Cell:
     assert limit is not None
     inputs = OfInputs(state.inputs, now_ms)
     return _cell(state, CONCURRENCY, limit.by, inputs, slots=limit, weight=weight_of(limit, inputs), run=True)
+
+
+def waited_for(state: State, cell_id: str) -> Cell | None:
+    """The cell of slots for which instances of a run are queued, for one that leaves the line: its weight is not known. None if
+    it is a rate's."""
+    wait = next(iter(state.limited[cell_id].values())).wait
+    limits = next(iter(state.limited[cell_id].values())).node.limits
+    shown = wait.details.get("limit") if wait is not None else None
+    of = shown["of"] if isinstance(shown, Mapping) else None
+    if of == CONCURRENCY and state.graph.slots is not None:
+        return Cell(cell_id, CONCURRENCY, "", state.graph.slots, run=True)
+    if limits is not None and limits.slots is not None and of == f"{limits.node}.{CONCURRENCY}":
+        return Cell(cell_id, of, "", limits.slots)
+    return None
 
 
 def weight_of(limit: Slots, scope: Scope) -> int:

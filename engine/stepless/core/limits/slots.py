@@ -8,6 +8,7 @@ date, since a renewal does not change it; the caller then finds out from the run
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Final, NamedTuple
 
 from stepless.model.packing import dump, pack, unpack
@@ -48,10 +49,13 @@ def without(holders: Holders, dead: Collection[str]) -> dict[str, Holder]:
 
 
 class Asked(NamedTuple):
-    """A request of a run that keeps the slots in its own entry: `want` more, in uses of `weight` each."""
+    """A request of a run that keeps the slots in its own entry: `want` more, in uses of `weight` each. With `gone`, the run no
+    longer waits: a use that was granted to it in line is free. With `parks`, what it holds is kept for it without a lease."""
 
     want: int = 0
     weight: int = 1
+    gone: bool = False
+    parks: bool = False
 
 
 class Changed(NamedTuple):
@@ -64,42 +68,74 @@ class Changed(NamedTuple):
     short: bool
 
 
+@dataclass(slots=True)
+class _Hungry:
+    """A run that lacks slots. `has` are those that it holds, `gets` those that it is given now."""
+
+    place: str
+    weight: int
+    want: int
+    has: int
+    gets: int = 0
+
+    def give(self, most: int) -> int:
+        """Gives at most `most` slots, in whole uses; returns how many."""
+        number = min(self.want - self.gets, most)
+        number -= number % self.weight
+        self.gets += number
+        return number
+
+
+def fair_share(max_slots: int, runs: int) -> int:
+    """How many slots a run may hold while other runs wait, if `runs` hold or wait for them: an equal share, rounded up."""
+    return -(-max_slots // runs)
+
+
+def kept_share(max_slots: int, runs: int, weight: int, line: Sequence[str], *, had_turn: bool) -> int:
+    """How many slots a run, whose uses are of `weight`, keeps while the runs in `line` wait. During its turn these are its fair
+    share, at least one use. After its turn they are its share rounded down, so that the rest goes round the line; and none if
+    that is too few for a use of some run in line, so that it gets its turn too."""
+    if not had_turn:
+        share = max(fair_share(max_slots, runs), weight)
+    else:
+        share = max_slots // runs
+        if any(weight_in_line(place) > share for place in line):
+            return 0
+    return share - share % weight
+
+
 def change(
     holders: Holders, run_id: str, mine: Holder, held: int, max_slots: int, asked: Asked, line: Sequence[str], until_ms: int
 ) -> Changed:
-    """Sets what a run holds under its lease from `held` to `mine`, serves the line, and grants what the run asks for as far as
-    there is room.
+    """Sets what a run holds under its lease from `held` to `mine`, and divides what is free among those that wait.
 
-    First come slots that are kept for this run, or that it held under an earlier lease. Then come those that have waited longer,
-    whether or not they are at work now: each gets a use, which is kept for it until `until_ms` (GRANTED). What is left is
-    divided among this run and those behind it, rounded up, so that runs with equal work begin equally many attempts. A use is
-    never split. An entry of the run under an earlier lease is replaced: nothing runs under it any more. An entry under a later
-    lease means that this one is lost: nothing changes.
+    First come slots that are kept for this run, or that it held under an earlier lease. Then come the runs in line, in order,
+    this run at its place or at the end: each gets uses up to its fair share. What then is left is divided among them again, so
+    that no slot is free while a run waits for it. What others get is kept for them until `until_ms` (GRANTED). A use is never
+    split, and a heavy one is not overtaken. An entry of the run under an earlier lease is replaced: nothing runs under it any
+    more. An entry under a later lease means that this one is lost: nothing changes.
     """
     entry = holders.get(run_id)
     if entry is not None and entry.epoch > mine.epoch:
         return Changed(holders, 0, (), False)
     others = without(holders, (run_id,))
-    place = next((place for place in line if run_in_line(place) == run_id), None)
-    waiting = [place for place in line if run_in_line(place) != run_id]
-    ahead = [other for other in waiting if not asked.want or place is None or other < place]
     room = max_slots - mine.number - sum(holder.number for holder in others.values())
-    kept = max(0, min(room, _kept_for(entry, mine, held)))
+    kept = 0 if asked.gone else max(0, min(room, _kept_for(entry, mine, 0 if asked.parks else held)))
     own = min(asked.want, kept) - min(asked.want, kept) % asked.weight
     room -= own if asked.want else kept
-    served: list[str] = []
-    for other in ahead:
-        weight = weight_in_line(other)
-        if room < weight:
-            break
-        room -= weight
-        served.append(other)
-        others[run_in_line(other)] = _granted(others.get(run_in_line(other)), weight, until_ms)
-    behind = len(waiting) - len(ahead)
-    rest = asked._replace(want=asked.want - own)
-    granted = own + (_share(room, behind, rest) if len(served) == len(ahead) else 0)
+
+    me = _Hungry("", asked.weight, asked.want - own, mine.number + own)
+    hungry = _hungry(others, run_id, me, line)
+    runs = len({*others, *map(run_in_line, line)} | ({run_id} if mine.number or asked.want else set()))
+    _divide(hungry, room, fair_share(max_slots, max(1, runs)))
+
+    served = [one.place for one in hungry if one is not me and one.gets]
+    for one in hungry:
+        if one is not me and one.gets:
+            others[run_in_line(one.place)] = _granted(others.get(run_in_line(one.place)), one.gets, until_ms)
+    granted = own + me.gets
     number = mine.number + granted + (0 if asked.want else kept)
-    short = granted < asked.want or len(served) < len(ahead)
+    short = any(one.gets < min(one.want, one.weight) for one in hungry) or granted < asked.want
     entry = mine._replace(number=number) if mine.number or granted else Holder(GRANTED, number, until_ms)
     return Changed({**others, run_id: entry} if number else others, granted, served, short)
 
@@ -112,32 +148,66 @@ def _kept_for(entry: Holder | None, mine: Holder, held: int) -> int:
     return entry.number - held if entry.epoch == mine.epoch else entry.number
 
 
-def _share(room: int, behind: int, asked: Asked) -> int:
-    if not asked.want or room < asked.weight:
-        return 0
-    granted = min(asked.want, max(-(-room // (1 + behind)), asked.weight), room)
-    return granted - granted % asked.weight
+def _hungry(others: Holders, run_id: str, me: _Hungry, line: Sequence[str]) -> list[_Hungry]:
+    """Those that lack slots, in order. A run for which slots are kept already has been served."""
+    found: list[_Hungry] = []
+    seen: set[str] = set()
+    for place in line:
+        name = run_in_line(place)
+        if name in seen:
+            continue
+        seen.add(name)
+        if name == run_id:
+            found.append(me)
+            continue
+        holder = others.get(name)
+        if holder is None or holder.epoch != GRANTED:
+            found.append(_Hungry(place, weight_in_line(place), want_in_line(place), holder.number if holder is not None else 0))
+    if me.want and run_id not in seen:
+        found.append(me)
+    return found
 
 
-def _granted(entry: Holder | None, weight: int, until_ms: int) -> Holder:
-    """An entry with the slots of one more use, for a run that is not asking now. If it holds slots under a lease, the use is
-    added to them; the run takes it over when it asks next, or drops it."""
+def _divide(hungry: Sequence[_Hungry], room: int, share: int) -> None:
+    """Divides `room` slots: first up to the fair share of each, then what is left among those that still lack slots."""
+    for one in hungry:
+        most = max(share, one.weight) - one.has
+        if one.want and most >= one.weight:
+            if room < one.weight:
+                return
+            room -= one.give(min(most, room))
+    while lacking := [one for one in hungry if one.want - one.gets >= one.weight]:
+        each = fair_share(room, len(lacking))
+        for one in lacking:
+            if room < one.weight:
+                return
+            room -= one.give(min(max(each, one.weight), room))
+
+
+def _granted(entry: Holder | None, number: int, until_ms: int) -> Holder:
+    """An entry with further slots, for a run that is not asking now. If it holds slots under a lease, they are added to them; the
+    run takes them over when it asks next, or drops them."""
     if entry is None or entry.epoch == GRANTED:
-        return Holder(GRANTED, weight, until_ms)
-    return entry._replace(number=entry.number + weight)
+        return Holder(GRANTED, number, until_ms)
+    return entry._replace(number=entry.number + number)
 
 
 # -- the line ---------------------------------------------------------------------------------------------------------
 
 
-def place_in_line(since_ms: int, weight: int, run_id: str) -> str:
-    """A place in the line of the runs that wait: sorts by an instant."""
-    return f"{since_ms:015d}#{weight}#{run_id}"
+def place_in_line(since_ms: int, weight: int, want: int, run_id: str, token: str = "") -> str:
+    """A place in the line of the runs that wait: sorts by an instant. The run wants `want` slots, in uses of `weight`. `token`
+    makes it another place than any the run has had before."""
+    return f"{since_ms:015d}#{weight}#{want}#{token}#{run_id}"
 
 
 def run_in_line(place: str) -> str:
-    return place.split("#", 2)[2]
+    return place.split("#", 4)[4]
 
 
 def weight_in_line(place: str) -> int:
     return int(place.split("#", 2)[1])
+
+
+def want_in_line(place: str) -> int:
+    return int(place.split("#", 3)[2])

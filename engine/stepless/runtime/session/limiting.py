@@ -18,7 +18,7 @@ from typing import Protocol, TypeVar
 from stepless.core.decision import Decision
 from stepless.core.facts import Fact
 from stepless.core.limits import pacing
-from stepless.core.limits.permits import Cell, Permits
+from stepless.core.limits.permits import Cell, Permits, run_cell, waited_for
 from stepless.core.limits.slots import (
     GRANTED,
     Asked,
@@ -29,12 +29,13 @@ from stepless.core.limits.slots import (
     decode_holders,
     doubtful,
     encode_holders,
+    kept_share,
     place_in_line,
     run_in_line,
     without,
 )
 from stepless.core.state import State
-from stepless.errors import StoreUnusable
+from stepless.errors import SteplessError, StoreUnusable
 from stepless.limits import (
     FIRST_IN_LINE,
     GRANT_MS,
@@ -44,9 +45,11 @@ from stepless.limits import (
     LIMIT_TRIES,
     LIMIT_TRY_MS,
     LIMITS_AT_ONCE,
+    LINE_LOOK_MS,
     MAX_DOUBTED_HOLDERS,
     MAX_LINE_READ,
     MAX_RATE_LEAD_MS,
+    PARKED_SLOT_MS,
     SLOT_TURN_MS,
 )
 from stepless.ports import Lease, Message, RunHead
@@ -78,9 +81,11 @@ class Limiter:
         self.permits = Permits()
         self._wanted: dict[str, Cell] = {}  # what the run lacked when it was last decided
         self._held: dict[str, int] = {}  # slots under this lease, as stored
-        self._cells: dict[str, Cell] = {}  # of `_held`
+        self._cells: dict[str, Cell] = {}  # of the limits for slots that the run has needed
         self._places: dict[str, str] = {}  # in lines
-        self._turns: dict[str, int] = {}  # when the run last took slots, or found that no other run waits for them
+        self._recalled: set[str] = set()  # the cells for which the run waited when it was loaded
+        self._turns: dict[str, int] = {}  # when the run last took slots
+        self._looks: dict[str, int] = {}  # when to look next whether others wait for its slots
         self._reserved: dict[str, int] = {}  # the last instant reserved under a rate
         self._contended = False
         self._is_first = False  # whether the decision that is being committed is the first under a granted lease
@@ -91,31 +96,53 @@ class Limiter:
     def recall(self, state: State) -> None:
         """Lets the first decision find out what the run, which this session has loaded, was waiting for."""
         self.permits.probes = list(state.limited)
+        cells = [waited_for(state, cell_id) for cell_id in state.limited]
+        self._cells = {cell.id: cell for cell in cells if cell is not None}
+        self._recalled = set(self._cells)
 
     async def decide(
         self, state: State, facts: Sequence[Fact], once: Callable[[Sequence[Fact]], Decision], *, exhausted: bool
     ) -> Decision:
         """Decides, acquires what was lacking, and decides again, until no more permits arrive. One decision, for one commit."""
-        await self.before(state)
+        await self.before()
+        if self._recalled and state.graph.slots is not None:
+            await self._take_again(state, exhausted=exhausted)
         self._is_first = not self._log.is_fenced
         decision = once(facts)
         while decision.over and not exhausted and state.limited and await self.provide(state):
             decision.extend(once(()))
         return decision
 
-    async def before(self, state: State) -> None:
-        """If the run has had its turn and other runs wait, it gives its slots back as they become free, and waits behind them."""
+    async def _take_again(self, state: State, *, exhausted: bool) -> None:
+        """A run that was loaded takes the slot of its workflow first: else all that waits for a node would be queued for it."""
+        if exhausted or self.permits.runs or state.held is not None or state.halting or state.ended or not self._log.is_fenced:
+            return
+        try:
+            cell = run_cell(state, self._world.clock.now_ms())
+        except SteplessError:
+            return  # its nodes fail for the same reason
+        if cell.id not in state.limited and state.limited and cell.id not in self._places:
+            await self._take(cell, cell.weight)
+
+    async def before(self) -> None:
+        """While other runs wait, the run gives slots beyond its share back as they become free (`slots.kept_share`)."""
         now_ms = self._world.clock.now_ms()
-        for cell_id in [cell_id for cell_id in self._held if cell_id in state.limited]:
-            cell = self._cells[cell_id]
-            if cell.run or cell_id in self.permits.yielding or now_ms - self._turns.get(cell_id, 0) < SLOT_TURN_MS:
-                continue
-            self._turns[cell_id] = now_ms
-            line = await self._retried(partial(self._store.read_line, cell_id, limit=2))
-            if any(run_in_line(place) != self._run_id for place in line):
-                self.permits.yielding.add(cell_id)
-                self.permits.returned[cell_id] = self.permits.free.pop(cell_id, 0)
-                await self._join_line(cell)
+        for cell_id in [*self._held]:
+            if not self._cells[cell_id].run and now_ms >= self._looks[cell_id]:
+                self._looks[cell_id] = now_ms + LINE_LOOK_MS
+                self.permits.give_up(cell_id, await self._excess(self._cells[cell_id], now_ms))
+
+    async def _excess(self, cell: Cell, now_ms: int) -> int:
+        """How many slots the run holds that it must give back; 0 or less if none. Reads only."""
+        line = await self._retried(partial(self._store.read_line, cell.id, limit=MAX_LINE_READ))
+        others = [place for place in line if run_in_line(place) != self._run_id]
+        if not others or cell.slots is None:
+            return 0
+        runs = {self._run_id, *map(run_in_line, others)}
+        runs.update(decode_holders(await self._retried(partial(self._store.get_claim, _key(cell.id), now_ms))))
+        had_turn = now_ms - self._turns.get(cell.id, 0) >= SLOT_TURN_MS
+        keep = kept_share(cell.slots.max, len(runs), cell.weight, others, had_turn=had_turn)
+        return self._held[cell.id] - self.permits.returned.get(cell.id, 0) - keep
 
     async def provide(self, state: State) -> bool:
         """Acquires permits for what is queued. True if there are new ones: the run must be decided again."""
@@ -131,7 +158,6 @@ class Limiter:
             cell = self._wanted.pop(cell_id)
             queued = len(state.limited.get(cell_id, ()))
             if not queued:
-                await self._leave_line(cell_id)
                 continue
             self._wanted[cell_id] = cell  # at the end: the next call begins with those that this one did not reach
             if cell.pace is not None:
@@ -145,7 +171,7 @@ class Limiter:
         heaviest."""
         if cell.run:
             return 0 if cell.id in self.permits.runs else cell.weight
-        if cell.id in self.permits.yielding:
+        if cell.id in self.permits.excess:
             return 0
         most = cell.slots.max if cell.slots is not None else 0
         wanted = min(cell.weight * queued, most - most % cell.weight)
@@ -155,12 +181,16 @@ class Limiter:
         """Gives back the slots that nothing in the run can use, after a commit. After the first one under a granted lease, it
         acquires what was lacking before; True if permits have arrived: the run must be decided again."""
         self.permits.ended(state)
+        for cell_id in [cell_id for cell_id in self._places if cell_id not in state.limited]:
+            await self._quit(self._cells[cell_id], self._held.get(cell_id, 0))
         for cell_id in [cell_id for cell_id in self.permits.free if cell_id not in state.limited or state.held is not None]:
-            await self._give_back(cell_id, self.permits.free)
+            self.permits.excess.pop(cell_id, None)
+            await self._give_back(cell_id, self.permits.free, gone=True)
+        has_yielded = False
         for cell_id in [*self.permits.returned]:
             await self._give_back(cell_id, self.permits.returned)
-        self.permits.yielding.intersection_update(self._held)
-        return self._is_first and not exhausted and bool(state.limited) and await self.provide(state)
+            has_yielded |= cell_id not in self.permits.excess
+        return (self._is_first or has_yielded) and not exhausted and bool(state.limited) and await self.provide(state)
 
     async def in_time(self, instance: str) -> bool:
         """Waits until the instant that was reserved for an attempt: a moment, since its start is committed shortly before.
@@ -198,37 +228,56 @@ class Limiter:
                 checks.append(LATER_LIMIT_CHECK_MS if later else LIMIT_CHECK_MS)
         return self._world.clock.now_ms() + round(min(checks) * (1 + random() / 4)) if checks else None
 
-    async def leave(self) -> None:
-        """Gives back all slots."""
+    async def leave(self, state: State) -> None:
+        """Gives back all slots; and the place in a line in which the run no longer waits, with what was kept for it there."""
         self.permits = Permits()
-        for cell_id in [*self._held]:
-            await self._change(self._cells[cell_id], 0, Asked())
+        rests = state.ended or state.halting or state.held is not None
+        for cell in [*self._cells.values()]:
+            if cell.run and cell.id in self._held and not rests and (state.paced or state.limited.keys() - {cell.id}):
+                await self._change(cell, 0, Asked(parks=True))
+            elif cell.id in state.limited and not rests:
+                if cell.id in self._held:
+                    await self._change(cell, 0, Asked())
+            elif cell.id in self._held or cell.id in self._places or cell.id in self._recalled:
+                await self._quit(cell, 0)
+
+    async def was_served(self, state: State) -> bool:
+        """Whether slots were kept for the run while it left: the one who did it may have woken this session, in vain."""
+        for cell_id in self._places:
+            if cell_id in state.limited:
+                now_ms = self._world.clock.now_ms()
+                holders = decode_holders(await self._retried(partial(self._store.get_claim, _key(cell_id), now_ms)))
+                if self._run_id in holders:
+                    return True
+        return False
 
     # -- slots --------------------------------------------------------------------------------------------------------
 
     async def _take(self, cell: Cell, want: int) -> bool:
         """Takes slots for whole uses. Free ones, which are then too few for the next use, are given back with the same write."""
+        self._cells[cell.id] = cell
         free = self.permits.free.pop(cell.id, 0)
         keep = self._held.get(cell.id, 0) - free
         granted = await self._change(cell, keep, Asked(want, cell.weight))
         if granted == 0 and cell.id not in self._places:
-            await self._join_line(cell)
+            await self._join_line(cell, want)
             granted = await self._change(cell, keep, Asked(want, cell.weight))
         if granted is None and self._held.get(cell.id, 0) > keep:  # they could not be given back
             self.permits.free[cell.id] = free
         if not granted:
             return False
         await self._leave_line(cell.id)
-        self._turns[cell.id] = self._world.clock.now_ms()
+        self._turns[cell.id] = now_ms = self._world.clock.now_ms()
+        self._looks.setdefault(cell.id, now_ms + LINE_LOOK_MS)
         if cell.run:
             self.permits.runs.add(cell.id)
         else:
             self.permits.free[cell.id] = granted
         return True
 
-    async def _give_back(self, cell_id: str, slots: dict[str, int]) -> None:
+    async def _give_back(self, cell_id: str, slots: dict[str, int], *, gone: bool = False) -> None:
         number = slots.pop(cell_id)
-        if number and await self._change(self._cells[cell_id], self._held[cell_id] - number, Asked()) is None:
+        if number and await self._change(self._cells[cell_id], self._held[cell_id] - number, Asked(gone=gone)) is None:
             slots[cell_id] = number
 
     async def _change(self, cell: Cell, keep: int, asked: Asked) -> int | None:
@@ -243,6 +292,8 @@ class Limiter:
             holders = decode_holders(former)
             if (place := next((place for place in line if run_in_line(place) == self._run_id), None)) is not None:
                 self._places.setdefault(cell.id, place)  # an earlier session took it
+            elif cell.id in self._places and (len(line) < MAX_LINE_READ or self._places[cell.id] < line[-1]):
+                del self._places[cell.id]  # it was served
             mine = Holder(lease.epoch, keep, lease.until_ms)
             held = self._held.get(cell.id, 0)
             changed = self._changed(cell, without(holders, dead), mine, held, asked, line, now_ms)
@@ -264,7 +315,8 @@ class Limiter:
         self, cell: Cell, holders: Holders, mine: Holder, held: int, asked: Asked, line: Sequence[str], now_ms: int
     ) -> Changed:
         most = cell.slots.max if cell.slots is not None else 0
-        return change(holders, self._run_id, mine, held, most, asked, line, now_ms + GRANT_MS)
+        kept_ms = PARKED_SLOT_MS if asked.parks else GRANT_MS
+        return change(holders, self._run_id, mine, held, most, asked, line, now_ms + kept_ms)
 
     async def _swap(self, cell_id: str, former: bytes | None, holders: Holders, now_ms: int) -> bool:
         key = _key(cell_id)
@@ -277,7 +329,7 @@ class Limiter:
 
     def _keep(self, cell: Cell, number: int) -> None:
         if number:
-            self._held[cell.id], self._cells[cell.id] = number, cell
+            self._held[cell.id] = number
         else:
             self._held.pop(cell.id, None)
 
@@ -294,12 +346,20 @@ class Limiter:
 
     # -- the line -----------------------------------------------------------------------------------------------------
 
-    async def _join_line(self, cell: Cell) -> None:
+    async def _join_line(self, cell: Cell, want: int) -> None:
         # of slots for runs, a run that has begun takes its place before newer runs
         since_ms = self._head.created_ms if cell.run else self._world.clock.now_ms()
-        place = place_in_line(since_ms, cell.weight, self._run_id)
+        place = place_in_line(since_ms, cell.weight, want, self._run_id, token_hex(4))
         await self._retried(partial(self._store.join_line, cell.id, place))
         self._places[cell.id] = place
+
+    async def _quit(self, cell: Cell, keep: int) -> None:
+        """Leaves a line for good, and gives back what was kept for the run there, and what it holds beyond `keep`."""
+        for _ in range(2):
+            await self._leave_line(cell.id)
+            await self._change(cell, keep, Asked(gone=True))
+            if cell.id not in self._places:  # else an earlier session took a place
+                return
 
     async def _leave_line(self, cell_id: str) -> None:
         place = self._places.pop(cell_id, None)

@@ -367,6 +367,8 @@ class Session:
             raise refusal
         if self._signals.unseen():
             self._world.queue.send(Message(self._head.run_id, "signal"))
+        elif self._limiter is not None and await self._limiter.was_served(self._state):
+            self._world.queue.send(Message(self._head.run_id, "limit"))
         return InvocationEnd.PARKED
 
     def _arm(self, due_ms: int) -> SteplessError | None:
@@ -391,7 +393,7 @@ class Session:
         if not self._state.ended:
             self._log.save_snapshot(self._state)
         if self._limiter is not None:
-            await self._limiter.leave()
+            await self._limiter.leave(self._state)
         due_ms, also = await self._exports.leave(due_ms, self._budget, hand_over=hand_over)
         release = partial(spending.release, self._world, self._head, self._lease, self._state, due_ms, also)
         await self._with_retries(release, together=True)
