@@ -4,7 +4,6 @@ with equal work begin equally many attempts, runs under one key about equally ma
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
 from dataclasses import replace
 
 import pytest
@@ -18,7 +17,6 @@ pytestmark = pytest.mark.long
 SEEDS = 60
 CHUNK = 10
 QUIET = Parts(weather=calm, cancels=0, operators=False)
-Play = Callable[..., LimitedEpisode]
 
 
 @pytest.mark.parametrize("first", range(0, SEEDS, CHUNK))
@@ -51,18 +49,13 @@ def test_what_a_seed_once_found_is_mended(number: int) -> None:
     LimitedEpisode(number, Parts()).go()
 
 
-@pytest.fixture
-def undisturbed(monkeypatch: pytest.MonkeyPatch) -> Play:
-    """Plays a world in which nothing fails, and no operator holds a run."""
-
-    def play(limited: Limited, seed: int = 4) -> LimitedEpisode:
-        episode = LimitedEpisode(seed, QUIET, replace(limited, failing=0))
-        episode.hard_budget, episode.budget_ms, episode.ballast, episode.window = False, 60_000, "", 4
-        episode.go()
-        return episode
-
-    monkeypatch.setattr("episode.MAX_IN_FLIGHT", 1_000)  # many runs start at once
-    return play
+def undisturbed(limited: Limited, seed: int = 4) -> LimitedEpisode:
+    """A world in which nothing fails, and no operator holds a run. Many runs start at once."""
+    episode = LimitedEpisode(seed, QUIET, replace(limited, failing=0))
+    episode.hard_budget, episode.budget_ms, episode.ballast, episode.window = False, 60_000, "", 4
+    episode.most_in_flight = 1_000
+    episode.go()
+    return episode
 
 
 def middle(begun: list[tuple[str, str]]) -> list[tuple[str, str]]:
@@ -77,7 +70,7 @@ def middle(begun: list[tuple[str, str]]) -> list[tuple[str, str]]:
     Limited(slots=2, width=20, runs=2, ms=(300,)),
     Limited(rate=5, width=20, runs=2, ms=(30,)),
 ], ids=["runs", "slots", "rate"])  # fmt: skip
-def test_of_k_keys_with_equal_work_each_begins_one_kth(undisturbed: Play, limited: Limited, groups: int, seed: int) -> None:
+def test_of_k_keys_with_equal_work_each_begins_one_kth(limited: Limited, groups: int, seed: int) -> None:
     """`limited.runs` are those of each key."""
     begun = middle(undisturbed(replace(limited, groups=groups, runs=limited.runs * groups), seed).under.runs_begun)
     shares = Counter(key for key, _ in begun)
@@ -98,7 +91,7 @@ def test_of_k_keys_with_equal_work_each_begins_one_kth(undisturbed: Play, limite
     Limited(rate=5, width=40, runs=5, ms=(30,)),
 ], ids=lambda limited: f"{limited.slots or 0} slots, rate {limited.rate or 0}, {limited.runs} runs")  # fmt: skip
 def test_of_k_runs_with_equal_work_under_one_key_each_begins_about_one_kth(
-    undisturbed: Play, limited: Limited, seed: int
+    limited: Limited, seed: int
 ) -> None:
     begun = middle(undisturbed(limited, seed).under.runs_begun)
     shares = Counter(run_id for _, run_id in begun)
@@ -113,7 +106,7 @@ def test_of_k_runs_with_equal_work_under_one_key_each_begins_about_one_kth(
     Limited(slots=1, width=10, runs=8, ms=(300,)),
     Limited(slots=7, width=30, runs=4, ms=(900,)),
 ], ids=lambda limited: f"{limited.slots} slots")  # fmt: skip
-def test_no_slot_is_idle_for_long_while_work_waits(undisturbed: Play, limited: Limited, seed: int) -> None:
+def test_no_slot_is_idle_for_long_while_work_waits(limited: Limited, seed: int) -> None:
     episode = undisturbed(limited, seed)
     assert longest_idle_ms(episode.under.spans, limited.slots or 0) < 2_500
 
@@ -135,12 +128,12 @@ def longest_idle_ms(spans: list[Span], slots: int) -> float:
     return longest_ms
 
 
-def test_runs_that_need_slots_of_their_workflow_and_of_a_node_do_not_wake_each_other_for_ever(undisturbed: Play) -> None:
+def test_runs_that_need_slots_of_their_workflow_and_of_a_node_do_not_wake_each_other_for_ever() -> None:
     """A run that waited for a node gave the slot of its workflow to another, and lost what the node's line had granted to it."""
     undisturbed(Limited(run_slots=3, slots=7, weights=3, width=40, runs=10, ms=(100,)), 11)
 
 
-def test_all_slots_are_used_while_there_is_work(undisturbed: Play) -> None:
+def test_all_slots_are_used_while_there_is_work() -> None:
     """Five attempts of 300 ms at a time: 200 take 12 s, and the turns of four runs a little more."""
     episode = undisturbed(Limited(slots=5, width=50, runs=4, ms=(300,)))
     assert episode.under.most["slots"] == 5
@@ -148,14 +141,14 @@ def test_all_slots_are_used_while_there_is_work(undisturbed: Play) -> None:
     assert times[-1] - times[0] < 1.15 * 12_000
 
 
-def test_a_rate_is_used_while_there_is_work(undisturbed: Play) -> None:
+def test_a_rate_is_used_while_there_is_work() -> None:
     """The attempts are a little more than 110 ms apart: a tenth of the period is kept for late ones."""
     episode = undisturbed(Limited(rate=10, width=50, runs=4, ms=(30,)))
     times = episode.under.begun["0"]
     assert 199 * 110 <= times[-1] - times[0] < 1.15 * 199 * 110
 
 
-def test_attempts_take_as_many_slots_as_they_weigh(undisturbed: Play) -> None:
+def test_attempts_take_as_many_slots_as_they_weigh() -> None:
     """Weights of 1, 2 and 3, with 4 slots: the world checks their sum at every start."""
     episode = undisturbed(Limited(slots=4, weights=3, width=12, runs=2, ms=(200,)))
     assert episode.under.most["slots"] == 4

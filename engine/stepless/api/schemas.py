@@ -121,9 +121,9 @@ class StartedOut(TypedDict):
 class RunHeadOut(TypedDict):
     """A run in a list. `status` is `running` while a runner serves the run, else the status when the last session ended. It is
     `damaged_log` or `newer_log` if the log cannot be read; such a run stays unchanged until it can. `waiting` is what the run
-    waited for then: held, answer, time, retry, child. `summary` is both as text. `version` is null for a run of a release that
-    did not store it. `duration_ms` is the time from its creation to its end, or to now, with all waits. `failed_node` is the node
-    whose failure made the run fail. `tags` is the former name of `keywords`."""
+    waited for then: held, answer, time, retry, child, limit. `summary` is both as text. `version` is null for a run of a release
+    that did not store it. `duration_ms` is the time from its creation to its end, or to now, with all waits. `failed_node` is
+    the node whose failure made the run fail. `tags` is the former name of `keywords`."""
 
     id: str
     workflow: str

@@ -13,7 +13,6 @@ from typing import Final
 
 from stepless.compile.dominators import dominator_tree, fork_depths
 from stepless.compile.draft import Draft, DraftBody, DraftEdge, DraftNode, Fields
-from stepless.compile.input_expressions import of_inputs
 from stepless.compile.order import Links, longest_paths, reachable, topological_order
 from stepless.errors import EngineBug, InvalidRequest
 from stepless.model.declaration.document import ConcurrencyView, DocumentView
@@ -91,6 +90,8 @@ def _places(body: DraftBody) -> set[int]:
 
 def _rate_limit(document: DocumentView) -> RateLimit | None:
     if (rate := document.rate) is not None:
+        from stepless.compile.input_expressions import of_inputs  # imported late: few workflows have limits
+
         return RateLimit(rate.max, rate.per, of_inputs(rate.by) if rate.by is not None else ())
     limit = document.rate_limit
     if limit is None:
@@ -99,6 +100,8 @@ def _rate_limit(document: DocumentView) -> RateLimit | None:
 
 
 def _slots(limit: ConcurrencyView) -> Slots:
+    from stepless.compile.input_expressions import of_inputs  # imported late: few workflows have limits
+
     weight = limit.weight if isinstance(limit.weight, int) else of_inputs(limit.weight)
     return Slots(limit.max, of_inputs(limit.by) if limit.by is not None else None, weight)
 

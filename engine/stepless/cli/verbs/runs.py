@@ -67,8 +67,9 @@ def _limit(limit: Mapping[str, Any]) -> str:
     """A limit that attempts wait for: for whom, since when, and the place in line."""
     key = f", key {limit['key']}" if limit["key"] is not None else ""
     until = f", until {when(limit['until'])}" if limit["until"] else ""
-    ahead = f", {limit['ahead']} runs ahead" if limit["ahead"] is not None else ""
-    return f"{limit['of']}{key}: {limit['instances']} nodes since {when(limit['since'])}{until}{ahead}"
+    ahead = f", {limit['ahead']} ahead in line" if limit["ahead"] is not None else ""
+    nodes = "1 node" if limit["instances"] == 1 else f"{limit['instances']} nodes"
+    return f"{limit['of']}{key}: {nodes} since {when(limit['since'])}{until}{ahead}"
 
 
 def _held(run: Mapping[str, Any]) -> str:

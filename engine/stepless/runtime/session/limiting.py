@@ -9,11 +9,10 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from random import random
 from secrets import token_hex
-from typing import Protocol, TypeVar
 
 from stepless.core.decision import Decision
 from stepless.core.facts import Fact
@@ -43,7 +42,6 @@ from stepless.limits import (
     LIMIT_CHECK_MS,
     LIMIT_LIFE_MS,
     LIMIT_TRIES,
-    LIMIT_TRY_MS,
     LIMITS_AT_ONCE,
     LINE_LOOK_MS,
     MAX_DOUBTED_HOLDERS,
@@ -55,15 +53,9 @@ from stepless.limits import (
 from stepless.ports import Lease, Message, RunHead
 from stepless.runtime.inbox import ENDED
 from stepless.runtime.runlog import RunLog
+from stepless.runtime.session.reserving import Retried as Retried
+from stepless.runtime.session.reserving import claim_key, pause_after, reserve
 from stepless.runtime.world import World
-
-T = TypeVar("T")
-
-
-class Retried(Protocol):
-    """Makes a call to the store, and retries it while the store is unavailable."""
-
-    def __call__(self, call: Callable[[], T], /) -> Awaitable[T]: ...
 
 
 class Limiter:
@@ -139,7 +131,7 @@ class Limiter:
         if not others or cell.slots is None:
             return 0
         runs = {self._run_id, *map(run_in_line, others)}
-        runs.update(decode_holders(await self._retried(partial(self._store.get_claim, _key(cell.id), now_ms))))
+        runs.update(decode_holders(await self._retried(partial(self._store.get_claim, claim_key(cell.id), now_ms))))
         had_turn = now_ms - self._turns.get(cell.id, 0) >= SLOT_TURN_MS
         keep = kept_share(cell.slots.max, len(runs), cell.weight, others, had_turn=had_turn)
         return self._held[cell.id] - self.permits.returned.get(cell.id, 0) - keep
@@ -246,7 +238,7 @@ class Limiter:
         for cell_id in self._places:
             if cell_id in state.limited:
                 now_ms = self._world.clock.now_ms()
-                holders = decode_holders(await self._retried(partial(self._store.get_claim, _key(cell_id), now_ms)))
+                holders = decode_holders(await self._retried(partial(self._store.get_claim, claim_key(cell_id), now_ms)))
                 if self._run_id in holders:
                     return True
         return False
@@ -287,7 +279,7 @@ class Limiter:
         dead: set[str] = set()
         for tries in range(LIMIT_TRIES):
             now_ms, lease = self._world.clock.now_ms(), self._lease()
-            former = await self._retried(partial(self._store.get_claim, _key(cell.id), now_ms))
+            former = await self._retried(partial(self._store.get_claim, claim_key(cell.id), now_ms))
             line = await self._retried(partial(self._store.read_line, cell.id, limit=MAX_LINE_READ))
             holders = decode_holders(former)
             if (place := next((place for place in line if run_in_line(place) == self._run_id), None)) is not None:
@@ -307,7 +299,7 @@ class Limiter:
                 for place in changed.served:
                     await self._wake(cell.id, place)
                 return changed.granted
-            await asyncio.sleep(LIMIT_TRY_MS / 1000 * 2**tries * random())
+            await pause_after(tries)
         self._contended = self._contended or bool(asked.want)
         return None
 
@@ -319,7 +311,7 @@ class Limiter:
         return change(holders, self._run_id, mine, held, most, asked, line, now_ms + kept_ms)
 
     async def _swap(self, cell_id: str, former: bytes | None, holders: Holders, now_ms: int) -> bool:
-        key = _key(cell_id)
+        key = claim_key(cell_id)
         if not holders:
             return former is None or await self._retried(partial(self._store.release_claim, key, former))
         data, expires_ms = encode_holders(holders), now_ms + LIMIT_LIFE_MS
@@ -387,25 +379,12 @@ class Limiter:
 
     async def _reserve(self, cell: Cell, queued: int) -> bool:
         """Reserves instants, if those that were reserved before have passed."""
-        pace, key = cell.pace, _key(cell.id)
-        assert pace is not None
         if self._reserved.get(cell.id, 0) > self._world.clock.now_ms():
             return False
-        for tries in range(LIMIT_TRIES):
-            now_ms = self._world.clock.now_ms()
-            former = await self._retried(partial(self._store.get_claim, key, now_ms))
-            next_us = int(former.partition(b" ")[0]) if former else 0
-            times, next_us = pacing.reserve(next_us, now_ms + self.permits.lead_ms, pace, min(queued, pacing.at_once(pace)))
-            value = b"%d %s" % (next_us, token_hex(4).encode())  # two runs never write the same value
-            expires_ms = next_us // 1_000 + pace.per_ms + LIMIT_LIFE_MS
-            if await self._retried(partial(self._store.replace_claim, key, former, value, now_ms, expires_ms)):
-                self._reserved[cell.id] = times[-1]
-                self.permits.times[cell.id] = deque(at_ms + self.ahead_ms for at_ms in times)
-                return True
-            await asyncio.sleep(LIMIT_TRY_MS / 1000 * 2**tries * random())
-        self._contended = True
-        return False
-
-
-def _key(cell_id: str) -> str:
-    return f"limit:{cell_id}"
+        times = await reserve(self._store, self._retried, cell, queued, self._world.clock.now_ms, self.permits.lead_ms)
+        if times is None:
+            self._contended = True
+            return False
+        self._reserved[cell.id] = times[-1]
+        self.permits.times[cell.id] = deque(at_ms + self.ahead_ms for at_ms in times)
+        return True

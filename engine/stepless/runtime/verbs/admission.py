@@ -7,8 +7,6 @@ import logging
 from hashlib import sha256
 from json import dumps
 
-from stepless.core.limits.of_inputs import OfInputs
-from stepless.core.limits.permits import canonical
 from stepless.errors import Refused
 from stepless.model.graph import Graph, RateLimit
 from stepless.model.json import JSON, read_path
@@ -54,6 +52,9 @@ def _group(limit: RateLimit, inputs: JSON, now_ms: int) -> str:
         return ""
     if isinstance(limit.by, tuple):
         return _digest(dumps(read_path(inputs, limit.by), sort_keys=True))
+    from stepless.core.limits.of_inputs import OfInputs  # imported late: few workflows have limits
+    from stepless.core.limits.permits import canonical
+
     return _digest(canonical(limit.by.evaluate(OfInputs(inputs, now_ms))))
 
 
