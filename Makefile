@@ -57,8 +57,8 @@ bench: $(READY) ## measure the engine against plain asyncio, and write docs/benc
 bench-evaluation: $(READY) ## search for the slowest expression, and compare it with the limit
 	@PYTHONPATH=engine:. $(BIN)/python -m benchmarks.evaluation
 
-bench-peers: $(READY) ## measure other engines too, each in its own environment
-	@PYTHONPATH=engine:. $(BIN)/python -m benchmarks peers
+bench-peers: $(READY) ## measure other engines too, each in its own environment; PEERS=all adds those with large servers
+	@PYTHONPATH=engine:. $(BIN)/python -m benchmarks peers $(if $(PEERS),--peers "$(PEERS)")
 
 cost: $(READY) ## compute what runs cost on AWS, and on other services
 	@PYTHONPATH=engine:. $(BIN)/python -m benchmarks cost
@@ -85,7 +85,7 @@ export FUNCTIONS LAMBDA_PYTHON LAMBDA_PLATFORM SET
 SAM := .tools/sam/bin/sam
 SAM_PYTHON := .tools/sam/bin/python
 RUNTIME := .tools/runtime/bin/python
-CDK := .tools/cdk/bin/python
+CDK := .tools/cdk
 export SAM_CLI_TELEMETRY := 0
 
 build: $(READY) $(SAM) ## build the functions and layers for AWS into .aws-sam/build
@@ -106,8 +106,8 @@ check: $(SAM) ## check template.yaml before and after the transform
 terraform: $(SAM) ## write the Terraform module from template.yaml
 	@AWS_DEFAULT_REGION=us-east-1 $(SAM_PYTHON) layers/terraform/generate.py
 
-cdk: $(READY) ## synthesise the CDK construct, and compare it with template.yaml: takes minutes
-	STEPLESS_CDK=1 $(BIN)/python -m pytest tests/deploy/test_cdk.py
+cdk: $(READY) ## synthesise the CDK construct, and compare it with template.yaml
+	$(BIN)/python -m pytest tests/deploy/test_cdk.py
 
 # FUNCTIONS is passed on only when it is given: otherwise layers/deploy builds the folder recorded in samconfig.toml.
 deploy: $(READY) $(SAM) ## build and deploy to the AWS account of your credentials (STACK=name, FUNCTIONS=folder, SET='Name=value …')
@@ -156,9 +156,8 @@ $(SAM): | $(UV)
 	@touch $@
 
 # The construct needs Node.js at run time; the tests of layers/cdk are skipped without it.
-$(CDK): | $(UV)
-	$(UV) venv --quiet --clear --python "$$($(PYTHON) -c 'import sys; print(sys.executable)')" .tools/cdk
-	$(UV) pip install --quiet --python $@ 'aws-cdk-lib>=2.180,<3'
+$(CDK)/.ready: uv.lock pyproject.toml | $(UV)
+	UV_PROJECT_ENVIRONMENT=$(CDK) $(UV) sync --frozen --quiet --only-group cdk --python "$$($(PYTHON) -c 'import sys; print(sys.executable)')"
 	@touch $@
 
 $(SITE)/.ready: uv.lock pyproject.toml | $(UV)

@@ -1,7 +1,8 @@
 """`make bench` and `make bench-peers`: every measurement in a process of its own, then docs/benchmarks.md.
 
     python -m benchmarks                  our engine and the floors
-    python -m benchmarks peers            the peers, and our engine once more beside them
+    python -m benchmarks peers            the peers, and our engine once more beside them; --peers all also installs those that
+                                          come with a server of some hundred megabytes
     python -m benchmarks cost             what runs cost, printed, and added to the document if the rest of it was measured
     python -m benchmarks report           the document again, from the results in benchmarks/results
     python -m benchmarks --only W1,W2     only these; prints, and does not change the document
@@ -26,7 +27,7 @@ from typing import Any
 
 from benchmarks import plan, report
 from benchmarks.bars import bars
-from benchmarks.peers.environments import PEERS
+from benchmarks.peers.environments import chosen
 from benchmarks.sample import Sample
 from stepless.cli.verbs.cost import lines
 
@@ -37,20 +38,25 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("what", nargs="?", choices=("own", "peers", "cost", "report"), default="own")
     parser.add_argument("--only", default="", help="cases, by commas")
+    parser.add_argument("--peers", default="", help="peers, by commas, or all; without it, those that need no server")
     options = parser.parse_args()
     only = [case for case in options.only.split(",") if case]
+    try:
+        beside = chosen(options.peers)
+    except ValueError as error:
+        parser.error(str(error))
     samples: list[Sample] = []
     if options.what == "cost":
         return _costs()
     if options.what != "report":
         began, load = time.time(), os.getloadavg()[0]
         try:
-            samples.extend(plan.own(only) if options.what == "own" else plan.peers(only))
+            samples.extend(plan.own(only) if options.what == "own" else plan.peers(only, beside))
         except KeyboardInterrupt:
             print("stopped; the measurements so far are kept", file=sys.stderr)
         if only:
             return _failed(samples)
-        versions = {peer.name: peer.version for peer in PEERS} if options.what == "peers" else {}
+        versions = {peer.name: peer.version for peer in beside} if options.what == "peers" else {}
         facts = {"date": time.strftime("%Y-%m-%d %H:%M"), "machine": machine(), "load": f"{load:.1f}"}
         _keep(options.what, {**facts, "seconds": time.time() - began, "versions": own_versions() | versions}, samples)
     own, peers = _kept("own"), _kept("peers")

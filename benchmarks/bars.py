@@ -13,8 +13,10 @@ from benchmarks.sample import Sample, cpu_ratio, find, ratio, ratio_spread
 
 NORMAL = "SQLite NORMAL"
 FLOOR = "floor, SQLite NORMAL"
-DURABLE = ("langgraph, sync", "langgraph, async", "dbos", "aws-durable, sqlite")  # the variants that store every step in a file
+WITHOUT_SERVER = ("langgraph, sync", "langgraph, async", "dbos", "aws-durable, sqlite")
+DURABLE = (*WITHOUT_SERVER, "restate", "temporal")  # the variants that store every step in a file
 NAP_S = 0.1
+TABLE, CHAINS, BESIDES = "table of 4 ms", (10, 100, 1_000), 6
 WRITE_UNITS = {"chain of 10": 17, "fan-out of 50": 45, "approval and wait": 18, "approval with deadline": 16}
 
 
@@ -49,19 +51,25 @@ def bars(own: Sequence[Sample], peers: Sequence[Sample]) -> list[Bar]:
         _stored(own),
         *_write_units(own),
         _cold(own),
+        *_round_trips(own),
     ]
 
 
 def _against_peers(peers: Sequence[Sample]) -> Iterator[Bar]:
-    for case in ("W1", "W2", "W4"):
-        yield _faster(peers, case, 10, f"{case} on SQLite, n = 1,000: speed-up over the fastest durable peer")
+    for case, limit in (("W1", 10), ("W2", 20)):
+        yield _faster(peers, case, limit, f"{case} on SQLite, n = 1,000: speed-up over the fastest durable peer")
+    layered = "W4 on SQLite, n = 1,000: speed-up over"
+    yield _faster(peers, "W4", 10, f"{layered} the fastest durable peer without a server", WITHOUT_SERVER)
+    yield _faster(peers, "W4", 8, f"{layered} Restate", ("restate",))
     yield _faster(peers, "W6 throughput", 10, "W6 on SQLite: runs per second over the best durable peer")
     yield _faster(peers, "W7", 3, "W7 on SQLite: speed-up from decision to done over the fastest durable peer")
 
 
-def _faster(peers: Sequence[Sample], case: str, limit: float, title: str) -> Bar:
+def _faster(
+    peers: Sequence[Sample], case: str, limit: float, title: str, against: Sequence[str] = DURABLE
+) -> Bar:
     ours = find(peers, case, NORMAL)
-    theirs = [found for name in DURABLE if (found := find(peers, case, name)) is not None]
+    theirs = [found for name in against if (found := find(peers, case, name)) is not None]
     if ours is None or not theirs:
         return Bar(title, limit, None, "run `make bench-peers`", at_least=True)
     fastest = min(theirs, key=lambda sample: sample.unit_us)
@@ -159,3 +167,24 @@ def _cold(own: Sequence[Sample]) -> Bar:
     low, high = ratio_spread(ours, bare)
     note = f"{ours.median * 1e3:,.0f} over {bare.median * 1e3:,.0f} ms; {low:.2f} to {high:.2f}; CPU {cpu_ratio(ours, bare):.2f}"
     return Bar(what, 1.3, ratio(ours, bare), note)
+
+
+def _round_trips(own: Sequence[Sample]) -> Iterator[Bar]:
+    """Times in requests of the emulated table, and counted requests."""
+    chains = [found for n in CHAINS if (found := find(own, "W12 chain", TABLE, n)) is not None]
+    worst, notes = 0.0, []
+    for sample in chains:
+        requests = sample.median / sample.facts["request_s"]
+        each = (requests - BESIDES) / (sample.n + 1)
+        notes.append(f"n = {sample.n:,}: {requests:,.1f} for {sample.facts['requests']:,} made")
+        worst = max(worst, each)
+    title = f"W12, chain of {CHAINS[0]} to {CHAINS[-1]:,}, {TABLE}: time of a request per commit, beside {BESIDES} more"
+    yield Bar(title, 1.05, worst if chains else None, "; ".join(notes))
+    first = max((sample.facts["before_first"] for sample in chains), default=None)
+    yield Bar("W12, warm function: requests before the first node starts", 4, first, unit="")
+    fan = find(own, "W12 fan-out", TABLE)
+    note = f"{fan.facts['requests']} made; CPU {median(fan.cpu) * 1e3:,.0f} ms" if fan else ""
+    took = fan.median / fan.facts["request_s"] if fan else None
+    yield Bar("W12, fan-out of 1,000 and a join: time in requests", 12, took, note)
+    handed = find(own, "W12 hand-over", TABLE)
+    yield Bar("W12, requests that a hand-over adds to a run", 6, handed.facts["requests"] if handed else None, unit="")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import os
+import signal
 import subprocess
 import sys
 import tempfile
@@ -24,7 +25,7 @@ ROOT = Path(__file__).parents[1]
 REPEAT, SECONDS = 9, 4.0  # by case: rounds, and the seconds after which no further one begins
 CASE_TIMEOUT_S = 120
 GROWTH_TIMEOUT_S = 300
-PEER_REPEAT, PEER_SECONDS, PEER_TIMEOUT_S = 5, 4.0, 60
+PEER_REPEAT, PEER_SECONDS, PEER_TIMEOUT_S, SERVER_TIMEOUT_S = 5, 4.0, 60, 240
 REAL_TASKS = 900  # smaller real DAGs are too short to measure time per node
 RELOAD_NODES = 10_000
 
@@ -38,21 +39,26 @@ def run(module: str, *arguments: object, seconds: float, python: str | Path = sy
     command = [str(python), "-m", module, *(str(argument) for argument in arguments)]
     paths = os.pathsep.join([str(ROOT / "engine"), str(ROOT)]) if python == sys.executable else str(ROOT)
     variables = {**os.environ, "PYTHONPATH": paths}
+    pipe = subprocess.PIPE
+    process = subprocess.Popen(command, cwd=ROOT, env=variables, stdout=pipe, stderr=pipe, text=True, process_group=0)
     try:
-        done = subprocess.run(
-            command, cwd=ROOT, env=variables, capture_output=True, text=True, timeout=seconds, check=False
-        )
-    except subprocess.TimeoutExpired as expired:
-        output = expired.stdout or b""
-        return list(read(output.decode() if isinstance(output, bytes) else output)), f"took more than {seconds:.0f} s"
-    samples = list(read(done.stdout))
-    if done.returncode == 0 and samples:
+        output, errors = process.communicate(timeout=seconds)
+    except subprocess.TimeoutExpired:
+        os.killpg(process.pid, signal.SIGKILL)  # a peer may have started a server
+        output, _ = process.communicate()
+        return list(read(output)), f"took more than {seconds:.0f} s"
+    except BaseException:
+        os.killpg(process.pid, signal.SIGKILL)
+        process.communicate()
+        raise
+    samples = list(read(output))
+    if process.returncode == 0 and samples:
         return samples, ""
-    return samples, (done.stderr.strip().splitlines() or [f"ended with status {done.returncode}"])[-1][:300]
+    return samples, (errors.strip().splitlines() or [f"ended with status {process.returncode}"])[-1][:300]
 
 
 def own(only: Sequence[str]) -> Iterator[Sample]:
-    """The engine and the floors. `only` names cases, or: growth, reload, footprint, cost, cold."""
+    """The engine and the floors. `only` names cases, or: growth, reload, footprint, cost, cold, W12."""
     parts: dict[str, Callable[[], Iterable[Sample]]] = {
         **{case: partial(one_case, case) for case in cases.CASES},
         "W8": real_dags,
@@ -61,6 +67,7 @@ def own(only: Sequence[str]) -> Iterator[Sample]:
         "footprint": _module_part("benchmarks.footprint"),
         "cost": _module_part("benchmarks.cost"),
         "cold": _module_part("benchmarks.cold"),
+        "W12": _module_part("benchmarks.round_trips"),
     }
     for part, measure in parts.items():
         if not only or part in only:
@@ -140,10 +147,10 @@ def _bare(parents: list[list[int]], name: str) -> Sample:
     return Sample("W8", f"floor, SQLite NORMAL, {name}", len(parents), len(parents), [took])
 
 
-def peers(only: Sequence[str]) -> Iterator[Sample]:
-    """Every peer that can be installed, and this project's engine in the same run."""
-    missing = {peer.name: error for peer in environments.PEERS if (error := environments.install(peer))}
-    there = [peer for peer in environments.PEERS if peer.name not in missing]
+def peers(only: Sequence[str], beside: Sequence[environments.Peer]) -> Iterator[Sample]:
+    """Those of the peers that can be installed, and this project's engine in the same run."""
+    missing = {peer.name: error for peer in beside if (error := environments.install(peer))}
+    there = [peer for peer in beside if peer.name not in missing]
     yield from (Sample("install", name, 1, 1, error=error) for name, error in missing.items())
     for case in cases.CASES:
         if not only or case in only:
@@ -155,7 +162,8 @@ def _peer(peer: environments.Peer, variant: str, case: str) -> Sample:
     n, repeat = cases.SIZES[case], PEER_REPEAT if case not in cases.REPEAT else 20
     module = f"benchmarks.peers.{peer.module}"
     python = environments.python(peer)
-    samples, error = run(module, variant, case, n, repeat, PEER_SECONDS, seconds=PEER_TIMEOUT_S, python=python)
+    seconds = SERVER_TIMEOUT_S if peer.server else PEER_TIMEOUT_S
+    samples, error = run(module, variant, case, n, repeat, PEER_SECONDS, seconds=seconds, python=python)
     return samples[0] if samples else Sample(case, peer.label(variant), n, 1, error=error)
 
 

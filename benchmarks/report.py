@@ -133,7 +133,7 @@ def kind(sample: Sample) -> str:
     """The group of a sample: floor, ours or peer."""
     if sample.variant.startswith("floor"):
         return "floor"
-    return "ours" if sample.variant.startswith(("memory", "SQLite")) else "peer"
+    return "ours" if sample.variant.startswith(("memory", "SQLite", "table")) else "peer"
 
 
 def _growth(mine: Sequence[Sample], pictures: Path) -> Iterator[str]:

@@ -41,3 +41,10 @@ resource "aws_s3_object" "code" {
   key    = "${var.stack_name}/${each.key}/${data.archive_file.code[each.key].output_md5}.zip"
   source = data.archive_file.code[each.key].output_path
 }
+
+locals {
+  # Changes with the code and with every parameter, so that versions of the functions are published.
+  contents = { for name, code in data.archive_file.code : name => code.output_sha256 }
+  made     = substr(sha256(jsonencode([local.given, local.contents])), 0, 16)
+  release  = var.release != "" ? var.release : local.made
+}

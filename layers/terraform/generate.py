@@ -26,6 +26,7 @@ ROOT: Final = HERE.parents[1]
 CDK: Final = HERE.parent / "cdk" / "stepless_cdk"
 NOTE: Final = "# Made from template.yaml by `make terraform`. Do not edit.\n"
 CODE: Final = {"AWS::Lambda::Function": "Code", "AWS::Lambda::LayerVersion": "Content"}
+REPLACED: Final = frozenset({"AWS::Lambda::LayerVersion", "AWS::Lambda::Version"})  # by every release
 NO_COMMA_FIRST: Final = "(?!,)"  # the regular expressions of Terraform have no lookahead
 
 
@@ -59,6 +60,8 @@ def main_tf(template: Mapping[str, Any], names: Mapping[str, str]) -> str:
     artifacts = {names[name]: name for name, resource in template["Resources"].items() if resource["Type"] in CODE}
     locals_ = [(snake(name), expressions.value(condition)) for name, condition in template["Conditions"].items()]
     folders = "{\n" + indented(block([(label, text(_folder(name))) for label, name in sorted(artifacts.items())])) + "\n}"
+    given = ", ".join(f"var.{snake(name)}" for name in template["Parameters"])
+    locals_.append(("given", f"nonsensitive(sha256(jsonencode([{given}])))"))  # a hash, of key hashes among others
     locals_ += [("artifacts", "toset(keys(local.folders))"), ("folders", folders)]
     parts = [NOTE, f"locals {{\n{indented(block(locals_))}\n}}\n", _rules(template, expressions)]
     parts += [_resource(logical, resource, names, expressions) for logical, resource in template["Resources"].items()]
@@ -95,7 +98,9 @@ def _resource(logical: str, resource: Mapping[str, Any], names: Mapping[str, str
         else:
             pairs.append((snake(key), expressions.value(value, of=resource["Type"], key=key)))
     body = (block(count) + "\n\n" if count else "") + block(pairs)
-    if resource.get("DeletionPolicy") == "Retain" and resource["Type"] not in CODE:
+    if resource["Type"] in REPLACED:
+        body += "\n\nlifecycle {\n  create_before_destroy = true\n}"
+    elif resource.get("DeletionPolicy") == "Retain":
         body += "\n\nlifecycle {\n  prevent_destroy = true\n}"
     return f'resource "{kind}" "{label}" {{\n{indented(body)}\n}}\n'
 
@@ -159,10 +164,13 @@ def outputs_tf(template: Mapping[str, Any], names: Mapping[str, str]) -> str:
 
 
 def cdk_template(template: Mapping[str, Any]) -> str:
-    """The template without SAM, whose code the construct replaces, and without the rules, which the construct checks itself: the
-    CDK resolves parameters before CloudFormation would."""
-    kept = {key: value for key, value in template.items() if key not in ("Metadata", "Rules")}
+    """The template without SAM, whose code the construct replaces, with its rules and conditions, which the construct evaluates.
+    The id of a version or a layer is the same in all releases, so CloudFormation replaces the resource: nothing is retained."""
+    kept = {key: value for key, value in template.items() if key not in ("Metadata", "Mappings")}
     kept["Resources"] = {_folder(name) if each["Type"] in CODE else name: each for name, each in kept["Resources"].items()}
+    for each in kept["Resources"].values():
+        if each["Type"] in REPLACED:
+            each.pop("DeletionPolicy", None)
     text_ = json.dumps(kept, indent=1)
     for name, each in template["Resources"].items():
         if each["Type"] in CODE:
@@ -200,6 +208,7 @@ def cdk_parameters(template: Mapping[str, Any]) -> str:
 
 def files() -> dict[Path, str]:
     template, names = transformed(yaml_parse((ROOT / "template.yaml").read_text("utf-8")))
+    del template["Parameters"]["Deployment"]  # CodeDeploy moves an alias in an update of a stack that SAM has made
     return {
         HERE / "main.tf": main_tf(template, names),
         HERE / "variables.tf": variables_tf(template),

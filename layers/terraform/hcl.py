@@ -164,6 +164,8 @@ class Expressions:
     def ref(self, name: str) -> str:
         if name in PSEUDO:
             return PSEUDO[name]
+        if name == "Release":
+            return "local.release"  # code.tf: that of the caller, or one made of the code and the parameters
         if name in self._parameters:
             return f"var.{snake(name)}"
         kind = self._resources[name]["Type"]

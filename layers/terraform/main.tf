@@ -7,6 +7,7 @@ locals {
   with_jwt                  = var.auth == "jwt"
   with_secrets_manager      = var.secrets_source == "secretsmanager"
   with_tracing              = var.tracing == "on"
+  with_snap_start           = var.snap_start == "on"
   with_otel                 = !(var.otel_endpoint == "")
   with_api_keys             = !(var.api_key_hashes == "")
   with_mail                 = !(var.notify_from == "")
@@ -28,6 +29,7 @@ locals {
   with_reserved_concurrency = !(var.runner_concurrency == "0")
   with_pollers              = !(var.runner_pollers == "0")
   with_runner_policies      = !(join("", var.runner_policies) == "")
+  given                     = nonsensitive(sha256(jsonencode([var.auth, var.api_key_hashes, var.jwt_issuer, var.jwt_audience, var.jwt_roles_claim, var.jwt_roles, var.iam_roles, var.public_url, var.cors_origins, var.function_modules, var.runner_policies, var.notify_from, var.notify_topic, var.run_events_bus, var.on_failure_notify, var.event_sources, var.event_bus, var.event_queues, var.sandbox_memory, var.runner_memory, var.runner_timeout, var.queue_visibility, var.max_receives, var.runner_batch_size, var.runner_concurrency, var.api_rate, var.api_burst, var.index_shards, var.runner_pollers, var.runner_max_pollers, var.sweep_rate, var.alarm_topic, var.due_age_alarm_ms, var.queue_age_alarm_s, var.failed_runs_alarm, var.refused_requests_alarm, var.secrets_source, var.restored_table, var.restored_bucket, var.restored_signing_keys, var.retention, var.kms_key, var.permissions_boundary, var.subnet_ids, var.security_group_ids, var.log_level, var.log_retention_days, var.tracing, var.snap_start, var.otel_endpoint, var.otel_resource_attributes, var.release])))
   artifacts                 = toset(keys(local.folders))
   folders = {
     api_function        = "ApiFunction"
@@ -1627,7 +1629,7 @@ resource "awscc_lambda_function" "trigger_function" {
       OTEL_EXPORTER_OTLP_ENDPOINT       = local.with_otel ? var.otel_endpoint : null
       OTEL_RESOURCE_ATTRIBUTES          = local.with_otel ? var.otel_resource_attributes : null
       OTEL_SERVICE_NAME                 = local.with_otel ? var.stack_name : null
-      STEPLESS_RELEASE                  = var.release
+      STEPLESS_RELEASE                  = local.release
       POWERTOOLS_METRICS_NAMESPACE      = "Stepless"
       POWERTOOLS_LOG_LEVEL              = var.log_level
       POWERTOOLS_SERVICE_NAME           = "${var.stack_name}-trigger"
@@ -1648,24 +1650,27 @@ resource "awscc_lambda_function" "trigger_function" {
     awscc_lambda_layer_version.functions.layer_version_arn,
   ]
   architectures = ["arm64"]
+  snap_start = local.with_snap_start ? {
+    apply_on = "PublishedVersions"
+  } : null
   logging_config = {
     log_group = awscc_logs_log_group.trigger_logs.log_group_name
   }
 }
 
-resource "awscc_lambda_version" "trigger_function_versionb5dcd4a195" {
-  description   = var.release
+resource "awscc_lambda_version" "trigger_function_version40ca5ef780" {
+  description   = local.release
   function_name = awscc_lambda_function.trigger_function.function_name
 
   lifecycle {
-    prevent_destroy = true
+    create_before_destroy = true
   }
 }
 
 resource "awscc_lambda_alias" "trigger_function_aliaslive" {
   name             = "live"
   function_name    = awscc_lambda_function.trigger_function.function_name
-  function_version = awscc_lambda_version.trigger_function_versionb5dcd4a195.version
+  function_version = awscc_lambda_version.trigger_function_version40ca5ef780.version
 }
 
 resource "awscc_lambda_event_source_mapping" "trigger_function_arrivals" {
@@ -1690,7 +1695,7 @@ resource "awscc_lambda_function" "sandbox_function" {
   environment = {
     variables = {
       STEPLESS_CODE_UNSAFE = "1"
-      STEPLESS_RELEASE     = var.release
+      STEPLESS_RELEASE     = local.release
     }
   }
   tags = [
@@ -1707,11 +1712,11 @@ resource "awscc_lambda_function" "sandbox_function" {
 }
 
 resource "awscc_lambda_version" "sandbox_function_version55c889f295" {
-  description   = var.release
+  description   = local.release
   function_name = awscc_lambda_function.sandbox_function.function_name
 
   lifecycle {
-    prevent_destroy = true
+    create_before_destroy = true
   }
 }
 
@@ -1763,7 +1768,7 @@ resource "awscc_lambda_function" "api_function" {
       OTEL_EXPORTER_OTLP_ENDPOINT       = local.with_otel ? var.otel_endpoint : null
       OTEL_RESOURCE_ATTRIBUTES          = local.with_otel ? var.otel_resource_attributes : null
       OTEL_SERVICE_NAME                 = local.with_otel ? var.stack_name : null
-      STEPLESS_RELEASE                  = var.release
+      STEPLESS_RELEASE                  = local.release
       POWERTOOLS_METRICS_NAMESPACE      = "Stepless"
       POWERTOOLS_LOG_LEVEL              = var.log_level
       POWERTOOLS_SERVICE_NAME           = "${var.stack_name}-api"
@@ -1792,24 +1797,27 @@ resource "awscc_lambda_function" "api_function" {
     awscc_lambda_layer_version.functions.layer_version_arn,
   ]
   architectures = ["arm64"]
+  snap_start = local.with_snap_start ? {
+    apply_on = "PublishedVersions"
+  } : null
   logging_config = {
     log_group = awscc_logs_log_group.api_logs.log_group_name
   }
 }
 
-resource "awscc_lambda_version" "api_function_versionaa4fbb220b" {
-  description   = var.release
+resource "awscc_lambda_version" "api_function_versiondd08750996" {
+  description   = local.release
   function_name = awscc_lambda_function.api_function.function_name
 
   lifecycle {
-    prevent_destroy = true
+    create_before_destroy = true
   }
 }
 
 resource "awscc_lambda_alias" "api_function_aliaslive" {
   name             = "live"
   function_name    = awscc_lambda_function.api_function.function_name
-  function_version = awscc_lambda_version.api_function_versionaa4fbb220b.version
+  function_version = awscc_lambda_version.api_function_versiondd08750996.version
 }
 
 resource "awscc_lambda_function" "runner_function" {
@@ -1854,7 +1862,7 @@ resource "awscc_lambda_function" "runner_function" {
       OTEL_EXPORTER_OTLP_ENDPOINT       = local.with_otel ? var.otel_endpoint : null
       OTEL_RESOURCE_ATTRIBUTES          = local.with_otel ? var.otel_resource_attributes : null
       OTEL_SERVICE_NAME                 = local.with_otel ? var.stack_name : null
-      STEPLESS_RELEASE                  = var.release
+      STEPLESS_RELEASE                  = local.release
       POWERTOOLS_METRICS_NAMESPACE      = "Stepless"
       POWERTOOLS_LOG_LEVEL              = var.log_level
       POWERTOOLS_SERVICE_NAME           = "${var.stack_name}-runner"
@@ -1880,25 +1888,28 @@ resource "awscc_lambda_function" "runner_function" {
   ]
   reserved_concurrent_executions = local.with_reserved_concurrency ? var.runner_concurrency : null
   architectures                  = ["arm64"]
+  snap_start = local.with_snap_start ? {
+    apply_on = "PublishedVersions"
+  } : null
   logging_config = {
     log_group = awscc_logs_log_group.runner_logs.log_group_name
   }
   recursive_loop = "Allow"
 }
 
-resource "awscc_lambda_version" "runner_function_version0f88c4e9cd" {
-  description   = var.release
+resource "awscc_lambda_version" "runner_function_version2400400dfe" {
+  description   = local.release
   function_name = awscc_lambda_function.runner_function.function_name
 
   lifecycle {
-    prevent_destroy = true
+    create_before_destroy = true
   }
 }
 
 resource "awscc_lambda_alias" "runner_function_aliaslive" {
   name             = "live"
   function_name    = awscc_lambda_function.runner_function.function_name
-  function_version = awscc_lambda_version.runner_function_version0f88c4e9cd.version
+  function_version = awscc_lambda_version.runner_function_version2400400dfe.version
 }
 
 resource "awscc_lambda_event_source_mapping" "runner_function_hints" {
@@ -1957,7 +1968,7 @@ resource "awscc_lambda_function" "sweeper_function" {
       OTEL_EXPORTER_OTLP_ENDPOINT       = local.with_otel ? var.otel_endpoint : null
       OTEL_RESOURCE_ATTRIBUTES          = local.with_otel ? var.otel_resource_attributes : null
       OTEL_SERVICE_NAME                 = local.with_otel ? var.stack_name : null
-      STEPLESS_RELEASE                  = var.release
+      STEPLESS_RELEASE                  = local.release
       POWERTOOLS_METRICS_NAMESPACE      = "Stepless"
       POWERTOOLS_LOG_LEVEL              = var.log_level
       POWERTOOLS_SERVICE_NAME           = "${var.stack_name}-sweeper"
@@ -1986,11 +1997,11 @@ resource "awscc_lambda_function" "sweeper_function" {
 }
 
 resource "awscc_lambda_version" "sweeper_function_version4982616ffb" {
-  description   = var.release
+  description   = local.release
   function_name = awscc_lambda_function.sweeper_function.function_name
 
   lifecycle {
-    prevent_destroy = true
+    create_before_destroy = true
   }
 }
 
@@ -2049,7 +2060,7 @@ resource "awscc_lambda_function" "deadletter_function" {
       OTEL_EXPORTER_OTLP_ENDPOINT       = local.with_otel ? var.otel_endpoint : null
       OTEL_RESOURCE_ATTRIBUTES          = local.with_otel ? var.otel_resource_attributes : null
       OTEL_SERVICE_NAME                 = local.with_otel ? var.stack_name : null
-      STEPLESS_RELEASE                  = var.release
+      STEPLESS_RELEASE                  = local.release
       POWERTOOLS_METRICS_NAMESPACE      = "Stepless"
       POWERTOOLS_LOG_LEVEL              = var.log_level
       POWERTOOLS_SERVICE_NAME           = "${var.stack_name}-deadletter"
@@ -2076,11 +2087,11 @@ resource "awscc_lambda_function" "deadletter_function" {
 }
 
 resource "awscc_lambda_version" "deadletter_function_version0fe1217d4a" {
-  description   = var.release
+  description   = local.release
   function_name = awscc_lambda_function.deadletter_function.function_name
 
   lifecycle {
-    prevent_destroy = true
+    create_before_destroy = true
   }
 }
 
@@ -2106,6 +2117,10 @@ resource "awscc_lambda_layer_version" "dependencies" {
   layer_name               = "Dependencies"
   compatible_architectures = ["arm64"]
   compatible_runtimes      = ["python3.13"]
+
+  lifecycle {
+    create_before_destroy = true
+  }
 }
 
 resource "awscc_lambda_layer_version" "engine" {
@@ -2117,6 +2132,10 @@ resource "awscc_lambda_layer_version" "engine" {
   layer_name               = "Engine"
   compatible_architectures = ["arm64"]
   compatible_runtimes      = ["python3.13"]
+
+  lifecycle {
+    create_before_destroy = true
+  }
 }
 
 resource "awscc_lambda_layer_version" "functions" {
@@ -2128,4 +2147,8 @@ resource "awscc_lambda_layer_version" "functions" {
   layer_name               = "Functions"
   compatible_architectures = ["arm64"]
   compatible_runtimes      = ["python3.13"]
+
+  lifecycle {
+    create_before_destroy = true
+  }
 }

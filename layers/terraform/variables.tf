@@ -455,6 +455,16 @@ variable "tracing" {
   }
 }
 
+variable "snap_start" {
+  description = "Start the functions runner, api and trigger from snapshots of their initialization. AWS bills the snapshots and each restore."
+  type        = string
+  default     = "off"
+  validation {
+    condition     = contains(["on", "off"], var.snap_start)
+    error_message = "snap_start is not one of the allowed values."
+  }
+}
+
 variable "otel_endpoint" {
   description = "URL of an OpenTelemetry collector (OTLP over HTTP) for spans and metrics of runs. Empty: none are exported."
   type        = string
@@ -469,16 +479,6 @@ variable "otel_resource_attributes" {
   description = "With OtelEndpoint: attributes of every span and metric, as key=value,key=value (deployment.environment.name=prod)."
   type        = string
   default     = ""
-}
-
-variable "deployment" {
-  description = "How invocations move to a new release: all at once, or gradually by CodeDeploy, which moves them back when an alarm is raised."
-  type        = string
-  default     = "AllAtOnce"
-  validation {
-    condition     = contains(["AllAtOnce", "Canary10Percent5Minutes", "Canary10Percent10Minutes", "Canary10Percent15Minutes", "Canary10Percent30Minutes", "Linear10PercentEvery1Minute", "Linear10PercentEvery2Minutes", "Linear10PercentEvery3Minutes", "Linear10PercentEvery10Minutes"], var.deployment)
-    error_message = "deployment is not one of the allowed values."
-  }
 }
 
 variable "release" {

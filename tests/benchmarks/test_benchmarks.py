@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
+import signal
 import sys
 from dataclasses import asdict
 from pathlib import Path
@@ -13,10 +15,11 @@ import pytest
 
 sys.path.append(str(Path(__file__).parents[2]))
 
-from benchmarks import answers, bars, cases, floor, footprint, growth, reload, report, shapes, svg
+from benchmarks import answers, bars, cases, floor, footprint, growth, reload, report, round_trips, shapes, svg
 from benchmarks.engine import Engine
 from benchmarks.floor import Journal
-from benchmarks.peers.environments import PEERS
+from benchmarks.peers import servers
+from benchmarks.peers.environments import PEERS, chosen
 from benchmarks.sample import Sample, ratio, read
 from stepless.core.events import EventType
 from stepless.runtime.runlog import RunLog
@@ -142,6 +145,54 @@ def test_the_first_screen_compares_with_every_peer_that_was_measured() -> None:
 def test_every_peer_has_what_it_keeps() -> None:
     labels = {peer.label(variant) for peer in PEERS for variant in peer.variants}
     assert labels == answers.KEEPS.keys() and set(bars.DURABLE) == {name for name in labels if "every" in answers.KEEPS[name]}
+
+
+def test_peers_with_servers_are_measured_only_on_request() -> None:
+    assert {peer.name for peer in PEERS} - {peer.name for peer in chosen("")} == {"restate", "temporal"}
+    assert chosen("all") == PEERS and [peer.name for peer in chosen("restate, dbos")] == ["dbos", "restate"]
+    with pytest.raises(ValueError, match="unknown peers: conductor; known: all, langgraph"):
+        chosen("conductor,dbos")
+
+
+def test_a_peer_with_a_server_counts_among_the_durable_ones() -> None:
+    peers = [sample("W4", "SQLite NORMAL", 100.0), sample("W4", "dbos", 3_000.0), sample("W4", "restate", 700.0)]
+    found = {bar.what.rpartition(" over ")[2]: bar.measured for bar in bars.bars((), peers) if bar.measured is not None}
+    assert found == {"the fastest durable peer without a server": pytest.approx(30), "Restate": pytest.approx(7)}
+
+
+def test_a_server_of_a_peer_ends_with_its_block(tmp_path: Path) -> None:
+    stubborn = "from signal import *; signal(SIGTERM, SIG_IGN); print('up', flush=True); sigwait([SIGUSR1])"
+    command = [sys.executable, "-c", stubborn]
+    log = tmp_path / "server.log"
+
+    async def ready() -> None:
+        if not log.read_text(encoding="utf-8"):
+            raise ConnectionError("not yet")
+
+    with servers.server(command, log, os.environ) as process:
+        asyncio.run(servers.answered(process, log, ready))
+        assert process.poll() is None
+    assert process.returncode == -signal.SIGKILL
+    with servers.server([sys.executable, "-c", "print('no such option')"], log, os.environ) as process:
+        process.wait()
+        with pytest.raises(RuntimeError, match=r"did not start.*no such option"):
+            asyncio.run(servers.answered(process, log, ready_never))
+
+
+async def ready_never() -> None:
+    raise ConnectionError
+
+
+def test_a_commit_on_aws_is_one_request_and_what_comes_before_it_is_counted() -> None:
+    sample = round_trips.measured("W12 chain", round_trips.chain(10), 10, answer_ms=0)
+    assert sample.facts["requests"] == 14 and sample.facts["before_first"] == 3
+    handed = round_trips.handed_over(answer_ms=0)
+    assert handed.facts["invocations"] == 2 and handed.facts["requests"] > 0
+
+
+def test_a_request_is_not_shorter_than_the_table_takes() -> None:
+    sample = round_trips.measured("W12 chain", round_trips.chain(2), 2, answer_ms=1)
+    assert sample.facts["request_s"] >= 0.001 and min(sample.wall) >= sample.facts["requests"] * 0.001
 
 
 def test_a_picture_escapes_its_labels() -> None:

@@ -305,6 +305,15 @@ def test_nothing_starts_runs_by_events_unless_their_sources_are_named(template: 
     assert [statement["Condition"] for statement in policy] == [{"ArnEquals": {"aws:SourceArn": {"GetAtt": "EventRule.Arn"}}}]
 
 
+def test_functions_whose_start_someone_waits_for_may_start_from_snapshots(template: dict[str, Any]) -> None:
+    assert template["Parameters"]["SnapStart"]["Default"] == "off"
+    functions = {name: each["Properties"] for name, each in template["Resources"].items() if each["Type"].endswith("::Function")}
+    found = {name: given["SnapStart"] for name, given in functions.items() if "SnapStart" in given}
+    wanted = {"If": ["WithSnapStart", {"ApplyOn": "PublishedVersions"}, {"Ref": "AWS::NoValue"}]}
+    assert found == dict.fromkeys(("RunnerFunction", "ApiFunction", "TriggerFunction"), wanted)
+    assert template["Globals"]["Function"]["Runtime"] >= "python3.12"  # older ones have no SnapStart
+
+
 def test_people_are_told_and_pages_are_served_only_where_the_operator_says_so(template: dict[str, Any]) -> None:
     policies = properties(template, "RunnerRole")["Policies"][0]["PolicyDocument"]["Statement"]
     told = {part["If"][0]: part["If"][1]["Action"] for part in policies if "If" in part}

@@ -4,56 +4,14 @@ from __future__ import annotations
 
 import json
 import socket
-from collections.abc import Callable
 from typing import Any
 
 import pytest
-from lambda_stack import API_KEY, Stack, sample
+from lambda_stack import API_KEY, Ask, Stack, asked, chain, records, sample, status_of, step
 
 from stepless.adapters.aws.dynamo.store import DynamoStore
 from stepless.limits import DEAD_LETTER_RETRY_MS
 from stepless.ports import RunHead
-
-Ask = Callable[..., tuple[int, Any]]
-
-
-def records(run_id: str, reason: str = "start", number: int = 1, **more: str) -> dict[str, Any]:
-    """The sample of one message, for another run."""
-    event = sample("runner-start")
-    event["Records"] = [dict(event["Records"][0], messageId=f"message-{index}") for index in range(number)]
-    for record in event["Records"]:
-        record["body"] = json.dumps({"run": run_id, "reason": reason, "hops": 0, **more})
-    return event
-
-
-def asked(method: str, path: str, body: Any = None) -> dict[str, Any]:
-    """The sample of a request, for another path."""
-    event = sample("api-publish")
-    event["rawPath"] = event["requestContext"]["http"]["path"] = path
-    event["requestContext"]["http"]["method"] = method
-    event["body"] = json.dumps(body) if body is not None else ""
-    return event
-
-
-def chain(ask: Ask, workflow_id: str, *steps: dict[str, Any]) -> str:
-    """Publishes nodes in a row and starts a run of them."""
-    nodes: dict[str, Any] = {}
-    for index, step in enumerate(steps):
-        after = {"after": f"n{index - 1}"} if index else {}
-        nodes[f"n{index}"] = {"type": "function", "timeout_ms": step.pop("timeout_ms", 2_000), **after, "with": step}
-    status, answer = ask(asked("PUT", f"/workflows/{workflow_id}", {"id": workflow_id, "nodes": nodes}))
-    assert status in (200, 201), answer
-    status, answer = ask(asked("POST", f"/workflows/{workflow_id}/runs", {"inputs": {}}))
-    assert status == 202, answer
-    return str(answer["run_id"])
-
-
-def step(call: str, **args: Any) -> dict[str, Any]:
-    return {"call": call, "args": args}
-
-
-def status_of(ask: Ask, run_id: str) -> str:
-    return str(ask(asked("GET", f"/runs/{run_id}"))[1]["status"])
 
 
 def logged(stack: Stack, function: str) -> list[dict[str, Any]]:

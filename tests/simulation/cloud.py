@@ -4,8 +4,9 @@ being sent, a request may fail by an injected fault, and is answered by this wor
 from __future__ import annotations
 
 import json
+import re
 from base64 import b64decode, b64encode
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from datetime import UTC, datetime
 from functools import cache
 from threading import local
@@ -31,6 +32,7 @@ ENDPOINT: Final = "http://world.invalid"
 BUCKET: Final = "blobs"
 LAG_MS: Final = (5, 200, 3_000, 20_000)
 GONE_MS: Final = 600_000
+OBJECTS_AT_ONCE: Final = 2  # of a listing, so that short ones have several pages
 EXPIRY_LATE_S: Final = (0, 0, 60, 4_000)  # the table deletes what has expired within days, and never before
 _here = local()
 
@@ -99,15 +101,16 @@ class Cloud:
     """The content of the services of one world."""
 
     def __init__(
-        self, schedule: Schedule, chance: Chance, send: Callable[[Message, float], None], wrote: Callable[[Any], None]
-    ) -> None:
+        self, schedule: Schedule, chance: Chance, send: Callable[[Message, float], None], wrote: Callable[[Any], None],
+        deleted: Callable[[Key], None],
+    ) -> None:  # fmt: skip
         self._schedule = schedule
         self._chance = chance
         self._send = send
         self._gone: dict[str, float] = {}
         self._objects: dict[str, bytes] = {}
         self._timers: dict[str, Message] = {}
-        self.table = Table(Slowness(lambda: schedule.now_ms, self._lag_ms, self._expires, self._takes, wrote))
+        self.table = Table(Slowness(lambda: schedule.now_ms, self._lag_ms, self._expires, self._takes, wrote, deleted))
 
     def reach(self, actor: Actor) -> Reach:
         return Reach(RequestLine(actor, self._chance), self)
@@ -152,6 +155,21 @@ class Cloud:
             self._chance.record("objects", "one is gone")
             raise Refusal("NoSuchKey")
         return {"data": self._objects[key]}
+
+    def _list_objects(self, given: Mapping[str, Any]) -> dict[str, Any]:
+        keys = sorted(key for key in self._objects if key.startswith(f"/{BUCKET}/{given['prefix']}"))
+        names = [key.removeprefix(f"/{BUCKET}/") for key in keys]
+        found = [name for name in names if name > given["after"]][:OBJECTS_AT_ONCE]
+        more = "".join(f"<Contents><Key>{name}</Key></Contents>" for name in found)
+        return {"data": f"<ListBucketResult>{more}</ListBucketResult>".encode()}
+
+    def _delete_objects(self, given: Mapping[str, Any]) -> dict[str, Any]:
+        for name in given["names"]:
+            self._objects.pop(f"/{BUCKET}/{name}", None)
+        return {"data": b"<DeleteResult></DeleteResult>"}
+
+    def blob_keys(self) -> Collection[str]:
+        return [key.removeprefix(f"/{BUCKET}/blobs/") for key in self._objects]
 
     def keeps(self, key: str) -> bool:
         """Whether an object was put, even if it is missing now."""
@@ -249,7 +267,13 @@ def _with_bytes(given: dict[str, Any]) -> dict[str, Any]:
 
 
 def _read_s3(request: AWSRequest) -> tuple[str, Any]:
-    given = {"key": unquote(urlsplit(request.url).path)}
+    parts = urlsplit(request.url)
+    query = parse_qs(parts.query, keep_blank_values=True)
+    if "list-type" in query:
+        return "list_objects", {"prefix": query["prefix"][0], "after": query.get("start-after", [""])[0]}
+    if "delete" in query:
+        return "delete_objects", {"names": re.findall(r"<Key>([^<]*)</Key>", _bytes_of(request).decode())}
+    given = {"key": unquote(parts.path)}
     return ("put_object", {**given, "data": _bytes_of(request)}) if request.method == "PUT" else ("get_object", given)
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import shutil
 import sqlite3
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator, Sequence
 from functools import cache
 from pathlib import Path
 from tempfile import mkdtemp
@@ -35,6 +35,9 @@ _FAULTS: Final = {
 }
 _NEW_RUNS: Final = "SELECT rowid, run_id, workflow_id FROM run WHERE rowid > ? ORDER BY rowid"
 _NEW_BATCHES: Final = "SELECT rowid, run_id, first, last, data, epoch FROM log WHERE rowid > ? ORDER BY rowid"
+_KEPT: Final = """SELECT 'batch ' || first || iif(data = x'', ' (empty)', '') FROM log WHERE run_id = :run_id
+    UNION ALL SELECT 'snapshot' FROM snapshot WHERE run_id = :run_id
+    UNION ALL SELECT 'signal ' || kind || ' ' || identity FROM inbox WHERE run_id = :run_id"""
 _WRITES: Final = ("INSERT", "UPDATE", "DELETE")
 _FAULTY: Final = ("SELECT", "BEGIN", "COMMIT", *_WRITES)
 
@@ -80,14 +83,28 @@ class OnFile(Ground):
         return Ports(watched, queue, timers, SqliteBlobs(store.database), commits)  # type: ignore[arg-type]
 
     def observe(self) -> None:
-        """Reports to the journal what has become durable since the last call."""
+        """Reports what has become durable since the last call. A removal is a transaction of its own: its rows were seen before,
+        and SQLite may give their numbers to new rows."""
         rows = self.truth.database.rows  # type: ignore[attr-defined]
+        for table, seen in self._seen.items():
+            ((top,),) = rows(f"SELECT ifnull(max(rowid), 0) FROM {table}", ())
+            self._seen[table] = min(seen, top)
         for number, run_id, workflow_id in rows(_NEW_RUNS, (self._seen["run"],)):
             self._seen["run"] = number
             self.named(run_id, workflow_id)
         for number, run_id, *batch in rows(_NEW_BATCHES, (self._seen["log"],)):
             self._seen["log"] = number
-            self.episode.journal.wrote(run_id, Batch(*batch))
+            self.episode.journal.wrote(run_id, Batch(*batch), emptied=not batch[2])
+        if self.episode.parts.erases:
+            found = dict(rows("SELECT run_id, erased IS NOT NULL FROM run", ()))
+            for run_id in self.names:
+                self.episode.erasures.header(run_id, erased=bool(found[run_id]) if run_id in found else None)
+
+    def kept(self, run_id: str) -> Sequence[str]:
+        return [text for (text,) in self.truth.database.rows(_KEPT, {"run_id": run_id})]  # type: ignore[attr-defined]
+
+    def blob_keys(self) -> Collection[str]:
+        return [key for (key,) in self.truth.database.rows("SELECT hash FROM blob", ())]  # type: ignore[attr-defined]
 
     def close(self) -> None:
         for store in self._stores:

@@ -14,6 +14,7 @@ from random import Random, getstate, seed, setstate
 from typing import Any
 
 from callers import SECRET, Reported
+from erased import Erasures
 from exported import Deliveries
 from faults import EPOCH_MS, Chance, SkewedClock, Weather, draw_weather
 from grounds import Ground, OnMemory
@@ -79,6 +80,8 @@ class Parts:
     relay: Callable[..., Relay] = Relay
     traces: type[TelemetryExporter] = TelemetryExporter
     shape: str | None = None  # only workflows of this shape
+    erases: bool = False  # whether runs are erased, expire and are rerun
+    erasures: type[Erasures] = Erasures
     weather: Callable[[Random], Weather] = draw_weather
 
 
@@ -111,6 +114,7 @@ class Episode:
         self.chance = Chance(self.schedule, Random(f"chance {number}"), weather)
         fenced = weather.skew_ms * 2 <= LEASE_MARGIN_MS
         self.journal = Journal(self.schedule, exact=not (weather.skew_ms or weather.back_ms), fenced=fenced)
+        self.erasures = parts.erasures(self)
         self.ground = parts.ground(self)
         self.truth = self.ground.truth
         self.names = self.ground.names
@@ -154,7 +158,7 @@ class Episode:
             ports.store, ports.queue, ports.timers, ports.blobs, clock, MemorySecrets(SECRETS), KINDS,
             KnownVersions(ports.store, KINDS), runs, commits=ports.commits,
             relay=self.deliveries.relay(actor, ports.store, ports.blobs) if self.parts.exports else None,
-            traces=self.parts.exports,
+            traces=self.parts.exports, retention_ms=self.erasures.retention_ms,
         )  # fmt: skip
         runs["workflow"] = caller(world)
         return world
@@ -272,11 +276,13 @@ class Episode:
             raise Violation(f"every run ends: after {self.schedule.steps} steps, {self.schedule.now_ms:.0f} ms: {waiting}")
 
     def over(self) -> bool:
-        if self.schedule.steps > MAX_TURNS or self.schedule.now_ms > LAST_MS:
+        late = self.ended_ms is None and self.schedule.now_ms > LAST_MS
+        if late or self.schedule.steps > MAX_TURNS + self.erasures.more_turns:
             return True
         if self.ended_ms is None and not self.busy_people and self._all_ended():
             self.ended_ms = self.schedule.now_ms
-        return self.ended_ms is not None and self.schedule.now_ms > self.ended_ms + 2 * VISIBILITY_MS
+            self.erasures.all_have_ended()
+        return self.ended_ms is not None and self.schedule.now_ms > self.ended_ms + max(2 * VISIBILITY_MS, self.erasures.lasts_ms)
 
     def _all_ended(self) -> bool:
         over = bool(self.names) and self.ground.over(self.names)
@@ -286,7 +292,8 @@ class Episode:
         def graph(head: RunHead) -> Graph:
             return self.plain_versions.graph(head.workflow_id, head.version)
 
-        self.journal.check(self.truth, graph)
+        self.journal.check(self.truth, self.ground.created, graph)
+        self.erasures.check(graph)
         self.reported.check(self)
         if self.parts.exports:
             self.deliveries.check()
@@ -314,17 +321,17 @@ class Episode:
             elif event.type is EventType.NODE_FAILED and event.data["error"]["code"] == "crashed":
                 self._check_crash(story.events, event)
                 script[event.instance] = [{"fail": {"cause": "crashed", "code": "crashed"}}]
-        head = self.truth.get_run(run_id)
-        assert head is not None
+        head = self.ground.created[run_id]
         expected = simulate(self.scenario.document, json.loads(head.inputs), script=script)
         trace = Trace(self.plain_versions.graph(head.workflow_id, head.version), run_id).extend(story.events)
         wanted = {name: f"{record.status}:{record.reason or record.code}" for name, record in expected.nodes.items()}
         found = {name: f"{record.status}:{record.reason or record.code}" for name, record in trace.nodes.items()}
-        if (head.status, found) != (expected.status, wanted):
+        if (story.status, found) != (expected.status, wanted):
             both = {name: (found.get(name), wanted.get(name)) for name in {**found, **wanted}}
             differing = {name: pair for name, pair in both.items() if pair[0] != pair[1]}
             raise Violation(
-                f"the run ends as it would have without faults: {head.status}, not {expected.status}; (is, should be) {differing}"
+                f"the run ends as it would have without faults: {story.status}, not {expected.status}; "
+                f"(is, should be) {differing}"
             )
 
 

@@ -22,9 +22,9 @@ from stepless.adapters.aws.queue import SqsQueue
 from stepless.adapters.aws.timers import SchedulerTimers
 from stepless.adapters.memory.blobs import MemoryBlobs
 from stepless.adapters.memory.store import MemoryStore
-from stepless.ports import Batch, Blobs, Clock, Queue, Store, Timers
+from stepless.ports import Batch, Blobs, Clock, Queue, RunHead, Store, Timers
 from stepless.runtime.commits import Commits
-from stepless.runtime.inbox import ENDED
+from stepless.runtime.inbox import ENDED, OVER
 
 if TYPE_CHECKING:
     from episode import Episode
@@ -54,6 +54,7 @@ class Ground(ABC):
     def __init__(self, episode: Episode) -> None:
         self.episode = episode
         self.names: dict[str, str] = {}
+        self.created: dict[str, RunHead] = {}
 
     @abstractmethod
     def ports(self, actor: Actor, clock: Clock) -> Ports:
@@ -61,23 +62,50 @@ class Ground(ABC):
 
     def over(self, run_ids: Collection[str]) -> bool:
         """Whether all of these have ended, and no process holds them."""
-        heads = [self.truth.get_run(run_id) for run_id in run_ids]
-        return all(head is not None and head.status in ENDED and head.owner is None for head in heads)
+        heads = [(run_id, self.truth.get_run(run_id)) for run_id in run_ids]
+        return all(
+            head.status in OVER and head.owner is None if head is not None else self.episode.erasures.removed(run_id)
+            for run_id, head in heads
+        )
+
+    @abstractmethod
+    def kept(self, run_id: str) -> Sequence[str]:
+        """What the store has of a run besides its header, as it is, without the content."""
+
+    @abstractmethod
+    def blob_keys(self) -> Collection[str]:
+        """The keys of all values beside the logs."""
 
     def close(self) -> None:
         """Releases resources outside of this process."""
         return
 
     def named(self, run_id: str, workflow_id: str) -> None:
-        self.names.setdefault(run_id, f"run {len(self.names)} ({workflow_id})")
+        """Notes that the header of a run was written."""
+        if run_id not in self.names:
+            self.names[run_id] = f"run {len(self.names)} ({workflow_id})"
+            head = self.truth.get_run(run_id)
+            assert head is not None
+            self.created[run_id] = head
 
 
 class OnMemory(Ground):
     def __init__(self, episode: Episode) -> None:
         super().__init__(episode)
         self.truth = (episode.parts.store or MemoryStore)()
-        self._watched = WatchedStore(self.truth, episode.journal, self.named)
+        self._watched = WatchedStore(self.truth, episode.journal, self.named, episode.erasures)
         self._blobs = MemoryBlobs()
+
+    def kept(self, run_id: str) -> Sequence[str]:
+        records = self.truth._records.get(run_id)  # type: ignore[attr-defined]
+        if records is None:
+            return []
+        batches = [f"batch {batch.first}{'' if batch.data else ' (empty)'}" for batch in records.log]
+        signals = [f"signal {kind} {name}" for kind, name in records.inbox]
+        return [*batches, *["snapshot"] * (records.snapshot is not None), *signals]
+
+    def blob_keys(self) -> Collection[str]:
+        return self._blobs._values.keys()
 
     def ports(self, actor: Actor, clock: Clock) -> Ports:
         line = Line(actor, self.episode.chance)
@@ -94,7 +122,7 @@ class OnCloud(Ground):
 
     def __init__(self, episode: Episode) -> None:
         super().__init__(episode)
-        self.cloud = Cloud(episode.schedule, episode.chance, episode.send, self._wrote)
+        self.cloud = Cloud(episode.schedule, episode.chance, episode.send, self._wrote, self._deleted)
         episode.journal.keeps = self.cloud.keeps
         self.truth = DynamoStore(DirectClient(self.cloud.table), "table", shards=1, at_once=1)
 
@@ -111,8 +139,18 @@ class OnCloud(Ground):
         return Ports(watched, queue, timers, blobs)  # type: ignore[arg-type]
 
     def over(self, run_ids: Collection[str]) -> bool:
-        heads = [self.cloud.table.item((f"RUN#{run_id}", "HEAD")) for run_id in run_ids]
-        return all(head is not None and head["st"]["S"] in ENDED and "o" not in head for head in heads)
+        heads = [(run_id, self.cloud.table.item((f"RUN#{run_id}", "HEAD"))) for run_id in run_ids]
+        return all(
+            head["st"]["S"] in ENDED and "o" not in head if head is not None else self.episode.erasures.removed(run_id)
+            for run_id, head in heads
+        )
+
+    def kept(self, run_id: str) -> Sequence[str]:
+        items = self.cloud.table.partition(f"RUN#{run_id}")
+        return [f"{item['sk']['S']}{' (empty)' if 'z' in item else ''}" for item in items if item["sk"]["S"] != "HEAD"]
+
+    def blob_keys(self) -> Collection[str]:
+        return self.cloud.blob_keys()
 
     def _wrote(self, item: Any) -> None:
         """Records every write, whether or not its writer receives the response."""
@@ -120,9 +158,14 @@ class OnCloud(Ground):
         run_id = item["pk"]["S"].removeprefix("RUN#")
         if kind == "LOG":
             batch = Batch(int(rest), int(item["l"]["N"]), item["b"]["B"], int(item["n"]["N"]))
-            self.episode.journal.wrote(run_id, batch)
+            self.episode.journal.wrote(run_id, batch, emptied="z" in item)
         elif kind == "HEAD":
             self.named(run_id, item["g1"]["S"].rpartition("#")[0])
+            self.episode.erasures.header(run_id, erased="er" in item)
+
+    def _deleted(self, key: tuple[str, str]) -> None:
+        if key[1] == "HEAD":
+            self.episode.erasures.header(key[0].removeprefix("RUN#"), erased=None)
 
     def _check_taken(self, run_id: str, signals: Sequence[Any]) -> Sequence[str]:
         waiting = {(signal.kind, signal.identity) for signal in self.truth.read_inbox(run_id)}

@@ -61,6 +61,15 @@ class RunStory:
     tokens: dict[str, str] = field(default_factory=dict)
     snapshots: dict[int, bytes] = field(default_factory=dict)
 
+    @property
+    def ended(self) -> bool:
+        return bool(self.events) and self.events[-1].type in RUN_ENDS
+
+    @property
+    def status(self) -> str:
+        """How the run ended."""
+        return self.events[-1].type.value.removeprefix("run.")
+
 
 class Journal:
     """Records what all processes do. `exact` is false in worlds whose clocks differ or step back; `fenced` in worlds where they
@@ -74,6 +83,7 @@ class Journal:
         self.keeps: Callable[[str], bool] = lambda key: True  # whether the object of this key exists
         self.answers: list[Answered] = []
         self.holds: list[Held] = []
+        self.erased: set[str] = set()  # runs whose header says so, or is removed
 
     def _refuse(self, reason: str) -> None:
         """Ends the episode, even when the engine catches the exception."""
@@ -83,9 +93,13 @@ class Journal:
 
     # -- while it happens -------------------------------------------------------------------------------------------
 
-    def wrote(self, run_id: str, batch: Batch) -> None:
-        """Records a batch that took effect, whether or not its writer receives the response."""
+    def wrote(self, run_id: str, batch: Batch, *, emptied: bool = False) -> None:
+        """Records a batch that took effect, whether or not its writer receives the response. `emptied`: it replaces one."""
         story = self.runs[run_id]
+        if emptied:
+            if batch.data or batch.first not in story.written:
+                self._refuse(f"an erasure empties batches, and makes none: {batch} of {run_id}")
+            return
         if len(batch.data) > MAX_BATCH_BYTES:
             self._refuse(f"bounds: a batch of {len(batch.data)} bytes")
         if story.events and story.events[-1].type in RUN_ENDS:
@@ -131,17 +145,20 @@ class Journal:
 
     # -- afterwards -------------------------------------------------------------------------------------------------
 
-    def check(self, store: Store, graphs: Callable[[RunHead], Graph]) -> None:
+    def check(self, store: Store, created: Mapping[str, RunHead], graphs: Callable[[RunHead], Graph]) -> None:
+        """Checks all runs. `created` has their first headers. Those that are erased have no log any more."""
         for run_id, story in self.runs.items():
-            head = store.get_run(run_id)
-            if head is None:
-                raise Violation(f"{run_id} has a log and no header")
-            self._check_log(run_id, story, store)
-            self._check_end(run_id, story, head)
-            self._check_attempts(run_id, story, graphs(head))
+            head, graph = store.get_run(run_id), graphs(created[run_id])
+            if run_id not in self.erased:
+                if head is None:
+                    raise Violation(f"{run_id} has a log and no header")
+                self._check_log(run_id, story, store)
+                self._check_header(run_id, story, head)
+            self._check_end(run_id, story)
+            self._check_attempts(run_id, story, graph)
             self._check_timers(story)
             self._check_holds(run_id, story)
-            self._check_snapshots(run_id, story, graphs(head))
+            self._check_snapshots(run_id, story, graph)
         for answer in self.answers:
             self._check_answer(answer)
 
@@ -155,13 +172,17 @@ class Journal:
             if kept.get(batch.first) != batch:
                 raise Violation(f"no gap and no fork: the acknowledged batch {batch.first} of {run_id} is not in the log")
 
-    def _check_end(self, run_id: str, story: RunStory, head: RunHead) -> None:
+    @staticmethod
+    def _check_header(run_id: str, story: RunStory, head: RunHead) -> None:
+        due = head.due_ms is not None and head.due_ms != head.expires_ms
+        if head.status != story.status or head.sequence != len(story.events) or head.owner is not None or due:
+            raise Violation(f"{run_id} ended as {story.status} after {len(story.events)} events, and its header is {head}")
+
+    @staticmethod
+    def _check_end(run_id: str, story: RunStory) -> None:
         ends = [event for event in story.events if event.type in RUN_ENDS]
         if len(ends) != 1 or story.events[-1] is not ends[0]:
             raise Violation(f"{run_id} has {len(ends)} ends")
-        status = ends[0].type.value.removeprefix("run.")
-        if head.status != status or head.sequence != len(story.events) or head.owner is not None or head.due_ms is not None:
-            raise Violation(f"{run_id} ended as {status} after {len(story.events)} events, and its header is {head}")
         if (ends[0].data.get("error") or {}).get("code") == "stalled":
             raise Violation(f"{run_id} stalled")
 

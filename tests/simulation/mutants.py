@@ -12,6 +12,7 @@ from typing import Any
 from episode import Parts
 from faults import SkewedClock
 from mutants_cloud import CLOUD_MUTANTS
+from mutants_erased import ERASE_MUTANTS
 from mutants_exports import EXPORT_MUTANTS
 from mutants_file import FILE_MUTANTS
 from weathers import calm, dead_letters, deadly, frozen, lossy, mourning, slow
@@ -326,4 +327,5 @@ MUTANTS: Mapping[str, Parts] = {
     **CLOUD_MUTANTS,
     **FILE_MUTANTS,
     **EXPORT_MUTANTS,
+    **ERASE_MUTANTS,
 }

@@ -13,6 +13,7 @@ from typing import Any
 
 from callers import callers
 from episode import SIGNER, SWEEP_MS, Episode
+from erased import LATER_MS
 from faults import Crash
 from journal import Answered, Held, Violation
 from virtual_time import Actor
@@ -22,7 +23,8 @@ from stepless.core.events import EventType
 from stepless.errors import Conflict, Gone, InvalidRequest, NotFound, StoreUnavailable
 from stepless.ports import RunHead
 from stepless.runtime.hosting.sweep import sweep
-from stepless.runtime.inbox import ENDED
+from stepless.runtime.inbox import OVER
+from stepless.runtime.removal import remove_expired
 from stepless.runtime.service import Service
 from stepless.testing import simulate
 
@@ -38,6 +40,7 @@ def people(episode: Episode) -> Iterator[Person]:
     yield "starter", 0.0, lambda actor: _start(episode, actor, random)
     yield "sweeper", SWEEP_MS, lambda actor: _sweep(episode, actor)
     yield "janitor", 45_000, lambda actor: _tidy(episode, actor)
+    yield from episode.erasures.people(stubbornly)
     for caller in callers(episode, stubbornly) if episode.ground.is_cloud else ():
         episode.busy_people += 1
         yield caller
@@ -74,7 +77,7 @@ def _start(episode: Episode, actor: Actor, random: Random) -> None:
         given = {**inputs, "key": key} if len(episode.started) > 1 else inputs  # distinguishes timers of the same instant
 
         def attempt(verbs: Service, key: str = key, started: list[str] = started, given: Any = given) -> None:
-            started.append(verbs.start(workflow, given, key=key).run_id)
+            started.append(episode.erasures.started(lambda: verbs.start(workflow, given, key=key).run_id))
 
         stubbornly(episode, actor, attempt)
         if random.random() < 0.2:
@@ -140,6 +143,8 @@ def _canceller(episode: Episode, run_id: str) -> Callable[[Actor], None]:
             verbs.cancel(run_id, by="cem")
         except Conflict as error:
             assert error.code == "run_ended"
+        except (Gone, NotFound):
+            episode.erasures.may_be_gone(run_id)
 
     def live(actor: Actor) -> None:
         stubbornly(episode, actor, attempt)
@@ -168,6 +173,8 @@ def _hold(episode: Episode, verbs: Service, run_id: str, wanted: bool, by: str) 
         (verbs.hold if wanted else verbs.release)(run_id, by=by)
     except Conflict as error:
         assert error.code == "run_ended"
+    except (Gone, NotFound):
+        episode.erasures.may_be_gone(run_id)
     else:
         episode.journal.holds.append(Held(run_id, wanted, asked_ms))
 
@@ -176,17 +183,19 @@ def _sweep(episode: Episode, actor: Actor) -> None:
     while True:
         if episode.parts.sweeps:
             stubbornly(episode, actor, _sweep_once)
-        actor.pause(SWEEP_MS)
+        actor.pause(SWEEP_MS if episode.ended_ms is None else LATER_MS - episode.schedule.now_ms % LATER_MS)
 
 
 def _sweep_once(verbs: Service) -> None:
     sweep(verbs.world)
+    if verbs.world.retention_ms is not None:
+        remove_expired(verbs.world)
 
 
 def _tidy(episode: Episode, actor: Actor) -> None:
     """Answers open questions at intervals, so that every run can end. Uses the links, as people do."""
     while True:
-        actor.pause(45_000)
+        actor.pause(45_000 if episode.ended_ms is None else LATER_MS)
         for run_id in list(episode.names):
             stubbornly(episode, actor, lambda verbs, run_id=run_id: _answer_all(episode, verbs, run_id))  # type: ignore[misc]
 
@@ -199,9 +208,14 @@ def _is_orphan(episode: Episode, head: RunHead) -> bool:
 
 def _answer_all(episode: Episode, verbs: Service, run_id: str) -> None:
     head = episode.truth.get_run(run_id)
-    if head is None or head.status in ENDED or _is_orphan(episode, head):
+    if head is None or head.status in OVER or _is_orphan(episode, head):
         return
-    for pause in verbs.run(run_id).pauses:
+    try:
+        pauses = verbs.run(run_id).pauses
+    except (Gone, NotFound):
+        episode.erasures.may_be_gone(run_id)
+        return
+    for pause in pauses:
         if pause.token is None or not pause.exits:
             continue
         asked_ms = episode.schedule.now_ms

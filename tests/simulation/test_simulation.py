@@ -82,6 +82,20 @@ def test_every_event_is_exported_from_the_stores_that_last(ground: str) -> None:
         Episode(number, replace(GROUNDS[ground], exports=True, outage=0.2)).go()
 
 
+@pytest.mark.parametrize("weather", [draw_weather, deadly, frozen, storm], ids=lambda weather: weather.__name__)
+@pytest.mark.parametrize("outage", [None, 0.2])
+def test_of_a_run_that_is_erased_or_expires_everything_is_left_or_nothing(weather: object, outage: float | None) -> None:
+    for number in range(30):
+        parts = Parts(weather=weather, erases=True, exports=outage is not None, outage=outage or 0.0)  # type: ignore[arg-type]
+        Episode(number, parts).go()
+
+
+@pytest.mark.parametrize(("ground", "seeds"), [("cloud", 5), ("file", 8)])
+def test_of_a_run_that_is_erased_or_expires_the_stores_that_last_keep_everything_or_nothing(ground: str, seeds: int) -> None:
+    for number in range(seeds):
+        Episode(number, replace(GROUNDS[ground], erases=True)).go()
+
+
 # Seeds that found a fault of the engine, each with its cause.
 FOUND = {
     34: "two concurrent publications: one released the webhook path that the other had claimed again",

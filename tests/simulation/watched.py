@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from faults import FaultyStore, Line
 from journal import Journal
 
 from stepless.adapters.memory.store import MemoryStore
-from stepless.ports import Batch, RunHead, Signal
+from stepless.ports import Batch, Lease, RunHead, Signal
+
+if TYPE_CHECKING:
+    from erased import Erasures
 
 Written = list[tuple[str, Batch]]
 
@@ -18,10 +21,11 @@ Written = list[tuple[str, Batch]]
 class WatchedStore:
     """The store, with the journal. `named` is called for new runs."""
 
-    def __init__(self, store: MemoryStore, journal: Journal, named: Callable[[str, str], None]) -> None:
+    def __init__(self, store: MemoryStore, journal: Journal, named: Callable[[str, str], None], erasures: Erasures) -> None:
         self._store = store
         self._journal = journal
         self._named = named
+        self._erasures = erasures
 
     def __getattr__(self, verb: str) -> Any:
         return getattr(self._store, verb)
@@ -29,7 +33,18 @@ class WatchedStore:
     def create_run(self, head: RunHead) -> bool:
         created = self._store.create_run(head)
         self._named(head.run_id, head.workflow_id)
+        if created:
+            self._erasures.header(head.run_id, erased=False)
         return created
+
+    def mark_erased(self, lease: Lease, now_ms: int, meta: bytes, due_ms: int) -> None:
+        self._store.mark_erased(lease, now_ms, meta, due_ms)
+        self._erasures.header(lease.run_id, erased=True)
+
+    def erase_run(self, run_id: str, due_ms: int | None = None) -> None:
+        self._store.erase_run(run_id, due_ms)
+        if self._store.get_run(run_id) is None:
+            self._erasures.header(run_id, erased=None)
 
     def append(self, run_id: str, batch: Batch) -> None:
         self._store.append(run_id, batch)

@@ -46,6 +46,7 @@ class Slowness:
     expire: Callable[[Key, int], None] = lambda key, at_s: None
     takes: Callable[[int], int] = lambda number: number
     wrote: Callable[[Item], None] = lambda item: None
+    deleted: Callable[[Key], None] = lambda key: None
 
 
 @dataclass
@@ -86,6 +87,10 @@ class Table:
     def item(self, key: Key) -> Item | None:
         """The stored item, whatever a read would return."""
         return self._partitions.get(key[0], {}).get(key[1])
+
+    def partition(self, pk: str) -> list[Item]:
+        """The stored items of a partition, whatever a read would return."""
+        return list(self._partitions.get(pk, {}).values())
 
     def expire(self, key: Key, at_s: int) -> None:
         """Deletes an item if it still expires then."""
@@ -151,6 +156,7 @@ class Table:
         if item is None:
             if rows.pop(sk, None) is not None:
                 self._sorted[pk].remove(sk.encode())
+                self._slow.deleted(key)
         else:
             if sk not in rows:
                 insort(self._sorted.setdefault(pk, []), sk.encode())

@@ -296,7 +296,7 @@ class Store(Protocol):
         ...
 
     def read_log(self, run_id: str, after: int = 0, *, limit_bytes: int = 4_000_000) -> Sequence[Batch]:
-        """Batches with events above `after`, in order: at least one if there are any, then up to `limit_bytes`.
+        """Batches with events above `after`, in order: at least one if there are any, then as many as `limit_bytes` has room for.
         Read-your-writes."""
         ...
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from secrets import token_hex
 from typing import Final
 
-from stepless.errors import DamagedLog, LogUnreadable, NewerLog
+from stepless.errors import DamagedLog, LeaseLost, LogUnreadable, NewerLog
 from stepless.limits import MAX_UNREADABLE_RETRY_MS, UNREADABLE_RETRY_MS
 from stepless.ports import Lease, RunHead
 from stepless.runtime.inbox import ENDED
@@ -18,16 +18,20 @@ from stepless.runtime.world import World
 UNREADABLE: Final = frozenset({DamagedLog.code, NewerLog.code})  # what a header says of such a run
 
 
-def rest(world: World, head: RunHead, lease: Lease, error: LogUnreadable) -> None:
+def rest(world: World, head: RunHead, lease: Lease, error: LogUnreadable) -> bool:
     """Releases the lease of a run whose log cannot be read. `head` is the header before the lease was taken. For a run that rests
-    already, it holds the start and the end of the former rest."""
+    already, it holds the start and the end of the former rest. False if another process has taken the lease: it decides."""
     now_ms = world.clock.now_ms()
     former_ms = (head.due_ms or 0) - head.updated_ms if head.status in UNREADABLE else 0
     rest_ms = min(max(2 * former_ms, UNREADABLE_RETRY_MS), MAX_UNREADABLE_RETRY_MS)
     status = None if head.status in ENDED else error.code  # the status of an ended run is kept
-    world.store.update_run(lease, now_ms, status=status, due_ms=now_ms + rest_ms, release=True)
+    try:
+        world.store.update_run(lease, now_ms, status=status, due_ms=now_ms + rest_ms, release=True)
+    except LeaseLost:
+        return False
     facts: dict[str, str | int] = {"run": head.run_id, "workflow": head.workflow_id, "sequence": error.sequence}
     world.meter.report("run.unreadable", {**facts, "code": error.code})
+    return True
 
 
 def reported(world: World, head: RunHead, error: LogUnreadable) -> LogUnreadable:

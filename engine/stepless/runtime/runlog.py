@@ -127,19 +127,29 @@ class RunLog:
             why = f"events {sequence + 1:,} to {known:,} are missing"
             raise DamagedLog(why, sequence=sequence + 1, run_id=self.run_id)
 
+    def event(self, number: int) -> Event:
+        """One event that the log is known to have. Raises `LogUnreadable`."""
+        for event in self.read(number - 1, stride_bytes=1):
+            return event
+        raise DamagedLog(f"event {number:,} is missing", sequence=number, run_id=self.run_id)
+
     def read(self, after: int = 0, *, whole: bool = True, stride_bytes: int = READ_BYTES) -> Iterator[Event]:
         """Events above `after`, in order, to the current end of the log, fetched about `stride_bytes` at a time. Unless `whole`,
         blobs are not read: the events have `previews` in place of large values. Raises `LogUnreadable`."""
-        while True:
-            batches = self._store.read_log(self.run_id, after, limit_bytes=stride_bytes)
-            if not batches:
+        for batch in self._batches(after, stride_bytes):
+            self.tail_bytes += len(batch.data)
+            for event in self._decoded(batch, after):
+                if event.sequence > after:
+                    yield self._restored(event, batch.first) if whole else _previewed(event)
+            after = max(after, batch.last)
+
+    def _batches(self, after: int, stride_bytes: int = READ_BYTES) -> Iterator[Batch]:
+        """The batches with events above `after`. A read after which another batch would have had room was the last."""
+        while batches := self._store.read_log(self.run_id, after, limit_bytes=stride_bytes):
+            yield from batches
+            after = max(after, batches[-1].last)
+            if sum(len(batch.data) for batch in batches) + MAX_BATCH_BYTES <= stride_bytes:
                 return
-            for batch in batches:
-                self.tail_bytes += len(batch.data)
-                for event in self._decoded(batch, after):
-                    if event.sequence > after:
-                        yield self._restored(event, batch.first) if whole else _previewed(event)
-                after = max(after, batch.last)
 
     def _decoded(self, batch: Batch, after: int) -> Sequence[Event]:
         """The events of the batch that contains event `after` + 1."""
@@ -162,11 +172,10 @@ class RunLog:
 
     def blob_keys(self, after: int = 0) -> Iterator[str]:
         """The keys of the blobs that the batches with events above `after` refer to."""
-        while batches := self._store.read_log(self.run_id, after, limit_bytes=READ_BYTES):
-            for batch in batches:
-                for event in self._decoded(batch, after):
-                    yield from (blob for blob, _ in event.data.get("blobs", {}).values())
-                after = max(after, batch.last)
+        for batch in self._batches(after):
+            for event in self._decoded(batch, after):
+                yield from (blob for blob, _ in event.data.get("blobs", {}).values())
+            after = max(after, batch.last)
 
     def save_snapshot(self, state: State) -> None:
         """Stores a snapshot if the log since the last one is at least as long as that snapshot. So the total cost of snapshots is

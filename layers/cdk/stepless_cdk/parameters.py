@@ -104,12 +104,12 @@ class Parameters(TypedDict):
     log_retention_days: NotRequired[Literal[1, 3, 5, 7, 14, 30, 60, 90, 120, 180, 365, 400, 731, 1827, 3653]]
     tracing: NotRequired[Literal["on", "off"]]
     """AWS X-Ray tracing of every invocation and of its requests to AWS."""
+    snap_start: NotRequired[Literal["on", "off"]]
+    """Start the functions runner, api and trigger from snapshots of their initialization. AWS bills the snapshots and each restore."""
     otel_endpoint: NotRequired[str]
     """URL of an OpenTelemetry collector (OTLP over HTTP) for spans and metrics of runs. Empty: none are exported."""
     otel_resource_attributes: NotRequired[str]
     """With OtelEndpoint: attributes of every span and metric, as key=value,key=value (deployment.environment.name=prod)."""
-    deployment: NotRequired[Literal["AllAtOnce", "Canary10Percent5Minutes", "Canary10Percent10Minutes", "Canary10Percent15Minutes", "Canary10Percent30Minutes", "Linear10PercentEvery1Minute", "Linear10PercentEvery2Minutes", "Linear10PercentEvery3Minutes", "Linear10PercentEvery10Minutes"]]
-    """How invocations move to a new release: all at once, or gradually by CodeDeploy, which moves them back when an alarm is raised."""
     release: NotRequired[str]
     """Set by `make deploy`. With a new value, a version of every function is published: changed parameters alone do not do that."""
 
@@ -163,9 +163,9 @@ NAMES: Final = {
     "log_level": "LogLevel",
     "log_retention_days": "LogRetentionDays",
     "tracing": "Tracing",
+    "snap_start": "SnapStart",
     "otel_endpoint": "OtelEndpoint",
     "otel_resource_attributes": "OtelResourceAttributes",
-    "deployment": "Deployment",
     "release": "Release",
 }
 """The name of each parameter in template.yaml."""

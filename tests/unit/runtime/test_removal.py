@@ -283,6 +283,43 @@ def test_child_runs_and_reruns_are_listed_and_stay(machine: Any, node: Node) -> 
         assert machine.view(other).status == "completed"
 
 
+def test_a_run_is_readable_after_the_child_run_that_failed_it_was_erased(machine: Any, node: Node) -> None:
+    async def broken(call: Any) -> str:
+        raise ZeroDivisionError("by zero")
+
+    with_children(machine)
+    machine.behaviours["a"] = broken
+    machine.service.publish({"id": "small", "nodes": {"a": node()}})
+    machine.service.publish({"id": "outer", "nodes": {"c": CALLING}})
+    parent = machine.service.start("outer", {}).run_id
+    machine.drain()
+    child = machine.store.list_runs(RunFilter("small")).items[0].run_id
+    assert machine.view(parent).status == "failed" and machine.view(child).status == "failed"
+    machine.service.erase(child)
+    view = machine.service.run(parent)
+    assert view.status == "failed" and view.error is not None and view.error["run"] == child and view.exception is None
+
+
+@pytest.mark.parametrize("verb", ["run", "overview", "nodes", "events", "cost", "rerun", "hold"])
+def test_a_run_that_is_erased_while_it_is_read_is_gone(machine: Any, node: Node, verb: str) -> None:
+    """The header is read before the erasure, the log after it."""
+    run_id = ended(machine, node)
+    store, reads = machine.store, type(machine.store).get_run
+
+    class Slow(type(store)):  # type: ignore[misc, name-defined]
+        def get_run(self, wanted: str) -> RunHead | None:
+            found: RunHead | None = reads(self, wanted)
+            self.__class__ = self.__class__.__base__  # the first read alone
+            machine.service.erase(run_id)
+            return found
+
+    store.__class__ = Slow
+    call = getattr(machine.service, verb)
+    with pytest.raises(Gone) as gone:
+        call(run_id, node="big") if verb == "rerun" else call(run_id)
+    assert gone.value.code == "run_erased"
+
+
 def test_a_child_run_is_not_erased_before_its_parent_has_ended(machine: Any, node: Node) -> None:
     with_children(machine)
     machine.service.publish({"id": "small", "nodes": {"a": node()}})

@@ -9,8 +9,9 @@ from __future__ import annotations
 import hmac
 import json
 from base64 import urlsafe_b64decode, urlsafe_b64encode
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from hashlib import sha256
 from typing import Any
 
@@ -36,11 +37,20 @@ class Key:
 
 
 class Signer:
-    """Signs with the first key and accepts all of them."""
+    """Signs with the first key and accepts all of them. `keys` may be a function: it is called when the first key is needed, and
+    what it raises is raised by that use and by the next."""
 
-    def __init__(self, keys: Sequence[Key]) -> None:
-        self._newest = keys[0]
-        self._keys: Mapping[str, Key] = {key.id: key for key in keys}
+    def __init__(self, keys: Sequence[Key] | Callable[[], Sequence[Key]]) -> None:
+        self._given = keys
+
+    @cached_property
+    def _keys(self) -> Mapping[str, Key]:
+        keys = self._given() if callable(self._given) else self._given
+        return {key.id: key for key in keys}
+
+    @property
+    def _newest(self) -> Key:
+        return next(iter(self._keys.values()))
 
     def sign(self, claims: Claims) -> str:
         fields = {"k": self._newest.id, "r": claims.run_id, "p": claims.pause, "x": claims.expires_ms}

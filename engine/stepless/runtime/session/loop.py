@@ -112,9 +112,9 @@ class Session:
         self._stopping = True
         self._arrivals.wake()
 
-    def rest(self, error: LogUnreadable) -> None:
-        """Releases the lease of a run whose log cannot be read."""
-        resting.rest(self._world, self._head, self._lease, error)
+    def rest(self, error: LogUnreadable) -> bool:
+        """Releases the lease of a run whose log cannot be read. False if another process has taken it."""
+        return resting.rest(self._world, self._head, self._lease, error)
 
     def close(self) -> None:
         """Cancels the attempts, notices and exports that are still running."""

@@ -51,20 +51,16 @@ class Runner:
         except NewerVersion as error:
             if lease.owner == RECEIVER:
                 return self._leave_granted(message, lease)
-            rest(world, head, lease, error)
-            return self._rests(run_id, error)
+            return self._rests(run_id, error) if rest(world, head, lease, error) else self._fenced(run_id)
         self.sessions[run_id] = session
         try:
             return await session.go(message)
         except Fenced:
-            world.meter.count(metering.LEASE_CONFLICTS)
-            world.queue.send(Message(run_id, "fenced"), BUSY_DELAY_MS)  # the other process may have left before our last commit
-            return InvocationEnd.FENCED
+            return self._fenced(run_id)
         except LogUnreadable as error:
             if lease.owner == RECEIVER:
                 return self._leave_granted(message, lease)
-            session.rest(error)
-            return self._rests(run_id, error)
+            return self._rests(run_id, error) if session.rest(error) else self._fenced(run_id)
         finally:
             session.close()
             if self.sessions.get(run_id) is session:  # else the lease expired, and another session runs here
@@ -75,6 +71,11 @@ class Runner:
         received the same hint."""
         self._world.queue.send(message, max(0, lease.until_ms - self._world.clock.now_ms()))
         return InvocationEnd.BUSY
+
+    def _fenced(self, run_id: str) -> InvocationEnd:
+        self._world.meter.count(metering.LEASE_CONFLICTS)
+        self._world.queue.send(Message(run_id, "fenced"), BUSY_DELAY_MS)  # the other process may have left before our last commit
+        return InvocationEnd.FENCED
 
     def _rests(self, run_id: str, error: LogUnreadable) -> InvocationEnd:
         self.on_unreadable(run_id, error)

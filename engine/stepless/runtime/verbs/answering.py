@@ -20,7 +20,7 @@ from stepless.runtime.access.tokens import Claims, Signer
 from stepless.runtime.billing import spending
 from stepless.runtime.inbox import ENDED
 from stepless.runtime.runlog import RunLog
-from stepless.runtime.verbs.inspecting import graph_of, head_of
+from stepless.runtime.verbs.inspecting import graph_of, head_of, whole_or_gone
 from stepless.runtime.world import World
 
 
@@ -80,15 +80,17 @@ def _closed_ms(world: World, claims: Claims) -> int | None:
         for event in RunLog(world.store, world.blobs, claims.run_id).read(whole=False)
         if event.type in RUN_ENDS or (event.type in NODE_ENDS and event.instance == claims.pause)
     )
-    return next(ends, None)
+    with whole_or_gone(world, claims.run_id):
+        return next(ends, None)
 
 
 def _asked(world: World, claims: Claims) -> Mapping[str, JSON]:
     """The details of a pause that is over, from the log: the state no longer holds them."""
-    for event in RunLog(world.store, world.blobs, claims.run_id).read():
-        if event.type is EventType.NODE_WAITING and event.instance == claims.pause:
-            details: Mapping[str, JSON] = event.data.get("details", {})
-            return details
+    with whole_or_gone(world, claims.run_id):
+        for event in RunLog(world.store, world.blobs, claims.run_id).read():
+            if event.type is EventType.NODE_WAITING and event.instance == claims.pause:
+                details: Mapping[str, JSON] = event.data.get("details", {})
+                return details
     return {}
 
 
@@ -179,7 +181,9 @@ def unknown_field(name: str, known: Collection[str]) -> str:
 
 
 def _load(world: World, run_id: str) -> State:
-    return RunLog(world.store, world.blobs, run_id).load(graph_of(world, head_of(world, run_id)))
+    graph = graph_of(world, head_of(world, run_id))
+    with whole_or_gone(world, run_id):
+        return RunLog(world.store, world.blobs, run_id).load(graph)
 
 
 def _instance(state: State, claims: Claims) -> Instance | None:
@@ -194,11 +198,12 @@ def _lost(world: World, state: State, pause: str) -> bool:
     """Whether the pause has ended without the answer that is in the inbox. Reads the log, since the header may lag behind, and
     folds its new events into `state`."""
     log = RunLog(world.store, world.blobs, state.run_id)
-    log.catch_up(state)
-    if not (state.ended or state.is_over(pause)):
-        return False
-    answers = (event for event in log.read(whole=False) if event.instance == pause)
-    return not any(event.type is EventType.NODE_RESUMED or _expired(event) for event in answers)
+    with whole_or_gone(world, state.run_id):
+        log.catch_up(state)
+        if not (state.ended or state.is_over(pause)):
+            return False
+        answers = (event for event in log.read(whole=False) if event.instance == pause)
+        return not any(event.type is EventType.NODE_RESUMED or _expired(event) for event in answers)
 
 
 def _expired(event: Event) -> bool:

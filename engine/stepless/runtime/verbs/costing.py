@@ -23,7 +23,7 @@ from stepless.ports import RunHead, Signal, Store
 from stepless.runtime import inbox
 from stepless.runtime.billing.estimating import REQUEST_MS, Seen, estimate
 from stepless.runtime.runlog import RunLog
-from stepless.runtime.verbs.inspecting import graph_of, head_of
+from stepless.runtime.verbs.inspecting import graph_of, head_of, whole_or_gone
 from stepless.runtime.world import World
 
 COUNTED: Final = "counted"
@@ -49,14 +49,16 @@ def cost(world: World, run_id: str) -> Mapping[str, JSON]:
     head = head_of(world, run_id)
     if not head.spent:
         return estimated(world, run_id)
-    _, work = _read(RunLog(world.store, world.blobs, run_id), graph_of(world, head), head)
+    with whole_or_gone(world, run_id):
+        _, work = _read(RunLog(world.store, world.blobs, run_id), graph_of(world, head), head)
     return report(head, COUNTED, decode_tally(head.spent), work)
 
 
 def estimated(world: World, run_id: str) -> Mapping[str, JSON]:
     """The bill estimated from the log alone, even if requests were counted."""
     head = head_of(world, run_id)
-    seen, work = _read(RunLog(world.store, world.blobs, run_id), graph_of(world, head), head)
+    with whole_or_gone(world, run_id):
+        seen, work = _read(RunLog(world.store, world.blobs, run_id), graph_of(world, head), head)
     return report(head, ESTIMATED, _estimate(world.store, head, seen), work)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from secrets import token_hex
 
-from stepless.errors import Conflict
+from stepless.errors import Conflict, LeaseLost
 from stepless.limits import ERASE_RETRY_MS, LEASE_MS
 from stepless.ports import ERASED, RunHead
 from stepless.runtime.inbox import ENDED
@@ -47,14 +47,22 @@ def _marked(world: World, head: RunHead, relatives: Relatives) -> RunHead:
     now_ms = world.clock.now_ms()
     lease = world.store.take_lease(head.run_id, f"erase-{token_hex(6)}", now_ms, now_ms + LEASE_MS)
     if lease is None:
-        found = world.store.get_run(head.run_id)
-        if found is not None and found.status == ERASED:  # another request was first
-            return found
-        message = f"a process still works on the run {head.run_id}"
-        raise Conflict(message, code="run_busy", mend="try again in half a minute", retry_after_ms=LEASE_MS)
+        return _erased_by_another(world, head)
     meta = json.dumps({"erased": relatives._asdict()}, separators=(",", ":")).encode()
-    world.store.mark_erased(lease, now_ms, meta, now_ms + ERASE_RETRY_MS)
+    try:
+        world.store.mark_erased(lease, now_ms, meta, now_ms + ERASE_RETRY_MS)
+    except LeaseLost:  # this process was frozen for longer than the lease
+        return _erased_by_another(world, head)
     return world.store.get_run(head.run_id) or head
+
+
+def _erased_by_another(world: World, head: RunHead) -> RunHead:
+    """The header that a concurrent request has erased. Raises `Conflict` (run_busy) if there was none."""
+    found = world.store.get_run(head.run_id)
+    if found is None or found.status == ERASED:
+        return found or head
+    message = f"a process still works on the run {head.run_id}"
+    raise Conflict(message, code="run_busy", mend="try again in half a minute", retry_after_ms=LEASE_MS)
 
 
 def _recorded(head: RunHead) -> Relatives:

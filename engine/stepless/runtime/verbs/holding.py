@@ -11,7 +11,7 @@ from stepless.limits import START_GRACE_MS
 from stepless.runtime import inbox
 from stepless.runtime.billing import spending
 from stepless.runtime.runlog import RunLog
-from stepless.runtime.verbs.inspecting import graph_of, head_of
+from stepless.runtime.verbs.inspecting import graph_of, head_of, whole_or_gone
 from stepless.runtime.world import World
 
 
@@ -29,7 +29,9 @@ def release(world: World, run_id: str, *, by: str | None = None, reason: str | N
 
 def _change(world: World, run_id: str, wanted: bool, by: str | None, reason: str | None) -> None:
     head = head_of(world, run_id)
-    state = RunLog(world.store, world.blobs, run_id).load(graph_of(world, head))
+    graph = graph_of(world, head)
+    with whole_or_gone(world, run_id):
+        state = RunLog(world.store, world.blobs, run_id).load(graph)
     if state.ended or head.status in inbox.ENDED:
         status = head.status if head.status in inbox.ENDED else state.status.value
         raise Conflict(f"the run {run_id} has ended: {status}", code="run_ended", run_status=status)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -92,6 +93,17 @@ def head_of(world: World, run_id: str) -> RunHead:
     return head
 
 
+@contextmanager
+def whole_or_gone(world: World, run_id: str) -> Iterator[None]:
+    """Inside the block the log of a run is read. Raises as `head_of` does, instead of `LogUnreadable`, if the run was erased
+    meanwhile."""
+    try:
+        yield
+    except LogUnreadable:
+        head_of(world, run_id)
+        raise
+
+
 def unknown_run(run_id: str) -> NotFound:
     return NotFound(f"there is no run {run_id}", code="unknown_run", mend="look at the list of runs")
 
@@ -121,6 +133,7 @@ def view(world: World, signer: Signer, run_id: str) -> RunView:
         log.replay(take)
         log.check_end(trace.state.sequence, head.sequence)
     except LogUnreadable as error:
+        head_of(world, run_id)  # erased in the meantime
         raise reported(world, head, error) from error
     usage: Mapping[str, int] = {}
     for record in trace.nodes.values():
@@ -136,14 +149,15 @@ def overview(world: World, signer: Signer, run_id: str) -> RunView:
     try:
         end = _end_of(log, head)
         if end is not None and "steps" in end.data:
-            return _of_summary(world, head, next(log.read(stride_bytes=1)), end)
+            return _of_summary(world, head, log.event(1), end)
         state = log.load(graph_of(world, head))
         log.check_end(state.sequence, head.sequence)
         if state.usage is None:  # a snapshot of a former release
             whole = view(world, signer, run_id)
             return replace(whole, nodes={}, tags=tuple(tag for tag in whole.tags if tag.instance is None))
-        end = next(log.read(state.sequence - 1, stride_bytes=1)) if state.ended else None
+        end = log.event(state.sequence) if state.ended else None
     except LogUnreadable as error:
+        head_of(world, run_id)  # erased in the meantime
         raise reported(world, head, error) from error
     return _of_state(world, head, state, end, signer, state.usage, _own_tags(end), {})
 
@@ -166,6 +180,7 @@ def nodes(
         if not window.settled:
             log.check_end(window.state.sequence, head.sequence)
     except LogUnreadable as error:
+        head_of(world, run_id)  # erased in the meantime
         raise reported(world, head, error) from error
     return list(window.nodes.values()), window.more
 
@@ -243,14 +258,20 @@ def _of_summary(world: World, head: RunHead, begin: Event, end: Event) -> RunVie
 
 def exception_behind(world: World, run_id: str, error: Mapping[str, JSON] | None) -> Mapping[str, JSON] | None:
     """What the log records of the exception in author code that caused a run's error. The error names the event that holds it, in
-    this run or in the child run that failed."""
+    this run or in the child run that failed. None if that child run was erased."""
     number = error.get("event") if error is not None else None
     if error is None or not isinstance(number, int):
         return None
-    for event in RunLog(world.store, world.blobs, str(error.get("run", run_id))).read(number - 1, whole=False, stride_bytes=1):
-        exception: Mapping[str, JSON] | None = event.data.get("exception") if event.sequence == number else None
-        return exception
-    return None
+    failed = str(error.get("run", run_id))
+    try:
+        event = next(RunLog(world.store, world.blobs, failed).read(number - 1, whole=False, stride_bytes=1), None)
+    except LogUnreadable:
+        if failed != run_id:
+            return None
+        head_of(world, run_id)  # erased in the meantime
+        raise
+    exception: Mapping[str, JSON] | None = event.data.get("exception") if event and event.sequence == number else None
+    return exception
 
 
 def _own_tags(end: Event | None) -> tuple[Tag, ...]:
@@ -292,6 +313,7 @@ def events(world: World, run_id: str, *, after: int = 0, limit: int = PAGE_EVENT
     try:
         found = _page(RunLog(world.store, world.blobs, run_id), graph_of(world, head), after, limit, head.sequence)
     except LogUnreadable as error:
+        head_of(world, run_id)  # erased in the meantime
         raise reported(world, head, error) from error
     if not found.events and after:
         return replace(found, ended=has_ended_by(world, run_id, after))

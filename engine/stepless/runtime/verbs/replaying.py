@@ -15,7 +15,7 @@ from stepless.core.state import Instance, State
 from stepless.limits import PAGE_EVENTS
 from stepless.model.json import JSON
 from stepless.runtime.runlog import RunLog, previewed
-from stepless.runtime.verbs.inspecting import EventPage, graph_of, has_ended_by, head_of
+from stepless.runtime.verbs.inspecting import EventPage, graph_of, has_ended_by, head_of, whole_or_gone
 from stepless.runtime.world import World
 
 
@@ -45,7 +45,8 @@ class Replay:
         while ready and ready[0]["eventId"] <= after:
             ready.popleft()
         if len(ready) < limit:
-            self._read_on(after, limit)
+            with whole_or_gone(self._world, self._run_id):
+                self._read_on(after, limit)
         page = tuple(islice(ready, limit))
         cursor = page[-1]["eventId"] if page else after
         ended = self._last > 0 and cursor >= self._last

@@ -7,7 +7,7 @@ variables it wrote. All other nodes run.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 from stepless.core.events import Event, EventType
 from stepless.core.history.trace import Trace
@@ -20,7 +20,7 @@ from stepless.ports import RunHead, Version
 from stepless.runtime.headers import version_of
 from stepless.runtime.relatives import note_rerun
 from stepless.runtime.runlog import RunLog
-from stepless.runtime.verbs.inspecting import graph_of, head_of
+from stepless.runtime.verbs.inspecting import graph_of, head_of, whole_or_gone
 from stepless.runtime.verbs.starting import Started, checked_entries, encoded_inputs, new_run_id, start_version
 from stepless.runtime.world import World
 
@@ -47,7 +47,7 @@ def rerun(
     graph = graph_of(world, head)
     if node is not None:
         _check_node(graph, node)
-        _check_upstream(_traced(world, graph, run_id), node)
+        _check_upstream(_traced(world, graph, head), node)
     meta = {name: value for name, value in json.loads(head.meta).items() if name in ("entry", "tags")}
     meta["rerun"] = {"of": run_id, "from": node}
     meta |= stored_former(run_id, json.loads(head.meta))
@@ -76,15 +76,25 @@ def reused_outputs(world: World, origin: JSON) -> Mapping[str, Mapping[str, JSON
     if not isinstance(origin, dict) or origin.get("from") is None:
         return {}
     run_id, node = str(origin["of"]), str(origin["from"])
-    graph = graph_of(world, head_of(world, run_id))
+    head = head_of(world, run_id)
+    graph = graph_of(world, head)
     again = _downstream(graph.root, graph.root.positions[node])
-    return _completed(world, graph, run_id, again)
+    return _completed(world, graph, head, again)
 
 
-def _traced(world: World, graph: Graph, run_id: str) -> Trace:
-    trace = Trace(graph, run_id)
-    RunLog(world.store, world.blobs, run_id).replay(trace.add)
+def _traced(world: World, graph: Graph, head: RunHead) -> Trace:
+    trace = Trace(graph, head.run_id)
+    _replay(world, head, trace, trace.add)
     return trace
+
+
+def _replay(world: World, head: RunHead, trace: Trace, take: Callable[[Event], None]) -> None:
+    """Reads the whole log of a run, or raises, as `head_of` does if it is erased meanwhile. By a part of the log, nodes would not
+    have completed, and a rerun would run them again."""
+    log = RunLog(world.store, world.blobs, head.run_id)
+    with whole_or_gone(world, head.run_id):
+        log.replay(take)
+        log.check_end(trace.state.sequence, head.sequence)
 
 
 def _check_node(graph: Graph, node: str) -> None:
@@ -130,9 +140,9 @@ def _downstream(body: Body, start: int) -> frozenset[int]:
     return frozenset(seen)
 
 
-def _completed(world: World, graph: Graph, run_id: str, again: frozenset[int]) -> Mapping[str, Mapping[str, JSON]]:
+def _completed(world: World, graph: Graph, head: RunHead, again: frozenset[int]) -> Mapping[str, Mapping[str, JSON]]:
     reused: dict[str, Mapping[str, JSON]] = {}
-    trace = Trace(graph, run_id)
+    trace = Trace(graph, head.run_id)
 
     def keep(event: Event) -> None:
         trace.add(event)
@@ -147,7 +157,7 @@ def _completed(world: World, graph: Graph, run_id: str, again: frozenset[int]) -
             payload["variables"] = variables
         reused[event.instance] = payload
 
-    RunLog(world.store, world.blobs, run_id).replay(keep)
+    _replay(world, head, trace, keep)
     return reused
 
 

@@ -37,6 +37,7 @@ def find(world: World, signer: Signer, run_id: str, wanted: str) -> bytes:
         key = log.blob_of(wanted, last=head.sequence)
         kept = world.blobs.get(key) if key is not None else None
     except LogUnreadable as error:
+        inspecting.head_of(world, run_id)  # erased in the meantime
         raise reported(world, head, error) from error
     if kept is not None:
         return kept

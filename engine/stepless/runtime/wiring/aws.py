@@ -17,6 +17,7 @@ from stepless.adapters.aws.dynamo.store import DynamoStore
 from stepless.adapters.aws.metrics import EmfMeter
 from stepless.adapters.aws.queue import SqsQueue, decode_message
 from stepless.adapters.aws.secrets import AwsSecrets
+from stepless.adapters.aws.snapstart import reseed_after_restore
 from stepless.adapters.aws.tallies import RequestTallies
 from stepless.adapters.aws.timers import SchedulerTimers
 from stepless.adapters.system import SystemClock
@@ -32,7 +33,7 @@ from stepless.runtime.world import World
 
 if TYPE_CHECKING:
     from stepless.runtime.access.gateways import Gateway
-    from stepless.runtime.access.tokens import Claims, Signer
+    from stepless.runtime.access.tokens import Claims, Key, Signer
     from stepless.runtime.service import Service
     from stepless.runtime.session.runner import Runner
 
@@ -59,7 +60,6 @@ class Cloud:
 
     @cached_property
     def service(self) -> Service:
-        """Reads the signing keys first. Raises `StoreUnusable` when there are none."""
         from stepless.runtime.service import Service
 
         return Service(self.world, signer())
@@ -79,15 +79,23 @@ class Cloud:
 
 @cache
 def signer() -> Signer:
-    """The signer of links. Raises `StoreUnusable` when there are no keys."""
-    from stepless.runtime.access.tokens import Signer, parse_keys  # a function that makes no links does not import it
+    """The signer of links. It reads the keys when it needs the first: a start from a snapshot must not bring former keys along,
+    and most invocations need none."""
+    from stepless.runtime.access.tokens import Signer  # a function that makes no links does not import it
+
+    return Signer(_signing_keys)
+
+
+def _signing_keys() -> Sequence[Key]:
+    """Raises `StoreUnusable` when there are none."""
+    from stepless.runtime.access.tokens import parse_keys
 
     name = setting("STEPLESS_SIGNING_SECRET")
     kept = AwsSecrets(client("secretsmanager"), prefix="", source="secretsmanager").get(name)
     keys = parse_keys(kept or "")
     if not keys:
         raise StoreUnusable("there is no signing key", place=name, mend='store {"<key id>": "<secret>"} there')
-    return Signer(keys)
+    return keys
 
 
 def sign(claims: Claims) -> str:
@@ -107,6 +115,7 @@ def secrets() -> AwsSecrets:
 
 def aws() -> Cloud:
     """The engine in a Lambda function. Raises `ConfigError` with the name of a missing setting."""
+    reseed_after_restore(os.environ.get)
     wanted_shards = int(os.environ.get("STEPLESS_INDEX_SHARDS", "0"))  # set where the role may write to the table
     store = DynamoStore(client("dynamodb"), setting("STEPLESS_TABLE"), wanted_shards=wanted_shards)
     queue = SqsQueue(client("sqs"), setting("STEPLESS_QUEUE_URL"))
