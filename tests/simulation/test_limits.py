@@ -7,7 +7,9 @@ from collections import Counter
 from dataclasses import replace
 
 import pytest
+from embedded import OnFile
 from episode import Parts
+from faults import draw_weather
 from grounds import OnCloud
 from limited import Limited, LimitedEpisode, Span
 from weathers import calm, deadly, draw_cloud_weather, frozen, lossy, slow, storm
@@ -34,6 +36,12 @@ def test_no_limit_is_exceeded_when_processes_die_and_freeze(weather: object) -> 
 def test_no_limit_is_exceeded_on_the_adapters_of_aws() -> None:
     for number in range(8):
         LimitedEpisode(number, Parts(OnCloud, weather=draw_cloud_weather)).go()
+
+
+@pytest.mark.parametrize("weather", [draw_weather, deadly], ids=lambda weather: weather.__name__)
+def test_no_limit_is_exceeded_in_files(weather: object) -> None:
+    for number in range(4):
+        LimitedEpisode(number, Parts(OnFile, weather=weather)).go()  # type: ignore[arg-type]
 
 
 FOUND = {
