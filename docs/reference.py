@@ -87,11 +87,15 @@ def render() -> str:
 
 def _document() -> Iterator[str]:
     yield from _part("## The workflow", validation.Document)
+    yield from _part("### The field `concurrency`", validation.ConcurrencyDocument)
+    yield from _part("### The field `rate`", validation.StartRateDocument)
     yield from _part("### The field `rate_limit`", validation.RateLimitDocument)
     yield from _part("## Nodes", validation.NodeDocument)
     yield from _part("### The field `retry`", validation.RetryDocument)
     yield "Causes of failure:\n"
     yield from _table(("cause", "means"), [(f"`{cause}`", meaning) for cause, meaning in CAUSES.items()])
+    yield from _part("### The field `concurrency` of a node", validation.ConcurrencyDocument)
+    yield from _part("### The field `rate` of a node", validation.NodeRateDocument)
     yield from _part("### The field `join`", validation.JoinDocument)
     yield from _part("#### Its field `vars` as an expression", validation.CustomMerge)
     yield "## Edges\n"

@@ -53,6 +53,27 @@ MAX_SHOWN_PATH: Final = 100  # instances of one path: with full paths, a trace w
 MAX_CAUSES: Final = 100  # errors that one upstream failure lists
 MAX_CAUSES_CHARACTERS: Final = 40_000  # of their messages, together: one batch of the log holds them all
 MAX_CALL_DEPTH: Final = 25  # workflow in workflow
+MAX_SLOTS: Final = 10_000  # of a limit per key; its item takes some 50 bytes for each run that holds slots
+MIN_RATE_PERIOD_MS: Final = 1_000  # of a node's rate: a tenth of it must be longer than a commit
+RATE_AHEAD_MS: Final = 1_000  # of its instants, how many a run reserves at a time: runs with much to do take turns
+MAX_RATE_SLACK_MS: Final = 1_000  # how late an attempt may begin for its reserved instant; costs the same share of the rate
+RATE_LEAD_MS: Final = 2_000  # before its instant, an attempt is committed at most this early, and then waits in its process
+MAX_RATE_LEAD_MS: Final = 5_000  # before its instant, an attempt is committed at most this early, where commits are slow
+SLOT_TURN_MS: Final = 3_000  # a run that has more to do keeps slots beyond its share so long, if others wait
+LINE_LOOK_MS: Final = 1_000  # a run that holds slots looks at most this often whether others wait for them
+LIMIT_TRIES: Final = 12  # of one change of a limit, while other runs change it; each lost try means that another has succeeded
+LIMIT_TRY_MS: Final = 5  # the longest pause before the second try; doubles
+LIMITS_AT_ONCE: Final = 50  # limits that one session asks for at a time; the others follow
+GRANT_MS: Final = 30_000  # how long slots are kept for a run that was woken to take them
+PARKED_SLOT_MS: Final = 10_000  # how long a run that waits for the limit of a node keeps the slot of its workflow
+LIMIT_LIFE_MS: Final = 24 * 3_600_000  # how long the slots of a limit are kept after the last change
+MAX_DOUBTED_HOLDERS: Final = 20  # whose header is read, when a limit has no room
+MAX_LINE_READ: Final = 100  # runs that wait for a limit, of which the place in line is known
+FIRST_IN_LINE: Final = 20  # of the runs that wait for a limit, how many look again soon
+LIMIT_CHECK_MS: Final = 60_000  # after which the first in line look again, in case that the process that should wake them died
+LATER_LIMIT_CHECK_MS: Final = 900_000  # the same for all others
+MAX_SHOWN_LIMITS: Final = 20  # that one run waits for; for each a line is read
+MAX_LIMIT_KEY_CHARACTERS: Final = 100  # of the key of a limit as it is shown; any longer one works
 MAX_IN_FLIGHT: Final = 200  # attempts of one run at once in one process
 
 # -- nodes -----------------------------------------------------------------------------------------------------------

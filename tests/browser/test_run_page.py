@@ -251,3 +251,16 @@ def test_a_run_is_held_from_the_page_and_released(site: Site, page: Any) -> None
     page.get_by_role("button", name="Release run").click()
     page.wait_for_selector("#status.completed")
     assert page.locator("#held").inner_text() == "" and page.locator("#release").is_hidden()
+
+
+def test_a_node_that_waits_for_a_limit_says_for_which_and_for_whom(site: Site, page: Any) -> None:
+    rate = {"max": 1, "per": "1h", "by": "<begin.customer>"}
+    call = {"type": "function", "after": "begin", "with": {"call": "page.count", "args": {"item": "apple"}}, "rate": rate}
+    site.engine.service.publish({"id": "limited", "nodes": {"begin": {"type": "manual"}, "call": call}})
+    watch(page, site, str(site.engine.service.start("limited", {"customer": "acme"}).run_id))
+    page.wait_for_selector("#status.completed")
+    page.goto(f"{site.url}/runs/{site.engine.service.start('limited', {'customer': 'acme'}).run_id}/view")
+    page.get_by_text("waiting for a limit").first.wait_for()
+    page.locator('[data-path="call"].s-queued').click()
+    for words in ("a limit", "nodes.call.rate", "acme", "until"):
+        page.wait_for_selector(f"#detail >> text={words}")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import re
 import sqlite3
@@ -13,6 +14,9 @@ from typing import Any
 import pytest
 
 from stepless.cli import main
+from stepless.ports import Message
+from stepless.runtime.session.budget import Budget
+from stepless.runtime.wiring.local import local
 
 Write = Callable[[str, str], str]
 Say = Callable[..., tuple[int, str, str]]
@@ -224,6 +228,28 @@ def test_what_runs_wait_for_is_told_and_found(say: Say, paused: str) -> None:
     assert run["summary"] == "held, waiting for an answer"
     assert say("runs", "show", paused)[1].splitlines()[0].endswith("  held, waiting for an answer")
     assert say("runs", "list", "--waiting", "nothing")[0] == 2
+
+
+LIMITED = """
+id: limited
+nodes:
+  begin: {type: manual}
+  greet: {type: workflow, after: begin, with: {workflow: hello}, rate: {max: 1, per: 1h, by: <begin.customer>}}
+"""
+
+
+def test_a_run_that_waits_for_a_limit_says_for_which_and_for_whom(say: Say, hello: str, write: Write, tmp_path: Path) -> None:
+    say("publish", hello)
+    say("publish", write("limited.yaml", LIMITED))
+    for _ in range(2):
+        run_id = json.loads(say("start", "limited", "-i", '{"customer": "acme"}', "--json")[1])["run_id"]
+        with closing(local(tmp_path / "kept" / "runs.db")) as served:
+            asyncio.run(served.runner.run(Message(run_id, "start"), Budget(60_000)))
+    shown = say("runs", "show", run_id)[1]
+    assert shown.splitlines()[0].endswith("  waiting for a limit")
+    assert re.search(r"waits for nodes\.greet\.rate, key acme: 1 node since .+, until ", " ".join(shown.split()))
+    [run] = lines(say("runs", "list", "--json", "--waiting", "limit")[1])
+    assert (run["id"], run["status"], run["summary"]) == (run_id, "running", "waiting for a limit")
 
 
 def test_a_held_run_says_who_holds_it_and_why(say: Say, paused: str) -> None:

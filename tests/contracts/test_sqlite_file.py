@@ -225,7 +225,7 @@ WRITES: dict[str, Callable[[SqliteStore], Any]] = {
     "put_version": lambda store: store.put_version("wf", "h", b"{}", 0),
     "claim": lambda store: store.claim("key", b"value", 0),
     "count": lambda store: store.count("key", 0, 1),
-    "replace_claim": lambda store: store.replace_claim("key", b"value", b"other"),
+    "replace_claim": lambda store: store.replace_claim("key", b"value", b"other", 0),
     "release_claim": lambda store: store.release_claim("key", b"value"),
     "create_run": lambda store: store.create_run(RunHead("new", "wf", "h", "created", 0, 0, b"{}")),
     "touch_run": lambda store: store.touch_run("r", 0),

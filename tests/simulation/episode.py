@@ -74,6 +74,7 @@ class Parts:
     clock: type[SkewedClock] = SkewedClock
     sweeps: bool = True
     cancels: float = 0.15  # how often the operator cancels the run
+    operators: bool = True  # whether operators may hold the run and release it
     exports: bool = False  # whether the processes export events, of which each is refused with the probability `outage`
     outage: float = 0.0
     relay: Callable[..., Relay] = Relay
@@ -129,6 +130,7 @@ class Episode:
         self.timers: dict[str, list[float]] = {}
         self.doubles = 0
         self.in_flight = 0
+        self.most_in_flight = MAX_IN_FLIGHT
         self.hard_budget = self.random.random() < 0.5 and not self.ground.is_shared
         self.budget_ms = self.random.choice([60_000, 60_000, 120_000] if self.hard_budget else [500, 10_000, 60_000])
         self.window = 8 if self.ground.is_shared else 1 if self.hard_budget else self.random.choice([1, 4])
@@ -178,7 +180,7 @@ class Episode:
     def send(self, message: Message, delay_ms: float) -> None:
         """Sends to the queue at once, unless a fault is injected."""
         chance = self.chance
-        if chance.happens(chance.weather.lost) or self.in_flight > MAX_IN_FLIGHT:
+        if chance.happens(chance.weather.lost) or self.in_flight > self.most_in_flight:
             chance.record("queue", f"loses {message.reason}")
             return
         doubled = self.doubles < MAX_DOUBLES and chance.happens(chance.weather.doubled)

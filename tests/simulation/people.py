@@ -91,7 +91,7 @@ def _start(episode: Episode, actor: Actor, random: Random) -> None:
 
 def _followers(episode: Episode, run_id: str, random: Random) -> Iterator[Person]:
     operators = Random(f"operators {episode.number}")
-    for name in ("dan", "eve")[: operators.choice([0, 0, 1, 1, 2])]:
+    for name in ("dan", "eve")[: operators.choice([0, 0, 1, 1, 2]) if episode.parts.operators else 0]:
         yield name, operators.choice([0, 10, 500, 5_000]), _operator(episode, name, Random(f"{name} {episode.number}"))
     expected = simulate(episode.scenario.document, {"input": {}}, script=_answered_at_once(episode))
     asked = [event["payload"]["instance"] for event in expected.events if event["type"] == EventType.NODE_WAITING]

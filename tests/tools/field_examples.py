@@ -75,6 +75,9 @@ PARTS: Final[Mapping[str, Part]] = {
     "AfterDocument": Part(LINE, ("nodes", "y", "after"), {"from": "a"}),
     "EdgeDocument": Part({**LINE, "edges": [{}]}, ("edges", 0), {"source": "a", "target": "y"}),
     "ConditionDocument": Part({**LINE, "edges": [{"source": "a", "target": "y"}]}, ("edges", 0, "condition")),
+    "ConcurrencyDocument": Part({"id": "w", "nodes": {"x": CALL}}, ("nodes", "x", "concurrency"), {"max": 3}),
+    "NodeRateDocument": Part({"id": "w", "nodes": {"x": CALL}}, ("nodes", "x", "rate"), {"max": 3, "per": "1m"}),
+    "StartRateDocument": Part(FORK, ("rate",), {"max": 1, "per": "1m"}),
     "RateLimitDocument": Part(FORK, ("rate_limit",), {"max": 1, "per": "1m"}),
     "BodyDocument": Part(IN_LOOP, ("nodes", "l", "with", "body"), BODY),
     "approval.with": _alone("approval", message="m"),
@@ -118,8 +121,9 @@ EXAMPLES: Final[Mapping[str, Mapping[str, Example | list[Example]]]] = {
     "Document": {
         "id": Example("other"), "name": Example("N"), "variables": Example({"v": 0, "u": 1}), "env": Example(["KEY"]),
         "nodes": Example({"a": CALL}), "edges": Example([{"source": "a", "target": "b"}]), "on_failure": Example("halt"),
-        "max_steps": Example(9), "timeout": Example("2h"), "concurrency": Example(2), "numbered": Example(True),
+        "max_steps": Example(9), "timeout": Example("2h"), "numbered": Example(True),
         "retention": Example("90d"),
+        "concurrency": [Example(2), Example({"max": 2})], "rate": Example({"max": 1, "per": "1m"}),
         "on_failure_notify": [Example("mailto:a@b.example"), Example(["mailto:a@b.example", "slack:${KEY}"], {"env": ["KEY"]})],
         "rate_limit": Example({"max": 1, "per": "1m"}),
     },
@@ -131,6 +135,16 @@ EXAMPLES: Final[Mapping[str, Mapping[str, Example | list[Example]]]] = {
         "default": Example("d", {"on_parent_failure": "substitute_default"}), "input_contract": Example({"type": "object"}),
         "output_contract": Example({"type": "object"}), "moderation": Example("both"),
         "moderation_on_error": Example("allow", {"moderation": "both"}),
+        "concurrency": Example({"max": 2}, CALL), "rate": Example({"max": 2, "per": "1m"}, CALL),
+    },
+    "ConcurrencyDocument": {
+        "max": Example(2, before=1), "by": Example("<input.k>"), "weight": [Example(2), Example("<input.w>")],
+    },
+    "NodeRateDocument": {
+        "max": Example(2, before=1), "per": Example("2m", before="1m"), "by": Example("<input.k>"),
+    },
+    "StartRateDocument": {
+        "max": Example(2, before=1), "per": Example("2m", before="1m"), "by": Example("<input.k>"),
     },
     "RetryDocument": {
         "attempts": Example(3, script=TIMES_OUT), "backoff_ms": Example(100, TWICE, script=TIMES_OUT),

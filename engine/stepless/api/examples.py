@@ -79,7 +79,7 @@ _INSPECTED: Final[RunOut] = {
     "waiting": ["held", "answer"], "summary": "held, waiting for an answer", "inputs": _INPUTS, "outputs": {}, "variables": {},
     "error": None, "exception": None, "failures": 0, "keywords": ["customer:c-17"], "tags": ["customer:c-17"],
     "non_entries": [], "steps": 2,
-    "usage": {}, "sequence": 6, "held": _HELD, "pauses": [_PAUSE],
+    "usage": {}, "sequence": 6, "held": _HELD, "limits": [], "pauses": [_PAUSE],
     "created_at": _BEGUN, "started_at": _BEGUN, "ended_at": None, "expires_at": None,
     "links": _LINKS.run(_RUN),
 }  # fmt: skip

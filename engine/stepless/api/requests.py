@@ -24,7 +24,7 @@ Person = Annotated[str, StringConstraints(min_length=1, max_length=MAX_PERSON_CH
 Keyword = Annotated[str, StringConstraints(pattern=rf"^[A-Za-z0-9_.:/@=+-]{{1,{MAX_KEYWORD_CHARACTERS}}}$")]
 Keywords = Annotated[list[Keyword], Field(max_length=MAX_KEYWORDS)]
 FormerKeywords = Annotated[Keywords, Field(json_schema_extra={"deprecated": True})]
-Waiting = Literal["held", "answer", "time", "retry", "child"]
+Waiting = Literal["held", "answer", "time", "retry", "child", "limit"]
 
 
 class Body(BaseModel):

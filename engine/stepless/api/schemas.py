@@ -121,9 +121,9 @@ class StartedOut(TypedDict):
 class RunHeadOut(TypedDict):
     """A run in a list. `status` is `running` while a runner serves the run, else the status when the last session ended. It is
     `damaged_log` or `newer_log` if the log cannot be read; such a run stays unchanged until it can. `waiting` is what the run
-    waited for then: held, answer, time, retry, child. `summary` is both as text. `version` is null for a run of a release that
-    did not store it. `duration_ms` is the time from its creation to its end, or to now, with all waits. `failed_node` is the node
-    whose failure made the run fail. `tags` is the former name of `keywords`."""
+    waited for then: held, answer, time, retry, child, limit. `summary` is both as text. `version` is null for a run of a release
+    that did not store it. `duration_ms` is the time from its creation to its end, or to now, with all waits. `failed_node` is
+    the node whose failure made the run fail. `tags` is the former name of `keywords`."""
 
     id: str
     workflow: str
@@ -148,8 +148,7 @@ class RunsOut(TypedDict):
 
 
 class PauseOut(TypedDict):
-    """One thing that a run waits for. `resume` is the signed link that answers it; null for timers, and for keys without the role
-    `approve`."""
+    """One thing that a run waits for. `resume` is the signed link that answers it; null for timers, and without `approve`."""
 
     pause: str
     node: str
@@ -162,6 +161,19 @@ class PauseOut(TypedDict):
     resume: str | None
 
 
+class LimitOut(TypedDict):
+    """A limit per key that attempts of the run wait for: its place in the document, the key (null without `by`), how many
+    instances wait and since when, the next instant that a rate has reserved for the run, and how many runs are before it in
+    line for slots, if that is known."""
+
+    of: str
+    key: str | None
+    instances: int
+    since: str
+    until: str | None
+    ahead: int | None
+
+
 class HeldOut(TypedDict):
     """Who holds the run, why, and since when nothing new starts."""
 
@@ -172,12 +184,12 @@ class HeldOut(TypedDict):
 
 class RunOut(TypedDict):
     """`version` is the version that the run started with, even if a newer one was published. `number` counts the runs of a
-    workflow whose document is `numbered`. `waiting` is what the run waits for (held, answer, time, retry, child); `summary` is
-    the same as text: `waiting for an answer`. `held` is null unless an operator holds the run; a held run is `running` until its
-    running nodes end. `keywords` are those that the run was started with; `tags` has them too, and `partial_success`.
-    `non_entries` are nodes at which an admin started the run although they are not entries. `exception` is the cause of `error`
-    if author code raised it. A value that is too large for the response is replaced by `{"large_value": {"size", "preview",
-    "hash", "url"}}`. `pauses_left_out` counts pauses that did not fit."""
+    workflow whose document is `numbered`. `waiting` is what the run waits for (held, answer, time, retry, child, limit);
+    `summary` is the same as text: `waiting for an answer`. `held` is null unless an operator holds the run; a held run is
+    `running` until its running nodes end. `keywords` are those that the run was started with; `tags` has them too, and
+    `partial_success`. `non_entries` are nodes at which an admin started the run although they are not entries. `exception` is
+    the cause of `error` if author code raised it. A value that is too large for the response is replaced by `{"large_value":
+    {"size", "preview", "hash", "url"}}`. `pauses_left_out` counts pauses that did not fit."""
 
     id: str
     workflow: str
@@ -200,6 +212,7 @@ class RunOut(TypedDict):
     usage: dict[str, int]
     sequence: int
     held: HeldOut | None
+    limits: list[LimitOut]
     pauses: list[PauseOut]
     pauses_left_out: NotRequired[int]
     created_at: str

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Self, Unpack
 
-from stepless.builder.nodes import NodeOptions, Nodes, given
+from stepless.builder.nodes import CallOptions, NodeOptions, Nodes, given
 from stepless.builder.ref import Ref
 from stepless.builder.steps import UNSET, Step, Value
 from stepless.compile.suggest import did_you_mean
@@ -40,36 +40,36 @@ class KindMethods(Nodes):
 
     # -- work ---------------------------------------------------------------------------------------------------------
 
-    def function(self, id: str, *, call: FunctionName, args: Value = UNSET, **options: Unpack[NodeOptions]) -> Step:
+    def function(self, id: str, *, call: FunctionName, args: Value = UNSET, **options: Unpack[CallOptions]) -> Step:
         """`call` is a registered name, or the registered callable itself."""
         return self._add(id, "function", given(call=_name(call), args=args), options)
 
     def http(
         self, id: str, *, url: Value, method: Value = UNSET, headers: Value = UNSET, query: Value = UNSET, body: Value = UNSET,
-        expect_status: Value = UNSET, **options: Unpack[NodeOptions],
+        expect_status: Value = UNSET, **options: Unpack[CallOptions],
     ) -> Step:  # fmt: skip
         params = given(url=url, method=method, headers=headers, query=query, body=body, expect_status=expect_status)
         return self._add(id, "http", params, options)
 
     def lambda_(
         self, id: str, *, function: Value, payload: Value = UNSET, mode: Value = UNSET, timeout: Value = UNSET,
-        **options: Unpack[NodeOptions],
+        **options: Unpack[CallOptions],
     ) -> Step:  # fmt: skip
         return self._add(id, "lambda", given(function=function, payload=payload, mode=mode, timeout=timeout), options)
 
-    def aws(self, id: str, *, service: Value, action: Value, params: Value = UNSET, **options: Unpack[NodeOptions]) -> Step:
+    def aws(self, id: str, *, service: Value, action: Value, params: Value = UNSET, **options: Unpack[CallOptions]) -> Step:
         return self._add(id, "aws", given(service=service, action=action, params=params), options)
 
     def code(
         self, id: str, *, code: Value, language: Value = UNSET, args: Value = UNSET, memory_mb: Value = UNSET,
-        **options: Unpack[NodeOptions],
+        **options: Unpack[CallOptions],
     ) -> Step:  # fmt: skip
         return self._add(id, "code", given(code=code, language=language, args=args, memory_mb=memory_mb), options)
 
     def llm(
         self, id: str, *, prompt: Value = UNSET, messages: Value = UNSET, system: Value = UNSET, provider: Value = UNSET,
         model: Value = UNSET, response_schema: Value = UNSET, tools: Value = UNSET, temperature: Value = UNSET,
-        max_tokens: Value = UNSET, stream: Value = UNSET, **options: Unpack[NodeOptions],
+        max_tokens: Value = UNSET, stream: Value = UNSET, **options: Unpack[CallOptions],
     ) -> Step:  # fmt: skip
         params = given(
             prompt=prompt, messages=messages, system=system, provider=provider, model=model, response_schema=response_schema,
@@ -77,7 +77,7 @@ class KindMethods(Nodes):
         )  # fmt: skip
         return self._add(id, "llm", params, options)
 
-    def workflow(self, id: str, *, workflow: Value, inputs: Value = UNSET, **options: Unpack[NodeOptions]) -> Step:
+    def workflow(self, id: str, *, workflow: Value, inputs: Value = UNSET, **options: Unpack[CallOptions]) -> Step:
         return self._add(id, "workflow", given(workflow=workflow, inputs=inputs), options)
 
     # -- values -------------------------------------------------------------------------------------------------------
@@ -95,7 +95,7 @@ class KindMethods(Nodes):
 
     def router(
         self, id: str, *, routes: Mapping[str, Value], prompt: Value = UNSET, system: Value = UNSET, provider: Value = UNSET,
-        model: Value = UNSET, **options: Unpack[NodeOptions],
+        model: Value = UNSET, **options: Unpack[CallOptions],
     ) -> Step:  # fmt: skip
         params = given(routes=routes, prompt=prompt, system=system, provider=provider, model=model)
         return self._add(id, "router", params, options)
@@ -157,7 +157,7 @@ class KindMethods(Nodes):
 
     # -- how ----------------------------------------------------------------------------------------------------------
 
-    def _add(self, id: str, kind: str, params: Mapping[str, Value], options: NodeOptions) -> Step:
+    def _add(self, id: str, kind: str, params: Mapping[str, Value], options: NodeOptions | CallOptions) -> Step:
         return self.add(id, kind, params if params else None, **options)
 
     def _contain(self, id: str, kind: str, params: Mapping[str, Value], options: NodeOptions) -> Container:

@@ -32,6 +32,13 @@ class NodeOptions(TypedDict, total=False):
     moderation_on_error: Literal["block", "allow"]
 
 
+class CallOptions(NodeOptions, total=False):
+    """The options of nodes that make attempts: those of every node, and limits over all runs."""
+
+    concurrency: Mapping[str, Value] | None
+    rate: Mapping[str, Value] | None
+
+
 class Nodes(ABC):
     """Adds nodes and edges, and keeps their order."""
 
@@ -39,7 +46,7 @@ class Nodes(ABC):
         self._level = level
         self._place = place
 
-    def add(self, id: str, type: str, with_: Mapping[str, Value] | None = None, **options: Unpack[NodeOptions]) -> Step:
+    def add(self, id: str, type: str, with_: Mapping[str, Value] | None = None, **options: Unpack[CallOptions]) -> Step:
         """Adds a node of any kind, including kinds of plug-ins. `with_` are the kind's own parameters.
 
         Raises `InvalidRequest`: id_taken if the level already has this id, not_json for a value that JSON cannot represent.

@@ -44,7 +44,8 @@ class Workflow(Level):
         on_failure_notify: str | Sequence[str] | Unset | None = UNSET,
         max_steps: int | Unset = UNSET,
         timeout: str | Unset | None = UNSET,
-        concurrency: int | Unset | None = UNSET,
+        concurrency: int | Mapping[str, Value] | Unset | None = UNSET,
+        rate: Mapping[str, Value] | Unset | None = UNSET,
         rate_limit: Mapping[str, Value] | Unset | None = UNSET,
         numbered: bool | Unset = UNSET,
         retention: str | Unset | None = UNSET,
@@ -52,7 +53,7 @@ class Workflow(Level):
         top = given(
             name=name, description=description, variables=variables, env=env, on_failure=on_failure,
             on_failure_notify=on_failure_notify, max_steps=max_steps, timeout=timeout, concurrency=concurrency,
-            rate_limit=rate_limit, numbered=numbered, retention=retention,
+            rate=rate, rate_limit=rate_limit, numbered=numbered, retention=retention,
         )  # fmt: skip
         super().__init__({"id": id, **{field: plain(value, field) for field, value in top.items()}, "nodes": {}})
 

@@ -8,6 +8,7 @@ from typing import Final
 from stepless.compile.canonical import content_hash, json_findings
 from stepless.compile.checks import arguments as argument_checks
 from stepless.compile.checks import edges as edge_checks
+from stepless.compile.checks import limits as limit_checks
 from stepless.compile.checks import nodes as node_checks
 from stepless.compile.checks import tools as tool_checks
 from stepless.compile.checks.reference_scope import reference_findings, reserved_env, unlisted_targets
@@ -41,6 +42,8 @@ BODY_CHECKS: Final = (
     node_checks.too_many_losers,
     node_checks.idle_settings,
     node_checks.unwired_exits,
+    limit_checks.misplaced_limits,
+    limit_checks.heavy_weights,
     edge_checks.unknown_ends,
     edge_checks.self_edges,
     edge_checks.edges_into_entries,
@@ -108,6 +111,7 @@ def _findings(draft: Draft) -> Iterator[Finding]:
     for check in BODY_CHECKS:
         for body in draft.bodies:
             yield from check(draft, body)
+    yield from limit_checks.workflow_limits(draft)
     yield from reserved_env(draft)
     yield from unlisted_targets(draft)
     yield from reference_findings(draft)

@@ -13,7 +13,7 @@ from stepless.compile.order import Links
 from stepless.limits import MAX_NESTED_CONTAINERS
 from stepless.model.declaration.document import AfterView, BodyView, DocumentView, EdgeView, NodeView
 from stepless.model.findings import Finding
-from stepless.model.graph import Config
+from stepless.model.graph import Config, Limits
 from stepless.model.json import JSON
 from stepless.model.kind import ERROR, SOURCE, Kind, Kinds, Nature, nothing
 from stepless.model.scope import Contract, Expression, Reference, Template
@@ -64,6 +64,7 @@ class Fields:
     output_contract: Contract | None = None
     answer_contract: Contract | None = None
     mentions: tuple[tuple[str, tuple[Reference, ...]], ...] = ()
+    limits: Limits | None = None
 
 
 @dataclass(slots=True, eq=False)

@@ -8,9 +8,10 @@ from typing import Final, TypeVar
 from stepless.compile.draft import DraftNode, Fields
 from stepless.errors import AuthorError, ExpressionError
 from stepless.expressions import compile_contract, compile_expression, compile_template
+from stepless.model.declaration.document import ConcurrencyView
 from stepless.model.declaration.written import NOTHING
 from stepless.model.findings import Finding
-from stepless.model.graph import Config
+from stepless.model.graph import Config, Limits, Pace, Slots
 from stepless.model.json import JSON
 from stepless.model.kind import Case, Kind, Nature, Part
 from stepless.model.scope import Contract, Expression, Reference, Template
@@ -50,6 +51,7 @@ class _Compiler:
         literals = document.with_ if self.literals == document.with_ else self.literals
         template = self._template("with", self.templates) if self.templates else None
         custom = document.join.vars
+        limits = self._limits()
         return Fields(
             Config(template or _NO_TEMPLATE, self.expressions or NOTHING, tuple(self.cases), literals or NOTHING),
             self.values or NOTHING,
@@ -58,7 +60,26 @@ class _Compiler:
             self._contract("output_contract", document.output_contract),
             self._answer_contract(),
             tuple(self.mentions),
+            limits,
         )
+
+    def _limits(self) -> Limits | None:
+        document = self.node.document
+        if "concurrency" not in document.given and "rate" not in document.given:
+            return None
+        slots, pace = None, None
+        if (concurrency := document.concurrency) is not None:
+            slots = Slots(concurrency.max, self._key("concurrency", concurrency.by), self._weight(concurrency))
+        if (rate := document.rate) is not None:
+            pace = Pace(rate.max, rate.per, self._key("rate", rate.by))
+        return Limits(self.node.path, slots, pace)
+
+    def _key(self, limit: str, by: str | None) -> Expression | None:
+        return None if by is None else self._expression(f"{limit}.by", by)
+
+    def _weight(self, limit: ConcurrencyView) -> int | Expression:
+        weight = limit.weight
+        return weight if isinstance(weight, int) else self._expression("concurrency.weight", weight) or 1
 
     # -- one field of `with`, by its part ---------------------------------------------------------------------------
 

@@ -15,7 +15,7 @@ from stepless.compile.dominators import dominator_tree, fork_depths
 from stepless.compile.draft import Draft, DraftBody, DraftEdge, DraftNode, Fields
 from stepless.compile.order import Links, longest_paths, reachable, topological_order
 from stepless.errors import EngineBug, InvalidRequest
-from stepless.model.declaration.document import RateLimitView
+from stepless.model.declaration.document import ConcurrencyView, DocumentView
 from stepless.model.declaration.policies import DEFAULT_JOIN, JoinRule, Merge
 from stepless.model.findings import Finding
 from stepless.model.graph import (
@@ -29,6 +29,7 @@ from stepless.model.graph import (
     OnError,
     Param,
     RateLimit,
+    Slots,
     all_nodes,
 )
 from stepless.model.json import parse_path
@@ -61,11 +62,13 @@ def link(draft: Draft, version: str, entries: Sequence[str] | None, warnings: tu
         timeout_ms=document.timeout_ms,
         kinds=frozenset(node.kind.name for node in all_nodes(body)),
         warnings=warnings,
-        concurrency=document.concurrency,
-        rate_limit=_rate_limit(document.rate_limit),
+        concurrency=document.concurrency if isinstance(document.concurrency, int) else None,
+        rate_limit=_rate_limit(document),
         numbered=document.numbered,
         retention_ms=document.retention_ms,
         on_failure_notify=None if document.on_failure_notify is None else tuple(document.on_failure_notify),
+        slots=_slots(document.concurrency) if isinstance(document.concurrency, ConcurrencyView) else None,
+        limited=isinstance(document.concurrency, ConcurrencyView) or any(node.limits is not None for node in all_nodes(body)),
     )
 
 
@@ -85,10 +88,22 @@ def _places(body: DraftBody) -> set[int]:
     return set(range(len(body.nodes))) - {body.nodes[name].place for name in body.tools}
 
 
-def _rate_limit(limit: RateLimitView | None) -> RateLimit | None:
+def _rate_limit(document: DocumentView) -> RateLimit | None:
+    if (rate := document.rate) is not None:
+        from stepless.compile.input_expressions import of_inputs  # imported late: few workflows have limits
+
+        return RateLimit(rate.max, rate.per, of_inputs(rate.by) if rate.by is not None else ())
+    limit = document.rate_limit
     if limit is None:
         return None
     return RateLimit(limit.max, limit.per, tuple(limit.by.split(".")) if limit.by else ())
+
+
+def _slots(limit: ConcurrencyView) -> Slots:
+    from stepless.compile.input_expressions import of_inputs  # imported late: few workflows have limits
+
+    weight = limit.weight if isinstance(limit.weight, int) else of_inputs(limit.weight)
+    return Slots(limit.max, of_inputs(limit.by) if limit.by is not None else None, weight)
 
 
 # -- a body -----------------------------------------------------------------------------------------------------------
@@ -248,6 +263,7 @@ def _link_node(layout: _Layout, draft: DraftNode, position: int) -> Node:
         clocks=tuple(layout.clocks.get(position, ())),
         losers=layout.losers.get(position, ()),
         tools=_link_tools(layout, draft),
+        limits=fields.limits,
     )
 
 

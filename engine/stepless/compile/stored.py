@@ -6,7 +6,6 @@ expressions and templates compiled, and linked. The graph is equal to that of `c
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from typing import Final
 
@@ -17,14 +16,15 @@ from stepless.errors import NewerVersion
 from stepless.model.graph import Graph
 from stepless.model.json import JSON
 from stepless.model.kind import SOURCE, Kind, Kinds, Nature, only_source
+from stepless.model.stored_document import decode_document
 
 _ONE_EXIT: Final = (SOURCE,)
 
 
 def compile_stored(data: bytes, version: str, kinds: Kinds, entries: Sequence[str] | None = None) -> Graph:
-    """The graph of the nodes that `entries` reach (None: all roots). `data` is the JSON that was published under the content hash
-    `version`. Raises `NewerVersion` for a document that this release would not have published."""
-    return link(_drafted(json.loads(data), version, kinds), version, entries, ())
+    """The graph of the nodes that `entries` reach (None: all roots). `data` is what was stored (`encode_document`) under the
+    content hash `version`. Raises `NewerVersion` for a document that this release would not have published."""
+    return link(_drafted(decode_document(data), version, kinds), version, entries, ())
 
 
 def _drafted(document: Mapping[str, JSON], version: str, kinds: Kinds) -> Draft:

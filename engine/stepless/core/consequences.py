@@ -6,6 +6,7 @@ from __future__ import annotations
 from stepless.core.branches import Branch, resolve
 from stepless.core.clocks import start_clock
 from stepless.core.events import Event
+from stepless.core.limits.queue import unqueue
 from stepless.core.reading import Merging
 from stepless.core.state import Instance, Scope, State, Status, is_bad_leaf
 from stepless.core.turns import end_turn
@@ -18,7 +19,9 @@ def settled(state: State, instance: Instance, event: Event) -> None:
     """Applies the consequences of a terminal status: resolved branches, started clocks, the leaf rule, the end of the scope."""
     instance.settled_sequence = event.sequence
     instance.since_ms = event.at_ms
-    instance.wait = None
+    if instance.wait is not None:
+        unqueue(state, instance)
+        instance.wait = None
     instance.answer = None
     state.children.pop(event.instance, None)
     state.idle_hops = 0

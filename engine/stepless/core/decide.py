@@ -9,7 +9,7 @@ the graph, and it never recurses, however many prunings follow from each other.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from stepless.core.branches import Verdict, verdict
 from stepless.core.causes import causes_behind
@@ -31,6 +31,7 @@ from stepless.core.facts import (
     HoldChanged,
     Logged,
     Noticed,
+    Postponed,
     Recovered,
     Streamed,
     Suspended,
@@ -38,10 +39,13 @@ from stepless.core.facts import (
 )
 from stepless.core.pauses import answer_pause, child_changed, complete_resumed, expire_pause, hold_changed, noticed, tick
 from stepless.core.settle import attempt_failed, complete, fail
-from stepless.core.start import begin, wait, work
+from stepless.core.start import begin, end_for_permit, wait, work
 from stepless.core.state import Instance, State, Status, is_effect, scopes
 from stepless.limits import MAX_IDLE_HOPS, MAX_RECOVERIES
 from stepless.model.kind import Nature
+
+if TYPE_CHECKING:
+    from stepless.core.limits.permits import Permits
 
 _NO_ENV: Mapping[str, str] = {}
 
@@ -55,15 +59,16 @@ def decide(
     capacity: int | None = None,
     room_ms: int | None = None,
     steps: int | None = None,
+    permits: Permits | None = None,
 ) -> Decision:
     """Takes facts in order and returns the decision that follows from them. Afterwards `state` includes the decision's events.
 
     `env` holds the values of `${NAME}`. `capacity` limits how many attempts run at once, and `room_ms` the timeout of an attempt
-    that begins (None: no limit); attempts beyond these limits are queued. A decision whose evaluations take more than `steps`
-    (None: no limit) takes all facts and leaves the remaining work to the next decision: it is then not `over`. A late fact (for a
-    closed attempt, a settled pause, an ended run) changes nothing. Raises only `EngineBug`.
-    """
-    decision = Decision(state, now_ms, env, capacity, room_ms)
+    that begins (None: no limit); attempts beyond these limits are queued, and so are attempts that lack `permits` for the
+    limits of their node or workflow (None: these are not applied). A decision whose evaluations take more than `steps` (None:
+    no limit) takes all facts and leaves the remaining work to the next decision: it is then not `over`. A late fact (for a
+    closed attempt, a settled pause, an ended run) changes nothing. Raises only `EngineBug`. """
+    decision = Decision(state, now_ms, env, capacity, room_ms, permits)
     for fact in facts:
         if state.ended:
             break
@@ -94,7 +99,7 @@ def _advance(decision: Decision, steps: int | None) -> None:
                 decision.last_starts = frozenset(agenda)
         elif state.halting and halt(decision):
             continue
-        elif not (state.ready and _start_queued(decision)):
+        elif not (state.ready and _start_queued(decision)) and not (state.limited and _start_limited(decision)):
             return
 
 
@@ -108,6 +113,25 @@ def _start_queued(decision: Decision) -> bool:
     if instance.status is Status.QUEUED:
         begin(decision, instance)
     return True
+
+
+def _start_limited(decision: Decision) -> bool:
+    """Begins, or moves on to its next limit, the first instance in line for a limit that has a permit. False if there is none."""
+    state, permits = decision.state, decision.permits
+    if state.halting or state.held is not None:
+        return False
+    if permits is not None:
+        permits.ended(state)
+    for cell in permits.open_cells() if permits is not None else list(state.limited)[:1]:
+        if cell not in state.limited:
+            continue
+        instance = next(iter(state.limited[cell].values()))
+        if not decision.admits(instance) and decision.fits(instance):
+            continue  # else it waits for an invocation with more time
+        begin(decision, instance)
+        if state.limited.get(cell, {}).get(instance.id) is not instance:
+            return True
+    return False
 
 
 def _examine(decision: Decision, instance: Instance) -> None:
@@ -211,9 +235,28 @@ def _recovered(decision: Decision, fact: Recovered) -> None:
             message = f"the process ended during the attempt and during each of its {most} repetitions"
             attempt_failed(decision, instance, Failure("crashed", "crashed", message), 1.0)
         else:
-            work(decision, instance)
+            _repeat(decision, instance)
     for instance in _cut_between(state):
         work(decision, instance)
+
+
+def _repeat(decision: Decision, instance: Instance) -> None:
+    """Runs an attempt again that was cut off. Under a limit it first needs a permit, which may take time: it then ends here,
+    and the same attempt begins again. (Earlier releases count it as another attempt.)"""
+    if decision.permits is None or not _is_limited(decision.state, instance):
+        work(decision, instance)
+        return
+    end_for_permit(decision, instance, "cut_off", "the attempt was cut off and begins again when its limit allows it")
+
+
+def _is_limited(state: State, instance: Instance) -> bool:
+    return state.graph.slots is not None or instance.node.limits is not None
+
+
+def _postponed(decision: Decision, fact: Postponed) -> None:
+    instance = _attempt(decision, fact.instance, fact.attempt)
+    if instance is not None:
+        end_for_permit(decision, instance, "late", "the instant that its rate reserved for it had passed")
 
 
 def is_cut_off(state: State) -> bool:
@@ -235,6 +278,9 @@ def _cut_between(state: State) -> list[Instance]:
 
 
 def _continued(decision: Decision, fact: Continued) -> None:
+    """Counts a hand-over once: its hint may be delivered again, also when the run has gone on and now waits."""
+    if fact.hops <= decision.state.continued:
+        return
     decision.emit_run(EventType.RUN_CONTINUED, {"hops": fact.hops})
     if decision.state.idle_hops > MAX_IDLE_HOPS:
         fail_without_progress(decision)
@@ -271,5 +317,6 @@ _TAKE: Mapping[type, Callable[[Decision, Any], None]] = {
     Continued: _continued,
     Logged: _logged,
     Noticed: noticed,
+    Postponed: _postponed,
     Streamed: _streamed,
 }

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from stepless.core.consequences import LATE_ARRIVAL
 from stepless.core.events import Event, EventType
@@ -15,6 +15,9 @@ from stepless.core.state import Instance, State
 from stepless.model.graph import Node
 from stepless.model.json import JSON
 from stepless.model.steps import TOO_MUCH
+
+if TYPE_CHECKING:
+    from stepless.core.limits.permits import Permits
 
 Render: TypeAlias = Callable[[Node, Mapping[str, JSON]], Mapping[str, JSON]]
 """Renders a tool's parameters for the arguments of a call. Raises `SteplessError`."""
@@ -48,10 +51,14 @@ class Decision:
     """
 
     __slots__ = ("state", "now_ms", "env", "capacity", "room_ms", "events", "dispatches", "aborts", "expiries",
-                 "start_failures", "spent", "mask", "masks", "notices", "last_starts")  # fmt: skip
+                 "start_failures", "spent", "mask", "masks", "notices", "last_starts", "permits")  # fmt: skip
 
-    def __init__(self, state: State, now_ms: int, env: Mapping[str, str], capacity: int | None, room_ms: int | None) -> None:
+    def __init__(
+        self, state: State, now_ms: int, env: Mapping[str, str], capacity: int | None, room_ms: int | None,
+        permits: Permits | None = None,
+    ) -> None:
         self.state = state
+        self.permits = permits
         self.now_ms = now_ms
         self.env = env
         self.capacity = capacity
@@ -72,11 +79,23 @@ class Decision:
         """Whether an attempt of this instance may begin now: a slot is free and its timeout is short enough."""
         if self.capacity is not None and len(self.state.running) >= self.capacity:
             return False
+        return self.fits(instance)
+
+    def fits(self, instance: Instance) -> bool:
+        """Whether the timeout of an attempt is short enough for what is left of the invocation."""
         return self.room_ms is None or instance.node.timeout_ms <= self.room_ms
 
     @property
     def over(self) -> bool:
         return self.state.ended or not self.state.agenda
+
+    def extend(self, later: Decision) -> None:
+        """Adds a decision that follows from this one, to be committed with it. It is `over` when the later one is."""
+        self.events += later.events
+        self.dispatches += later.dispatches
+        self.aborts += later.aborts
+        self.expiries += later.expiries
+        self.notices += later.notices
 
     def emit(self, type: EventType, instance: Instance, data: Mapping[str, Any]) -> None:
         """Decides one event about an instance."""
@@ -133,7 +152,7 @@ class Decision:
 
 
 _OWN_WORDS = frozenset({"status", "reason", "handle", "mode", "exits", "class", "cause", "node", "at", "phase", "instances",
-                        "run", "from", "level", "reused"})  # fmt: skip
+                        "run", "from", "level", "reused", "cell"})  # fmt: skip
 _OWN_OBJECTS = frozenset({"error", "details", "response", "variables", "usage", "meta"})  # their keys are not the user's
 _GIVEN = frozenset({"inputs", "output", "answer", "item", "variables", "response"})  # whose numbers are not the engine's
 

@@ -87,13 +87,15 @@ def conclude(decision: Decision) -> None:
     if state.root.unsettled == 0:
         _end_run(decision)
         return
-    if not (state.running or state.waiting or state.backing_off or state.ready or state.held is not None):
+    limited = bool(state.limited or state.paced)
+    if not (state.running or state.waiting or state.backing_off or state.ready or limited or state.held is not None):
         _fail_run(decision, "stalled", "no node can continue; please report this")
         sweep_run(decision)
         _end_run(decision)
         return
     if state.held is None:
-        paused = bool(state.waiting) and not (state.running or state.backing_off or state.ready or state.children)
+        busy = state.running or state.backing_off or state.ready or state.children or limited
+        paused = bool(state.waiting) and not busy
     else:
         paused = not state.running
     if paused and state.status is RunStatus.RUNNING:

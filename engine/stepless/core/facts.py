@@ -124,6 +124,13 @@ class Continued(NamedTuple):
     hops: int
 
 
+class Postponed(NamedTuple):
+    """An attempt did not begin, because it was late for the instant that its rate had reserved."""
+
+    instance: str
+    attempt: int
+
+
 class Logged(NamedTuple):
     """A node logged a line."""
 
@@ -150,6 +157,6 @@ class Noticed(NamedTuple):
     fault: str | None = None
 
 
-AttemptFact = Completed | Failed | Suspended | Logged | Streamed
+AttemptFact = Completed | Failed | Suspended | Logged | Streamed | Postponed
 Asked = CancelRequested | HoldChanged
 Fact = Begin | AttemptFact | Answered | Expired | ChildChanged | Tick | Asked | Recovered | Continued | Noticed

@@ -17,6 +17,7 @@ from stepless.core.clocks import arm_run, enter
 from stepless.core.consequences import settled
 from stepless.core.events import NODE_FAILURES, Event, EventType
 from stepless.core.inputs import merged_inputs
+from stepless.core.limits.queue import fold_queued, unqueue
 from stepless.core.notice_times import arm_notice, first_notice_ms, fold_log
 from stepless.core.reading import DECIDED, Merging, Reading
 from stepless.core.state import (
@@ -137,7 +138,8 @@ def _run_recovered(state: State, event: Event) -> None:
 
 def _run_continued(state: State, event: Event) -> None:
     state.continued += 1
-    state.idle_hops += 1
+    if state.ready or not (state.limited or state.paced):  # else it waits for a limit, for which many may compete
+        state.idle_hops += 1
 
 
 # -- nodes ------------------------------------------------------------------------------------------------------------
@@ -147,20 +149,14 @@ def _ignore(state: State, instance: Instance, event: Event) -> None:
     """Events that do not change the state: log, contract.violated, moderation.flagged, loop.completed."""
 
 
-def _queued(state: State, instance: Instance, event: Event) -> None:
-    state.backing_off.pop(event.instance, None)
-    instance.wait = None
-    instance.status = Status.QUEUED
-    instance.substituted = instance.substituted or bool(event.data.get("substituted"))
-    state.ready.append(instance)
-
-
 def _started(state: State, instance: Instance, event: Event) -> None:
     data = event.data
     first = instance.index == 0
     if not first:
         state.backing_off.pop(event.instance, None)
         state.first_starts.setdefault(event.instance, instance.since_ms)
+    if instance.wait is not None:
+        unqueue(state, instance)
         instance.wait = None
     instance.attempt = data.get("attempt", 1)
     instance.streamed = 0
@@ -259,7 +255,8 @@ def _retried(state: State, instance: Instance, event: Event) -> None:
     state.running.pop(event.instance, None)
     state.idle_hops = 0
     instance.status = Status.WAITING
-    instance.wait = Wait("retry_backoff", event.at_ms, resume_at_ms, None, "source", (), {})
+    details = {"again": True} if event.data.get("again") else {}
+    instance.wait = Wait("retry_backoff", event.at_ms, resume_at_ms, None, "source", (), details)
     instance.last_sequence = event.sequence
     state.backing_off[event.instance] = instance
     heappush(state.timers, Timer(resume_at_ms, event.sequence, "retry", event.instance))
@@ -384,7 +381,7 @@ _RUN_FOLDS: Mapping[EventType, Callable[[State, Event], None]] = {
 }
 
 _NODE_FOLDS: Mapping[EventType, Callable[[State, Instance, Event], None]] = {
-    EventType.NODE_QUEUED: _queued,
+    EventType.NODE_QUEUED: fold_queued,
     EventType.NODE_STARTED: _started,
     EventType.NODE_DELTA: _streamed,
     EventType.NODE_LOG: fold_log,

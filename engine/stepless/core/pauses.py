@@ -14,6 +14,7 @@ from stepless.core.decision import Decision, iso
 from stepless.core.events import EventType
 from stepless.core.facts import Answered, ChildChanged, Failure, HoldChanged, Noticed
 from stepless.core.inputs import merged_inputs
+from stepless.core.limits.queue import PACED
 from stepless.core.notice_times import NOT_NOTIFIED, NOTIFIED
 from stepless.core.settle import complete, fail
 from stepless.core.start import begin
@@ -145,6 +146,12 @@ def _due_retry(decision: Decision, timer: Timer) -> None:
         begin(decision, instance)
 
 
+def _due_pace(decision: Decision, timer: Timer) -> None:
+    instance = decision.state.paced.get(timer.instance)
+    if instance is not None and instance.wait is not None and instance.wait.resume_at_ms == timer.at_ms:
+        begin(decision, instance)
+
+
 def _due_wait(decision: Decision, timer: Timer) -> None:
     instance = decision.state.waiting.get(timer.instance)
     if instance is None or instance.wait is None or instance.last_sequence != timer.stamp:
@@ -179,7 +186,7 @@ def _due_run(decision: Decision, timer: Timer) -> None:
         decision.emit_run(EventType.RUN_STATUS_CHANGED, {"status": "ending", "reason": "run_timed_out"})
 
 
-_DUE = {"retry": _due_retry, "wait": _due_wait, "notice": _due_notice, "join": _due_join, "run": _due_run}
+_DUE = {"retry": _due_retry, "wait": _due_wait, "notice": _due_notice, "join": _due_join, "run": _due_run, PACED: _due_pace}
 
 
 def next_due_ms(state: State) -> int | None:

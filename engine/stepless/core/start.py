@@ -4,19 +4,24 @@ then decides the node or dispatches an attempt."""
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
 from stepless.core.containers import open_container
 from stepless.core.decision import Decision, Dispatch, Render
 from stepless.core.events import EventType
 from stepless.core.inputs import merged_inputs
-from stepless.core.reading import Reading, with_nulls
+from stepless.core.reading import Merging, Reading, with_nulls
 from stepless.core.settle import complete, fail, processing
 from stepless.core.state import Instance, is_effect
-from stepless.errors import SteplessError
+from stepless.core.variables import VariableConflict, incoming_cells
+from stepless.errors import ExpressionError, SteplessError
 from stepless.model.graph import Node
 from stepless.model.json import JSON
 from stepless.model.kind import SOURCE, Nature, Outcome, Pause
 from stepless.model.work import passed_through
+
+if TYPE_CHECKING:
+    from stepless.core.limits.permits import Permits
 
 _NOTHING: Mapping[str, JSON] = {}
 
@@ -26,10 +31,16 @@ def begin(decision: Decision, instance: Instance, *, substituted: bool = False) 
     is too long, or while the run is held."""
     state = decision.state
     if state.held is not None or (is_effect(instance) and not decision.admits(instance) and instance.id not in state.reused):
-        decision.emit(EventType.NODE_QUEUED, instance, {"substituted": True} if substituted else _NOTHING)
+        facts = _facts(instance, {}, substituted=substituted)
+        decision.emit(EventType.NODE_QUEUED, instance, facts or _NOTHING)
+        return
+    wait = instance.wait
+    permits = decision.permits if state.graph.limited and is_effect(instance) and instance.id not in state.reused else None
+    if permits is not None and not _permitted(decision, instance, permits, substituted=substituted):
         return
     if instance.index:
-        begin_attempt(decision, instance, instance.attempt + 1)
+        again = wait is not None and bool(wait.details.get("again"))
+        begin_attempt(decision, instance, instance.attempt if again else instance.attempt + 1)
         return
     if state.steps >= state.graph.max_steps:
         limit = state.graph.max_steps
@@ -43,10 +54,53 @@ def begin(decision: Decision, instance: Instance, *, substituted: bool = False) 
     work(decision, instance)
 
 
+def _permitted(decision: Decision, instance: Instance, permits: Permits, *, substituted: bool) -> bool:
+    """Whether an attempt has permits for all its limits. Otherwise queues the instance for the limit that it lacks, unless it is
+    queued for it already; or fails it if its key cannot be evaluated."""
+    reading = _reading_before_start(decision, instance)
+    try:
+        lacks = permits.refusal(decision.state, instance, reading)
+    except SteplessError as error:
+        fail(decision, instance, processing(error.code, with_nulls(str(error), reading.nulls)))
+        return False
+    finally:
+        decision.spent += reading.spent
+    if lacks is None:
+        return True
+    wait = instance.wait
+    if wait is None or wait.details.get("cell") != lacks["cell"] or wait.resume_at_ms != lacks.get("resume_at"):
+        decision.emit(EventType.NODE_QUEUED, instance, _facts(instance, lacks, substituted=substituted))
+    return False
+
+
+def _facts(instance: Instance, lacks: Mapping[str, JSON], *, substituted: bool) -> Mapping[str, JSON]:
+    facts = {**lacks, "substituted": True} if substituted else lacks
+    return {**facts, "again": True} if instance.wait is not None and instance.wait.details.get("again") else facts
+
+
+def _reading_before_start(decision: Decision, instance: Instance) -> Reading:
+    """What an instance can read, also before its first start, which brings its variables."""
+    state = decision.state
+    reading = Reading(state, instance, merged_inputs(state, instance), decision.now_ms, decision.env)
+    if instance.scope.wrote and not instance.index:
+        try:
+            reading.cells = incoming_cells(instance, Merging(state, instance, decision.now_ms))[0]
+        except (VariableConflict, ExpressionError):
+            return reading  # its start fails for the same reason
+    return reading
+
+
 def begin_attempt(decision: Decision, instance: Instance, attempt: int) -> None:
     """Starts another attempt of an instance after its back-off."""
     decision.emit(EventType.NODE_STARTED, instance, {"attempt": attempt})
     work(decision, instance)
+
+
+def end_for_permit(decision: Decision, instance: Instance, code: str, message: str) -> None:
+    """Ends an attempt that has had no effect, or may be repeated, until it has a permit again. The attempt keeps its number."""
+    facts = {"attempt": instance.attempt, "cause": "limit", "code": code, "message": message, "delay_ms": 0}
+    decision.emit(EventType.NODE_RETRIED, instance, {**facts, "resume_at": decision.now_ms, "again": True})
+    begin(decision, instance)
 
 
 def work(decision: Decision, instance: Instance) -> None:

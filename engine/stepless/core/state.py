@@ -62,7 +62,7 @@ Cells = Mapping[str, Cell]
 
 
 class Timer(NamedTuple):
-    """An instant at which something is due. `kind` is retry, wait, notice, join or run. `stamp` identifies stale timers."""
+    """An instant at which something is due. `kind` is retry, wait, notice, join, run or pace. `stamp` identifies stale timers."""
 
     at_ms: int
     stamp: int
@@ -220,7 +220,7 @@ class State:
 
     __slots__ = (
         "graph", "run_id", "inputs", "root", "status", "sequence", "steps", "failures", "agenda", "ready", "running",
-        "waiting", "backing_off", "children", "reused",
+        "waiting", "backing_off", "children", "reused", "limited", "paced",
         "timers", "sweeps", "ending", "ending_error", "halting", "response", "started_ms", "ended_ms", "paused_since_ms",
         "paused_ms", "continued", "idle_hops", "recoveries", "first_starts", "meta", "notes", "held", "holds", "usage",
     )  # fmt: skip
@@ -242,6 +242,8 @@ class State:
         self.waiting: dict[str, Instance] = {}  # for a human, a timer, a callback, a child run
         self.backing_off: dict[str, Instance] = {}  # between two attempts
         self.children: dict[str, Instance] = {}  # those of `waiting` whose child run is active
+        self.limited: dict[str, dict[str, Instance]] = {}  # queued for a limit: by its cell, in the order of waiting
+        self.paced: dict[str, Instance] = {}  # queued until an instant that was reserved for them under a rate
         self.reused: Mapping[str, Mapping[str, JSON]] = {}  # results of nodes in the run that this one repeats
         self.timers: list[Timer] = []  # a heap
         self.sweeps: list[Instance] = []  # joins whose losers are still to be ended

@@ -87,6 +87,30 @@ class Config(NamedTuple):
     literals: Mapping[str, JSON] = _NOTHING
 
 
+class Slots(NamedTuple):
+    """At most `max` slots in use at once, apart for each value of `by`. One use takes `weight` of them, at most `max`."""
+
+    max: int
+    by: Expression | None = None
+    weight: int | Expression = 1
+
+
+class Pace(NamedTuple):
+    """At most `max` attempts begin per `per_ms`, apart for each value of `by`."""
+
+    max: int
+    per_ms: int
+    by: Expression | None = None
+
+
+class Limits(NamedTuple):
+    """What an attempt of a node may have to wait for. `node` is the place of the node in the document, such as `nodes.pay`."""
+
+    node: str
+    slots: Slots | None = None
+    pace: Pace | None = None
+
+
 class Container(NamedTuple):
     """`mode` is times, items, while, do_while (loop) or branches, items (parallel). One of `value` (a template's result),
     `expression` gives the number, the collection or the test."""
@@ -147,6 +171,7 @@ class Node:
     clocks: tuple[int, ...]
     losers: tuple[int, ...]
     tools: Mapping[str, Node] = field(default_factory=lambda: _NOTHING)  # shared: most nodes have none
+    limits: Limits | None = None
 
     @property
     def is_leaf(self) -> bool:
@@ -184,11 +209,11 @@ def placed_nodes(body: Body, path: str = "nodes") -> Iterator[tuple[str, Node]]:
 
 
 class RateLimit(NamedTuple):
-    """At most `max` starts per `per_ms`, counted apart for each value at the path `by` of the inputs."""
+    """At most `max` starts per `per_ms`, counted apart for each value of `by`: a path into the inputs, or an expression."""
 
     max: int
     per_ms: int
-    by: Path
+    by: Path | Expression
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -211,3 +236,5 @@ class Graph:
     numbered: bool  # whether its runs are counted
     retention_ms: int | None = None  # how long its runs are kept after their end
     on_failure_notify: tuple[str, ...] | None = None  # None: the deployment's setting applies
+    slots: Slots | None = None  # for runs with attempts in progress
+    limited: bool = False  # whether any attempt may have to wait for a limit

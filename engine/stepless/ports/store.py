@@ -164,13 +164,29 @@ class Store(Protocol):
 
     def get_claim(self, key: str, now_ms: int) -> bytes | None: ...
 
-    def replace_claim(self, key: str, former: bytes, value: bytes) -> bool:
-        """Changes the value of the claim if it still is `former`; its expiry stays. Of concurrent callers with the same `former`
-        and different values, one is successful."""
-        ...
-
     def release_claim(self, key: str, value: bytes) -> bool:
         """Removes the claim if it still has this value."""
+        ...
+
+    def replace_claim(
+        self, key: str, former: bytes | None, value: bytes, now_ms: int, expires_ms: int | None = None
+    ) -> bool:
+        """Stores `value`, with this expiry (None: it never expires), if the unexpired value is `former` (None: if there is none).
+        False, and no change, if it is another. Of several concurrent callers with the same `former` and different values, exactly
+        one succeeds."""
+        ...
+
+    # -- lines: the runs that wait for a limit ------------------------------------------------------------------------
+    def join_line(self, line: str, place: str) -> None:
+        """Adds a place to a line; does nothing if it is there. Every `read_line` that begins afterwards sees it."""
+        ...
+
+    def leave_line(self, line: str, place: str) -> None:
+        """Removes a place from a line; does nothing if it is not there."""
+        ...
+
+    def read_line(self, line: str, *, limit: int) -> Sequence[str]:
+        """The first places of a line, in the order of their UTF-8 bytes. Read-your-writes, also for the writes of others."""
         ...
 
     # -- runs -------------------------------------------------------------------------------------------------------

@@ -55,6 +55,12 @@ class RunLog:
             self._writer = ""
             self.tail_bytes += len(batch.data)
 
+    @property
+    def is_fenced(self) -> bool:
+        """Whether no other process can append under this lease: always, unless the lease was granted and nothing has been written
+        under it. Several processes may have received it, and the first append decides which of them holds it."""
+        return not self._writer
+
     def encoded(self, events: Sequence[Event]) -> Sequence[Batch]:
         """The events in order, in as few batches as MAX_BATCH_EVENTS and MAX_BATCH_BYTES allow."""
         batches: list[Batch] = []

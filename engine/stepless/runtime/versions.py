@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections import OrderedDict
 from collections.abc import Sequence
 from threading import Lock
@@ -11,6 +10,7 @@ from stepless.errors import EngineBug
 from stepless.model.graph import Graph
 from stepless.model.json import JSON
 from stepless.model.kind import Kinds
+from stepless.model.stored_document import decode_document
 from stepless.ports import Store
 
 _MAX_GRAPHS = 64  # in memory
@@ -44,8 +44,7 @@ class Versions:
         return graph
 
     def document(self, workflow_id: str, version: str) -> dict[str, JSON]:
-        document: dict[str, JSON] = json.loads(self._stored(workflow_id, version))
-        return document
+        return decode_document(self._stored(workflow_id, version))
 
     def _stored(self, workflow_id: str, version: str) -> bytes:
         stored = self._store.get_version(workflow_id, hash=version)

@@ -21,11 +21,12 @@ from stepless_journal.journal import Journal
 READS: Final = (
     "get_version", "newest_version", "list_workflows", "list_entries", "get_claim", "get_run", "list_runs", "list_due",
     "list_expired", "list_audit",
-    "read_log", "get_snapshot", "get_signal", "read_inbox",
+    "read_log", "get_snapshot", "get_signal", "read_inbox", "read_line",
 )  # fmt: skip
 WRITES: Final = (
     "put_version", "claim", "count", "replace_claim", "release_claim", "create_run", "take_lease", "update_run", "touch_run",
     "append", "put_snapshot", "put_signal", "take_signals", "keep_run", "mark_erased", "erase_run", "put_audit",
+    "join_line", "leave_line",
 )  # fmt: skip
 _SHAPES: Final = {shape.__name__: shape for shape in (AuditEntry, Batch, Lease, RunHead, Signal)}
 

@@ -10,7 +10,7 @@ import pytest
 
 from stepless import Container, Workflow
 from stepless.builder.kind_methods import KindMethods
-from stepless.builder.nodes import CONTAINERS, NodeOptions, Nodes
+from stepless.builder.nodes import CONTAINERS, CallOptions, Nodes
 from stepless.builder.steps import Step
 from stepless.model.declaration.validation import AfterDocument, Document, DocumentPart, EdgeDocument, NodeDocument
 from stepless.model.kind import Nature
@@ -55,7 +55,7 @@ def test_containers_are_the_kinds_that_contain() -> None:
 
 
 def test_nodes_edges_and_the_top_level_take_what_the_document_has() -> None:
-    assert set(NodeOptions.__annotations__) == fields(NodeDocument, "type", "with")
+    assert set(CallOptions.__annotations__) == fields(NodeDocument, "type", "with")
     assert given(Nodes.edge) == fields(EdgeDocument)
     assert given(Step.into) == fields(AfterDocument, "from")
     assert given(Workflow) == fields(Document, "nodes", "edges")

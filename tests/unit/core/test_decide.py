@@ -205,11 +205,27 @@ def test_hand_overs_that_get_nothing_done_are_bounded(play: Make, node: Node) ->
 def test_a_hand_over_after_anything_got_done_counts_from_the_beginning(play: Make, node: Node) -> None:
     run = play({"a": node(), "b": node(), "c": node(timeout_ms=70_000)})
     run.begin(room_ms=60_000)
-    for name in ("a", "b"):
-        for hop in range(8):
+    for first, name in ((1, "a"), (9, "b")):
+        for hop in range(first, first + 8):
             run.decide(Continued(hop), room_ms=60_000)
+        assert run.state.idle_hops == 8
         run.complete(name, room_ms=60_000)
     assert run.state.status == "running" and run.state.idle_hops == 0
+
+
+def test_a_hint_that_is_delivered_again_is_no_hand_over(play: Make, node: Node) -> None:
+    run = play({"a": node(), "ask": {"type": "approval", "after": "a", "with": {"message": "Go on?"}}, "b": node("ask.approved")})
+    run.begin()
+    run.decide(Continued(1))
+    run.complete("a")
+    before = len(run.events)
+    assert run.state.status == "paused"
+    for hop in [1, 0, 1] * 9:
+        run.decide(Continued(hop))
+    assert (len(run.events), run.state.continued, run.state.idle_hops) == (before, 1, 0)
+    run.decide(Answered("ask", "approved"))
+    run.decide(Continued(2))
+    assert (run.state.continued, run.state.idle_hops) == (2, 1)
 
 
 def test_a_log_that_was_cut_between_any_two_events_goes_on_to_the_same_end(play: Make, node: Node) -> None:

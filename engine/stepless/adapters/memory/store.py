@@ -33,6 +33,7 @@ class MemoryStore:
         self._versions: dict[str, list[StoredVersion]] = {}
         self._entries: dict[str, set[str]] = {}
         self._claims: dict[str, tuple[bytes, int | None]] = {}
+        self._lines: dict[str, list[bytes]] = {}
         self._runs: dict[str, RunHead] = {}
         self._by_age: list[tuple[int, str]] = []
         self._records: dict[str, _Records] = {}
@@ -99,20 +100,43 @@ class MemoryStore:
         with self._lock:
             return self._claim_at(key, now_ms)
 
-    def replace_claim(self, key: str, former: bytes, value: bytes) -> bool:
-        with self._lock:
-            existing, expires_ms = self._claims.get(key, (None, None))
-            if existing != former:
-                return False
-            self._claims[key] = (value, expires_ms)
-            return True
-
     def release_claim(self, key: str, value: bytes) -> bool:
         with self._lock:
             if key not in self._claims or self._claims[key][0] != value:
                 return False
             del self._claims[key]
             return True
+
+    def replace_claim(
+        self, key: str, former: bytes | None, value: bytes, now_ms: int, expires_ms: int | None = None
+    ) -> bool:
+        check_text(key)
+        with self._lock:
+            if self._claim_at(key, now_ms) != former:
+                return False
+            self._claims[key] = (value, expires_ms)
+            return True
+
+    # -- lines ----------------------------------------------------------------------------------------------------
+
+    def join_line(self, line: str, place: str) -> None:
+        check_text(line, place)
+        with self._lock:
+            places, encoded = self._lines.setdefault(line, []), place.encode()
+            if encoded not in places:
+                insort(places, encoded)
+
+    def leave_line(self, line: str, place: str) -> None:
+        with self._lock:
+            places, encoded = self._lines.get(line, []), place.encode("utf-8", "replace")
+            if encoded in places:
+                places.remove(encoded)
+            if not places:
+                self._lines.pop(line, None)
+
+    def read_line(self, line: str, *, limit: int) -> Sequence[str]:
+        with self._lock:
+            return [place.decode() for place in self._lines.get(line, ())[: page_size(limit)]]
 
     def _claim_at(self, key: str, now_ms: int) -> bytes | None:
         value, expires_ms = self._claims.get(key, (None, None))

@@ -74,6 +74,10 @@ ADDITIONS: Final[tuple[tuple[str, str, tuple[str, ...]], ...]] = (
         ),
     ),
     ("run", "erased", ("ALTER TABLE run ADD COLUMN erased INTEGER",)),
+    (
+        "line", "place",
+        ("CREATE TABLE line (line TEXT NOT NULL, place TEXT NOT NULL, PRIMARY KEY (line, place)) STRICT, WITHOUT ROWID",),
+    ),
 )  # fmt: skip
 """A table, a column that may be missing, and the statements that add it. Additions do not raise the schema version: the previous
 release names every column that it reads and writes, so it still works with a file that has more columns."""

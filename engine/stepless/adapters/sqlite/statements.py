@@ -57,10 +57,22 @@ COUNT: Final = """INSERT INTO claim (key, value, expires_ms) VALUES (:key, CAST(
 FORGET_CLAIMS: Final = "DELETE FROM claim WHERE key IN (SELECT key FROM claim WHERE expires_ms <= ? ORDER BY expires_ms LIMIT 2)"
 # The value of an unexpired claim.
 GET_CLAIM: Final = "SELECT value FROM claim WHERE key = ? AND (expires_ms IS NULL OR expires_ms > ?)"
-# Changes a claim that has this value.
-REPLACE_CLAIM: Final = "UPDATE claim SET value = ? WHERE key = ? AND value = ?"
 # Removes a claim that has this value.
 RELEASE_CLAIM: Final = "DELETE FROM claim WHERE key = ? AND value = ?"
+# Stores a value in place of another one.
+REPLACE_CLAIM: Final = """UPDATE claim SET value = :value, expires_ms = :expires_ms
+    WHERE key = :key AND value = :former AND (expires_ms IS NULL OR expires_ms > :now_ms)"""
+# Stores a value where there is no unexpired one.
+FIRST_CLAIM: Final = """INSERT INTO claim (key, value, expires_ms) VALUES (:key, :value, :expires_ms)
+    ON CONFLICT DO UPDATE SET value = excluded.value, expires_ms = excluded.expires_ms WHERE claim.expires_ms <= :now_ms"""
+
+# -- lines -----------------------------------------------------------------------------------------------------------
+# Adds a place to a line.
+JOIN_LINE: Final = "INSERT INTO line (line, place) VALUES (?, ?) ON CONFLICT DO NOTHING"
+# Removes a place from a line.
+LEAVE_LINE: Final = "DELETE FROM line WHERE line = ? AND place = ?"
+# The first places of a line.
+READ_LINE: Final = "SELECT place FROM line WHERE line = ? ORDER BY place LIMIT ?"
 
 # -- runs ------------------------------------------------------------------------------------------------------------
 # A new header, unless the run exists.

@@ -96,11 +96,29 @@ class SqliteStore:
         row = self._row(sql.GET_CLAIM, (key, now_ms))
         return row[0] if row else None
 
-    def replace_claim(self, key: str, former: bytes, value: bytes) -> bool:
-        return self._change(sql.REPLACE_CLAIM, (value, key, former)) == 1
-
     def release_claim(self, key: str, value: bytes) -> bool:
         return self._change(sql.RELEASE_CLAIM, (key, value)) == 1
+
+    def replace_claim(
+        self, key: str, former: bytes | None, value: bytes, now_ms: int, expires_ms: int | None = None
+    ) -> bool:
+        facts = {"key": key, "former": former, "value": value, "now_ms": now_ms, "expires_ms": expires_ms}
+        if former is not None:
+            return self._change(sql.REPLACE_CLAIM, facts) == 1
+        with self.database.transaction():
+            self._change(sql.FORGET_CLAIMS, (now_ms,))
+            return self._change(sql.FIRST_CLAIM, facts) == 1
+
+    # -- lines ----------------------------------------------------------------------------------------------------
+
+    def join_line(self, line: str, place: str) -> None:
+        self._change(sql.JOIN_LINE, (line, place))
+
+    def leave_line(self, line: str, place: str) -> None:
+        self._change(sql.LEAVE_LINE, (line, place))
+
+    def read_line(self, line: str, *, limit: int) -> Sequence[str]:
+        return [place for (place,) in self._rows(sql.READ_LINE, (line, page_size(limit)))]
 
     # -- runs -----------------------------------------------------------------------------------------------------
 

@@ -23,6 +23,7 @@ from stepless.api.schemas import (
     CallOut,
     ExceptionOut,
     HeldOut,
+    LimitOut,
     NodeOut,
     NodesOut,
     OutcomeOut,
@@ -45,6 +46,7 @@ from stepless.runtime.access.roles import Role
 from stepless.runtime.headers import number_of, version_of
 from stepless.runtime.service import Service
 from stepless.runtime.verbs.inspecting import OpenPause, RunView
+from stepless.runtime.verbs.limit_waits import LimitWait
 from stepless.runtime.verbs.searching import keywords_of
 from stepless.runtime.verbs.starting import Started, non_entries_of
 
@@ -212,6 +214,7 @@ def _run(view: RunView, version: int | None, links: Links, with_links: bool) -> 
         "usage": dict(view.usage),
         "sequence": view.sequence,
         "held": _held(view.held),
+        "limits": [_limit(limit) for limit in view.limits],
         "pauses": list(_pauses(view.pauses, links, with_links)),
         "created_at": str(instant(view.head.created_ms)),
         "started_at": instant(view.started_ms),
@@ -231,6 +234,13 @@ def _bounded_run(run: RunOut) -> RunOut:
     if shown < len(pauses):
         cut["pauses_left_out"] = len(pauses) - shown
     return bounded(cut, _OF_A_RUN, url)
+
+
+def _limit(limit: LimitWait) -> LimitOut:
+    return {
+        "of": limit.of, "key": limit.key or None, "instances": limit.instances, "since": str(instant(limit.since_ms)),
+        "until": instant(limit.until_ms), "ahead": limit.ahead,
+    }  # fmt: skip
 
 
 def _held(held: Mapping[str, JSON] | None) -> HeldOut | None:

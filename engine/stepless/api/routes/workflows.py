@@ -22,6 +22,7 @@ from stepless.compile.reading.read import Syntax
 from stepless.errors import InvalidRequest
 from stepless.limits import MAX_DOCUMENT_BYTES
 from stepless.model.json import JSON
+from stepless.model.stored_document import decode_document
 from stepless.ports import StoredVersion
 from stepless.runtime.nearest import unknown_workflow
 from stepless.runtime.service import Service
@@ -130,4 +131,4 @@ def _document(service: Service, workflow_id: str, number: int | None, links: Lin
     if version is None:
         what = workflow_id if number is None else f"{workflow_id}, version {number}"
         raise unknown_workflow(service.world.store, workflow_id, what=what)
-    return {**_version(version, links), "document": json.loads(version.document)}
+    return {**_version(version, links), "document": decode_document(version.document)}

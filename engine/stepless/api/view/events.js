@@ -100,6 +100,10 @@ class Story {
         state.wait = null;
         state.spans.push({ start: atMs, end: null, status: "running", attempt: state.attempts });
         break;
+      case "node.queued":
+        close("failed");
+        state.wait = payload.limit ? { reason: "limit", resume_at: payload.resume_at, details: { limit: payload.limit.of, ...(payload.limit.key ? { key: payload.limit.key } : {}) } } : null;
+        break;
       case "node.waiting": close("running"); state.wait = payload; state.spans.push({ start: atMs, end: null, status: "waiting" }); break;
       case "node.resumed": close("waiting"); state.wait = null; state.spans.push({ start: atMs, end: null, status: "running", attempt: state.attempts }); break;
       case "node.retried": close("failed"); state.failures.push(payload); state.wait = { ...payload, reason: "retry" }; break;
@@ -132,6 +136,7 @@ class Story {
     const live = [...this.instances.values()], busy = live.some((state) => state.status === "running" && !state.turns);
     if (this.status !== "running" && this.status !== "paused") return [this.status.replace("_", " "), this.status];
     const waiting = live.filter((state) => state.status === "waiting"), parts = new Set();
+    for (const state of live) if (state.status === "queued" && state.wait) parts.add(WAITS.limit);
     for (const state of waiting) if (state.wait?.reason !== "timer") parts.add(WAITS[state.wait?.reason] ?? "for an answer");
     const until = waiting.filter((state) => state.wait?.reason === "timer").map((state) => state.wait.resume_at);
     if (until.length) parts.add(`until ${new Date(Math.min(...until)).toLocaleString()}`);
@@ -145,7 +150,7 @@ class Story {
   }
 }
 
-const WAITS = { human_input: "for an answer", callback: "for an answer", retry: "for a retry", subrun: "for a child run" };
+const WAITS = { human_input: "for an answer", callback: "for an answer", retry: "for a retry", subrun: "for a child run", limit: "for a limit" };
 
 function pathOf(instance) {
   const [name, ...around] = instance.split("@");

@@ -55,11 +55,21 @@ def _head(run: Mapping[str, Any]) -> Iterator[str]:
     yield from fields([
         ("now", "" if fits else now), ("created", when(run["created_at"])),
         ("ended", f"{when(ended)}, after {took}" if took else ""),
-        ("held", _held(run)), ("started at", ", ".join(f"{node} (not an entry)" for node in run.get("non_entries", ()))),
+        ("held", _held(run)), ("waits for", "\n".join(map(_limit, run.get("limits", ())))),
+        ("started at", ", ".join(f"{node} (not an entry)" for node in run.get("non_entries", ()))),
         ("keywords", " ".join(words)), ("tags", " ".join(tag for tag in run["tags"] if tag not in words)),
         ("inputs", brief(run["inputs"], _SHOWN) if run["inputs"] else ""),
         ("variables", brief(run["variables"], _SHOWN) if run["variables"] else ""),
     ])  # fmt: skip
+
+
+def _limit(limit: Mapping[str, Any]) -> str:
+    """A limit that attempts wait for: for whom, since when, and the place in line."""
+    key = f", key {limit['key']}" if limit["key"] is not None else ""
+    until = f", until {when(limit['until'])}" if limit["until"] else ""
+    ahead = f", {limit['ahead']} ahead in line" if limit["ahead"] is not None else ""
+    nodes = "1 node" if limit["instances"] == 1 else f"{limit['instances']} nodes"
+    return f"{limit['of']}{key}: {nodes} since {when(limit['since'])}{until}{ahead}"
 
 
 def _held(run: Mapping[str, Any]) -> str:

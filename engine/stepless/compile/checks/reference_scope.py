@@ -23,6 +23,7 @@ RUN_FIELDS: Final = ("id", "workflow", "version", "started_at")
 _OWN_SETTINGS: Final = "STEPLESS_"
 _TESTED_BETWEEN_TURNS: Final = ("with.while", "with.do_while")
 _EVALUATED_AGAIN: Final = ("with.items", "join.vars.custom")  # whenever a log is read, without secrets
+_SHOWN: Final = ("concurrency.by", "concurrency.weight", "rate.by")
 
 Mention = tuple[DraftNode, str, Reference]
 
@@ -73,6 +74,9 @@ def _env(draft: Draft, mention: Mention) -> Iterator[Finding]:
     if place in _EVALUATED_AGAIN:
         message = f"`${{{name}}}` cannot be read here: the value is evaluated again from the log, which holds no secrets"
         yield _finding("secret_out_of_reach", mention, message, "Read it in an earlier node, and refer to that node's output.")
+    if place in _SHOWN:
+        message = f"`${{{name}}}` cannot be read here: the key of a limit is shown to readers of the run"
+        yield _finding("secret_out_of_reach", mention, message, "Use something that names the owner of the secret.")
     if name not in draft.document.env:
         mend = did_you_mean(name, draft.document.env) or f"Add `{name}` to `env`."
         yield _finding("unlisted_env", mention, f"`${{{name}}}` is not listed in `env`", mend)

@@ -17,6 +17,7 @@ from stepless.core.history.called import Called, called
 from stepless.core.history.forks import Forks
 from stepless.core.history.tags import PARTIAL_SUCCESS, Tag, tag_of_node, tag_of_run
 from stepless.core.inputs import merged_inputs
+from stepless.core.limits.queue import LIMIT
 from stepless.core.state import OUTSIDE, Instance, State, Status
 from stepless.errors import EngineBug
 from stepless.limits import MAX_SHOWN_CALLS, MAX_SHOWN_PATH
@@ -185,7 +186,10 @@ class Trace:
         status = _STATUS_OF.get(event.type)
         if status is not None:
             record.status = status.value
-            record.waiting = dict(event.data) if status is Status.WAITING else None
+            if "limit" in event.data:
+                record.waiting = {"reason": LIMIT, **event.data}
+            else:
+                record.waiting = dict(event.data) if status is Status.WAITING else None
         if event.type is EventType.NODE_STARTED:
             self._note_start(event, instance, record)
         elif event.type in NODE_ENDS:

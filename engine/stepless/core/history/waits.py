@@ -13,14 +13,17 @@ ANSWER: Final = "answer"  # from a person, or from a program that calls back
 TIME: Final = "time"  # an instant
 RETRY: Final = "retry"  # the next attempt of a failed node
 CHILD: Final = "child"  # a child run
-WORDS: Final = (HELD, ANSWER, TIME, RETRY, CHILD)
+LIMIT: Final = "limit"  # a slot or an instant of a limit per key
+WORDS: Final = (HELD, ANSWER, TIME, RETRY, CHILD, LIMIT)
 
 _FAILED_AT: Final = "failed:"  # before the failed node, in the words of a run that has failed
 
 _BY_REASON: Final[Mapping[str, str]] = {
-    "human_input": ANSWER, "callback": ANSWER, "timer": TIME, "subrun": CHILD, "retry_backoff": RETRY,
+    "human_input": ANSWER, "callback": ANSWER, "timer": TIME, "subrun": CHILD, "retry_backoff": RETRY, "limit": LIMIT,
 }  # fmt: skip
-_PHRASES: Final[Mapping[str, str]] = {ANSWER: "for an answer", RETRY: "for a retry", CHILD: "for a child run"}
+_PHRASES: Final[Mapping[str, str]] = {
+    ANSWER: "for an answer", RETRY: "for a retry", CHILD: "for a child run", LIMIT: "for a limit",
+}  # fmt: skip
 _ENDED: Final = frozenset(status.value for status in RUN_TERMINAL)
 
 
@@ -36,6 +39,8 @@ def waits_of(state: State) -> tuple[str, ...]:
     found = {word_of(one.wait.reason) for one in state.waiting.values() if one.wait is not None}
     if state.backing_off:
         found.add(RETRY)
+    if state.limited or state.paced:
+        found.add(LIMIT)
     if state.held is not None:
         found.add(HELD)
     return tuple(word for word in WORDS if word in found)
@@ -63,7 +68,7 @@ def until_of(state: State) -> int | None:
 
 def summary(status: str, waits: Collection[str], *, busy: bool, until_ms: int | None = None) -> str:
     """A run's present state for people: its status, or `held`, `waiting for an answer`, `waiting until 2026-01-31T12:00:00.000Z`,
-    `waiting for a retry`, `waiting for a child run`. With `busy`, attempts are in progress as well."""
+    `waiting for a retry`, `waiting for a child run`, `waiting for a limit`. With `busy`, attempts are in progress as well."""
     if status in _ENDED or not waits:
         return status.replace("_", " ")
     until = f"until {iso(until_ms)}" if until_ms is not None else "for a time"

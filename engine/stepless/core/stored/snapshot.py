@@ -12,6 +12,7 @@ from typing import Any
 
 from stepless.core.causes import note_failure
 from stepless.core.inputs import merged_inputs
+from stepless.core.limits.queue import PACED, restore_limited
 from stepless.core.reading import DECIDED, Reading
 from stepless.core.state import (
     Cell,
@@ -249,6 +250,10 @@ def _restore_instance(state: State, instance: Instance) -> None:
     status, wait = instance.status, instance.wait
     if status is Status.PENDING:
         state.agenda.append(instance)
+    elif status is Status.QUEUED and wait is not None and "cell" in wait.details:
+        restore_limited(state, instance, wait)
+        if wait.resume_at_ms is not None:
+            state.timers.append(Timer(wait.resume_at_ms, 0, PACED, instance.id))
     elif status is Status.QUEUED:
         state.ready.append(instance)
     elif status is Status.WAITING and wait is not None:

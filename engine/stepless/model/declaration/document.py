@@ -46,8 +46,10 @@ if TYPE_CHECKING:
         Key,
         Params,
         PositiveMilliseconds,
+        RatePeriod,
         Retention,
         Schema,
+        Slots,
         Slug,
         Steps,
         Text,
@@ -61,6 +63,8 @@ MERGE_ALIASES: Final[Mapping[str, str]] = {"last_write_wins": "last", "json_obje
 After: TypeAlias = JSON  # a text, a mapping, or a list of these
 Nodes: TypeAlias = Mapping[str, Mapping[str, JSON]]
 Edges: TypeAlias = list[Mapping[str, JSON]]
+Concurrency: TypeAlias = "int | ConcurrencyView"
+Weight: TypeAlias = int | str
 
 
 def _merge(name: str) -> Merge:
@@ -139,6 +143,33 @@ class CustomMergeView(View):
     """An expression in which `<input>` is the list of candidates, in edge order."""
 
 
+class ConcurrencyView(View):
+    """A limit on how much may happen at once. What finds no free slot waits."""
+
+    __slots__ = ()
+    max: Slots
+    """The number of slots."""
+    by: Formula | None = None
+    """An expression, like `<input.customer>`. Each of its values has slots of its own. Of a workflow, it reads `<input>`, the
+    run's inputs; of a node, what the node's parameters can read. It cannot read `${NAME}`."""
+    weight: Weight = 1
+    """How many slots one of them takes: a whole number, or an expression over the same references. More than `max` counts as
+    `max`."""
+
+
+class NodeRateView(View):
+    """A limit on how many attempts of a node may begin in a period, in all runs of the workflow. The others wait."""
+
+    __slots__ = ()
+    max: Slots
+    """The number of attempts. No period ever has more, whenever it begins."""
+    per: RatePeriod = field(read=parse_duration_ms)
+    """The period, at least a second. The attempts are spread over it evenly."""
+    by: Formula | None = None
+    """An expression over what the node's parameters can read. Each of its values has a limit of its own. It cannot read
+    `${NAME}`."""
+
+
 class NodeView(View):
     """The fields of every kind of node. The kind validates `with`."""
 
@@ -179,6 +210,10 @@ class NodeView(View):
     """Whether the moderator reviews the node's `input`, its `output`, or `both`."""
     moderation_on_error: OnModerationError = "block"
     """If no moderator is available: `block` fails the node, `allow` lets the value pass."""
+    concurrency: ConcurrencyView | None = field(None, read=ConcurrencyView)
+    """How many attempts of this node may run at once, in all runs of the workflow. Further ones wait."""
+    rate: NodeRateView | None = field(None, read=NodeRateView)
+    """How many attempts of this node may begin in a period, in all runs of the workflow. Further ones wait."""
 
 
 class BodyView(View):
@@ -201,6 +236,18 @@ class RateLimitView(View):
     """The period."""
     by: Text | None = None
     """A path into the run's inputs, like `body.customer`. Each value at this path has a separate limit."""
+
+
+class StartRateView(View):
+    """A limit on how many runs may start in a period."""
+
+    __slots__ = ()
+    max: Count
+    """The number of starts."""
+    per: Duration = field(read=parse_duration_ms)
+    """The period."""
+    by: Formula | None = None
+    """An expression over `<input>`, the run's inputs, like `<input.customer>`. Each of its values has a limit of its own."""
 
 
 class DocumentView(BodyView):
@@ -233,10 +280,14 @@ class DocumentView(BodyView):
     """How many nodes one run may start. Each turn of a loop counts."""
     timeout_ms: Duration | None = field(None, "timeout", parse_duration_ms)
     """The time limit of a run. Time spent paused does not count."""
-    concurrency: Count | None = None
-    """How many runs of the workflow may be live at once. Further starts are refused."""
+    concurrency: Concurrency | None = field(None, read=lambda given: given if isinstance(given, int) else ConcurrencyView(given))
+    """A number: how many runs of the workflow may be live at once, paused ones included; further starts are refused. An object:
+    how many runs may have attempts in progress at once; the attempts of other runs wait."""
+    rate: StartRateView | None = field(None, read=StartRateView)
+    """A limit on how many runs may start in a period. Further starts are refused. If the counter is unavailable, the start is
+    allowed."""
     rate_limit: RateLimitView | None = field(None, read=RateLimitView)
-    """A limit on how many runs may start in a period. If the counter is unavailable, the start is allowed."""
+    """The former form of `rate`, in which `by` is a path."""
     numbered: bool = False
     """Numbers the runs from 1, as a name for people. Each start costs one more write. Numbers are unique, and some may be
     missing."""

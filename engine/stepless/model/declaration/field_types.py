@@ -21,8 +21,10 @@ from stepless.limits import (
     MAX_ID_CHARACTERS,
     MAX_MESSAGE_CHARACTERS,
     MAX_RETRY_ATTEMPTS,
+    MAX_SLOTS,
     MAX_STEPS,
     MAX_VARIABLES,
+    MIN_RATE_PERIOD_MS,
 )
 from stepless.model.declaration.misfits import read_duration_ms, read_retention_ms
 from stepless.model.durations import DURATION_SCHEMA
@@ -56,12 +58,16 @@ Key = Annotated[str, StringConstraints(max_length=1_000), AfterValidator(_path_s
 Formula = Annotated[str, StringConstraints(min_length=1, max_length=MAX_EXPRESSION_CHARACTERS)]
 
 Count = Annotated[int, Field(ge=1)]
+Slots = Annotated[int, Field(ge=1, le=MAX_SLOTS)]
 Attempts = Annotated[int, Field(ge=1, le=MAX_RETRY_ATTEMPTS)]
 Steps = Annotated[int, Field(ge=1, le=MAX_STEPS)]
 Milliseconds = Annotated[int, Field(ge=0, le=MAX_DURATION_MS)]
 PositiveMilliseconds = Annotated[int, Field(ge=1, le=MAX_DURATION_MS)]
 Duration = Annotated[int, BeforeValidator(read_duration_ms), WithJsonSchema(dict(DURATION_SCHEMA))]  # text to milliseconds
 Retention = Annotated[int, BeforeValidator(read_retention_ms), WithJsonSchema({**DURATION_SCHEMA, "examples": ["30d", "90d"]})]
+RatePeriod = Annotated[
+    int, BeforeValidator(read_duration_ms), Field(ge=MIN_RATE_PERIOD_MS), WithJsonSchema(dict(DURATION_SCHEMA))
+]
 
 def _failure_target(text: str) -> str:
     try:

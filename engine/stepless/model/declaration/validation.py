@@ -71,6 +71,11 @@ def _tag(value: object) -> str | None:
     return "object" if isinstance(value, Mapping | BaseModel) else None
 
 
+def _form(value: object) -> str | None:
+    """Like `_tag`, for fields that may be a number."""
+    return "number" if isinstance(value, int | float) and not isinstance(value, bool) else _tag(value)
+
+
 def _merge_alias(value: object) -> object:
     return MERGE_ALIASES.get(value, value) if isinstance(value, str) else value
 
@@ -154,10 +159,19 @@ _types["VariableMerge"] = Annotated[
 ]
 JoinDocument: Final = _model("JoinDocument", policies.JoinRule)
 RetryDocument: Final = _model("RetryDocument", policies.Retry)
+_types["Weight"] = Annotated[
+    Annotated[field_types.Slots, Tag("number")] | Annotated[field_types.Formula, Tag("text")], Discriminator(_form)
+]
+ConcurrencyDocument: Final = _model("ConcurrencyDocument", document.ConcurrencyView)
+NodeRateDocument: Final = _model("NodeRateDocument", document.NodeRateView)
 NodeDocument: Final = _model("NodeDocument", document.NodeView)
 
 _types["Nodes"] = GenericAlias(dict, (NodeId, NodeDocument))
 _types["Edges"] = GenericAlias(list, (EdgeDocument,))
 BodyDocument: Final = _model("BodyDocument", document.BodyView)
 RateLimitDocument: Final = _model("RateLimitDocument", document.RateLimitView)
+StartRateDocument: Final = _model("StartRateDocument", document.StartRateView)
+_types["Concurrency"] = Annotated[
+    Annotated[field_types.Count, Tag("number")] | Annotated[ConcurrencyDocument, Tag("object")], Discriminator(_form)
+]
 Document: Final = _model("Document", document.DocumentView)

@@ -22,7 +22,7 @@ from typing import TypeVar
 from stepless.core.decide import decide, is_cut_off
 from stepless.core.decision import Decision, Dispatch
 from stepless.core.events import Event
-from stepless.core.facts import Begin, CancelRequested, Continued, Fact, HoldChanged, Recovered, Tick
+from stepless.core.facts import Begin, CancelRequested, Continued, Fact, HoldChanged, Postponed, Recovered, Tick
 from stepless.core.history.waits import header_words
 from stepless.core.masking import mask_for
 from stepless.core.pauses import next_due_ms
@@ -54,6 +54,7 @@ from stepless.runtime.session.budget import Budget
 from stepless.runtime.session.execute import Executor
 from stepless.runtime.session.exports import SessionExports
 from stepless.runtime.session.invocation_end import InvocationEnd as InvocationEnd
+from stepless.runtime.session.limited import limiter_of
 from stepless.runtime.session.notice_sender import NoticeSender
 from stepless.runtime.session.signals import Signals
 from stepless.runtime.world import World
@@ -96,6 +97,8 @@ class Session:
         self._dispatched = 0
         self._stopping = False
         self._decided = True  # whether the last decision was complete
+        self._permitted = False  # whether permits have arrived since the last decision
+        self._limiter = limiter_of(world, head, self._graph, lambda: self._lease, self._log, self._with_retries)
 
     # -- from outside -----------------------------------------------------------------------------------------------
 
@@ -145,6 +148,8 @@ class Session:
             self._log.check_end(self._state.sequence, self._head.sequence)
             if self._granted and self._state.sequence > self._head.sequence:
                 raise LeaseLost("another process received the hint before", place=self._head.run_id)
+            if self._limiter is not None:
+                self._limiter.recall(self._state)
         if self._state.sequence == 0:
             meta = {name: value for name, value in self._meta.items() if name in _RECORDED}
             reused, erased = self._reused() if "rerun" in self._meta else ({}, [])
@@ -169,19 +174,11 @@ class Session:
 
     async def _step(self, facts: Sequence[Fact]) -> list[Fact]:
         """Decides, commits and dispatches. Returns the facts that are known immediately."""
-        if not facts and self._decided:
+        if not facts and self._decided and not self._permitted:
             return []
-        exhausted = self._stopping or (self._budget.over and (self._budget.hard or self._dispatched > 0))
-        decision = decide(
-            self._state,
-            facts,
-            self._now_ms(),
-            env=self._env,
-            capacity=0 if exhausted else MAX_IN_FLIGHT,
-            room_ms=self._budget.room_ms,
-            steps=MAX_DECISION_STEPS,
-        )
-        self._decided = decision.over
+        limiter, once = self._limiter, self._decide_once
+        decision = once(facts) if limiter is None else await limiter.decide(self._state, facts, once, exhausted=self._exhausted)
+        self._decided, self._permitted = decision.over, False
         await self._with_retries(partial(self._log.write, self._log.encoded(decision.events)), together=True)
         metering.committed(self._world.meter, self._head, decision.events)
         if self._world.news is not None:
@@ -198,8 +195,21 @@ class Session:
             self._notice_sender.begin(self._state, pause)
         if self._calls_children or self._signals.orphans:
             await self._cancel_orphans(decision.events)
+        if limiter is not None:
+            self._permitted = await limiter.after(self._state, exhausted=self._exhausted)
         won = await self._claim_deadlines(decision) if decision.expiries else []
         return [*won, *self._signals.no_longer_early(self._state)]
+
+    @property
+    def _exhausted(self) -> bool:
+        """Whether no more attempts may begin in this invocation."""
+        return self._stopping or (self._budget.over and (self._budget.hard or self._dispatched > 0))
+
+    def _decide_once(self, facts: Sequence[Fact]) -> Decision:
+        return decide(
+            self._state, facts, self._now_ms(), env=self._env, capacity=0 if self._exhausted else MAX_IN_FLIGHT,
+            room_ms=self._budget.room_ms, steps=MAX_DECISION_STEPS, permits=self._limiter.permits if self._limiter else None,
+        )  # fmt: skip
 
     async def _cancel_orphans(self, events: Iterable[Event]) -> None:
         """Cancels child runs without a waiting caller: those that `events` abandon, and those found by their own signals."""
@@ -242,6 +252,10 @@ class Session:
             now_ms = world.clock.now_ms()
             if now_ms >= self._lease.until_ms - LEASE_MARGIN_MS:
                 now_ms = await self._hold()
+            if self._limiter is not None and not await self._limiter.in_time(attempt.dispatch.id):
+                if self._attempts.end(attempt):
+                    self._arrivals.add(Postponed(attempt.dispatch.id, attempt.dispatch.attempt))
+                return
             started = self._attempts.start_clock(attempt)
             fact = await self._executor.attempt(attempt.dispatch, now_ms)
             world.meter.took(metering.NODE_TIME, (self._loop.time() - started) * 1000)
@@ -275,7 +289,7 @@ class Session:
         due_ms = next_due_ms(self._state)
         if not self._decided:
             await asyncio.sleep(0)  # lets other runs proceed, and receives what they have reported
-        elif not self._arrivals:
+        elif not self._arrivals and not self._permitted:
             await self._arrivals.sleep(self._next_look(due_ms))
         facts = self._arrivals.take()
         now = self._loop.time()
@@ -285,6 +299,8 @@ class Session:
             facts.append(Tick())
         if now >= self._look_at:
             facts = inbox.holds_first([*facts, *await self._with_retries(self._look)])
+            if self._limiter is not None and self._state.limited and not self._exhausted:
+                self._permitted = await self._limiter.provide(self._state) or self._permitted
         return facts
 
     def _now_ms(self) -> int:
@@ -309,6 +325,8 @@ class Session:
         """The signals that arrived since the inbox was last read, as facts."""
         self._look_at = self._loop.time() + INBOX_POLL_MS / 1000
         self._ahead_ms = self._world.ahead_ms(self._head.run_id)
+        if self._limiter is not None:
+            self._limiter.ahead_ms = self._ahead_ms
         return self._signals.look(self._state)
 
     # -- leaving ----------------------------------------------------------------------------------------------------
@@ -322,6 +340,8 @@ class Session:
         due_ms = next_due_ms(self._state)
         if due_ms is not None and due_ms - self._now_ms() <= STAY_MS:
             return await self._hand_over() if self._budget.over else None
+        if self._limiter is not None and (self._permitted or not self._limiter.may_leave(self._state)):
+            return await self._hand_over() if self._exhausted or not self._log.is_fenced else None
         return await self._park(due_ms)
 
     async def _hand_over(self) -> InvocationEnd:
@@ -340,11 +360,15 @@ class Session:
             refusal = self._arm(due_ms)
         elif self._graph.concurrency is not None:  # admission counts it among what is due
             due_ms = self._world.clock.now_ms() + MAX_DURATION_MS
+        if self._limiter is not None and (check_ms := await self._limiter.check_ms(self._state)) is not None:
+            due_ms = check_ms if due_ms is None else min(due_ms, check_ms)
         await self._leave(due_ms)
         if refusal is not None:
             raise refusal
         if self._signals.unseen():
             self._world.queue.send(Message(self._head.run_id, "signal"))
+        elif self._limiter is not None and await self._limiter.was_served(self._state):
+            self._world.queue.send(Message(self._head.run_id, "limit"))
         return InvocationEnd.PARKED
 
     def _arm(self, due_ms: int) -> SteplessError | None:
@@ -368,6 +392,8 @@ class Session:
     async def _leave(self, due_ms: int | None, *, hand_over: bool = False) -> None:
         if not self._state.ended:
             self._log.save_snapshot(self._state)
+        if self._limiter is not None:
+            await self._limiter.leave(self._state)
         due_ms, also = await self._exports.leave(due_ms, self._budget, hand_over=hand_over)
         release = partial(spending.release, self._world, self._head, self._lease, self._state, due_ms, also)
         await self._with_retries(release, together=True)

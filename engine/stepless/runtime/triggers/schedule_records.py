@@ -77,7 +77,7 @@ def change_progress(
         data = _encoded(wanted)
         if kept is None and world.store.claim(key, data, now_ms) == data:
             return wanted
-        if kept is not None and world.store.replace_claim(key, kept, data):
+        if kept is not None and world.store.replace_claim(key, kept, data, now_ms):
             return wanted
     message = "other processes keep changing the schedule"
     raise StoreUnavailable(message, place=f"workflow {workflow_id}, node {node}", mend="try again")
@@ -101,7 +101,8 @@ def put_pause(world: World, workflow_id: str, node: str, pause: Pause) -> Pause:
 
 def change_pause(world: World, workflow_id: str, node: str, former: Pause, pause: Pause) -> bool:
     """Replaces the pause `former`. False if another process has changed or ended it."""
-    return world.store.replace_claim(_pause_key(workflow_id, node), _pause_data(former), _pause_data(pause))
+    key, now_ms = _pause_key(workflow_id, node), world.clock.now_ms()
+    return world.store.replace_claim(key, _pause_data(former), _pause_data(pause), now_ms)
 
 
 def end_pause(world: World, workflow_id: str, node: str, pause: Pause) -> bool:

@@ -1,5 +1,5 @@
 """Admission: limits the starts of a workflow (docs/reference.md#the-workflow). It applies to starts only: a run that exists is
-never limited."""
+never refused. Limits for which attempts wait: `runtime/session/limiting.py`."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from hashlib import sha256
 from json import dumps
 
 from stepless.errors import Refused
-from stepless.model.graph import Graph
+from stepless.model.graph import Graph, RateLimit
 from stepless.model.json import JSON, read_path
 from stepless.ports import RunFilter
 from stepless.runtime.metering import FAIL_OPENS
@@ -21,24 +21,21 @@ _LIVE = ("created", "running", "paused")
 def admit(world: World, graph: Graph, inputs: JSON) -> None:
     """Returns if another run may be started. Raises `Refused` (rate_limited, too_many_runs).
 
-    The rate limit fails open: if the start cannot be counted, the run is started. The concurrency limit counts runs that have not
-    ended, which the runner keeps due. Concurrent starts may exceed the limit by their number.
+    The rate limit fails open: if the start cannot be counted, or its key cannot be evaluated, the run is started. The concurrency
+    limit counts runs that have not ended, which the runner keeps due. Concurrent starts may exceed the limit by their number.
     """
     if graph.rate_limit is not None:
-        _count(world, graph, inputs)
+        _count(world, graph, graph.rate_limit, inputs)
     if graph.concurrency is not None:
         _check_active(world, graph.workflow_id, graph.concurrency)
 
 
-def _count(world: World, graph: Graph, inputs: JSON) -> None:
-    limit = graph.rate_limit
-    if limit is None:
-        return
+def _count(world: World, graph: Graph, limit: RateLimit, inputs: JSON) -> None:
     now_ms = world.clock.now_ms()
     window = now_ms // limit.per_ms
     ends_ms = (window + 1) * limit.per_ms
     try:
-        group = _digest(read_path(inputs, limit.by)) if limit.by else ""
+        group = _group(limit, inputs, now_ms)
         number = world.store.count(f"rate:{graph.workflow_id}:{window}:{group}", now_ms, ends_ms)
     except Exception as error:  # fail open: no error of the counter may prevent a start
         _log.warning("the rate limit of %s could not be counted, so the start is allowed: %s", graph.workflow_id, error)
@@ -49,9 +46,20 @@ def _count(world: World, graph: Graph, inputs: JSON) -> None:
         raise Refused(message, code="rate_limited", mend="try again later", retry_after_ms=ends_ms - now_ms)
 
 
-def _digest(value: JSON) -> str:
-    """A short key for any value: without it, a caller could bypass the limit with a value that is not a valid key."""
-    return sha256(dumps(value, sort_keys=True).encode()).hexdigest()
+def _group(limit: RateLimit, inputs: JSON, now_ms: int) -> str:
+    """A short text for the key of a start: without it, a caller could bypass the limit with a value that is not a valid key."""
+    if not limit.by:
+        return ""
+    if isinstance(limit.by, tuple):
+        return _digest(dumps(read_path(inputs, limit.by), sort_keys=True))
+    from stepless.core.limits.of_inputs import OfInputs  # imported late: few workflows have limits
+    from stepless.core.limits.permits import canonical
+
+    return _digest(canonical(limit.by.evaluate(OfInputs(inputs, now_ms))))
+
+
+def _digest(text: str) -> str:
+    return sha256(text.encode()).hexdigest()
 
 
 def _check_active(world: World, workflow_id: str, most: int) -> None:

@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 from stepless.core.ending import outputs, variables
 from stepless.core.events import RUN_ENDS, Event
@@ -25,6 +26,9 @@ from stepless.runtime.inbox import ENDED
 from stepless.runtime.resting import reported
 from stepless.runtime.runlog import RunLog
 from stepless.runtime.world import World
+
+if TYPE_CHECKING:
+    from stepless.runtime.verbs.limit_waits import LimitWait
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +71,7 @@ class RunView:
     exception: Mapping[str, JSON] | None = None  # in author code, the cause of the error
     waits: tuple[str, ...] = ()  # what the run waits for, in the terms of `core/history/waits.py`
     summary: str = ""  # the current activity, for display
+    limits: tuple[LimitWait, ...] = ()  # that its attempts wait for
 
 
 @dataclass(frozen=True, slots=True)
@@ -213,7 +218,16 @@ def _of_state(
         exception=exception_behind(world, head.run_id, end.data.get("error") if end is not None else None),
         waits=waits_of(state),
         summary=summary(state.status.value, waits_of(state), busy=bool(state.running), until_ms=until_of(state)),
+        limits=_limits(world, state),
     )
+
+
+def _limits(world: World, state: State) -> tuple[LimitWait, ...]:
+    if state.ended or not (state.limited or state.paced):
+        return ()
+    from stepless.runtime.verbs.limit_waits import limit_waits  # imported late: few runs wait for a limit
+
+    return limit_waits(world, state)
 
 
 def _of_summary(world: World, head: RunHead, begin: Event, end: Event) -> RunView:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
@@ -14,6 +13,7 @@ from stepless.model.findings import Finding
 from stepless.model.graph import Graph, Node, placed_nodes
 from stepless.model.json import JSON
 from stepless.model.kind import Nature
+from stepless.model.stored_document import encode_document
 from stepless.ports import StoredVersion, Version
 from stepless.runtime.origin import command
 from stepless.runtime.verbs.environment import unset_names
@@ -62,7 +62,7 @@ def publish(world: World, document: Mapping[str, JSON], *, functions: Callables 
     now_ms = world.clock.now_ms()
     _claim_paths(world, graph, now_ms)
     former = world.store.newest_version(graph.workflow_id)
-    data = json.dumps(document, ensure_ascii=False, separators=(",", ":")).encode()
+    data = encode_document(document, limited=graph.limited or document.get("rate") is not None)
     version = world.store.put_version(graph.workflow_id, graph.version, data, now_ms, _listed_entries(graph))
     _settle_paths(world, version, webhook_paths(graph))
     keep_schedules(world, graph.workflow_id)

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import json
-
 from stepless.compile import compile_document
 from stepless.errors import SteplessError, StoreUnavailable, StoreUnusable, TransientError
 from stepless.limits import SCHEDULING_TRIES
 from stepless.model.durations import parse_duration_ms
 from stepless.model.graph import Graph, Node
+from stepless.model.stored_document import decode_document
 from stepless.ports import Rhythm
 from stepless.runtime.world import World
 
@@ -41,7 +40,7 @@ def keep_schedules(world: World, workflow_id: str) -> None:
         newest = world.store.get_version(workflow_id)
         if newest is None or newest.hash == kept:
             return
-        graph = compile_document(json.loads(newest.document), world.kinds)
+        graph = compile_document(decode_document(newest.document), world.kinds)
         try:
             world.calendar.keep(workflow_id, rhythms_of(graph))
         except (StoreUnavailable, StoreUnusable) as error:

@@ -101,23 +101,6 @@ def test_a_claim_is_released_only_by_its_value(store: Store) -> None:
     assert store.claim("k", b"two", 0) == b"two"
 
 
-def test_a_claim_is_replaced_only_if_it_has_the_former_value(store: Store) -> None:
-    assert not store.replace_claim("k", b"one", b"two")
-    assert store.get_claim("k", 0) is None
-    store.claim("k", b"one", 0)
-    assert not store.replace_claim("k", b"other", b"two")
-    assert store.replace_claim("k", b"one", b"two")
-    assert not store.replace_claim("k", b"one", b"three")
-    assert store.get_claim("k", 0) == b"two"
-
-
-def test_a_replaced_claim_keeps_its_expiry(store: Store) -> None:
-    store.claim("k", b"one", 0, 100)
-    assert store.replace_claim("k", b"one", b"two")
-    assert store.get_claim("k", 99) == b"two"
-    assert store.get_claim("k", 100) is None
-
-
 # -- runs ------------------------------------------------------------------------------------------------------------
 
 

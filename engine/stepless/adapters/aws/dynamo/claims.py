@@ -1,14 +1,17 @@
-"""Claims and counters in DynamoDB: one item each, which the table's TTL deletes some time after it expires."""
+"""Claims, counters and lines in DynamoDB. A claim or counter is one item, which the table's TTL deletes some time after it
+expires. A line is a partition with one item for each place."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from itertools import islice
 from typing import Final
 
 from stepless.adapters.aws.dynamo import item_keys
 from stepless.adapters.aws.dynamo.table import EXPIRES
 from stepless.adapters.aws.dynamo.table_access import TableAccess
-from stepless.adapters.aws.dynamo.wire import Item, Value
-from stepless.adapters.bounds import check_text
+from stepless.adapters.aws.dynamo.wire import Item, Value, each
+from stepless.adapters.bounds import check_text, page_size
 from stepless.errors import StoreUnavailable
 
 _TRIES: Final = 20  # a try fails only because another caller's write succeeded
@@ -43,12 +46,33 @@ class Claims(TableAccess):
         item = self._wire.get(item_keys.claim(key), item_keys.ONLY)
         return _value(item) if item is not None and ("e" not in item or item["e"] > now_ms) else None
 
-    def replace_claim(self, key: str, former: bytes, value: bytes) -> bool:
-        values = {"v": value, "former": former}
-        return self._wire.update(item_keys.claim(key), item_keys.ONLY, "SET v = :v", values, "v = :former").done
-
     def release_claim(self, key: str, value: bytes) -> bool:
         return self._wire.delete(item_keys.claim(key), item_keys.ONLY, "v = :v", {"v": value}).done
+
+    def replace_claim(
+        self, key: str, former: bytes | None, value: bytes, now_ms: int, expires_ms: int | None = None
+    ) -> bool:
+        check_text(key)
+        item: dict[str, Value] = {"pk": item_keys.claim(key), "sk": item_keys.ONLY, "v": value, **_expiry(expires_ms)}
+        values: dict[str, Value] = {"now": now_ms}
+        condition = _FREE
+        if former is not None:
+            condition, values = "v = :v AND (attribute_not_exists(e) OR e > :now)", values | {"v": former}
+        written = self._wire.put(item, condition, values)
+        return written.done or (written.item is not None and written.item.get("v") == value)  # its response was lost
+
+    # -- lines ----------------------------------------------------------------------------------------------------
+
+    def join_line(self, line: str, place: str) -> None:
+        check_text(line, place)
+        self._wire.put({"pk": item_keys.line(line), "sk": place})
+
+    def leave_line(self, line: str, place: str) -> None:
+        self._wire.delete(item_keys.line(line), place)
+
+    def read_line(self, line: str, *, limit: int) -> Sequence[str]:
+        pages = self._wire.query("pk = :pk", {"pk": item_keys.line(line)}, page=page_size(limit))
+        return [item["sk"] for item in islice(each(pages), page_size(limit))]
 
 
 def _value(item: Item) -> bytes:

@@ -80,6 +80,11 @@ def claim(key: str) -> str:
     return f"CLAIM#{fitting(key)}"
 
 
+def line(name: str) -> str:
+    """The partition of a line; its sort keys are the places."""
+    return f"LINE#{fitting(name)}"
+
+
 def age(created_ms: int, run_id: str = "") -> str:
     """Sorts by creation, then by run id."""
     return f"{created_ms:0{_DIGITS}d}#{run_id}"

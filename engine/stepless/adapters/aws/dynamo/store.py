@@ -10,6 +10,7 @@
 | version | `WF#{workflow}` | `V#{number, 10 digits}` | | |
 | document | `HASH#{hash}` | `{piece}` | | |
 | claim, counter (TTL) | `CLAIM#{key}` | `-` | | |
+| place in a line | `LINE#{line}` | `{place}` | | |
 | number of shards | `SHARDS` | `-` | | |
 | names of workflows | `PUBLISHED`, `STARTED`, `ENTRY#{kind}` | `{workflow}` | | |
 | entry of the audit log (TTL) | `AUDIT#{30 days}#{shard}` | `{at}#{id}` | | |

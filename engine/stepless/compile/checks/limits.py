@@ -1,0 +1,68 @@
+"""Checks limits per key: `concurrency` and `rate` of the workflow and of its nodes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from stepless.compile.draft import Draft, DraftBody
+from stepless.compile.input_expressions import of_inputs
+from stepless.errors import ExpressionError
+from stepless.model.declaration.document import ConcurrencyView
+from stepless.model.findings import Finding
+from stepless.model.kind import Nature
+
+_LIMITS = ("concurrency", "rate")
+
+
+def misplaced_limits(draft: Draft, body: DraftBody) -> Iterator[Finding]:
+    """A limit counts attempts, so a node without attempts of its own cannot have one."""
+    for node in body.order:
+        given = [limit for limit in _LIMITS if node.document.given and node.document.raw.get(limit) is not None]
+        if not given or node.kind is None:
+            continue
+        if node.id in body.tools:
+            reason = f"`{node.id}` is a tool, which runs inside the attempts of `{body.tools[node.id][0].id}`"
+        elif node.kind.nature is not Nature.EFFECT:
+            reason = f"a node of the kind {node.kind.name} has no attempts"
+        else:
+            continue
+        for limit in given:
+            mend = "Set it on a node that calls something, or on the workflow."
+            yield Finding("misplaced_limit", f"{node.path}.{limit}", f"`{limit}` limits attempts, and {reason}", mend, node.id)
+
+
+def heavy_weights(draft: Draft, body: DraftBody) -> Iterator[Finding]:
+    """A weight above `max` could only mean that `max` is wrong."""
+    for node in body.order:
+        if "concurrency" in node.document.given and node.document.concurrency is not None:
+            yield from _heavy(node.document.concurrency, f"{node.path}.concurrency", node.id)
+
+
+def workflow_limits(draft: Draft) -> Iterator[Finding]:
+    """The limits at the top level: their expressions read the inputs, and there is one rate."""
+    document = draft.document
+    limit, rate = document.concurrency, document.rate
+    if isinstance(limit, ConcurrencyView):
+        yield from _expression("concurrency.by", limit.by)
+        yield from _expression("concurrency.weight", limit.weight)
+        yield from _heavy(limit, "concurrency", None)
+    if rate is not None:
+        yield from _expression("rate.by", rate.by)
+        if document.rate_limit is not None:
+            yield Finding("contradiction", "rate_limit", "`rate` and `rate_limit` are the same limit", "Remove `rate_limit`.")
+
+
+def _heavy(limit: ConcurrencyView, path: str, node: str | None) -> Iterator[Finding]:
+    if isinstance(limit.weight, int) and limit.weight > limit.max:
+        message = f"`weight` is {limit.weight}, more than the {limit.max} slots that there are"
+        yield Finding("out_of_range", f"{path}.weight", message, "Raise `max`, or lower `weight`.", node)
+
+
+def _expression(place: str, text: object) -> Iterator[Finding]:
+    if not isinstance(text, str):
+        return
+    try:
+        of_inputs(text)
+    except ExpressionError as error:
+        mend = f"{error.mend[:1].upper()}{error.mend[1:]}" if error.mend else "It is an expression over `<input>`."
+        yield Finding(error.code, place, f"{error.message} (character {error.offset + 1})", mend)

@@ -1,0 +1,213 @@
+"""The slots of one concurrency limit for one key: who holds how many, and who may take how many more.
+
+The slots are one stored value, changed by compare-and-set. A holder is a run, with the epoch and the end of the lease under
+which it took its slots. Its slots count while the run has the lease of this epoch. The stored end of the lease may be out of
+date, since a renewal does not change it; the caller then finds out from the run's header which holders are dead.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final, NamedTuple
+
+from stepless.model.packing import dump, pack, unpack
+
+GRANTED: Final = 0
+"""The epoch of slots that are kept for a run that was in line and has no lease now."""
+
+
+class Holder(NamedTuple):
+    """`number` slots, taken under the lease of this epoch, which ended at `until_ms` when they were taken."""
+
+    epoch: int
+    number: int
+    until_ms: int
+
+
+Holders = Mapping[str, Holder]
+"""By run id."""
+
+
+def encode_holders(holders: Holders) -> bytes:
+    return pack(dump({run_id: list(holder) for run_id, holder in holders.items()}))
+
+
+def decode_holders(data: bytes | None) -> dict[str, Holder]:
+    """Ignores further facts of a holder, which a later release may store."""
+    return {run_id: Holder(*facts[:3]) for run_id, facts in unpack(data).items()} if data else {}
+
+
+def doubtful(holders: Holders, me: str, now_ms: int) -> Sequence[str]:
+    """The other holders whose lease has ended, as far as is stored: the longest ended first."""
+    ended = [run_id for run_id, holder in holders.items() if run_id != me and holder.until_ms <= now_ms]
+    return sorted(ended, key=lambda run_id: (holders[run_id].until_ms, run_id))
+
+
+def without(holders: Holders, dead: Collection[str]) -> dict[str, Holder]:
+    return {run_id: holder for run_id, holder in holders.items() if run_id not in dead}
+
+
+class Asked(NamedTuple):
+    """A request of a run that keeps the slots in its own entry: `want` more, in uses of `weight` each. With `gone`, the run no
+    longer waits: a use that was granted to it in line is free. With `parks`, what it holds is kept for it without a lease."""
+
+    want: int = 0
+    weight: int = 1
+    gone: bool = False
+    parks: bool = False
+
+
+class Changed(NamedTuple):
+    """The new holders, how many slots the run was granted, and the places in line that were served. `short` means that somebody
+    still lacks slots: a caller that finds dead holders should try again without them."""
+
+    holders: Mapping[str, Holder]
+    granted: int
+    served: Sequence[str]
+    short: bool
+
+
+@dataclass(slots=True)
+class _Hungry:
+    """A run that lacks slots. `has` are those that it holds, `gets` those that it is given now."""
+
+    place: str
+    weight: int
+    want: int
+    has: int
+    gets: int = 0
+
+    def give(self, most: int) -> int:
+        """Gives at most `most` slots, in whole uses; returns how many."""
+        number = min(self.want - self.gets, most)
+        number -= number % self.weight
+        self.gets += number
+        return number
+
+
+def fair_share(max_slots: int, runs: int) -> int:
+    """How many slots a run may hold while other runs wait, if `runs` hold or wait for them: an equal share, rounded up."""
+    return -(-max_slots // runs)
+
+
+def kept_share(max_slots: int, runs: int, weight: int, line: Sequence[str], *, had_turn: bool) -> int:
+    """How many slots a run, whose uses are of `weight`, keeps while the runs in `line` wait. During its turn these are its fair
+    share, at least one use. After its turn they are its share rounded down, so that the rest goes round the line; and none if
+    that is too few for a use of some run in line, so that it gets its turn too."""
+    if not had_turn:
+        share = max(fair_share(max_slots, runs), weight)
+    else:
+        share = max_slots // runs
+        if any(weight_in_line(place) > share for place in line):
+            return 0
+    return share - share % weight
+
+
+def change(
+    holders: Holders, run_id: str, mine: Holder, held: int, max_slots: int, asked: Asked, line: Sequence[str], until_ms: int
+) -> Changed:
+    """Sets what a run holds under its lease from `held` to `mine`, and divides what is free among those that wait.
+
+    First come slots that are kept for this run, or that it held under an earlier lease. Then come the runs in line, in order,
+    this run at its place or at the end: each gets uses up to its fair share. What then is left is divided among them again, so
+    that no slot is free while a run waits for it. What others get is kept for them until `until_ms` (GRANTED). A use is never
+    split, and a heavy one is not overtaken. An entry of the run under an earlier lease is replaced: nothing runs under it any
+    more. An entry under a later lease means that this one is lost: nothing changes.
+    """
+    entry = holders.get(run_id)
+    if entry is not None and entry.epoch > mine.epoch:
+        return Changed(holders, 0, (), False)
+    others = without(holders, (run_id,))
+    room = max_slots - mine.number - sum(holder.number for holder in others.values())
+    kept = 0 if asked.gone else max(0, min(room, _kept_for(entry, mine, 0 if asked.parks else held)))
+    own = min(asked.want, kept) - min(asked.want, kept) % asked.weight
+    room -= own if asked.want else kept
+
+    me = _Hungry("", asked.weight, asked.want - own, mine.number + own)
+    hungry = _hungry(others, run_id, me, line)
+    runs = len({*others, *map(run_in_line, line)} | ({run_id} if mine.number or asked.want else set()))
+    _divide(hungry, room, fair_share(max_slots, max(1, runs)))
+
+    served = [one.place for one in hungry if one is not me and one.gets]
+    for one in hungry:
+        if one is not me and one.gets:
+            others[run_in_line(one.place)] = _granted(others.get(run_in_line(one.place)), one.gets, until_ms)
+    granted = own + me.gets
+    number = mine.number + granted + (0 if asked.want else kept)
+    short = any(one.gets < min(one.want, one.weight) for one in hungry) or granted < asked.want
+    entry = mine._replace(number=number) if mine.number or granted else Holder(GRANTED, number, until_ms)
+    return Changed({**others, run_id: entry} if number else others, granted, served, short)
+
+
+def _kept_for(entry: Holder | None, mine: Holder, held: int) -> int:
+    """What the entry of a run has beyond what the run knows of: slots that were granted to it in line, or that it held under an
+    earlier lease."""
+    if entry is None:
+        return 0
+    return entry.number - held if entry.epoch == mine.epoch else entry.number
+
+
+def _hungry(others: Holders, run_id: str, me: _Hungry, line: Sequence[str]) -> list[_Hungry]:
+    """Those that lack slots, in order. A run for which slots are kept already has been served."""
+    found: list[_Hungry] = []
+    seen: set[str] = set()
+    for place in line:
+        name = run_in_line(place)
+        if name in seen:
+            continue
+        seen.add(name)
+        if name == run_id:
+            found.append(me)
+            continue
+        holder = others.get(name)
+        if holder is None or holder.epoch != GRANTED:
+            found.append(_Hungry(place, weight_in_line(place), want_in_line(place), holder.number if holder is not None else 0))
+    if me.want and run_id not in seen:
+        found.append(me)
+    return found
+
+
+def _divide(hungry: Sequence[_Hungry], room: int, share: int) -> None:
+    """Divides `room` slots: first up to the fair share of each, then what is left among those that still lack slots."""
+    for one in hungry:
+        most = max(share, one.weight) - one.has
+        if one.want and most >= one.weight:
+            if room < one.weight:
+                return
+            room -= one.give(min(most, room))
+    while lacking := [one for one in hungry if one.want - one.gets >= one.weight]:
+        each = fair_share(room, len(lacking))
+        for one in lacking:
+            if room < one.weight:
+                return
+            room -= one.give(min(max(each, one.weight), room))
+
+
+def _granted(entry: Holder | None, number: int, until_ms: int) -> Holder:
+    """An entry with further slots, for a run that is not asking now. If it holds slots under a lease, they are added to them; the
+    run takes them over when it asks next, or drops them."""
+    if entry is None or entry.epoch == GRANTED:
+        return Holder(GRANTED, number, until_ms)
+    return entry._replace(number=entry.number + number)
+
+
+# -- the line ---------------------------------------------------------------------------------------------------------
+
+
+def place_in_line(since_ms: int, weight: int, want: int, run_id: str, token: str = "") -> str:
+    """A place in the line of the runs that wait: sorts by an instant. The run wants `want` slots, in uses of `weight`. `token`
+    makes it another place than any the run has had before."""
+    return f"{since_ms:015d}#{weight}#{want}#{token}#{run_id}"
+
+
+def run_in_line(place: str) -> str:
+    return place.split("#", 4)[4]
+
+
+def weight_in_line(place: str) -> int:
+    return int(place.split("#", 2)[1])
+
+
+def want_in_line(place: str) -> int:
+    return int(place.split("#", 3)[2])

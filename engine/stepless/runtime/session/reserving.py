@@ -1,0 +1,53 @@
+"""Reserves instants under the rate of a node, which all its runs share."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Sequence
+from functools import partial
+from random import random
+from secrets import token_hex
+from typing import Protocol, TypeVar
+
+from stepless.core.limits import pacing
+from stepless.core.limits.permits import Cell
+from stepless.limits import LIMIT_LIFE_MS, LIMIT_TRIES, LIMIT_TRY_MS
+from stepless.ports import Store
+
+T = TypeVar("T")
+
+
+class Retried(Protocol):
+    """Makes a call to the store, and retries it while the store is unavailable."""
+
+    def __call__(self, call: Callable[[], T], /) -> Awaitable[T]: ...
+
+
+async def reserve(
+    store: Store, retried: Retried, cell: Cell, number: int, now_ms: Callable[[], int], lead_ms: int
+) -> Sequence[int] | None:
+    """At most `number` instants, in milliseconds, the first at least `lead_ms` from now. One write for all of them. None if too
+    many other runs reserve now."""
+    pace, key = cell.pace, claim_key(cell.id)
+    assert pace is not None
+    for tries in range(LIMIT_TRIES):
+        at_ms = now_ms()
+        former = await retried(partial(store.get_claim, key, at_ms))
+        next_us = int(former.partition(b" ")[0]) if former else 0
+        times, next_us = pacing.reserve(next_us, at_ms + lead_ms, pace, min(number, pacing.at_once(pace)))
+        value = b"%d %s" % (next_us, token_hex(4).encode())  # two runs never write the same value
+        expires_ms = next_us // 1_000 + pace.per_ms + LIMIT_LIFE_MS
+        if await retried(partial(store.replace_claim, key, former, value, at_ms, expires_ms)):
+            return times
+        await pause_after(tries)
+    return None
+
+
+async def pause_after(tries: int) -> None:
+    """Before the next try of a change, while other runs change the same limit."""
+    await asyncio.sleep(LIMIT_TRY_MS / 1000 * 2**tries * random())
+
+
+def claim_key(cell_id: str) -> str:
+    """The claim that holds the state of a cell."""
+    return f"limit:{cell_id}"
