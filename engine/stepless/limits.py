@@ -42,11 +42,11 @@ MAX_BACKTRACKS: Final = 100_000  # of one `pattern` in a JSON Schema
 
 # -- runs ------------------------------------------------------------------------------------------------------------
 DEFAULT_MAX_STEPS: Final = 10_000
-MAX_STEPS: Final = 1_000_000
+MAX_STEPS: Final = 10_000_000
 DEFAULT_NODE_TIMEOUT_MS: Final = 60_000
 MAX_DURATION_MS: Final = 366 * 24 * 3_600_000  # a year: the longest wait, deadline or run timeout
 DEFAULT_MAX_ITERATIONS: Final = 1_000
-MAX_ITERATIONS: Final = 100_000
+MAX_ITERATIONS: Final = 1_000_000
 DEFAULT_WINDOW: Final = 20  # branches of a parallel at once
 MAX_RETRY_ATTEMPTS: Final = 100
 MAX_SHOWN_PATH: Final = 100  # instances of one path: with full paths, a trace would grow with the square of a chain's length
@@ -190,6 +190,8 @@ MAX_IDLE_HOPS: Final = 8  # consecutive hand-overs in which no attempt ended and
 DEFAULT_TARGET_TIMEOUT_S: Final = 120  # the runner timeout that the compiler assumes before deployment
 INBOX_POLL_MS: Final = 1_000  # an active session reads its inbox at most this often
 STAY_MS: Final = 2_000  # a session waits for a timer that is due sooner than this; it arms later ones
+TURN_MS: Final = 2  # a session whose attempts never wait lets the others in its process proceed at least this often
+MAX_STARTED_NOW: Final = 4  # attempts of one decision that begin at once; more of them share a turn of the event loop
 BUSY_DELAY_MS: Final = 1_000  # a hint that finds a live lease is delivered again after this
 DEAD_LETTER_RETRY_MS: Final = 3_600_000  # a run in the dead-letter queue is tried again after this
 UNREADABLE_RETRY_MS: Final = 60_000  # a run whose log cannot be read is tried again after this; doubles …

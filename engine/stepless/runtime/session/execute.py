@@ -168,7 +168,8 @@ class Executor:
             if node.moderation in ("input", "both"):
                 shown = {"inputs": dict(call.inputs), "params": self._mask.value(call.params)}
                 await self._gate.pass_through(node, "input", shown)
-            self.load(call.kind)
+            if call.kind not in self._code:
+                self.load(call.kind)
             result = await self._code[call.kind](call)
             if isinstance(result, Pause):
                 return Suspended(instance, number, result)
@@ -203,7 +204,7 @@ def _loaded(kind_code: Mapping[str, KindCode], kind: str) -> KindCode:
 
 
 def _counts(usage: Mapping[str, JSON]) -> dict[str, int]:
-    return {name: count for name, count in usage.items() if isinstance(count, int)}
+    return {name: count for name, count in usage.items() if isinstance(count, int)} if usage else {}
 
 
 def _spent(result: Result | Pause | None, failure: NodeFailure) -> Mapping[str, int]:
