@@ -364,7 +364,10 @@ class Session:
         refusal: SteplessError | None = None
         if due_ms is not None:
             due_ms -= self._ahead_ms
-            refusal = self._arm(due_ms)
+            try:
+                self._world.timers.arm(self._head.run_id, due_ms)
+            except SteplessError as error:  # an answer need not wait until the lease expires; the message is delivered again,
+                refusal = error  # and the sweep finds the run at `due_ms`
         elif self._graph.concurrency is not None:  # admission counts it among what is due
             due_ms = self._world.clock.now_ms() + MAX_DURATION_MS
         if self._limiter is not None and (check_ms := await self._limiter.check_ms(self._state)) is not None:
@@ -377,15 +380,6 @@ class Session:
         elif self._limiter is not None and await self._limiter.was_served(self._state):
             self._world.queue.send(Message(self._head.run_id, "limit"))
         return InvocationEnd.PARKED
-
-    def _arm(self, due_ms: int) -> SteplessError | None:
-        """Arms the timer; returns the error if that fails. The lease is released then as well: an answer need not wait until it
-        expires, the message is delivered again, and the sweep finds the run at `due_ms`."""
-        try:
-            self._world.timers.arm(self._head.run_id, due_ms)
-        except SteplessError as error:
-            return error
-        return None
 
     async def _end(self) -> InvocationEnd:
         has_left = self._head.status in inbox.ENDED  # a former session left with the end, but not all of it was exported
