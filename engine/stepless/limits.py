@@ -80,6 +80,7 @@ MAX_IN_FLIGHT: Final = 200  # attempts of one run at once in one process
 MAX_SCHEDULES: Final = 50  # of one workflow: each is two requests at publication, which has less than 30 s
 MAX_CATCH_UP_RUNS: Final = 100  # that one schedule with `catch_up: all` starts for missed instants: the latest ones
 ON_TIME_MS: Final = 120_000  # a firing up to this late is on time: Scheduler is accurate to a minute, then there is a queue
+MAX_ENDED_PAUSES: Final = 100  # of a schedule, whose late firings are recognised: AWS delivers a firing up to five days late
 SCHEDULE_TRIES: Final = 10  # of one change of a schedule's record: each lost try means that another change succeeded
 SCHEDULING_TRIES: Final = 5  # of one publication's schedules, while concurrent publications overtake it
 PUBLISHING_TRIES: Final = 20  # of its webhook paths: each lost try means that another publication succeeded

@@ -13,8 +13,8 @@ from stepless.core.decision import iso
 from stepless.errors import AuthorError, CallerError, NotFound, SteplessError
 from stepless.limits import MAX_PAGE_ITEMS
 from stepless.model.graph import Node
-from stepless.ports import Rhythm, Version
-from stepless.runtime.triggers.instants import is_missed, next_ms, to_catch_up
+from stepless.ports import Version
+from stepless.runtime.triggers.instants import ALL, LAST, is_missed, next_ms, to_catch_up
 from stepless.runtime.triggers.payloads import Firing
 from stepless.runtime.triggers.schedule_records import (
     LastFiring,
@@ -104,6 +104,8 @@ class Schedules:
         pause = pause_of(self._world, workflow_id, node.id)
         if pause is not None and pause.holds(now_ms):
             return
+        if progress_of(self._world, workflow_id, node.id) != progress:
+            return  # a pause may have ended between the two reads, with the instants that were read first
         from_ms = at_ms if pause is None or pause.ending_ms is None else max(at_ms, pause.ending_ms + 1)
         for instant in (due := to_catch_up(rhythm, policy_of(node), from_ms, now_ms)):
             run, firing = start_scheduled(self._world, Firing(workflow_id, node.id, instant))
@@ -150,7 +152,11 @@ def fire_delivered(world: World, firing: Firing) -> Started | None:
     if node is None:
         return None
     rhythm, now_ms = rhythm_of(node), world.clock.now_ms()
-    if (reason := _reason_to_skip(world, firing, node, rhythm, now_ms)) is not None:
+    if is_missed(rhythm, policy_of(node), firing.at_ms, now_ms):
+        reason: str | None = f"it was missed, and `catch_up` is {policy_of(node)}"
+    else:
+        reason = _reason_to_skip(world, firing, node)
+    if reason is not None:
         _log.info("the schedule %s of %s did not fire for %s: %s", firing.node, firing.workflow_id, iso(firing.at_ms), reason)
         return None
     run, fired = start_scheduled(world, firing)
@@ -166,16 +172,26 @@ def _scheduled_node(world: World, firing: Firing) -> Node | None:
     return next((node for node in entries_of(world, version, "schedule") if node.id == firing.node), None)
 
 
-def _reason_to_skip(world: World, firing: Firing, node: Node, rhythm: Rhythm, now_ms: int) -> str | None:
-    if is_missed(rhythm, policy_of(node), firing.at_ms, now_ms):
-        return f"it was missed, and `catch_up` is {policy_of(node)}"
+def _reason_to_skip(world: World, firing: Firing, node: Node) -> str | None:
     pause = pause_of(world, firing.workflow_id, firing.node)
     if pause is not None and pause.holds(firing.at_ms):
-        return "it is paused"
+        if policy_of(node) not in (LAST, ALL) or (pause.ending_ms is not None and firing.at_ms >= pause.missed_ms):
+            return "it is paused"  # `resume_schedule` skips the instant, or finds it by itself
+        change_progress(world, firing.workflow_id, firing.node, _delayed(rhythm_text(node), firing.at_ms))
+        if pause_of(world, firing.workflow_id, firing.node) == pause:
+            return "it is paused"
+        return _reason_to_skip(world, firing, node)  # the pause ended meanwhile, maybe without this instant
     progress = progress_of(world, firing.workflow_id, firing.node)
-    if progress is not None and firing.at_ms < progress.from_ms:
+    if progress is not None and progress.is_over(firing.at_ms):
         return "it was paused then"
     return None
+
+
+def _delayed(text: str, at_ms: int) -> Callable[[Progress | None], Progress | None]:
+    def change(former: Progress | None) -> Progress | None:
+        return (former or Progress(text)).with_late(at_ms)
+
+    return change
 
 
 def _noted(text: str, firing: LastFiring) -> Callable[[Progress | None], Progress | None]:

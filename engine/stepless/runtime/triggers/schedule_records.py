@@ -1,19 +1,21 @@
 """What the store keeps of a schedule: its progress, and whether it is paused. Two claims, which outlive publications.
 
 `schedule:{workflow}:{node}` is the progress. A process that fires schedules itself keeps in `at` the earliest instant that it has
-not handled. With a calendar, firings of instants before `from` are over, because the pause in which they came has ended.
+not handled. With a calendar, `over` are the spans of pauses that have ended: firings of their instants are dropped, whenever they
+are delivered. `from` is the end of the last one; `late` are instants before a pause that were delivered in it, for
+`resume_schedule`.
 `schedule-pause:{workflow}:{node}` exists while the schedule is paused.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
 from stepless.errors import StoreUnavailable
-from stepless.limits import SCHEDULE_TRIES
+from stepless.limits import MAX_CATCH_UP_RUNS, MAX_ENDED_PAUSES, SCHEDULE_TRIES
 from stepless.model.graph import Node
 from stepless.runtime.world import World
 
@@ -35,9 +37,29 @@ class Progress:
     at_ms: int | None = None
     from_ms: int = 0
     last: LastFiring | None = None
+    over: tuple[tuple[int, int], ...] = ()
+    late: tuple[int, ...] = ()
 
     def fired(self, firing: LastFiring) -> Progress:
-        return self if self.last is not None and self.last.at_ms >= firing.at_ms else replace(self, last=firing)
+        kept = self.without_late([firing.at_ms])
+        return kept if self.last is not None and self.last.at_ms >= firing.at_ms else replace(kept, last=firing)
+
+    def with_late(self, at_ms: int) -> Progress:
+        """Also keeps this instant for the end of the pause. The last MAX_CATCH_UP_RUNS are kept."""
+        return replace(self, late=tuple(sorted({*self.late, at_ms})[-MAX_CATCH_UP_RUNS:]))
+
+    def without_late(self, done: Collection[int]) -> Progress:
+        return replace(self, late=tuple(at for at in self.late if at not in done)) if self.late else self
+
+    def is_over(self, at_ms: int) -> bool:
+        """Whether the end of a pause has decided about this instant. A former release noted the end of the last pause only."""
+        return any(since <= at_ms < until for since, until in self.over) if self.over else at_ms < self.from_ms
+
+    def ended(self, since_ms: int, until_ms: int) -> Progress:
+        """With the span of a pause that has ended. The newest MAX_ENDED_PAUSES are kept."""
+        before = self.over or (((0, self.from_ms),) if self.from_ms else ())
+        over = before if (since_ms, until_ms) in before else (*before, (since_ms, until_ms))
+        return replace(self, from_ms=until_ms, over=over[-MAX_ENDED_PAUSES:])
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,6 +144,10 @@ def _encoded(progress: Progress) -> bytes:
     body: dict[str, Any] = {"rhythm": progress.rhythm, "at": progress.at_ms}
     if progress.from_ms:
         body["from"] = progress.from_ms
+    if progress.over:
+        body["over"] = progress.over
+    if progress.late:
+        body["late"] = list(progress.late)
     if progress.last is not None:
         body["last"] = {"at": progress.last.at_ms, "run": progress.last.run_id, "code": progress.last.code}
     return json.dumps(body).encode()
@@ -133,7 +159,8 @@ def _decoded(kept: bytes | None) -> Progress | None:
     body = json.loads(kept)
     last: Mapping[str, Any] | None = body.get("last")
     fired = LastFiring(last["at"], last.get("run"), last.get("code")) if last is not None else None
-    return Progress(body["rhythm"], body["at"], body.get("from", 0), fired)
+    over = tuple((since, until) for since, until in body.get("over", ()))
+    return Progress(body["rhythm"], body["at"], body.get("from", 0), fired, over, tuple(body.get("late", ())))
 
 
 def _pause(kept: bytes) -> Pause:

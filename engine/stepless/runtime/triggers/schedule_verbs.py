@@ -6,13 +6,14 @@ returns, whatever is published or deployed, and a calendar need not know it.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 from hashlib import sha256
 from secrets import token_hex
 
 from stepless.core.decision import iso
 from stepless.errors import InvalidRequest, NotFound, StoreUnavailable
-from stepless.limits import MAX_IDEMPOTENCY_KEY_CHARACTERS, NEVER_MS, SCHEDULE_TRIES
+from stepless.limits import MAX_CATCH_UP_RUNS, MAX_IDEMPOTENCY_KEY_CHARACTERS, NEVER_MS, SCHEDULE_TRIES
 from stepless.model.graph import Node
 from stepless.ports import Page, Version
 from stepless.runtime.triggers.firing import entries_of, policy_of, start_scheduled
@@ -97,22 +98,47 @@ def resume_schedule(world: World, workflow_id: str, node: str, *, by: str | None
     pause = _ending(world, workflow_id, found)
     if pause is None or pause.ending_ms is None:
         return Resumed(_schedule(world, version, found))
-    ending_ms, rhythm, started, last = pause.ending_ms, rhythm_of(found), list[Started](), None
-    missed = to_catch_up(rhythm, policy_of(found), pause.missed_ms, ending_ms, pause.phase_ms)
-    for at_ms in missed if policy_of(found) in (LAST, ALL) else ():
-        run, last = start_scheduled(world, Firing(workflow_id, node, at_ms))
-        started += [run] if run is not None else []
-
-    def change(former: Progress | None) -> Progress:
-        kept = replace(former or Progress(""), from_ms=ending_ms + 1)
-        if world.calendar is None and (kept.rhythm != rhythm_text(found) or (kept.at_ms is not None and kept.at_ms <= ending_ms)):
-            kept = replace(kept, at_ms=next_ms(rhythm, ending_ms))
-        kept = replace(kept, rhythm=rhythm_text(found))
-        return kept.fired(last) if last is not None else kept
-
-    change_progress(world, workflow_id, node, change)
+    ending_ms, rhythm, started = pause.ending_ms, rhythm_of(found), list[Started]()
+    missed = set(to_catch_up(rhythm, policy_of(found), pause.missed_ms, ending_ms, pause.phase_ms))
+    decided = set[int]()
+    while True:  # again if another late instant was delivered meanwhile
+        progress = progress_of(world, workflow_id, node)
+        late = set(progress.late) - decided if progress is not None else set[int]()
+        last = None
+        for at_ms in _chosen(policy_of(found), missed | late, decided):
+            run, last = start_scheduled(world, Firing(workflow_id, node, at_ms))
+            started += [run] if run is not None else []
+        decided |= missed | late
+        kept = change_progress(world, workflow_id, node, _ended(world, found, pause, ending_ms, decided, last))
+        if kept is None or not kept.late:
+            break
     end_pause(world, workflow_id, node, pause)
     return Resumed(_schedule(world, version, found), tuple(run.run_id for run in started))
+
+
+def _chosen(policy: str | None, instants: Collection[int], decided: Collection[int]) -> Sequence[int]:
+    """Which of the instants of a pause start a run at its end, in order."""
+    if policy not in (LAST, ALL):
+        return ()
+    newest = sorted({*instants, *decided})[-1 if policy == LAST else -MAX_CATCH_UP_RUNS :]
+    return [at_ms for at_ms in newest if at_ms not in decided]
+
+
+def _ended(
+    world: World, node: Node, pause: Pause, ending_ms: int, decided: Collection[int], last: LastFiring | None
+) -> Callable[[Progress | None], Progress]:
+    """Notes the end of a pause. Where its instants are skipped, that includes those before an instant that fired in it."""
+    since_ms = pause.missed_ms if policy_of(node) in (LAST, ALL) else min(pause.missed_ms, pause.at_ms)
+
+    def change(former: Progress | None) -> Progress:
+        kept = (former or Progress("")).ended(since_ms, ending_ms + 1).without_late(decided)
+        moves = kept.rhythm != rhythm_text(node) or (kept.at_ms is not None and kept.at_ms <= ending_ms)
+        if world.calendar is None and moves:
+            kept = replace(kept, at_ms=next_ms(rhythm_of(node), ending_ms))
+        kept = replace(kept, rhythm=rhythm_text(node))
+        return kept.fired(last) if last is not None else kept
+
+    return change
 
 
 def fire_schedule(world: World, workflow_id: str, node: str, *, key: str | None = None, by: str | None = None) -> Started:
@@ -179,8 +205,8 @@ def _ending(world: World, workflow_id: str, node: Node) -> Pause | None:
 
 
 def _missed_from(world: World, workflow_id: str, node: Node, pause: Pause) -> tuple[int, int]:
-    """From when on the pause has missed instants, and the phase of a rate. An instant before the pause that had not fired when it
-    began counts, too."""
+    """From when on the end of this pause finds missed instants, and the phase of a rate. In a process that fires schedules
+    itself, an instant before the pause that had not fired when it began counts, too."""
     progress = progress_of(world, workflow_id, node.id)
     if progress is None or progress.rhythm != rhythm_text(node):
         return pause.at_ms, 0
