@@ -15,6 +15,7 @@ from typing import Any
 from stepless.core.decision import Dispatch
 from stepless.core.facts import AttemptFact
 from stepless.runtime.session.alarm import Alarm
+from stepless.runtime.session.eager import start_now
 from stepless.runtime.session.execute import timed_out
 
 
@@ -39,10 +40,10 @@ class Attempts:
     def __bool__(self) -> bool:
         return bool(self._live)
 
-    def begin(self, dispatch: Dispatch, work: Callable[[Attempt], Coroutine[Any, Any, None]]) -> None:
-        """Runs `work` in a separate task."""
+    def begin(self, dispatch: Dispatch, work: Callable[[Attempt], Coroutine[Any, Any, None]], *, now: bool = False) -> None:
+        """Runs `work` in a separate task. With `now` it runs at once until it first waits, so it may be over on return."""
         attempt = self._live[dispatch.id] = Attempt(dispatch)
-        attempt.task = self._loop.create_task(work(attempt))
+        attempt.task = start_now(self._loop, work(attempt)) if now else self._loop.create_task(work(attempt))
 
     def start_clock(self, attempt: Attempt) -> float:
         """Starts the clock right before the node's code is called. Returns the instant from which its `timeout_ms` counts."""

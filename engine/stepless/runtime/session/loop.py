@@ -36,9 +36,11 @@ from stepless.limits import (
     MAX_DECISION_STEPS,
     MAX_DURATION_MS,
     MAX_IN_FLIGHT,
+    MAX_STARTED_NOW,
     STAY_MS,
     TAKEN_AT_ONCE,
     TRANSIENT_BACKOFF_MS,
+    TURN_MS,
 )
 from stepless.model.graph import Graph
 from stepless.model.json import JSON
@@ -88,6 +90,7 @@ class Session:
         self._executor = Executor(head, world, self._arrivals.add, known, self._mask)
         self._signals = Signals(world, head.run_id)
         self._ahead_ms = 0  # how far the run's own time, which its events and timers use, is ahead of the clock
+        self._yield_at = 0.0  # when to let others proceed, in the loop's seconds
         self._look_at = 0.0  # when to read the inbox next, in the loop's seconds
         self._renew_at = self._loop.time() + max(0, lease.until_ms - world.clock.now_ms() - LEASE_MS * 0.7) / 1000
         self._calls_children = "workflow" in self._graph.kinds
@@ -191,9 +194,10 @@ class Session:
             self._attempts.drop(instance)
         if inbox.is_worth_marking(self._signals.unmarked):
             await self._mark_taken()
+        now = len(decision.dispatches) <= MAX_STARTED_NOW
         for dispatch in decision.dispatches:
             if dispatch.id not in decision.aborts:
-                self._dispatch(dispatch)
+                self._dispatch(dispatch, now=now)
         for pause in decision.notices:
             self._notice_sender.begin(self._state, pause)
         if self._calls_children or self._signals.orphans:
@@ -230,10 +234,10 @@ class Session:
             await asyncio.sleep(TRANSIENT_BACKOFF_MS / 1000 * 2 ** min(tries, 6))
             tries += 1
 
-    def _dispatch(self, dispatch: Dispatch) -> None:
+    def _dispatch(self, dispatch: Dispatch, *, now: bool) -> None:
         self._dispatched += 1
         self._executor.load(dispatch.instance.node.kind.name)
-        self._attempts.begin(dispatch, self._attempt)
+        self._attempts.begin(dispatch, self._attempt, now=now)
 
     async def _attempt(self, attempt: Attempt) -> None:
         """Executes one attempt and reports its outcome as a fact. An error that is not an outcome ends the session."""
@@ -273,12 +277,14 @@ class Session:
     async def _collect(self) -> list[Fact]:
         """Waits for new facts: ends of attempts, due timers, signals."""
         due_ms = next_due_ms(self._state)
-        if not self._decided:
+        now = self._loop.time()
+        if not self._decided or (self._arrivals and now >= self._yield_at):  # attempts that never wait take no turn of the loop
             await asyncio.sleep(0)  # lets other runs proceed, and receives what they have reported
+            self._yield_at = (now := self._loop.time()) + TURN_MS / 1000
         elif not self._arrivals:
             await self._arrivals.sleep(self._next_look(due_ms))
+            self._yield_at = (now := self._loop.time()) + TURN_MS / 1000
         facts = self._arrivals.take()
-        now = self._loop.time()
         if now >= self._renew_at:
             await self._with_retries(self._renew)
         if due_ms is not None and due_ms <= self._now_ms() and not self._budget.over:

@@ -1,0 +1,40 @@
+"""Starts a task that runs at once, up to the point where it first waits: one that never waits costs no turn of the event loop.
+
+The work is always a task of its own, which `asyncio.current_task` returns in it: `asyncio.timeout` in the code of a node cancels
+that task, never the runner. From Python 3.12 on asyncio does this itself (`eager_start`). In Python 3.11, whose event loop is
+final, the first step of the new task is taken from the loop's queue and made at once. A loop or a task factory of another
+package gets an ordinary task.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+from collections.abc import Coroutine
+from typing import Any
+
+if sys.version_info >= (3, 12):
+
+    def start_now(loop: asyncio.AbstractEventLoop, work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
+        """A task that has already run until its end or its first wait. For the use in a task of this loop, while it runs."""
+        if loop.get_task_factory() is not None:
+            return loop.create_task(work)
+        return asyncio.Task(work, loop=loop, eager_start=True)
+
+else:
+
+    def start_now(loop: asyncio.AbstractEventLoop, work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
+        """A task that has already run until its end or its first wait. For the use in a task of this loop, while it runs."""
+        outer = asyncio.current_task(loop)
+        task = loop.create_task(work)
+        queue = getattr(loop, "_ready", None)
+        step = queue[-1] if queue else None
+        if outer is None or getattr(getattr(step, "_callback", None), "__self__", None) is not task:
+            return task
+        queue.pop()
+        asyncio.tasks._leave_task(loop, outer)
+        try:
+            step._run()
+        finally:
+            asyncio.tasks._enter_task(loop, outer)
+        return task
