@@ -38,7 +38,7 @@ class Engine:
 
     async def run(self, until: str = "completed") -> str:
         """One run from its start to its end; returns its id. Raises if it did not end as expected."""
-        run_id = self.local.service.start("benchmark", {}).run_id
+        run_id = (await self.local.service.start_shared("benchmark", {})).run_id
         await self.drive(Message(run_id, "start"), until)
         return run_id
 

@@ -51,6 +51,12 @@ def not_erased(head: RunHead) -> RunHead:
     return head
 
 
+def numbers_of(head: RunHead) -> tuple[int | None, int | None]:
+    """`version_of` and `number_of`."""
+    meta = json.loads(head.meta)
+    return _whole(meta.get(_VERSION)), _whole(meta.get(_NUMBER))
+
+
 def version_of(head: RunHead) -> int | None:
     """The number of the version that the run started with; None for a run of a release that did not store it."""
     return _number(head, _VERSION)
@@ -62,5 +68,8 @@ def number_of(head: RunHead) -> int | None:
 
 
 def _number(head: RunHead, name: str) -> int | None:
-    number = json.loads(head.meta).get(name)
+    return _whole(json.loads(head.meta).get(name))
+
+
+def _whole(number: JSON) -> int | None:
     return number if isinstance(number, int) else None

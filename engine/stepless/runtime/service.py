@@ -60,6 +60,7 @@ class Service:
     publish = _verb(publishing.publish)
 
     start = _verb(starting.start)
+    start_shared = _verb(starting.start_shared)
     trigger = _verb(webhooks.trigger)
     deliver = _verb(delivering.deliver)
     rerun = _verb(reruns.rerun)

@@ -146,8 +146,8 @@ FORGET_RUN: Final = "DELETE FROM run WHERE run_id = ?"
 
 # -- the log ---------------------------------------------------------------------------------------------------------
 # A batch. If the log does not end just before it, `first` becomes NULL and the table rejects the row.
-APPEND: Final = """INSERT INTO log (run_id, first, last, epoch, data) VALUES (:run_id, iif(:first - 1 = ifnull(
-    (SELECT last FROM log WHERE run_id = :run_id ORDER BY first DESC LIMIT 1), 0), :first, NULL), :last, :epoch, :data)"""
+APPEND: Final = """INSERT INTO log (run_id, first, last, epoch, data) VALUES (?, iif(? - 1 = ifnull(
+    (SELECT last FROM log WHERE run_id = ? ORDER BY first DESC LIMIT 1), 0), ?, NULL), ?, ?, ?)"""
 # Batches from the one that holds the event after a number.
 READ_LOG: Final = """SELECT first, last, data, epoch FROM log WHERE run_id = :run_id AND last > :after AND first >= ifnull(
     (SELECT first FROM log WHERE run_id = :run_id AND first <= :after ORDER BY first DESC LIMIT 1), 0) ORDER BY first"""

@@ -222,7 +222,7 @@ class SqliteStore:
 
     def append(self, run_id: str, batch: Batch) -> None:
         check_batch(run_id, batch)
-        if not self.database.offer(sql.APPEND, {"run_id": run_id, **batch._asdict()}):
+        if not self.database.offer(sql.APPEND, (run_id, batch.first, run_id, batch.first, batch.last, batch.epoch, batch.data)):
             raise AppendConflict(f"the log does not end at {batch.first - 1}", place=f"run {run_id!r}")
 
     def read_log(self, run_id: str, after: int = 0, *, limit_bytes: int = 4_000_000) -> Sequence[Batch]:

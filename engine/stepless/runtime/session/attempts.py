@@ -43,7 +43,10 @@ class Attempts:
     def begin(self, dispatch: Dispatch, work: Callable[[Attempt], Coroutine[Any, Any, None]], *, now: bool = False) -> None:
         """Runs `work` in a separate task. With `now` it runs at once until it first waits, so it may be over on return."""
         attempt = self._live[dispatch.id] = Attempt(dispatch)
-        attempt.task = start_now(self._loop, work(attempt)) if now else self._loop.create_task(work(attempt))
+        if now:
+            attempt.task = start_now(self._loop, work(attempt), dispatch.id)
+        else:
+            attempt.task = self._loop.create_task(work(attempt), name=dispatch.id)
 
     def start_clock(self, attempt: Attempt) -> float:
         """Starts the clock right before the node's code is called. Returns the instant from which its `timeout_ms` counts."""

@@ -11,6 +11,7 @@ import json
 from collections import deque
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
+from functools import partial
 from hashlib import sha256
 
 from stepless.core.ending import outputs
@@ -56,7 +57,7 @@ def caller(world: World) -> KindCode:
         target = str(call.params["workflow"])
         for tries in range(1, COMMIT_TRIES + 1):
             try:
-                run_id = _start(world, call, target, depth)
+                run_id = await _start(world, call, target, depth)
                 break
             except SteplessError as error:
                 if tries == COMMIT_TRIES or not isinstance(error, TransientError):
@@ -67,7 +68,7 @@ def caller(world: World) -> KindCode:
     return run
 
 
-def _start(world: World, call: Call, target: str, depth: int) -> str:
+async def _start(world: World, call: Call, target: str, depth: int) -> str:
     version = world.store.newest_version(target)
     if version is None:
         message = f"there is no workflow {target}"
@@ -83,7 +84,7 @@ def _start(world: World, call: Call, target: str, depth: int) -> str:
         meta[TRACE] = call.trace.stored(attempt_span_id(call.run_id, call.instance, call.attempt))
     numbered = world.versions.graph(target, version.hash).numbered
     if not numbered or world.store.get_run(run_id) is None:  # else an earlier attempt has created it, with its number
-        create_run(world, run_id, version, inputs, meta, numbered=numbered)
+        await world.commits.make(partial(create_run, world, run_id, version, inputs, meta, numbered=numbered))
     world.queue.send(Message(run_id, "start"))
     return run_id
 

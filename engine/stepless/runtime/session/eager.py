@@ -15,18 +15,19 @@ from typing import Any
 
 if sys.version_info >= (3, 12):
 
-    def start_now(loop: asyncio.AbstractEventLoop, work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
+    def start_now(loop: asyncio.AbstractEventLoop, work: Coroutine[Any, Any, None], name: str) -> asyncio.Task[None]:
         """A task that has already run until its end or its first wait. For the use in a task of this loop, while it runs."""
         if loop.get_task_factory() is not None:
-            return loop.create_task(work)
-        return asyncio.Task(work, loop=loop, eager_start=True)
+            return loop.create_task(work, name=name)
+        return asyncio.Task(work, loop=loop, name=name, eager_start=True)
 
 else:
 
-    def start_now(loop: asyncio.AbstractEventLoop, work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
+    def start_now(loop: asyncio.AbstractEventLoop, work: Coroutine[Any, Any, None], name: str) -> asyncio.Task[None]:
         """A task that has already run until its end or its first wait. For the use in a task of this loop, while it runs."""
-        outer = asyncio.current_task(loop)
-        task = loop.create_task(work)
+        if loop.get_task_factory() is not None:
+            return loop.create_task(work, name=name)
+        outer, task = asyncio.current_task(loop), asyncio.Task(work, loop=loop, name=name)
         queue = getattr(loop, "_ready", None)
         step = queue[-1] if queue else None
         if outer is None or getattr(getattr(step, "_callback", None), "__self__", None) is not task:

@@ -168,7 +168,8 @@ class Executor:
             if node.moderation in ("input", "both"):
                 shown = {"inputs": dict(call.inputs), "params": self._mask.value(call.params)}
                 await self._gate.pass_through(node, "input", shown)
-            self.load(call.kind)
+            if call.kind not in self._code:
+                self.load(call.kind)
             result = await self._code[call.kind](call)
             if isinstance(result, Pause):
                 return Suspended(instance, number, result)

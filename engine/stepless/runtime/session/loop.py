@@ -192,7 +192,7 @@ class Session:
         self._exports.committed(decision.events)
         for instance in decision.aborts:  # before the first await: a cancelled attempt must not start in the meantime
             self._attempts.drop(instance)
-        if inbox.is_worth_marking(self._signals.unmarked):
+        if self._signals.unmarked and inbox.is_worth_marking(self._signals.unmarked):
             await self._mark_taken()
         now = len(decision.dispatches) <= MAX_STARTED_NOW
         for dispatch in decision.dispatches:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from functools import partial
 from secrets import token_hex
 
 from stepless.compile.canonical import json_findings
@@ -13,7 +14,7 @@ from stepless.limits import MAX_INPUT_BYTES, MAX_SHOWN_IDS
 from stepless.model.json import JSON
 from stepless.ports import RunHead, Version
 from stepless.runtime.billing import spending
-from stepless.runtime.headers import create_run, not_erased, number_of, version_of
+from stepless.runtime.headers import create_run, not_erased, numbers_of
 from stepless.runtime.nearest import unknown_workflow
 from stepless.runtime.verbs.admission import admit
 from stepless.runtime.verbs.idempotency import Signature, claim_key, claim_of, claim_signature, key_of_inputs, signed_run
@@ -55,6 +56,51 @@ def start(
     entry, `Conflict` for a key that was used with other inputs or whose run was erased, and `LimitExceeded` for inputs that are
     too large. Raises `StoreUnavailable` with the run id if the run exists but the message could not be sent: the run starts
     later. """
+    return _announced(world, _accepted(
+        world, workflow_id, inputs, key=key, by_inputs=by_inputs, signature=signature, entry=entry, anywhere=anywhere, meta=meta,
+        same=same,
+    ))
+
+
+async def start_shared(
+    world: World,
+    workflow_id: str,
+    inputs: JSON,
+    *,
+    key: str | None = None,
+    by_inputs: bool = False,
+    signature: Signature | None = None,
+    entry: Sequence[str] | None = None,
+    anywhere: bool = False,
+    meta: Mapping[str, JSON] | None = None,
+    same: JSON = None,
+) -> Started:
+    """`start` in the event loop that also executes the runs: its writes share a transaction with the commits of the same turn.
+    Returns after that transaction, and sends the message then."""
+    accept = partial(
+        _accepted, world, workflow_id, inputs, key=key, by_inputs=by_inputs, signature=signature, entry=entry, anywhere=anywhere,
+        meta=meta, same=same,
+    )
+    with world.commits.writer():
+        return _announced(world, await world.commits.make(accept))
+
+
+@dataclass(frozen=True, slots=True)
+class _Accepted:
+    """A start whose run is stored. `newest` is the newest version of the workflow, `created` whether this start created the
+    run, `replay` as in `Started`."""
+
+    head: RunHead
+    newest: Version
+    created: bool
+    replay: bool = False
+
+
+def _accepted(
+    world: World, workflow_id: str, inputs: JSON, *, key: str | None, by_inputs: bool, signature: Signature | None,
+    entry: Sequence[str] | None, anywhere: bool, meta: Mapping[str, JSON] | None, same: JSON,
+) -> _Accepted:  # fmt: skip
+    """Everything that `start` reads and writes. Sends nothing: other changes may have to become durable with these."""
     version = latest(world, workflow_id)
     graph = world.versions.graph(workflow_id, version.hash, entry)
     data = encoded_inputs(inputs)
@@ -74,7 +120,7 @@ def start(
         existing = claim_signature(world, signature, existing)
     if existing != run_id:
         return _replayed(world, existing, version, data, facts, graph.numbered)
-    return _create(world, run_id, version, data, facts, graph.numbered)
+    return _Accepted(create_run(world, run_id, version, data, facts, numbered=graph.numbered), version, True)
 
 
 def new_run_id() -> str:
@@ -85,7 +131,7 @@ def start_version(
     world: World, run_id: str, version: Version, data: bytes, facts: Mapping[str, JSON], *, numbered: bool
 ) -> Started:
     """Creates a run of any version with encoded inputs, without admission."""
-    return _create(world, run_id, version, data, facts, numbered)
+    return _announced(world, _Accepted(create_run(world, run_id, version, data, facts, numbered=numbered), version, True))
 
 
 def checked_entries(
@@ -134,24 +180,22 @@ def encoded_inputs(inputs: JSON) -> bytes:
 
 def _replayed(
     world: World, run_id: str, version: Version, data: bytes, facts: Mapping[str, JSON], numbered: bool
-) -> Started:
+) -> _Accepted:
     """The run of an earlier start. If the process that claimed the key died before it created the run, creates it now."""
     head = world.store.get_run(run_id)
     if head is None:
-        return replace(_create(world, run_id, version, data, facts, numbered), replay=True)
-    return _started(not_erased(head), version, replay=True)
+        return _Accepted(create_run(world, run_id, version, data, facts, numbered=numbered), version, True, True)
+    return _Accepted(not_erased(head), version, False, True)
 
 
-def _create(world: World, run_id: str, version: Version, data: bytes, facts: Mapping[str, JSON], numbered: bool) -> Started:
-    head = create_run(world, run_id, version, data, facts, numbered=numbered)
-    try:
-        world.queue.send(spending.hint(world, run_id, "start"))
-    except StoreUnavailable as error:
-        message = f"the run {run_id} exists and will start later"
-        raise StoreUnavailable(message, code="start_delayed", mend="do not start it again", run_id=run_id) from error
-    return _started(head, version)
-
-
-def _started(head: RunHead, newest: Version, *, replay: bool = False) -> Started:
-    version = version_of(head)
-    return Started(head.run_id, head.workflow_id, newest.number if version is None else version, replay, number_of(head))
+def _announced(world: World, accepted: _Accepted) -> Started:
+    """Sends the message of a run that was created, after it is durable."""
+    head, run_id = accepted.head, accepted.head.run_id
+    if accepted.created:
+        try:
+            world.queue.send(spending.hint(world, run_id, "start"))
+        except StoreUnavailable as error:
+            message = f"the run {run_id} exists and will start later"
+            raise StoreUnavailable(message, code="start_delayed", mend="do not start it again", run_id=run_id) from error
+    version, number = numbers_of(head)
+    return Started(run_id, head.workflow_id, accepted.newest.number if version is None else version, accepted.replay, number)

@@ -30,7 +30,7 @@ def test_work_that_never_waits_is_over_at_once_in_a_task_and_a_context_of_its_ow
 
     async def scene() -> None:
         me = asyncio.current_task()
-        task = start_now(asyncio.get_running_loop(), work())
+        task = start_now(asyncio.get_running_loop(), work(), "a")
         assert task.done() and seen == [task] and asyncio.current_task() is me and task is not me
         assert WORD.get() == "unset"
         assert task not in asyncio.all_tasks()
@@ -48,7 +48,7 @@ def test_work_that_waits_continues_in_the_same_task_and_can_be_cancelled() -> No
         await asyncio.Event().wait()
 
     async def scene() -> None:
-        task = start_now(asyncio.get_running_loop(), work())
+        task = start_now(asyncio.get_running_loop(), work(), "a")
         assert len(seen) == 1 and not task.done()
         for _ in range(5):
             await asyncio.sleep(0)
@@ -65,7 +65,7 @@ def test_an_error_stays_in_the_task() -> None:
         raise ZeroDivisionError
 
     async def scene() -> None:
-        task = start_now(asyncio.get_running_loop(), work())
+        task = start_now(asyncio.get_running_loop(), work(), "a")
         assert isinstance(task.exception(), ZeroDivisionError)
 
     asyncio.run(scene())
@@ -81,7 +81,7 @@ def test_the_task_factory_of_the_host_is_used() -> None:
     async def scene() -> None:
         loop = asyncio.get_running_loop()
         loop.set_task_factory(factory)
-        await start_now(loop, asyncio.sleep(0))
+        await start_now(loop, asyncio.sleep(0), "a")
         loop.set_task_factory(None)
         assert made == ["task"]
 
@@ -101,7 +101,7 @@ def test_a_loop_of_another_kind_gets_an_ordinary_task() -> None:
         return "done"
 
     async def scene() -> None:
-        assert await start_now(asyncio.get_running_loop(), work()) == "done"  # type: ignore[arg-type, func-returns-value]
+        assert await start_now(asyncio.get_running_loop(), work(), "a") == "done"  # type: ignore[arg-type, func-returns-value]
 
     with asyncio.Runner(loop_factory=lambda: Other(selectors.DefaultSelector())) as runner:
         runner.run(scene())
