@@ -27,10 +27,12 @@ else:
         """A task that has already run until its end or its first wait. For the use in a task of this loop, while it runs."""
         if loop.get_task_factory() is not None:
             return loop.create_task(work, name=name)
-        outer, task = asyncio.current_task(loop), asyncio.Task(work, loop=loop, name=name)
-        queue = getattr(loop, "_ready", None)
-        step = queue[-1] if queue else None
-        if outer is None or getattr(getattr(step, "_callback", None), "__self__", None) is not task:
+        outer = asyncio.current_task(loop)
+        task: asyncio.Task[None] = asyncio.Task(work, loop=loop, name=name)
+        queue: Any = getattr(loop, "_ready", None)
+        step: Any = queue[-1] if queue else None
+        is_next: bool = getattr(getattr(step, "_callback", None), "__self__", None) == task
+        if outer is None or not is_next:
             return task
         queue.pop()
         asyncio.tasks._leave_task(loop, outer)

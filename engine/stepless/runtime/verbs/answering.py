@@ -14,7 +14,7 @@ from stepless.errors import Conflict, EngineBug, Gone, InvalidRequest, NotFound
 from stepless.limits import LEASE_MS, MAX_VIOLATIONS, PREVIEW_CHARACTERS, START_GRACE_MS
 from stepless.model.graph import Node
 from stepless.model.json import JSON
-from stepless.ports import Signal
+from stepless.ports import RunHead, Signal
 from stepless.runtime import inbox
 from stepless.runtime.access.tokens import Claims, Signer
 from stepless.runtime.billing import spending
@@ -48,7 +48,7 @@ class PauseView:
 def show_pause(world: World, signer: Signer, token: str) -> PauseView:
     """What a link shows, even if it has expired. Has no side effects. Raises `Forbidden` (invalid_token) and `NotFound`."""
     claims = signer.read(token)
-    state = _load(world, claims.run_id)
+    state = _load(world, head_of(world, claims.run_id))
     instance = _instance(state, claims)
     existing = world.store.get_signal(claims.run_id, inbox.RESUME, claims.pause)
     wait = instance.wait if instance is not None else None
@@ -117,17 +117,17 @@ def answer_pause(
     existing = world.store.get_signal(run_id, inbox.RESUME, pause)
     if existing is not None:
         _hint(world, run_id)
-        raise _over(run_id) if _lost(world, _load(world, run_id), pause) else _decided(existing)
+        raise _over(run_id) if _lost(world, _load(world, head), pause) else _decided(existing)
     if head.status in ENDED:
         raise _over(run_id)
-    state = _load(world, run_id)
+    state = _load(world, head)
     handle = _checked(state, run_id, pause, handle, value)
     now_ms = world.clock.now_ms()
     signal = inbox.answer_signal(pause, handle, value, by, now_ms)
-    # The sweep finds the run if this process dies between the next two lines.
-    if head.owner is not None or not world.store.grant_lease(run_id, now_ms + LEASE_MS):
-        world.store.touch_run(run_id, now_ms + START_GRACE_MS)
-    existing = world.store.put_signal(run_id, signal)
+    with world.commits.at_once():  # elsewhere, the sweep finds the run if this process dies before the signal is put
+        if head.owner is not None or not world.store.grant_lease(run_id, now_ms + LEASE_MS):
+            world.store.touch_run(run_id, now_ms + START_GRACE_MS)
+        existing = world.store.put_signal(run_id, signal)
     _hint(world, run_id)
     if existing.body != signal.body:
         raise _decided(existing)
@@ -180,10 +180,9 @@ def unknown_field(name: str, known: Collection[str]) -> str:
     return f"there is no field `{shown}`" + (f". {hint}" if hint else "; the question has no fields")
 
 
-def _load(world: World, run_id: str) -> State:
-    graph = graph_of(world, head_of(world, run_id))
-    with whole_or_gone(world, run_id):
-        return RunLog(world.store, world.blobs, run_id).load(graph)
+def _load(world: World, head: RunHead) -> State:
+    with whole_or_gone(world, head.run_id):
+        return RunLog(world.store, world.blobs, head.run_id).load(graph_of(world, head))
 
 
 def _instance(state: State, claims: Claims) -> Instance | None:
