@@ -20,9 +20,10 @@ from benchmarks.cases import CASES
 from benchmarks.engine import Engine
 from benchmarks.sample import Sample
 
-NODES = (100, 1_000, 10_000, 100_000)
+NODES = (100, 1_000, 10_000, 100_000)  # of a graph
+DYNAMIC_NODES = (*NODES, 1_000_000)  # of the turns of a loop
 REPEAT = {100: 60, 1_000: 12, 10_000: 4, 100_000: 2}
-CASES_THAT_GROW = ("W1", "W2", "W4", "W5")
+CASES_THAT_GROW = {"W1": NODES, "W2": NODES, "W4": NODES, "W5": DYNAMIC_NODES}
 _BARE = "print(next(line.split()[1] for line in open('/proc/self/status') if line.startswith('VmHWM')))"
 
 

@@ -58,10 +58,11 @@ def run(module: str, *arguments: object, seconds: float, python: str | Path = sy
 
 
 def own(only: Sequence[str]) -> Iterator[Sample]:
-    """The engine and the floors. `only` names cases, or: growth, reload, footprint, cost, cold, W12."""
+    """The engine and the floors. `only` names cases, or: former, growth, reload, footprint, cost, cold, W12."""
     parts: dict[str, Callable[[], Iterable[Sample]]] = {
         **{case: partial(one_case, case) for case in cases.CASES},
         "W8": real_dags,
+        "former": _module_part("benchmarks.former"),
         "growth": grown,
         "reload": _module_part("benchmarks.reload", RELOAD_NODES, reload.EVENTS),
         "footprint": _module_part("benchmarks.footprint"),
@@ -101,7 +102,7 @@ def one_case(case: str) -> list[Sample]:
 def grown() -> Iterator[Sample]:
     """Every size of a case, one after the other, each alone. The workflows are published before, two at a time on two
     processors."""
-    todo = [(case, nodes) for case in growth.CASES_THAT_GROW for nodes in growth.NODES]
+    todo = [(case, nodes) for case, sizes in growth.CASES_THAT_GROW.items() for nodes in sizes]
     with tempfile.TemporaryDirectory() as folder:
 
         def act(what: str, case: str, nodes: int) -> tuple[Sample, float]:

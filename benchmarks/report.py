@@ -8,7 +8,7 @@ from typing import Any
 
 from benchmarks import bars, bills, svg
 from benchmarks.answers import answers, figure
-from benchmarks.growth import CASES_THAT_GROW, NODES
+from benchmarks.growth import CASES_THAT_GROW
 from benchmarks.sample import Sample, find, ratio
 from benchmarks.svg import number_text
 
@@ -140,8 +140,8 @@ def _growth(mine: Sequence[Sample], pictures: Path) -> Iterator[str]:
     per_node = "µs per node | CPU | file bytes per node | log bytes per node"
     yield f"| | nodes | {per_node} | publish s | load s | memory, bytes per node |"
     yield "|---|---|---|---|---|---|---|---|---|"
-    for case in CASES_THAT_GROW:
-        sizes = [found for nodes in NODES if (found := find(mine, f"growth {case}", bars.NORMAL, nodes)) is not None]
+    for case, counts in CASES_THAT_GROW.items():
+        sizes = [found for nodes in counts if (found := find(mine, f"growth {case}", bars.NORMAL, nodes)) is not None]
         for sample in sizes:
             facts, n = sample.facts, sample.n
             cpu = sorted(sample.cpu)[len(sample.cpu) // 2] / n * 1e6

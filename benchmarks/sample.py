@@ -84,11 +84,21 @@ def ratio(above: Sample, below: Sample) -> float:
     return above.unit_us / below.unit_us
 
 
+def paired_ratio(above: Sample, below: Sample) -> float:
+    """The median of the ratios of two repetitions that ran one after the other: what slows the machine for a while affects both
+    of a pair."""
+    return statistics.median(_pairs(above, below))
+
+
 def ratio_spread(above: Sample, below: Sample) -> tuple[float, float]:
     """The smallest and largest ratio of two repetitions that ran one after the other."""
-    scale = below.units / above.units
-    each = [a / b * scale for a, b in zip(above.wall, below.wall, strict=False)]
+    each = _pairs(above, below)
     return min(each), max(each)
+
+
+def _pairs(above: Sample, below: Sample) -> list[float]:
+    scale = below.units / above.units
+    return [a / b * scale for a, b in zip(above.wall, below.wall, strict=False)]
 
 
 def find(samples: Sequence[Sample], case: str, variant: str, n: int | None = None) -> Sample | None:

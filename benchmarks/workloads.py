@@ -49,7 +49,7 @@ def graph(parents: Parents, call: str = "benchmark.echo", inner: str | None = No
 def loop(turns: int) -> Document:
     body: Document = {name: {"type": "function", "with": {"call": "benchmark.echo"}} for name in "abc"}
     body["b"]["after"], body["c"]["after"] = "a", "b"
-    container = {"times": turns, "max_iterations": 100_000, "body": {"nodes": body}}
+    container = {"times": turns, "max_iterations": 1_000_000, "body": {"nodes": body}}
     return {"id": "benchmark", "nodes": {"l": {"type": "loop", "with": container}}, "max_steps": 1_000_000}
 
 

@@ -42,11 +42,11 @@ MAX_BACKTRACKS: Final = 100_000  # of one `pattern` in a JSON Schema
 
 # -- runs ------------------------------------------------------------------------------------------------------------
 DEFAULT_MAX_STEPS: Final = 10_000
-MAX_STEPS: Final = 1_000_000
+MAX_STEPS: Final = 10_000_000
 DEFAULT_NODE_TIMEOUT_MS: Final = 60_000
 MAX_DURATION_MS: Final = 366 * 24 * 3_600_000  # a year: the longest wait, deadline or run timeout
 DEFAULT_MAX_ITERATIONS: Final = 1_000
-MAX_ITERATIONS: Final = 100_000
+MAX_ITERATIONS: Final = 1_000_000
 DEFAULT_WINDOW: Final = 20  # branches of a parallel at once
 MAX_RETRY_ATTEMPTS: Final = 100
 MAX_SHOWN_PATH: Final = 100  # instances of one path: with full paths, a trace would grow with the square of a chain's length
