@@ -40,7 +40,8 @@ def to_json(value: object) -> JSON:
     """A JSON value that shares no list or object with `value`. Tuples become lists; pydantic models, dataclasses and mappings
     become objects; enums become their values. Raises `NotJson` for other types, NaN, lone surrogates, and values nested deeper
     than MAX_DOCUMENT_DEPTH, as circular ones are."""
-    return _convert(value, MAX_DOCUMENT_DEPTH)
+    rule = _RULES.get(type(value))
+    return _foreign(value, MAX_DOCUMENT_DEPTH) if rule is None else rule(value, MAX_DOCUMENT_DEPTH)
 
 
 def copied(value: JSON) -> JSON:

@@ -37,15 +37,19 @@ class LazyMapping(Mapping[str, T]):
 
 
 class LayeredMapping(Mapping[str, T]):
-    """Combines several mappings: the first one that has a name provides its value."""
+    """Combines several mappings, which do not change: the first one that has a name provides its value."""
 
     def __init__(self, *tables: Mapping[str, T]) -> None:
         self._tables = tables
+        self._found: dict[str, T] = {}  # every session asks again
 
     def __getitem__(self, name: str) -> T:
+        if name in self._found:
+            return self._found[name]
         for table in self._tables:
             if name in table:
-                return table[name]
+                self._found[name] = table[name]
+                return self._found[name]
         raise KeyError(name)
 
     def __contains__(self, name: object) -> bool:

@@ -53,7 +53,7 @@ def not_erased(head: RunHead) -> RunHead:
 
 def numbers_of(head: RunHead) -> tuple[int | None, int | None]:
     """`version_of` and `number_of`."""
-    meta = json.loads(head.meta)
+    meta = json.loads(head.meta.decode("utf-8", "surrogatepass"))
     return _whole(meta.get(_VERSION)), _whole(meta.get(_NUMBER))
 
 

@@ -255,6 +255,8 @@ def _preview(value: Any) -> str:
 def may_be_large(value: Any, floor: int = INLINE_VALUE_BYTES // 6) -> bool:
     """Whether a value could take more than INLINE_VALUE_BYTES: a cheap estimate that stops early. One character takes at most six
     bytes as JSON."""
+    if type(value) is str:
+        return len(value) > floor
     size, stack = 0, [value]
     while stack:
         item = stack.pop()

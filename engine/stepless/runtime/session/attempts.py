@@ -15,7 +15,7 @@ from typing import Any
 from stepless.core.decision import Dispatch
 from stepless.core.facts import AttemptFact
 from stepless.runtime.session.alarm import Alarm
-from stepless.runtime.session.eager import start_now
+from stepless.runtime.session.eager import start_now, start_soon
 from stepless.runtime.session.execute import timed_out
 
 
@@ -43,10 +43,7 @@ class Attempts:
     def begin(self, dispatch: Dispatch, work: Callable[[Attempt], Coroutine[Any, Any, None]], *, now: bool = False) -> None:
         """Runs `work` in a separate task. With `now` it runs at once until it first waits, so it may be over on return."""
         attempt = self._live[dispatch.id] = Attempt(dispatch)
-        if now:
-            attempt.task = start_now(self._loop, work(attempt), dispatch.id)
-        else:
-            attempt.task = self._loop.create_task(work(attempt), name=dispatch.id)
+        attempt.task = (start_now if now else start_soon)(self._loop, work(attempt), dispatch.id)
 
     def start_clock(self, attempt: Attempt) -> float:
         """Starts the clock right before the node's code is called. Returns the instant from which its `timeout_ms` counts."""

@@ -13,6 +13,12 @@ import sys
 from collections.abc import Coroutine
 from typing import Any
 
+
+def start_soon(loop: asyncio.AbstractEventLoop, work: Coroutine[Any, Any, None], name: str) -> asyncio.Task[None]:
+    """`loop.create_task` without its detours, of which many tasks at once take a tenth of a node's time."""
+    return asyncio.Task(work, loop=loop, name=name) if loop.get_task_factory() is None else loop.create_task(work, name=name)
+
+
 if sys.version_info >= (3, 12):
 
     def start_now(loop: asyncio.AbstractEventLoop, work: Coroutine[Any, Any, None], name: str) -> asyncio.Task[None]:

@@ -204,7 +204,7 @@ def _loaded(kind_code: Mapping[str, KindCode], kind: str) -> KindCode:
 
 
 def _counts(usage: Mapping[str, JSON]) -> dict[str, int]:
-    return {name: count for name, count in usage.items() if isinstance(count, int)}
+    return {name: count for name, count in usage.items() if isinstance(count, int)} if usage else {}
 
 
 def _spent(result: Result | Pause | None, failure: NodeFailure) -> Mapping[str, int]:

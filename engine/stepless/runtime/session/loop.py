@@ -74,7 +74,7 @@ class Session:
         self._head = head
         self._lease = lease
         self._budget = budget
-        self._meta: Mapping[str, JSON] = json.loads(head.meta)
+        self._meta: Mapping[str, JSON] = json.loads(head.meta.decode("utf-8", "surrogatepass"))
         self._graph: Graph = world.versions.graph(head.workflow_id, head.version, self._meta.get("entry"))
         self._granted = lease.owner == RECEIVER
         self._log = RunLog(world.store, world.blobs, head.run_id, lease.epoch, token_hex(4) if self._granted else "")
@@ -153,7 +153,7 @@ class Session:
             reused, erased = self._reused() if "rerun" in self._meta else ({}, [])
             looked = inbox.holds_first([*self._look(), *erased])
             holds = tuple(fact for fact in looked if isinstance(fact, HoldChanged))
-            return [Begin(json.loads(self._head.inputs), meta, reused, holds), *looked[len(holds) :]]
+            return [Begin(json.loads(self._head.inputs.decode("utf-8", "surrogatepass")), meta, reused, holds), *looked[len(holds) :]]
         facts: list[Fact] = []
         if is_cut_off(self._state):
             facts.append(Recovered())
