@@ -153,7 +153,8 @@ class Session:
             reused, erased = self._reused() if "rerun" in self._meta else ({}, [])
             looked = inbox.holds_first([*self._look(), *erased])
             holds = tuple(fact for fact in looked if isinstance(fact, HoldChanged))
-            return [Begin(json.loads(self._head.inputs.decode("utf-8", "surrogatepass")), meta, reused, holds), *looked[len(holds) :]]
+            inputs = json.loads(self._head.inputs.decode("utf-8", "surrogatepass"))
+            return [Begin(inputs, meta, reused, holds), *looked[len(holds) :]]
         facts: list[Fact] = []
         if is_cut_off(self._state):
             facts.append(Recovered())
