@@ -170,6 +170,23 @@ def test_every_property_has_a_name_of_the_schema(
     assert found > 400
 
 
+def test_every_resource_that_can_have_tags_has_those_of_the_module(
+    schemas: dict[str, Any], blocks: dict[tuple[str, str], str]
+) -> None:
+    tagged = set()
+    for kind, schema in schemas.items():
+        declared = schema["properties"].get("Tags")
+        bodies = [body for (written, _), body in blocks.items() if written == resource_type(kind)]
+        if declared is None or kind == "AWS::CloudWatch::Dashboard":  # tags that older providers do not have
+            assert not any("var.tags" in body for body in bodies), kind
+            continue
+        form = "[for name, value in var.tags : { key = name, value = value }]" if declared["type"] == "array" else "var.tags"
+        form = f"jsonencode({form})" if is_document(declared, schema) else form
+        assert all(re.search(rf"^  tags\s*= {re.escape(form)}$", body, re.MULTILINE) for body in bodies), kind
+        tagged.add(kind)
+    assert len(tagged) > 8
+
+
 def test_every_argument_is_an_attribute(schemas: dict[str, Any], blocks: dict[tuple[str, str], str]) -> None:
     names = {resource_type(kind): set(every_name(schema, schema)) for kind, schema in schemas.items()}
     found = 0
