@@ -2042,7 +2042,7 @@ resource "awscc_lambda_function" "sweeper_function" {
   tags = [for name, value in var.tags : { key = name, value = value }]
 }
 
-resource "awscc_lambda_version" "sweeper_function_version4982616ffb" {
+resource "awscc_lambda_version" "sweeper_function_versionf3f08b5000" {
   description   = local.release
   function_name = awscc_lambda_function.sweeper_function.function_name
 
@@ -2054,7 +2054,7 @@ resource "awscc_lambda_version" "sweeper_function_version4982616ffb" {
 resource "awscc_lambda_alias" "sweeper_function_aliaslive" {
   name             = "live"
   function_name    = awscc_lambda_function.sweeper_function.function_name
-  function_version = awscc_lambda_version.sweeper_function_version4982616ffb.version
+  function_version = awscc_lambda_version.sweeper_function_versionf3f08b5000.version
 }
 
 resource "awscc_lambda_event_source_mapping" "sweeper_function_parts" {
