@@ -77,10 +77,11 @@ clean: ## remove everything that can be rebuilt, including the environment
 STACK ?= stepless
 CONFIG ?= samconfig.toml
 SET ?=
+TAGS ?=
 FUNCTIONS ?= layers/functions
 LAMBDA_PYTHON ?= 3.13
 LAMBDA_PLATFORM ?= aarch64-manylinux_2_28
-export FUNCTIONS LAMBDA_PYTHON LAMBDA_PLATFORM SET
+export FUNCTIONS LAMBDA_PYTHON LAMBDA_PLATFORM SET TAGS
 
 SAM := .tools/sam/bin/sam
 SAM_PYTHON := .tools/sam/bin/python
@@ -110,7 +111,7 @@ cdk: $(READY) ## synthesise the CDK construct, and compare it with template.yaml
 	$(BIN)/python -m pytest tests/deploy/test_cdk.py
 
 # FUNCTIONS is passed on only when it is given: otherwise layers/deploy builds the folder recorded in samconfig.toml.
-deploy: $(READY) $(SAM) ## build and deploy to the AWS account of your credentials (STACK=name, FUNCTIONS=folder, SET='Name=value …')
+deploy: $(READY) $(SAM) ## build and deploy to the AWS account of your credentials (STACK=name, FUNCTIONS=folder, SET='Name=value …', TAGS=…)
 	@$(SAM_PYTHON) layers/deploy $(STACK) --config $(CONFIG) --functions "$(if $(filter file,$(origin FUNCTIONS)),,$(FUNCTIONS))"
 
 deploy-local: $(READY) $(SAM) $(RUNTIME) ## deploy to an emulator on this machine, and test it over HTTP

@@ -37,6 +37,10 @@ COUNTED: Final[Mapping[str, Tally]] = {
     "approval with deadline": Tally(16, 8, 13, 7, 1, 0, 0, 2, 4, 110, 56_320),
     "deadline, wait and node": Tally(21, 10, 18, 10, 2, 0, 0, 2, 5, 45, 23_040),
 }
+# Events that each puts on a bus; counted again as well.
+ANNOUNCED: Final[Mapping[str, int]] = {
+    "chain of 10": 2, "approval": 5, "approval with deadline": 5, "deadline, wait and node": 6,
+}  # fmt: skip
 TITLES: Final[Mapping[str, str]] = {
     "chain of 10": "ten nodes, one after the other",
     "approval": "an approval, and a node",
@@ -62,7 +66,7 @@ class Idle:
     """What a stack does without runs. `alarms` are the metrics of all alarms; tests compare it and `queues` with template.yaml.
     An idle mapping has two to five pollers, each of which asks every 20 seconds."""
 
-    alarms: int = 19
+    alarms: int = 20
     queues: int = 4
     secrets: int = 1
     metrics: int = 2
@@ -145,7 +149,19 @@ and its backups for point-in-time recovery. Runs that are never deleted cost as 
 Values above 32 KB are in S3: ${BLOB_GB.usd:g} per GB and month instead of ${TABLE_GB.usd + BACKUP_GB.usd:g},
 and $5 per million written.
 
+{_announced()}
+
 What a write unit is spent on, and what cannot be saved: [write units](durability.md#write-units)."""
+
+
+def _announced() -> str:
+    counted = "".join(f"* {title}: {ANNOUNCED[name]} events\n" for name, title in TITLES.items())
+    bus = prices.BUS_EVENT
+    return f"""With `RunEventsBus`, EventBridge bills ${bus.usd:g} per million events that its bus receives. A run sends:
+
+{counted}
+With `OtelEndpoint`, a request to the collector is made after commits, at most one at a time per run; AWS bills it only as time of
+the runner, and the collector itself is yours."""
 
 
 def _per_month() -> Iterator[str]:

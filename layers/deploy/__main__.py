@@ -22,7 +22,7 @@ from account import DATA, Account
 from botocore.exceptions import BotoCoreError, ClientError
 from samcli.yamlhelper import yaml_parse
 from samconfig import Samconfig
-from values import RELEASE, Declared, Refused, decide, next_question, release
+from values import RELEASE, Declared, Refused, decide, decide_tags, next_question, release
 
 ROOT = Path(__file__).resolve().parents[2]
 SAM = Path(sys.executable).with_name("sam")
@@ -56,6 +56,7 @@ def deploy(name: str, config: Samconfig, functions: str, project: Path) -> int:
     template = (project / "template.yaml").read_text("utf-8")
     declared = yaml_parse(template)["Parameters"]
     given = given_values(os.environ.get("SET", ""))
+    tags = decide_tags(given_values(os.environ.get("TAGS", ""), "TAGS"), config.tags, stack.tags if stack else {})
     recorded = config.parameters
     if stack is None:
         recorded |= attached(facts, given, account)
@@ -64,11 +65,11 @@ def deploy(name: str, config: Samconfig, functions: str, project: Path) -> int:
     was = stack.parameters if stack else None
     decided.sent[RELEASE] = release(template, declared, given, decided.sent, was, mark=token_hex(4))
     functions = functions or facts.get("functions", "layers/functions")
-    config.record(account.region, decided.recorded)
+    config.record(account.region, decided.recorded, tags)
     config.record_facts(account=number, functions=functions)
     make = [os.environ.get("MAKE", "make"), "--no-print-directory", "-C", str(project)]
     built = subprocess.run([*make, "build", "check", f"FUNCTIONS={functions}"], check=False).returncode
-    code = built or sam_deploy(name, config, decided.sent, project)
+    code = built or sam_deploy(name, config, decided.sent, tags, project)
     deployed = account.stack(name) if code == 0 else None
     if deployed is not None:  # on a terminal the answer may have been no
         config.record_facts(**{fact: deployed.outputs[output] for fact, output in DATA.items() if output in deployed.outputs})
@@ -77,7 +78,7 @@ def deploy(name: str, config: Samconfig, functions: str, project: Path) -> int:
     return code
 
 
-def sam_deploy(name: str, config: Samconfig, values: Mapping[str, str], project: Path) -> int:
+def sam_deploy(name: str, config: Samconfig, values: Mapping[str, str], tags: Mapping[str, str], project: Path) -> int:
     """The values go by a file of their own: what is NoEcho is not in samconfig.toml, and command lines are seen by others."""
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder, "parameters.yaml")  # of which JSON is a part
@@ -85,6 +86,8 @@ def sam_deploy(name: str, config: Samconfig, values: Mapping[str, str], project:
         file.write_text(json.dumps(dict(values)), "utf-8")
         command = [str(SAM), "deploy", "--template", ".aws-sam/build/template.yaml", "--config-file", str(config.path)]
         command += ["--config-env", name, "--parameter-overrides", f"file://{file}", "--no-fail-on-empty-changeset"]
+        if tags:  # CloudFormation gives them to every resource
+            command += ["--tags", " ".join(f"{tag}={value}" for tag, value in tags.items())]
         command += ["--confirm-changeset"] if on_terminal() else ["--no-confirm-changeset", "--no-progressbar"]
         return subprocess.run(command, cwd=project, check=False).returncode
 
@@ -92,11 +95,11 @@ def sam_deploy(name: str, config: Samconfig, values: Mapping[str, str], project:
 # -- answers ----------------------------------------------------------------------------------------------------------
 
 
-def given_values(text: str) -> dict[str, str]:
+def given_values(text: str, variable: str = "SET") -> dict[str, str]:
     """`Name=value Name="two words"`, as a shell reads words."""
     pairs = [word.partition("=") for word in shlex.split(text)]
     if wrong := [name for name, equals, _ in pairs if not equals]:
-        raise Refused(f"SET is Name=value, several separated by spaces, and not {wrong[0]!r}")
+        raise Refused(f"{variable} is Name=value, several separated by spaces, and not {wrong[0]!r}")
     return {name: value for name, _, value in pairs}
 
 

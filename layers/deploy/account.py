@@ -19,6 +19,7 @@ DATA: Mapping[str, str] = {"RestoredTable": "Table", "RestoredBucket": "Bucket",
 class Stack:
     parameters: dict[str, str]
     outputs: dict[str, str]
+    tags: dict[str, str]
 
 
 class Account:
@@ -46,7 +47,8 @@ class Account:
                 f"the stack {name} is {found['StackStatus']}. Delete it, its table, bucket and signing keys stay: "
                 f"`aws cloudformation delete-stack --stack-name {name}`. Then deploy again"
             )
-        return Stack(_pairs(found, "Parameter"), _pairs(found, "Output"))
+        tags = {tag["Key"]: tag["Value"] for tag in found.get("Tags", [])}
+        return Stack(_pairs(found, "Parameter"), _pairs(found, "Output"), tags)
 
     def protect(self, name: str) -> None:
         self._client("cloudformation").update_termination_protection(StackName=name, EnableTerminationProtection=True)

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import tomlkit
-from samcli.cli.types import CfnParameterOverridesType
+from samcli.cli.types import CfnParameterOverridesType, CfnTags
 
 
 class Samconfig:
@@ -25,6 +25,12 @@ class Samconfig:
         return dict(CfnParameterOverridesType().convert(_plain(recorded), None, None))
 
     @property
+    def tags(self) -> dict[str, str]:
+        """In any of the forms that `sam` reads."""
+        recorded = _plain(self._read("deploy", "parameters").get("tags", []))
+        return {name.strip('"'): value.strip('"') for name, value in CfnTags().convert(recorded, None, None).items()}
+
+    @property
     def region(self) -> str | None:
         return self._read("deploy", "parameters").get("region")
 
@@ -33,11 +39,15 @@ class Samconfig:
         """What `sam` does not ask: the account, the folder of the functions, and where data is kept."""
         return dict(self._read("stepless", "stack"))
 
-    def record(self, region: str, parameters: dict[str, str]) -> None:
+    def record(self, region: str, parameters: dict[str, str], tags: dict[str, str]) -> None:
         deploy = self._table("deploy", "parameters")
         fixed = {"stack_name": self._stack, "region": region, "capabilities": "CAPABILITY_IAM", "resolve_s3": True}
         deploy.update({name: value for name, value in fixed.items() if deploy.get(name) != value})
         deploy["parameter_overrides"] = parameters
+        if tags:
+            deploy["tags"] = [f"{name}={value}" for name, value in tags.items()]
+        else:
+            deploy.pop("tags", None)
         self._write()
 
     def record_facts(self, **facts: str) -> None:

@@ -28,6 +28,8 @@ GIVES_ROLES: Mapping[str, tuple[str, str]] = {  # by Auth: the parameter without
     "jwt": ("JwtRolesClaim", "JwtRolesClaim=cognito:groups JwtRoles=GROUP=admin"),
 }
 RELEASE = "Release"  # the parameter with which a version of every function is published
+MAX_TAGS = 40  # of 50 that a resource may have: CloudFormation and SAM add their own
+TAG_NAME, TAG_VALUE = (re.compile(rf"[A-Za-z0-9_.:/+@-]{{1,{most}}}") for most in (128, 256))  # what `sam` and every service take
 HASHES = re.compile(r"sha256:[0-9a-f]{64}(,sha256:[0-9a-f]{64})*")
 
 
@@ -63,6 +65,20 @@ def decide(declared: Declared, given: Values, recorded: Values, stack: Values | 
     shown = {name: value for name, value in sent.items() if name in recorded or not _hidden(declared[name])}
     _check(declared, given, sent, stack)
     return Decided(sent, {name: value for name, value in shown.items() if value != _default(declared[name])})
+
+
+def decide_tags(given: Values, recorded: Values, stack: Values) -> dict[str, str]:
+    """The tags of a stack, and with it of every resource that can have some. One that is not given keeps its value; one that is
+    given as "" is removed. What samconfig.toml records counts before what the stack has."""
+    tags = {name: value for name, value in {**stack, **recorded, **given}.items() if value}
+    for name in {**given, **tags}:
+        if not TAG_NAME.fullmatch(name) or name.lower().startswith("aws:"):
+            raise Refused(f"the tag {name[:140]!r} is malformed: 1 to 128 letters, digits and _.:/+@-, not beginning with aws:")
+        if not TAG_VALUE.fullmatch(tags.get(name, "-")):
+            raise Refused(f"the value of the tag {name} is malformed: 1 to 256 letters, digits and _.:/+@-")
+    if len(tags) > MAX_TAGS:
+        raise Refused(f"{len(tags)} tags are too many: a stack may have {MAX_TAGS}")
+    return dict(sorted(tags.items()))
 
 
 def release(template: str, declared: Declared, given: Values, sent: Values, stack: Values | None, mark: str) -> str:

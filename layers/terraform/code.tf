@@ -20,6 +20,12 @@ variable "code_bucket" {
   type        = string
 }
 
+variable "tags" {
+  description = "Tags of every resource that can have some."
+  type        = map(string)
+  default     = {}
+}
+
 data "aws_caller_identity" "current" {}
 
 data "aws_partition" "current" {}
@@ -40,6 +46,7 @@ resource "aws_s3_object" "code" {
   bucket = var.code_bucket
   key    = "${var.stack_name}/${each.key}/${data.archive_file.code[each.key].output_md5}.zip"
   source = data.archive_file.code[each.key].output_path
+  tags   = var.tags
 }
 
 locals {

@@ -17,6 +17,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final
 
+from cfnlint.schema import PROVIDER_SCHEMA_MANAGER
 from hcl import Expressions, NotConverted, block, indented, snake, text
 from samcli.yamlhelper import yaml_parse
 from samtranslator.translator.transform import transform
@@ -27,6 +28,7 @@ CDK: Final = HERE.parent / "cdk" / "stepless_cdk"
 NOTE: Final = "# Made from template.yaml by `make terraform`. Do not edit.\n"
 CODE: Final = {"AWS::Lambda::Function": "Code", "AWS::Lambda::LayerVersion": "Content"}
 REPLACED: Final = frozenset({"AWS::Lambda::LayerVersion", "AWS::Lambda::Version"})  # by every release
+YOUNG_TAGS: Final = frozenset({"AWS::CloudWatch::Dashboard"})  # not in the oldest provider that the module permits
 NO_COMMA_FIRST: Final = "(?!,)"  # the regular expressions of Terraform have no lookahead
 
 
@@ -97,12 +99,25 @@ def _resource(logical: str, resource: Mapping[str, Any], names: Mapping[str, str
             pairs.append((snake(key), "{\n" + indented(block(code)) + "\n}"))
         else:
             pairs.append((snake(key), expressions.value(value, of=resource["Type"], key=key)))
+    if (form := _form_of_tags(resource["Type"])) is not None:
+        pairs = [*(pair for pair in pairs if pair[0] != "tags"), ("tags", form)]
     body = (block(count) + "\n\n" if count else "") + block(pairs)
     if resource["Type"] in REPLACED:
         body += "\n\nlifecycle {\n  create_before_destroy = true\n}"
     elif resource.get("DeletionPolicy") == "Retain":
         body += "\n\nlifecycle {\n  prevent_destroy = true\n}"
     return f'resource "{kind}" "{label}" {{\n{indented(body)}\n}}\n'
+
+
+def _form_of_tags(kind: str) -> str | None:
+    """`var.tags` as a type of resource takes it, by its schema. None: it takes none."""
+    schema = PROVIDER_SCHEMA_MANAGER.get_resource_schema("us-east-1", kind).schema
+    declared = schema["properties"].get("Tags")
+    if declared is None or kind in YOUNG_TAGS:
+        return None
+    if declared["type"] == "array":
+        return "[for name, value in var.tags : { key = name, value = value }]"
+    return "var.tags" if "patternProperties" in declared else "jsonencode(var.tags)"
 
 
 def variables_tf(template: Mapping[str, Any]) -> str:

@@ -166,6 +166,7 @@ resource "awscc_dynamodb_table" "run_table" {
     } : {
     sse_enabled = true
   }
+  tags = [for name, value in var.tags : { key = name, value = value }]
 
   lifecycle {
     prevent_destroy = true
@@ -212,6 +213,7 @@ resource "awscc_s3_bucket" "blob_bucket" {
       },
     ]
   }
+  tags = [for name, value in var.tags : { key = name, value = value }]
 
   lifecycle {
     prevent_destroy = true
@@ -227,6 +229,7 @@ resource "awscc_secretsmanager_secret" "signing_secret" {
     password_length        = 64
     exclude_punctuation    = true
   }
+  tags = [for name, value in var.tags : { key = name, value = value }]
 
   lifecycle {
     prevent_destroy = true
@@ -242,6 +245,7 @@ resource "awscc_sqs_queue" "run_queue" {
     deadLetterTargetArn = awscc_sqs_queue.dead_letter_queue.arn
     maxReceiveCount     = var.max_receives
   })
+  tags = [for name, value in var.tags : { key = name, value = value }]
 }
 
 resource "awscc_sqs_queue" "dead_letter_queue" {
@@ -249,10 +253,12 @@ resource "awscc_sqs_queue" "dead_letter_queue" {
   message_retention_period = 1209600
   sqs_managed_sse_enabled  = local.with_key ? null : true
   kms_master_key_id        = local.with_key ? var.kms_key : null
+  tags                     = [for name, value in var.tags : { key = name, value = value }]
 }
 
 resource "awscc_scheduler_schedule_group" "timer_group" {
   name = "${var.stack_name}-timers"
+  tags = [for name, value in var.tags : { key = name, value = value }]
 }
 
 resource "awscc_iam_role" "timer_role" {
@@ -294,6 +300,7 @@ resource "awscc_iam_role" "timer_role" {
       })
     },
   ]
+  tags = [for name, value in var.tags : { key = name, value = value }]
 }
 
 resource "awscc_sqs_queue" "trigger_queue" {
@@ -305,16 +312,19 @@ resource "awscc_sqs_queue" "trigger_queue" {
     deadLetterTargetArn = awscc_sqs_queue.trigger_dead_letter_queue.arn
     maxReceiveCount     = 20
   })
+  tags = [for name, value in var.tags : { key = name, value = value }]
 }
 
 resource "awscc_sqs_queue" "trigger_dead_letter_queue" {
   message_retention_period = 1209600
   sqs_managed_sse_enabled  = local.with_key ? null : true
   kms_master_key_id        = local.with_key ? var.kms_key : null
+  tags                     = [for name, value in var.tags : { key = name, value = value }]
 }
 
 resource "awscc_scheduler_schedule_group" "calendar_group" {
   name = "${var.stack_name}-schedules"
+  tags = [for name, value in var.tags : { key = name, value = value }]
 }
 
 resource "awscc_iam_role" "calendar_role" {
@@ -356,6 +366,7 @@ resource "awscc_iam_role" "calendar_role" {
       })
     },
   ]
+  tags = [for name, value in var.tags : { key = name, value = value }]
 }
 
 resource "awscc_events_rule" "event_rule" {
@@ -375,6 +386,7 @@ resource "awscc_events_rule" "event_rule" {
       }
     },
   ]
+  tags = [for name, value in var.tags : { key = name, value = value }]
 }
 
 resource "awscc_sqs_queue_policy" "event_policy" {
@@ -404,6 +416,7 @@ resource "awscc_sqs_queue_policy" "event_policy" {
 resource "awscc_logs_log_group" "trigger_logs" {
   log_group_name    = "/aws/lambda/${var.stack_name}-trigger"
   retention_in_days = var.log_retention_days
+  tags              = [for name, value in var.tags : { key = name, value = value }]
 }
 
 resource "awscc_iam_role" "trigger_role" {
@@ -488,11 +501,13 @@ resource "awscc_iam_role" "trigger_role" {
       })
     },
   ]
+  tags = [for name, value in var.tags : { key = name, value = value }]
 }
 
 resource "awscc_logs_log_group" "sandbox_logs" {
   log_group_name    = "/aws/lambda/${var.stack_name}-sandbox"
   retention_in_days = var.log_retention_days
+  tags              = [for name, value in var.tags : { key = name, value = value }]
 }
 
 resource "awscc_iam_role" "sandbox_role" {
@@ -524,11 +539,13 @@ resource "awscc_iam_role" "sandbox_role" {
       })
     },
   ]
+  tags = [for name, value in var.tags : { key = name, value = value }]
 }
 
 resource "awscc_logs_log_group" "api_logs" {
   log_group_name    = "/aws/lambda/${var.stack_name}-api"
   retention_in_days = var.log_retention_days
+  tags              = [for name, value in var.tags : { key = name, value = value }]
 }
 
 resource "awscc_iam_role" "api_role" {
@@ -649,11 +666,13 @@ resource "awscc_iam_role" "api_role" {
       })
     },
   ]
+  tags = [for name, value in var.tags : { key = name, value = value }]
 }
 
 resource "awscc_apigatewayv2_api" "http_api" {
   name          = var.stack_name
   protocol_type = "HTTP"
+  tags          = var.tags
 }
 
 resource "awscc_apigatewayv2_stage" "api_stage" {
@@ -668,11 +687,13 @@ resource "awscc_apigatewayv2_stage" "api_stage" {
     destination_arn = awscc_logs_log_group.access_logs.arn
     format          = "{\"at\":\"$context.requestTime\",\"ip\":\"$context.identity.sourceIp\",\"route\":\"$context.routeKey\",\"status\":\"$context.status\",\"ms\":\"$context.responseLatency\",\"error\":\"$context.integrationErrorMessage\"}"
   }
+  tags = var.tags
 }
 
 resource "awscc_logs_log_group" "access_logs" {
   log_group_name    = "/aws/apigateway/${var.stack_name}"
   retention_in_days = var.log_retention_days
+  tags              = [for name, value in var.tags : { key = name, value = value }]
 }
 
 resource "awscc_apigatewayv2_integration" "api_integration" {
@@ -764,6 +785,7 @@ resource "awscc_lambda_permission" "api_permission" {
 resource "awscc_logs_log_group" "runner_logs" {
   log_group_name    = "/aws/lambda/${var.stack_name}-runner"
   retention_in_days = var.log_retention_days
+  tags              = [for name, value in var.tags : { key = name, value = value }]
 }
 
 resource "awscc_iam_role" "runner_role" {
@@ -924,6 +946,7 @@ resource "awscc_iam_role" "runner_role" {
       })
     },
   ]
+  tags = [for name, value in var.tags : { key = name, value = value }]
 }
 
 resource "awscc_sqs_queue" "sweep_queue" {
@@ -931,11 +954,13 @@ resource "awscc_sqs_queue" "sweep_queue" {
   message_retention_period = 60
   sqs_managed_sse_enabled  = local.with_key ? null : true
   kms_master_key_id        = local.with_key ? var.kms_key : null
+  tags                     = [for name, value in var.tags : { key = name, value = value }]
 }
 
 resource "awscc_logs_log_group" "sweeper_logs" {
   log_group_name    = "/aws/lambda/${var.stack_name}-sweeper"
   retention_in_days = var.log_retention_days
+  tags              = [for name, value in var.tags : { key = name, value = value }]
 }
 
 resource "awscc_iam_role" "sweeper_role" {
@@ -1026,6 +1051,7 @@ resource "awscc_iam_role" "sweeper_role" {
       })
     },
   ]
+  tags = [for name, value in var.tags : { key = name, value = value }]
 }
 
 resource "awscc_scheduler_schedule" "sweeper_schedule" {
@@ -1078,11 +1104,13 @@ resource "awscc_iam_role" "sweeper_schedule_role" {
       })
     },
   ]
+  tags = [for name, value in var.tags : { key = name, value = value }]
 }
 
 resource "awscc_logs_log_group" "deadletter_logs" {
   log_group_name    = "/aws/lambda/${var.stack_name}-deadletter"
   retention_in_days = var.log_retention_days
+  tags              = [for name, value in var.tags : { key = name, value = value }]
 }
 
 resource "awscc_iam_role" "deadletter_role" {
@@ -1151,6 +1179,7 @@ resource "awscc_iam_role" "deadletter_role" {
       })
     },
   ]
+  tags = [for name, value in var.tags : { key = name, value = value }]
 }
 
 resource "awscc_iam_role" "deployment_role" {
@@ -1187,6 +1216,7 @@ resource "awscc_iam_role" "deployment_role" {
       })
     },
   ]
+  tags = [for name, value in var.tags : { key = name, value = value }]
 }
 
 resource "awscc_cloudwatch_alarm" "dead_letter_depth_alarm" {
@@ -1206,6 +1236,7 @@ resource "awscc_cloudwatch_alarm" "dead_letter_depth_alarm" {
   threshold           = 1
   comparison_operator = "GreaterThanOrEqualToThreshold"
   treat_missing_data  = "notBreaching"
+  tags                = [for name, value in var.tags : { key = name, value = value }]
 }
 
 resource "awscc_cloudwatch_alarm" "dead_letter_alarm" {
@@ -1225,6 +1256,7 @@ resource "awscc_cloudwatch_alarm" "dead_letter_alarm" {
   threshold           = 1
   comparison_operator = "GreaterThanOrEqualToThreshold"
   treat_missing_data  = "notBreaching"
+  tags                = [for name, value in var.tags : { key = name, value = value }]
 }
 
 resource "awscc_cloudwatch_alarm" "trigger_dead_letter_alarm" {
@@ -1244,6 +1276,7 @@ resource "awscc_cloudwatch_alarm" "trigger_dead_letter_alarm" {
   threshold           = 1
   comparison_operator = "GreaterThanOrEqualToThreshold"
   treat_missing_data  = "notBreaching"
+  tags                = [for name, value in var.tags : { key = name, value = value }]
 }
 
 resource "awscc_cloudwatch_alarm" "due_age_alarm" {
@@ -1263,6 +1296,7 @@ resource "awscc_cloudwatch_alarm" "due_age_alarm" {
   threshold           = var.due_age_alarm_ms
   comparison_operator = "GreaterThanOrEqualToThreshold"
   treat_missing_data  = "notBreaching"
+  tags                = [for name, value in var.tags : { key = name, value = value }]
 }
 
 resource "awscc_cloudwatch_alarm" "sweeper_silent_alarm" {
@@ -1282,6 +1316,7 @@ resource "awscc_cloudwatch_alarm" "sweeper_silent_alarm" {
   threshold           = 1
   comparison_operator = "LessThanThreshold"
   treat_missing_data  = "breaching"
+  tags                = [for name, value in var.tags : { key = name, value = value }]
 }
 
 resource "awscc_cloudwatch_alarm" "api_error_alarm" {
@@ -1302,6 +1337,7 @@ resource "awscc_cloudwatch_alarm" "api_error_alarm" {
   threshold           = 1
   comparison_operator = "GreaterThanOrEqualToThreshold"
   treat_missing_data  = "notBreaching"
+  tags                = [for name, value in var.tags : { key = name, value = value }]
 }
 
 resource "awscc_cloudwatch_alarm" "runner_error_alarm" {
@@ -1322,6 +1358,7 @@ resource "awscc_cloudwatch_alarm" "runner_error_alarm" {
   threshold           = 1
   comparison_operator = "GreaterThanOrEqualToThreshold"
   treat_missing_data  = "notBreaching"
+  tags                = [for name, value in var.tags : { key = name, value = value }]
 }
 
 resource "awscc_cloudwatch_alarm" "trigger_error_alarm" {
@@ -1342,6 +1379,7 @@ resource "awscc_cloudwatch_alarm" "trigger_error_alarm" {
   threshold           = 1
   comparison_operator = "GreaterThanOrEqualToThreshold"
   treat_missing_data  = "notBreaching"
+  tags                = [for name, value in var.tags : { key = name, value = value }]
 }
 
 resource "awscc_cloudwatch_alarm" "sweeper_error_alarm" {
@@ -1362,6 +1400,7 @@ resource "awscc_cloudwatch_alarm" "sweeper_error_alarm" {
   threshold           = 1
   comparison_operator = "GreaterThanOrEqualToThreshold"
   treat_missing_data  = "notBreaching"
+  tags                = [for name, value in var.tags : { key = name, value = value }]
 }
 
 resource "awscc_cloudwatch_alarm" "throttle_alarm" {
@@ -1382,6 +1421,7 @@ resource "awscc_cloudwatch_alarm" "throttle_alarm" {
   threshold           = 1
   comparison_operator = "GreaterThanOrEqualToThreshold"
   treat_missing_data  = "notBreaching"
+  tags                = [for name, value in var.tags : { key = name, value = value }]
 }
 
 resource "awscc_cloudwatch_alarm" "commit_throttle_alarm" {
@@ -1406,6 +1446,7 @@ resource "awscc_cloudwatch_alarm" "commit_throttle_alarm" {
   threshold           = 1
   comparison_operator = "GreaterThanOrEqualToThreshold"
   treat_missing_data  = "notBreaching"
+  tags                = [for name, value in var.tags : { key = name, value = value }]
 }
 
 resource "awscc_cloudwatch_alarm" "header_throttle_alarm" {
@@ -1430,6 +1471,7 @@ resource "awscc_cloudwatch_alarm" "header_throttle_alarm" {
   threshold           = 1
   comparison_operator = "GreaterThanOrEqualToThreshold"
   treat_missing_data  = "notBreaching"
+  tags                = [for name, value in var.tags : { key = name, value = value }]
 }
 
 resource "awscc_cloudwatch_alarm" "read_throttle_alarm" {
@@ -1454,6 +1496,7 @@ resource "awscc_cloudwatch_alarm" "read_throttle_alarm" {
   threshold           = 1
   comparison_operator = "GreaterThanOrEqualToThreshold"
   treat_missing_data  = "notBreaching"
+  tags                = [for name, value in var.tags : { key = name, value = value }]
 }
 
 resource "awscc_cloudwatch_alarm" "run_failure_alarm" {
@@ -1473,6 +1516,7 @@ resource "awscc_cloudwatch_alarm" "run_failure_alarm" {
   threshold           = var.failed_runs_alarm
   comparison_operator = "GreaterThanOrEqualToThreshold"
   treat_missing_data  = "notBreaching"
+  tags                = [for name, value in var.tags : { key = name, value = value }]
 }
 
 resource "awscc_cloudwatch_alarm" "run_timeout_alarm" {
@@ -1492,6 +1536,7 @@ resource "awscc_cloudwatch_alarm" "run_timeout_alarm" {
   threshold           = var.failed_runs_alarm
   comparison_operator = "GreaterThanOrEqualToThreshold"
   treat_missing_data  = "notBreaching"
+  tags                = [for name, value in var.tags : { key = name, value = value }]
 }
 
 resource "awscc_logs_metric_filter" "refused_requests" {
@@ -1509,6 +1554,26 @@ resource "awscc_logs_metric_filter" "refused_requests" {
   ]
 }
 
+resource "awscc_cloudwatch_alarm" "export_alarm" {
+  alarm_description = "Events or notices of runs are given up"
+  alarm_actions     = local.with_alarm_topic ? [var.alarm_topic] : null
+  namespace         = "Stepless"
+  metric_name       = "ExportsDropped"
+  dimensions = [
+    {
+      name  = "service"
+      value = "${var.stack_name}-runner"
+    },
+  ]
+  statistic           = "Sum"
+  period              = 300
+  evaluation_periods  = 1
+  threshold           = 1
+  comparison_operator = "GreaterThanOrEqualToThreshold"
+  treat_missing_data  = "notBreaching"
+  tags                = [for name, value in var.tags : { key = name, value = value }]
+}
+
 resource "awscc_cloudwatch_alarm" "refusal_alarm" {
   count = local.with_alarm_topic ? 1 : 0
 
@@ -1522,6 +1587,7 @@ resource "awscc_cloudwatch_alarm" "refusal_alarm" {
   threshold           = var.refused_requests_alarm
   comparison_operator = "GreaterThanOrEqualToThreshold"
   treat_missing_data  = "notBreaching"
+  tags                = [for name, value in var.tags : { key = name, value = value }]
 }
 
 resource "awscc_cloudwatch_alarm" "queue_age_alarm" {
@@ -1541,6 +1607,7 @@ resource "awscc_cloudwatch_alarm" "queue_age_alarm" {
   threshold           = var.queue_age_alarm_s
   comparison_operator = "GreaterThanOrEqualToThreshold"
   treat_missing_data  = "notBreaching"
+  tags                = [for name, value in var.tags : { key = name, value = value }]
 }
 
 resource "awscc_cloudwatch_alarm" "trigger_age_alarm" {
@@ -1560,6 +1627,7 @@ resource "awscc_cloudwatch_alarm" "trigger_age_alarm" {
   threshold           = 600
   comparison_operator = "GreaterThanOrEqualToThreshold"
   treat_missing_data  = "notBreaching"
+  tags                = [for name, value in var.tags : { key = name, value = value }]
 }
 
 resource "awscc_cloudwatch_alarm" "schedule_alarm" {
@@ -1580,6 +1648,7 @@ resource "awscc_cloudwatch_alarm" "schedule_alarm" {
   threshold           = 1
   comparison_operator = "GreaterThanOrEqualToThreshold"
   treat_missing_data  = "notBreaching"
+  tags                = [for name, value in var.tags : { key = name, value = value }]
 }
 
 resource "awscc_cloudwatch_dashboard" "dashboard" {
@@ -1635,12 +1704,6 @@ resource "awscc_lambda_function" "trigger_function" {
       POWERTOOLS_SERVICE_NAME           = "${var.stack_name}-trigger"
     } : name => each if each != null }
   }
-  tags = [
-    {
-      key   = "lambda:createdBy"
-      value = "SAM"
-    },
-  ]
   tracing_config = {
     mode = local.with_tracing ? "Active" : "PassThrough"
   }
@@ -1656,6 +1719,7 @@ resource "awscc_lambda_function" "trigger_function" {
   logging_config = {
     log_group = awscc_logs_log_group.trigger_logs.log_group_name
   }
+  tags = [for name, value in var.tags : { key = name, value = value }]
 }
 
 resource "awscc_lambda_version" "trigger_function_version40ca5ef780" {
@@ -1678,6 +1742,7 @@ resource "awscc_lambda_event_source_mapping" "trigger_function_arrivals" {
   event_source_arn        = awscc_sqs_queue.trigger_queue.arn
   function_name           = awscc_lambda_alias.trigger_function_aliaslive.alias_arn
   function_response_types = ["ReportBatchItemFailures"]
+  tags                    = [for name, value in var.tags : { key = name, value = value }]
 }
 
 resource "awscc_lambda_function" "sandbox_function" {
@@ -1698,17 +1763,12 @@ resource "awscc_lambda_function" "sandbox_function" {
       STEPLESS_RELEASE     = local.release
     }
   }
-  tags = [
-    {
-      key   = "lambda:createdBy"
-      value = "SAM"
-    },
-  ]
   layers        = [awscc_lambda_layer_version.engine.layer_version_arn]
   architectures = ["arm64"]
   logging_config = {
     log_group = awscc_logs_log_group.sandbox_logs.log_group_name
   }
+  tags = [for name, value in var.tags : { key = name, value = value }]
 }
 
 resource "awscc_lambda_version" "sandbox_function_version55c889f295" {
@@ -1782,12 +1842,6 @@ resource "awscc_lambda_function" "api_function" {
       STEPLESS_CORS_ORIGINS             = local.with_cors ? var.cors_origins : null
     } : name => each if each != null }
   }
-  tags = [
-    {
-      key   = "lambda:createdBy"
-      value = "SAM"
-    },
-  ]
   tracing_config = {
     mode = local.with_tracing ? "Active" : "PassThrough"
   }
@@ -1803,6 +1857,7 @@ resource "awscc_lambda_function" "api_function" {
   logging_config = {
     log_group = awscc_logs_log_group.api_logs.log_group_name
   }
+  tags = [for name, value in var.tags : { key = name, value = value }]
 }
 
 resource "awscc_lambda_version" "api_function_versiondd08750996" {
@@ -1872,12 +1927,6 @@ resource "awscc_lambda_function" "runner_function" {
       STEPLESS_INDEX_SHARDS             = var.index_shards
     } : name => each if each != null }
   }
-  tags = [
-    {
-      key   = "lambda:createdBy"
-      value = "SAM"
-    },
-  ]
   tracing_config = {
     mode = local.with_tracing ? "Active" : "PassThrough"
   }
@@ -1895,6 +1944,7 @@ resource "awscc_lambda_function" "runner_function" {
     log_group = awscc_logs_log_group.runner_logs.log_group_name
   }
   recursive_loop = "Allow"
+  tags           = [for name, value in var.tags : { key = name, value = value }]
 }
 
 resource "awscc_lambda_version" "runner_function_version2400400dfe" {
@@ -1924,6 +1974,7 @@ resource "awscc_lambda_event_source_mapping" "runner_function_hints" {
     minimum_pollers = var.runner_pollers
     maximum_pollers = var.runner_max_pollers
   } : null
+  tags = [for name, value in var.tags : { key = name, value = value }]
 }
 
 resource "awscc_lambda_function" "sweeper_function" {
@@ -1976,12 +2027,6 @@ resource "awscc_lambda_function" "sweeper_function" {
       STEPLESS_SWEEP_QUEUE_URL          = awscc_sqs_queue.sweep_queue.queue_url
     } : name => each if each != null }
   }
-  tags = [
-    {
-      key   = "lambda:createdBy"
-      value = "SAM"
-    },
-  ]
   tracing_config = {
     mode = local.with_tracing ? "Active" : "PassThrough"
   }
@@ -1994,6 +2039,7 @@ resource "awscc_lambda_function" "sweeper_function" {
   logging_config = {
     log_group = awscc_logs_log_group.sweeper_logs.log_group_name
   }
+  tags = [for name, value in var.tags : { key = name, value = value }]
 }
 
 resource "awscc_lambda_version" "sweeper_function_versionf3f08b5000" {
@@ -2016,6 +2062,7 @@ resource "awscc_lambda_event_source_mapping" "sweeper_function_parts" {
   event_source_arn        = awscc_sqs_queue.sweep_queue.arn
   function_name           = awscc_lambda_alias.sweeper_function_aliaslive.alias_arn
   function_response_types = ["ReportBatchItemFailures"]
+  tags                    = [for name, value in var.tags : { key = name, value = value }]
 }
 
 resource "awscc_lambda_function" "deadletter_function" {
@@ -2066,12 +2113,6 @@ resource "awscc_lambda_function" "deadletter_function" {
       POWERTOOLS_SERVICE_NAME           = "${var.stack_name}-deadletter"
     } : name => each if each != null }
   }
-  tags = [
-    {
-      key   = "lambda:createdBy"
-      value = "SAM"
-    },
-  ]
   tracing_config = {
     mode = local.with_tracing ? "Active" : "PassThrough"
   }
@@ -2084,6 +2125,7 @@ resource "awscc_lambda_function" "deadletter_function" {
   logging_config = {
     log_group = awscc_logs_log_group.deadletter_logs.log_group_name
   }
+  tags = [for name, value in var.tags : { key = name, value = value }]
 }
 
 resource "awscc_lambda_version" "deadletter_function_version0fe1217d4a" {
@@ -2106,6 +2148,7 @@ resource "awscc_lambda_event_source_mapping" "deadletter_function_dead_letters" 
   event_source_arn        = awscc_sqs_queue.dead_letter_queue.arn
   function_name           = awscc_lambda_alias.deadletter_function_aliaslive.alias_arn
   function_response_types = ["ReportBatchItemFailures"]
+  tags                    = [for name, value in var.tags : { key = name, value = value }]
 }
 
 resource "awscc_lambda_layer_version" "dependencies" {

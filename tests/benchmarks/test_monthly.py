@@ -14,7 +14,10 @@ sys.path.append(str(Path(__file__).parents[2]))
 
 from benchmarks import cost, monthly
 from benchmarks.cost import Account
+from stepless.core.events import Event
 from stepless.model.tally import decode_tally
+from stepless.runtime.announcing.details import type_of
+from stepless.runtime.runlog import RunLog
 
 ROOT = Path(__file__).parents[2]
 TEMPLATE = (ROOT / "template.yaml").read_text("utf-8")
@@ -43,6 +46,12 @@ def there() -> Iterator[Account]:
         pytest.skip(str(missing))
 
 
+def logged(there: Account, run_id: str) -> list[Event]:
+    found: list[Event] = []
+    RunLog(there.world.store, there.world.blobs, run_id).replay(found.append)
+    return found
+
+
 @pytest.mark.parametrize("name", monthly.COUNTED)
 def test_the_usage_of_a_run_is_counted(there: Account, name: str) -> None:
     document = cost.flows()[name]
@@ -55,6 +64,8 @@ def test_the_usage_of_a_run_is_counted(there: Account, name: str) -> None:
     assert stated.read_units == pytest.approx(counted.read_units, abs=2)
     for field in ("queue_requests", "schedules", "http_requests", "invocations"):
         assert getattr(stated, field) == getattr(counted, field), field
+    announced = [event for event in logged(there, head.run_id) if type_of(event) is not None]
+    assert len(announced) == monthly.ANNOUNCED[name]
 
 
 def test_storage_and_logs_are_not_stated_too_low(there: Account) -> None:

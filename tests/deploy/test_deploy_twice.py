@@ -78,12 +78,15 @@ def test_the_first_deployment_asks_and_records(project: Project, first: str) -> 
 
 def test_the_second_asks_nothing_and_loses_nothing(project: Project, first: str) -> None:
     before, keys = project.parameters(), project.settings("api")["STEPLESS_API_KEYS"]
-    code, said = project.deploy("RunnerMemory=1024 CorsOrigins='https://a.example https://b.example'", built=False)
+    given = "RunnerMemory=1024 CorsOrigins='https://a.example https://b.example'"
+    code, said = project.deploy(given, built=False, tags="team=flows env=prod")
     assert code == 0, said[-3000:]
     assert "CloudFormation stack changeset" in said and "[y/N]" not in said and "shown once" not in said
     changed = {"RunnerMemory": "1024", "CorsOrigins": "https://a.example https://b.example"}
     assert project.parameters() == {**before, **changed}
     assert project.settings("api")["STEPLESS_API_KEYS"] == keys
+    assert project.tags() == {"team": "flows", "env": "prod"}
+    assert project.recorded()["deploy"]["parameters"]["tags"] == ["env=prod", "team=flows"]
     assert project.recorded()["stepless"]["stack"]["functions"] == str(ROOT / "tests/deploy/functions")
     live, release = project.versions(), project.release()
     assert set(live.values()) == {"2"}
@@ -113,7 +116,9 @@ def test_a_changed_line_of_samconfig_is_deployed_and_an_empty_value_is_the_defau
     project.config.write_text(project.config.read_text().replace('RunnerMemory = "1024"', 'RunnerMemory = "2048"'))
     code, said = project.deploy()
     assert (code, project.parameters()["RunnerMemory"]) == (0, "2048"), said[-3000:]
-    code, said = project.deploy("RunnerMemory=")
+    assert project.tags() == {"team": "flows", "env": "prod"}
+    code, said = project.deploy("RunnerMemory=", tags="env=")
+    assert project.tags() == {"team": "flows"} and "env=prod" not in project.config.read_text()
     assert (code, project.parameters()["RunnerMemory"]) == (0, "512"), said[-3000:]
     assert "RunnerMemory" not in project.config.read_text()
 
@@ -170,7 +175,7 @@ def test_a_table_is_restored_as_documented_and_only_given_up_on_demand(project: 
     project.config.unlink()
     code, said = project.deploy()
     assert (code, project.settings("runner")["STEPLESS_TABLE"]) == (0, "stepless-restored"), said[-3000:]
-    assert project.parameters() == before
+    assert (project.parameters(), project.tags()) == (before, {"team": "flows"})
     assert project.recorded()["deploy"]["parameters"]["parameter_overrides"]["RestoredTable"] == "stepless-restored"
     project.config.write_text(project.config.read_text().replace('RestoredTable = "stepless-restored"', 'RestoredTable = ""', 1))
     code, said = project.deploy()

@@ -129,6 +129,42 @@ def test_a_deployment_that_would_lock_everyone_out_is_refused(
         decide(given, {}, stack)
 
 
+@pytest.mark.parametrize(
+    ("given", "recorded", "stack", "tags"),
+    [
+        ({}, {}, {}, {}),
+        ({"team": "flows"}, {}, {}, {"team": "flows"}),
+        ({}, {"team": "a"}, {"team": "b", "env": "prod"}, {"env": "prod", "team": "a"}),
+        ({"team": "c"}, {"team": "a"}, {"team": "b"}, {"team": "c"}),
+        ({"team": ""}, {"team": "a", "env": "prod"}, {"team": "b"}, {"env": "prod"}),
+        ({"gone": ""}, {}, {}, {}),
+        ({"n" * 128: "v" * 256}, {}, {}, {"n" * 128: "v" * 256}),
+    ],
+)
+def test_tags_are_kept_until_they_are_given_as_empty(
+    given: dict[str, str], recorded: dict[str, str], stack: dict[str, str], tags: dict[str, str]
+) -> None:
+    assert VALUES["decide_tags"](given, recorded, stack) == tags
+
+
+@pytest.mark.parametrize(
+    ("given", "part"),
+    [
+        ({"aws:team": "a"}, "not beginning with aws:"),
+        ({"AWS:team": ""}, "not beginning with aws:"),
+        ({"": "a"}, "is malformed"),
+        ({"n" * 129: "a"}, "1 to 128"),
+        ({"team": "a b"}, "value of the tag team"),
+        ({"team": "v" * 257}, "1 to 256"),
+        ({"te am": "a"}, "is malformed"),
+        ({f"t{number}": "a" for number in range(41)}, "41 tags are too many"),
+    ],
+)
+def test_tags_that_aws_would_refuse_are_refused(given: dict[str, str], part: str) -> None:
+    with pytest.raises(VALUES["Refused"], match=part):
+        VALUES["decide_tags"](given, {}, {})
+
+
 def test_roles_are_kept_once_they_are_given_and_none_can_be_meant() -> None:
     assert decide({}, {}, {**DATA, **JWT, "JwtRolesClaim": "groups"}).sent["JwtRolesClaim"] == "groups"
     assert decide({}, {"JwtRolesClaim": "groups"}, {**DATA, **JWT, "JwtRolesClaim": "old"}).sent["JwtRolesClaim"] == "groups"

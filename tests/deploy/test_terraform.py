@@ -113,10 +113,10 @@ def test_every_resource_with_its_properties(template: dict[str, Any], module: di
     own = {("terraform_data", "rules"), ("aws_s3_object", "code")}
     assert set(module["resource"]) == {*wanted, *own}
     for key, resource in wanted.items():
-        body = {name for name in module["resource"][key] if not name.startswith("__")}
+        body = {name for name in module["resource"][key] if not name.startswith("__")} - {"tags"}
         extra = {"count"} if "Condition" in resource else set()
         extra |= {"lifecycle"} if retained(resource) or replaced(resource) else set()
-        assert body == {snake(name) for name in resource["Properties"]} | extra, key
+        assert body == {snake(name) for name in resource["Properties"]} - {"tags"} | extra, key
 
 
 def retained(resource: Mapping[str, Any]) -> bool:
@@ -193,7 +193,7 @@ def test_every_environment_variable_of_every_function(template: dict[str, Any], 
 
 def test_every_parameter_with_its_default_and_its_values(template: dict[str, Any], module: dict[str, Any]) -> None:
     variables = module["variable"]
-    assert set(variables) == {snake(name) for name in template["Parameters"]} | {"stack_name", "build", "code_bucket"}
+    assert set(variables) == {snake(name) for name in template["Parameters"]} | {"stack_name", "build", "code_bucket", "tags"}
     for name, declared in template["Parameters"].items():
         variable = variables[snake(name)]
         assert ("default" in variable) == ("Default" in declared), name

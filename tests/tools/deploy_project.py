@@ -34,16 +34,17 @@ class Project:
         return ["make", "deploy", f"STACK={self.stack}", f"CONFIG={self.config}"]
 
     def variables(self, built: bool) -> dict[str, str]:
-        own = {name: value for name, value in os.environ.items() if not name.startswith(("AWS_", "MAKE", "SET", "FUNCTIONS"))}
+        foreign = ("AWS_", "MAKE", "SET", "TAGS", "FUNCTIONS")
+        own = {name: value for name, value in os.environ.items() if not name.startswith(foreign)}
         skipped = {"MAKE": "true"} if built else {}
         return {**own, **ROOT_KEYS, "AWS_ENDPOINT_URL": self.address, "COLUMNS": "200", "SAM_CLI_POLL_DELAY": "0.1", **skipped}
 
-    def deploy(self, given: str = "", built: bool = True) -> tuple[int, str]:
+    def deploy(self, given: str = "", built: bool = True, tags: str = "") -> tuple[int, str]:
         """Without a terminal."""
         done = subprocess.run(
             self.command(built),
             cwd=ROOT,
-            env={**self.variables(built), "SET": given},
+            env={**self.variables(built), "SET": given, "TAGS": tags},
             stdin=subprocess.DEVNULL,
             capture_output=True,
             text=True,
@@ -66,6 +67,10 @@ class Project:
     def outputs(self) -> dict[str, str]:
         [stack] = self.service("cloudformation").describe_stacks(StackName=self.stack)["Stacks"]
         return {pair["OutputKey"]: pair["OutputValue"] for pair in stack["Outputs"]}
+
+    def tags(self) -> dict[str, str]:
+        [stack] = self.service("cloudformation").describe_stacks(StackName=self.stack)["Stacks"]
+        return {tag["Key"]: tag["Value"] for tag in stack.get("Tags", [])}
 
     def settings(self, function: str) -> dict[str, str]:
         """Of the version that is invoked."""

@@ -36,6 +36,7 @@ BLOB_READ: Final = Price(0.40, MILLION, "S3 reads")
 HTTP_REQUEST: Final = Price(1.00, MILLION, "HTTP API requests")
 INVOCATION: Final = Price(0.20, MILLION, "Lambda requests")
 GB_SECOND: Final = Price(13.3334, MILLION, "Lambda GB-s")
+BUS_EVENT: Final = Price(1.00, MILLION, "EventBridge events")  # custom ones; no event of a run exceeds 64 KB, which count as one
 TRANSITION: Final = Price(25.00, MILLION, "state transitions")
 DURABLE_OPERATION: Final = Price(8.00, MILLION, "durable operations")
 DURABLE_GB: Final = Price(0.25, 1_000_000_000, "durable bytes")

@@ -21,13 +21,16 @@ from stepless.model.prices import Line, Work
 from stepless.model.tally import Tally, decode_tally
 from stepless.ports import RunHead, Signal, Store
 from stepless.runtime import inbox
+from stepless.runtime.announcing.details import type_of
 from stepless.runtime.billing.estimating import REQUEST_MS, Seen, estimate
+from stepless.runtime.exporting.cursors import Cursor, decode
 from stepless.runtime.runlog import RunLog
 from stepless.runtime.verbs.inspecting import graph_of, head_of, whole_or_gone
 from stepless.runtime.world import World
 
 COUNTED: Final = "counted"
 ESTIMATED: Final = "estimated from the log"
+_BUS: Final = "bus"  # the exporter to EventBridge, as the header's cursors name it
 _NOTES: Final[Mapping[str, tuple[str, ...]]] = {
     COUNTED: (
         "The requests of the start, the answers and the runner were counted. The release of a lease is computed by size.",
@@ -50,21 +53,24 @@ def cost(world: World, run_id: str) -> Mapping[str, JSON]:
     if not head.spent:
         return estimated(world, run_id)
     with whole_or_gone(world, run_id):
-        _, work = _read(RunLog(world.store, world.blobs, run_id), graph_of(world, head), head)
-    return report(head, COUNTED, decode_tally(head.spent), work)
+        _, work, announced = _read(RunLog(world.store, world.blobs, run_id), graph_of(world, head), head)
+    return report(head, COUNTED, decode_tally(head.spent), work, announced)
 
 
 def estimated(world: World, run_id: str) -> Mapping[str, JSON]:
     """The bill estimated from the log alone, even if requests were counted."""
     head = head_of(world, run_id)
     with whole_or_gone(world, run_id):
-        seen, work = _read(RunLog(world.store, world.blobs, run_id), graph_of(world, head), head)
-    return report(head, ESTIMATED, _estimate(world.store, head, seen), work)
+        seen, work, announced = _read(RunLog(world.store, world.blobs, run_id), graph_of(world, head), head)
+    return report(head, ESTIMATED, _estimate(world.store, head, seen), work, announced)
 
 
-def report(head: RunHead, basis: str, tally: Tally, work: Work) -> Mapping[str, JSON]:
-    """A bill with its arithmetic, and the bills of other services, each as a multiple of this one."""
+def report(head: RunHead, basis: str, tally: Tally, work: Work, announced: int = 0) -> Mapping[str, JSON]:
+    """A bill with its arithmetic, and the bills of other services, each as a multiple of this one. `announced` is how many events
+    EventBridge has accepted, as far as the header knows."""
     lines = prices.bill(tally)
+    if announced:
+        lines += (Line(announced, prices.BUS_EVENT, "of RunEventsBus, without repetitions"),)
     others = (
         ("Step Functions Standard", prices.step_functions(work), _STEP_FUNCTIONS_NOTE),
         ("Lambda durable functions", prices.durable_functions(work, tally), _DURABLE_NOTE),
@@ -102,12 +108,14 @@ def _sheet(name: str, lines: Sequence[Line]) -> dict[str, JSON]:
     return {"name": name, "lines": shown, "usd_per_run": round(usd, 12), "usd_per_million_runs": million}
 
 
-def _read(log: RunLog, graph: Graph, head: RunHead) -> tuple[Seen, Work]:
-    """What the log shows, and the work that other services would bill for it."""
-    seen, started, put_out = Seen(), dict.fromkeys(Nature, 0), len(head.inputs)
+def _read(log: RunLog, graph: Graph, head: RunHead) -> tuple[Seen, Work, int]:
+    """What the log shows, the work that other services would bill for it, and how many events were put on the bus."""
+    seen, started, put_out, announced = Seen(), dict.fromkeys(Nature, 0), len(head.inputs), 0
+    confirmed = decode(head.exported).get(_BUS, Cursor()).sequence
 
     def take(event: Event) -> None:
-        nonlocal put_out
+        nonlocal put_out, announced
+        announced += event.sequence <= confirmed and type_of(event) is not None
         nature = locate(graph, event.instance).kind.nature if event.instance else None
         seen.add(event, nature)
         if nature is not None and event.type is EventType.NODE_STARTED:
@@ -118,7 +126,7 @@ def _read(log: RunLog, graph: Graph, head: RunHead) -> tuple[Seen, Work]:
 
     log.replay(take)
     attempts = sum(started.values()) - started[Nature.ENTRY]
-    return seen, Work(attempts, started[Nature.EFFECT], started[Nature.PAUSE], put_out)
+    return seen, Work(attempts, started[Nature.EFFECT], started[Nature.PAUSE], put_out), announced
 
 
 def _size(event: Event) -> int:

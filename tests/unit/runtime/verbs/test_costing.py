@@ -81,6 +81,21 @@ def test_what_a_run_spent_is_billed_as_it_was_counted(engine: Local) -> None:
     assert (bill["basis"], counts(bill)) == ("counted", {"DynamoDB write units": 7, "SQS requests": 2})
 
 
+@pytest.mark.parametrize(("exported", "events"), [("", 0), ("otel9", 0), ("bus0/3", 0), ("bus1", 1), ("bus99 otel2", 2)])
+def test_events_that_the_bus_has_accepted_are_billed(engine: Local, exported: str, events: int) -> None:
+    """run.started is the first event of the log, run.completed the last one."""
+    engine.service.publish({"id": "billed", "nodes": {"start": {"type": "manual"}}})
+    run_id = engine.service.start("billed", {}).run_id
+    work(engine)
+    lease = engine.world.store.take_lease(run_id, "test", 2**40, 2**40 + 1)
+    assert isinstance(lease, Lease)
+    engine.world.store.update_run(lease, 2**40, release=True, exported=exported)
+    bill = engine.service.cost(run_id)
+    assert counts(bill).get("EventBridge events", 0) == events
+    billed = [line["usd_per_million_runs"] for line in bill["lines"] if line["what"] == "EventBridge events"]
+    assert billed == ([events] if events else [])
+
+
 def test_an_answer_costs_a_touch_a_signal_and_two_more_invocations(ran: Callable[..., Bill]) -> None:
     ask = {"type": "approval", "after": "start", "with": {"message": "Go on?", "timeout": "2d"}}
     bill = counts(ran({"ask": ask}, "ask"))
