@@ -1,0 +1,1 @@
+"""W11: what the HTTP interface of `stepless dev` costs, beside plain FastAPI that does the same work."""
