@@ -26,7 +26,8 @@ def _workflow(name: str, response: str) -> dict[str, Any]:
     before = "ask.body.pieces"
     after = "ask"
     for node in ("a", "b", "c"):
-        nodes[node] = {"type": "function", "after": after, "with": {"call": "benchmark.double", "args": {"pieces": f"<{before}>"}}}
+        call = {"call": "benchmark.double", "args": {"pieces": f"<{before}>"}}
+        nodes[node] = {"type": "function", "after": after, "with": call}
         before = after = node
     if response == "wait":
         nodes["answer"] = {"type": "respond", "after": "c", "with": {"status": 200, "body": {"price": "<c>"}}}
