@@ -41,6 +41,7 @@ def answers(own: Sequence[Sample], peers: Sequence[Sample], bars: Sequence[Bar])
     for question, answer in (
         ("Time per node or run, over plain asyncio that commits each node to SQLite", floor),
         ("Time per node in memory, over plain asyncio that stores nothing", _measured(bars, "times the floor")),
+        ("Time of a request that runs three functions, over plain FastAPI that commits each", _measured(bars, "plain FastAPI")),
         ("Growth of time, CPU time and bytes from 100 to 100,000 nodes (W5: 1,000,000), as an exponent (1 is linear)", growth),
         ("Memory per node, in bytes: a graph of 100,000 nodes (W4), a loop that runs 1,000,000 (W5)",
          _measured(bars, "above the interpreter")),

@@ -8,6 +8,7 @@ from itertools import pairwise
 from math import log
 from statistics import median
 
+from benchmarks import door
 from benchmarks.former import BESIDE, FORMER
 from benchmarks.growth import CASES_THAT_GROW, DYNAMIC_NODES, NODES
 from benchmarks.sample import Sample, cpu_ratio, find, paired_ratio, ratio, ratio_spread
@@ -56,6 +57,7 @@ def bars(own: Sequence[Sample], peers: Sequence[Sample]) -> list[Bar]:
         _stored(own),
         *_write_units(own),
         _cold(own),
+        *_over_http(own),
         *_round_trips(own),
     ]
 
@@ -177,6 +179,22 @@ def _write_units(own: Sequence[Sample]) -> Iterator[Bar]:
         else:
             note = f"{found.facts['counted']['lines'][0]['note']}; {found.facts['read_units']:.0f} read units"
             yield Bar(what, limit, found.facts["write_units"], note, unit="")
+
+
+def _over_http(own: Sequence[Sample]) -> Iterator[Bar]:
+    """W11: on one connection times the floor, on fifty the share of the floor's requests per second."""
+    for case in door.CASES:
+        ours, bare = find(own, case, NORMAL), find(own, case, FLOOR)
+        alone = case.endswith("one connection")
+        what = f"{case}: times plain FastAPI" if alone else f"{case}: share of the requests per second of the floor"
+        limit = 5 if alone else 0.4
+        if ours is None or bare is None:
+            yield Bar(what, limit, None, at_least=not alone)
+            continue
+        low, high = ratio_spread(ours, bare) if alone else ratio_spread(bare, ours)
+        note = f"{ours.unit_us:,.0f} over {bare.unit_us:,.0f} µs per request; {low:.2f} to {high:.2f}"
+        note += f"; CPU {cpu_ratio(ours, bare):.1f}" if median(bare.cpu) else ""
+        yield Bar(what, limit, ratio(ours, bare) if alone else ratio(bare, ours), note, at_least=not alone)
 
 
 def _cold(own: Sequence[Sample]) -> Bar:

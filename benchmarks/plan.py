@@ -58,10 +58,11 @@ def run(module: str, *arguments: object, seconds: float, python: str | Path = sy
 
 
 def own(only: Sequence[str]) -> Iterator[Sample]:
-    """The engine and the floors. `only` names cases, or: former, growth, reload, footprint, cost, cold, W12."""
+    """The engine and the floors. `only` names cases, or: W8, W11, former, growth, reload, footprint, cost, cold, W12."""
     parts: dict[str, Callable[[], Iterable[Sample]]] = {
         **{case: partial(one_case, case) for case in cases.CASES},
         "W8": real_dags,
+        "W11": _module_part("benchmarks.door"),
         "former": _module_part("benchmarks.former"),
         "growth": grown,
         "reload": _module_part("benchmarks.reload", RELOAD_NODES, reload.EVENTS),

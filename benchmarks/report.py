@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from benchmarks import bars, bills, svg
+from benchmarks import bars, bills, door, svg
 from benchmarks.answers import answers, figure
 from benchmarks.growth import CASES_THAT_GROW
 from benchmarks.sample import Sample, find, ratio
@@ -33,6 +33,13 @@ medians. The spread is the fastest and the slowest repetition, each divided by t
 process.
 """
 GROWTH_NOTE = "Each size runs alone, in a separate process. `load` is the time to read and compile the workflow again."
+HTTP_NOTE = """A webhook starts a run of three functions. `wait` answers with the response of the run, `start` answers 202. Both
+servers run uvicorn with the same HTTP parser, on SQLite NORMAL, and are asked in turn by one client. A run commits three times
+more than the floor (its header, its first event, its end); on fifty connections the commits of one turn of the event loop share a
+transaction. Where the time of a request that waits goes, on fifty connections, by a sampling profile of the server: uvicorn,
+FastAPI and the parser about a quarter, checking and storing the start a fifth, the runner's decisions, events and attempts a
+third, its commits a seventh; the rest is the event loop's own, and the lines that are printed.
+"""
 REPLAY_NOTE = "W9: a run that another process left paused is loaded from its snapshot and the tail of its log, and then answered."
 
 
@@ -52,6 +59,7 @@ def page(own: Mapping[str, Any], peers: Mapping[str, Any] | None, found: Sequenc
     text += [_where("`make bench-peers`", peers)] if peers else []
     text += ["\n## Answers\n", *answers(mine, theirs, found), "\n## Targets\n", *_bars(found)]
     text += ["\n## Workloads\n", *_workloads(mine, theirs, pictures), f"\n### {REAL[0]}\n", *_real(mine, pictures)]
+    text += ["\n### W11, over HTTP\n", *_over_http(mine)]
     text += ["\n## Growth\n", GROWTH_NOTE, "", *_growth(mine, pictures), "\n## Reload and replay\n", REPLAY_NOTE, ""]
     text += [*_reload(mine, pictures), "\n## What it costs\n", *bills.section(mine)]
     text += ["\n## Cold start and size\n", *_cold(mine), *_sizes(mine), *_failures([*mine, *theirs])]
@@ -122,6 +130,20 @@ def _real(mine: Sequence[Sample], pictures: Path) -> Iterator[str]:
             figures = [number_text(pair[one].unit_us) for one in ("floor", "ours")]
             yield f"| {name} | {pair['ours'].n:,} | {' | '.join(figures)} | {ratio(pair['ours'], pair['floor']):.1f}x |"
     yield f"\n![{REAL[0]}](benchmarks/W8.svg)"
+
+
+def _over_http(mine: Sequence[Sample]) -> Iterator[str]:
+    """Each case of W11 on plain FastAPI and on `stepless dev`."""
+    found = [(case, find(mine, case, bars.FLOOR), find(mine, case, bars.NORMAL)) for case in door.CASES]
+    measured = [(case, bare, ours) for case, bare, ours in found if bare is not None and ours is not None]
+    if not measured:
+        yield "not measured\n"
+        return
+    yield f"{HTTP_NOTE}\n"
+    yield "| | FastAPI with a commit per function, µs per request | `stepless dev` | times |\n|---|---|---|---|"
+    for case, bare, ours in measured:
+        yield f"| {case} | {_cell(bare)} | {_cell(ours)} | {ratio(ours, bare):.1f}x |"
+    yield ""
 
 
 def _drawn(label: str, sample: Sample) -> svg.Bar:

@@ -9,6 +9,9 @@ from __future__ import annotations
 import gc
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Final
+
+_SERVING_OBJECTS: Final = 5_000
 
 
 @contextmanager
@@ -26,3 +29,21 @@ def paused_collector() -> Iterator[None]:
     finally:
         if was_on:
             gc.enable()
+
+
+@contextmanager
+def serving_collector() -> Iterator[None]:
+    """Inside the block, the collector skips what exists now, and runs after 5,000 new objects instead of 700.
+
+    For a process that serves until it is stopped. Requests and runs leave few cycles, but looking for them among the objects of
+    the start took an eighth of a request's time. Restores the settings afterwards.
+    """
+    former = gc.get_threshold()
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(_SERVING_OBJECTS, *former[1:])
+    try:
+        yield
+    finally:
+        gc.set_threshold(*former)
+        gc.unfreeze()

@@ -242,6 +242,7 @@ LINK_LIFE_MS: Final = 30 * 24 * 3_600_000  # of a link to a pause without a dead
 MAX_LONG_POLL_MS: Final = 20_000
 POLL_FIRST_MS: Final = 20  # a caller that waits for a run polls again after this, then after twice as long, …
 POLL_LAST_MS: Final = 500  # … up to this
+NEAR_REQUEST_BYTES: Final = 65_536  # of a body that is handled in the event loop; a larger one would hold up other requests
 HEADER_MS: Final = 10_000  # to receive a request's header, from the connection or the last response
 BODY_MS: Final = 30_000  # to receive a request's body, from its header
 SEND_MS: Final = 30_000  # after which the server drops a client that reads nothing of its response
@@ -288,6 +289,9 @@ WATCH_MS: Final = 500  # between checks of the files by `stepless dev`
 SETTLE_MS: Final = 150  # a changed file is loaded when it has stayed the same for this long
 MAX_WATCHED_FILES: Final = 2_000  # by `stepless dev`: checking one file takes some five microseconds
 MAX_REPORTED_RUNS: Final = 10_000  # in progress at once, whose start `stepless dev` remembers to report their end
+PRINT_MS: Final = 100  # between two times at which `stepless dev` prints lines about runs
+MAX_PRINTED_RUN_LINES: Final = 200  # at one of them; of more, it prints the number
+MAX_EXPLAINED_RUNS: Final = 20  # of these, failed runs whose error is read and printed
 STREAM_COALESCE_MS: Final = 50  # streamed text is emitted in pieces of about this duration
 
 # -- imports ---------------------------------------------------------------------------------------------------------

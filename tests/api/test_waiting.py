@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from stepless.api import waiting
+from stepless.core.events import Event, EventType
 from stepless.errors import StoreUnavailable
 
 PATIENCE_S = 10  # half of what these requests wait
@@ -26,6 +27,14 @@ HOOKED = {
         "calm": {"type": "wait", "after": "called", "with": {"for": "1s"}},
         "answer": {"type": "respond", "after": "calm", "with": {"body": "here"}},
         "rest": {"type": "wait", "after": "calm", "with": {"for": "1h"}},
+    },
+}
+
+QUICK: dict[str, Any] = {
+    "id": "quick",
+    "nodes": {
+        "called": {"type": "webhook", "with": {"path": "/quick", "auth": "none", "response": "wait"}},
+        "answer": {"type": "respond", "after": "called", "with": {"body": {"got": "<called.body.pieces>"}}},
     },
 }
 
@@ -89,6 +98,69 @@ async def test_where_no_process_runs_the_runs_a_waiter_looks_again_by_itself(doo
     elsewhere = type(service)(replace(service.world, news=None), service.signer)
     looks = iter([None, None, "found"])
     assert await waiting.wait_for(elsewhere, "run", lambda: next(looks), 20) == "found"
+
+
+async def test_a_hook_that_is_run_here_is_answered_without_reading_its_log(door: Any) -> None:
+    await door.publish(QUICK)
+    await door.stranger.post("/hooks/quick", json={})  # compiles the workflow
+    door.store.asked.clear()
+    answer = await door.stranger.post("/hooks/quick", json={"pieces": 2})
+    assert (answer.status_code, answer.json()) == (200, {"got": 2})
+    assert door.store.asked["read_log"] == 0 and door.store.asked["get_run"] <= 1  # the runner's
+
+
+async def test_a_repeated_hook_gets_the_response_from_the_log(door: Any) -> None:
+    await door.publish(QUICK)
+    first, again = [
+        await door.stranger.post("/hooks/quick", json={"pieces": 3}, headers={"idempotency-key": "k"}) for _ in range(2)
+    ]
+    assert first.json() == again.json() == {"got": 3}
+    assert len((await door.ask.get("/runs")).json()["runs"]) == 1
+
+
+async def test_a_large_response_is_the_same_here_and_from_the_log(door: Any) -> None:
+    large = {**QUICK, "nodes": {**QUICK["nodes"], "answer": {**QUICK["nodes"]["answer"], "with": {"body": "<called.body>"}}}}
+    await door.publish(large)
+    sent = {"text": "x" * 200_000}
+    first, again = [
+        await door.stranger.post("/hooks/quick", json=sent, headers={"idempotency-key": "k"}) for _ in range(2)
+    ]
+    assert first.json() == again.json() == sent
+
+
+def event(sequence: int, type: EventType = EventType.NODE_STARTED, **data: Any) -> Event:
+    return Event(sequence, type, 0, "", 0, data)
+
+
+async def test_a_watch_that_missed_an_event_reads_the_log(door: Any) -> None:
+    """A commit whose answer was lost is not published, though its events are stored."""
+    run_id, _ = await door.question()
+    responded = waiting.Responded()
+    with waiting.Watch(door.local.service, run_id, responded) as watch:
+        door.local.world.news.publish(run_id, [event(1)])
+        door.local.world.news.publish(run_id, [event(4)])
+        await door.ask.post(f"/runs/{run_id}/cancel", json={})
+        assert await watch.is_over(run_id, PATIENCE_S)
+    assert (responded.response, responded.status) == (None, "cancelled")
+
+
+async def test_a_watch_whose_time_is_over_reads_the_log_once(door: Any) -> None:
+    run_id, _ = await door.question()
+    await door.ask.post(f"/runs/{run_id}/cancel", json={})
+    await door.end(run_id)
+    responded = waiting.Responded()
+    with waiting.Watch(door.local.service, run_id, responded) as watch:
+        assert await watch.is_over(run_id, 0)
+    assert responded.status == "cancelled"
+
+
+async def test_a_watch_takes_only_the_first_response(door: Any) -> None:
+    responded = waiting.Responded()
+    with waiting.Watch(door.local.service, "run", responded) as watch:
+        door.local.world.news.publish("run", [event(1), event(2, response={"body": 1}), event(3, response={"body": 2})])
+        door.local.world.news.publish("run", [event(4, EventType.RUN_COMPLETED, response={"body": 3})])
+        assert await watch.is_over("run", PATIENCE_S)
+    assert responded.response == {"body": 1} and door.local.world.news._followers == {}
 
 
 async def test_nobody_is_remembered_who_has_stopped_waiting(door: Any) -> None:

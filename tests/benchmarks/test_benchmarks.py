@@ -15,7 +15,7 @@ import pytest
 
 sys.path.append(str(Path(__file__).parents[2]))
 
-from benchmarks import answers, bars, cases, floor, footprint, growth, reload, report, round_trips, shapes, svg
+from benchmarks import answers, bars, cases, door, floor, footprint, growth, reload, report, round_trips, shapes, svg
 from benchmarks.engine import Engine
 from benchmarks.floor import Journal
 from benchmarks.peers import servers
@@ -117,6 +117,16 @@ def test_a_bar_is_met_by_the_ratio_of_the_pairs(us: float, met: bool) -> None:
     found = [sample("W1", "SQLite NORMAL", us), sample("W1", "floor, SQLite NORMAL", 10.0)]
     assert ratio(*found) == pytest.approx(us / 10)
     assert [bar.met for bar in bars.bars(found, ()) if bar.measured is not None] == [met]
+
+
+@pytest.mark.parametrize(("us", "met"), [(49.0, [True, False]), (51.0, [False, False]), (24.0, [True, True])])
+def test_the_bars_over_http_are_times_on_one_connection_and_a_share_on_fifty(us: float, met: list[bool]) -> None:
+    cases = door.CASES[:2]
+    found = [sample(case, variant, time) for case in cases for variant, time in ((bars.NORMAL, us), (bars.FLOOR, 10.0))]
+    measured = [bar for bar in bars.bars(found, ()) if bar.measured is not None]
+    assert [bar.met for bar in measured] == met
+    assert [bar.measured for bar in measured] == pytest.approx([us / 10, 10 / us])
+    assert f"| {door.CASES[0]} | 10.0 (1.00–1.00) | {us:.1f} (1.00–1.00) | {us / 10:.1f}x |" in report._over_http(found)
 
 
 def test_the_fastest_durable_peer_is_what_we_are_held_against() -> None:

@@ -39,3 +39,21 @@ def test_what_a_start_makes_is_looked_past_from_then_on() -> None:
 
 def test_a_start_that_fails_leaves_the_collector_as_it_was() -> None:
     assert said(FAILS) == ["True", "0"]
+
+
+SERVES = """
+import gc
+from stepless.collector import serving_collector
+threshold, before = gc.get_threshold(), gc.get_freeze_count()
+kept = [[] for _ in range(1_000)]
+try:
+    with serving_collector():
+        print(gc.get_threshold()[0] > threshold[0], gc.get_freeze_count() > before + 1_000)
+        raise ValueError
+except ValueError:
+    print(gc.get_threshold() == threshold, gc.get_freeze_count())
+"""
+
+
+def test_a_server_looks_past_what_its_start_made_until_it_stops() -> None:
+    assert said(SERVES) == ["True", "True", "True", "0"]

@@ -74,8 +74,8 @@ def create_app(
     links = Links(base_url.rstrip("/"))
     kept = ApiKeys(service.world.store, service.world.clock)
     log = AuditLog(service.world.store, service.world.clock)
-    check = guard(api_keys, kept) if gateway is None else guard_behind(gateway, service.world.clock)
-    guarded = APIRouter(dependencies=[Depends(check), Depends(recorder(log))])
+    check = guard(api_keys, kept, service.world) if gateway is None else guard_behind(gateway, service.world.clock)
+    guarded = APIRouter(dependencies=[Depends(check), Depends(recorder(log, service.world))])
     public = APIRouter()
     workflows.add_routes(guarded, service, links)
     schedules.add_routes(guarded, service, links)
@@ -104,6 +104,7 @@ def create_app(
     )
     if docs:
         reference.add_routes(public, links, lambda: app.openapi())  # noqa: PLW0108 - replaced below
+    hooks.serve(app, service, links)  # first: an app tries its routes one by one
     app.include_router(guarded)
     app.include_router(public)
     problems.install(app, [*guarded.routes, *public.routes])

@@ -4,20 +4,23 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable, Mapping
 from dataclasses import replace
+from functools import partial
 from typing import Final
 
 from fastapi import Request
 from starlette.concurrency import run_in_threadpool
 
+from stepless.api.calls import call
 from stepless.errors import SteplessError
 from stepless.model.json import JSON
 from stepless.runtime.access.audit import Audited, AuditLog
+from stepless.runtime.world import World
 
 _READING: Final = frozenset({"GET", "HEAD", "OPTIONS"})
 Recorder = Callable[[Request], AsyncIterator[None]]
 
 
-def recorder(log: AuditLog) -> Recorder:
+def recorder(log: AuditLog, world: World) -> Recorder:
     """A dependency of every guarded route, after the guard. It stores the entry, and adds the code of a refusal. If the entry
     cannot be stored, the request fails and the route is not called."""
 
@@ -28,13 +31,14 @@ def recorder(log: AuditLog) -> Recorder:
         target = " ".join(str(value) for value in request.path_params.values())
         details: dict[str, JSON] = dict(request.query_params)
         verb = request.scope["route"].name
-        entry = await run_in_threadpool(log.begin, request.state.caller, verb, target, source_of(request), details or None)
+        begin = partial(log.begin, request.state.caller, verb, target, source_of(request), details or None)
+        entry = await call(world, begin)
         request.state.audited = entry
         try:
             yield
         except Exception as error:
             code = error.code if isinstance(error, SteplessError) else "error"
-            await run_in_threadpool(log.store, replace(request.state.audited, refused=code))
+            await call(world, partial(log.store, replace(request.state.audited, refused=code)))
             raise
 
     return record

@@ -6,18 +6,20 @@ from __future__ import annotations
 import hmac
 import re
 from collections.abc import Awaitable, Callable, Collection, Mapping
+from functools import partial
 from getpass import getuser
 from typing import Any, Final
 
 from fastapi import Request, Security
 from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer
-from starlette.concurrency import run_in_threadpool
 
+from stepless.api.calls import call
 from stepless.errors import ConfigError, Forbidden
 from stepless.ports import Clock
 from stepless.runtime.access.api_keys import ApiKeys, hashed
 from stepless.runtime.access.gateways import Gateway
 from stepless.runtime.access.roles import ALL_ROLES, Role
+from stepless.runtime.world import World
 
 __all__ = ["ROLES", "Guard", "guard", "guard_behind", "hashed", "may", "wanted_role"]
 
@@ -45,7 +47,7 @@ ROLES: Final[Mapping[str, Role]] = {
 Guard = Callable[..., Awaitable[None]]
 
 
-def guard(api_keys: Collection[str] | None, kept: ApiKeys) -> Guard:
+def guard(api_keys: Collection[str] | None, kept: ApiKeys, world: World) -> Guard:
     """A dependency that accepts a request with one of `api_keys` (in plain text or `hashed`), or with a key in `kept` that has
     the role of the route. `api_keys` have all roles. None for `api_keys` accepts every request, except changes sent by a page of
     another site. Raises `ConfigError` for an empty key."""
@@ -59,7 +61,7 @@ def guard(api_keys: Collection[str] | None, kept: ApiKeys) -> Guard:
         request: Request,
         given: HTTPAuthorizationCredentials | None = Security(_SCHEME),  # noqa: B008 - FastAPI's syntax
     ) -> None:
-        roles, request.state.caller = await _roles(given.credentials if given is not None else "", given_hashes, kept)
+        roles, request.state.caller = await _roles(given.credentials if given is not None else "", given_hashes, kept, world)
         if not roles:
             mend = "send Authorization: Bearer <API key>"
             raise Forbidden("this request needs a valid API key", code="unauthorized", status=401, mend=mend)
@@ -107,12 +109,12 @@ def may(request: Request, role: Role) -> bool:
     return role in request.state.roles
 
 
-async def _roles(secret: str, given_hashes: list[str], kept: ApiKeys) -> tuple[frozenset[Role], str]:
+async def _roles(secret: str, given_hashes: list[str], kept: ApiKeys, world: World) -> tuple[frozenset[Role], str]:
     """The roles of a key, none for an unknown key, and its name for the audit log."""
     matches = [hmac.compare_digest(hashed(secret), key) for key in given_hashes]  # compares all, for constant time
     if any(matches):
         return ALL_ROLES, f"configured key {hashed(secret)[:15]}"  # the beginning of its hash, by which an operator finds it
-    key = await run_in_threadpool(kept.find, secret) if secret else None
+    key = await call(world, partial(kept.find, secret)) if secret else None
     return (key.may, f"key {key.id} {key.name}") if key is not None else (frozenset(), "")
 
 

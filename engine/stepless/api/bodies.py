@@ -17,13 +17,13 @@ from stepless.model.json import JSON
 M = TypeVar("M", bound=BaseModel)
 
 FORM: Final = "application/x-www-form-urlencoded"
+_LENGTH_DIGITS: Final = 18  # of a Content-Length that is read as a number
 _FORM_EXTRAS: Final = 10  # besides the fields: the decision and the name of who decides
 
 
 async def read_body(request: Request, limit: int = MAX_REQUEST_BYTES) -> bytes:
     """The raw body. Raises `InvalidRequest` 413 (body_too_large) before it holds more than `limit` bytes."""
-    announced = request.headers.get("content-length", "")
-    if announced.isdecimal() and (len(announced) > len(str(limit)) or int(announced) > limit):
+    if (announced_bytes(request) or 0) > limit:
         raise _too_large(limit)
     chunks, size = [], 0
     try:
@@ -36,6 +36,14 @@ async def read_body(request: Request, limit: int = MAX_REQUEST_BYTES) -> bytes:
         message = "the connection closed before the body was complete"
         raise InvalidRequest(message, code="body_incomplete", mend="send it again") from error
     return b"".join(chunks)
+
+
+def announced_bytes(request: Request) -> int | None:
+    """The length of the body as its header says; None if it does not. The server reads no more than this."""
+    announced = request.headers.get("content-length", "")
+    if not (announced.isascii() and announced.isdecimal()):
+        return None
+    return int(announced) if len(announced) <= _LENGTH_DIGITS else 10**_LENGTH_DIGITS
 
 
 def _too_large(limit: int) -> InvalidRequest:

@@ -363,12 +363,14 @@ def nothing_to_close() -> None:
 
 @dataclass(frozen=True, slots=True)
 class OpenStore:
-    """The open parts of a place where runs are kept. `together` is None where it saves nothing."""
+    """The open parts of a place where runs are kept. `together` is None where it saves nothing. `near` is true if a call of the
+    store takes well under a millisecond, as in a file: then a request may call it in the event loop, without a thread."""
 
     store: Store
     blobs: Blobs
     together: Together | None = None
     close: Callable[[], None] = nothing_to_close
+    near: bool = False
 
 
 class StorePlace(Protocol):

@@ -25,12 +25,14 @@ class Commits:
     def __init__(self, together: Together | None = None) -> None:
         self._together = together
         self._writers = 0
+        self._loop: asyncio.AbstractEventLoop | None = None  # of the runs
         self._waiting: list[_Waiting] = []
 
     @contextmanager
     def writer(self) -> Iterator[None]:
-        """Counts, inside the block, one more run that may commit."""
+        """Counts, inside the block, one more run that may commit. For the event loop that executes the runs."""
         self._writers += 1
+        self._loop = asyncio.get_running_loop()
         try:
             yield
         finally:
@@ -47,10 +49,11 @@ class Commits:
 
     async def make(self, write: Callable[[], T]) -> T:
         """Returns or raises what `write` does, once it is durable. Also raises `StoreUnavailable` when another write of the
-        transaction found the store unavailable: then no write was made, or the outcome is unknown."""
-        if self._together is None or not self.shared:
-            return write()
+        transaction found the store unavailable: then no write was made, or the outcome is unknown. In another event loop than
+        that of the runs, `write` is made alone."""
         loop = asyncio.get_running_loop()
+        if self._together is None or not self.shared or loop is not self._loop:
+            return write()
         if not self._waiting:
             loop.call_soon(self._flush, self._together)
         future = loop.create_future()

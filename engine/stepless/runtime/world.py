@@ -35,7 +35,7 @@ class World:
     of the store. `relay` is None if nothing is exported. `runner_timeout_s` is the time after which the deployment kills an
     invocation; None if there is no limit. `retention_ms` is how long runs are kept after their end, unless their workflow says
     otherwise; None keeps them for ever. `traces` says whether the trace context of a request is stored with the run that it
-    starts, and handed on by its nodes."""
+    starts, and handed on by its nodes. `near` is `OpenStore.near`."""
 
     store: Store
     queue: Queue
@@ -59,3 +59,4 @@ class World:
     retention_ms: int | None = None
     http: Http = field(default_factory=NoHttp)
     traces: bool = False
+    near: bool = False

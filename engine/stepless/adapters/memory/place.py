@@ -16,4 +16,4 @@ class MemoryPlace:
         return nullcontext()
 
     def open(self) -> OpenStore:
-        return OpenStore(MemoryStore(), MemoryBlobs())
+        return OpenStore(MemoryStore(), MemoryBlobs(), near=True)

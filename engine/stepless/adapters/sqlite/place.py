@@ -29,4 +29,4 @@ class SqlitePlace:
 
 def in_file(store: SqliteStore) -> OpenStore:
     """The store and the blobs of an open file."""
-    return OpenStore(store, SqliteBlobs(store.database), store.together, store.close)
+    return OpenStore(store, SqliteBlobs(store.database), store.together, store.close, near=True)

@@ -5,15 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from enum import Enum
 from functools import partial
+from time import monotonic
 from typing import Annotated, Final, cast
 
 from fastapi import APIRouter, Query, Request
-from starlette.concurrency import run_in_threadpool
 from starlette.responses import Response
 
 from stepless.api.auth import may
-from stepless.api.bodies import documented_body, read_model
+from stepless.api.bodies import announced_bytes, documented_body, read_model
 from stepless.api.bounded import bounded
+from stepless.api.calls import call
 from stepless.api.links import Links
 from stepless.api.negotiation import headers_of, requested_wait_s
 from stepless.api.problems import documented
@@ -33,7 +34,7 @@ from stepless.api.schemas import (
     TagOut,
     TagsOut,
 )
-from stepless.api.waiting import Rest, watch
+from stepless.api.waiting import Rest, Watch, overview
 from stepless.core.history.called import Called
 from stepless.core.history.tags import Tag
 from stepless.core.history.trace import NodeRecord
@@ -48,7 +49,7 @@ from stepless.runtime.service import Service
 from stepless.runtime.verbs.inspecting import OpenPause, RunView
 from stepless.runtime.verbs.limit_waits import LimitWait
 from stepless.runtime.verbs.searching import keywords_of
-from stepless.runtime.verbs.starting import Started, non_entries_of
+from stepless.runtime.verbs.starting import Started, new_run_id, non_entries_of
 
 _TAGS: Final[list[str | Enum]] = ["runs"]
 _OF_A_RUN: Final = ("inputs", "outputs", "variables", "error")  # fields that may be too large for a response
@@ -82,12 +83,18 @@ def add_routes(router: APIRouter, service: Service, links: Links) -> None:
         if by_inputs and key is not None:
             message, mend = "the header and the inputs cannot both be the key", "leave one of them out"
             raise InvalidRequest(message, code="invalid_idempotency_key", place="idempotent", mend=mend)
-        start = partial(service.start, key=key, by_inputs=by_inputs, entry=entry, anywhere=anywhere, meta=meta)
-        started = await run_in_threadpool(start, workflow_id, body.inputs)
+        run_id, size = new_run_id(), announced_bytes(request)
+        start = partial(
+            service.start, workflow_id, body.inputs, key=key, by_inputs=by_inputs, entry=entry, anywhere=anywhere, meta=meta,
+            run_id=run_id,
+        )
         if wait_s is None:
-            return reply_started(started, None, links)
-        rest = Rest(service.world.clock.now_ms() + round(wait_s * 1000))
-        view = await watch(service, started.run_id, rest, wait_s)
+            return reply_started(await call(service.world, start, size=size), None, links)
+        end, rest = monotonic() + wait_s, Rest(service.world.clock.now_ms() + round(wait_s * 1000))
+        with Watch(service, run_id, rest) as watch:
+            started = await call(service.world, start, size=size)
+            rests = await watch.is_over(started.run_id, wait_s)
+        view = await overview(service, started.run_id, end - monotonic()) if rests else None
         applied = {"preference-applied": f"wait={wait_s:g}"}
         if view is None or view.ended_ms is None:
             pauses = _pauses(view.pauses, links, may(request, Role.APPROVE)) if view is not None else ()

@@ -15,6 +15,7 @@ from collections.abc import Callable
 from contextlib import nullcontext
 from dataclasses import dataclass
 from email.utils import formatdate
+from math import inf
 from typing import Any, ClassVar, Final
 
 import h11
@@ -26,6 +27,7 @@ from stepless.errors import InvalidRequest, SteplessError, TransientError
 from stepless.limits import BODY_MS, HEADER_MS, MAX_CONNECTIONS, SEND_MS
 
 _CLOSING_S: Final = 2  # open event streams are cut off after this
+_DATE_S: Final = 0.5  # the header `date` counts whole seconds
 _CLOSE: Final = (b"connection", b"close")
 
 
@@ -49,8 +51,10 @@ class Connection(H11Protocol):
     """One connection of HTTP/1.1."""
 
     bounds: ClassVar[Bounds] = Bounds()
+    dated: ClassVar[tuple[float, bytes]] = (0.0, b"")  # until when the text of the header `date` is right, and the text
     _phase: type[h11.IDLE] | type[h11.SEND_BODY] | None = None  # what the client must send next: a header, or the rest of a body
     _since = 0.0
+    _until = inf  # when the client must have sent it, in the loop's seconds
     _alarm: asyncio.TimerHandle | None = None
     _send_alarm: asyncio.TimerHandle | None = None
 
@@ -67,10 +71,16 @@ class Connection(H11Protocol):
         super().connection_lost(exc)
 
     def handle_events(self) -> None:
-        date = (b"date", formatdate(usegmt=True).encode())
-        self.server_state.default_headers = [date, *self.config.encoded_headers]
+        self.server_state.default_headers = [(b"date", self._date()), *self.config.encoded_headers]
         super().handle_events()
         self._follow()
+
+    def _date(self) -> bytes:
+        """The time of day, made once in a second."""
+        now = self.loop.time()
+        if now >= Connection.dated[0]:
+            Connection.dated = (now + _DATE_S, formatdate(usegmt=True).encode())
+        return Connection.dated[1]
 
     def pause_writing(self) -> None:
         super().pause_writing()
@@ -93,19 +103,32 @@ class Connection(H11Protocol):
         if phase is self._phase and self._since:
             return
         self._phase, self._since = phase, self.loop.time()
-        if self._alarm is not None:
+        self._until = inf if phase is None else self._since + self._wait_ms() / 1000
+        if self._alarm is not None and self._alarm.when() > self._until:
             self._alarm.cancel()
             self._alarm = None
-        if phase is not None:
-            wait_ms = self.bounds.header_ms if phase is h11.IDLE else self.bounds.body_ms
-            self._alarm = self.loop.call_later(wait_ms / 1000, self._give_up, wait_ms)
+        if self._alarm is None and phase is not None:
+            self._alarm = self.loop.call_at(self._until, self._check)
 
-    def _give_up(self, wait_ms: float) -> None:
+    def _wait_ms(self) -> float:
+        return self.bounds.header_ms if self._phase is h11.IDLE else self.bounds.body_ms
+
+    def _check(self) -> None:
+        """Gives up if the client is late. The timer is not moved with each request, so it may ring early."""
+        self._alarm = None
+        if self._phase is None:
+            return
+        if self.loop.time() < self._until:
+            self._alarm = self.loop.call_at(self._until, self._check)
+            return
+        self._give_up()
+
+    def _give_up(self) -> None:
         if self._phase is h11.IDLE and not self.conn.trailing_data[0]:
             self.transport.abort()  # the client has sent nothing
             return
         what = "header" if self._phase is h11.IDLE else "body"
-        message = f"the {what} of the request did not arrive within {wait_ms / 1000:g} s"
+        message = f"the {what} of the request did not arrive within {self._wait_ms() / 1000:g} s"
         self._refuse(InvalidRequest(message, code="request_timeout", status=408, mend="send the whole request at once"))
 
     def _make_room(self) -> None:

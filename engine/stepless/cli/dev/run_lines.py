@@ -2,70 +2,118 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import textwrap
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Mapping, Sequence
+from itertools import islice
+from typing import Final, NamedTuple
 
 from stepless.cli.dev.folder import Served
 from stepless.cli.terminal.exceptions import place, plain, traceback
 from stepless.cli.terminal.progress import duration
-from stepless.errors import StoreUnavailable
-from stepless.limits import MAX_REPORTED_RUNS
+from stepless.core.history.waits import summary, until_of, waits_of
+from stepless.core.state import RunStatus, State
+from stepless.errors import SteplessError
+from stepless.limits import MAX_EXPLAINED_RUNS, MAX_PRINTED_RUN_LINES, MAX_REPORTED_RUNS, PRINT_MS
 from stepless.model.json import JSON
+from stepless.ports import RunHead
 from stepless.runtime.inbox import ENDED
 from stepless.runtime.service import Service
 from stepless.runtime.verbs.inspecting import RunView
 
 WIDTH = 80
+SHOWN_PAUSES: Final = 3
 
 
 class RunLines:
     """Prints one line when a run starts (with the URL of its page), one when it waits for an answer or a time, one when it
-    ends."""
+    ends. The first line after a pause is printed at once, and those that follow it together, every PRINT_MS, at most
+    MAX_PRINTED_RUN_LINES at a time: printing does not hold up the runs. For use in the thread of one event loop."""
 
     def __init__(self, service: Service, url: str) -> None:
         self._service = service
         self._url = url
-        self._live: dict[str, str] = {}  # the last line printed about each live run
+        self._live: dict[str, str] = {}  # the last line about each live run
+        self._lines: list[_Line] = []  # not yet printed
+        self._left_out = 0
+        self._print_at = 0.0  # in the loop's seconds: when lines may be printed next
+        self._timer: asyncio.Handle | None = None
 
-    def begins(self, run_id: str) -> None:
-        with suppress(StoreUnavailable):
-            self._report_start(run_id)
-
-    def _report_start(self, run_id: str) -> None:
-        head = self._service.world.store.get_run(run_id)
-        if head is None or head.status in ENDED or run_id in self._live or len(self._live) == MAX_REPORTED_RUNS:
+    def opened(self, head: RunHead) -> None:
+        """See `Runner.on_opened`."""
+        if head.status in ENDED or head.run_id in self._live or len(self._live) == MAX_REPORTED_RUNS:
             return
         word = "started" if head.status == "created" else "continues"
-        self._print(run_id, f"{head.workflow_id} {word}: {self._url}/runs/{run_id}/view")
+        self._live[head.run_id] = ""
+        self._add(_Line(f"{head.workflow_id} {word}: {self._url}/runs/{head.run_id}/view"))
 
-    def rests(self, run_id: str) -> None:
-        """Called after an invocation. If the store cannot be read now, the next call reports it."""
-        with suppress(StoreUnavailable):
-            self._report_rest(run_id)
-
-    def _report_rest(self, run_id: str) -> None:
-        head = self._service.world.store.get_run(run_id)
-        if head is None or run_id not in self._live or not (head.status in ENDED or head.waits):
+    def left(self, head: RunHead, state: State) -> None:
+        """See `Runner.on_left`."""
+        if head.run_id not in self._live:
             return
-        view = self._service.overview(run_id)
-        if head.status in ENDED:
-            ended = f"{head.workflow_id} {head.status.replace('_', ' ')}{_took(view)}{_why(view)}: {run_id}"
-            self._print(run_id, ended, traceback(view.exception))
-            del self._live[run_id]
-        elif view.waits and not view.head.owner:
-            pauses = ", ".join(pause.pause for pause in view.pauses[:3])
-            self._print(run_id, f"{head.workflow_id} is {view.summary}{f' ({pauses})' if pauses else ''}: {run_id}")
+        if state.ended:
+            del self._live[head.run_id]
+            ended = f"{head.workflow_id} {state.status.value.replace('_', ' ')}{_took(state)}"
+            is_failure = state.status is not RunStatus.COMPLETED
+            self._add(_Line(f"{ended}: {head.run_id}", ended, head.run_id if is_failure else ""))
+        elif waits := waits_of(state):
+            pauses = [pause for pause, instance in islice(state.waiting.items(), SHOWN_PAUSES) if instance.wait is not None]
+            now = summary(state.status.value, waits, busy=bool(state.running), until_ms=until_of(state))
+            named = f" ({', '.join(pauses)})" if pauses else ""
+            line = f"{head.workflow_id} is {now}{named}: {head.run_id}"
+            if self._live[head.run_id] != line:
+                self._live[head.run_id] = line
+                self._add(_Line(line))
 
-    def _print(self, run_id: str, line: str, below: Iterable[str] = ()) -> None:
-        if self._live.get(run_id) != line:
-            self._live[run_id] = line
-            print(line, *below, sep="\n", flush=True)
+    def _add(self, line: _Line) -> None:
+        if len(self._lines) >= MAX_PRINTED_RUN_LINES:
+            self._left_out += 1
+            return
+        self._lines.append(line)
+        if self._timer is None:
+            loop = asyncio.get_running_loop()
+            at = self._print_at
+            self._timer = loop.call_soon(self.flush) if at <= loop.time() else loop.call_at(at, self.flush)
+
+    def flush(self) -> None:
+        """Prints the lines that wait to be printed."""
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+        lines, left_out, self._lines, self._left_out = self._lines, self._left_out, [], 0
+        self._print_at = asyncio.get_running_loop().time() + PRINT_MS / 1000
+        if not lines:
+            return
+        explained = 0
+        text: list[str] = []
+        for line in lines:
+            is_explained = bool(line.failed_run) and explained < MAX_EXPLAINED_RUNS
+            explained += is_explained
+            text += self._explained(line) if is_explained else [line.text]
+        if left_out:
+            text.append(f"… and {left_out:,} more lines about runs: stepless runs list")
+        print(*text, sep="\n", flush=True)
+
+    def _explained(self, line: _Line) -> Sequence[str]:
+        """The line with the cause of the failure, which is read from the run's log."""
+        try:
+            view = self._service.overview(line.failed_run)
+        except SteplessError:  # the run was erased, or the store is unavailable: the line itself is known
+            return [line.text]
+        return [f"{line.ended}{_why(view)}: {line.failed_run}", *traceback(view.exception)]
 
 
-def _took(view: RunView) -> str:
-    return f" in {duration(view.ended_ms - view.started_ms)}" if view.ended_ms and view.started_ms else ""
+class _Line(NamedTuple):
+    """A line. That of a run that has failed also has its beginning, and the id of the run."""
+
+    text: str
+    ended: str = ""
+    failed_run: str = ""
+
+
+def _took(state: State) -> str:
+    return f" in {duration(state.ended_ms - state.started_ms)}" if state.ended_ms and state.started_ms else ""
 
 
 def _why(view: RunView) -> str:

@@ -18,6 +18,7 @@ from stepless.cli.dev.http import Server
 from stepless.cli.dev.modules import Modules
 from stepless.cli.dev.run_lines import RunLines, announcement
 from stepless.cli.dev.schedule_lines import schedule_lines
+from stepless.collector import serving_collector
 from stepless.errors import ConfigError, InvalidRequest
 from stepless.limits import LOCAL_BUDGET_MS, SETTLE_MS, WATCH_MS
 from stepless.nodes.function import names
@@ -48,7 +49,8 @@ def dev(arguments: argparse.Namespace) -> int:
         try:
             watched = Folder(folder, modules, built.service, arguments.target_timeout)
             watched.publish_all()
-            return asyncio.run(_serve(built, watched, listener, arguments))
+            with serving_collector():
+                return asyncio.run(_serve(built, watched, listener, arguments))
         finally:
             built.close()
     finally:
@@ -94,7 +96,7 @@ async def _serve(built: Local, folder: Folder, listener: socket.socket, argument
     server = Server(app, announce)
     stop = _stop_signal()
     lines = RunLines(built.service, url)
-    built.host.on_beginning, built.host.on_ending = lines.begins, lines.rests
+    built.runner.on_opened, built.runner.on_left = lines.opened, lines.left
     runner = asyncio.create_task(built.host.serve())
     web = asyncio.create_task(server.serve([listener]))
     stopping = asyncio.create_task(stop.wait())
@@ -102,6 +104,7 @@ async def _serve(built: Local, folder: Folder, listener: socket.socket, argument
     try:
         await asyncio.wait({runner, web, stopping, watching}, return_when=asyncio.FIRST_COMPLETED)
         drained = await _close(built, server, web)
+        lines.flush()
     finally:
         stopping.cancel()
         watching.cancel()

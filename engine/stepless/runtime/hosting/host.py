@@ -41,8 +41,7 @@ class Host:
         self._delays: dict[str, str] = {}  # the last logged reason of each delay, by run id; "" is the search for work
         self.schedules: Schedules | None = None  # for a process that serves all workflows
         self.faults: dict[str, SteplessError] = {}  # why runs could not continue, by run id
-        self.on_beginning: Callable[[str], None] = lambda run_id: None  # of an invocation, like on_ending
-        self.on_ending: Callable[[str], None] = lambda run_id: None
+        self.on_ending: Callable[[str], None] = lambda run_id: None  # of an invocation
         runner.on_unreadable = self._unreadable
         queue.listen(self.wake)
         self.serves: Callable[[str], bool] = lambda run_id: True  # hints for other runs are dropped; the next sweep finds them
@@ -93,7 +92,6 @@ class Host:
     async def _invoke(self, message: Message) -> None:
         """Runs one invocation. An error of one run is logged and does not stop the others. After a transient error the message is
         sent again; after any other error, the sweep retries the run."""
-        self.on_beginning(message.run_id)
         try:
             if await self._runner.run(message, Budget(self._budget_ms)) is not InvocationEnd.RESTS:
                 self.faults.pop(message.run_id, None)

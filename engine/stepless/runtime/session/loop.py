@@ -105,6 +105,11 @@ class Session:
 
     # -- from outside -----------------------------------------------------------------------------------------------
 
+    @property
+    def state(self) -> State:
+        """The state after the last decision; of a session that has left, after its last commit."""
+        return self._state
+
     def poke(self) -> None:
         """Makes the session read the inbox now. Called when a signal was put."""
         self._look_at = 0.0

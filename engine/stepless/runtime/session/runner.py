@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from secrets import token_hex
 
+from stepless.core.state import State
 from stepless.errors import Fenced, LogUnreadable, NewerVersion
 from stepless.limits import BUSY_DELAY_MS, LEASE_MARGIN_MS, LEASE_MS
 from stepless.ports import ERASED, RECEIVER, Lease, Message, RunHead
@@ -20,12 +21,15 @@ _GRANTED = frozenset({"start", "signal", "sweep"})  # the hints that may use a g
 
 class Runner:
     """Executes one run per invocation. `sessions` holds the active sessions of this process, by run id. `on_unreadable` is called
-    for each run that rests because its log cannot be read."""
+    for each run that rests because its log cannot be read; `on_opened` with the header when a session begins, and `on_left` with
+    the header as it was then and the state when a session has left its run in good order. They must be short, and not raise."""
 
     def __init__(self, world: World) -> None:
         self._world = world
         self.sessions: dict[str, Session] = {}
         self.on_unreadable: Callable[[str, LogUnreadable], None] = lambda run_id, error: None
+        self.on_opened: Callable[[RunHead], None] = lambda head: None
+        self.on_left: Callable[[RunHead, State], None] = lambda head, state: None
 
     async def run(self, message: Message, budget: Budget) -> InvocationEnd:
         """Executes a run until it ends, waits or has used up the budget. Raises `StoreUnavailable` if the store stays
@@ -53,8 +57,11 @@ class Runner:
                 return self._leave_granted(message, lease)
             return self._rests(run_id, error) if rest(world, head, lease, error) else self._fenced(run_id)
         self.sessions[run_id] = session
+        self.on_opened(head)
         try:
-            return await session.go(message)
+            end = await session.go(message)
+            self.on_left(head, session.state)
+            return end
         except Fenced:
             return self._fenced(run_id)
         except LogUnreadable as error:

@@ -59,8 +59,8 @@ class Caller:
     signature: Signature | None = None
 
 
-def trigger(world: World, request: HookRequest) -> Hooked:
-    """Checks a request against the webhook that listens on its path and starts a run.
+def trigger(world: World, request: HookRequest, run_id: str | None = None) -> Hooked:
+    """Checks a request against the webhook that listens on its path and starts a run, with the id `run_id` as `start` does.
 
     Raises `NotFound` (unknown_hook), `InvalidRequest` (method_not_allowed 405, body_too_large 413, invalid_json 400,
     schema_violated 422), `Forbidden` (bad_signature, stale_signature) and what `start` raises. Only an accepted run uses up a
@@ -82,7 +82,7 @@ def trigger(world: World, request: HookRequest) -> Hooked:
     same = [payload["body"], payload["query"]]  # a retry of the sender has other headers
     started = start(
         world, graph.workflow_id, payload, entry=[node.id], anywhere=True, meta=meta, key=key, same=same,
-        signature=caller.signature,
+        signature=caller.signature, run_id=run_id,
     )  # fmt: skip
     return Hooked(started, node.config.literals.get("response") == "wait")
 

@@ -45,13 +45,15 @@ def start(
     anywhere: bool = False,
     meta: Mapping[str, JSON] | None = None,
     same: JSON = None,
+    run_id: str | None = None,
 ) -> Started:
     """Creates a run of the newest version and sends the message that starts it. `entry` chooses among the workflow's entries.
     `anywhere` allows any node, and the run records which of them are not entries.
 
     `key` makes the start idempotent for 24 hours: the same key and inputs return the same run, also under concurrent requests.
     `by_inputs` derives the key from the workflow and the inputs, in canonical form (RFC 8785). `same`, if given, is compared
-    instead of the inputs. A `signature` is used up by the run that is accepted with it, and returns that run again. Raises
+    instead of the inputs. A `signature` is used up by the run that is accepted with it, and returns that run again. A new run
+    gets the id `run_id`, which `new_run_id` has made, so that a caller can follow it from its beginning. Raises
     `Refused` beyond the workflow's rate limit or concurrency, `NotFound` for an unknown workflow, `InvalidRequest` for an unknown
     entry, `Conflict` for a key that was used with other inputs or whose run was erased, and `LimitExceeded` for inputs that are
     too large. Raises `StoreUnavailable` with the run id if the run exists but the message could not be sent: the run starts
@@ -113,7 +115,7 @@ def _accepted(
         return _replayed(world, accepted, version, data, facts, graph.numbered)
     if claim is None or world.store.get_claim(claim, world.clock.now_ms()) is None:
         admit(world, graph, inputs)
-    run_id = existing = new_run_id()
+    run_id = existing = run_id or new_run_id()
     if claim is not None:
         existing = claim_key(world, claim, json.loads(data) if same is None else same, run_id)
     if signature is not None:

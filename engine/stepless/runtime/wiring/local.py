@@ -135,7 +135,7 @@ def assemble(
 
 def _world(runs: OpenStore, queue: Queue, timers: Timers, secrets: Secrets) -> World:
     versions = Versions(runs.store, KINDS)
-    return World(runs.store, queue, timers, runs.blobs, SystemClock(), secrets, KINDS, versions, KIND_CODE)
+    return World(runs.store, queue, timers, runs.blobs, SystemClock(), secrets, KINDS, versions, KIND_CODE, near=runs.near)
 
 
 def _service(
