@@ -60,7 +60,7 @@ def start(
     later. """
     return _announced(world, _accepted(
         world, workflow_id, inputs, key=key, by_inputs=by_inputs, signature=signature, entry=entry, anywhere=anywhere, meta=meta,
-        same=same,
+        same=same, run_id=run_id,
     ))
 
 
@@ -76,12 +76,13 @@ async def start_shared(
     anywhere: bool = False,
     meta: Mapping[str, JSON] | None = None,
     same: JSON = None,
+    run_id: str | None = None,
 ) -> Started:
     """`start` in the event loop that also executes the runs: its writes share a transaction with the commits of the same turn.
     Returns after that transaction, and sends the message then."""
     accept = partial(
         _accepted, world, workflow_id, inputs, key=key, by_inputs=by_inputs, signature=signature, entry=entry, anywhere=anywhere,
-        meta=meta, same=same,
+        meta=meta, same=same, run_id=run_id,
     )
     with world.commits.writer():
         return _announced(world, await world.commits.make(accept))
@@ -101,6 +102,7 @@ class _Accepted:
 def _accepted(
     world: World, workflow_id: str, inputs: JSON, *, key: str | None, by_inputs: bool, signature: Signature | None,
     entry: Sequence[str] | None, anywhere: bool, meta: Mapping[str, JSON] | None, same: JSON,
+    run_id: str | None,
 ) -> _Accepted:  # fmt: skip
     """Everything that `start` reads and writes. Sends nothing: other changes may have to become durable with these."""
     version = latest(world, workflow_id)
