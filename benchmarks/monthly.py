@@ -74,7 +74,7 @@ class Idle:
         yield self.queues * pollers * 3 * MINUTES, prices.QUEUE_REQUEST
         yield MINUTES, FIRING
         yield MINUTES, prices.INVOCATION
-        yield MINUTES * 0.06 * 0.25, prices.GB_SECOND  # 60 ms at 256 MB
+        yield MINUTES * 0.06, prices.GB_SECOND  # 60 ms at 1,024 MB
         yield MINUTES * 9 * 0.5, prices.READ_UNIT  # eight shards and the workflows, eventually consistent
         yield MINUTES * 900 / GB, LOG_GB
 

@@ -196,13 +196,21 @@ def _limits(
 QUERY_MS: Final = 20  # a page of 1,000 index rows
 HEADERS_MS: Final = 25  # 100 headers
 SEND_MS: Final = 20  # 10 messages
+SWEEP_CPU_US: Final = 300  # of one revived run on a whole CPU: measured by benchmarks/sweep_rate.py, 297 to 348
+SWEEP_MEMORY_MB: Final = 1_024  # of the function `sweeper`
+CPU_MEMORY_MB: Final = 1_769  # with which a function has a whole CPU; with less, proportionally less
 
 
 def revived_per_minute(parts: int, *, seconds: int = 45) -> int:
     """Overdue runs for which `parts` parts of a sweep send a hint in a minute. Requests of one part follow one another; a test
     counts them for a smaller number of runs."""
-    per_thousand_ms = QUERY_MS + 10 * HEADERS_MS + 100 * SEND_MS
+    per_thousand_ms = QUERY_MS + 10 * HEADERS_MS + 100 * SEND_MS + 1_000 * sweep_cpu_ms()
     return int(parts * seconds * 1_000 / per_thousand_ms * 1_000)
+
+
+def sweep_cpu_ms(memory_mb: int = SWEEP_MEMORY_MB) -> float:
+    """How long a run keeps the CPU of the sweeper busy."""
+    return SWEEP_CPU_US / 1_000 * CPU_MEMORY_MB / min(memory_mb, CPU_MEMORY_MB)
 
 
 # -- the page ----------------------------------------------------------------------------------------------------------
@@ -274,8 +282,16 @@ def _sweep() -> Iterator[str]:
 
 The sweep looks at one page of overdue runs every minute. If the page is full (1,000 runs), it sends one message for each index
 shard, and its invocations sweep the shards in parallel. In 45 seconds one of them sends hints for {revived_per_minute(1):,}
-runs, at {QUERY_MS} ms for a page of the index, {HEADERS_MS} ms for 100 headers and {SEND_MS} ms for ten messages. A test counts
-the requests; their times are assumed. `SweepRate` limits all of them together.
+runs. `SweepRate` limits all of them together.
+
+* **Measured** (`python -m benchmarks.sweep_rate`): {SWEEP_CPU_US} µs of CPU time per run, for the store, the queue and boto3 in
+  one thread of an x86-64 machine. With the latencies below injected, a part revived 9,000 to 10,500 runs in 45 seconds there; the
+  machine had two cores and four times as much other work, so its threads waited for a core. A test counts the requests.
+* **Computed**: at {SWEEP_MEMORY_MB:,} MB the sweeper has {SWEEP_MEMORY_MB / CPU_MEMORY_MB:.2f} of a CPU, so a run takes
+  {sweep_cpu_ms():.2f} ms of it. With 256 MB it would take {sweep_cpu_ms(256):.2f} ms, and eight shards would not reach 100,000
+  runs a minute.
+* **Assumed**: {QUERY_MS} ms for a page of the index, {HEADERS_MS} ms for 100 headers and {SEND_MS} ms for ten messages; that a
+  CPU of Lambda is as fast as that core; that SQS and the table take the rate.
 
 | `IndexShards` | runs per minute |
 |---|---|"""

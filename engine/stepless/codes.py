@@ -233,6 +233,12 @@ REQUESTS: Final[Table] = {
     "run_erased": Code("409 or 410: the run was erased", "Start a new run, with another idempotency key."),
     "run_busy": Code("409: a process still works on the run", "Try again in half a minute."),
     "run_not_ended": Code("409: the run has not ended, so it is not erased", "Cancel it first, or wait for its end."),
+    "runs_unreadable": Code("`blobs collect`: the logs of some runs cannot be read", "Erase these runs, or repair their logs."),
+    "state_too_old": Code("`blobs collect`: its --state file is more than a day old", "Remove the file, and begin again."),
+    "too_many_values": Code("`blobs collect`: the runs name more shared values than it keeps", "Erase older runs first."),
+    "exports_pending": Code(
+        "409: events of an ended run are not exported yet", "Repeat the erasure later, or with `force`, which drops the events.",
+    ),
     "parent_not_ended": Code("409: the parent of the child run has not ended", "Erase the child run after its parent has ended."),
     "run_ended": Code("409 or 410: the run has ended", "Start another, or rerun it."),
     "schema_violated": Code("422: the body violates the webhook's schema", "See the violations."),

@@ -1934,7 +1934,7 @@ resource "awscc_lambda_function" "sweeper_function" {
   description   = "Finds runs that are due and that no runner serves, and removes those whose time is over"
   function_name = "${var.stack_name}-sweeper"
   handler       = "app.handler"
-  memory_size   = 256
+  memory_size   = 1024
   role          = awscc_iam_role.sweeper_role.arn
   runtime       = "python3.13"
   timeout       = 55

@@ -16,7 +16,7 @@ from dynamo_table import DirectClient, Table
 
 sys.path.append(str(Path(__file__).parents[2]))
 
-from benchmarks import scale
+from benchmarks import scale, sweep_rate
 from stepless.adapters.aws.dynamo.store import DynamoStore
 from stepless.adapters.aws.queue import SqsQueue, decode_message
 from stepless.adapters.memory.clock import SettableClock
@@ -84,11 +84,29 @@ def test_a_hundred_thousand_runs_take_less_than_a_minute(scene: Any) -> None:
         sqs.calls.clear()
         sent = sweep_part(world, part, limit=10**6, until_ms=NOW_MS + SWEEP_PART_MS)
         took_ms = sum(TAKES_MS[name] * number for name, number in [*dynamo.calls.items(), *sqs.calls.items()])
+        took_ms += sent * scale.sweep_cpu_ms()
         slowest_ms = max(slowest_ms, took_ms / sent)
     assert Counter(sqs._client.hints) == Counter({f"run_{number}": 1 for number in range(RUNS)})
     per_minute = SHARDS * SWEEP_PART_MS / slowest_ms
     assert per_minute > 100_000
     assert per_minute == pytest.approx(scale.revived_per_minute(SHARDS), rel=0.1)
+
+
+def test_the_recorded_cpu_time_is_about_what_is_measured_here() -> None:
+    """Through boto3 itself. Machines differ, and the tests around it: an order of magnitude would be a change of the code."""
+    found = sweep_rate.measure(1_000, {})
+    assert 0.1 < found.cpu_us / scale.SWEEP_CPU_US < 5
+    assert found.runs == 1_000
+
+
+def test_the_latencies_are_injected() -> None:
+    assert sweep_rate.measure(200, {"SendMessageBatch": 10}).seconds > 20 * 0.01
+
+
+def test_the_memory_of_the_model_is_that_of_the_template() -> None:
+    text = (Path(__file__).parents[2] / "template.yaml").read_text("utf-8")
+    function = text[text.index('"${AWS::StackName}-sweeper"') :]
+    assert f"MemorySize: {scale.SWEEP_MEMORY_MB} " in function[: function.index("Timeout")]
 
 
 def test_parts_run_at_once_and_twice_without_harm(scene: Any) -> None:

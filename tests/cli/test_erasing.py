@@ -51,3 +51,9 @@ def test_a_dry_run_erases_nothing_and_names_what_stays(say: Any, ended: str) -> 
     assert (code, json.loads(told)["reruns"]) == (0, [again])
     code, _, complaint = say("runs", "erase", again, "--yes")
     assert code == 2 and "has not ended" in complaint
+
+
+def test_force_is_passed_on(say: Any, ended: str) -> None:
+    assert say("runs", "erase", ended, "--dry-run", "--force")[0] == 0
+    assert say("runs", "erase", ended, "--yes", "--force")[0] == 0
+    assert say("runs", "show", ended)[0] == 2

@@ -7,6 +7,7 @@ import json
 from base64 import urlsafe_b64encode
 from collections.abc import Callable, Iterator
 from hmac import digest
+from ipaddress import ip_address
 from pathlib import Path
 from typing import Any
 
@@ -115,6 +116,30 @@ def test_only_who_may_approve_sees_the_links_which_are_then_open_to_everyone(clo
     assert shown[0] is None
     token = shown[1].rpartition("/")[2]
     assert asked(cloud, "POST", f"/resume/{token}", body={"decision": "approved"}).status_code == 200
+
+
+def audited(answer: httpx.Response, verb: str) -> dict[str, Any]:
+    """The newest entry of an operation."""
+    assert answer.status_code == 200, answer.text
+    return next(entry for entry in answer.json()["entries"] if entry["verb"] == verb)
+
+
+def test_the_audit_log_names_the_subject_of_a_token_and_where_it_came_from(cloud: Cloud, issuer: Issuer) -> None:
+    admin = issuer.token(sub="u-admin", email="ada@shop.example", **{"cognito:groups": ["platform"]})
+    asked(cloud, "PUT", "/workflows/ask", admin, body=DOCUMENT)
+    support = issuer.token(sub="auth0|5f7c8ec7c33c6c004bbafe82", **{"cognito:groups": ["support"]})
+    run_id = asked(cloud, "POST", "/workflows/ask/runs", support, body={}).json()["run_id"]
+    assert asked(cloud, "POST", f"/runs/{run_id}/cancel", support, body={}).status_code == 202
+    refused = asked(cloud, "PUT", "/workflows/ask", support, body=DOCUMENT)
+    assert refused.status_code == 403
+    entry = audited(asked(cloud, "GET", f"/audit?target={run_id}", admin), "cancel_run")
+    assert (entry["who"], entry["target"], entry["refused"]) == ("jwt auth0|5f7c8ec7c33c6c004bbafe82", run_id, None)
+    address, _, program = entry["source"].partition(" ")
+    assert program.startswith("python-httpx/") and ip_address(address).is_loopback
+    entry = audited(asked(cloud, "GET", "/audit", admin), "publish_workflow")  # the refused one has no entry
+    assert (entry["who"], entry["target"]) == ("jwt u-admin ada@shop.example", "ask")
+    assert asked(cloud, "GET", "/audit", support).status_code == 403
+    assert "Bearer" not in asked(cloud, "GET", "/audit", admin).text
 
 
 def unsigned(issuer: Issuer, header: dict[str, Any], **claims: Any) -> tuple[str, bytes]:
@@ -292,6 +317,20 @@ def test_a_principal_has_the_roles_of_the_patterns_that_fit(signing: Cloud) -> N
         for name, credentials in (("ops", ops), ("support", support), ("auditor", auditor))
     }
     assert found == {"ops": (200, 202, 200), "support": (403, 202, 200), "auditor": (403, 403, 200)}
+
+
+def test_the_audit_log_names_the_principal_and_where_it_came_from(signing: Cloud) -> None:
+    ops, support = assumed(signing, "ops", "grace"), assumed(signing, "support-shop", "lin@shop.example")
+    signed(signing, ops, "PUT", "/workflows/ask", DOCUMENT)
+    run_id = signed(signing, support, "POST", "/workflows/ask/runs", {}).json()["run_id"]
+    assert signed(signing, support, "POST", f"/runs/{run_id}/cancel", {}).status_code == 202
+    entries = signed(signing, ops, "GET", "/audit")
+    sts = f"arn:aws:sts::{ACCOUNT}:assumed-role"
+    for verb, who in (("publish_workflow", f"{sts}/ops/grace"), ("cancel_run", f"{sts}/support-shop/lin@shop.example")):
+        entry = audited(entries, verb)
+        assert entry["who"] == f"iam {who}"
+        assert ip_address(entry["source"].partition(" ")[0]).is_loopback
+    assert signed(signing, support, "GET", "/audit").status_code == 403
 
 
 @pytest.mark.parametrize("role", ["ops-evil", "evil-ops", "dev"])

@@ -71,7 +71,8 @@ def check_permissions(machine: Machine) -> None:
     whatever order they ran."""
     written = {log.stem: log.read_text() for log in machine.logs.glob("*.log")}
     assert written, "no function has been invoked"
-    refused = [name for name, text in written.items() if "AccessDenied" in text or "is not authorized" in text]
+    lines = [(name, line) for name, text in written.items() for line in text.splitlines()]
+    refused = [(name, line[-600:]) for name, line in lines if "AccessDenied" in line or "is not authorized" in line]
     assert not refused
 
 
@@ -234,7 +235,29 @@ def test_a_large_value_goes_to_the_bucket_and_comes_back(cloud: Cloud, http: htt
     publish(http, "large", {"make": step(call="steps.large", size=100_000)})
     run = ended(http, start(http, "large"))
     assert run["outputs"] == {"make": "x" * 100_000}
-    assert cloud.service("s3").list_objects_v2(Bucket=cloud.outputs["Bucket"])["KeyCount"] >= 1
+    assert kept(cloud, run["id"])["objects"]
+    kinds = {key.partition("#")[0] for key in kept(cloud, run["id"])["items"]}
+    assert {"HEAD", "LOG"} <= kinds
+
+    erased = http.delete(f"/runs/{run['id']}")  # under the permissions of the function `api`
+    assert (erased.status_code, erased.json()["erased"]) == (200, True), erased.text
+    left = kept(cloud, run["id"])
+    assert left["objects"] == [] and left["content"] == 0
+    assert {key.partition("#")[0] for key in left["items"]} <= {"HEAD", "LOG"}  # the empty batches keep their places
+    gone = [http.get(f"/runs/{run['id']}"), http.post(f"/runs/{run['id']}/rerun", json={})]
+    assert [(answer.status_code, answer.json()["code"]) for answer in gone] == [(410, "run_erased")] * 2
+    assert http.delete(f"/runs/{run['id']}").json() == erased.json()
+    [entry] = [each for each in http.get("/audit?verb=erase_run").json()["entries"] if each["target"] == run["id"]][-1:]
+    assert entry["refused"] is None
+
+
+def kept(cloud: Cloud, run_id: str) -> dict[str, Any]:
+    """What the table and the bucket have of a run."""
+    found = cloud.service("s3").list_objects_v2(Bucket=cloud.outputs["Bucket"], Prefix=f"blobs/{run_id}/").get("Contents", [])
+    query = {"KeyConditionExpression": "pk = :run", "ExpressionAttributeValues": {":run": {"S": f"RUN#{run_id}"}}}
+    items = cloud.service("dynamodb").query(TableName=cloud.outputs["Table"], **query)["Items"]
+    content = sum(len(item.get("b", {}).get("B", b"")) for item in items)
+    return {"objects": [each["Key"] for each in found], "items": [item["sk"]["S"] for item in items], "content": content}
 
 
 def test_a_wait_beyond_fifteen_minutes_completes_through_the_scheduler(cloud: Cloud, http: httpx.Client) -> None:
@@ -436,6 +459,7 @@ def test_releases_follow_each_other_and_go_back_with_runs_in_flight(
     publish(http, "busy", nodes)
     busy, timed = start(http, "busy"), start(http, "timed")
     old, old_too = ask(http, "asked"), ask(http, "asked")
+    paused_schedule(http)
 
     assert cloud.update(next_engines[1], "next") == "UPDATE_COMPLETE"
     _tell(f"the next release: version {cloud.live('runner')} of the runner")
@@ -448,6 +472,7 @@ def test_releases_follow_each_other_and_go_back_with_runs_in_flight(
         "Variables"]["STEPLESS_RELEASE"] == "next"  # fmt: skip
     assert ended(http, timed)["outputs"] == {"after": "awake"}  # before there is a release whose log the first cannot read
     assert cloud.update(next_engines[2], "after-next") == "UPDATE_COMPLETE"
+    stays_paused(cloud, http)
     newest = ask(http, "asked")
     assert formats(cloud, newest[0]) == {2}
 
@@ -469,6 +494,50 @@ def test_releases_follow_each_other_and_go_back_with_runs_in_flight(
     assert event_types(http, busy).count("node.completed") == 12
     dead = cloud.log("deadletter")
     assert not any(run_id in dead.read_text() for run_id in (busy, timed, newest[0], new[0], old[0]) if dead.exists())
+
+
+def paused_schedule(http: httpx.Client) -> None:
+    publish(http, "weekly", {"tick": {"type": "schedule", "with": {"cron": "0 4 * * 1"}}, "work": step("tick", name="fired")})
+    paused = http.post("/workflows/weekly/schedules/tick/pause", json={"reason": "the warehouse is down"})
+    assert paused.status_code == 200, paused.text
+
+
+def stays_paused(cloud: Cloud, http: httpx.Client) -> None:
+    """After the updates of the stack, what AWS sends for the schedule still starts nothing, until it is resumed."""
+    assert schedule_of(http)["paused"]["reason"] == "the warehouse is down"
+    queue = fire(cloud)
+    until(lambda: is_empty(cloud, queue), "the firing that the pause drops")
+    assert runs_of(http, "weekly") == []
+    assert http.post("/workflows/weekly/schedules/tick/resume", json={}).status_code == 200
+    fire(cloud)
+    [run] = until(lambda: runs_of(http, "weekly"), "the firing after the pause")
+    assert ended(http, run["id"])["outputs"] == {"work": "fired"}
+
+
+def schedule_of(http: httpx.Client) -> dict[str, Any]:
+    [found] = http.get("/workflows/weekly/schedules").json()["schedules"]
+    return dict(found)
+
+
+def fire(cloud: Cloud) -> str:
+    """Sends what EventBridge Scheduler sends for the schedule, as of an instant in five seconds. Returns the queue's address."""
+    scheduler, group = cloud.service("scheduler"), cloud.outputs["Schedules"]
+    names = [each["Name"] for each in scheduler.list_schedules(GroupName=group)["Schedules"]]
+    made = [scheduler.get_schedule(GroupName=group, Name=name) for name in names]
+    [target] = [each["Target"] for each in made if '"weekly"' in each["Target"]["Input"]]
+    soon = datetime.fromtimestamp(SystemClock().now_ms() / 1000 + 5, UTC)
+    body = target["Input"].replace("<aws.scheduler.scheduled-time>", f"{soon:%Y-%m-%dT%H:%M:%SZ}")
+    queues = cloud.service("sqs")
+    address: str = queues.get_queue_url(QueueName=target["Arn"].rpartition(":")[2])["QueueUrl"]
+    queues.send_message(QueueUrl=address, MessageBody=body)
+    return address
+
+
+def is_empty(cloud: Cloud, queue: str) -> bool:
+    """Whether every message was received and handled."""
+    names = ["ApproximateNumberOfMessages", "ApproximateNumberOfMessagesNotVisible"]
+    counts = cloud.service("sqs").get_queue_attributes(QueueUrl=queue, AttributeNames=names)["Attributes"]
+    return [counts[name] for name in names] == ["0", "0"]
 
 
 def listed(http: httpx.Client, status: str) -> list[str]:

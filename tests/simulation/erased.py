@@ -64,6 +64,7 @@ class Erasures:
         self.more_turns = MORE_TURNS if erases else 0
         self._patience = self.dice.choice((0.2, 0.9, 0.98))  # so that some runs last until they expire
         self.acknowledged: set[str] = set()
+        self.forced: set[str] = set()  # runs whose events may be dropped
         self.reruns: list[Rerun] = []
         self._tried: set[str] = set()  # to be erased
         self._removed: dict[str, float] = {}
@@ -163,7 +164,10 @@ class Erasures:
         self._tried.add(run_id)
         reruns = {one.run_id for one in self.reruns if one.origin == run_id}
         try:
-            relatives = verbs.erase(run_id, dry=dry)
+            force = dice.random() < 0.1
+            if force and not dry:
+                self.forced.add(run_id)
+            relatives = verbs.erase(run_id, dry=dry, force=force)
         except Conflict as error:
             self._may_be_refused(error, run_id, before)
         except NotFound:
@@ -188,7 +192,9 @@ class Erasures:
             parent = self.episode.truth.get_run(str(error.facts["parent"]))
             if parent is not None and parent.status in OVER and before is not None and before.updated_ms > parent.updated_ms:
                 raise Violation(f"a child run can be erased after the end of its parent: {run_id}")
-        if error.code not in ("run_not_ended", "parent_not_ended", "run_busy"):
+        if error.code == "exports_pending" and not self.episode.parts.exports:
+            raise Violation(f"nothing is exported here: {error.message}")
+        if error.code not in ("run_not_ended", "parent_not_ended", "run_busy", "exports_pending"):
             raise error
 
     def _read(self, verbs: Service, run_id: str, dice: Random) -> None:

@@ -53,7 +53,7 @@ class Traces:
         return {span.span_id: span for span in spans.spans}
 
     def check(self) -> None:
-        for run_id in self.episode.names.keys() - self.episode.journal.erased:
+        for run_id in self.episode.names.keys() - self.episode.erasures.forced:
             missing = [span.name for own, span in self._expected(run_id).items() if own not in self.received]
             if missing:
                 raise Violation(f"every span is delivered: {missing} of {run_id} are not")

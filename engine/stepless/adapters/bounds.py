@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Sequence
 from hashlib import sha256
+from typing import Final
 
 from stepless.errors import EngineBug, InvalidRequest, LimitExceeded
 from stepless.limits import MAX_BATCH_BYTES, MAX_INBOX_SIGNALS, MAX_PAGE_ITEMS, MAX_SIGNAL_BYTES
 from stepless.ports import Batch, Signal
+
+SHARED: Final = re.compile(r"[0-9a-f]{64}")  # the key of a value without a run
 
 
 def check_batch(run_id: str, batch: Batch) -> None:
@@ -59,6 +64,13 @@ def invalid_text(error: UnicodeEncodeError) -> InvalidRequest:
 def page_size(limit: int) -> int:
     """The requested number of items of a page, limited to 1 to MAX_PAGE_ITEMS."""
     return max(1, min(limit, MAX_PAGE_ITEMS))
+
+
+def check_shared(keys: Sequence[str]) -> None:
+    """Raises `ValueError` unless all are keys of values without a run."""
+    for key in keys:
+        if not SHARED.fullmatch(key):
+            raise ValueError(f"{key!r} is not the key of a shared value")
 
 
 def blob_key(data: bytes, run_id: str) -> str:

@@ -140,9 +140,11 @@ class StartQuery(Query):
 
 
 class EraseQuery(Query):
-    """With `dry_run=true` nothing is erased: the response says what would stay."""
+    """With `dry_run=true` nothing is erased: the response says what would stay. `force=true` drops events that are not exported
+    yet."""
 
     dry_run: bool = False
+    force: bool = False
 
 
 class ListQuery(Query):

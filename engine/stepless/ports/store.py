@@ -348,6 +348,14 @@ class Blobs(Protocol):
         """Removes all values that were stored for this run. May be repeated."""
         ...
 
+    def list_shared(self, after: str = "", *, limit: int = 1000) -> Sequence[str]:
+        """The keys of values without a run, above `after`, in order."""
+        ...
+
+    def forget(self, keys: Sequence[str]) -> None:
+        """Removes values without a run, at most 1,000. May be repeated. Raises `ValueError` for a key of a run."""
+        ...
+
 
 def nothing_to_close() -> None:
     """The `close` of an `OpenStore` without connections."""

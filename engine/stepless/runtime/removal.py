@@ -10,8 +10,9 @@ from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 
 from stepless.errors import SteplessError
-from stepless.limits import ERASED_KEPT_MS, MAX_ERASED_AT_ONCE, SHORT_RUN_MS
+from stepless.limits import ERASED_KEPT_MS, EXPORTS_WAIT_MS, MAX_ERASED_AT_ONCE, SHORT_RUN_MS
 from stepless.ports import ERASED, RunHead
+from stepless.runtime.exporting.cursors import decode
 from stepless.runtime.inbox import ENDED
 from stepless.runtime.metering import REMOVED_RUNS
 from stepless.runtime.relatives import living_parent
@@ -21,14 +22,25 @@ _log = logging.getLogger(__name__)
 
 
 def is_over(head: RunHead, now_ms: int) -> bool:
-    """Whether a run is to be removed: it was erased, or it has ended and its time is over."""
-    expired = head.status in ENDED and head.expires_ms is not None and head.expires_ms <= now_ms
-    return head.status == ERASED or expired
+    """Whether a run is to be removed: it was erased, or it has ended and its time is over. For events that are not exported yet,
+    a removal waits EXPORTS_WAIT_MS at most."""
+    if head.status not in ENDED or head.expires_ms is None:
+        return head.status == ERASED
+    return head.expires_ms <= now_ms - (EXPORTS_WAIT_MS if exports_left(head) else 0)
+
+
+def exports_left(head: RunHead) -> Sequence[str]:
+    """The exporters of an ended run that have not confirmed all its events and will be tried again."""
+    if head.due_ms in (None, head.expires_ms):  # everything is confirmed or given up
+        return ()
+    return [name for name, cursor in decode(head.exported).items() if cursor.sequence < head.sequence]
 
 
 def remove_expired(world: World, *, limit: int = MAX_ERASED_AT_ONCE, threads: int = 1) -> int:
-    """Removes runs whose time is over; returns how many were found. Below `limit`, there are no others at present."""
-    found = world.store.list_expired(world.clock.now_ms(), limit=limit)
+    """Removes runs whose time is over; returns how many were found. Below `limit`, there are no others at present, or they come
+    after runs that wait for their exporters."""
+    now_ms = world.clock.now_ms()
+    found = [head for head in world.store.list_expired(now_ms, limit=limit) if is_over(head, now_ms)]
     remove_each(world, found, threads=threads)
     return len(found)
 

@@ -133,14 +133,17 @@ class RunLog:
             return event
         raise DamagedLog(f"event {number:,} is missing", sequence=number, run_id=self.run_id)
 
-    def read(self, after: int = 0, *, whole: bool = True, stride_bytes: int = READ_BYTES) -> Iterator[Event]:
+    def read(
+        self, after: int = 0, *, whole: bool = True, stride_bytes: int = READ_BYTES, named: bool = False
+    ) -> Iterator[Event]:
         """Events above `after`, in order, to the current end of the log, fetched about `stride_bytes` at a time. Unless `whole`,
-        blobs are not read: the events have `previews` in place of large values. Raises `LogUnreadable`."""
+        blobs are not read: the events have `previews` in place of large values. `named`: as they are stored, with the keys of
+        blobs. Raises `LogUnreadable`."""
         for batch in self._batches(after, stride_bytes):
             self.tail_bytes += len(batch.data)
             for event in self._decoded(batch, after):
                 if event.sequence > after:
-                    yield self._restored(event, batch.first) if whole else _previewed(event)
+                    yield event if named else self._restored(event, batch.first) if whole else _previewed(event)
             after = max(after, batch.last)
 
     def _batches(self, after: int, stride_bytes: int = READ_BYTES) -> Iterator[Batch]:

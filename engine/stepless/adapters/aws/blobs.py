@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections import OrderedDict
+from collections.abc import Sequence
 from threading import Lock
 from typing import Any, Final
 
 from botocore.exceptions import ClientError
 
 from stepless.adapters.aws.errors import LOST, MISSING, code_of, translated
-from stepless.adapters.bounds import blob_key
+from stepless.adapters.bounds import SHARED, blob_key, check_shared
 from stepless.errors import StoreUnavailable
 
 _KNOWN: Final = 1_000  # values that this process has already stored and does not send again
@@ -53,6 +54,40 @@ class S3Blobs:
                 return None
         return data
 
+    def list_shared(self, after: str = "", *, limit: int = 1000) -> Sequence[str]:
+        """Lists the prefixes of hashes one after the other: the runs beside them, whose names begin with other letters, cost no
+        request."""
+        found: list[str] = []
+        for digit in "0123456789abcdef":
+            last = self._prefix + after
+            while digit >= after[:1] and len(found) < limit:
+                wanted = {"Prefix": self._prefix + digit, "StartAfter": last, "MaxKeys": limit}
+                with translated(self._bucket):
+                    listed = self._client.list_objects_v2(Bucket=self._bucket, **wanted).get("Contents", [])
+                if not listed:
+                    break
+                names = [each["Key"] for each in listed]
+                last = names[-1]
+                found += [key for key in (name.removeprefix(self._prefix) for name in names) if SHARED.fullmatch(key)]
+        return found[:limit]
+
+    def forget(self, keys: Sequence[str]) -> None:
+        check_shared(keys)
+        if not keys:
+            return
+        with translated(self._bucket):
+            self._delete([self._prefix + key for key in keys])
+        with self._lock:
+            for key in keys:
+                self._known.pop(key, None)
+
+    def _delete(self, names: Sequence[str]) -> None:
+        wanted = {"Objects": [{"Key": name} for name in names], "Quiet": True}
+        refused = self._client.delete_objects(Bucket=self._bucket, Delete=wanted).get("Errors", [])
+        if refused:
+            message = f"{len(refused)} objects were not deleted: {refused[0].get('Code')}"
+            raise StoreUnavailable(message, place=self._bucket, mend="permit s3:DeleteObject, then try again")
+
     def erase(self, run_id: str) -> None:
         """Lists the run's objects and deletes them, a page at a time. In a bucket with versions, deletes the newest version."""
         prefix, after = f"{self._prefix}{run_id}/", ""
@@ -62,11 +97,7 @@ class S3Blobs:
                 found = self._client.list_objects_v2(Bucket=self._bucket, Prefix=prefix, **start).get("Contents", [])
                 if not found:
                     break
-                wanted = {"Objects": [{"Key": each["Key"]} for each in found], "Quiet": True}
-                refused = self._client.delete_objects(Bucket=self._bucket, Delete=wanted).get("Errors", [])
-                if refused:
-                    message = f"{len(refused)} objects were not deleted: {refused[0].get('Code')}"
-                    raise StoreUnavailable(message, place=self._bucket, mend="permit s3:DeleteObject, then try again")
+                self._delete([each["Key"] for each in found])
                 after = found[-1]["Key"]
         with self._lock:
             for key in [key for key in self._known if key.startswith(f"{run_id}/")]:

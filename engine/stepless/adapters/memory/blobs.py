@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from stepless.adapters.bounds import blob_key
+from collections.abc import Sequence
+
+from stepless.adapters.bounds import SHARED, blob_key, check_shared
 
 
 class MemoryBlobs:
@@ -18,6 +20,14 @@ class MemoryBlobs:
 
     def get(self, key: str) -> bytes | None:
         return self._values.get(key)
+
+    def list_shared(self, after: str = "", *, limit: int = 1000) -> Sequence[str]:
+        return sorted(key for key in self._values if SHARED.fullmatch(key) and key > after)[:limit]
+
+    def forget(self, keys: Sequence[str]) -> None:
+        check_shared(keys)
+        for key in keys:
+            self._values.pop(key, None)
 
     def erase(self, run_id: str) -> None:
         for key in list(self._values):

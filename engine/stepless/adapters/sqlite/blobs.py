@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from stepless.adapters.bounds import blob_key
+from collections.abc import Sequence
+
+from stepless.adapters.bounds import blob_key, check_shared
 from stepless.adapters.sqlite import statements as sql
 from stepless.adapters.sqlite.database import Database
 
@@ -25,6 +27,15 @@ class SqliteBlobs:
     def get(self, key: str) -> bytes | None:
         row = self._database.row(sql.GET_BLOB, (key,))
         return row[0] if row else None
+
+    def list_shared(self, after: str = "", *, limit: int = 1000) -> Sequence[str]:
+        return [key for (key,) in self._database.rows(sql.LIST_SHARED, (after, limit))]
+
+    def forget(self, keys: Sequence[str]) -> None:
+        check_shared(keys)
+        with self._database.transaction():
+            for key in keys:
+                self._database.change(sql.FORGET_BLOB, (key,))
 
     def erase(self, run_id: str) -> None:
         self._database.change(sql.FORGET_BLOBS, (f"{run_id}/", f"{run_id}0"))  # "0" follows "/"

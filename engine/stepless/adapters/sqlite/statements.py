@@ -188,4 +188,6 @@ PUT_BLOB: Final = "INSERT INTO blob (hash, data) VALUES (?, ?) ON CONFLICT DO NO
 # The value of a key.
 GET_BLOB: Final = "SELECT data FROM blob WHERE hash = ?"
 # The values of one run: those whose key begins with its id and a slash.
+LIST_SHARED: Final = "SELECT hash FROM blob WHERE hash > ? AND length(hash) = 64 AND instr(hash, '/') = 0 ORDER BY hash LIMIT ?"
+FORGET_BLOB: Final = "DELETE FROM blob WHERE hash = ?"
 FORGET_BLOBS: Final = "DELETE FROM blob WHERE hash > ? AND hash < ?"

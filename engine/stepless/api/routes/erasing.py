@@ -28,8 +28,9 @@ def add_routes(router: APIRouter, service: Service) -> None:
     def erase_run(run_id: str, query: Annotated[EraseQuery, Query()]) -> Response:
         """Erases the inputs, the log, the answers and the values of a run that has ended, for ever. Needs the role `admin`. Its
         child runs and its reruns are listed and stay. With `dry_run` nothing is erased. A request that failed may be repeated: it
-        continues the erasure. A run that has not ended answers 409."""
-        erased = service.erase(run_id, dry=query.dry_run)
+        continues the erasure. A run that has not ended answers 409, and so does one whose events are not exported yet
+        (`exports_pending`), unless `force` is given, which drops them."""
+        erased = service.erase(run_id, dry=query.dry_run, force=query.force)
         answer: EraseOut = {
             "run_id": run_id,
             "erased": not query.dry_run,

@@ -27,6 +27,7 @@ GROUPS = {
     "workflows": "list and show published workflows",
     "runs": "inspect runs and change them",
     "schedules": "list, pause, resume and fire schedules",
+    "blobs": "remove shared values of former releases",
     "audit": "see who changed what",
     "keys": "manage API keys and signing keys",
 }

@@ -7,6 +7,7 @@ import argparse
 from stepless.cli.command.planned import add_filter, add_keyword, add_runs
 from stepless.cli.command.verb import (
     Verb,
+    add_json,
     add_modules,
     add_run,
     add_waiting,
@@ -130,8 +131,20 @@ def _runs_hold(command: argparse.ArgumentParser) -> None:
 def _runs_erase(command: argparse.ArgumentParser) -> None:
     add_run(command)
     command.add_argument("--dry-run", action="store_true", help="erase nothing; list the child runs and reruns, which stay")
+    command.add_argument("--force", action="store_true", help="also drop events that are not exported yet")
     command.add_argument("--yes", "-y", action="store_true", help="do not ask")
     add_where(command)
+
+
+def _blobs_collect(command: argparse.ArgumentParser) -> None:
+    command.add_argument("--dry-run", action="store_true", help="remove nothing; count what would be removed")
+    command.add_argument("--yes", "-y", action="store_true", help="remove them")
+    of_paths(command.add_argument("--state", metavar="FILE", help="keep what was read here, and continue from it"))
+    where = command.add_argument_group("where the runs are")
+    where.add_argument("--table", metavar="NAME", help="the table of a stack (its output `Table`), with your AWS credentials")
+    where.add_argument("--bucket", metavar="NAME", help="the bucket of the stack (its output `Bucket`)")
+    of_paths(where.add_argument("--db", metavar="FILE", help="a file on this machine (default: .stepless/dev.db)"))
+    add_json(command)
 
 
 def _audit_list(command: argparse.ArgumentParser) -> None:
@@ -247,8 +260,17 @@ Other runs keep the real time.
   stepless runs erase run_1a2b3c --dry-run
   stepless runs erase run_1a2b3c --yes
 
-Child runs and reruns stay: erase them one by one. A run that has not ended is refused.
+Child runs and reruns stay: erase them one by one. A run that has not ended is refused,
+and so is one whose events are not exported yet, without --force.
 """, _runs_erase, exits="0 erased, 1 not confirmed"),
+    Verb("blobs collect", "stepless.cli.verbs.collecting:collect", "remove shared values that no run names any more", """\
+  stepless blobs collect --dry-run
+  stepless blobs collect --yes --state collect.json --table stepless-RunTable-1A2B --bucket stepless-blobs-1a2b
+
+Former releases stored large values by their hash alone, shared by all runs. This reads the logs of all runs, and then removes the
+shared values that none names. No process of a former release may run meanwhile. If it is interrupted, the same command with
+the same --state continues.
+""", _blobs_collect),
     Verb("audit list", "stepless.cli.verbs.audit:list_", "list who asked for what, when and from where", """\
   stepless audit list --since 2026-01-31T12:00:00Z
   stepless audit list --target run_1a2b3c

@@ -16,13 +16,14 @@ def erase(arguments: argparse.Namespace) -> int:
     """Shows what would happen, asks on a terminal, and then erases the run. Without a terminal, --yes is required."""
     with opened(arguments) as gateway:
         path = ("runs", arguments.run)
+        force = {"force": "true"} if arguments.force else {}
         if arguments.dry_run or not arguments.yes:
-            planned = gateway.ask("DELETE", *path, query={"dry_run": "true"})
+            planned = gateway.ask("DELETE", *path, query={"dry_run": "true", **force})
             if arguments.dry_run:
                 return _put(arguments, planned, f"{arguments.run}  would be erased")
             if not _confirmed(arguments.run, planned):
                 return 1
-        return _put(arguments, gateway.ask("DELETE", *path), f"{arguments.run}  erased")
+        return _put(arguments, gateway.ask("DELETE", *path, query=force), f"{arguments.run}  erased")
 
 
 def _confirmed(run_id: str, planned: Mapping[str, Any]) -> bool:

@@ -42,7 +42,7 @@ def release(
     now_ms = world.clock.now_ms()
     expires_ms = _expiry(world, head, state, now_ms) if state.ended else None
     if expires_ms is not None and now_ms - head.created_ms > SHORT_RUN_MS:
-        due_ms = expires_ms if due_ms is None else min(due_ms, expires_ms)
+        due_ms = expires_ms if due_ms is None else due_ms  # it is given if events are left to export, which the removal waits for
     used, spent = world.tallies.take(), None
     if used is not None:
         leaving = estimating.leaving(head, state.status.value, due_ms, now_ms)

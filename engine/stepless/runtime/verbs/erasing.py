@@ -10,18 +10,19 @@ from stepless.limits import ERASE_RETRY_MS, LEASE_MS
 from stepless.ports import ERASED, RunHead
 from stepless.runtime.inbox import ENDED
 from stepless.runtime.relatives import Relatives, living_parent, relatives_of
-from stepless.runtime.removal import finish
+from stepless.runtime.removal import exports_left, finish
 from stepless.runtime.verbs.inspecting import unknown_run
 from stepless.runtime.world import World
 
 
-def erase(world: World, run_id: str, *, dry: bool = False) -> Relatives:
+def erase(world: World, run_id: str, *, dry: bool = False, force: bool = False) -> Relatives:
     """Erases an ended run: its header, log, snapshot, inbox and blobs. Returns the child runs and reruns, which stay. May be
-    repeated; a repetition continues an erasure that was interrupted. `dry` checks and erases nothing.
+    repeated; a repetition continues an erasure that was interrupted. `dry` checks and erases nothing. `force` drops the events
+    that its exporters have not confirmed yet.
 
     First the header becomes that of an erased run, which no lease, touch or start brings back, and which the sweeper finds. It
     stays for ERASED_KEPT_MS, without content, and is then removed as well. Raises `NotFound` (unknown_run) and `Conflict`
-    (run_not_ended, parent_not_ended, run_busy).
+    (run_not_ended, parent_not_ended, exports_pending, run_busy).
     """
     head = world.store.get_run(run_id)
     if head is None:
@@ -36,6 +37,11 @@ def erase(world: World, run_id: str, *, dry: bool = False) -> Relatives:
     if parent := living_parent(world, head):
         mend = f"erase it after {parent} has ended"
         raise Conflict(f"the parent of {run_id} may still read it", code="parent_not_ended", mend=mend, parent=parent)
+    if not force and (left := exports_left(head)):
+        wait_ms = max(0, (head.due_ms or 0) - world.clock.now_ms())
+        mend = "repeat it after they were exported, or with `force` (`--force`), which drops them"
+        message = f"events of {run_id} are not exported yet, by {', '.join(left)}"
+        raise Conflict(message, code="exports_pending", mend=mend, exporters=left, retry_after_ms=wait_ms)
     relatives = relatives_of(world, head)
     if not dry:
         finish(world, _marked(world, head, relatives))

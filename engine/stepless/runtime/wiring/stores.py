@@ -12,9 +12,10 @@ from typing import Final, TypeAlias
 
 from stepless.adapters.memory.place import MemoryPlace
 from stepless.adapters.sqlite.place import SqlitePlace
+from stepless.adapters.system import SystemClock
 from stepless.errors import ConfigError, InvalidRequest
 from stepless.plugins import STORES, by_name
-from stepless.ports import StorePlace
+from stepless.ports import Clock, StorePlace
 
 Kept: TypeAlias = str | os.PathLike[str] | StorePlace | None
 """A place where runs are kept; None is memory."""
@@ -32,6 +33,11 @@ def place_of(kept: Kept) -> StorePlace:
         return kept
     scheme = scheme_of(kept)
     return SqlitePlace(kept) if scheme is None else _announced(scheme, os.fspath(kept))
+
+
+def system_clock() -> Clock:
+    """The clock of this machine."""
+    return SystemClock()
 
 
 def scheme_of(kept: str | os.PathLike[str]) -> str | None:

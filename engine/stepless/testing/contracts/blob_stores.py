@@ -42,3 +42,24 @@ def test_a_run_with_many_values_is_erased_whole(blobs: Blobs) -> None:
     keys = [blobs.put(str(number).encode(), "run_1") for number in range(1_100)]
     blobs.erase("run_1")
     assert {blobs.get(key) for key in (keys[0], keys[500], keys[-1])} == {None}
+
+
+def test_values_without_a_run_are_listed_and_forgotten_and_no_others(blobs: Blobs) -> None:
+    kept = [blobs.put(b"same", "run_1"), blobs.put(b"same", "abc")]
+    shared = sorted(blobs.put(str(number).encode()) for number in range(40))
+    assert list(blobs.list_shared()) == shared
+    assert list(blobs.list_shared(limit=7)) == shared[:7]
+    pages, after = list[str](), ""
+    while page := blobs.list_shared(after, limit=7):
+        pages, after = [*pages, *page], page[-1]
+    assert pages == shared
+    for _ in range(2):
+        blobs.forget(shared[:-1])
+    assert [blobs.get(key) for key in shared[:-1]] == [None] * 39
+    assert list(blobs.list_shared()) == shared[-1:]
+    blobs.forget([])
+    for wrong in (kept[0], "run_1", "", shared[0].upper(), f"{shared[0]}/", "../x"):
+        with pytest.raises(ValueError, match="shared"):
+            blobs.forget([wrong])
+    assert [blobs.get(key) for key in kept] == [b"same"] * 2
+    assert blobs.get(blobs.put(b"0")) == b"0"  # it is stored again, not taken for known
