@@ -14,7 +14,7 @@ from pathlib import Path
 from random import Random
 
 import pytest
-from real_runner import DOCUMENT, RUNS, all_ended, answer, begin, serve_until, served
+from real_runner import DOCUMENT, LIVES, RUNS, all_ended, answer, begin, serve_until, served
 
 from stepless.adapters.memory.queue import MemoryQueue
 from stepless.adapters.memory.secrets import MemorySecrets
@@ -37,7 +37,6 @@ from stepless.runtime.wiring.local import Local, assemble
 from stepless.runtime.world import World
 
 KILLS = int(os.environ.get("STEPLESS_KILLS", "36"))
-LIVES = 12  # of one file
 SCRIPT = Path(__file__).with_name("real_runner.py")
 INSTANCES = 1 + 6 + 4 + 1
 
