@@ -106,7 +106,11 @@ def test_a_document_without_limits_imports_nothing_of_them() -> None:
 
 def test_a_run_shows_for_which_limit_and_key_it_waits_and_who_is_ahead(machine: Any) -> None:
     dying(machine, "acme")
-    waiting = [run_of(machine, "acme", concurrency=BEHIND) for _ in range(2)]
+    waiting = []
+    for _ in range(2):
+        waiting.append(run_of(machine, "acme", concurrency=BEHIND))
+        rest(machine)
+        machine.clock.set(machine.clock.now_ms() + 1)  # places of one instant have no order
     other = run_of(machine, "other", concurrency=BEHIND)
     rest(machine)
     assert machine.view(other).status == "completed", "another key has slots of its own"
@@ -115,7 +119,7 @@ def test_a_run_shows_for_which_limit_and_key_it_waits_and_who_is_ahead(machine: 
         [limit] = view.limits
         assert (limit.of, limit.key, limit.instances, limit.ahead) == ("nodes.a.concurrency", "acme", 1, ahead)
         assert (head.waits, view.summary, view.status) == ("limit", "waiting for a limit", "running")
-        assert limit.since_ms == machine.clock.now_ms() and limit.until_ms is None
+        assert (limit.since_ms, limit.until_ms) == (machine.clock.now_ms() - 2 + ahead, None)
 
 
 def test_a_rate_shows_the_instant_that_it_has_reserved(machine: Any) -> None:
