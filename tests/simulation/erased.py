@@ -128,6 +128,11 @@ class Erasures:
             self.may_be_gone(str(error.facts["run_id"]))
             return str(error.facts["run_id"])
 
+    @property
+    def lasts(self) -> bool:
+        """Whether the world is in its second part, in which days pass. Without erasures there is none."""
+        return self.lasts_ms > 0 and self.episode.ended_ms is not None
+
     def all_have_ended(self) -> None:
         """Begins the second part of the world, with another weather."""
         if self.lasts_ms:

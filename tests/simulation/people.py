@@ -183,7 +183,7 @@ def _sweep(episode: Episode, actor: Actor) -> None:
     while True:
         if episode.parts.sweeps:
             stubbornly(episode, actor, _sweep_once)
-        actor.pause(SWEEP_MS if episode.ended_ms is None else LATER_MS - episode.schedule.now_ms % LATER_MS)
+        actor.pause(LATER_MS - episode.schedule.now_ms % LATER_MS if episode.erasures.lasts else SWEEP_MS)
 
 
 def _sweep_once(verbs: Service) -> None:
@@ -195,7 +195,7 @@ def _sweep_once(verbs: Service) -> None:
 def _tidy(episode: Episode, actor: Actor) -> None:
     """Answers open questions at intervals, so that every run can end. Uses the links, as people do."""
     while True:
-        actor.pause(45_000 if episode.ended_ms is None else LATER_MS)
+        actor.pause(LATER_MS if episode.erasures.lasts else 45_000)
         for run_id in list(episode.names):
             stubbornly(episode, actor, lambda verbs, run_id=run_id: _answer_all(episode, verbs, run_id))  # type: ignore[misc]
 

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import hashlib
+import re
 import shutil
+from collections.abc import Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
 from urllib.parse import quote, unquote, urlsplit
@@ -13,6 +15,8 @@ from stepless.adapters.file_lock import lock_file
 from stepless.errors import StoreUnusable
 from stepless.ports import OpenStore
 from stepless_journal.store import JournalStore
+
+SHARED = re.compile(r"[0-9a-f]{64}")  # the key of a value without a run
 
 
 class JournalPlace:
@@ -58,6 +62,16 @@ class FolderBlobs:
             return (self._folder / key).read_bytes()
         except FileNotFoundError:
             return None
+
+    def list_shared(self, after: str = "", *, limit: int = 1000) -> Sequence[str]:
+        keys = (path.name for path in self._folder.iterdir() if path.is_file() and SHARED.fullmatch(path.name))
+        return sorted(key for key in keys if key > after)[:limit]
+
+    def forget(self, keys: Sequence[str]) -> None:
+        if any(SHARED.fullmatch(key) is None for key in keys):
+            raise ValueError("only keys of shared values can be forgotten")
+        for key in keys:
+            (self._folder / key).unlink(missing_ok=True)
 
     def erase(self, run_id: str) -> None:
         if run_id:

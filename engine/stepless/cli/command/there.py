@@ -265,11 +265,11 @@ and so is one whose events are not exported yet, without --force.
 """, _runs_erase, exits="0 erased, 1 not confirmed"),
     Verb("blobs collect", "stepless.cli.verbs.collecting:collect", "remove shared values that no run names any more", """\
   stepless blobs collect --dry-run
-  stepless blobs collect --yes --state collect.json --table stepless-RunTable-1A2B --bucket stepless-blobs-1a2b
+  stepless blobs collect --yes --state collect.json --table TABLE --bucket BUCKET
 
-Former releases stored large values by their hash alone, shared by all runs. This reads the logs of all runs, and then removes the
-shared values that none names. No process of a former release may run meanwhile. If it is interrupted, the same command with
-the same --state continues.
+Former releases stored large values by their hash alone, shared by all runs. This reads the
+logs of all runs, and then removes the shared values that none names. No process of a former
+release may run meanwhile. If it is interrupted, the same command with the same --state continues.
 """, _blobs_collect),
     Verb("audit list", "stepless.cli.verbs.audit:list_", "list who asked for what, when and from where", """\
   stepless audit list --since 2026-01-31T12:00:00Z

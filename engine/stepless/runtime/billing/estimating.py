@@ -34,8 +34,8 @@ _LEAVES: Final = 1  # is removed,
 _MOVES: Final = 2  # becomes due at another time
 _READS_PER_START: Final = 1  # the newest version
 _READS_PER_SESSION: Final = 2  # the header and the inbox
-_READS_PER_LOAD: Final = 2  # the snapshot, and the end of the log
-_READS_PER_ANSWER: Final = 6  # the header twice, the signal, the inbox, a snapshot, the end of the log
+_READS_PER_LOAD: Final = 1  # the snapshot
+_READS_PER_ANSWER: Final = 4  # the header, the signal, the inbox, a snapshot
 
 
 def leaving(head: RunHead, status: str, due_ms: int | None, now_ms: int) -> Tally:

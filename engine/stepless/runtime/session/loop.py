@@ -22,12 +22,12 @@ from typing import TypeVar
 from stepless.core.decide import decide, is_cut_off
 from stepless.core.decision import Decision, Dispatch
 from stepless.core.events import Event
-from stepless.core.facts import Begin, CancelRequested, Continued, Fact, HoldChanged, Postponed, Recovered, Tick
+from stepless.core.facts import Begin, Continued, Fact, HoldChanged, Postponed, Recovered, Tick
 from stepless.core.history.waits import header_words
 from stepless.core.masking import mask_for
 from stepless.core.pauses import next_due_ms
 from stepless.core.state import State
-from stepless.errors import Gone, LeaseLost, LogUnreadable, NotFound, SteplessError, StoreUnavailable
+from stepless.errors import LeaseLost, LogUnreadable, SteplessError, StoreUnavailable
 from stepless.limits import (
     COMMIT_TRIES,
     INBOX_POLL_MS,
@@ -85,9 +85,7 @@ class Session:
         self._loop = asyncio.get_running_loop()
         self._arrivals = Arrivals(self._loop)
         self._attempts = Attempts(self._loop, self._arrivals.add)
-        known: dict[str, object] = {"depth": self._meta.get("depth", 0)}
-        if world.traces:
-            known[TRACE] = trace_of(head.run_id, self._meta)
+        known = {"depth": self._meta.get("depth", 0), **({TRACE: trace_of(head.run_id, self._meta)} if world.traces else {})}
         self._executor = Executor(head, world, self._arrivals.add, known, self._mask)
         self._signals = Signals(world, head.run_id)
         self._ahead_ms = 0  # how far the run's own time, which its events and timers use, is ahead of the clock
@@ -160,7 +158,7 @@ class Session:
                 self._limiter.recall(self._state)
         if self._state.sequence == 0:
             meta = {name: value for name, value in self._meta.items() if name in _RECORDED}
-            reused, erased = self._reused() if "rerun" in self._meta else ({}, [])
+            reused, erased = _reused(self._world, self._meta["rerun"]) if "rerun" in self._meta else ({}, [])
             looked = inbox.holds_first([*self._look(), *erased])
             holds = tuple(fact for fact in looked if isinstance(fact, HoldChanged))
             inputs = json.loads(self._head.inputs.decode("utf-8", "surrogatepass"))
@@ -171,15 +169,6 @@ class Session:
         elif message.reason == "continue":
             facts.append(Continued(message.hops))
         return inbox.holds_first([*facts, Tick(), *self._look()])
-
-    def _reused(self) -> tuple[Mapping[str, Mapping[str, JSON]], list[Fact]]:
-        """The outputs that a rerun reuses. If the former run was erased before the rerun began, a fact that cancels the rerun."""
-        from stepless.runtime.verbs.reruns import reused_outputs  # imported late: few runs are reruns
-
-        try:
-            return reused_outputs(self._world, self._meta["rerun"]), []
-        except (Gone, NotFound) as error:
-            return {}, [CancelRequested(None, f"its outputs cannot be reused: {error.message}")]
 
     async def _step(self, facts: Sequence[Fact]) -> list[Fact]:
         """Decides, commits and dispatches. Returns the facts that are known immediately."""
@@ -360,8 +349,7 @@ class Session:
         now_ms = self._world.clock.now_ms()
         await self._leave(now_ms, hand_over=True)
         self._world.meter.count(metering.HAND_OVERS)
-        hops = self._state.continued + 1
-        self._world.queue.send(Message(self._head.run_id, "continue", hops))
+        self._world.queue.send(Message(self._head.run_id, "continue", self._state.continued + 1))
         return InvocationEnd.CONTINUED
 
     async def _park(self, due_ms: int | None) -> InvocationEnd:
@@ -403,3 +391,9 @@ class Session:
         due_ms, also = await self._exports.leave(due_ms, self._budget, hand_over=hand_over)
         release = partial(spending.release, self._world, self._head, self._lease, self._state, due_ms, also)
         await self._with_retries(release, together=True)
+
+
+def _reused(world: World, origin: JSON) -> tuple[Mapping[str, Mapping[str, JSON]], list[Fact]]:
+    from stepless.runtime.verbs.reruns import reused_or_cancelled  # imported late: few runs are reruns
+
+    return reused_or_cancelled(world, origin)

@@ -10,9 +10,10 @@ import json
 from collections.abc import Callable, Mapping
 
 from stepless.core.events import Event, EventType
+from stepless.core.facts import CancelRequested, Fact
 from stepless.core.history.trace import Trace
 from stepless.core.state import Cells, Instance, Status
-from stepless.errors import Conflict, InvalidRequest, NotFound
+from stepless.errors import Conflict, Gone, InvalidRequest, NotFound
 from stepless.model.graph import Body, Graph
 from stepless.model.json import JSON
 from stepless.model.traceparent import stored_former
@@ -80,6 +81,14 @@ def reused_outputs(world: World, origin: JSON) -> Mapping[str, Mapping[str, JSON
     graph = graph_of(world, head)
     again = _downstream(graph.root, graph.root.positions[node])
     return _completed(world, graph, head, again)
+
+
+def reused_or_cancelled(world: World, origin: JSON) -> tuple[Mapping[str, Mapping[str, JSON]], list[Fact]]:
+    """What `reused_outputs` returns. If the former run was erased before the rerun began, a fact that cancels the rerun."""
+    try:
+        return reused_outputs(world, origin), []
+    except (Gone, NotFound) as error:
+        return {}, [CancelRequested(None, f"its outputs cannot be reused: {error.message}")]
 
 
 def _traced(world: World, graph: Graph, head: RunHead) -> Trace:

@@ -52,10 +52,10 @@ class Shared:
     def at_once(self, *starts: dict[str, Any]) -> list[Any]:
         async def scene() -> list[Any]:
             given = [{"workflow_id": "small", "inputs": {}, **start} for start in starts]
-            return await asyncio.gather(*(self.service.start_shared(**start) for start in given), return_exceptions=True)
+            with self.service.world.commits.writer(), self.service.world.commits.writer():  # runs that are active
+                return await asyncio.gather(*(self.service.start_shared(**start) for start in given), return_exceptions=True)
 
-        with self.service.world.commits.writer(), self.service.world.commits.writer():  # runs that are active
-            return asyncio.run(scene())
+        return asyncio.run(scene())
 
 
 @pytest.fixture
@@ -98,13 +98,13 @@ def test_without_its_transaction_a_start_leaves_no_run_and_sends_nothing(shared:
 
 def test_a_start_that_is_cancelled_before_its_transaction_creates_nothing(shared: Shared) -> None:
     async def scene() -> None:
-        task = asyncio.ensure_future(shared.service.start_shared("small", {}))
-        await asyncio.sleep(0)
-        task.cancel()
-        await asyncio.wait([task])
+        with shared.service.world.commits.writer(), shared.service.world.commits.writer():
+            task = asyncio.ensure_future(shared.service.start_shared("small", {}))
+            await asyncio.sleep(0)
+            task.cancel()
+            await asyncio.wait([task])
 
-    with shared.service.world.commits.writer(), shared.service.world.commits.writer():
-        asyncio.run(scene())
+    asyncio.run(scene())
     assert shared.store.list_due(2**62) == []
 
 
