@@ -384,7 +384,7 @@ def test_what_kills_every_invocation_is_a_dead_letter_and_goes_on_when_it_is_men
 ) -> None:
     run_id, file = poisoned
     log = cloud.log("deadletter")
-    until(lambda: log.exists() and any(run_id in line and "run.dead_letter" in line for line in lines(log)), "its line", 150)
+    until(lambda: log.exists() and any(run_id in line and "run.dead_letter" in line for line in lines(log)), "its line", 300)
     file.unlink()
     hint = json.dumps({"run": run_id, "reason": "sweep", "hops": 0})
     cloud.service("sqs").send_message(QueueUrl=cloud.outputs["Queue"], MessageBody=hint)

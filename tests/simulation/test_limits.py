@@ -116,7 +116,8 @@ def test_of_k_runs_with_equal_work_under_one_key_each_begins_about_one_kth(
 ], ids=lambda limited: f"{limited.slots} slots")  # fmt: skip
 def test_no_slot_is_idle_for_long_while_work_waits(limited: Limited, seed: int) -> None:
     episode = undisturbed(limited, seed)
-    assert longest_idle_ms(episode.under.spans, limited.slots or 0) < 2_500
+    # A run looks at the line once a second, and gives a slot up between two attempts: a second, and up to two attempts of 900 ms.
+    assert longest_idle_ms(episode.under.spans, limited.slots or 0) < 3_000
 
 
 def longest_idle_ms(spans: list[Span], slots: int) -> float:
