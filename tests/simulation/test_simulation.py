@@ -85,12 +85,12 @@ def test_every_event_is_exported_from_the_stores_that_last(ground: str) -> None:
 @pytest.mark.parametrize("weather", [draw_weather, deadly, frozen, storm], ids=lambda weather: weather.__name__)
 @pytest.mark.parametrize("outage", [None, 0.2])
 def test_of_a_run_that_is_erased_or_expires_everything_is_left_or_nothing(weather: object, outage: float | None) -> None:
-    for number in range(30):
+    for number in range(12):
         parts = Parts(weather=weather, erases=True, exports=outage is not None, outage=outage or 0.0)  # type: ignore[arg-type]
         Episode(number, parts).go()
 
 
-@pytest.mark.parametrize(("ground", "seeds"), [("cloud", 5), ("file", 8)])
+@pytest.mark.parametrize(("ground", "seeds"), [("cloud", 2), ("file", 3)])
 def test_of_a_run_that_is_erased_or_expires_the_stores_that_last_keep_everything_or_nothing(ground: str, seeds: int) -> None:
     for number in range(seeds):
         Episode(number, replace(GROUNDS[ground], erases=True)).go()
