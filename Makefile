@@ -44,8 +44,8 @@ lint: $(READY) ## check style, types and import directions
 SEEDS ?= 1000
 FROM ?= 0
 GROUND ?=
-simulate: $(READY) ## run seeds of the simulated world (SEEDS=n, FROM=n, GROUND=name); a failing seed prints how to replay it
-	@PYTHONPATH=tests/tools $(BIN)/python tests/simulation $(SEEDS) --from $(FROM) --ground "$(GROUND)"
+simulate: $(READY) ## run seeds of the simulated world (SEEDS=n, FROM=n, GROUND=name, ERASES=1); a failing seed prints how to replay it
+	@PYTHONPATH=tests/tools $(BIN)/python tests/simulation $(SEEDS) --from $(FROM) --ground "$(GROUND)" $(if $(ERASES),--erases)
 
 KILLS ?= 200
 simulate-kills: $(READY) ## kill real processes with SIGKILL (KILLS=n)

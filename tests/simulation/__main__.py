@@ -1,5 +1,6 @@
 """`make simulate SEEDS=10000`: 10,000 seeds from 0, every tenth also on the adapters of AWS and of SQLite.
-`make simulate SEEDS=1 FROM=123 GROUND=cloud`: seed 123 again on one ground, in full."""
+`make simulate SEEDS=1 FROM=123 GROUND=cloud`: seed 123 again on one ground, in full.
+`make simulate ERASES=1`: worlds in which runs are erased, expire and are rerun."""
 
 from __future__ import annotations
 
@@ -7,6 +8,7 @@ import argparse
 import sys
 import time
 from concurrent.futures import ProcessPoolExecutor
+from dataclasses import replace
 from multiprocessing import get_context
 from os import cpu_count
 
@@ -19,13 +21,13 @@ GROUNDS = {"memory": Parts(), "cloud": Parts(OnCloud, weather=draw_cloud_weather
 EVERY = 10
 
 
-def one(job: tuple[str, int]) -> tuple[int, str | None]:
-    """A seed on a ground, and what went wrong."""
-    ground, number = job
+def one(job: tuple[str, int, bool]) -> tuple[int, str | None]:
+    """A seed on a ground, without or with erasures, and what went wrong."""
+    ground, number, erases = job
     try:
-        Episode(number, GROUNDS[ground]).go()
+        Episode(number, replace(GROUNDS[ground], erases=erases)).go()
     except Failed as failure:
-        return number, str(failure)
+        return number, f"{failure}{' ERASES=1' if erases else ''}"  # its last line says how to replay it
     return number, None
 
 
@@ -34,13 +36,14 @@ def main() -> int:
     arguments.add_argument("seeds", type=int, nargs="?", default=1_000, help="how many")
     arguments.add_argument("--from", type=int, default=0, dest="first", help="the first seed")
     arguments.add_argument("--ground", choices=["", *GROUNDS], default="", help="only on this one")
+    arguments.add_argument("--erases", action="store_true", help="erase runs as well")
     arguments.add_argument("--keep-going", action="store_true", help="do not stop at the first seed that fails")
     arguments.add_argument("--workers", type=int, default=cpu_count() or 1)
     given = arguments.parse_args()
     numbers, began, failed = range(given.first, given.first + given.seeds), time.monotonic(), list[int]()
-    jobs = [(given.ground or "memory", number) for number in numbers]
+    jobs = [(given.ground or "memory", number, given.erases) for number in numbers]
     if not given.ground:
-        jobs += [(ground, number) for ground in ("cloud", "file") for number in numbers if number % EVERY == 0]
+        jobs += [(ground, number, given.erases) for ground in ("cloud", "file") for number in numbers if number % EVERY == 0]
     done = 0
     with ProcessPoolExecutor(given.workers, get_context("fork")) as pool:  # others would look for `one` in a module
         for number, fault in pool.map(one, jobs, chunksize=min(20, max(1, len(jobs) // 8))):
