@@ -2,7 +2,7 @@
 # registries that pip and uv are configured for on this machine.
 
 PYTHON ?= python3
-WORKERS ?= 2
+WORKERS ?= 3
 
 VENV := .venv
 BIN := $(VENV)/bin
@@ -30,7 +30,7 @@ demo: $(READY) ## run the refund example, from the webhook to the approval
 # Keeps the shuffled order of the files: pytest-xdist would start the files with many tests first, and end with the longest tests.
 SPREAD = -n $(WORKERS) --dist loadfile --no-loadscope-reorder
 
-test: $(READY) ## run the tests in random order, on two processes (WORKERS=n)
+test: $(READY) ## run the tests in random order, on three processes (WORKERS=n): they wait for servers much of the time
 	$(BIN)/pytest $(SPREAD)
 
 test-pythons: $(READY) ## run the tests on every installed Python from 3.11 on

@@ -42,7 +42,8 @@ def step(project: Path, name: str, tools: Path, **given: str) -> subprocess.Comp
     }
     path = os.pathsep.join([str(tools), os.environ["PATH"]])
     own = {"PATH": path, "HOME": str(tools), "PYTHONPATH": str(ROOT / "engine"), "PYTHONDONTWRITEBYTECODE": "1"}
-    own["PIP_NO_INDEX"] = "1"
+    # Nothing is installed: Debian's own Python would refuse before it looks.
+    own |= {"PIP_NO_INDEX": "1", "PIP_BREAK_SYSTEM_PACKAGES": "1"}
     return subprocess.run(
         ["bash", "--noprofile", "--norc", "-eo", "pipefail", "-c", found["run"]], cwd=project, env=own | environment,
         capture_output=True, text=True, check=False, timeout=PATIENCE_S,
