@@ -166,7 +166,7 @@ class LimitedEpisode(Episode):
                     raise Violation(f"at most {rate} attempts per second: one more in {later - earlier:.0f} ms, key {key}")
 
     def _check_nothing_is_left(self) -> None:
-        """When all runs have ended, whoever asks next finds every slot free: no entry is of a lease that is live."""
+        """When all runs have ended, the next run that asks finds every slot free: no entry is of a lease that is live."""
         for cell in self.cells:
             for run_id, holder in decode_holders(self.truth.get_claim(f"limit:{cell}", self.world_ms())).items():
                 head = self.truth.get_run(run_id)

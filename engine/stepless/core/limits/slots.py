@@ -59,7 +59,7 @@ class Asked(NamedTuple):
 
 
 class Changed(NamedTuple):
-    """The new holders, how many slots the run was granted, and the places in line that were served. `short` means that somebody
+    """The new holders, how many slots the run was granted, and the places in line that were served. `short` means that a run
     still lacks slots: a caller that finds dead holders should try again without them."""
 
     holders: Mapping[str, Holder]

@@ -27,6 +27,7 @@ class Cursor(NamedTuple):
 
 
 NOTHING: Final = Also()
+BUS: Final = "bus"  # the exporter to EventBridge
 ALL: Final = "all"  # in place of an exporter's name: sessions in a row in which the exporters could not be made
 
 

@@ -131,7 +131,7 @@ class Limiter:
         if not others or cell.slots is None:
             return 0
         runs = {self._run_id, *map(run_in_line, others)}
-        runs.update(decode_holders(await self._retried(partial(self._store.get_claim, claim_key(cell.id), now_ms))))
+        runs.update(await self._holders(cell.id, now_ms))
         had_turn = now_ms - self._turns.get(cell.id, 0) >= SLOT_TURN_MS
         keep = kept_share(cell.slots.max, len(runs), cell.weight, others, had_turn=had_turn)
         return self._held[cell.id] - self.permits.returned.get(cell.id, 0) - keep
@@ -234,14 +234,14 @@ class Limiter:
                 await self._quit(cell, 0)
 
     async def was_served(self, state: State) -> bool:
-        """Whether slots were kept for the run while it left: the one who did it may have woken this session, in vain."""
+        """Whether slots were kept for the run while it left: the run that served it may have woken this session, in vain."""
         for cell_id in self._places:
-            if cell_id in state.limited:
-                now_ms = self._world.clock.now_ms()
-                holders = decode_holders(await self._retried(partial(self._store.get_claim, claim_key(cell_id), now_ms)))
-                if self._run_id in holders:
-                    return True
+            if cell_id in state.limited and self._run_id in await self._holders(cell_id, self._world.clock.now_ms()):
+                return True
         return False
+
+    async def _holders(self, cell_id: str, now_ms: int) -> Holders:
+        return decode_holders(await self._retried(partial(self._store.get_claim, claim_key(cell_id), now_ms)))
 
     # -- slots --------------------------------------------------------------------------------------------------------
 

@@ -23,14 +23,13 @@ from stepless.ports import RunHead, Signal, Store
 from stepless.runtime import inbox
 from stepless.runtime.announcing.details import type_of
 from stepless.runtime.billing.estimating import REQUEST_MS, Seen, estimate
-from stepless.runtime.exporting.cursors import Cursor, decode
+from stepless.runtime.exporting.cursors import BUS, Cursor, decode
 from stepless.runtime.runlog import RunLog
 from stepless.runtime.verbs.inspecting import graph_of, head_of, whole_or_gone
 from stepless.runtime.world import World
 
 COUNTED: Final = "counted"
 ESTIMATED: Final = "estimated from the log"
-_BUS: Final = "bus"  # the exporter to EventBridge, as the header's cursors name it
 _NOTES: Final[Mapping[str, tuple[str, ...]]] = {
     COUNTED: (
         "The requests of the start, the answers and the runner were counted. The release of a lease is computed by size.",
@@ -111,7 +110,7 @@ def _sheet(name: str, lines: Sequence[Line]) -> dict[str, JSON]:
 def _read(log: RunLog, graph: Graph, head: RunHead) -> tuple[Seen, Work, int]:
     """What the log shows, the work that other services would bill for it, and how many events were put on the bus."""
     seen, started, put_out, announced = Seen(), dict.fromkeys(Nature, 0), len(head.inputs), 0
-    confirmed = decode(head.exported).get(_BUS, Cursor()).sequence
+    confirmed = decode(head.exported).get(BUS, Cursor()).sequence
 
     def take(event: Event) -> None:
         nonlocal put_out, announced

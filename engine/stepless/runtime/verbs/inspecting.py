@@ -104,6 +104,17 @@ def whole_or_gone(world: World, run_id: str) -> Iterator[None]:
         raise
 
 
+@contextmanager
+def read_or_reported(world: World, head: RunHead) -> Iterator[None]:
+    """`whole_or_gone` for a reader who reports: a run whose log cannot be read, and that no runner has found yet, rests from then
+    on."""
+    try:
+        with whole_or_gone(world, head.run_id):
+            yield
+    except LogUnreadable as error:
+        raise reported(world, head, error) from error
+
+
 def unknown_run(run_id: str) -> NotFound:
     return NotFound(f"there is no run {run_id}", code="unknown_run", mend="look at the list of runs")
 
@@ -127,14 +138,11 @@ def view(world: World, signer: Signer, run_id: str) -> RunView:
         if event.type in RUN_ENDS:
             ends.append(event)
 
-    try:
+    with read_or_reported(world, head):
         trace = Trace(graph_of(world, head), run_id)
         log = RunLog(world.store, world.blobs, run_id)
         log.replay(take)
         log.check_end(trace.state.sequence, head.sequence)
-    except LogUnreadable as error:
-        head_of(world, run_id)  # erased in the meantime
-        raise reported(world, head, error) from error
     usage: Mapping[str, int] = {}
     for record in trace.nodes.values():
         usage = added(usage, record.usage)
@@ -146,7 +154,7 @@ def overview(world: World, signer: Signer, run_id: str) -> RunView:
     newest snapshot and the events after it. Raises as `view` does."""
     head = head_of(world, run_id)
     log = RunLog(world.store, world.blobs, run_id)
-    try:
+    with read_or_reported(world, head):
         end = _end_of(log, head)
         if end is not None and "steps" in end.data:
             return _of_summary(world, head, log.event(1), end)
@@ -156,9 +164,6 @@ def overview(world: World, signer: Signer, run_id: str) -> RunView:
             whole = view(world, signer, run_id)
             return replace(whole, nodes={}, tags=tuple(tag for tag in whole.tags if tag.instance is None))
         end = log.event(state.sequence) if state.ended else None
-    except LogUnreadable as error:
-        head_of(world, run_id)  # erased in the meantime
-        raise reported(world, head, error) from error
     return _of_state(world, head, state, end, signer, state.usage, _own_tags(end), {})
 
 
@@ -174,14 +179,11 @@ def nodes(
         window.add(event)
         return window.settled
 
-    try:
+    with read_or_reported(world, head):
         window = Window(graph_of(world, head), run_id, after, limit)
         log.replay(take)
         if not window.settled:
             log.check_end(window.state.sequence, head.sequence)
-    except LogUnreadable as error:
-        head_of(world, run_id)  # erased in the meantime
-        raise reported(world, head, error) from error
     return list(window.nodes.values()), window.more
 
 
@@ -310,11 +312,8 @@ def events(world: World, run_id: str, *, after: int = 0, limit: int = PAGE_EVENT
     """Events above `after`, at most `limit`. The payload has `previews` in place of large values. Raises `NotFound` and
     `LogUnreadable`."""
     head = head_of(world, run_id)
-    try:
+    with read_or_reported(world, head):
         found = _page(RunLog(world.store, world.blobs, run_id), graph_of(world, head), after, limit, head.sequence)
-    except LogUnreadable as error:
-        head_of(world, run_id)  # erased in the meantime
-        raise reported(world, head, error) from error
     if not found.events and after:
         return replace(found, ended=has_ended_by(world, run_id, after))
     return found

@@ -6,10 +6,9 @@ import json
 from collections.abc import Iterator
 from hashlib import sha256
 
-from stepless.errors import LogUnreadable, NotFound
+from stepless.errors import NotFound
 from stepless.model.json import JSON
 from stepless.runtime.access.tokens import Signer
-from stepless.runtime.resting import reported
 from stepless.runtime.runlog import RunLog
 from stepless.runtime.verbs import inspecting
 from stepless.runtime.world import World
@@ -33,12 +32,9 @@ def find(world: World, signer: Signer, run_id: str, wanted: str) -> bytes:
     """
     head = inspecting.head_of(world, run_id)
     log = RunLog(world.store, world.blobs, run_id)
-    try:
+    with inspecting.read_or_reported(world, head):
         key = log.blob_of(wanted, last=head.sequence)
         kept = world.blobs.get(key) if key is not None else None
-    except LogUnreadable as error:
-        inspecting.head_of(world, run_id)  # erased in the meantime
-        raise reported(world, head, error) from error
     if kept is not None:
         return kept
     for values in (_of_run, _of_nodes):

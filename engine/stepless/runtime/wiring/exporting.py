@@ -59,6 +59,7 @@ class LazyRelay:
 
     def _events(self) -> Sequence[Exporter]:
         from stepless.runtime.announcing.run_events import RunEvents
+        from stepless.runtime.exporting.cursors import BUS
 
         setting, world = self._setting, self._world
         made: list[Exporter] = []
@@ -67,7 +68,7 @@ class LazyRelay:
             from stepless.adapters.aws.event_bus import EventBridgeAnnouncer
 
             announcer = EventBridgeAnnouncer(self._aws, world.meter, bus=bus, source=source)
-            made.append(RunEvents("bus", announcer, self._base_url, at_once=_BUS_AT_ONCE))
+            made.append(RunEvents(BUS, announcer, self._base_url, at_once=_BUS_AT_ONCE))
         if (url := setting(EVENTS_URL)) and (sign := self._sign()) is not None:
             from stepless.adapters.event_webhook import WebhookAnnouncer
 
