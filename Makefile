@@ -91,18 +91,21 @@ export SAM_CLI_TELEMETRY := 0
 
 build: $(READY) $(SAM) ## build the functions and layers for AWS into .aws-sam/build
 	@mkdir -p build
-	$(SAM) build --build-in-source --parallel > build/build.log 2>&1 || (cat build/build.log; exit 1)
+	COMPILER="$(COMPILER)" $(SAM) build --build-in-source --parallel > build/build.log 2>&1 || (cat build/build.log; exit 1)
 
 size: build $(RUNTIME) ## show the size and the import time of the functions
 	LAMBDA_PYTHON=$$($(RUNTIME) -c 'import sys; print("%d.%d" % sys.version_info[:2])') LAMBDA_PLATFORM=$$(uname -m)-manylinux_2_28 \
 		$(SAM) build --build-in-source --parallel --build-dir build/local > build/local.log 2>&1
 	@$(BIN)/python -m benchmarks.artifacts .aws-sam/build build/local $(RUNTIME)
 
-check: $(SAM) ## check template.yaml before and after the transform
+check: build/.checked ## check template.yaml before and after the transform, unless it is as it was at the last check
+
+build/.checked: template.yaml tests/deploy/transform.py $(SAM)
 	.tools/sam/bin/cfn-lint --template template.yaml --regions us-east-1
 	@mkdir -p build
 	AWS_DEFAULT_REGION=us-east-1 $(SAM_PYTHON) tests/deploy/transform.py template.yaml Deployment=Canary10Percent5Minutes > build/transformed.$$$$ && mv build/transformed.$$$$ build/transformed.json
 	.tools/sam/bin/cfn-lint --template build/transformed.json --regions us-east-1 --ignore-checks W2001 W7001
+	@touch $@
 
 terraform: $(SAM) ## write the Terraform module from template.yaml
 	@AWS_DEFAULT_REGION=us-east-1 $(SAM_PYTHON) layers/terraform/generate.py
@@ -119,10 +122,10 @@ deploy-local: $(READY) $(SAM) $(RUNTIME) ## deploy to an emulator on this machin
 
 # `sam build` calls one rule per resource. Bytecode more than halves the time of a cold import, and only the interpreter that will
 # read it can write it. Without that interpreter the build prints a warning and continues. The bytecode has unchecked hashes,
-# because file times do not survive a zip.
+# because file times do not survive a zip. `make build` looks for it once, and names it to every rule.
 TARGET = $(ARTIFACTS_DIR)/python
 INSTALL = $(UV) pip install --quiet --target $(TARGET) --python-platform $(LAMBDA_PLATFORM) --python-version $(LAMBDA_PYTHON) --only-binary :all:
-COMPILER = $(shell for python in python$(LAMBDA_PYTHON) "$$($(UV) python find $(LAMBDA_PYTHON) 2>/dev/null)" $(HOME)/.pyenv/versions/$(LAMBDA_PYTHON).*/bin/python; \
+COMPILER ?= $(shell for python in python$(LAMBDA_PYTHON) "$$($(UV) python find $(LAMBDA_PYTHON) 2>/dev/null)" $(HOME)/.pyenv/versions/$(LAMBDA_PYTHON).*/bin/python; \
 	do "$$python" -c 'import sys; sys.exit("%d.%d" % sys.version_info[:2] != "$(LAMBDA_PYTHON)")' 2>/dev/null && echo "$$python" && break; done)
 COMPILE = find $(ARTIFACTS_DIR) -name __pycache__ -type d -prune -exec rm -rf {} + ; \
 	if [ -n "$(COMPILER)" ]; then "$(COMPILER)" -m compileall -q -j 0 --invalidation-mode unchecked-hash $(ARTIFACTS_DIR); \

@@ -127,13 +127,14 @@ def _tell(line: str) -> None:
 @pytest.fixture(scope="module")
 def poisoned(cloud: Cloud, http: httpx.Client, tmp_path_factory: pytest.TempPathFactory) -> tuple[str, Path]:
     """A run that kills every invocation, and the file that makes it do so. So that the tests need not wait for a quarter of an
-    hour, its message is delivered again after 35 seconds (longer than a lease) instead of 180, and is a dead letter after two
-    deliveries instead of five; nothing else is changed."""
+    hour, its message is delivered again after 50 seconds instead of 180, and is a dead letter after two deliveries instead of
+    five; nothing else is changed. The lease of the killed invocation, 30 seconds from its start, must be over by then, with a
+    margin for a cold start: a message that finds a lease is acknowledged, and the sweeper's new one is counted from the first."""
     sqs, queue = cloud.service("sqs"), cloud.outputs["Queue"]
     before = sqs.get_queue_attributes(QueueUrl=queue, AttributeNames=["RedrivePolicy", "VisibilityTimeout"])["Attributes"]
     policy = json.loads(before["RedrivePolicy"])
     assert (int(policy["maxReceiveCount"]), before["VisibilityTimeout"]) == (5, "180")
-    sooner = {"RedrivePolicy": json.dumps({**policy, "maxReceiveCount": 2}), "VisibilityTimeout": "35"}
+    sooner = {"RedrivePolicy": json.dumps({**policy, "maxReceiveCount": 2}), "VisibilityTimeout": "50"}
     sqs.set_queue_attributes(QueueUrl=queue, Attributes=sooner)
     file = tmp_path_factory.mktemp("poison") / "deadly"
     file.touch()
