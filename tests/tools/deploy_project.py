@@ -28,7 +28,7 @@ class Project:
         return boto3.client(name, endpoint_url=self.address, **keys)
 
     def command(self, built: bool) -> list[str]:
-        """`make deploy`, or what it calls, with a $MAKE that only prints what it is called with: what was built stays as it is."""
+        """`make deploy`, or what it calls, with a $MAKE that only prints how it is called: what was built stays."""
         if built:
             return [".tools/sam/bin/python", "layers/deploy", self.stack, "--config", str(self.config)]
         return ["make", "deploy", f"STACK={self.stack}", f"CONFIG={self.config}"]

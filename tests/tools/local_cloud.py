@@ -225,7 +225,10 @@ def emulated(folder: Path, functions: Path, **emulator: str) -> Iterator[Machine
     machine = Machine(folder)
     code = "import sys; print('%d.%d' % sys.version_info[:2])"
     version = subprocess.run([str(RUNTIME), "-c", code], capture_output=True, text=True, check=True).stdout.strip()
-    target = {"LAMBDA_PYTHON": version, "LAMBDA_PLATFORM": f"{platform.machine()}-manylinux_2_28", "FUNCTIONS": str(functions), "COMPILER": str(RUNTIME)}
+    target = {
+        "LAMBDA_PYTHON": version, "LAMBDA_PLATFORM": f"{platform.machine()}-manylinux_2_28", "COMPILER": str(RUNTIME),
+        "FUNCTIONS": str(functions),
+    }  # fmt: skip
     tool([str(SAM), "build", "--build-in-source", "--parallel", "--build-dir", str(machine.build)], target)
     server = Server(("127.0.0.1", 0), _invoker(machine))
     Thread(target=server.serve_forever, args=(0.05,), daemon=True).start()

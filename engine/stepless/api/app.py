@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection
-from typing import Any, Final
+from typing import Any, Final, Protocol
 
-from fastapi import APIRouter, Depends, FastAPI
+from fastapi import Depends, FastAPI
 from fastapi.middleware.cors import CORSMiddleware
 from fastapi.openapi.utils import get_openapi
 from pydantic import TypeAdapter
@@ -32,6 +32,7 @@ from stepless.api.routes import (
 )
 from stepless.api.routes.api_keys import add_routes as add_key_routes
 from stepless.api.routes.development import add_routes as add_development_routes
+from stepless.api.routing import Routes
 from stepless.api.schemas import Problem
 from stepless.errors import ConfigError
 from stepless.limits import HEARTBEAT_MS, MAX_LONG_POLL_MS
@@ -75,42 +76,70 @@ def create_app(
     kept = ApiKeys(service.world.store, service.world.clock)
     log = AuditLog(service.world.store, service.world.clock)
     check = guard(api_keys, kept, service.world) if gateway is None else guard_behind(gateway, service.world.clock)
-    guarded = APIRouter(dependencies=[Depends(check), Depends(recorder(log, service.world))])
-    public = APIRouter()
-    workflows.add_routes(guarded, service, links)
-    schedules.add_routes(guarded, service, links)
-    listing.add_routes(guarded, service, links)
-    costs.add_routes(guarded, service)
-    changing.add_routes(guarded, service, links, log)
-    erasing.add_routes(guarded, service)
-    runs.add_routes(guarded, service, links)
-    events.add_routes(guarded, service, stream_seconds, heartbeat_seconds)
-    add_key_routes(guarded, kept)
-    audit.add_routes(guarded, log)
-    if development:
-        add_development_routes(guarded, service, links)
-    viewing.add_routes(public)
-    hooks.add_routes(public, service, links)
-    resume.add_routes(public, service, log)
-    health.add_routes(public, service)
-    app = FastAPI(
-        title="Stepless",
-        description=_ABOUT,
-        version="1",
-        docs_url=None,
-        redoc_url=None,
-        redirect_slashes=False,
-        generate_unique_id_function=lambda route: route.name,
-    )
-    if docs:
-        reference.add_routes(public, links, lambda: app.openapi())  # noqa: PLW0108 - replaced below
+    watch = recorder(log, service.world)
+
+    def add_routes(app: FastAPI, *, documented: bool) -> None:
+        guarded = Routes(app, [Depends(check), Depends(watch)], documented=documented)
+        public = Routes(app, documented=documented)
+        workflows.add_routes(guarded, service, links)
+        schedules.add_routes(guarded, service, links)
+        listing.add_routes(guarded, service, links)
+        costs.add_routes(guarded, service)
+        changing.add_routes(guarded, service, links, log)
+        erasing.add_routes(guarded, service)
+        runs.add_routes(guarded, service, links)
+        events.add_routes(guarded, service, stream_seconds, heartbeat_seconds)
+        add_key_routes(guarded, kept)
+        audit.add_routes(guarded, log)
+        if development:
+            add_development_routes(guarded, service, links)
+        viewing.add_routes(public)
+        hooks.add_routes(public, service, links)
+        resume.add_routes(public, service, log)
+        health.add_routes(public, service)
+        if docs:
+            reference.add_routes(public, links, app.openapi)
+
+    app = Stepless(add_routes)
     hooks.serve(app, service, links)  # first: an app tries its routes one by one
-    app.include_router(guarded)
-    app.include_router(public)
-    problems.install(app, [*guarded.routes, *public.routes])
+    add_routes(app, documented=False)
+    problems.install(app, app.routes)
     _allow_origins(app, cors_origins)
-    _document(app)
     return app
+
+
+class AddRoutes(Protocol):
+    def __call__(self, app: FastAPI, *, documented: bool) -> None: ...
+
+
+class Stepless(FastAPI):
+    """An app that builds what only /openapi.json shows when that is first asked for."""
+
+    def __init__(self, add_routes: AddRoutes) -> None:
+        super().__init__(
+            title="Stepless",
+            description=_ABOUT,
+            version="1",
+            docs_url=None,
+            redoc_url=None,
+            redirect_slashes=False,
+            generate_unique_id_function=lambda route: route.name,
+        )
+        self._add_routes = add_routes
+
+    def openapi(self) -> dict[str, Any]:
+        """The document, with the problem document, which every route refers to, and the examples."""
+        if self.openapi_schema is None:
+            documented = Stepless(self._add_routes)
+            self._add_routes(documented, documented=True)
+            schema = get_openapi(title=self.title, version=self.version, description=self.description, routes=documented.routes)
+            problem = TypeAdapter(Problem).json_schema(ref_template="#/components/schemas/{model}")
+            schemas = schema.setdefault("components", {}).setdefault("schemas", {})
+            schemas.update(problem.pop("$defs", {}))
+            schemas["Problem"] = problem
+            add_examples(schema)
+            self.openapi_schema = schema
+        return self.openapi_schema
 
 
 def _allow_origins(app: FastAPI, origins: Collection[str]) -> None:
@@ -129,20 +158,3 @@ def _allow_origins(app: FastAPI, origins: Collection[str]) -> None:
             expose_headers=["Location", "Preference-Applied", "Retry-After"],
             max_age=_PREFLIGHT_S,
         )
-
-
-def _document(app: FastAPI) -> None:
-    """Adds the problem document, which every route refers to, and the examples to /openapi.json."""
-
-    def openapi() -> dict[str, Any]:
-        if app.openapi_schema is None:
-            schema = get_openapi(title=app.title, version=app.version, description=app.description, routes=app.routes)
-            problem = TypeAdapter(Problem).json_schema(ref_template="#/components/schemas/{model}")
-            schemas = schema.setdefault("components", {}).setdefault("schemas", {})
-            schemas.update(problem.pop("$defs", {}))
-            schemas["Problem"] = problem
-            add_examples(schema)
-            app.openapi_schema = schema
-        return app.openapi_schema
-
-    app.openapi = openapi  # type: ignore[method-assign]  # the way that FastAPI documents
