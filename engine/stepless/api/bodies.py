@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from copy import deepcopy
+from functools import cache
 from typing import Any, Final, TypeVar
 from urllib.parse import parse_qsl
 
@@ -99,10 +101,11 @@ def form_fields(data: bytes) -> dict[str, str]:
 
 def documented_body(model: type[BaseModel], *, required: bool = False) -> dict[str, Any]:
     """The OpenAPI documentation of a JSON body that `read_model` reads."""
-    content = {"application/json": {"schema": _inlined(model)}}
+    content = {"application/json": {"schema": deepcopy(_inlined(model))}}
     return {"requestBody": {"required": required, "content": content}}
 
 
+@cache
 def _inlined(model: type[BaseModel]) -> Any:
     """The schema with its nested models inlined: a reference would not resolve inside /openapi.json."""
     schema = model.model_json_schema()
