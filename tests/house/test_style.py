@@ -14,6 +14,7 @@ from pathlib import Path, PurePosixPath
 import pytest
 
 MAX_FILE_LINES = 400
+MAX_CONSOLE_LINES = 300
 MAX_HANDLER_LINES = 40  # functions/*/app.py: payload, one verb, answer
 VAGUE_WORDS = {"common", "context", "helper", "helpers", "manager", "managers", "misc", "util", "utils"}
 BROAD_ERRORS = {"Exception", "BaseException"}
@@ -28,13 +29,13 @@ Rule = Callable[[PurePosixPath, str], Iterator[str]]
 
 
 def stays_short(path: PurePosixPath, text: str) -> Iterator[str]:
-    lines = text.count("\n")
-    if lines > MAX_FILE_LINES:
-        yield f"{lines} lines, at most {MAX_FILE_LINES}: split it by idea"
+    lines, most = text.count("\n"), MAX_CONSOLE_LINES if path.parts[0] == "console" else MAX_FILE_LINES
+    if lines > most:
+        yield f"{lines} lines, at most {most}: split it by idea"
 
 
 def has_a_telling_name(path: PurePosixPath, text: str) -> Iterator[str]:
-    for word in sorted(VAGUE_WORDS & set(path.stem.lower().split("_"))):
+    for word in sorted(VAGUE_WORDS & set(re.split(r"[_.-]", path.stem.lower()))):
         yield f"a module named {word!r} holds anything: name it after its one idea"
 
 
@@ -76,6 +77,12 @@ def never_sleeps(path: PurePosixPath, text: str) -> Iterator[str]:
                 yield f"line {node.lineno}: a test never sleeps: wait for the fact, or use the virtual clock"
 
 
+def never_sleeps_in_a_page(path: PurePosixPath, text: str) -> Iterator[str]:
+    """In TypeScript, where a test has a clock of its own to move."""
+    for match in re.finditer(r"\b(?:setTimeout|setInterval|waitForTimeout)\(", text):
+        yield f"line {line_of(text, match)}: {match[0]}…): a test never sleeps: wait for the fact, or move the clock"
+
+
 def patches_nothing(path: PurePosixPath, text: str) -> Iterator[str]:
     for node in ast.walk(ast.parse(text)):
         match node:
@@ -102,15 +109,17 @@ def starts_without_the_api(path: PurePosixPath, text: str) -> Iterator[str]:
                     yield f"line {node.lineno}: imports {name}, which only functions/api needs"
 
 
+CONSOLE = ("console/src/**", "console/tests/**")
 CODE = ("engine/**/*.py", "functions/**/*.py", "tests/**/*.py", "examples/**/*.py", "benchmarks/**/*.py")
 FILE_RULES: list[tuple[Rule, tuple[str, ...]]] = [
-    (stays_short, ("engine/**/*.py",)),
-    (has_a_telling_name, ("engine/**/*.py", "functions/**/*.py")),
-    (makes_no_promises, CODE),
+    (stays_short, ("engine/**/*.py", "console/src/**")),
+    (has_a_telling_name, ("engine/**/*.py", "functions/**/*.py", *CONSOLE)),
+    (makes_no_promises, (*CODE, *CONSOLE)),
     (swallows_no_error, CODE),
     (opens_with_a_docstring, ("engine/**/__init__.py",)),
     (names_no_machine, ("**",)),
     (never_sleeps, ("tests/**/*.py",)),
+    (never_sleeps_in_a_page, ("console/tests/**",)),
     (patches_nothing, ("tests/**/*.py",)),
     (is_a_thin_handler, ("functions/*/app.py",)),
     (starts_without_the_api, ("functions/*/*.py",)),
@@ -191,11 +200,14 @@ def test_unit_tests_mirror_the_rooms(root: Path, files: list[Path]) -> None:
 
 SOME = PurePosixPath("engine/stepless/core/fold.py")
 RUNNER = PurePosixPath("functions/runner/app.py")
+PAGE = PurePosixPath("console/src/editing/fold.ts")
 
 
 REFUSED: list[tuple[Rule, PurePosixPath, str]] = [
     (stays_short, SOME, "\n" * (MAX_FILE_LINES + 1)),
+    (stays_short, PAGE, "\n" * (MAX_CONSOLE_LINES + 1)),
     (has_a_telling_name, SOME.with_name("run_helpers.py"), ""),
+    (has_a_telling_name, PAGE.with_name("edge-utils.test.ts"), ""),
     (has_a_telling_name, SOME.with_name("Manager.py"), ""),
     (makes_no_promises, SOME, "# " + "TO" + "DO: later"),
     (swallows_no_error, SOME, "try: f()\nexcept Exception: pass"),
@@ -209,6 +221,7 @@ REFUSED: list[tuple[Rule, PurePosixPath, str]] = [
     (never_sleeps, SOME, "import time\ntime.sleep(0.1)"),
     (never_sleeps, SOME, "async def f(): await asyncio.sleep(1)"),
     (never_sleeps, SOME, "from time import sleep\nsleep(n)"),
+    (never_sleeps_in_a_page, PAGE, "await new Promise((done) => setTimeout(done, 50))"),
     (patches_nothing, SOME, "from unittest.mock import patch"),
     (patches_nothing, SOME, "import unittest.mock"),
     (patches_nothing, SOME, "monkeypatch.setattr(runner, 'clock', None)"),
@@ -219,6 +232,7 @@ REFUSED: list[tuple[Rule, PurePosixPath, str]] = [
 ]
 LET_PASS: list[tuple[Rule, PurePosixPath, str]] = [
     (stays_short, SOME, "\n" * MAX_FILE_LINES),
+    (stays_short, PAGE, "\n" * MAX_CONSOLE_LINES),
     (has_a_telling_name, SOME.with_name("scope.py"), ""),
     (makes_no_promises, SOME, "# the word todos is fine"),
     (swallows_no_error, SOME, "try: f()\nexcept KeyError: pass"),
@@ -227,6 +241,7 @@ LET_PASS: list[tuple[Rule, PurePosixPath, str]] = [
     (opens_with_a_docstring, SOME, '"""What a room promises."""'),
     (names_no_machine, SOME, "GET /workflows/x, /opt/python, https://example.com/home/page, ~/.aws"),
     (never_sleeps, SOME, "async def f(): await asyncio.sleep(0)"),
+    (never_sleeps_in_a_page, PAGE, "clock.advance(50)"),
     (patches_nothing, SOME, "monkeypatch.setenv('TOKEN', 'x')\nfrom moto import mock_aws"),
     (is_a_thin_handler, RUNNER, "\n" * MAX_HANDLER_LINES),
     (starts_without_the_api, RUNNER, "from stepless.runtime.wiring.local import service"),

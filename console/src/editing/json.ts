@@ -1,0 +1,141 @@
+/**
+ * JSON text of values in which the order of keys counts. `JSON.parse` moves keys that look like numbers, and loses `__proto__`.
+ *
+ * A number that a double does not give back as it was written (`1.0`, 20 digits) is read as `{"#": "1.0"}`.
+ * Refused with a SyntaxError: what is no JSON, a key twice, a lone surrogate, values nested deeper than MAX_DEPTH.
+ */
+import { hasLoneSurrogate, isList, isObject, object, type Json, type JsonObject } from "./values.ts";
+
+export const MAX_DEPTH = 200;
+
+const SPACE = /[ \t\n\r]*/y;
+const NUMBER = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/y;
+const WORDS: readonly [string, Json][] = [["true", true], ["false", false], ["null", null]];
+
+export function readJson(text: string): Json {
+  const reader = new Reader(text);
+  const value = reader.value(0);
+  reader.end();
+  return value;
+}
+
+export function writeJson(value: Json): string {
+  if (isObject(value)) return `{${[...value].map(([key, one]) => `${JSON.stringify(key)}:${writeJson(one)}`).join(",")}}`;
+  if (isList(value)) return `[${value.map(writeJson).join(",")}]`;
+  return JSON.stringify(value);
+}
+
+/** The object of a message; a SyntaxError where the text is another value. */
+export function readObject(text: string): JsonObject {
+  const value = readJson(text);
+  if (!isObject(value)) throw new SyntaxError("expected a JSON object");
+  return value;
+}
+
+class Reader {
+  private place = 0;
+
+  constructor(private readonly text: string) {}
+
+  value(depth: number): Json {
+    if (depth > MAX_DEPTH) throw new SyntaxError(`nested deeper than ${MAX_DEPTH}`);
+    this.match(SPACE);
+    const sign = this.text[this.place];
+    if (sign === "{") return this.object(depth);
+    if (sign === "[") return this.list(depth);
+    if (sign === '"') return this.string();
+    for (const [word, value] of WORDS) {
+      if (this.text.startsWith(word, this.place)) {
+        this.place += word.length;
+        return value;
+      }
+    }
+    return this.number();
+  }
+
+  end(): void {
+    this.match(SPACE);
+    if (this.place < this.text.length) this.fail();
+  }
+
+  private object(depth: number): Json {
+    const made = new Map<string, Json>();
+    this.place += 1;
+    if (this.closes("}")) return made;
+    do {
+      this.match(SPACE);
+      const key = this.string();
+      if (made.has(key)) throw new SyntaxError(`the key ${JSON.stringify(key)} stands twice`);
+      this.match(SPACE);
+      this.take(":");
+      made.set(key, this.value(depth + 1));
+    } while (this.continues("}"));
+    return made;
+  }
+
+  private list(depth: number): Json {
+    const made: Json[] = [];
+    this.place += 1;
+    if (this.closes("]")) return made;
+    do made.push(this.value(depth + 1));
+    while (this.continues("]"));
+    return made;
+  }
+
+  private string(): string {
+    const start = this.place;
+    if (this.text[start] !== '"') this.fail();
+    let end = start;
+    do {
+      end = this.text.indexOf('"', end + 1);
+      if (end < 0) this.fail();
+    } while (this.isEscaped(end));
+    this.place = end + 1;
+    const written = this.text.slice(start, end + 1);
+    const value = JSON.parse(written) as string;
+    if (hasLoneSurrogate(value)) throw new SyntaxError("half of a surrogate pair");
+    return value;
+  }
+
+  private isEscaped(place: number): boolean {
+    let first = place;
+    while (this.text[first - 1] === "\\") first -= 1;
+    return (place - first) % 2 === 1;
+  }
+
+  private number(): Json {
+    const written = this.match(NUMBER);
+    if (written === "") this.fail();
+    const value = Number(written);
+    return String(value) === written ? value : object([["#", written]]);
+  }
+
+  private closes(end: string): boolean {
+    this.match(SPACE);
+    if (this.text[this.place] !== end) return false;
+    this.place += 1;
+    return true;
+  }
+
+  private continues(end: string): boolean {
+    if (this.closes(end)) return false;
+    this.take(",");
+    return true;
+  }
+
+  private take(sign: string): void {
+    if (this.text[this.place] !== sign) this.fail();
+    this.place += 1;
+  }
+
+  private match(pattern: RegExp): string {
+    pattern.lastIndex = this.place;
+    const found = pattern.exec(this.text)?.[0] ?? "";
+    this.place += found.length;
+    return found;
+  }
+
+  private fail(): never {
+    throw new SyntaxError(`no JSON at character ${this.place}`);
+  }
+}
