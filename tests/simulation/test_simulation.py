@@ -109,6 +109,17 @@ def test_what_a_seed_once_found_is_mended(number: int) -> None:
     Episode(number, Parts(OnCloud, weather=draw_cloud_weather)).go()
 
 
+FOUND_WITH_ERASURES = {
+    322: "an erasure during the removal of an expired run named its reruns as if it had seen all",
+    356: "the slower of two erasures named what the faster had left of the reruns",
+}
+
+
+@pytest.mark.parametrize("number", FOUND_WITH_ERASURES)
+def test_what_a_seed_with_erasures_once_found_is_mended(number: int) -> None:
+    Episode(number, Parts(erases=True)).go()
+
+
 @pytest.mark.parametrize("shape", SHAPES)
 def test_every_shape_of_workflow_ends_in_calm_weather(shape: str) -> None:
     for number in range(2):

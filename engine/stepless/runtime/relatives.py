@@ -16,7 +16,7 @@ from stepless.runtime.world import World
 
 class Relatives(NamedTuple):
     """The ids of the runs that a run has started, in the order of their start; at most MAX_LISTED_RELATIVES of each. `more` means
-    that there are others, or that the log of the run cannot be read."""
+    that there are others, or that not all of the run can be read: its log is damaged, or its removal may have begun."""
 
     children: tuple[str, ...] = ()
     reruns: tuple[str, ...] = ()
@@ -65,6 +65,7 @@ def relatives_of(world: World, head: RunHead) -> Relatives:
         readable = False
     noted = [_noted(world, head.run_id, number) for number in range(1, _reruns(world, head.run_id) + 1)]
     reruns = [run_id for run_id in noted if world.store.get_run(run_id) is not None]
+    readable = readable and (head.expires_ms is None or head.expires_ms > world.clock.now_ms())
     more = not readable or len(children) > MAX_LISTED_RELATIVES or len(noted) == MAX_LISTED_RELATIVES
     return Relatives(tuple(children)[:MAX_LISTED_RELATIVES], tuple(reruns), more)
 

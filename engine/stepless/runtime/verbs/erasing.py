@@ -43,9 +43,12 @@ def erase(world: World, run_id: str, *, dry: bool = False, force: bool = False) 
         message = f"events of {run_id} are not exported yet, by {', '.join(left)}"
         raise Conflict(message, code="exports_pending", mend=mend, exporters=left, retry_after_ms=wait_ms)
     relatives = relatives_of(world, head)
-    if not dry:
-        finish(world, _marked(world, head, relatives))
-    return relatives
+    if dry:
+        return relatives
+    marked = _marked(world, head, relatives)
+    finish(world, marked)
+    # A concurrent erasure may have removed notes while they were read here: what it recorded is whole.
+    return _recorded(marked) if marked.status == ERASED else relatives
 
 
 def _marked(world: World, head: RunHead, relatives: Relatives) -> RunHead:
