@@ -6,6 +6,7 @@ from __future__ import annotations
 import asyncio
 import json
 import re
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -97,9 +98,14 @@ def _short_form(loader: yaml.SafeLoader, tag: str, node: yaml.Node) -> Any:
 _Template.add_multi_constructor("!", _short_form)
 
 
+@cache
+def resources() -> dict[str, Any]:
+    return dict(yaml.load((ROOT / "template.yaml").read_text(), _Template)["Resources"])
+
+
 def actions(role: str) -> set[str]:
     """What a role of the template may do, besides writing its own log."""
-    resource = yaml.load((ROOT / "template.yaml").read_text(), _Template)["Resources"][role]["Properties"]
+    resource = resources()[role]["Properties"]
     granted: set[str] = set()
     for policy in resource["Policies"]:
         for statement in policy["PolicyDocument"]["Statement"]:
