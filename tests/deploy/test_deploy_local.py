@@ -4,41 +4,54 @@ from __future__ import annotations
 
 import gzip
 import json
-import sys
 from base64 import b64encode
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
-from hashlib import sha256
 from pathlib import Path
-from threading import Event
-from time import monotonic
 from typing import Any
 
 import aws_commands
 import httpx
 import next_release
 import pytest
+from deployed_runs import (
+    API_KEY_HASH,
+    KEYED,
+    answered,
+    ask,
+    check_permissions,
+    client_of,
+    ended,
+    event_types,
+    formats,
+    hint,
+    kept,
+    lines,
+    listed,
+    publish,
+    runs_of,
+    start,
+    step,
+    tell,
+    until,
+)
 from emulators import Missing
 from invoked_api import InvokedApi
 from local_cloud import ROOT, Cloud, Machine, emulated
 
 from stepless.adapters.aws.dynamo.table import create_table_arguments
 from stepless.adapters.system import SystemClock
-from stepless.model.packing import unpack
 from stepless.runtime.triggers.signatures import sign
 
 pytestmark = [pytest.mark.long, pytest.mark.story]
 
 HERE = Path(__file__).resolve().parent
 PAGE = (ROOT / "docs/operations.md").read_text()
-API_KEY = "try-it"
-KEYED = {"Authorization": f"Bearer {API_KEY}"}
 PARAMETERS = {
-    "ApiKeyHashes": f"sha256:{sha256(API_KEY.encode()).hexdigest()}", "FunctionModules": "deploy_steps",
+    "ApiKeyHashes": API_KEY_HASH, "FunctionModules": "deploy_steps",
     "EventSources": "shop.orders", "Release": "first",
 }  # fmt: skip
-PATIENCE_S = 60  # schedules of the emulator fire every ten seconds, the sweeper every minute
 SECRET = "shared-with-the-shop"
 ASKED = {
     "make": {"type": "function", "timeout_ms": 2_000, "with": {"call": "steps.large", "args": {"size": 100_000}}},
@@ -61,68 +74,16 @@ def cloud(machine: Machine) -> Iterator[Cloud]:
     """The stack with the timeouts of the template."""
     built = Cloud(machine)
     built.deploy(PARAMETERS)
-    _tell(f"deployed: {built.url}")
+    tell(f"deployed: {built.url}")
     yield built
     check_permissions(machine, "again")
     check_permissions(machine, "moved")
-
-
-def check_permissions(machine: Machine, stack: str) -> None:
-    """IAM is enforced: a permission that a role lacks is in the log of the function that needed it. Checked while the roles are
-    there: an invocation that has begun before its stack is deleted may outlive them."""
-    written = {log.stem: log.read_text() for log in machine.logs.glob(f"{stack}-*.log")}
-    assert written, "no function has been invoked"
-    lines = [(name, line) for name, text in written.items() for line in text.splitlines()]
-    refused = [(name, line[-600:]) for name, line in lines if "AccessDenied" in line or "is not authorized" in line]
-    assert not refused
 
 
 @pytest.fixture(scope="module")
 def http(cloud: Cloud) -> Iterator[httpx.Client]:
     with client_of(cloud) as client:
         yield client
-
-
-def publish(http: httpx.Client, workflow_id: str, nodes: dict[str, Any], **top: Any) -> None:
-    answer = http.put(f"/workflows/{workflow_id}", json={"id": workflow_id, "nodes": nodes, **top})
-    assert answer.status_code in (200, 201), answer.text
-
-
-def start(http: httpx.Client, workflow_id: str, inputs: Any = None) -> str:
-    answer = http.post(f"/workflows/{workflow_id}/runs", json={"inputs": inputs or {}})
-    assert answer.status_code == 202, answer.text
-    return str(answer.json()["run_id"])
-
-
-def until(look: Callable[[], Any], what: str, seconds: float = PATIENCE_S) -> Any:
-    """The first truth that `look` answers."""
-    deadline, pause = monotonic() + seconds, Event()
-    while not (found := look()):
-        assert monotonic() < deadline, f"waited in vain for {what}"
-        pause.wait(0.2)
-    return found
-
-
-def ended(http: httpx.Client, run_id: str, seconds: float = PATIENCE_S) -> dict[str, Any]:
-    def look() -> Any:
-        run = http.get(f"/runs/{run_id}").json()
-        return run if run["status"] in ("completed", "failed", "cancelled", "timed_out") else None
-
-    run = until(look, f"the end of {run_id}", seconds)
-    _tell(f"{run['workflow']}: {run['status']}")
-    return dict(run)
-
-
-def event_types(http: httpx.Client, run_id: str) -> list[str]:
-    return [event["type"] for event in http.get(f"/runs/{run_id}/events").json()["events"]]
-
-
-def step(after: str | list[str] | None = None, call: str = "steps.work", **args: Any) -> dict[str, Any]:
-    return {"type": "function", **({"after": after} if after else {}), "timeout_ms": 2_000, "with": {"call": call, "args": args}}
-
-
-def _tell(line: str) -> None:
-    sys.stderr.write(f"  {line}\n")
 
 
 @pytest.fixture(scope="module")
@@ -253,15 +214,6 @@ def test_a_large_value_goes_to_the_bucket_and_comes_back(cloud: Cloud, http: htt
     assert entry["refused"] is None
 
 
-def kept(cloud: Cloud, run_id: str) -> dict[str, Any]:
-    """What the table and the bucket have of a run."""
-    found = cloud.service("s3").list_objects_v2(Bucket=cloud.outputs["Bucket"], Prefix=f"blobs/{run_id}/").get("Contents", [])
-    query = {"KeyConditionExpression": "pk = :run", "ExpressionAttributeValues": {":run": {"S": f"RUN#{run_id}"}}}
-    items = cloud.service("dynamodb").query(TableName=cloud.outputs["Table"], **query)["Items"]
-    content = sum(len(item.get("b", {}).get("B", b"")) for item in items)
-    return {"objects": [each["Key"] for each in found], "items": [item["sk"]["S"] for item in items], "content": content}
-
-
 def test_a_wait_beyond_fifteen_minutes_completes_through_the_scheduler(cloud: Cloud, http: httpx.Client) -> None:
     """The scheduler sends, as TimerRole. A firing that is early wakes the run and ends nothing. Then the instant of the schedule
     is brought forward again, and the clocks of the functions with it: twenty minutes have passed for all of them."""
@@ -366,10 +318,6 @@ def test_an_event_of_the_bus_starts_the_workflow_that_listens_once(cloud: Cloud,
     assert len(runs_of(http, "orders-by-event")) == 2
 
 
-def runs_of(http: httpx.Client, workflow_id: str) -> list[dict[str, Any]]:
-    return list(http.get(f"/runs?workflow={workflow_id}").json()["runs"])
-
-
 def test_author_code_runs_in_a_function_that_may_do_nothing(http: httpx.Client) -> None:
     code = "import statistics\ndef main(args):\n  return statistics.mean(args['of'])\n"
     publish(http, "sandboxed", {"mean": {"type": "code", "with": {"code": code, "args": {"of": [1, 2, 6]}}, "timeout_ms": 4_000}})
@@ -394,47 +342,12 @@ def test_what_kills_every_invocation_is_a_dead_letter_and_goes_on_when_it_is_men
     assert "run.recovered" in event_types(http, run_id)
 
 
-def lines(log: Path) -> list[str]:
-    return log.read_text().splitlines()
-
-
 def test_the_sweeper_is_invoked_by_its_schedule(cloud: Cloud) -> None:
     log = cloud.log("sweeper")
     until(lambda: log.exists() and "OldestDueAge" in log.read_text(), "the sweep", 90)
 
 
 # -- releases ---------------------------------------------------------------------------------------------------------
-
-
-def ask(http: httpx.Client, workflow_id: str) -> tuple[str, str]:
-    """A run that has worked and waits for an answer, and the token that answers it."""
-    run_id = start(http, workflow_id)
-    pause = until(lambda: http.get(f"/runs/{run_id}").json()["pauses"], "the question")[0]
-    return run_id, pause["resume"].rpartition("/")[2]
-
-
-def answered(http: httpx.Client, run_id: str, token: str) -> None:
-    """The answer is given, and the run ends. What it had done before is not done again."""
-    answer = http.post(f"/resume/{token}", json={"decision": "approved"})
-    assert answer.status_code == 200, answer.text
-    run = ended(http, run_id)
-    assert (run["status"], run["outputs"]) == ("completed", {"after": "100000 characters, approved"})
-    assert event_types(http, run_id).count("node.completed") == 3
-
-
-def formats(cloud: Cloud, run_id: str) -> set[int]:
-    """Of the batches of a run, as they are in the table."""
-    key = {":run": {"S": f"RUN#{run_id}"}, ":log": {"S": "LOG#"}}
-    query = {"KeyConditionExpression": "pk = :run AND begins_with(sk, :log)", "ExpressionAttributeValues": key}
-    batches = cloud.service("dynamodb").query(TableName=cloud.outputs["Table"], **query)["Items"]
-    assert batches
-    firsts = [unpack(max((value["B"] for value in batch.values() if "B" in value), key=len))[1] for batch in batches]
-    return {first[5] if len(first) > 5 else 1 for first in firsts}
-
-
-def hint(cloud: Cloud, run_id: str) -> None:
-    body = json.dumps({"run": run_id, "reason": "sweep", "hops": 0})
-    cloud.service("sqs").send_message(QueueUrl=cloud.outputs["Queue"], MessageBody=body)
 
 
 @pytest.fixture(scope="module")
@@ -464,7 +377,7 @@ def test_releases_follow_each_other_and_go_back_with_runs_in_flight(
     paused_schedule(http)
 
     assert cloud.update(next_engines[1], "next") == "UPDATE_COMPLETE"
-    _tell(f"the next release: version {cloud.live('runner')} of the runner")
+    tell(f"the next release: version {cloud.live('runner')} of the runner")
     answered(http, *old)
     new = ask(http, "asked")
     assert formats(cloud, new[0]) == formats(cloud, old[0]) == {1}
@@ -542,10 +455,6 @@ def is_empty(cloud: Cloud, queue: str) -> bool:
     return [counts[name] for name in names] == ["0", "0"]
 
 
-def listed(http: httpx.Client, status: str) -> list[str]:
-    return [run["id"] for run in http.get(f"/runs?status={status}").json()["runs"]]
-
-
 # -- lost and found ---------------------------------------------------------------------------------------------------
 
 
@@ -617,6 +526,3 @@ def lines_of(dynamodb: Any, table: str) -> Iterator[bytes]:
         for item in page["Items"]:
             yield json.dumps({"Item": item}, default=lambda data: b64encode(data).decode()).encode() + b"\n"
 
-
-def client_of(cloud: Cloud) -> httpx.Client:
-    return httpx.Client(base_url=cloud.url, headers=KEYED, timeout=40)
