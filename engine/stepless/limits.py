@@ -294,6 +294,17 @@ MAX_PRINTED_RUN_LINES: Final = 200  # at one of them; of more, it prints the num
 MAX_EXPLAINED_RUNS: Final = 20  # of these, failed runs whose error is read and printed
 STREAM_COALESCE_MS: Final = 50  # streamed text is emitted in pieces of about this duration
 
+# -- drafts ----------------------------------------------------------------------------------------------------------
+MAX_DRAFT_BLOCKS: Final = 5_000  # to which blocks can be added: a canvas draws them all; larger documents are edited as text
+MAX_INTENT_WRITES: Final = 20_000  # deleting or renaming what the whole of a large draft hangs on
+MAX_INTENT_BYTES: Final = 4_000_000
+MAX_GUARDS: Final = 1_000  # of one gesture
+MAX_KEY_CHARACTERS: Final = 64  # of a block, an edge, a note, or a client
+MAX_ORDER_CHARACTERS: Final = 64  # of a fractional index; beyond it the siblings get new ones
+MAX_JOINED_WRITES: Final = 200  # of the gestures that one intent takes along
+MAX_UNDO: Final = 100  # actions of one person in one tab
+MAX_BEHIND_ITEMS: Final = 1_000  # that an intent may have been made before: a client further behind reads first
+
 # -- imports ---------------------------------------------------------------------------------------------------------
 MAX_IMPORT_BLOCKS: Final = 2_000  # of one export: the importer stores which block is upstream of which as a bit table
 MAX_IMPORT_EDGES: Final = 10_000

@@ -1,0 +1,25 @@
+"""The rules of a draft that several people edit at once: what its log may hold, and what the log means.
+
+A draft is an append-only log, and appending is a conditional write. A client asks with *writes*; the server decides *effects*;
+every replica folds effects. So a replica that stands at item n shows fold(log[1..n]), and no clock, no order of arrival and no
+transformation is part of that: convergence rests on the fold alone.
+
+    effects     the words of the log, and of what a client asks for
+    state       the entities by key, with the indexes that the rules need
+    fold        effects over a state
+    cross       two lists of writes made beside each other: what each means after the other
+    resolve     the decision: gestures over the state as it is when they are committed; `judging`: of one gesture
+    shapes      what may be written where
+    inverse     what undoes effects, and what must still hold for it
+    references  what a rename means
+    wholeness   what must hold of every state
+    document    a workflow document as entities, and back
+    gestures    what travels; `messages`: as JSON
+
+Intents transform; effects never do. A client crosses what it has not yet sent with what others committed, to show it and to send
+it with offsets that fit; the server crosses an intent with what was committed since its base, and only then decides. That two
+lists of splices meet in both orders keeps what a person typed where they typed it. It is not what makes replicas equal: a wrong
+crossing moves a character, on all replicas alike.
+
+All of it is pure: no clock, no randomness, nothing read or written.
+"""

@@ -1,0 +1,289 @@
+"""A world in which several people edit one draft: their tabs, the servers, and the network between them.
+
+Everything is drawn from one seed. A server keeps nothing but a cache; any of them may sequence, and the log decides. Messages are
+dropped, doubled, delayed and reordered, tabs are closed, copied and cut off, and servers die between the append and the fan-out.
+"""
+
+from __future__ import annotations
+
+import json
+from copy import deepcopy
+from dataclasses import dataclass, field
+from random import Random
+from typing import Any
+
+from edits import Editor, fresh
+
+from stepless.editing.document import from_document
+from stepless.editing.fold import apply
+from stepless.editing.gestures import Intent, Item
+from stepless.editing.messages import intent_written, item_read, item_written, read_intent
+from stepless.editing.replica import Replica
+from stepless.editing.resolve import Change, resolve
+from stepless.editing.state import Entities, snapshot
+from stepless.editing.values import Object
+from stepless.editing.wholeness import faults
+from stepless.limits import MAX_BEHIND_ITEMS
+
+START = {
+    "id": "w", "name": "the start",
+    "nodes": {
+        "order": {"type": "manual"},
+        "score": {"type": "http", "after": "order", "with": {"url": "u", "prompt": "score <order.id>", "messages": ["a", {"b": 1.0}]}},
+        "each": {"type": "loop", "after": [{"from": "score.big", "param": "x"}], "with": {"items": "<score.rows>", "body": {
+            "nodes": {
+                "price": {"type": "http", "with": {"prompt": "<order.id> <each.item>"}},
+                "ship": {"type": "code", "after": "price"},
+            },
+        }}},
+        "pay": {"type": "http", "after": ["score", "each"], "with": {"prompt": "pay <score.body> and <order.id>"}},
+    },
+    "edges": [{"source": "order", "target": "pay", "handle": "error"}],
+}
+
+
+def canonical(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+
+
+@dataclass
+class Log:
+    """An append is a put under the condition that the place is free."""
+
+    start: dict[str, Object]
+    items: list[Object] = field(default_factory=list)
+
+    def append(self, item: Item) -> bool:
+        if item.seq != len(self.items) + 1:
+            return False
+        self.items.append(json.loads(canonical(item_written(item))))
+        return True
+
+
+class Server:
+    """One process: a cache of the fold, brought up to date before it decides."""
+
+    def __init__(self, log: Log, name: str) -> None:
+        self.log = log
+        self.name = name
+        self.seq = 0
+        self.state = Entities(log.start)
+        self.last: dict[str, tuple[int, str, int]] = {}
+        self.items: list[Item] = []
+
+    def catch_up(self, to: int | None = None) -> None:
+        for stored in self.log.items[self.seq:to]:
+            item = item_read(stored)
+            apply(self.state, item.effects)
+            self.last[item.client] = (item.n, item.tag, item.seq)
+            self.items.append(item)
+            self.seq = item.seq
+
+    def decide(self, intent: Intent, by: str) -> Item | str:
+        """The item to append, or the code of an answer; `known` where it is committed already."""
+        n, tag, _ = self.last.get(intent.client, (0, "", 0))
+        if any(item.tag == intent.tag for item in self.items[intent.base:]):
+            return "known"
+        if intent.n == n and intent.tag == tag:
+            return "known"
+        if intent.n <= n:
+            return "forked"
+        if intent.n > n + 1 or not 0 <= self.seq - intent.base <= MAX_BEHIND_ITEMS:
+            return "stale"
+        since = [Change(item.by, item.effects) for item in self.items[intent.base:]]
+        made = resolve(self.state, intent.gestures, since)
+        return Item(self.seq + 1, intent.client, intent.n, intent.tag, by, self.seq + 1, made.effects, made.outcomes)
+
+
+class Tab:
+    """A person's tab: a replica, what it is told by the network, and what it did."""
+
+    def __init__(self, world: World, name: str, replica: Replica, editor: Editor) -> None:
+        self.world = world
+        self.name = name
+        self.replica = replica
+        self.editor = editor
+        self.cut_off = False
+
+    def edit(self) -> None:
+        rng = self.world.rng
+        draw = rng.random()
+        if draw < 0.12:
+            self.replica.undo()
+        elif draw < 0.16:
+            self.replica.redo()
+        else:
+            gesture = self.editor.gesture(self.replica.view)
+            if gesture is not None:
+                self.replica.edit(gesture, join=rng.random() < 0.2)
+        self.check()
+
+    def check(self) -> None:
+        broken = list(faults(self.replica.view))
+        assert not broken, (self.name, "shows", broken)
+
+    def send(self) -> None:
+        intent = self.replica.message(lambda: fresh(self.world.rng))
+        if intent is not None:
+            self.world.post(("intent", self.name, canonical(intent_written(intent))))
+
+    def hear(self, stored: Object) -> None:
+        item = item_read(json.loads(canonical(stored)))
+        replica = self.replica
+        sent = replica.sent
+        if sent and item.seq == replica.seq + 1 and item.tag == sent.tag:
+            shown = resolve(replica.confirmed, [part.gesture for part in sent.parts])
+            assert shown.effects == item.effects, (self.name, item.seq, "shown", shown.effects, "decided", item.effects)
+            self.world.acknowledged.add((item.client, item.n, item.tag))
+        replica.hear(item)
+        self.check()
+
+    def answered(self, n: int, tag: str, code: str) -> None:
+        sent = self.replica.sent
+        if sent is None or (sent.n, sent.tag) != (n, tag):
+            return
+        self.pull()
+        if code in ("forked", "stale") and self.replica.sent is sent:
+            self.replica.renamed(fresh(self.world.rng))
+
+    def pull(self) -> None:
+        for stored in self.world.log.items[self.replica.seq:]:
+            self.hear(stored)
+
+
+class World:
+    def __init__(self, seed: int) -> None:
+        self.rng = Random(seed)
+        self.log = Log(json.loads(canonical(from_document(START, "e"))))
+        self.servers = [Server(self.log, f"s{one}") for one in range(self.rng.randrange(1, 4))]
+        self.tabs: dict[str, Tab] = {}
+        self.network: list[tuple[str, str, str]] = []
+        self.acknowledged: set[tuple[str, int, str]] = set()
+        self.lossy = self.rng.choice((0.0, 0.1, 0.3))
+        for number in range(self.rng.randrange(2, 7)):
+            name = f"p{number}"
+            replica = Replica(fresh(self.rng), Entities(self.log.start))
+            self.tabs[name] = Tab(self, name, replica, Editor(Random(self.rng.random()), 0x1000 + 0x800 * number))
+
+    # -- network -----------------------------------------------------------------------------------------------------
+
+    def post(self, message: tuple[str, str, str]) -> None:
+        if self.rng.random() >= self.lossy:
+            self.network.append(message)
+        if self.rng.random() < self.lossy:
+            self.network.append(message)
+
+    def deliver(self) -> None:
+        if not self.network:
+            return
+        kind, name, text = self.network.pop(self.rng.randrange(min(len(self.network), 6)))
+        tab = self.tabs[name]
+        if tab.cut_off:
+            return
+        if kind == "intent":
+            self.serve(tab, read_intent(json.loads(text)))
+        elif kind == "item":
+            tab.hear(json.loads(text))
+        else:
+            tab.answered(**json.loads(text))
+
+    def serve(self, tab: Tab, intent: Intent) -> None:
+        server = self.rng.choice(self.servers)
+        if self.rng.random() < 0.3:
+            server.catch_up(self.rng.randrange(server.seq, len(self.log.items) + 1))
+        for _ in range(8):
+            decided = server.decide(intent, tab.name)
+            if isinstance(decided, str):
+                if decided != "known" and server.seq < len(self.log.items):
+                    server.catch_up()
+                    continue
+                if decided == "known":
+                    found = next(item for item in reversed(self.log.items) if item["tag"] == intent.tag)
+                    self.post(("item", tab.name, canonical(found)))
+                else:
+                    self.post(("answer", tab.name, canonical({"n": intent.n, "tag": intent.tag, "code": decided})))
+                return
+            if self.log.append(decided):
+                server.catch_up()
+                broken = list(faults(server.state))
+                assert not broken, ("committed", decided.seq, broken)
+                if self.rng.random() < 0.1:
+                    self.restart(server)  # died before the fan-out
+                    return
+                for name in self.tabs:
+                    self.post(("item", name, canonical(self.log.items[decided.seq - 1])))
+                return
+            server.catch_up()
+
+    def restart(self, server: Server) -> None:
+        self.servers[self.servers.index(server)] = Server(self.log, server.name)
+
+    # -- the episode -------------------------------------------------------------------------------------------------
+
+    def step(self) -> None:
+        rng = self.rng
+        tab = rng.choice(list(self.tabs.values()))
+        draw = rng.random()
+        if draw < 0.4:
+            tab.edit()
+        elif draw < 0.6:
+            tab.send()
+        elif draw < 0.9:
+            self.deliver()
+        elif draw < 0.93:
+            tab.pull() if not tab.cut_off else None
+        elif draw < 0.96:
+            tab.cut_off = not tab.cut_off
+        elif draw < 0.975:
+            tab.replica = deepcopy(tab.replica)  # closed, and opened again from what it had stored
+            tab.replica._view = None
+        elif draw < 0.98 and len(self.tabs) < 12:
+            name = f"p{len(self.tabs)}"
+            copy = deepcopy(tab.replica)
+            copy.unsent.clear()  # what waits is stored under a lock, which the copy does not get
+            copy._view = None
+            self.tabs[name] = Tab(self, name, copy, Editor(Random(rng.random()), 0x1000 + 0x800 * len(self.tabs)))
+        elif draw < 0.985:
+            self.restart(rng.choice(self.servers))
+
+    def settle(self) -> None:
+        """The network holds, nobody edits: everything arrives."""
+        self.lossy = 0.0
+        for tab in self.tabs.values():
+            tab.cut_off = False
+        for _ in range(10_000):
+            for tab in self.tabs.values():
+                tab.pull()
+                tab.send()
+            if not self.network and all(tab.replica.sent is None and not tab.replica.unsent for tab in self.tabs.values()):
+                break
+            while self.network:
+                self.deliver()
+        else:
+            raise AssertionError("it never settles")
+
+    def check(self) -> None:
+        state = Entities(self.log.start)
+        seen: set[tuple[str, int, str]] = set()
+        for stored in self.log.items:
+            item = item_read(stored)
+            apply(state, item.effects)
+            named = (item.client, item.n, item.tag)
+            assert named not in seen, ("committed twice", named)
+            seen.add(named)
+        tags = [item["tag"] for item in self.log.items]
+        assert len(tags) == len(set(tags)), "an intent was committed under two clients"
+        wanted = canonical(snapshot(state))
+        for tab in self.tabs.values():
+            assert canonical(snapshot(tab.replica.confirmed)) == wanted, (tab.name, "differs")
+            assert canonical(snapshot(tab.replica.view)) == wanted, (tab.name, "shows something else")
+        assert self.acknowledged <= seen
+
+
+def episode(seed: int, steps: int = 300) -> World:
+    world = World(seed)
+    for _ in range(steps):
+        world.step()
+    world.settle()
+    world.check()
+    return world
