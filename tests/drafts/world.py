@@ -29,7 +29,7 @@ START = {
     "id": "w", "name": "the start",
     "nodes": {
         "order": {"type": "manual"},
-        "score": {"type": "http", "after": "order", "with": {"url": "u", "prompt": "score <order.id>", "messages": ["a", {"b": 1.0}]}},
+        "score": {"type": "http", "after": "order", "with": {"url": "u", "prompt": "score <order.id>", "list": ["a", {"b": 1.0}]}},
         "each": {"type": "loop", "after": [{"from": "score.big", "param": "x"}], "with": {"items": "<score.rows>", "body": {
             "nodes": {
                 "price": {"type": "http", "with": {"prompt": "<order.id> <each.item>"}},
