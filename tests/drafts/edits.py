@@ -139,13 +139,14 @@ class Editor:
     # -- values ------------------------------------------------------------------------------------------------------
 
     def set_value(self, view: State, blocks: list[str]) -> Gesture:
-        path = self._rng.choice((("with", "url"), ("enabled",), ("with", "headers", "a"), ("with", "headers"), ("with",), ("retry", "x")))
+        paths = (("with", "url"), ("enabled",), ("with", "heads", "a"), ("with", "heads"), ("with",), ("retry", "x"))
+        path = self._rng.choice(paths)
         value: JSON = self._rng.choice((1, True, "text", {"a": 1, "b": "<order.x>"}, None))
         before = self._rng.choice((None, "url", "type", "attempts"))
         return Gesture((Set(self._rng.choice(blocks), path, value, before),))
 
     def unset_value(self, view: State, blocks: list[str]) -> Gesture:
-        path = self._rng.choice((("with", "url"), ("enabled",), ("with", "headers"), ("with",)))
+        path = self._rng.choice((("with", "url"), ("enabled",), ("with", "heads"), ("with",)))
         return Gesture((Unset(self._rng.choice(blocks), path),))
 
     def type_text(self, view: State, blocks: list[str]) -> Gesture | None:

@@ -20,6 +20,7 @@ other, and a rename concerns no write: it is expanded over the state that it mee
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Literal
 
 from stepless.editing.effects import Delete, Effect, Put, Rename, Set, Splice, Unset, Write
 from stepless.editing.values import Path
@@ -64,30 +65,30 @@ def _pair(mine: Write, theirs: Write, first: bool) -> tuple[list[Write], list[Wr
         return _moved(mine, theirs, first), _moved(theirs, mine, not first)
     if isinstance(mine, Rename) or isinstance(theirs, Rename):
         return [mine], [theirs]
-    early, late = (mine, theirs) if first else (theirs, mine)
-    gone = _left_out(early, late)
-    return ([] if gone is mine else [mine]), ([] if gone is theirs else [theirs])
+    dropped = _dropped(mine, theirs) if first else _dropped(theirs, mine)
+    mine_goes = dropped == ("first" if first else "second")
+    return ([] if mine_goes else [mine]), ([] if dropped is not None and not mine_goes else [theirs])
 
 
-def _left_out(early: Effect, late: Effect) -> Effect | None:
+def _dropped(early: Effect, late: Effect) -> Literal["first", "second"] | None:
     """Which of two writes of one entity means nothing beside the other."""
     match early, late:
         case (Put() | Delete(), Splice()):
-            return late  # its offsets mean nothing in the new text
+            return "second"  # its offsets mean nothing in the new text
         case (Put(), Put()):
-            return early
+            return "first"
         case (Put() | Delete(), _):
             return None
         case (_, Put() | Delete()):
-            return early
+            return "first"
         case (Set() | Unset(), Splice()):
-            return late if overlap(early.path, late.path) else None
+            return "second" if overlap(early.path, late.path) else None
         case (Splice(), Set() | Unset()):
-            return early if overlap(early.path, late.path) else None
+            return "first" if overlap(early.path, late.path) else None
         case (Splice(), Splice()):
             return None
         case _:
-            return early if early.path[:len(late.path)] == late.path else None
+            return "first" if early.path[:len(late.path)] == late.path else None
 
 
 def overlap(left: Path, right: Path) -> bool:

@@ -7,10 +7,11 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from stepless.editing.effects import Delete, Effect, Rename, Set, Splice, Write
+from stepless.editing.effects import Effect, Rename, Set, Splice, Unset, Write
 from stepless.editing.gestures import Gesture, Outcome
 from stepless.editing.resolve import resolve
 from stepless.editing.state import State
+from stepless.editing.values import Path
 
 
 class Expanded(NamedTuple):
@@ -22,27 +23,29 @@ class Expanded(NamedTuple):
 
 
 def expand(view: State, gesture: Gesture) -> Expanded:
-    """Decides a gesture over a view, as the server would. What it drops here is not sent at all."""
+    """Decides a gesture over a view, as the server would. What it drops here is not sent at all, nor is what follows where it is
+    committed: the deletions of a cascade, the edges and the name that a move takes, the orders of siblings."""
     decision = resolve(view, [gesture])
     if not decision.effects:
         return Expanded(None, (), decision.outcomes)
+    renames = {write.key: write for write in gesture.writes if isinstance(write, Rename)}
+    asked = {(write.key, _place(write)) for write in gesture.writes}
     writes: list[Write] = []
     derived: list[tuple[int, int]] = []
-    names = {write.key: write for write in gesture.writes if isinstance(write, Rename)}
     causes: dict[str, int] = {}  # by the new name: where the rename stands
-    deleted = {write.key for write in gesture.writes if isinstance(write, Delete)}
     for effect in decision.effects:
-        renamed = names.get(effect.key)
-        if isinstance(effect, Set) and effect.path == ("id",) and renamed is not None and effect.value == renamed.id:
-            causes[renamed.id] = len(writes)
-            writes.append(renamed._replace(expanded=True))
-        elif isinstance(effect, Delete) and effect.key not in deleted:
-            continue  # follows from another deletion or from a move, and is derived anew where it is committed
-        else:
-            cause = causes.get(effect.text) if isinstance(effect, Splice) else None
-            if cause is not None and effect not in gesture.writes:
-                derived.append((len(writes), cause))
+        rename = renames.get(effect.key)
+        if isinstance(effect, Set) and effect.path == ("id",) and rename is not None and effect.value == rename.id:
+            causes[rename.id] = len(writes)
+            writes.append(rename._replace(expanded=True))
+        elif (effect.key, _place(effect)) in asked:
+            writes.append(effect)
+        elif isinstance(effect, Splice):
+            if effect.text in causes:
+                derived.append((len(writes), causes[effect.text]))
             writes.append(effect)
     return Expanded(Gesture(tuple(writes), gesture.guards, tuple(derived)), decision.effects, decision.outcomes)
 
 
+def _place(write: Write) -> Path:
+    return write.path if isinstance(write, Set | Unset | Splice) else ()

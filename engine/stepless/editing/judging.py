@@ -13,7 +13,7 @@ from stepless.editing.orders import spread
 from stepless.editing.references import readers, renaming, rewritten
 from stepless.editing.shapes import fits
 from stepless.editing.state import Layer, State, children_of, ends_at, mentions, named_in, room_of, tail_of, tie_of
-from stepless.editing.values import NOTHING, Object, at, same
+from stepless.editing.values import Object, at, same
 from stepless.limits import MAX_DRAFT_BLOCKS, MAX_ID_CHARACTERS, MAX_ORDER_CHARACTERS
 from stepless.model.json import JSON
 
@@ -290,8 +290,7 @@ class Trial:
             if text[start:start + write.removed] == write.text:
                 return True
         if isinstance(write, Set):
-            above = at(entity, write.path[:-1])
-            if above is not NOTHING and not isinstance(above, dict):
+            if not same(at(after(entity, write), write.path), write.value):  # a step of its path is no object any more
                 self.drop(place, "superseded", write.key)
                 return False
             if room_of(write.key) == "edge" and self._same_tie(write, entity):

@@ -16,11 +16,11 @@ from typing import Literal, NamedTuple, TypeAlias
 from stepless.editing.cross import cross, cross_each
 from stepless.editing.effects import Write
 from stepless.editing.expanding import expand
-from stepless.editing.fold import apply
-from stepless.editing.gestures import Gesture, Intent, Item, Outcome
+from stepless.editing.fold import apply, fold
+from stepless.editing.gestures import Gesture, Guard, Intent, Item, Outcome
 from stepless.editing.inverse import inverse
 from stepless.editing.resolve import resolve, undone
-from stepless.editing.state import Entities, Layer, State
+from stepless.editing.state import Entities, Layer, State, value_at
 from stepless.limits import MAX_JOINED_WRITES, MAX_UNDO
 
 Origin: TypeAlias = Literal["edit", "undo", "redo"]
@@ -37,12 +37,14 @@ class Entry:
 
 @dataclass(eq=False)
 class Pending:
-    """A gesture that is not confirmed. `entry` takes it back; `former` is the entry that an undo or a redo was made from."""
+    """A gesture that is not confirmed. `entry` takes it back; `former` is the entry that an undo or a redo was made from; `lost`
+    are its writes that mean nothing any more."""
 
     gesture: Gesture
     origin: Origin
     entry: Entry | None
     former: Entry | None = None
+    lost: list[Write] = field(default_factory=list)
 
 
 class Notice(NamedTuple):
@@ -126,7 +128,7 @@ class Replica:
         if back.writes:
             entry = Entry(back)
             if join and stack and self.unsent and self.unsent[-1].entry is stack[-1]:
-                stack[-1].gesture = _joined(back, stack[-1].gesture)
+                stack[-1].gesture = _joined(back, stack[-1].gesture, fold(self.view, made.effects))
                 entry = stack[-1]
             else:
                 stack.append(entry)
@@ -179,21 +181,23 @@ class Replica:
             self._acknowledged(sent, item)
         else:
             apply(self.confirmed, item.effects)
-            self._meet(item.effects)
+            self._meet(item.effects, item.by)
         self._view = None
         self._cancel()
 
     def _acknowledged(self, sent: Sent, item: Item) -> None:
         by_gesture = {outcome.gesture: outcome for outcome in item.outcomes}
         state = Layer(self.confirmed)
-        backs: dict[Entry, list[Gesture]] = {}
+        backs: dict[Entry, Gesture] = {}
         for place, part in enumerate(sent.parts):
             effects = resolve(state, [part.gesture]).effects
-            if part.entry is not None:
-                backs.setdefault(part.entry, []).append(inverse(state, effects))
+            back = inverse(state, effects)
             apply(state, effects)
+            if part.entry is not None:
+                former = backs.get(part.entry)
+                backs[part.entry] = back if former is None else _joined(back, former, state)
             outcome = by_gesture.get(place)
-            if outcome is not None:
+            if outcome is not None and not (outcome.code == "superseded" and part.lost):
                 self.notices.append(Notice(outcome, part.gesture, True))
                 if outcome.refused:
                     self._put_back(part)
@@ -201,19 +205,16 @@ class Replica:
         self.sent = None
         apply(self.confirmed, item.effects)
 
-    def _remake(self, backs: dict[Entry, list[Gesture]]) -> None:
+    def _remake(self, backs: dict[Entry, Gesture]) -> None:
         """Makes entries again from what was committed: a cascade may have taken more than was shown. An entry of several intents
         stays as it was made."""
         passing = [write for part in self.unsent for write in part.gesture.writes]
         waiting = {part.entry for part in self.unsent}
-        for entry, made in backs.items():
+        for entry, back in backs.items():
             if entry in waiting or entry.begun:
                 entry.begun = True
-                continue
-            back = made[0]
-            for later in made[1:]:
-                back = _joined(later, back)
-            entry.gesture = _with_writes(back, cross(back.writes, passing)[0])
+            else:
+                entry.gesture = _with_writes(back, cross(back.writes, passing)[0])
 
     def _put_back(self, part: Pending) -> None:
         """After a refusal both stacks are as before."""
@@ -224,11 +225,11 @@ class Replica:
         if taken is not None and part.former is not None:
             taken.append(part.former)
 
-    def _meet(self, effects: Sequence[Write]) -> None:
+    def _meet(self, effects: Sequence[Write], by: str) -> None:
         """Crosses what is not confirmed, and what can be undone, with what others committed."""
         theirs: list[Write] = list(effects)
         for part in self._pending():
-            theirs = _meet(part, theirs)
+            theirs = self._crossed(part, theirs, by)
         if self.sent is not None:
             self.sent.base = self.seq
         for stack in (self.undos, self.redos):
@@ -239,13 +240,23 @@ class Replica:
                 writes, passing = cross(entry.gesture.writes, passing)
                 entry.gesture = _with_writes(entry.gesture, writes)
 
+    def _crossed(self, part: Pending, theirs: list[Write], by: str | None) -> list[Write]:
+        """Crosses one gesture, with a notice of what it loses. Returns `theirs` after it."""
+        known = len(part.lost)
+        passed = _meet(part, theirs)
+        lost = tuple(part.lost[known:])
+        if lost:
+            sent = self.sent is not None and part in self.sent.parts
+            self.notices.append(Notice(Outcome(0, "superseded", lost[0].key, by, False, lost), Gesture(lost), sent))
+        return passed
+
     def _cancel(self) -> None:
         """Takes out of what waits the gestures that would be refused or dropped whole by now."""
         state = resolve(self.confirmed, [part.gesture for part in self.sent.parts]).state if self.sent else Layer(self.confirmed)
         kept: list[Pending] = []
         behind: list[Write] = []
         for part in self.unsent:
-            behind = _meet(part, behind)
+            behind = self._crossed(part, behind, None)
             decision = resolve(state, [part.gesture])
             if decision.effects or not decision.outcomes:
                 apply(state, decision.effects)
@@ -264,13 +275,16 @@ def _meet(part: Pending, theirs: list[Write]) -> list[Write]:
     moved, passed = cross_each(part.gesture.writes, theirs)
     places: list[int] = []  # where each write stands now
     writes: list[Write] = []
-    for made in moved:
+    derived = {place for place, _ in part.gesture.derived}
+    for place, made in enumerate(moved):
         places.append(len(writes))
         writes.extend(made)
+        if not made and place not in derived:
+            part.lost.append(part.gesture.writes[place])
     pairs = [
         (place, places[cause])
-        for derived, cause in part.gesture.derived
-        for place in range(places[derived], places[derived] + len(moved[derived]))
+        for follows, cause in part.gesture.derived
+        for place in range(places[follows], places[follows] + len(moved[follows]))
         if moved[cause]
     ]
     part.gesture = Gesture(tuple(writes), part.gesture.guards, tuple(pairs))
@@ -281,9 +295,10 @@ def _with_writes(gesture: Gesture, writes: Sequence[Write]) -> Gesture:
     return gesture._replace(writes=tuple(writes))
 
 
-def _joined(later: Gesture, former: Gesture) -> Gesture:
-    """One undo for two actions, the later one first."""
-    guards = {(guard.key, guard.path): guard for guard in (*former.guards, *later.guards)}
-    return Gesture((*later.writes, *former.writes), tuple(guards.values()))
+def _joined(later: Gesture, former: Gesture, made: State) -> Gesture:
+    """One undo for two actions, the later one first. `made` is the state after both, which the guards of both must find."""
+    places = dict.fromkeys((guard.key, guard.path) for guard in (*former.guards, *later.guards))
+    guards = (Guard(key, path, value_at(made, key, path)) for key, path in places if key in made)
+    return Gesture((*later.writes, *former.writes), tuple(guards))
 
 

@@ -104,6 +104,8 @@ def _judged(trial: Trial, gesture: Gesture, moved: Sequence[Sequence[Write]], th
             trial.drop(place, "superseded", gesture.writes[place].key)
         for write in writes:
             meant, behind = cross([write], behind)
+            if not meant and place not in causes:
+                trial.drop(place, "superseded", write.key)
             for one in meant:
                 done = trial.judge(place, one, cause=_cause(gesture, causes.get(place)))
                 behind = [*behind, *trial.unforeseen(), *([] if done else undone([one]))]

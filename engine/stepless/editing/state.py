@@ -65,7 +65,14 @@ def _part(value: JSON) -> JSON:
     return value if isinstance(value, str) else None
 
 
-def _labels(key: str, entity: Object) -> Iterator[Label]:
+_NONE: Final[frozenset[Label]] = frozenset()
+
+
+def _labels(key: str, entity: Object | None) -> frozenset[Label]:
+    return _NONE if entity is None else frozenset(_found(key, entity))
+
+
+def _found(key: str, entity: Object) -> Iterator[Label]:
     match room_of(key):
         case "block":
             yield children_of(entity.get("parent"))
@@ -94,6 +101,9 @@ class State(Protocol):
     def found(self, label: Label) -> list[str]:
         """The keys that the index holds under a label, sorted."""
 
+    def labels(self, key: str) -> frozenset[Label]:
+        """The labels under which the index holds an entity."""
+
     def __iter__(self) -> Iterator[str]:
         """Every key, in no promised order."""
 
@@ -110,6 +120,7 @@ class Entities:
 
     def __init__(self, entities: Mapping[str, Object] | Iterable[tuple[str, Object]] = ()) -> None:
         self._entities: dict[str, Object] = {}
+        self._labels: dict[str, frozenset[Label]] = {}
         self._index: dict[Label, set[str]] = {}
         self._blocks = 0
         for key, entity in dict(entities).items():
@@ -121,24 +132,29 @@ class Entities:
     def __contains__(self, key: object) -> bool:
         return key in self._entities
 
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._entities)
+
     def found(self, label: Label) -> list[str]:
         return sorted(self._index.get(label, ()))
+
+    def labels(self, key: str) -> frozenset[Label]:
+        return self._labels.get(key, _NONE)
 
     @property
     def blocks(self) -> int:
         return self._blocks
 
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._entities)
-
     def put(self, key: str, entity: Object | None) -> None:
-        held = self._entities.pop(key, None)
-        before = set(_labels(key, held)) if held is not None else set()
-        after = set(_labels(key, entity)) if entity is not None else set()
-        if entity is not None:
-            self._entities[key] = entity
+        before, after = self.labels(key), _labels(key, entity)
         if room_of(key) == "block":
-            self._blocks += (entity is not None) - (held is not None)
+            self._blocks += (entity is not None) - (key in self._entities)
+        if entity is None:
+            self._entities.pop(key, None)
+            self._labels.pop(key, None)
+        else:
+            self._entities[key] = entity
+            self._labels[key] = after
         for label in before - after:
             keys = self._index[label]
             keys.discard(key)
@@ -154,6 +170,7 @@ class Layer:
     def __init__(self, below: State) -> None:
         self._below = below
         self._changed: dict[str, Object | None] = {}
+        self._labels: dict[str, frozenset[Label]] = {}
         self._index: dict[Label, dict[str, bool]] = {}
         self._more_blocks = 0
 
@@ -163,13 +180,9 @@ class Layer:
     def __contains__(self, key: object) -> bool:
         return isinstance(key, str) and self.get(key) is not None
 
-    @property
-    def blocks(self) -> int:
-        return self._below.blocks + self._more_blocks
-
-    def touched(self) -> Iterator[str]:
-        """The keys whose entities differ from those below, or did for a while."""
-        return iter(self._changed)
+    def __iter__(self) -> Iterator[str]:
+        yield from (key for key in self._below if key in self)
+        yield from (key for key, entity in self._changed.items() if entity is not None and key not in self._below)
 
     def found(self, label: Label) -> list[str]:
         held = self._below.found(label)
@@ -178,21 +191,27 @@ class Layer:
             return held
         return sorted({key for key in held if here.get(key, True)} | {key for key, stands in here.items() if stands})
 
-    def __iter__(self) -> Iterator[str]:
-        yield from (key for key in self._below if key in self)
-        yield from (key for key, entity in self._changed.items() if entity is not None and key not in self._below)
+    def labels(self, key: str) -> frozenset[Label]:
+        return self._labels[key] if key in self._labels else self._below.labels(key)
+
+    @property
+    def blocks(self) -> int:
+        return self._below.blocks + self._more_blocks
+
+    def touched(self) -> Iterator[str]:
+        """The keys whose entities differ from those below, or did for a while."""
+        return iter(self._changed)
 
     def put(self, key: str, entity: Object | None) -> None:
-        held = self.get(key)
-        if held is not None:
-            for label in _labels(key, held):
-                self._index.setdefault(label, {})[key] = False
-        self._changed[key] = entity
+        before, after = self.labels(key), _labels(key, entity)
         if room_of(key) == "block":
-            self._more_blocks += (entity is not None) - (held is not None)
-        if entity is not None:
-            for label in _labels(key, entity):
-                self._index.setdefault(label, {})[key] = True
+            self._more_blocks += (entity is not None) - (key in self)
+        self._changed[key] = entity
+        self._labels[key] = after
+        for label in before - after:
+            self._index.setdefault(label, {})[key] = False
+        for label in after - before:
+            self._index.setdefault(label, {})[key] = True
 
 
 def snapshot(state: State) -> dict[str, Object]:

@@ -1,0 +1,182 @@
+"""Undo: all that one person did is taken back beside what others do, and only that."""
+
+from __future__ import annotations
+
+import json
+from random import Random
+
+from edits import fresh
+from world import Log, Server, canonical
+
+from stepless.editing.effects import Delete, Put, Rename, Set, Splice, Unset, Write
+from stepless.editing.fold import fold
+from stepless.editing.gestures import Gesture
+from stepless.editing.inverse import inverse
+from stepless.editing.messages import item_read
+from stepless.editing.replica import Replica
+from stepless.editing.state import Entities, snapshot
+from stepless.editing.values import Object
+
+SESSIONS = 150
+
+
+def start() -> dict[str, Object]:
+    made: dict[str, Object] = {"doc": {"id": "w", "nodes": None}}
+    for number in range(6):
+        fields = {"with": {"prompt": "hello world", "url": "u"}}
+        made[f"block/{number}"] = {"id": f"n{number}", "type": "http", "parent": None, "order": f"V{number + 1}", **fields}
+        made[f"place/{number}"] = {"x": 0, "y": 0}
+    made["edge/0"] = {"source": "0", "handle": "source", "target": "1", "param": "input", "order": "V"}
+    return dict(sorted(made.items()))
+
+
+def settle(log: Log, server: Server, people: tuple[Replica, ...], rng: Random) -> None:
+    busy = True
+    while busy:
+        busy = False
+        for person in people:
+            intent = person.message(lambda: fresh(rng))
+            if intent is not None:
+                busy = True
+                server.catch_up()
+                decided = server.decide(intent, person.client)
+                assert not isinstance(decided, str)
+                assert log.append(decided)
+        for person in people:
+            for item in log.items[person.seq:]:
+                person.hear(item_read(json.loads(canonical(item))))
+
+
+def edit(rng: Random, person: Replica, own: str, number: int) -> None:
+    blocks = [key for key in sorted(person.view) if key.startswith("block/")]
+    keys = [key for key in blocks if key[6:] in own or key[6:].startswith(person.client)]
+    if not keys:
+        return
+    key = rng.choice(keys)
+    text = ((person.view.get(key) or {}).get("with") or {}).get("prompt", "")
+    place = rng.randrange(len(text) + 1)
+    name = f"{person.client}{number}"
+    added: Object = {"id": name, "type": "x", "parent": None, "order": "k", "with": {"prompt": f"<{name}.x>"}}
+    tied: Object = {"source": keys[0][6:], "handle": f"h{number}", "target": keys[-1][6:], "order": "V"}
+    typed = Splice(key, ("with", "prompt"), place, rng.randrange(len(text) - place + 1), f"[{number}]")
+    write: Write = rng.choice((
+        Delete(key), Put(f"block/{name}", added), Put(f"edge/{name}", tied), Set(key, ("with", "url"), f"v{number}"),
+        Rename(key, f"r{name}"),
+        Unset(key, ("with", "url")), Set(key, ("retry", "attempts"), number, "with"), typed, typed, typed,
+    ))
+    person.edit(Gesture((write,)), join=rng.random() < 0.2)
+
+
+def session(seed: int) -> None:
+    rng = Random(seed)
+    log = Log(start())
+    server = Server(log, "s")
+    ada, bo = Replica("a", Entities(start())), Replica("b", Entities(start()))
+    for number in range(rng.randrange(3, 25)):
+        edit(rng, ada, "012", number)
+        edit(rng, bo, "345", number)
+        if rng.random() < 0.5:
+            settle(log, server, (ada, bo), rng)
+    settle(log, server, (ada, bo), rng)
+
+    def of_bo(key: str) -> bool:
+        tail = key.partition("/")[2]
+        return tail in ("3", "4", "5") or tail.startswith("b")
+
+    theirs = {key: entity for key, entity in snapshot(ada.confirmed).items() if of_bo(key)}
+    while ada.undos:
+        left = len(ada.undos)
+        ada.undo()
+        assert len(ada.undos) < left, (seed, ada.notices[-1])
+        if rng.random() < 0.5:
+            settle(log, server, (ada, bo), rng)
+    settle(log, server, (ada, bo), rng)
+    after = snapshot(ada.confirmed)
+    assert canonical({key: entity for key, entity in after.items() if of_bo(key)}) == canonical(theirs), seed
+    wanted = {key: entity for key, entity in start().items() if not of_bo(key)}
+    assert canonical({key: entity for key, entity in after.items() if not of_bo(key)}) == canonical(wanted), seed
+
+
+def test_all_that_one_person_did_is_taken_back_and_nothing_else() -> None:
+    for seed in range(SESSIONS):
+        session(seed)
+
+
+def one_text(seed: int) -> None:
+    rng = Random(seed)
+    base = "".join(map(chr, range(97, 97 + rng.randrange(3, 12))))
+    begun: dict[str, Object] = {"doc": {"id": "w", "name": base}}
+    log = Log(begun)
+    server = Server(log, "s")
+    ada, bo = Replica("a", Entities(begun)), Replica("b", Entities(begun))
+    letters = {ada: map(chr, range(0x1000, 0x1FFF)), bo: map(chr, range(0x3000, 0x3FFF))}
+    typed: set[str] = set()
+    removed: set[str] = set()
+    for _ in range(rng.randrange(2, 14)):
+        for person in (ada, bo):
+            text = (person.view.get("doc") or {})["name"]
+            place = rng.randrange(len(text) + 1)
+            gone = rng.choice((0, 0, rng.randrange(len(text) - place + 1)))
+            new = "".join(next(letters[person]) for _ in range(rng.randrange(1, 3)))
+            if person is bo:
+                typed |= set(new)
+                removed |= set(text[place:place + gone])
+            person.edit(Gesture((Splice("doc", ("name",), place, gone, new),)))
+        if rng.random() < 0.5:
+            settle(log, server, (ada, bo), rng)
+    settle(log, server, (ada, bo), rng)
+    while ada.undos:
+        ada.undo()
+        if rng.random() < 0.4:
+            settle(log, server, (ada, bo), rng)
+    settle(log, server, (ada, bo), rng)
+    text = (ada.confirmed.get("doc") or {})["name"]
+    assert not any(0x1000 <= ord(letter) < 0x2000 for letter in text), (seed, "keeps what was undone")
+    assert typed - removed <= set(text), (seed, "loses what the other typed")
+    assert set(base) - removed <= set(text), (seed, "does not bring back what was removed")
+
+
+def test_undo_in_one_text_with_another_person() -> None:
+    for seed in range(SESSIONS):
+        one_text(seed)
+
+
+def test_undoing_an_addition_takes_the_edges_that_others_tied_to_it() -> None:
+    rng = Random(1)
+    log = Log(start())
+    server = Server(log, "s")
+    ada, bo = Replica("a", Entities(start())), Replica("b", Entities(start()))
+    ada.edit(Gesture((Put("block/new", {"id": "new", "type": "http", "parent": None, "order": "k"}),)))
+    settle(log, server, (ada, bo), rng)
+    bo.edit(Gesture((Put("edge/tie", {"source": "0", "target": "new", "order": "V"}),)))
+    settle(log, server, (ada, bo), rng)
+    assert ada.undo()
+    settle(log, server, (ada, bo), rng)
+    assert bo.confirmed.get("block/new") is None is bo.confirmed.get("edge/tie")
+
+
+def test_undoing_what_another_person_changed_since_is_refused_and_stays_undoable() -> None:
+    rng = Random(1)
+    log = Log(start())
+    server = Server(log, "s")
+    ada, bo = Replica("a", Entities(start())), Replica("b", Entities(start()))
+    ada.edit(Gesture((Set("block/0", ("with", "url"), "mine"),)))
+    settle(log, server, (ada, bo), rng)
+    bo.edit(Gesture((Set("block/0", ("with", "url"), "theirs"),)))
+    settle(log, server, (ada, bo), rng)
+    assert not ada.undo() and len(ada.undos) == 1
+    assert [(notice.outcome.code, notice.outcome.refused) for notice in ada.notices] == [("changed_since", True)]
+    bo.undo()
+    settle(log, server, (ada, bo), rng)
+    assert ada.undo()
+    settle(log, server, (ada, bo), rng)
+    assert canonical(bo.confirmed.get("block/0")) == canonical(start()["block/0"])
+
+
+def test_the_inverse_of_a_key_that_was_removed_puts_it_back_in_its_place() -> None:
+    held: Object = {"id": "w", "nodes": None, "a": 1, "b": {"x": 1, "y": 2, "z": 3}, "c": 3}
+    state = Entities({"doc": held})
+    done = [Unset("doc", ("b", "y")), Unset("doc", ("a",)), Set("doc", ("d", "e", "f"), 1, "b"), Unset("doc", ("b", "x"))]
+    after = fold(state, done)
+    back = [write for write in inverse(state, done).writes if not isinstance(write, Rename)]
+    assert canonical(fold(after, back).get("doc")) == canonical(held)
