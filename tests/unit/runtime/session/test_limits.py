@@ -44,7 +44,10 @@ class Dies(KeyboardInterrupt):
 def dying(machine: Any, *customers: str) -> list[str]:
     """Runs whose process died during `a`, so that their slots are taken until its lease ends."""
 
+    attempts: list[Any] = []
+
     async def dies(call: Call) -> None:
+        attempts.append(asyncio.current_task())
         raise Dies
 
     machine.behaviours["a"] = dies
@@ -53,6 +56,7 @@ def dying(machine: Any, *customers: str) -> list[str]:
         runs.append(run_of(machine, customer, concurrency=BEHIND))
         with pytest.raises(Dies):
             machine.step()
+        assert isinstance(attempts.pop().exception(), Dies)  # read here: asyncio would log it whenever the task is collected
         machine.runner = machine.process()
     del machine.behaviours["a"]
     return runs
