@@ -104,6 +104,48 @@ def poisoned(cloud: Cloud, http: httpx.Client, tmp_path_factory: pytest.TempPath
     return start(http, "poison"), file
 
 
+def test_a_wait_beyond_fifteen_minutes_completes_through_the_scheduler(cloud: Cloud, http: httpx.Client) -> None:
+    """The scheduler sends, as TimerRole. A firing that is early wakes the run and ends nothing. Then the instant of the schedule
+    is brought forward again, and the clocks of the functions with it: twenty minutes have passed for all of them. Before all
+    other tests: a lease that is taken by a clock ahead, and not given back, would last for twenty minutes."""
+    publish(http, "far", {"pause": {"type": "wait", "with": {"for": "20m"}}, "after": step("pause", name="awake")})
+    run_id = start(http, "far")
+    scheduler, group = cloud.service("scheduler"), f"{cloud.stack}-timers"
+    listed = until(lambda: scheduler.list_schedules(GroupName=group)["Schedules"], "the schedule")
+    armed = scheduler.get_schedule(GroupName=group, Name=listed[0]["Name"])
+    kept = ("Name", "GroupName", "FlexibleTimeWindow", "ActionAfterCompletion", "Target")
+    soon = datetime.fromtimestamp(SystemClock().now_ms() / 1000 + 3, UTC)
+    scheduler.update_schedule(**{name: armed[name] for name in kept}, ScheduleExpression=f"at({soon:%Y-%m-%dT%H:%M:%S})")
+
+    def armed_again() -> bool:
+        """It fired, which deletes it; the runner looked at its clock, found the hint early and armed the timer anew."""
+        try:
+            found = scheduler.get_schedule(GroupName=group, Name=armed["Name"])
+        except scheduler.exceptions.ResourceNotFoundException:
+            return False
+        return bool(found["ScheduleExpression"] == armed["ScheduleExpression"])
+
+    until(armed_again, "the firing")
+    assert http.get(f"/runs/{run_id}").json()["status"] == "paused"
+    with clocks_ahead(cloud.machine, seconds=20 * 60):
+        assert http.get(f"/runs/{run_id}").json()["status"] == "paused"
+        at = f"at({soon:%Y-%m-%dT%H:%M:%S})"
+        scheduler.update_schedule(**{name: armed[name] for name in kept}, ScheduleExpression=at)
+        assert ended(http, run_id)["outputs"] == {"after": "awake"}
+    assert scheduler.list_schedules(GroupName=group)["Schedules"] == []
+
+
+@contextmanager
+def clocks_ahead(machine: Machine, seconds: int) -> Iterator[None]:
+    """The time of all functions, also of those that run."""
+    for ahead in (seconds, 0):
+        new = machine.clock.with_suffix(".new")
+        new.write_text(str(ahead))
+        new.replace(machine.clock)
+        if ahead:
+            yield
+
+
 def test_a_run_that_kills_its_invocation_keeps_nobody_else_from_running(http: httpx.Client, poisoned: tuple[str, Path]) -> None:
     publish(http, "beside", {"a": step(name="a")})
     assert ended(http, start(http, "beside"))["status"] == "completed"
@@ -212,47 +254,6 @@ def test_a_large_value_goes_to_the_bucket_and_comes_back(cloud: Cloud, http: htt
     assert http.delete(f"/runs/{run['id']}").json() == erased.json()
     [entry] = [each for each in http.get("/audit?verb=erase_run").json()["entries"] if each["target"] == run["id"]][-1:]
     assert entry["refused"] is None
-
-
-def test_a_wait_beyond_fifteen_minutes_completes_through_the_scheduler(cloud: Cloud, http: httpx.Client) -> None:
-    """The scheduler sends, as TimerRole. A firing that is early wakes the run and ends nothing. Then the instant of the schedule
-    is brought forward again, and the clocks of the functions with it: twenty minutes have passed for all of them."""
-    publish(http, "far", {"pause": {"type": "wait", "with": {"for": "20m"}}, "after": step("pause", name="awake")})
-    run_id = start(http, "far")
-    scheduler, group = cloud.service("scheduler"), f"{cloud.stack}-timers"
-    listed = until(lambda: scheduler.list_schedules(GroupName=group)["Schedules"], "the schedule")
-    armed = scheduler.get_schedule(GroupName=group, Name=listed[0]["Name"])
-    kept = ("Name", "GroupName", "FlexibleTimeWindow", "ActionAfterCompletion", "Target")
-    soon = datetime.fromtimestamp(SystemClock().now_ms() / 1000 + 3, UTC)
-    scheduler.update_schedule(**{name: armed[name] for name in kept}, ScheduleExpression=f"at({soon:%Y-%m-%dT%H:%M:%S})")
-
-    def armed_again() -> bool:
-        """It fired, which deletes it; the runner looked at its clock, found the hint early and armed the timer anew."""
-        try:
-            found = scheduler.get_schedule(GroupName=group, Name=armed["Name"])
-        except scheduler.exceptions.ResourceNotFoundException:
-            return False
-        return bool(found["ScheduleExpression"] == armed["ScheduleExpression"])
-
-    until(armed_again, "the firing")
-    assert http.get(f"/runs/{run_id}").json()["status"] == "paused"
-    with clocks_ahead(cloud.machine, seconds=20 * 60):
-        assert http.get(f"/runs/{run_id}").json()["status"] == "paused"
-        at = f"at({soon:%Y-%m-%dT%H:%M:%S})"
-        scheduler.update_schedule(**{name: armed[name] for name in kept}, ScheduleExpression=at)
-        assert ended(http, run_id)["outputs"] == {"after": "awake"}
-    assert scheduler.list_schedules(GroupName=group)["Schedules"] == []
-
-
-@contextmanager
-def clocks_ahead(machine: Machine, seconds: int) -> Iterator[None]:
-    """The time of all functions, also of those that run."""
-    for ahead in (seconds, 0):
-        new = machine.clock.with_suffix(".new")
-        new.write_text(str(ahead))
-        new.replace(machine.clock)
-        if ahead:
-            yield
 
 
 def test_a_schedule_that_is_made_at_publication_starts_a_run_through_its_role(cloud: Cloud, http: httpx.Client) -> None:
