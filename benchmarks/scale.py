@@ -345,12 +345,12 @@ def _count(text: str) -> int:
     return int(text)
 
 
-def main() -> int:
+def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--starts", type=_count, help="per second, 1 to 1000000")
     parser.add_argument("--nodes", type=_count, default=Work.nodes)
     parser.add_argument("--node-ms", type=_count, default=Work.node_ms)
-    given = parser.parse_args()
+    given = parser.parse_args(arguments)
     work = Work(given.nodes, given.node_ms)
     print(*(page(work) if given.starts is None else own(given.starts, work)), sep="\n")
     return 0

@@ -45,23 +45,22 @@ def test_the_sweep_sends_no_fewer_hints_than_the_stack_executes_beside_its_start
     assert 60 * spare <= settings.sweep_rate <= scale.revived_per_minute(settings.shards)
 
 
-def test_what_no_parameter_sustains_is_not_promised(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_no_parameter_sustains_is_not_promised(capsys: pytest.CaptureFixture[str]) -> None:
     parameters = yaml.load((ROOT / "template.yaml").read_text("utf-8"), Loader=yaml.BaseLoader)["Parameters"]
     settings = settings_for(100_000, WORK)
     assert settings.shards == int(parameters["IndexShards"]["MaxValue"])
     assert settings.max_pollers == int(parameters["RunnerMaxPollers"]["MaxValue"])
-    monkeypatch.setattr(sys, "argv", ["scale", "--starts", "100000"])
-    assert scale.main() == 0
+    assert scale.main(["--starts", "100000"]) == 0
     said = capsys.readouterr().out
     assert "         200  IndexShards" in said
     assert said[said.index("for hours") :].splitlines()[2] == "      70,000  IndexShards"
 
 
 @pytest.mark.parametrize("given", ["0", "-5", "many"])
-def test_a_rate_that_is_none_is_refused(given: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sys, "argv", ["scale", "--starts", given])
+def test_what_is_not_a_rate_is_refused(given: str, capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit, match="2"):
-        scale.main()
+        scale.main([f"--starts={given}"])
+    assert f"{given} is not a number from 1 to 1000000" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(("change", "limit"), [
