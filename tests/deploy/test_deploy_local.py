@@ -87,7 +87,17 @@ def http(cloud: Cloud) -> Iterator[httpx.Client]:
 
 
 @pytest.fixture(scope="module")
-def poisoned(cloud: Cloud, http: httpx.Client, tmp_path_factory: pytest.TempPathFactory) -> tuple[str, Path]:
+def overlooked(cloud: Cloud, http: httpx.Client) -> str:
+    """A run whose timer is lost while it waits. Made before every run whose message a purge would remove, too."""
+    publish(http, "overlooked", {"pause": {"type": "wait", "with": {"for": "20s"}}, "after": step("pause", name="found")})
+    run_id = start(http, "overlooked")
+    until(lambda: http.get(f"/runs/{run_id}").json()["status"] == "paused", "the pause")
+    cloud.service("sqs").purge_queue(QueueUrl=cloud.outputs["Queue"])
+    return run_id
+
+
+@pytest.fixture(scope="module")
+def poisoned(cloud: Cloud, http: httpx.Client, overlooked: str, tmp_path_factory: pytest.TempPathFactory) -> tuple[str, Path]:
     """A run that kills every invocation, and the file that makes it do so. So that the tests need not wait for a quarter of an
     hour, its message is delivered again after 50 seconds instead of 180, and is a dead letter after two deliveries instead of
     five; nothing else is changed. The lease of the killed invocation, 30 seconds from its start, must be over by then, with a
@@ -343,9 +353,12 @@ def test_what_kills_every_invocation_is_a_dead_letter_and_goes_on_when_it_is_men
     assert "run.recovered" in event_types(http, run_id)
 
 
-def test_the_sweeper_is_invoked_by_its_schedule(cloud: Cloud) -> None:
-    log = cloud.log("sweeper")
-    until(lambda: log.exists() and "OldestDueAge" in log.read_text(), "the sweep", 90)
+def test_a_run_whose_timer_is_lost_is_found_by_the_sweeper(cloud: Cloud, http: httpx.Client, overlooked: str) -> None:
+    """The scheduler invokes the sweeper every minute, which sends a hint with the permissions of its role."""
+    run = ended(http, overlooked, 90)
+    assert run["outputs"] == {"after": "found"}
+    swept = [json.loads(line) for line in lines(cloud.log("sweeper")) if "OldestDueAge" in line]
+    assert any(sum(each["DueRuns"]) >= 1 for each in swept)
 
 
 # -- releases ---------------------------------------------------------------------------------------------------------
