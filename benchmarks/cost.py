@@ -13,6 +13,7 @@ import asyncio
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, TypeVar
@@ -24,6 +25,7 @@ from stepless.adapters.memory.secrets import MemorySecrets
 from stepless.nodes import KIND_CODE, KINDS
 from stepless.runtime.access.tokens import Key, Signer
 from stepless.runtime.billing import spending
+from stepless.runtime.exporting.relay import Relaying
 from stepless.runtime.service import Service
 from stepless.runtime.session.budget import Budget
 from stepless.runtime.session.runner import Runner
@@ -95,6 +97,10 @@ class Account:
                            tallies=tallies)  # fmt: skip
         self.service = Service(self.world, Signer((Key("k", b"secret of the benchmark"),)))
         self._runner = Runner(self.world)
+
+    def export(self, relay: Relaying | None) -> None:
+        """From now on the runner exports the events of runs."""
+        self._runner = Runner(replace(self.world, relay=relay))
 
     def ask(self, call: Callable[[], T]) -> T:
         """Does the work of the API's function for a request."""

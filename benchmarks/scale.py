@@ -26,7 +26,9 @@ MAPPING_PER_MINUTE: Final = 300  # … added per minute, …
 MAPPING_MOST: Final = 1_250  # … and at most
 POLLER_INVOCATIONS: Final = 10  # concurrent invocations of one provisioned poller
 POLLERS_PER_MINUTE: Final = 100  # 1,000 invocations
-POLLERS_LEAST_MOST: Final = 200  # the largest RunnerPollers
+POLLERS_LEAST_MOST: Final = 200  # the largest RunnerPollers, …
+POLLERS_MOST: Final = 2_000  # … RunnerMaxPollers …
+SHARDS_MOST: Final = 200  # … and IndexShards
 FUNCTION_PER_10_S: Final = 1_000  # environments that Lambda adds to one function in ten seconds
 LAMBDA_QUOTA: Final = 1_000  # the default quota of concurrent executions of an account
 API_QUOTA: Final = 10_000  # the default quota of requests per second of an account's HTTP APIs
@@ -69,6 +71,7 @@ class Settings:
     batch: int = 1
     pollers: int = 0
     max_pollers: int = 200
+    sweep_rate: int = 100_000
 
 
 @dataclass(frozen=True)
@@ -82,7 +85,8 @@ class Quotas:
 
 
 def settings_for(starts: int, work: Work) -> Settings:
-    """For `starts` runs per second. Runs share invocations (batch) as soon as one each needs more than Lambda's default quota."""
+    """For `starts` runs per second, within what the parameters accept: `sustained` says whether that is enough. Runs share
+    invocations (batch) as soon as one each needs more than Lambda's default quota."""
     alone = starts * work.session_s * HEADROOM
     batch = min(10, max(1, ceil(alone / (LAMBDA_QUOTA * 0.5))))
     invocations = ceil(alone / batch)
@@ -92,7 +96,7 @@ def settings_for(starts: int, work: Work) -> Settings:
         shards *= 2
     least = min(pollers, POLLERS_LEAST_MOST)
     rate = max(1_000, ceil(starts * 1.5))
-    return Settings(rate, max(500, starts), shards, batch, least, max(200, 2 * pollers))
+    return Settings(rate, max(500, starts), min(shards, SHARDS_MOST), batch, least, min(POLLERS_MOST, max(200, 2 * pollers)))
 
 
 def quotas_for(starts: int, work: Work, settings: Settings) -> Quotas:
@@ -246,7 +250,8 @@ def _needs(sizes: Sequence[tuple[int, Settings]], quotas: Sequence[Quotas]) -> I
     yield """
 Runs that share an invocation (`RunnerBatchSize`) must mostly wait for services. Where nodes compute, keep it at 1, and raise
 `RunnerPollers` and the quota of concurrent executions by the same factor. The warm throughput of the table and of its indexes is
-set with `aws dynamodb update-table --warm-throughput …`; without it, a table takes twice its former peak within 30 minutes."""
+set with `aws dynamodb update-table --warm-throughput …`; without it, a table takes twice its former peak within 30 minutes.
+`SweepRate` is more than these stacks can execute beside their starts; a higher one would only repeat hints."""
 
 
 def _breaks(cases: Sequence[tuple[str, Settings, Quotas]], work: Work) -> Iterator[str]:
@@ -301,7 +306,7 @@ runs. `SweepRate` limits all of them together.
 
 PARAMETERS: Final[Mapping[str, str]] = {
     "ApiRate": "api_rate", "ApiBurst": "api_burst", "IndexShards": "shards", "RunnerBatchSize": "batch",
-    "RunnerPollers": "pollers", "RunnerMaxPollers": "max_pollers",
+    "RunnerPollers": "pollers", "RunnerMaxPollers": "max_pollers", "SweepRate": "sweep_rate",
 }  # fmt: skip
 QUOTA_NAMES: Final[Mapping[str, str]] = {
     "Lambda: concurrent executions": "lambda_concurrency",
@@ -315,21 +320,39 @@ def _row(name: str, cells: Iterator[str]) -> str:
     return f"| {name} | {' | '.join(cells)} |"
 
 
-def main() -> int:
+def own(starts: int, work: Work) -> Iterator[str]:
+    """The same for one rate of starts, as lines for a terminal."""
+    settings = settings_for(starts, work)
+    quotas = quotas_for(starts, work, settings)
+    values = {name: getattr(settings, field) for name, field in PARAMETERS.items()}
+    values |= {name: getattr(quotas, field) for name, field in QUOTA_NAMES.items()}
+    yield f"{starts:,} starts per second of {work.nodes} nodes of {work.node_ms} ms\n"
+    yield from (f"{value:>12,}  {name}" for name, value in values.items())
+    yield "\nStarts per second for hours, by limit:\n"
+    yield from (f"{at:>12,.0f}  {limit.strip('`')}" for limit, at in sustained(settings, quotas, work).items())
+    seen = simulate(starts, settings, quotas, work)
+    calm = "never" if seen.calm_s is None else f"from second {seen.calm_s:,} on"
+    yield "\nFrom one second to the next, at a stack without any traffic before:\n"
+    yield f"{seen.refused:>12,}  requests refused in 20 minutes"
+    yield f"{seen.peak:>12,}  runs waiting at most"
+    yield f"{seen.age_s:>12,.0f}  seconds to empty the queue at most; at most 2 s {calm}"
+    yield f"held back by: {', '.join(seen.held_back).replace('`', '') or 'nothing'}"
+
+
+def _count(text: str) -> int:
+    if not text.isdecimal() or not 1 <= int(text) <= 1_000_000:
+        raise argparse.ArgumentTypeError(f"{text} is not a number from 1 to 1000000")
+    return int(text)
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--starts", type=int, help="per second")
-    parser.add_argument("--nodes", type=int, default=Work.nodes)
-    parser.add_argument("--node-ms", type=int, default=Work.node_ms)
-    given = parser.parse_args()
+    parser.add_argument("--starts", type=_count, help="per second, 1 to 1000000")
+    parser.add_argument("--nodes", type=_count, default=Work.nodes)
+    parser.add_argument("--node-ms", type=_count, default=Work.node_ms)
+    given = parser.parse_args(arguments)
     work = Work(given.nodes, given.node_ms)
-    if given.starts is None:
-        print(*page(work), sep="\n")
-        return 0
-    settings = settings_for(given.starts, work)
-    quotas = quotas_for(given.starts, work, settings)
-    print(settings, quotas, simulate(given.starts, settings, quotas, work), sep="\n")
-    for limit, at in sustained(settings, quotas, work).items():
-        print(f"{at:12,.0f} starts per second: {limit}")
+    print(*(page(work) if given.starts is None else own(given.starts, work)), sep="\n")
     return 0
 
 

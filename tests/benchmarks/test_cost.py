@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +19,10 @@ from benchmarks.cost import Account
 from benchmarks.sample import Sample
 from stepless.adapters.aws.capacity import CapacityMeter
 from stepless.model.tally import decode_tally
+from stepless.ports import Announcement
+from stepless.runtime.announcing.run_events import RunEvents
+from stepless.runtime.exporting.relay import Relay
+from stepless.runtime.metering import NullMeter
 
 FLOWS = cost.flows()
 
@@ -106,6 +110,35 @@ def test_a_retention_adds_no_write_unit_to_a_run_of_less_than_a_day(there: Accou
     head = there.world.store.get_run(run_id)
     assert head is not None and head.expires_ms is not None
     assert used[1] == (used[0][0] + more, used[0][1] + more)
+
+
+class Bus:
+    """Accepts every event."""
+
+    def __init__(self) -> None:
+        self.types: list[str] = []
+
+    async def announce(self, announcements: Sequence[Announcement]) -> int:
+        self.types += [each.type for each in announcements]
+        return len(announcements)
+
+
+@pytest.mark.parametrize("name", FLOWS)
+def test_exporting_adds_no_unit(there: Account, name: str) -> None:
+    """The cursor is part of writes that are made anyway. Two exporters, as with a bus and notices of failures."""
+    bus, meter, used = Bus(), CapacityMeter(), []
+    events = [RunEvents(each, bus, lambda: "https://flows.example", at_once=10) for each in ("bus", "also")]
+    for relay in (None, Relay(events, NullMeter(), lambda: there.clock.now_ms() / 1000)):
+        there.export(relay)
+        meter.watch(there.dynamo)
+        run_id = there.run(FLOWS[name])
+        tally = meter.take().tally
+        meter.unwatch(there.dynamo)
+        used.append((tally.write_units, tally.index_units, tally.read_units))
+    there.export(None)
+    head = there.world.store.get_run(run_id)
+    assert head is not None and head.exported
+    assert bus.types.count("run.completed") == 2 and used[0] == used[1]
 
 
 def test_removing_a_chain_of_ten_costs_what_is_documented(there: Account) -> None:

@@ -7,6 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+import yaml
 
 sys.path.append(str(Path(__file__).parents[2]))
 
@@ -35,6 +36,31 @@ def test_the_settings_for_a_size_sustain_it(starts: int, work: Work) -> None:
     assert min(sustained(settings, quotas, work).values()) > starts
     outcome = simulate(starts, settings, quotas, work)
     assert outcome.refused == 0 and outcome.calm_s is not None
+
+
+@pytest.mark.parametrize("starts", scale.SIZES)
+def test_the_sweep_sends_no_fewer_hints_than_the_stack_executes_beside_its_starts(starts: int) -> None:
+    settings = settings_for(starts, WORK)
+    spare = min(sustained(settings, quotas_for(starts, WORK, settings), WORK).values()) - starts
+    assert 60 * spare <= settings.sweep_rate <= scale.revived_per_minute(settings.shards)
+
+
+def test_what_no_parameter_sustains_is_not_promised(capsys: pytest.CaptureFixture[str]) -> None:
+    parameters = yaml.load((ROOT / "template.yaml").read_text("utf-8"), Loader=yaml.BaseLoader)["Parameters"]
+    settings = settings_for(100_000, WORK)
+    assert settings.shards == int(parameters["IndexShards"]["MaxValue"])
+    assert settings.max_pollers == int(parameters["RunnerMaxPollers"]["MaxValue"])
+    assert scale.main(["--starts", "100000"]) == 0
+    said = capsys.readouterr().out
+    assert "         200  IndexShards" in said
+    assert said[said.index("for hours") :].splitlines()[2] == "      70,000  IndexShards"
+
+
+@pytest.mark.parametrize("given", ["0", "-5", "many"])
+def test_what_is_not_a_rate_is_refused(given: str, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit, match="2"):
+        scale.main([f"--starts={given}"])
+    assert f"{given} is not a number from 1 to 1000000" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(("change", "limit"), [

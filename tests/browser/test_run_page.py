@@ -212,12 +212,29 @@ def test_a_link_may_bring_the_token_which_leaves_the_address(site: Site, page: A
     assert page.evaluate("sessionStorage.getItem('stepless-api-key')") == KEY
 
 
-@pytest.mark.parametrize("width", [400, 1280])
+@pytest.mark.parametrize("width", [400, 1024, 1280])
 def test_nothing_stands_out_over_the_side(site: Site, page: Any, width: int) -> None:
     page.set_viewport_size({"width": width, "height": 800})
     watch(page, site, site.start())
     page.wait_for_selector('[data-path="ask"].s-waiting')
     assert page.evaluate("document.documentElement.scrollWidth") <= width
+
+
+def test_a_huge_graph_and_long_names_stay_in_their_boxes(site: Site, page: Any) -> None:
+    text = {"type": "transform", "with": {"value": "a long value " * 200}}
+    names = [f"collect_{'WM'[i % 2] * 12}_{i}" for i in range(300)]
+    nodes = {name: {**text, "after": "go" if i < 30 else names[i - 30]} for i, name in enumerate(names)}
+    site.engine.service.publish({"id": "huge", "name": "A long name " * 8, "nodes": {"go": {"type": "manual"}, **nodes}})
+    page.set_viewport_size({"width": 1024, "height": 800})
+    watch(page, site, str(site.engine.service.start("huge", {"unbroken": "x" * 5_000}).run_id))
+    page.wait_for_selector("#feed.ended")
+    assert page.evaluate("document.documentElement.scrollWidth") <= 1024
+    outside = """boxes => boxes.filter(box => {
+      const [rect, ...texts] = ["rect", "text"].flatMap(name => [...box.querySelectorAll(name)]).map(one => one.getBBox());
+      return texts.some(text => text.x + text.width > rect.x + rect.width);
+    }).length"""
+    assert page.locator("#graph .node").count() == 301
+    assert page.eval_on_selector_all("#graph .node", outside) == 0
 
 
 def test_the_keyboard_walks_the_graph_and_chooses(site: Site, page: Any) -> None:

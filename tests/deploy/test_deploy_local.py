@@ -87,7 +87,17 @@ def http(cloud: Cloud) -> Iterator[httpx.Client]:
 
 
 @pytest.fixture(scope="module")
-def poisoned(cloud: Cloud, http: httpx.Client, tmp_path_factory: pytest.TempPathFactory) -> tuple[str, Path]:
+def overlooked(cloud: Cloud, http: httpx.Client) -> str:
+    """A run whose timer is lost while it waits. Made before every run whose message a purge would remove, too."""
+    publish(http, "overlooked", {"pause": {"type": "wait", "with": {"for": "20s"}}, "after": step("pause", name="found")})
+    run_id = start(http, "overlooked")
+    until(lambda: http.get(f"/runs/{run_id}").json()["status"] == "paused", "the pause")
+    cloud.service("sqs").purge_queue(QueueUrl=cloud.outputs["Queue"])
+    return run_id
+
+
+@pytest.fixture(scope="module")
+def poisoned(cloud: Cloud, http: httpx.Client, overlooked: str, tmp_path_factory: pytest.TempPathFactory) -> tuple[str, Path]:
     """A run that kills every invocation, and the file that makes it do so. So that the tests need not wait for a quarter of an
     hour, its message is delivered again after 50 seconds instead of 180, and is a dead letter after two deliveries instead of
     five; nothing else is changed. The lease of the killed invocation, 30 seconds from its start, must be over by then, with a
@@ -102,6 +112,48 @@ def poisoned(cloud: Cloud, http: httpx.Client, tmp_path_factory: pytest.TempPath
     file.touch()
     publish(http, "poison", {"kill": step(call="steps.deadly", file=str(file)), "after": step("kill", name="alive")})
     return start(http, "poison"), file
+
+
+def test_a_wait_beyond_fifteen_minutes_completes_through_the_scheduler(cloud: Cloud, http: httpx.Client) -> None:
+    """The scheduler sends, as TimerRole. A firing that is early wakes the run and ends nothing. Then the instant of the schedule
+    is brought forward again, and the clocks of the functions with it: twenty minutes have passed for all of them. Before all
+    other tests: a lease that is taken by a clock ahead, and not given back, would last for twenty minutes."""
+    publish(http, "far", {"pause": {"type": "wait", "with": {"for": "20m"}}, "after": step("pause", name="awake")})
+    run_id = start(http, "far")
+    scheduler, group = cloud.service("scheduler"), f"{cloud.stack}-timers"
+    listed = until(lambda: scheduler.list_schedules(GroupName=group)["Schedules"], "the schedule")
+    armed = scheduler.get_schedule(GroupName=group, Name=listed[0]["Name"])
+    kept = ("Name", "GroupName", "FlexibleTimeWindow", "ActionAfterCompletion", "Target")
+    soon = datetime.fromtimestamp(SystemClock().now_ms() / 1000 + 3, UTC)
+    scheduler.update_schedule(**{name: armed[name] for name in kept}, ScheduleExpression=f"at({soon:%Y-%m-%dT%H:%M:%S})")
+
+    def armed_again() -> bool:
+        """It fired, which deletes it; the runner looked at its clock, found the hint early and armed the timer anew."""
+        try:
+            found = scheduler.get_schedule(GroupName=group, Name=armed["Name"])
+        except scheduler.exceptions.ResourceNotFoundException:
+            return False
+        return bool(found["ScheduleExpression"] == armed["ScheduleExpression"])
+
+    until(armed_again, "the firing")
+    assert http.get(f"/runs/{run_id}").json()["status"] == "paused"
+    with clocks_ahead(cloud.machine, seconds=20 * 60):
+        assert http.get(f"/runs/{run_id}").json()["status"] == "paused"
+        at = f"at({soon:%Y-%m-%dT%H:%M:%S})"
+        scheduler.update_schedule(**{name: armed[name] for name in kept}, ScheduleExpression=at)
+        assert ended(http, run_id)["outputs"] == {"after": "awake"}
+    assert scheduler.list_schedules(GroupName=group)["Schedules"] == []
+
+
+@contextmanager
+def clocks_ahead(machine: Machine, seconds: int) -> Iterator[None]:
+    """The time of all functions, also of those that run."""
+    for ahead in (seconds, 0):
+        new = machine.clock.with_suffix(".new")
+        new.write_text(str(ahead))
+        new.replace(machine.clock)
+        if ahead:
+            yield
 
 
 def test_a_run_that_kills_its_invocation_keeps_nobody_else_from_running(http: httpx.Client, poisoned: tuple[str, Path]) -> None:
@@ -214,47 +266,6 @@ def test_a_large_value_goes_to_the_bucket_and_comes_back(cloud: Cloud, http: htt
     assert entry["refused"] is None
 
 
-def test_a_wait_beyond_fifteen_minutes_completes_through_the_scheduler(cloud: Cloud, http: httpx.Client) -> None:
-    """The scheduler sends, as TimerRole. A firing that is early wakes the run and ends nothing. Then the instant of the schedule
-    is brought forward again, and the clocks of the functions with it: twenty minutes have passed for all of them."""
-    publish(http, "far", {"pause": {"type": "wait", "with": {"for": "20m"}}, "after": step("pause", name="awake")})
-    run_id = start(http, "far")
-    scheduler, group = cloud.service("scheduler"), f"{cloud.stack}-timers"
-    listed = until(lambda: scheduler.list_schedules(GroupName=group)["Schedules"], "the schedule")
-    armed = scheduler.get_schedule(GroupName=group, Name=listed[0]["Name"])
-    kept = ("Name", "GroupName", "FlexibleTimeWindow", "ActionAfterCompletion", "Target")
-    soon = datetime.fromtimestamp(SystemClock().now_ms() / 1000 + 3, UTC)
-    scheduler.update_schedule(**{name: armed[name] for name in kept}, ScheduleExpression=f"at({soon:%Y-%m-%dT%H:%M:%S})")
-
-    def armed_again() -> bool:
-        """It fired, which deletes it; the runner looked at its clock, found the hint early and armed the timer anew."""
-        try:
-            found = scheduler.get_schedule(GroupName=group, Name=armed["Name"])
-        except scheduler.exceptions.ResourceNotFoundException:
-            return False
-        return bool(found["ScheduleExpression"] == armed["ScheduleExpression"])
-
-    until(armed_again, "the firing")
-    assert http.get(f"/runs/{run_id}").json()["status"] == "paused"
-    with clocks_ahead(cloud.machine, seconds=20 * 60):
-        assert http.get(f"/runs/{run_id}").json()["status"] == "paused"
-        at = f"at({soon:%Y-%m-%dT%H:%M:%S})"
-        scheduler.update_schedule(**{name: armed[name] for name in kept}, ScheduleExpression=at)
-        assert ended(http, run_id)["outputs"] == {"after": "awake"}
-    assert scheduler.list_schedules(GroupName=group)["Schedules"] == []
-
-
-@contextmanager
-def clocks_ahead(machine: Machine, seconds: int) -> Iterator[None]:
-    """The time of all functions, also of those that run."""
-    for ahead in (seconds, 0):
-        new = machine.clock.with_suffix(".new")
-        new.write_text(str(ahead))
-        new.replace(machine.clock)
-        if ahead:
-            yield
-
-
 def test_a_schedule_that_is_made_at_publication_starts_a_run_through_its_role(cloud: Cloud, http: httpx.Client) -> None:
     """Its instant is brought forward, and put into the message as AWS does, which the emulator does not."""
     nodes = {"tick": {"type": "schedule", "with": {"cron": "30 9 * * 1-5", "timezone": "Europe/Berlin"}}}
@@ -342,9 +353,12 @@ def test_what_kills_every_invocation_is_a_dead_letter_and_goes_on_when_it_is_men
     assert "run.recovered" in event_types(http, run_id)
 
 
-def test_the_sweeper_is_invoked_by_its_schedule(cloud: Cloud) -> None:
-    log = cloud.log("sweeper")
-    until(lambda: log.exists() and "OldestDueAge" in log.read_text(), "the sweep", 90)
+def test_a_run_whose_timer_is_lost_is_found_by_the_sweeper(cloud: Cloud, http: httpx.Client, overlooked: str) -> None:
+    """The scheduler invokes the sweeper every minute, which sends a hint with the permissions of its role."""
+    run = ended(http, overlooked, 90)
+    assert run["outputs"] == {"after": "found"}
+    swept = [json.loads(line) for line in lines(cloud.log("sweeper")) if "OldestDueAge" in line]
+    assert any(sum(each["DueRuns"]) >= 1 for each in swept)
 
 
 # -- releases ---------------------------------------------------------------------------------------------------------

@@ -1,7 +1,9 @@
-"""Starts ministack with one correction, in its own interpreter: permissions for schedules are checked in their group.
+"""Starts ministack with two corrections of what it checks permissions against, in its own interpreter.
 
-AWS checks a request about a schedule against `schedule/{group}/{name}`, ministack against `schedule/default/{name}`, whatever its
-group. Roles that permit one group would be refused, and roles for the group `default` would be permitted.
+* AWS checks a request about a schedule against `schedule/{group}/{name}`, ministack against `schedule/default/{name}`, whatever
+  its group. Roles that permit one group would be refused, and roles for the group `default` would be permitted.
+* AWS checks a batch of messages as the action for one: there is `sqs:SendMessage`, and no `sqs:SendMessageBatch`, for which
+  ministack asks.
 """
 
 from __future__ import annotations
@@ -15,6 +17,7 @@ from ministack.core import iam_actions
 
 WRONG = ":schedule/default/"
 _uncorrected = iam_actions.extract_resource_arn
+_uncorrected_action = iam_actions.extract_iam_action
 
 
 def _resource(service: str, method: str, path: str, headers: Any, body: bytes, query: Any, *rest: str) -> str:
@@ -27,6 +30,12 @@ def _resource(service: str, method: str, path: str, headers: Any, body: bytes, q
     return found.replace(WRONG, f":schedule/{group}/")
 
 
+def _action(service: str, *rest: Any) -> str | None:
+    found: str | None = _uncorrected_action(service, *rest)
+    return found.removesuffix("Batch") if found and service == "sqs" else found
+
+
 if __name__ == "__main__":
+    iam_actions.extract_iam_action = _action
     iam_actions.extract_resource_arn = _resource
     sys.exit(app.main())

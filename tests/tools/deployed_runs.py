@@ -123,7 +123,7 @@ def check_permissions(machine: Machine, stack: str) -> None:
     assert written, "no function has been invoked"
     lines = [(name, line) for name, text in written.items() for line in text.splitlines()]
     refused = [(name, line[-600:]) for name, line in lines if "AccessDenied" in line or "is not authorized" in line]
-    assert not refused
+    assert not refused, refused
 
 
 def tell(line: str) -> None:

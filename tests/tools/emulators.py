@@ -70,7 +70,7 @@ def _install_dynoxide(folder: Path) -> None:
         shutil.copy(HERE / name, folder / name)
     _run([npm, "ci", "--no-audit", "--no-fund", "--prefix", str(folder)])
     if not (folder / _PROGRAM["dynoxide"]).exists():
-        raise Missing("dynoxide, an emulator of DynamoDB, has no build for this machine: Linux on x86-64 has one")
+        raise Missing("dynoxide, an emulator of DynamoDB, has no build for this machine (Linux on x86-64 has one), or npm failed")
 
 
 def _install_ministack(folder: Path) -> None:

@@ -156,15 +156,24 @@ function draw() {
   paint();
 }
 
+const pen = document.createElement("canvas").getContext("2d"); // measures texts without a layout of the page
+
+function fitted(text, room) {
+  pen.font = `600 13px ${getComputedStyle(document.body).fontFamily}`;
+  if (pen.measureText(text).width <= room) return text;
+  let most = text.length;
+  do most -= 1; while (most > 1 && pen.measureText(text.slice(0, most) + "…").width > room);
+  return text.slice(0, most) + "…";
+}
+
 function drawBox(box) {
   const { id, path, node, x, y, width, height, container } = box;
-  const cut = (text, most) => (text.length > most ? text.slice(0, most - 1) + "…" : text);
   const label = node.label ?? id;
   const mark = el("svg:text", { class: "mark", x: x + 10, y: y + 20, "font-weight": 700 }), state = el("svg:text", { class: "small", x: x + 28, y: y + 36 });
   const title = el("svg:title");
   const group = el("svg:g", { class: "node", role: "button", tabindex: -1, "data-path": [...path, id].join("/"), onclick: () => choose(box) },
     title, el("svg:rect", { class: container ? "box frame" : "box", x, y, width, height, rx: 7 }), mark,
-    el("svg:text", { x: x + 28, y: y + 20, "font-weight": 600 }, cut(label, container ? 40 : 18)), container ? null : state);
+    el("svg:text", { x: x + 28, y: y + 20, "font-weight": 600 }, fitted(label, width - 36)), container ? null : state);
   drawn.boxes.push({ ...box, label, group, mark, state, title });
   return group;
 }

@@ -43,19 +43,25 @@ class Dies(KeyboardInterrupt):
 
 def dying(machine: Any, *customers: str) -> list[str]:
     """Runs whose process died during `a`, so that their slots are taken until its lease ends."""
+    return [dies_in(machine, lambda customer=customer: run_of(machine, customer, concurrency=BEHIND)) for customer in customers]
+
+
+def dies_in(machine: Any, begin: Callable[..., str]) -> str:
+    """A run whose process died during `a`."""
+    attempts: list[Any] = []
 
     async def dies(call: Call) -> None:
+        attempts.append(asyncio.current_task())
         raise Dies
 
     machine.behaviours["a"] = dies
-    runs = []
-    for customer in customers:
-        runs.append(run_of(machine, customer, concurrency=BEHIND))
-        with pytest.raises(Dies):
-            machine.step()
-        machine.runner = machine.process()
+    run_id = begin()
+    with pytest.raises(Dies):
+        machine.step()
+    assert isinstance(attempts.pop().exception(), Dies)  # read here: asyncio would log it whenever the task is collected
+    machine.runner = machine.process()
     del machine.behaviours["a"]
-    return runs
+    return run_id
 
 
 # -- what it costs -----------------------------------------------------------------------------------------------------
@@ -99,6 +105,28 @@ def test_a_document_without_limits_imports_nothing_of_them() -> None:
     assert set(loaded) - {"stepless.compile.checks.limits"} == {
         "stepless.limits", "stepless.core.limits", "stepless.core.limits.queue", "stepless.runtime.session.limited",
     }  # fmt: skip
+
+
+def writes_of_waiting(machine: Any, instances: int) -> Counter[str]:
+    """The calls that change the store, of a run whose instances of `a` find no free slot."""
+    work = {"type": "function", "with": {"call": "test.echo"}, "concurrency": BEHIND}
+    each = {"type": "parallel", "after": "go", "with": {"items": "<go.items>", "body": {"nodes": {"a": work}}}}
+
+    def run(items: int) -> str:
+        return str(machine.start({"go": GO, "each": each}, {"customer": "acme", "items": list(range(items))}))
+
+    dies_in(machine, lambda: run(1))
+    machine.faults.names.clear()
+    waiting = run(instances)
+    machine.step()
+    [limit] = machine.view(waiting).limits
+    assert (limit.key, limit.instances) == ("acme", instances)
+    return Counter(name for name in machine.faults.names if not name.startswith(("get_", "read_", "list_")))
+
+
+def test_instances_that_wait_cost_no_write_of_their_own(make_machine: Any) -> None:
+    few, many = writes_of_waiting(make_machine(), 1), writes_of_waiting(make_machine(), 20)
+    assert few == many and few["join_line"] == 1
 
 
 # -- what is shown -----------------------------------------------------------------------------------------------------
