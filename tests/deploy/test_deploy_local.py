@@ -99,18 +99,14 @@ def overlooked(cloud: Cloud, http: httpx.Client) -> str:
 @pytest.fixture(scope="module")
 def poisoned(cloud: Cloud, http: httpx.Client, overlooked: str, tmp_path_factory: pytest.TempPathFactory) -> tuple[str, Path]:
     """A run that kills every invocation, and the file that makes it do so. So that the tests need not wait for a quarter of an
-    hour, its message is delivered again after 50 seconds instead of 180, and is a dead letter after two deliveries instead of
-    five; nothing else is changed. The lease of the killed invocation, 30 seconds from its start, must be over by then, with a
-    margin for a cold start: a message that finds a lease is acknowledged, and the sweeper's new one is counted from the first."""
+    hour, messages are delivered again after 50 seconds instead of 180; nothing else is changed."""
     sqs, queue = cloud.service("sqs"), cloud.outputs["Queue"]
     before = sqs.get_queue_attributes(QueueUrl=queue, AttributeNames=["RedrivePolicy", "VisibilityTimeout"])["Attributes"]
-    policy = json.loads(before["RedrivePolicy"])
-    assert (int(policy["maxReceiveCount"]), before["VisibilityTimeout"]) == (5, "180")
-    sooner = {"RedrivePolicy": json.dumps({**policy, "maxReceiveCount": 2}), "VisibilityTimeout": "50"}
-    sqs.set_queue_attributes(QueueUrl=queue, Attributes=sooner)
+    assert (int(json.loads(before["RedrivePolicy"])["maxReceiveCount"]), before["VisibilityTimeout"]) == (5, "180")
+    sqs.set_queue_attributes(QueueUrl=queue, Attributes={"VisibilityTimeout": "50"})
     file = tmp_path_factory.mktemp("poison") / "deadly"
     file.touch()
-    publish(http, "poison", {"kill": step(call="steps.deadly", file=str(file)), "after": step("kill", name="alive")})
+    publish(http, "poison", {"kill": step(call="steps.deadly", file=str(file)), "after": step("kill.error", name="given up")})
     return start(http, "poison"), file
 
 
@@ -340,17 +336,29 @@ def test_author_code_runs_in_a_function_that_may_do_nothing(http: httpx.Client) 
     assert "line 2: KeyError" in run["error"]["message"]
 
 
-def test_what_kills_every_invocation_is_a_dead_letter_and_goes_on_when_it_is_mended(
-    cloud: Cloud, http: httpx.Client, poisoned: tuple[str, Path]
+def test_what_kills_every_invocation_fails_after_three_recoveries_and_its_error_edge_decides(
+    http: httpx.Client, poisoned: tuple[str, Path]
 ) -> None:
+    """Hints of the sweeper and repeated messages bring new invocations, before any message was received too often."""
     run_id, file = poisoned
+    run = ended(http, run_id, 300)
+    assert (file.exists(), run["status"], run["outputs"]) == (True, "completed", {"after": "given up"})
+    [killed] = [node for node in http.get(f"/runs/{run_id}/nodes").json()["nodes"] if node["instance"] == "kill"]
+    assert (killed["status"], killed["error"]["code"]) == ("failed", "crashed")
+    assert event_types(http, run_id).count("run.recovered") == 4
+
+
+def test_a_dead_letter_is_reported_and_its_run_goes_on(cloud: Cloud, http: httpx.Client) -> None:
+    """The message is sent to the queue of dead letters, as SQS does after five deliveries."""
+    publish(http, "asked", ASKED)
+    run_id, token = ask(http, "asked")
+    sqs, queue = cloud.service("sqs"), cloud.outputs["Queue"]
+    policy = json.loads(sqs.get_queue_attributes(QueueUrl=queue, AttributeNames=["RedrivePolicy"])["Attributes"]["RedrivePolicy"])
+    dead = sqs.get_queue_url(QueueName=policy["deadLetterTargetArn"].rpartition(":")[2])["QueueUrl"]
+    sqs.send_message(QueueUrl=dead, MessageBody=json.dumps({"run": run_id, "reason": "start", "hops": 0}))
     log = cloud.log("deadletter")
-    until(lambda: log.exists() and any(run_id in line and "run.dead_letter" in line for line in lines(log)), "its line", 300)
-    file.unlink()
-    hint = json.dumps({"run": run_id, "reason": "sweep", "hops": 0})
-    cloud.service("sqs").send_message(QueueUrl=cloud.outputs["Queue"], MessageBody=hint)
-    assert ended(http, run_id)["outputs"] == {"after": "alive"}
-    assert "run.recovered" in event_types(http, run_id)
+    until(lambda: log.exists() and any(run_id in line and "run.dead_letter" in line for line in lines(log)), "its line", 60)
+    answered(http, run_id, token)
 
 
 def test_a_run_whose_timer_is_lost_is_found_by_the_sweeper(cloud: Cloud, http: httpx.Client, overlooked: str) -> None:
