@@ -45,7 +45,7 @@ from stepless.limits import (
 from stepless.model.graph import Graph
 from stepless.model.json import JSON
 from stepless.model.traceparent import TRACE, trace_of
-from stepless.ports import RECEIVER, Lease, Message, RunHead
+from stepless.ports import GRANTED, Lease, Message, RunHead
 from stepless.runtime import inbox, metering, resting
 from stepless.runtime.billing import spending
 from stepless.runtime.runlog import RunLog
@@ -77,7 +77,7 @@ class Session:
         self._budget = budget
         self._meta: Mapping[str, JSON] = json.loads(head.meta.decode("utf-8", "surrogatepass"))
         self._graph: Graph = world.versions.graph(head.workflow_id, head.version, self._meta.get("entry"))
-        self._granted = lease.owner == RECEIVER
+        self._granted = lease.owner in GRANTED
         self._log = RunLog(world.store, world.blobs, head.run_id, lease.epoch, token_hex(4) if self._granted else "")
         self._env = {name: value for name in self._graph.env if (value := world.secrets.get(name))}
         self._mask = mask_for(frozenset(self._env.values()))
@@ -95,8 +95,7 @@ class Session:
         self._calls_children = "workflow" in self._graph.kinds
         self._notice_sender = NoticeSender(world, self._env, self._mask, self._arrivals.add)
         self._exports = SessionExports(world, head, lease)
-        self._dispatched = 0
-        self._stopping = False
+        self._dispatched, self._stopping = 0, False
         self._decided = True  # whether the last decision was complete
         self._permitted = False  # whether permits have arrived since the last decision
         self._limiter = limiter_of(world, head, self._graph, lambda: self._lease, self._log, self._with_retries)
@@ -150,7 +149,7 @@ class Session:
 
     def _first_facts(self, message: Message) -> list[Fact]:
         if self._lease.epoch > 1:
-            self._state = self._log.load(self._graph)
+            self._state = self._log.load(self._graph, unsaved=message.unsaved and message.epoch == self._lease.epoch)
             self._log.check_end(self._state.sequence, self._head.sequence)
             if self._granted and self._state.sequence > self._head.sequence:
                 raise LeaseLost("another process received the hint before", place=self._head.run_id)
@@ -317,8 +316,7 @@ class Session:
     def _renew(self) -> None:
         now, now_ms = self._loop.time(), self._world.clock.now_ms()
         status, waits = self._state.status.value, header_words(self._state)  # keeps lists of long runs current
-        until_ms = now_ms + LEASE_MS
-        also = self._exports.renewal()
+        until_ms, also = now_ms + LEASE_MS, self._exports.renewal()
         self._lease = self._world.store.update_run(self._lease, now_ms, status=status, until_ms=until_ms, waits=waits, **also)
         self._renew_at = now + LEASE_MS / 3000
 
@@ -346,10 +344,10 @@ class Session:
         return await self._park(due_ms)
 
     async def _hand_over(self) -> InvocationEnd:
-        now_ms = self._world.clock.now_ms()
-        await self._leave(now_ms, hand_over=True)
+        lease = await self._leave(self._world.clock.now_ms(), hand_over=True)
         self._world.meter.count(metering.HAND_OVERS)
-        self._world.queue.send(Message(self._head.run_id, "continue", self._state.continued + 1))
+        passed = (lease.epoch, not self._log.has_snapshot) if lease.until_ms else ()
+        self._world.queue.send(Message(self._head.run_id, "continue", self._state.continued + 1, b"", *passed))
         return InvocationEnd.CONTINUED
 
     async def _park(self, due_ms: int | None) -> InvocationEnd:
@@ -383,14 +381,16 @@ class Session:
             self._world.timers.disarm(self._head.run_id)
         return InvocationEnd.ENDED
 
-    async def _leave(self, due_ms: int | None, *, hand_over: bool = False) -> None:
+    async def _leave(self, due_ms: int | None, *, hand_over: bool = False) -> Lease:
         if not self._state.ended:
             self._log.save_snapshot(self._state)
         if self._limiter is not None:
             await self._limiter.leave(self._state)
         due_ms, also = await self._exports.leave(due_ms, self._budget, hand_over=hand_over)
-        release = partial(spending.release, self._world, self._head, self._lease, self._state, due_ms, also)
-        await self._with_retries(release, together=True)
+        passes_on = hand_over and self._log.is_fenced and not self._stopping  # a process that stops may take its queue with it
+        grant_ms = self._world.clock.now_ms() + LEASE_MS if passes_on else None
+        release = partial(spending.release, self._world, self._head, self._lease, self._state, due_ms, also, grant_ms)
+        return await self._with_retries(release, together=True)
 
 
 def _reused(world: World, origin: JSON) -> tuple[Mapping[str, Mapping[str, JSON]], list[Fact]]:
