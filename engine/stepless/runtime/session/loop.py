@@ -22,7 +22,7 @@ from typing import TypeVar
 from stepless.core.decide import decide, is_cut_off
 from stepless.core.decision import Decision, Dispatch
 from stepless.core.events import Event
-from stepless.core.facts import Begin, Continued, Fact, HoldChanged, Postponed, Recovered, Tick
+from stepless.core.facts import Continued, Fact, Postponed, Recovered, Tick
 from stepless.core.history.waits import header_words
 from stepless.core.masking import mask_for
 from stepless.core.pauses import next_due_ms
@@ -52,6 +52,7 @@ from stepless.runtime.runlog import RunLog
 from stepless.runtime.session import children
 from stepless.runtime.session.arrivals import Arrivals
 from stepless.runtime.session.attempts import Attempt, Attempts
+from stepless.runtime.session.beginning import first_facts
 from stepless.runtime.session.budget import Budget
 from stepless.runtime.session.execute import Executor
 from stepless.runtime.session.exports import SessionExports
@@ -62,8 +63,6 @@ from stepless.runtime.session.signals import Signals
 from stepless.runtime.world import World
 
 T = TypeVar("T")
-
-_RECORDED = ("trigger", "tags", "parent", "rerun", "non_entries", TRACE)  # the header's meta that is copied to the first event
 
 
 class Session:
@@ -98,6 +97,7 @@ class Session:
         self._dispatched, self._stopping = 0, False
         self._decided = True  # whether the last decision was complete
         self._permitted = False  # whether permits have arrived since the last decision
+        self._released = False  # whether the lease was released together with the last commit
         self._limiter = limiter_of(world, head, self._graph, lambda: self._lease, self._log, self._with_retries)
 
     # -- from outside -----------------------------------------------------------------------------------------------
@@ -156,12 +156,7 @@ class Session:
             if self._limiter is not None:
                 self._limiter.recall(self._state)
         if self._state.sequence == 0:
-            meta = {name: value for name, value in self._meta.items() if name in _RECORDED}
-            reused, erased = _reused(self._world, self._meta["rerun"]) if "rerun" in self._meta else ({}, [])
-            looked = inbox.holds_first([*self._look(), *erased])
-            holds = tuple(fact for fact in looked if isinstance(fact, HoldChanged))
-            inputs = json.loads(self._head.inputs.decode("utf-8", "surrogatepass"))
-            return [Begin(inputs, meta, reused, holds), *looked[len(holds) :]]
+            return first_facts(self._world, self._head, self._meta, self._look(new=True))
         facts: list[Fact] = []
         if is_cut_off(self._state):
             facts.append(Recovered())
@@ -176,7 +171,11 @@ class Session:
         limiter, once = self._limiter, self._decide_once
         decision = once(facts) if limiter is None else await limiter.decide(self._state, facts, once, exhausted=self._exhausted)
         self._decided, self._permitted = decision.over, False
-        await self._with_retries(partial(self._log.write, self._log.encoded(decision.events)), together=True)
+        write = partial(self._log.write, self._log.encoded(decision.events))
+        if self._state.ended and self._may_end_at_once:
+            release = partial(spending.release, self._world, self._head, self._lease, self._state, None)
+            write, self._released = partial(self._commits.join, write, release), True
+        await self._with_retries(write, together=True)
         metering.committed(self._world.meter, self._head, decision.events)
         if self._world.news is not None:
             self._world.news.publish(self._head.run_id, decision.events)
@@ -197,6 +196,12 @@ class Session:
             self._permitted = await limiter.after(self._state, exhausted=self._exhausted)
         won = await self._claim_deadlines(decision) if decision.expiries else []
         return [*won, *self._signals.no_longer_early(self._state)]
+
+    @property
+    def _may_end_at_once(self) -> bool:
+        """Whether nothing has to be done between the last commit and the release of the lease."""
+        alone = self._limiter is None and not self._calls_children and "parent" not in self._meta
+        return alone and self._commits.can_join and self._exports.idle and not self._signals.unmarked
 
     @property
     def _exhausted(self) -> bool:
@@ -320,10 +325,10 @@ class Session:
         self._lease = self._world.store.update_run(self._lease, now_ms, status=status, until_ms=until_ms, waits=waits, **also)
         self._renew_at = now + LEASE_MS / 3000
 
-    def _look(self) -> list[Fact]:
-        """The signals that arrived since the inbox was last read, as facts."""
+    def _look(self, *, new: bool = False) -> list[Fact]:
+        """The signals that arrived since the inbox was last read, as facts. The time of a `new` run has never been skipped."""
         self._look_at = self._loop.time() + INBOX_POLL_MS / 1000
-        self._ahead_ms = self._world.ahead_ms(self._head.run_id)
+        self._ahead_ms = 0 if new else self._world.ahead_ms(self._head.run_id)
         if self._limiter is not None:
             self._limiter.ahead_ms = self._ahead_ms
         return self._signals.look(self._state)
@@ -376,7 +381,8 @@ class Session:
         has_left = self._head.status in inbox.ENDED  # a former session left with the end, but not all of it was exported
         if not has_left:
             children.notify_parent(self._world, self._meta, self._state)
-        await self._leave(None)
+        if not self._released:
+            await self._leave(None)
         if not has_left:
             self._world.timers.disarm(self._head.run_id)
         return InvocationEnd.ENDED
@@ -391,9 +397,3 @@ class Session:
         grant_ms = self._world.clock.now_ms() + LEASE_MS if passes_on else None
         release = partial(spending.release, self._world, self._head, self._lease, self._state, due_ms, also, grant_ms)
         return await self._with_retries(release, together=True)
-
-
-def _reused(world: World, origin: JSON) -> tuple[Mapping[str, Mapping[str, JSON]], list[Fact]]:
-    from stepless.runtime.verbs.reruns import reused_or_cancelled  # imported late: few runs are reruns
-
-    return reused_or_cancelled(world, origin)
