@@ -129,8 +129,9 @@ def test_a_run_hands_over_when_the_invocation_ends_and_goes_on_in_the_next(stack
     assert runner.invoke(records(run_id), timeout_s=9).value == {"batchItemFailures": []}
     assert status_of(api, run_id) != "completed"
     handed = [message for message in stack.messages() if message["run"] == run_id]
-    assert [(message["reason"], message["hops"]) for message in handed] == [("continue", 1)]
-    assert runner.invoke(records(run_id, "continue")).value == {"batchItemFailures": []}
+    assert [(message["reason"], message["hops"], message["epoch"]) for message in handed] == [("continue", 1, 2)]
+    rest = {name: handed[0][name] for name in handed[0].keys() - {"run"}}
+    assert runner.invoke(records(run_id, **rest)).value == {"batchItemFailures": []}
     assert status_of(api, run_id) == "completed"
     assert [effect for effect in stack.effects() if effect.startswith("over-")] == [f"over-{n}" for n in range(4)]
     assert runner.killed == 0

@@ -203,6 +203,18 @@ class Reporting:
                 return write()
 
         answer: T = await super().make(noted_write)  # type: ignore[misc]
+        self._report(noted)
+        return answer
+
+    def join(self, *writes: Callable[[], Any]) -> Any:
+        if self._store.is_noting:  # inside `make`, which reports
+            return super().join(*writes)  # type: ignore[misc]
+        noted: Written = []
+        with self._store.noting(noted):
+            answer = super().join(*writes)  # type: ignore[misc]
+        self._report(noted)
+        return answer
+
+    def _report(self, noted: Written) -> None:
         for run_id, batch in noted:
             self._journal.acknowledged(run_id, batch)
-        return answer

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from random import Random
+from typing import Any
 
 from embedded import OnFile
 from episode import Parts
 from faults import Weather
 
-from stepless.errors import SteplessError
+from stepless.errors import SteplessError, StoreUnavailable
 from stepless.ports import Together
 from stepless.runtime.commits import Commits
 
@@ -54,6 +55,18 @@ class EachForItself(Commits):
                 future.set_exception(refusal)
 
 
+class EndsTooSoon(Commits):
+    """The last commit of a run and its release are believed, although the end of their transaction failed."""
+
+    def join(self, *writes: Callable[[], Any]) -> Any:
+        try:
+            return super().join(*writes)
+        except StoreUnavailable:
+            if self.shared:  # the transaction is another's to end
+                raise
+            return None
+
+
 def cramped(random: Random) -> Weather:
     """The disk is full or failing, repeatedly."""
     return Weather(until_ms=120_000, rate=0.1, faults=["refused", "answer lost"])
@@ -62,4 +75,5 @@ def cramped(random: Random) -> Weather:
 FILE_MUTANTS: Mapping[str, Parts] = {
     "a shared transaction is answered too soon": Parts(OnFile, commits=AnswersTooSoon, weather=cramped),
     "a full disk refuses only one write": Parts(OnFile, commits=EachForItself, weather=cramped),
+    "the end of a run is believed too soon": Parts(OnFile, commits=EndsTooSoon, weather=cramped),
 }

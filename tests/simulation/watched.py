@@ -64,6 +64,10 @@ class AcknowledgingStore(FaultyStore):
         self._untaken = untaken
         self._noted: Written | None = None
 
+    @property
+    def is_noting(self) -> bool:
+        return self._noted is not None
+
     @contextmanager
     def noting(self, noted: Written) -> Iterator[None]:
         """Inside the block, writes are noted instead of counted as acknowledged."""

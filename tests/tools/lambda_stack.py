@@ -25,7 +25,7 @@ def sample(name: str) -> Any:
     return json.loads((ROOT / "events" / f"{name}.json").read_text())
 
 
-def records(run_id: str, reason: str = "start", number: int = 1, **more: str) -> dict[str, Any]:
+def records(run_id: str, reason: str = "start", number: int = 1, **more: Any) -> dict[str, Any]:
     """The sample of one message, for another run."""
     event = sample("runner-start")
     event["Records"] = [dict(event["Records"][0], messageId=f"message-{index}") for index in range(number)]

@@ -16,7 +16,9 @@ from stepless.ports.hints import Calendar, Firing, Inbound, Message, Queue, Rhyt
 from stepless.ports.outward import Announcement, Announcer
 from stepless.ports.store import (
     ERASED,
+    GRANTED,
     RECEIVER,
+    SUCCESSOR,
     AuditEntry,
     Batch,
     Blobs,
@@ -36,7 +38,9 @@ from stepless.ports.world import Aws, Clock, Meter, Misfit, Models, Moderator, S
 
 __all__ = [
     "ERASED",
+    "GRANTED",
     "RECEIVER",
+    "SUCCESSOR",
     "Announcement",
     "Announcer",
     "AuditEntry",

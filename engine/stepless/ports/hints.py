@@ -8,12 +8,15 @@ from typing import NamedTuple, Protocol
 
 class Message(NamedTuple):
     """A hint that a run needs attention. A lost, duplicate or late hint costs time, never correctness. `spent` is an encoded
-    tally of what its sender used for the run."""
+    tally of what its sender used for the run. `epoch` is that of the lease that its sender has passed on, 0 if none; `unsaved`
+    then says that the run had no snapshot at that time."""
 
     run_id: str
     reason: str  # start, continue, signal, timer, sweep, child, fenced
     hops: int = 0
     spent: bytes = b""
+    epoch: int = 0
+    unsaved: bool = False
 
 
 class Queue(Protocol):

@@ -13,6 +13,10 @@ ERASED: Final = "erased"
 """The status of a header that `mark_erased` has changed."""
 RECEIVER: Final = "-"
 """The owner of a lease that was granted: it belongs to the process that receives the hint."""
+SUCCESSOR: Final = "+"
+"""The owner of a lease that its holder has passed on: it belongs to the process that receives the holder's message."""
+GRANTED: Final = (RECEIVER, SUCCESSOR)
+"""The owners of leases that several processes may have received."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +74,11 @@ class Lease(NamedTuple):
     until_ms: int
     spent: bytes = b""
     exported: str = ""
+
+    def passed_on(self, until_ms: int, spent: bytes | None, exported: str | None) -> Lease:
+        """The lease that `update_run` returns when it passes this one on."""
+        spent, exported = self.spent if spent is None else spent, self.exported if exported is None else exported
+        return Lease(self.run_id, SUCCESSOR, self.epoch + 1, until_ms, spent, exported)
 
 
 class Batch(NamedTuple):
@@ -231,14 +240,15 @@ class Store(Protocol):
     def update_run(
         self, lease: Lease, now_ms: int, *, status: str | None = None, sequence: int | None = None,
         due_ms: int | None = None, until_ms: int | None = None, release: bool = False, spent: bytes | None = None,
-        waits: str | None = None, exported: str | None = None, expires_ms: int | None = None,
+        waits: str | None = None, exported: str | None = None, expires_ms: int | None = None, grant_ms: int | None = None,
     ) -> Lease:
         """Changes the header under a lease. With `release`, frees the lease and stores `due_ms` (None: the run needs no check),
         or the earliest instant of a `touch_run` since the lease was taken, if that is earlier. A second release of the same lease
-        changes nothing. Without `release`, extends the lease to
-        `until_ms` (if given) and sets `due_ms` to the lease's end.
-        `spent`, `waits`, `exported` and `expires_ms` replace the header's values.
-        Raises `LeaseLost` when the header's epoch is not the lease's."""
+        changes nothing. With `grant_ms` instead, passes the lease on, and returns it: raises the epoch, makes SUCCESSOR the owner
+        until `grant_ms`, and sets `due_ms` to it; touches still hold at the next release, and a repetition changes nothing.
+        Without either, extends the lease to `until_ms` (if given) and sets `due_ms` to the lease's end.
+        `spent`, `waits`, `exported` and `expires_ms` replace the header's values. Raises `LeaseLost` when the header's epoch is
+        not the lease's, or when a lease to pass on was released."""
         ...
 
     def touch_run(self, run_id: str, due_ms: int) -> bool:

@@ -47,6 +47,24 @@ class Commits:
         """Makes all changes of this thread inside the block durable together at its end, where that saves something."""
         return nullcontext() if self._together is None else self._together()
 
+    @property
+    def can_join(self) -> bool:
+        """Whether several changes cost less together than one by one."""
+        return self._together is not None
+
+    def join(self, *writes: Callable[[], Any]) -> Any:
+        """Makes the changes of all `writes`, in order, durable together, where that saves something. Returns what the last one
+        does. What one of them raises does not undo what was changed before, except for `StoreUnavailable`: then they may be
+        repeated, and all changes are stored or none."""
+        with nullcontext() if self.shared else self.at_once():  # shared: in a transaction already, or well without one
+            for write in writes:
+                answer, refusal = _end(write)
+                if refusal is not None:
+                    break
+        if refusal is not None:
+            raise refusal
+        return answer
+
     async def make(self, write: Callable[[], T]) -> T:
         """Returns or raises what `write` does, once it is durable. Also raises `StoreUnavailable` when another write of the
         transaction found the store unavailable: then no write was made, or the outcome is unknown. In another event loop than

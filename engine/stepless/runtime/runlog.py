@@ -42,6 +42,7 @@ class RunLog:
         self._writer = writer
         self.tail_bytes = 0  # written since the last snapshot
         self._snapshot_bytes = 0
+        self.has_snapshot = False  # whether `load` has found one or `save_snapshot` has stored one
 
     def append(self, events: Sequence[Event]) -> None:
         """`write` for events that are not encoded yet."""
@@ -91,9 +92,11 @@ class RunLog:
                 raise
             # an earlier try wrote this batch and its answer was lost: no other writer has this epoch and these bytes
 
-    def load(self, graph: Graph) -> State:
-        """The state after the last committed event: the newest snapshot plus the events after it."""
-        snapshot = self._store.get_snapshot(self.run_id)
+    def load(self, graph: Graph, *, unsaved: bool = False) -> State:
+        """The state after the last committed event: the newest snapshot plus the events after it. `unsaved` says that there is
+        none, which saves the request for it."""
+        snapshot = None if unsaved else self._store.get_snapshot(self.run_id)
+        self.has_snapshot = snapshot is not None
         state = decode_state(snapshot[1], graph, self.run_id) if snapshot is not None else None
         if snapshot is not None and state is not None:
             self._snapshot_bytes = len(snapshot[1])
@@ -188,6 +191,7 @@ class RunLog:
         data = encode_state(state)
         self._store.put_snapshot(self.run_id, state.sequence, data)
         self._snapshot_bytes = len(data)
+        self.has_snapshot = True
         self.tail_bytes = 0
 
     # -- large values -----------------------------------------------------------------------------------------------

@@ -266,3 +266,39 @@ def test_what_shares_a_failed_transaction_is_not_there_and_can_be_made_again(tmp
     assert asyncio.run(both()) == [True, True]
     assert [*store.read_log("r"), *store.read_log("s")] == [batch, batch]
     store.close()
+
+
+# -- several writes of one run ------------------------------------------------------------------------------------------
+
+
+def test_writes_that_are_joined_are_durable_together() -> None:
+    ledger = Ledger()
+    assert ledger.commits.join(ledger.write("a"), ledger.write("b")) == "b"
+    assert ledger.seen == ["begin", "write a", "write b", "commit"]
+
+
+def test_a_write_that_is_refused_undoes_nothing_and_stops_the_next_one() -> None:
+    ledger = Ledger()
+    with pytest.raises(AppendConflict):
+        ledger.commits.join(ledger.write("a"), ledger.write("b", AppendConflict("taken")), ledger.write("c"))
+    assert ledger.seen == ["begin", "write a", "write b", "commit"]
+
+
+def test_a_store_that_is_unavailable_undoes_what_is_joined() -> None:
+    ledger = Ledger()
+    with pytest.raises(StoreUnavailable):
+        ledger.commits.join(ledger.write("a"), ledger.write("b", StoreUnavailable("full")), ledger.write("c"))
+    assert ledger.seen == ["begin", "write a", "write b"]
+
+
+def test_without_transactions_or_among_other_runs_they_follow_each_other() -> None:
+    ledger, alone = Ledger(), Commits()
+    assert alone.join(ledger.write("a"), ledger.write("b")) == "b"
+    assert not alone.can_join and ledger.commits.can_join
+
+    async def scene() -> None:
+        with ledger.commits.writer(), ledger.commits.writer():
+            await ledger.commits.make(lambda: ledger.commits.join(ledger.write("c"), ledger.write("d")))
+
+    asyncio.run(scene())
+    assert ledger.seen == ["write a", "write b", "begin", "write c", "write d", "commit"]

@@ -49,9 +49,13 @@ def send_batch(client: Any, url: str, bodies: Sequence[str]) -> None:
 
 def encode_message(message: Message) -> str:
     """The body of a message; messages from the queue and from schedules have the same format."""
-    body = {"run": message.run_id, "reason": message.reason, "hops": message.hops}
+    body: dict[str, str | int] = {"run": message.run_id, "reason": message.reason, "hops": message.hops}
     if message.spent:
         body["spent"] = message.spent.decode()
+    if message.epoch:
+        body["epoch"] = message.epoch
+    if message.unsaved:
+        body["unsaved"] = True
     return json.dumps(body, separators=(",", ":"))
 
 
@@ -60,8 +64,10 @@ def decode_message(body: str) -> Message:
     try:
         fields = json.loads(body)
         run_id, reason, hops, spent = fields["run"], fields["reason"], fields.get("hops", 0), fields.get("spent", "")
-        if not (isinstance(run_id, str) and isinstance(reason, str) and type(hops) is int and isinstance(spent, str)):
+        epoch, unsaved = fields.get("epoch", 0), fields.get("unsaved", False)
+        texts, numbers = all(isinstance(text, str) for text in (run_id, reason, spent)), {type(hops), type(epoch)} == {int}
+        if not (texts and numbers and isinstance(unsaved, bool)):
             raise TypeError("a field has the wrong type")
     except (ValueError, TypeError, LookupError, AttributeError) as error:
         raise InvalidRequest(f"not a message of this queue: {body[:100]!r}", place="queue") from error
-    return Message(run_id, reason, hops, spent.encode("utf-8", "replace"))
+    return Message(run_id, reason, hops, spent.encode("utf-8", "replace"), epoch, unsaved)

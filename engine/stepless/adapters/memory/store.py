@@ -218,13 +218,16 @@ class MemoryStore:
     def update_run(
         self, lease: Lease, now_ms: int, *, status: str | None = None, sequence: int | None = None,
         due_ms: int | None = None, until_ms: int | None = None, release: bool = False, spent: bytes | None = None,
-        waits: str | None = None, exported: str | None = None, expires_ms: int | None = None,
+        waits: str | None = None, exported: str | None = None, expires_ms: int | None = None, grant_ms: int | None = None,
     ) -> Lease:
+        passed = None if grant_ms is None else lease.passed_on(grant_ms, spent, exported)
         with self._lock:
             head = self._runs.get(lease.run_id)
-            if head is None or head.epoch != lease.epoch:
+            if passed and head and (head.owner, head.epoch, head.lease_until_ms) == passed[1:4]:
+                return passed  # a repetition
+            if head is None or head.epoch != lease.epoch or (passed and head.owner is None):
                 raise LeaseLost("the lease was taken over", place=f"run {lease.run_id!r}")
-            until_ms = 0 if release else head.lease_until_ms if until_ms is None else until_ms
+            until_ms = 0 if release else grant_ms or head.lease_until_ms if until_ms is None else until_ms
             if release and head.owner is None:
                 return lease._replace(until_ms=0)
             records = self._of(lease.run_id)
@@ -235,7 +238,7 @@ class MemoryStore:
                 updated_ms=now_ms,
                 status=head.status if status is None else status,
                 sequence=head.sequence if sequence is None else sequence,
-                owner=None if release else head.owner,
+                owner=None if release else passed.owner if passed else head.owner, epoch=passed.epoch if passed else head.epoch,
                 lease_until_ms=until_ms,
                 due_ms=due_ms if release else until_ms,
                 spent=head.spent if spent is None else spent,
@@ -243,7 +246,7 @@ class MemoryStore:
                 exported=head.exported if exported is None else exported,
                 expires_ms=head.expires_ms if expires_ms is None else expires_ms,
             )
-            return lease._replace(until_ms=until_ms)
+            return passed or lease._replace(until_ms=until_ms)
 
     def touch_run(self, run_id: str, due_ms: int) -> bool:
         with self._lock:
@@ -372,8 +375,7 @@ class MemoryStore:
         with self._lock:
             inbox = self._kept(run_id).inbox
             for signal in signals:
-                kept = inbox.get((signal.kind, signal.identity))
-                if kept is not None:
+                if (kept := inbox.get((signal.kind, signal.identity))) is not None:
                     inbox[signal.kind, signal.identity] = kept._replace(taken=True)
 
     def _of(self, run_id: str) -> _Records:

@@ -110,6 +110,15 @@ UPDATE_RUN: Final = """UPDATE run SET
     expires_ms = ifnull(:expires_ms, expires_ms),
     lease_until_ms = ifnull(:until_ms, lease_until_ms), due_ms = ifnull(:until_ms, lease_until_ms)
     WHERE run_id = :run_id AND epoch = :epoch RETURNING lease_until_ms"""
+# Changes a header and passes its lease on.
+PASS_ON: Final = """UPDATE run SET
+    updated_ms = :now_ms, status = ifnull(:status, status), sequence = ifnull(:sequence, sequence), spent = ifnull(:spent, spent),
+    waits = iif(:waits IS NULL, waits, nullif(:waits, '')), exported = ifnull(:exported, exported),
+    expires_ms = ifnull(:expires_ms, expires_ms),
+    owner = :owner, epoch = epoch + 1, lease_until_ms = :grant_ms, due_ms = :grant_ms
+    WHERE run_id = :run_id AND epoch = :epoch AND owner IS NOT NULL"""
+# Who holds which lease of a run.
+GET_LEASE: Final = "SELECT owner, epoch, lease_until_ms FROM run WHERE run_id = ?"
 # The epoch of a header: a lease of this epoch that has no owner was released.
 GET_EPOCH: Final = "SELECT epoch FROM run WHERE run_id = ?"
 # Changes a header and frees its lease. An earlier touch since the lease was taken takes precedence.

@@ -174,12 +174,14 @@ class SqliteStore:
     def update_run(
         self, lease: Lease, now_ms: int, *, status: str | None = None, sequence: int | None = None,
         due_ms: int | None = None, until_ms: int | None = None, release: bool = False, spent: bytes | None = None,
-        waits: str | None = None, exported: str | None = None, expires_ms: int | None = None,
+        waits: str | None = None, exported: str | None = None, expires_ms: int | None = None, grant_ms: int | None = None,
     ) -> Lease:
         given: dict[str, Any] = {
             "run_id": lease.run_id, "epoch": lease.epoch, "now_ms": now_ms, "status": status, "sequence": sequence,
             "spent": spent, "waits": waits, "exported": exported, "expires_ms": expires_ms,
         }
+        if grant_ms is not None:
+            return self._pass_on(lease, given, lease.passed_on(grant_ms, spent, exported))
         row = self._row(sql.RELEASE_RUN, given | {"due_ms": due_ms}) if release else self._row(
             sql.UPDATE_RUN, given | {"until_ms": until_ms}
         )
@@ -188,6 +190,12 @@ class SqliteStore:
                 return lease._replace(until_ms=0)  # released before
             raise LeaseLost("the lease was taken over", place=f"run {lease.run_id!r}")
         return lease._replace(until_ms=row[0])
+
+    def _pass_on(self, lease: Lease, given: dict[str, Any], passed: Lease) -> Lease:
+        done = self._change(sql.PASS_ON, given | {"owner": passed.owner, "grant_ms": passed.until_ms}) == 1
+        if not done and self._row(sql.GET_LEASE, (lease.run_id,)) != passed[1:4]:  # else it was passed on before
+            raise LeaseLost("the lease was taken over", place=f"run {lease.run_id!r}")
+        return passed
 
     def touch_run(self, run_id: str, due_ms: int) -> bool:
         return self._change(sql.TOUCH_RUN, {"run_id": run_id, "due_ms": due_ms}) == 1

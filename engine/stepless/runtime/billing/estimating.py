@@ -38,8 +38,11 @@ _READS_PER_LOAD: Final = 1  # the snapshot
 _READS_PER_ANSWER: Final = 4  # the header, the signal, the inbox, a snapshot
 
 
-def leaving(head: RunHead, status: str, due_ms: int | None, now_ms: int) -> Tally:
-    """The cost of the release of a lease and of the request that follows. `head` is the header when the lease was taken."""
+def leaving(head: RunHead, status: str, due_ms: int | None, now_ms: int, *, passed_on: bool = False) -> Tally:
+    """The cost of the release of a lease and of the request that follows. `head` is the header when the lease was taken. A lease
+    that is `passed_on` moves no row, but the row of a due run holds its status."""
+    if passed_on:
+        return _written(head_bytes(head), int(head.status != status)) + Tally(queue_requests=1)
     if status in ENDED:  # changes the index of all runs
         return _written(head_bytes(head), (_LEAVES if due_ms is None else _MOVES) + int(head.status != status))
     if due_ms is not None and due_ms <= now_ms:
@@ -131,13 +134,16 @@ def _sessions(
     count = head.epoch
     tally = Tally(schedules=seen.schedules, queue_requests=seen.schedules + seen.hand_overs + 2 * count, invocations=count)
     rests = count - ended - (head.owner is not None)  # parked or handed over
-    granted = 1 + answers if count else 0  # the lease was granted in the write that created or answered the run
-    leaves = min(rests - seen.hand_overs, len({*seen.pauses} - seen.dated))
+    granted = 1 + answers + seen.hand_overs if count else 0  # in the write that created, answered or handed over the run
+    passed_on = min(rests, seen.hand_overs)
+    leaves = min(rests - passed_on, len({*seen.pauses} - seen.dated))
     for number in range(count):
         leased = Tally() if number < granted else _written(size)
         tally += leased + Tally(read_units=_READS_PER_SESSION)
-    for number in range(rests):
+    for number in range(rests - passed_on):
         tally += _written(size, _LEAVES if number < leaves else _MOVES) + Tally(read_units=1)
+    for number in range(passed_on):
+        tally += _written(size, int(number == 0))  # the first one changes the status
     if ended:
         tally += _written(size, _LEAVES + 1)
     for epoch, before in _loads(batches).items():

@@ -7,7 +7,7 @@ is lost or received by a process that is already executing the run.
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Final, TypedDict
 
 from stepless.core.history.waits import header_words
 from stepless.core.state import State
@@ -22,6 +22,14 @@ ONE_REQUEST: Final = Tally(http_requests=1, invocations=1)  # the initial tally 
 ONE_EVENT: Final = Tally(queue_requests=2, invocations=1)  # the initial tally of an invocation for an event from a queue
 
 
+class _Ends(TypedDict, total=False):
+    """How `update_run` ends a lease."""
+
+    due_ms: int | None
+    release: bool
+    grant_ms: int
+
+
 def hint(world: World, run_id: str, reason: str) -> Message:
     """A message to send now, with the usage for the run so far and the cost of the sending."""
     used = world.tallies.take()
@@ -34,22 +42,23 @@ def begun(message: Message) -> Tally:
 
 
 def release(
-    world: World, head: RunHead, lease: Lease, state: State, due_ms: int | None, also: Also = NOTHING
-) -> None:
-    """Releases the lease of a run at `state`. The usage of the release and of the request that follows cannot be counted before
-    they happen. It is computed from the header at the start, to within a unit. `also` may hold the header's new
-    `exported`. A run that has ended gets its expiry in the same update."""
+    world: World, head: RunHead, lease: Lease, state: State, due_ms: int | None, also: Also = NOTHING, grant_ms: int | None = None
+) -> Lease:
+    """Releases the lease of a run at `state`, or passes it on until `grant_ms`. Returns what `update_run` does. The usage of the
+    write and of the request that follows cannot be counted before they happen. It is computed from the header at the start, to
+    within a unit. `also` may hold the header's new `exported`. A run that has ended gets its expiry in the same update."""
     now_ms = world.clock.now_ms()
     expires_ms = _expiry(world, head, state, now_ms) if state.ended else None
     if expires_ms is not None and now_ms - head.created_ms > SHORT_RUN_MS:
         due_ms = expires_ms if due_ms is None else due_ms  # it is given if events are left to export, which the removal waits for
     used, spent = world.tallies.take(), None
     if used is not None:
-        leaving = estimating.leaving(head, state.status.value, due_ms, now_ms)
+        leaving = estimating.leaving(head, state.status.value, due_ms, now_ms, passed_on=grant_ms is not None)
         spent = encode_tally(decode_tally(lease.spent) + used + leaving)
-    world.store.update_run(
-        lease, now_ms, status=state.status.value, sequence=state.sequence, due_ms=due_ms, release=True, spent=spent,
-        waits=header_words(state), expires_ms=expires_ms, **also,
+    ends: _Ends = {"due_ms": due_ms, "release": True} if grant_ms is None else {"grant_ms": grant_ms}
+    return world.store.update_run(
+        lease, now_ms, status=state.status.value, sequence=state.sequence, spent=spent, waits=header_words(state),
+        expires_ms=expires_ms, **ends, **also,
     )  # fmt: skip
 
 

@@ -52,6 +52,11 @@ class SessionExports:
             self._world.meter.count(EXPORT_FAILURES)
             self._is_broken = True
 
+    @property
+    def idle(self) -> bool:
+        """Whether this session exports nothing, so that it leaves without waiting."""
+        return self._exports is None and not self._is_broken
+
     def _read(self, after: int) -> Iterator[Event]:
         log = RunLog(self._world.store, self._world.blobs, self._head.run_id)  # the session's own counts what it reads
         return log.read(after, whole=False, stride_bytes=PAGE_READ_BYTES)

@@ -22,7 +22,7 @@ from typing import TypeVar
 from stepless.core.decide import decide, is_cut_off
 from stepless.core.decision import Decision, Dispatch
 from stepless.core.events import Event
-from stepless.core.facts import Begin, Continued, Fact, HoldChanged, Postponed, Recovered, Tick
+from stepless.core.facts import Continued, Fact, Postponed, Recovered, Tick
 from stepless.core.history.waits import header_words
 from stepless.core.masking import mask_for
 from stepless.core.pauses import next_due_ms
@@ -45,13 +45,14 @@ from stepless.limits import (
 from stepless.model.graph import Graph
 from stepless.model.json import JSON
 from stepless.model.traceparent import TRACE, trace_of
-from stepless.ports import RECEIVER, Lease, Message, RunHead
+from stepless.ports import GRANTED, Lease, Message, RunHead
 from stepless.runtime import inbox, metering, resting
 from stepless.runtime.billing import spending
 from stepless.runtime.runlog import RunLog
 from stepless.runtime.session import children
 from stepless.runtime.session.arrivals import Arrivals
 from stepless.runtime.session.attempts import Attempt, Attempts
+from stepless.runtime.session.beginning import first_facts
 from stepless.runtime.session.budget import Budget
 from stepless.runtime.session.execute import Executor
 from stepless.runtime.session.exports import SessionExports
@@ -62,8 +63,6 @@ from stepless.runtime.session.signals import Signals
 from stepless.runtime.world import World
 
 T = TypeVar("T")
-
-_RECORDED = ("trigger", "tags", "parent", "rerun", "non_entries", TRACE)  # the header's meta that is copied to the first event
 
 
 class Session:
@@ -77,7 +76,7 @@ class Session:
         self._budget = budget
         self._meta: Mapping[str, JSON] = json.loads(head.meta.decode("utf-8", "surrogatepass"))
         self._graph: Graph = world.versions.graph(head.workflow_id, head.version, self._meta.get("entry"))
-        self._granted = lease.owner == RECEIVER
+        self._granted = lease.owner in GRANTED
         self._log = RunLog(world.store, world.blobs, head.run_id, lease.epoch, token_hex(4) if self._granted else "")
         self._env = {name: value for name in self._graph.env if (value := world.secrets.get(name))}
         self._mask = mask_for(frozenset(self._env.values()))
@@ -95,10 +94,10 @@ class Session:
         self._calls_children = "workflow" in self._graph.kinds
         self._notice_sender = NoticeSender(world, self._env, self._mask, self._arrivals.add)
         self._exports = SessionExports(world, head, lease)
-        self._dispatched = 0
-        self._stopping = False
+        self._dispatched, self._stopping = 0, False
         self._decided = True  # whether the last decision was complete
         self._permitted = False  # whether permits have arrived since the last decision
+        self._released = False  # whether the lease was released together with the last commit
         self._limiter = limiter_of(world, head, self._graph, lambda: self._lease, self._log, self._with_retries)
 
     # -- from outside -----------------------------------------------------------------------------------------------
@@ -150,19 +149,14 @@ class Session:
 
     def _first_facts(self, message: Message) -> list[Fact]:
         if self._lease.epoch > 1:
-            self._state = self._log.load(self._graph)
+            self._state = self._log.load(self._graph, unsaved=message.unsaved and message.epoch == self._lease.epoch)
             self._log.check_end(self._state.sequence, self._head.sequence)
             if self._granted and self._state.sequence > self._head.sequence:
                 raise LeaseLost("another process received the hint before", place=self._head.run_id)
             if self._limiter is not None:
                 self._limiter.recall(self._state)
         if self._state.sequence == 0:
-            meta = {name: value for name, value in self._meta.items() if name in _RECORDED}
-            reused, erased = _reused(self._world, self._meta["rerun"]) if "rerun" in self._meta else ({}, [])
-            looked = inbox.holds_first([*self._look(), *erased])
-            holds = tuple(fact for fact in looked if isinstance(fact, HoldChanged))
-            inputs = json.loads(self._head.inputs.decode("utf-8", "surrogatepass"))
-            return [Begin(inputs, meta, reused, holds), *looked[len(holds) :]]
+            return first_facts(self._world, self._head, self._meta, self._look(new=True))
         facts: list[Fact] = []
         if is_cut_off(self._state):
             facts.append(Recovered())
@@ -177,7 +171,11 @@ class Session:
         limiter, once = self._limiter, self._decide_once
         decision = once(facts) if limiter is None else await limiter.decide(self._state, facts, once, exhausted=self._exhausted)
         self._decided, self._permitted = decision.over, False
-        await self._with_retries(partial(self._log.write, self._log.encoded(decision.events)), together=True)
+        write = partial(self._log.write, self._log.encoded(decision.events))
+        if self._state.ended and self._may_end_at_once:
+            release = partial(spending.release, self._world, self._head, self._lease, self._state, None)
+            write, self._released = partial(self._commits.join, write, release), True
+        await self._with_retries(write, together=True)
         metering.committed(self._world.meter, self._head, decision.events)
         if self._world.news is not None:
             self._world.news.publish(self._head.run_id, decision.events)
@@ -198,6 +196,12 @@ class Session:
             self._permitted = await limiter.after(self._state, exhausted=self._exhausted)
         won = await self._claim_deadlines(decision) if decision.expiries else []
         return [*won, *self._signals.no_longer_early(self._state)]
+
+    @property
+    def _may_end_at_once(self) -> bool:
+        """Whether nothing has to be done between the last commit and the release of the lease."""
+        alone = self._limiter is None and not self._calls_children and "parent" not in self._meta
+        return alone and self._commits.can_join and self._exports.idle and not self._signals.unmarked
 
     @property
     def _exhausted(self) -> bool:
@@ -317,15 +321,14 @@ class Session:
     def _renew(self) -> None:
         now, now_ms = self._loop.time(), self._world.clock.now_ms()
         status, waits = self._state.status.value, header_words(self._state)  # keeps lists of long runs current
-        until_ms = now_ms + LEASE_MS
-        also = self._exports.renewal()
+        until_ms, also = now_ms + LEASE_MS, self._exports.renewal()
         self._lease = self._world.store.update_run(self._lease, now_ms, status=status, until_ms=until_ms, waits=waits, **also)
         self._renew_at = now + LEASE_MS / 3000
 
-    def _look(self) -> list[Fact]:
-        """The signals that arrived since the inbox was last read, as facts."""
+    def _look(self, *, new: bool = False) -> list[Fact]:
+        """The signals that arrived since the inbox was last read, as facts. The time of a `new` run has never been skipped."""
         self._look_at = self._loop.time() + INBOX_POLL_MS / 1000
-        self._ahead_ms = self._world.ahead_ms(self._head.run_id)
+        self._ahead_ms = 0 if new else self._world.ahead_ms(self._head.run_id)
         if self._limiter is not None:
             self._limiter.ahead_ms = self._ahead_ms
         return self._signals.look(self._state)
@@ -346,10 +349,10 @@ class Session:
         return await self._park(due_ms)
 
     async def _hand_over(self) -> InvocationEnd:
-        now_ms = self._world.clock.now_ms()
-        await self._leave(now_ms, hand_over=True)
+        lease = await self._leave(self._world.clock.now_ms(), hand_over=True)
         self._world.meter.count(metering.HAND_OVERS)
-        self._world.queue.send(Message(self._head.run_id, "continue", self._state.continued + 1))
+        passed = (lease.epoch, not self._log.has_snapshot) if lease.until_ms else ()
+        self._world.queue.send(Message(self._head.run_id, "continue", self._state.continued + 1, b"", *passed))
         return InvocationEnd.CONTINUED
 
     async def _park(self, due_ms: int | None) -> InvocationEnd:
@@ -378,22 +381,19 @@ class Session:
         has_left = self._head.status in inbox.ENDED  # a former session left with the end, but not all of it was exported
         if not has_left:
             children.notify_parent(self._world, self._meta, self._state)
-        await self._leave(None)
+        if not self._released:
+            await self._leave(None)
         if not has_left:
             self._world.timers.disarm(self._head.run_id)
         return InvocationEnd.ENDED
 
-    async def _leave(self, due_ms: int | None, *, hand_over: bool = False) -> None:
+    async def _leave(self, due_ms: int | None, *, hand_over: bool = False) -> Lease:
         if not self._state.ended:
             self._log.save_snapshot(self._state)
         if self._limiter is not None:
             await self._limiter.leave(self._state)
         due_ms, also = await self._exports.leave(due_ms, self._budget, hand_over=hand_over)
-        release = partial(spending.release, self._world, self._head, self._lease, self._state, due_ms, also)
-        await self._with_retries(release, together=True)
-
-
-def _reused(world: World, origin: JSON) -> tuple[Mapping[str, Mapping[str, JSON]], list[Fact]]:
-    from stepless.runtime.verbs.reruns import reused_or_cancelled  # imported late: few runs are reruns
-
-    return reused_or_cancelled(world, origin)
+        passes_on = hand_over and self._log.is_fenced and not self._stopping  # a process that stops may take its queue with it
+        grant_ms = self._world.clock.now_ms() + LEASE_MS if passes_on else None
+        release = partial(spending.release, self._world, self._head, self._lease, self._state, due_ms, also, grant_ms)
+        return await self._with_retries(release, together=True)

@@ -8,7 +8,7 @@ from secrets import token_hex
 from stepless.core.state import State
 from stepless.errors import Fenced, LogUnreadable, NewerVersion
 from stepless.limits import BUSY_DELAY_MS, LEASE_MARGIN_MS, LEASE_MS
-from stepless.ports import ERASED, RECEIVER, Lease, Message, RunHead
+from stepless.ports import ERASED, GRANTED, RECEIVER, SUCCESSOR, Lease, Message, RunHead
 from stepless.runtime import inbox, metering
 from stepless.runtime.resting import rest
 from stepless.runtime.session.budget import Budget
@@ -16,7 +16,7 @@ from stepless.runtime.session.invocation_end import InvocationEnd as InvocationE
 from stepless.runtime.session.loop import Session as Session
 from stepless.runtime.world import World
 
-_GRANTED = frozenset({"start", "signal", "sweep"})  # the hints that may use a granted lease
+_GRANTED = frozenset({"start", "signal", "sweep"})  # the hints that may use a lease granted to their receiver
 
 
 class Runner:
@@ -53,7 +53,7 @@ class Runner:
         try:
             session = self._open(head, lease, budget.start())
         except NewerVersion as error:
-            if lease.owner == RECEIVER:
+            if lease.owner in GRANTED:
                 return self._leave_granted(message, lease)
             return self._rests(run_id, error) if rest(world, head, lease, error) else self._fenced(run_id)
         self.sessions[run_id] = session
@@ -65,7 +65,7 @@ class Runner:
         except Fenced:
             return self._fenced(run_id)
         except LogUnreadable as error:
-            if lease.owner == RECEIVER:
+            if lease.owner in GRANTED:
                 return self._leave_granted(message, lease)
             return self._rests(run_id, error) if session.rest(error) else self._fenced(run_id)
         finally:
@@ -110,8 +110,10 @@ def _rests_for_ever(head: RunHead) -> bool:
 
 
 def _granted(head: RunHead, message: Message, now_ms: int) -> Lease | None:
-    """The lease that was granted to the receiver of this hint, if enough of its time is left. The first append decides which of
-    several receivers holds it."""
-    if head.owner != RECEIVER or message.reason not in _GRANTED or head.lease_until_ms - now_ms <= LEASE_MARGIN_MS:
+    """The lease that was granted to the receiver of this hint, if enough of its time is left. One that was passed on belongs to
+    the message that names its epoch. The first append decides which of several receivers holds it."""
+    granted = head.owner == RECEIVER and message.reason in _GRANTED
+    passed_on = head.owner == SUCCESSOR and message.epoch == head.epoch
+    if head.owner is None or not (granted or passed_on) or head.lease_until_ms - now_ms <= LEASE_MARGIN_MS:
         return None
-    return Lease(head.run_id, RECEIVER, head.epoch, head.lease_until_ms, head.spent, head.exported)
+    return Lease(head.run_id, head.owner, head.epoch, head.lease_until_ms, head.spent, head.exported)

@@ -11,7 +11,7 @@ from collections.abc import Collection, Sequence
 
 from stepless.core.history.waits import ANSWER, RETRY, TIME, failed_node, summary
 from stepless.limits import MAX_SEARCHED_RUNS
-from stepless.ports import RECEIVER, Page, RunFilter, RunHead
+from stepless.ports import GRANTED, Page, RunFilter, RunHead
 from stepless.runtime.inbox import ENDED
 from stepless.runtime.world import World
 
@@ -65,7 +65,7 @@ def summary_of(head: RunHead, now_ms: int) -> str:
 
 
 def _is_leased(head: RunHead, now_ms: int) -> bool:
-    return head.owner not in (None, RECEIVER) and head.lease_until_ms > now_ms
+    return head.owner not in (None, *GRANTED) and head.lease_until_ms > now_ms
 
 
 def status_of(head: RunHead, now_ms: int) -> str:

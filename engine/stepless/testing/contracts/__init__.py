@@ -14,6 +14,7 @@ from stepless.testing.contracts.fixtures import *  # noqa: F403
 from stepless.testing.contracts.inboxes import *  # noqa: F403
 from stepless.testing.contracts.leases import *  # noqa: F403
 from stepless.testing.contracts.limits import *  # noqa: F403
+from stepless.testing.contracts.passing import *  # noqa: F403
 from stepless.testing.contracts.places import *  # noqa: F403
 from stepless.testing.contracts.stores import *  # noqa: F403
 from stepless.testing.contracts.versions import *  # noqa: F403

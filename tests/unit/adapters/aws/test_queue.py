@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 from aws_services import Service
 
@@ -24,6 +26,16 @@ def test_what_was_spent_travels_along() -> None:
     assert "spent" not in encode_message(Message("r", "signal"))
 
 
+def test_the_lease_that_was_passed_on_travels_along() -> None:
+    """Beside the fields of the former release, which ignores others."""
+    message = Message("r", "continue", 3, epoch=7, unsaved=True)
+    body = encode_message(message)
+    assert decode_message(body) == message
+    assert json.loads(body) == {"run": "r", "reason": "continue", "hops": 3, "epoch": 7, "unsaved": True}
+    assert decode_message('{"run":"r","reason":"continue","hops":3}') == Message("r", "continue", 3)
+    assert json.loads(encode_message(Message("r", "continue", 3))).keys() == {"run", "reason", "hops"}
+
+
 @pytest.mark.parametrize(
     ("delay_ms", "seconds"), [(-5, 0), (0, 0), (1, 1), (1_000, 1), (1_001, 2), (900_000, 900), (10**12, 900)]
 )
@@ -44,6 +56,7 @@ def test_a_queue_that_is_not_there_never_heals(aws: Service) -> None:
 
 
 BROKEN = ['{"run":1,"reason":"x"}', '{"run":"r","reason":"x","hops":true}', '{"run":"r","reason":"x","spent":[1]}']
+BROKEN += [f'{{"run":"r","reason":"x",{field}}}' for field in ('"epoch":true', '"epoch":"2"', '"unsaved":1')]
 
 
 @pytest.mark.parametrize("body", ["", "[]", "null", "7", "{}", *BROKEN])

@@ -145,6 +145,8 @@ def test_leaving_costs_by_how_the_run_is_left() -> None:
     parked = estimating.leaving(head, "paused", 200, 100)
     again = estimating.leaving(RunHead("r", "wf", "h", "paused", 1, 1, b"{}"), "paused", None, 100)
     handed = estimating.leaving(head, "running", 100, 100)
+    first, later = (estimating.leaving(head, status, 100, 100, passed_on=True) for status in ("running", "created"))
+    assert [(tally.write_units, tally.index_units, tally.queue_requests) for tally in (first, later)] == [(2, 1, 1), (1, 0, 1)]
     assert [tally.write_units for tally in (ended, parked, again, handed)] == [3, 3, 2, 3]
     assert [tally.index_units for tally in (ended, parked, again, handed)] == [2, 2, 1, 2]
     assert [tally.queue_requests for tally in (ended, parked, handed)] == [0, 0, 1]

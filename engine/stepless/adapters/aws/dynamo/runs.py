@@ -17,7 +17,7 @@ from stepless.adapters.aws.dynamo.table_access import TableAccess
 from stepless.adapters.aws.dynamo.wire import Value
 from stepless.adapters.bounds import check_text
 from stepless.errors import LeaseLost, StoreUnavailable
-from stepless.ports import RECEIVER, Lease, RunHead
+from stepless.ports import RECEIVER, SUCCESSOR, Lease, RunHead
 
 _FREE: Final = "attribute_exists(pk) AND attribute_not_exists(er) AND (attribute_not_exists(o) OR o = :o OR l <= :now)"
 _UNOWNED: Final = "attribute_exists(pk) AND attribute_not_exists(er) AND attribute_not_exists(o)"
@@ -85,7 +85,7 @@ class Runs(TableAccess):
     def update_run(
         self, lease: Lease, now_ms: int, *, status: str | None = None, sequence: int | None = None,
         due_ms: int | None = None, until_ms: int | None = None, release: bool = False, spent: bytes | None = None,
-        waits: str | None = None, exported: str | None = None, expires_ms: int | None = None,
+        waits: str | None = None, exported: str | None = None, expires_ms: int | None = None, grant_ms: int | None = None,
     ) -> Lease:
         values: dict[str, Value] = {"u": now_ms, "n": lease.epoch}
         change, condition = "SET u = :u", "n = :n"
@@ -105,6 +105,8 @@ class Runs(TableAccess):
         if release:
             self._release(lease, change, values, due_ms, ", a" * (waits == ""))
             return lease._replace(until_ms=0)
+        if grant_ms is not None:
+            return self._pass_on(lease, change, values, lease.passed_on(grant_ms, spent, exported), " REMOVE a" * (waits == ""))
         if until_ms is None:
             change, condition = change + ", d = l", _HELD
         else:
@@ -118,6 +120,19 @@ class Runs(TableAccess):
         if not written.done or written.item is None:
             raise _lost(lease)
         return lease._replace(until_ms=written.item["d"])
+
+    def _pass_on(self, lease: Lease, change: str, values: dict[str, Value], passed: Lease, gone: str) -> Lease:
+        """One write, as for a renewal: the index of due runs is changed only if the run is in it at a later instant, or not."""
+        change += ", o = :o, l = :until, d = :until, n = :next"
+        values |= {"o": SUCCESSOR, "until": passed.until_ms, "next": passed.epoch}
+        pk = item_keys.run(lease.run_id)
+        for condition in (f"{_HELD} AND {_INDEXED}", _HELD):
+            written = self._wire.update(pk, item_keys.HEAD, change + gone, values, condition)
+            existing = written.item or {}
+            if written.done or (existing.get("o"), existing.get("n"), existing.get("l")) == passed[1:4]:  # an earlier try
+                return passed
+            change, values = f"{change}, {_INDEX}", values | {"g": item_keys.shard(lease.run_id, self._shards.writers)}
+        raise _lost(lease)
 
     def _release(self, lease: Lease, change: str, values: dict[str, Value], due_ms: int | None, gone: str) -> None:
         """Releases the lease. If another process has made the run due earlier in the meantime, releases it with that instant.

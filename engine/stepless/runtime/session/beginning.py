@@ -1,0 +1,31 @@
+"""The first facts of a run: its inputs, what the header says about its start, and what its inbox holds."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+
+from stepless.core.facts import Begin, Fact, HoldChanged
+from stepless.model.json import JSON
+from stepless.model.traceparent import TRACE
+from stepless.ports import RunHead
+from stepless.runtime import inbox
+from stepless.runtime.world import World
+
+_RECORDED = ("trigger", "tags", "parent", "rerun", "non_entries", TRACE)  # the header's meta that is copied to the first event
+
+
+def first_facts(world: World, head: RunHead, meta: Mapping[str, JSON], signals: Iterable[Fact]) -> list[Fact]:
+    """The facts of a run without events. `signals` are the facts of its inbox; a hold among them takes effect at once."""
+    recorded = {name: value for name, value in meta.items() if name in _RECORDED}
+    reused, erased = _reused(world, meta["rerun"]) if "rerun" in meta else ({}, [])
+    looked = inbox.holds_first([*signals, *erased])
+    holds = tuple(fact for fact in looked if isinstance(fact, HoldChanged))
+    inputs = json.loads(head.inputs.decode("utf-8", "surrogatepass"))
+    return [Begin(inputs, recorded, reused, holds), *looked[len(holds) :]]
+
+
+def _reused(world: World, origin: JSON) -> tuple[Mapping[str, Mapping[str, JSON]], list[Fact]]:
+    from stepless.runtime.verbs.reruns import reused_or_cancelled  # imported late: few runs are reruns
+
+    return reused_or_cancelled(world, origin)
