@@ -24,6 +24,8 @@ class _Dumper(yaml.SafeDumper):
 
 def _text(dumper: yaml.SafeDumper, text: str) -> yaml.ScalarNode:
     style = "|" if "\n" in text else "'" if _AMBIGUOUS.match(text) else None  # YAML 1.2 has more numbers than PyYAML knows
+    if text.endswith("\n\n") or text == "\n":
+        style = '"'  # as a block it would keep the lines below it, and end the document
     if _OTHER_BREAKS.search(text):
         style = '"'  # characters that the reader treats as line breaks are escaped
     return dumper.represent_scalar("tag:yaml.org,2002:str", text, style=style)
@@ -32,6 +34,9 @@ def _text(dumper: yaml.SafeDumper, text: str) -> yaml.ScalarNode:
 _Dumper.add_representer(str, _text)
 
 
-def write_yaml(document: Mapping[str, JSON]) -> str:
-    """A document in block style, with its keys in order."""
-    return yaml.dump(dict(document), Dumper=_Dumper, sort_keys=False, allow_unicode=True, width=_WIDTH, default_flow_style=False)
+def write_yaml(document: Mapping[str, JSON], *, indent: int = 2) -> str:
+    """A document in block style, with its keys in order. `indent`: columns from a key to the block below it."""
+    return yaml.dump(
+        dict(document), Dumper=_Dumper, sort_keys=False, allow_unicode=True, width=_WIDTH, default_flow_style=False,
+        indent=indent,
+    )

@@ -1,0 +1,10 @@
+"""Writes a changed document into the text that a person wrote: what did not change keeps its place, its form and its comments.
+
+    tree     the text as a tree of spans
+    edits    the smallest edits that turn one value into another
+    patch    edits, applied and read back; what does not come back as it should is written anew one level higher
+"""
+
+from stepless.compile.patching.patch import patched
+
+__all__ = ["patched"]
