@@ -120,6 +120,11 @@ def test_what_a_seed_with_erasures_once_found_is_mended(number: int) -> None:
     Episode(number, Parts(erases=True)).go()
 
 
+def test_a_signal_that_is_put_late_is_found_although_its_hint_is_lost() -> None:
+    """Seed 134: a process was frozen between making the run due and putting the signal; the sweep came before the signal."""
+    Episode(134, Parts(exports=True, weather=storm)).go()
+
+
 @pytest.mark.parametrize("shape", SHAPES)
 def test_every_shape_of_workflow_ends_in_calm_weather(shape: str) -> None:
     for number in range(2):

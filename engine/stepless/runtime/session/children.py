@@ -33,6 +33,7 @@ from stepless.runtime import inbox
 from stepless.runtime.headers import create_run
 from stepless.runtime.nearest import near_workflow
 from stepless.runtime.runlog import RunLog
+from stepless.runtime.signalling import keep_due
 from stepless.runtime.world import World
 
 
@@ -99,6 +100,7 @@ def notify_parent(world: World, meta: Mapping[str, JSON], state: State) -> None:
     if not world.store.touch_run(parent["run"], now_ms + START_GRACE_MS):
         return  # the parent was removed
     world.store.put_signal(parent["run"], signal)
+    keep_due(world, parent["run"], now_ms)
     world.queue.send(Message(parent["run"], "child"))
 
 
@@ -145,4 +147,5 @@ def cancel(world: World, run_id: str) -> None:
     now_ms = world.clock.now_ms()
     world.store.touch_run(run_id, now_ms + START_GRACE_MS)
     world.store.put_signal(run_id, inbox.cancel_signal(None, "its parent no longer waits for it", now_ms))
+    keep_due(world, run_id, now_ms)
     world.queue.send(Message(run_id, "signal"))

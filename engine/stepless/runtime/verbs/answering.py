@@ -20,6 +20,7 @@ from stepless.runtime.access.tokens import Claims, Signer
 from stepless.runtime.billing import spending
 from stepless.runtime.inbox import ENDED
 from stepless.runtime.runlog import RunLog
+from stepless.runtime.signalling import keep_due
 from stepless.runtime.verbs.inspecting import graph_of, head_of, whole_or_gone
 from stepless.runtime.world import World
 
@@ -128,6 +129,7 @@ def answer_pause(
         if head.owner is not None or not world.store.grant_lease(run_id, now_ms + LEASE_MS):
             world.store.touch_run(run_id, now_ms + START_GRACE_MS)
         existing = world.store.put_signal(run_id, signal)
+    keep_due(world, run_id, now_ms)
     _hint(world, run_id)
     if existing.body != signal.body:
         raise _decided(existing)
@@ -233,6 +235,7 @@ def cancel(world: World, run_id: str, *, by: str | None = None, reason: str | No
     now_ms = world.clock.now_ms()
     world.store.touch_run(run_id, now_ms + START_GRACE_MS)
     world.store.put_signal(run_id, inbox.cancel_signal(by, reason, now_ms))
+    keep_due(world, run_id, now_ms)
     _hint(world, run_id)
 
 

@@ -1,0 +1,17 @@
+"""Makes sure that a run's inbox is read: a signal is put into the inbox of a run that the sweep will look at."""
+
+from __future__ import annotations
+
+from stepless.limits import START_GRACE_MS
+from stepless.runtime.world import World
+
+
+def keep_due(world: World, run_id: str, touched_ms: int) -> None:
+    """Call it between putting a signal and sending the hint. `touched_ms` is when the run was made due, START_GRACE_MS later.
+
+    If this process was held up since, the sweep may have come before the signal: it found an empty inbox, and the run is no
+    longer due. Then only the hint would lead to the signal, and a hint can be lost.
+    """
+    now_ms = world.clock.now_ms()
+    if now_ms - touched_ms >= START_GRACE_MS // 2:
+        world.store.touch_run(run_id, now_ms + START_GRACE_MS)
