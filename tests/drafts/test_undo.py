@@ -180,3 +180,41 @@ def test_the_inverse_of_a_key_that_was_removed_puts_it_back_in_its_place() -> No
     after = fold(state, done)
     back = [write for write in inverse(state, done).writes if not isinstance(write, Rename)]
     assert canonical(fold(after, back).get("doc")) == canonical(held)
+
+
+def tabs() -> tuple[Log, Server, Replica, Replica]:
+    log = Log(start())
+    return log, Server(log, "s"), Replica("a", Entities(start())), Replica("b", Entities(start()))
+
+
+def test_typing_is_one_entry_over_several_intents() -> None:
+    rng = Random(1)
+    log, server, ada, bo = tabs()
+    ada.edit(Gesture((Set("doc", ("name",), ""),)))
+    for number in range(9):
+        ada.edit(Gesture((Splice("doc", ("name",), number, 0, "x"),)), join=number > 0)
+        if number % 3 == 2:
+            settle(log, server, (ada, bo), rng)
+    settle(log, server, (ada, bo), rng)
+    assert len(log.items) > 2 and len(ada.undos) == 2
+    assert ada.undo()
+    settle(log, server, (ada, bo), rng)
+    assert (bo.confirmed.get("doc") or {})["name"] == ""
+
+
+def test_what_crossing_takes_is_noticed_and_neither_sent_nor_undone() -> None:
+    rng = Random(1)
+    log, server, ada, bo = tabs()
+    typed = Splice("block/0", ("with", "prompt"), 0, 0, "typed")
+    ada.edit(Gesture((typed,)))
+    bo.edit(Gesture((Set("block/0", ("with", "prompt"), "new"),)))
+    intent = bo.message(lambda: fresh(rng))
+    assert intent is not None
+    server.catch_up()
+    decided = server.decide(intent, "bo")
+    assert not isinstance(decided, str) and log.append(decided)
+    ada.hear(decided)
+    assert [(one.outcome.code, one.outcome.by, one.gesture.writes, one.sent) for one in ada.notices] == [
+        ("superseded", "bo", (typed,), False),
+    ]
+    assert ada.message(lambda: fresh(rng)) is None and not ada.undos

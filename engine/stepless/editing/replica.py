@@ -76,6 +76,7 @@ class Replica:
         self.notices: list[Notice] = []
         self._early: dict[int, Item] = {}
         self._view: Layer | None = None
+        self._latest: Entry | None = None  # of the last thing done
 
     # -- what is shown -------------------------------------------------------------------------------------------------
 
@@ -127,12 +128,14 @@ class Replica:
         entry: Entry | None = None
         if back.writes:
             entry = Entry(back)
-            if join and stack and self.unsent and self.unsent[-1].entry is stack[-1]:
+            if join and stack and stack[-1] is self._latest:
+                stack[-1].begun = stack[-1].begun or not any(part.entry is stack[-1] for part in self._pending())
                 stack[-1].gesture = _joined(back, stack[-1].gesture, fold(self.view, made.effects))
                 entry = stack[-1]
             else:
                 stack.append(entry)
                 del stack[:-MAX_UNDO]
+            self._latest = entry
         self.unsent.append(Pending(made.gesture, origin, entry, former))
         assert self._view is not None
         apply(self._view, made.effects)
@@ -239,6 +242,7 @@ class Replica:
                     break
                 writes, passing = cross(entry.gesture.writes, passing)
                 entry.gesture = _with_writes(entry.gesture, writes)
+            stack[:] = [entry for entry in stack if entry.gesture.writes]
 
     def _crossed(self, part: Pending, theirs: list[Write], by: str | None) -> list[Write]:
         """Crosses one gesture, with a notice of what it loses. Returns `theirs` after it."""
@@ -258,7 +262,7 @@ class Replica:
         for part in self.unsent:
             behind = self._crossed(part, behind, None)
             decision = resolve(state, [part.gesture])
-            if decision.effects or not decision.outcomes:
+            if decision.effects or (part.gesture.writes and not decision.outcomes):
                 apply(state, decision.effects)
                 kept.append(part)
                 continue
