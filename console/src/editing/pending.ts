@@ -1,0 +1,74 @@
+/** What a person has asked for and the log does not have yet, and what takes it back. */
+import { crossEach } from "./cross.ts";
+import type { Write } from "./effects.ts";
+import { gesture, type Gesture, type Guard, type Outcome } from "./gestures.ts";
+
+export type Origin = "edit" | "undo" | "redo";
+
+/**
+ * What takes one action back. It is made from the view, and again from what was committed. `begun`: a part of the action is
+ * confirmed, the rest is not.
+ */
+export interface Entry {
+  gesture: Gesture;
+  begun: boolean;
+}
+
+/**
+ * A gesture that is not confirmed. `entry` takes it back; `former` is the entry that an undo or a redo was made from. `typed`: it may
+ * wait for more of its kind.
+ */
+export interface Pending {
+  gesture: Gesture;
+  readonly origin: Origin;
+  readonly typed: boolean;
+  readonly entry: Entry | null;
+  readonly former: Entry | null;
+}
+
+/** What became of a gesture of this person that was not done as asked. */
+export interface Notice {
+  readonly outcome: Outcome;
+  readonly gesture: Gesture;
+  readonly sent: boolean;
+}
+
+export interface Sent {
+  n: number;
+  tag: string;
+  base: number;
+  parts: Pending[];
+}
+
+/** `join`: it is one action with the edit before it. `typed`: see `Pending`. */
+export interface Editing {
+  readonly join?: boolean;
+  readonly typed?: boolean;
+}
+
+/** Crosses what waits with writes before it. Returns those after it. */
+export function met(part: Pending, theirs: Write[]): Write[] {
+  if (theirs.length === 0) return theirs;
+  const moved = crossEach(part.gesture.writes, theirs);
+  const places: number[] = []; // where each write stands now
+  const writes: Write[] = [];
+  for (const made of moved.mine) {
+    places.push(writes.length);
+    writes.push(...made);
+  }
+  const pairs: (readonly [number, number])[] = [];
+  for (const [derived, cause] of part.gesture.derived) {
+    const [first, after] = [places[derived] ?? 0, places[cause] ?? 0];
+    if ((moved.mine[cause] ?? []).length === 0) continue;
+    for (const index of (moved.mine[derived] ?? []).keys()) pairs.push([first + index, after]);
+  }
+  part.gesture = gesture(writes, part.gesture.guards, pairs);
+  return moved.theirs;
+}
+
+/** One undo for two actions, the later one first. */
+export function joined(later: Gesture, former: Gesture): Gesture {
+  const guards = new Map<string, Guard>();
+  for (const guard of [...former.guards, ...later.guards]) guards.set(JSON.stringify([guard[0], ...guard[1]]), guard);
+  return gesture([...later.writes, ...former.writes], [...guards.values()]);
+}

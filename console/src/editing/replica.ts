@@ -1,0 +1,296 @@
+/**
+ * One person's copy of a draft, in one tab: what is confirmed, what is in flight, what waits, and what can be undone.
+ *
+ *     view = confirmed, then what is in flight, then what waits, each decided over what is before it
+ *
+ * One intent is in flight. What others committed is crossed with what is in flight and what waits, and then with both undo stacks.
+ * A gesture that means nothing any more by then is cancelled, with a notice, before it is sent. Nothing here knows a clock or a
+ * wire: the caller says when to send, hands in what arrives, and gives every intent its random tag.
+ */
+import { coalesced } from "./coalescing.ts";
+import { cross } from "./cross.ts";
+import type { Effect, Write } from "./effects.ts";
+import { apply } from "./fold.ts";
+import type { Gesture, Intent, Item, Outcome } from "./gestures.ts";
+import { MAX_JOINED_WRITES, MAX_UNDO } from "./limits.ts";
+import { joined, met, type Editing, type Entry, type Notice, type Origin, type Pending, type Sent } from "./pending.ts";
+import { expand } from "./rules/expanding.ts";
+import { inverse } from "./rules/inverse.ts";
+import { resolve, undone } from "./rules/resolve.ts";
+import { Layer, type Entities, type State } from "./state.ts";
+
+export class Replica {
+  n = 0;
+  sent: Sent | null = null;
+  unsent: Pending[] = [];
+  undos: Entry[] = [];
+  redos: Entry[] = [];
+  notices: Notice[] = [];
+  /** Says why a gesture, as it would be sent, cannot be; null where it can. */
+  refuses: (asked: Gesture) => string | null = () => null;
+  private readonly early = new Map<number, Item>();
+  private shown: Layer | null = null;
+
+  constructor(public client: string, public confirmed: Entities, public seq = 0) {}
+
+  // -- what is shown -----------------------------------------------------------------------------------------------------
+
+  get view(): State {
+    return this.layer();
+  }
+
+  get pending(): readonly Pending[] {
+    return [...(this.sent?.parts ?? []), ...this.unsent];
+  }
+
+  /** Whether an item waits for those before it. */
+  get hasGap(): boolean {
+    return this.early.size > 0;
+  }
+
+  private layer(): Layer {
+    this.shown ??= resolve(this.confirmed, this.pending.map((part) => part.gesture)).state;
+    return this.shown;
+  }
+
+  // -- editing -----------------------------------------------------------------------------------------------------------
+
+  /** Does what a person asks, at once in the view. False where it was refused or does nothing: the outcome is among the notices. */
+  edit(asked: Gesture, how: Editing = {}): boolean {
+    const done = this.do(asked, "edit", this.undos, null, how);
+    if (done) this.redos = [];
+    return done;
+  }
+
+  /** Takes back the last action of this person that can be taken back; false where there is none, or it was refused. */
+  undo(): boolean {
+    return this.stepBack(this.undos, this.redos, "undo");
+  }
+
+  redo(): boolean {
+    return this.stepBack(this.redos, this.undos, "redo");
+  }
+
+  private stepBack(stack: Entry[], other: Entry[], origin: Origin): boolean {
+    for (let entry = stack.pop(); entry !== undefined; entry = stack.pop()) {
+      const noted = this.notices.length;
+      if (this.do(entry.gesture, origin, other, entry, {})) return true;
+      if (this.notices.slice(noted).some((notice) => notice.outcome.refused)) {
+        stack.push(entry);
+        return false;
+      }
+    }
+    return false;
+  }
+
+  private do(asked: Gesture, origin: Origin, stack: Entry[], former: Entry | null, how: Editing): boolean {
+    const view = this.layer();
+    const made = expand(view, asked);
+    for (const outcome of made.outcomes) this.notices.push({ outcome, gesture: asked, sent: false });
+    if (made.gesture === null) return false;
+    const code = this.refuses(made.gesture);
+    if (code !== null) {
+      const outcome: Outcome = { gesture: 0, code, key: made.gesture.writes[0]?.[1] ?? "", by: null, refused: true, writes: asked.writes };
+      this.notices.push({ outcome, gesture: asked, sent: false });
+      return false;
+    }
+    const back = inverse(view, made.effects);
+    let entry: Entry | null = null;
+    if (back.writes.length > 0) {
+      const last = stack.at(-1);
+      if (how.join === true && last !== undefined && this.unsent.at(-1)?.entry === last) {
+        entry = last;
+        entry.gesture = joined(back, entry.gesture);
+      } else {
+        entry = { gesture: back, begun: false };
+        stack.push(entry);
+        stack.splice(0, stack.length - MAX_UNDO);
+      }
+    }
+    this.unsent.push({ gesture: made.gesture, origin, typed: how.typed ?? false, entry, former });
+    apply(view, made.effects);
+    return true;
+  }
+
+  // -- sending -----------------------------------------------------------------------------------------------------------
+
+  /**
+   * The intent to send now, or to send again; null where nothing waits. A gesture with guards travels alone. `due`: how many of the
+   * gestures that wait go now, at least one.
+   */
+  message(tag: () => string, due = Infinity): Intent | null {
+    const first = this.unsent[0];
+    if (this.sent === null && first !== undefined) {
+      let count = 1;
+      let size = first.gesture.writes.length;
+      for (let next = this.unsent[count]; next !== undefined && count < due; next = this.unsent[count]) {
+        size += next.gesture.writes.length;
+        if (first.gesture.guards.length > 0 || next.gesture.guards.length > 0 || size > MAX_JOINED_WRITES) break;
+        count += 1;
+      }
+      this.n += 1;
+      this.sent = { n: this.n, tag: tag(), base: this.seq, parts: coalesced(this.unsent.splice(0, count)) };
+    }
+    if (this.sent === null) return null;
+    const { n, base, parts } = this.sent;
+    return { client: this.client, n, tag: this.sent.tag, base, gestures: parts.map((part) => part.gesture) };
+  }
+
+  /** Goes on as another client: this one's id is in use elsewhere, or the server no longer knows it. */
+  renamed(client: string): void {
+    this.client = client;
+    this.n = 0;
+    if (this.sent !== null) {
+      this.n = 1;
+      this.sent.n = 1;
+    }
+  }
+
+  /** What is in flight waits again: the server answered that it took none of it. */
+  recall(): void {
+    if (this.sent === null) return;
+    this.unsent.unshift(...this.sent.parts);
+    this.sent = null;
+    this.n -= 1;
+  }
+
+  /** Gives up a gesture that waits, as if it had been refused. */
+  withdraw(part: Pending): void {
+    this.unsent = this.unsent.filter((one) => one !== part);
+    this.putBack(part);
+    this.shown = null;
+    this.cancel();
+  }
+
+  // -- hearing -----------------------------------------------------------------------------------------------------------
+
+  /**
+   * Takes an item of the log, in sequence; one that comes early waits, one that is known is ignored. `taking` hears of each before it
+   * is taken.
+   */
+  hear(item: Item, taking: (item: Item) => void = () => undefined): void {
+    if (item.seq > this.seq) this.early.set(item.seq, item);
+    for (let next = this.early.get(this.seq + 1); next !== undefined; next = this.early.get(this.seq + 1)) {
+      this.early.delete(next.seq);
+      taking(next);
+      this.take(next);
+    }
+  }
+
+  private take(item: Item): void {
+    this.seq = item.seq;
+    if (this.sent?.tag === item.tag) { // under whichever id of this client it was committed
+      this.acknowledged(this.sent, item);
+    } else {
+      apply(this.confirmed, item.effects);
+      this.meet(item.effects);
+    }
+    this.cancel();
+  }
+
+  /**
+   * Brings a replica that was kept without its state to that of the log: `items` are all those since its sequence, `state` is what they
+   * led to. Entries of what was in flight stay as they were made from the view.
+   */
+  resume(state: Entities, items: readonly Item[]): void {
+    for (const item of items) {
+      if (item.seq !== this.seq + 1) continue;
+      this.seq = item.seq;
+      if (this.sent?.tag === item.tag) {
+        this.outcomesOf(this.sent, item);
+        this.sent = null;
+      } else {
+        this.meet(item.effects);
+      }
+    }
+    this.confirmed = state;
+    this.early.clear();
+    this.cancel();
+  }
+
+  private acknowledged(sent: Sent, item: Item): void {
+    const state = new Layer(this.confirmed);
+    const backs = new Map<Entry, Gesture[]>();
+    for (const part of sent.parts) {
+      const { effects } = resolve(state, [part.gesture]);
+      if (part.entry !== null) backs.set(part.entry, [...(backs.get(part.entry) ?? []), inverse(state, effects)]);
+      apply(state, effects);
+    }
+    this.outcomesOf(sent, item);
+    this.remake(backs);
+    this.sent = null;
+    apply(this.confirmed, item.effects);
+  }
+
+  private outcomesOf(sent: Sent, item: Item): void {
+    for (const outcome of item.outcomes) {
+      const part = sent.parts[outcome.gesture];
+      if (part === undefined) continue;
+      this.notices.push({ outcome, gesture: part.gesture, sent: true });
+      if (outcome.refused) this.putBack(part);
+    }
+  }
+
+  /**
+   * Makes entries again from what was committed: a cascade may have taken more than was shown. An entry of several intents stays as
+   * it was made.
+   */
+  private remake(backs: ReadonlyMap<Entry, readonly Gesture[]>): void {
+    const passing = this.unsent.flatMap((part) => part.gesture.writes);
+    const waiting = new Set(this.unsent.map((part) => part.entry));
+    for (const [entry, made] of backs) {
+      if (waiting.has(entry) || entry.begun) {
+        entry.begun = true;
+        continue;
+      }
+      const back = made.reduce((former, later) => joined(later, former));
+      entry.gesture = { ...back, writes: cross(back.writes, passing)[0] };
+    }
+  }
+
+  /** After a refusal both stacks are as before. */
+  private putBack(part: Pending): void {
+    const made = part.origin === "undo" ? this.redos : this.undos;
+    const taken = part.origin === "undo" ? this.undos : this.redos;
+    const place = part.entry === null ? -1 : made.indexOf(part.entry);
+    if (place >= 0) made.splice(place, 1);
+    if (part.origin !== "edit" && part.former !== null) taken.push(part.former);
+  }
+
+  /** Crosses what is not confirmed, and what can be undone, with what others committed. */
+  private meet(effects: readonly Effect[]): void {
+    let theirs: Write[] = [...effects];
+    for (const part of this.pending) theirs = met(part, theirs);
+    if (this.sent !== null) this.sent.base = this.seq;
+    for (const stack of [this.undos, this.redos]) {
+      let passing = theirs;
+      for (const entry of stack.toReversed()) {
+        if (passing.length === 0) break;
+        const [writes, passed] = cross(entry.gesture.writes, passing);
+        passing = passed;
+        entry.gesture = { ...entry.gesture, writes };
+      }
+    }
+  }
+
+  /** Takes out of what waits the gestures that would be refused or dropped whole by now, and shows the rest. */
+  private cancel(): void {
+    const state = resolve(this.confirmed, (this.sent?.parts ?? []).map((part) => part.gesture)).state;
+    const kept: Pending[] = [];
+    let behind: Write[] = [];
+    for (const part of this.unsent) {
+      behind = met(part, behind);
+      const { effects, outcomes } = resolve(state, [part.gesture]);
+      if (effects.length > 0 || outcomes.length === 0) {
+        apply(state, effects);
+        kept.push(part);
+        continue;
+      }
+      for (const outcome of outcomes) this.notices.push({ outcome, gesture: part.gesture, sent: false });
+      this.putBack(part);
+      behind = [...behind, ...undone(part.gesture.writes)];
+    }
+    this.unsent = kept;
+    this.shown = state;
+  }
+}
