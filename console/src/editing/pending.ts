@@ -1,5 +1,5 @@
 /** What a person has asked for and the log does not have yet, and what takes it back. */
-import { crossEach } from "./cross.ts";
+import { cross, crossEach } from "./cross.ts";
 import type { Write } from "./effects.ts";
 import { gesture, type Gesture, type Guard, type Outcome } from "./gestures.ts";
 
@@ -30,6 +30,7 @@ export interface Pending {
 export interface Notice {
   readonly outcome: Outcome;
   readonly gesture: Gesture;
+  readonly origin: Origin;
   readonly sent: boolean;
 }
 
@@ -64,6 +65,17 @@ export function met(part: Pending, theirs: Write[]): Write[] {
   }
   part.gesture = gesture(writes, part.gesture.guards, pairs);
   return moved.theirs;
+}
+
+/** Crosses what can be undone, the last one first, with writes that it has not met. */
+export function stackMet(stack: readonly Entry[], theirs: readonly Write[]): void {
+  let passing: readonly Write[] = theirs;
+  for (const entry of stack.toReversed()) {
+    if (passing.length === 0) return;
+    const [writes, passed] = cross(entry.gesture.writes, passing);
+    passing = passed;
+    entry.gesture = { ...entry.gesture, writes };
+  }
 }
 
 /** One undo for two actions, the later one first. */

@@ -13,7 +13,7 @@ import type { Effect, Write } from "./effects.ts";
 import { apply } from "./fold.ts";
 import type { Gesture, Intent, Item, Outcome } from "./gestures.ts";
 import { MAX_JOINED_WRITES, MAX_UNDO } from "./limits.ts";
-import { joined, met, type Editing, type Entry, type Notice, type Origin, type Pending, type Sent } from "./pending.ts";
+import { joined, met, stackMet, type Editing, type Entry, type Notice, type Origin, type Pending, type Sent } from "./pending.ts";
 import { expand } from "./rules/expanding.ts";
 import { inverse } from "./rules/inverse.ts";
 import { resolve, undone } from "./rules/resolve.ts";
@@ -86,12 +86,12 @@ export class Replica {
   private do(asked: Gesture, origin: Origin, stack: Entry[], former: Entry | null, how: Editing): boolean {
     const view = this.layer();
     const made = expand(view, asked);
-    for (const outcome of made.outcomes) this.notices.push({ outcome, gesture: asked, sent: false });
+    for (const outcome of made.outcomes) this.notices.push({ outcome, gesture: asked, origin, sent: false });
     if (made.gesture === null) return false;
     const code = this.refuses(made.gesture);
     if (code !== null) {
       const outcome: Outcome = { gesture: 0, code, key: made.gesture.writes[0]?.[1] ?? "", by: null, refused: true, writes: asked.writes };
-      this.notices.push({ outcome, gesture: asked, sent: false });
+      this.notices.push({ outcome, gesture: asked, origin, sent: false });
       return false;
     }
     const back = inverse(view, made.effects);
@@ -162,6 +162,29 @@ export class Replica {
     this.cancel();
   }
 
+  /** With nothing of its own that waits, goes on with the work of another client at the same item. */
+  adopt(other: Replica): void {
+    for (const stack of [this.undos, this.redos]) stackMet(stack, other.pending.flatMap((part) => part.gesture.writes));
+    this.client = other.client;
+    this.n = other.n;
+    this.sent = other.sent;
+    this.unsent = other.unsent;
+    this.undos = [...this.undos, ...other.undos];
+    this.notices.push(...other.notices);
+    this.shown = null;
+  }
+
+  /** Leaves everything that is not confirmed, and returns it. */
+  abandon(): readonly Pending[] {
+    const left = this.pending;
+    this.sent = null;
+    this.unsent = [];
+    this.undos = [];
+    this.redos = [];
+    this.shown = null;
+    return left;
+  }
+
   // -- hearing -----------------------------------------------------------------------------------------------------------
 
   /**
@@ -226,7 +249,7 @@ export class Replica {
     for (const outcome of item.outcomes) {
       const part = sent.parts[outcome.gesture];
       if (part === undefined) continue;
-      this.notices.push({ outcome, gesture: part.gesture, sent: true });
+      this.notices.push({ outcome, gesture: part.gesture, origin: part.origin, sent: true });
       if (outcome.refused) this.putBack(part);
     }
   }
@@ -262,15 +285,7 @@ export class Replica {
     let theirs: Write[] = [...effects];
     for (const part of this.pending) theirs = met(part, theirs);
     if (this.sent !== null) this.sent.base = this.seq;
-    for (const stack of [this.undos, this.redos]) {
-      let passing = theirs;
-      for (const entry of stack.toReversed()) {
-        if (passing.length === 0) break;
-        const [writes, passed] = cross(entry.gesture.writes, passing);
-        passing = passed;
-        entry.gesture = { ...entry.gesture, writes };
-      }
-    }
+    for (const stack of [this.undos, this.redos]) stackMet(stack, theirs);
   }
 
   /** Takes out of what waits the gestures that would be refused or dropped whole by now, and shows the rest. */
@@ -286,7 +301,7 @@ export class Replica {
         kept.push(part);
         continue;
       }
-      for (const outcome of outcomes) this.notices.push({ outcome, gesture: part.gesture, sent: false });
+      for (const outcome of outcomes) this.notices.push({ outcome, gesture: part.gesture, origin: part.origin, sent: false });
       this.putBack(part);
       behind = [...behind, ...undone(part.gesture.writes)];
     }
