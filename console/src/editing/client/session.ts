@@ -54,7 +54,7 @@ export class Session {
   constructor(private readonly ports: Ports, private readonly draft: string) {
     this.replica = new Replica("", new Entities());
     const rows = ports.locks === null ? null : ports.rows;
-    const changes = (): Map<string, string | null> => this.written.changes(this.replica, draft, this.epoch, ports.clock.now(), this.listed);
+    const changes = (): Map<string, string | null> => this.written.changes(this.replica, draft, this.epoch, Math.floor(ports.clock.now()), this.listed);
     this.keeper = new Keeper(rows, changes, () => { this.changed(); });
     this.sender = new Sender(ports, {
       replica: () => this.replica, epoch: () => this.epoch, keep: () => this.keeper.save(), changed: () => { this.changed(); },
