@@ -1,7 +1,8 @@
 /** What a person has asked for and the log does not have yet, and what takes it back. */
 import { cross, crossEach } from "./cross.ts";
 import type { Write } from "./effects.ts";
-import { gesture, type Gesture, type Guard, type Outcome } from "./gestures.ts";
+import { gesture, type Gesture, type Guard, type Intent, type Outcome } from "./gestures.ts";
+import { MAX_JOINED_WRITES } from "./limits.ts";
 
 export type Origin = "edit" | "undo" | "redo";
 
@@ -45,6 +46,29 @@ export interface Sent {
 export interface Editing {
   readonly join?: boolean;
   readonly typed?: boolean;
+}
+
+export function intentOf(client: string, { n, tag, base, parts }: Sent): Intent {
+  return { client, n, tag, base, gestures: parts.map((part) => part.gesture) };
+}
+
+/** A gesture that goes nowhere. */
+export function refusal(code: string, asked: Gesture, origin: Origin, sent: boolean): Notice {
+  const key = asked.writes[0]?.[1] ?? "";
+  return { outcome: { gesture: 0, code, key, by: null, refused: true, writes: asked.writes }, gesture: asked, origin, sent };
+}
+
+/** How many of the gestures that wait travel in one intent: `most`, and one at least. A gesture with guards travels alone. */
+export function together(unsent: readonly Pending[], most: number): number {
+  let count = 0;
+  let size = 0;
+  for (const { gesture: one } of unsent) {
+    size += one.writes.length;
+    const alone = one.guards.length > 0 || (unsent[0]?.gesture.guards.length ?? 0) > 0;
+    if (count > 0 && (count >= most || alone || size > MAX_JOINED_WRITES)) break;
+    count += 1;
+  }
+  return count;
 }
 
 /** Crosses what waits with writes before it. Returns those after it. */

@@ -11,13 +11,15 @@ import { coalesced } from "./coalescing.ts";
 import { cross } from "./cross.ts";
 import type { Effect, Write } from "./effects.ts";
 import { apply } from "./fold.ts";
-import type { Gesture, Intent, Item, Outcome } from "./gestures.ts";
-import { MAX_JOINED_WRITES, MAX_UNDO } from "./limits.ts";
-import { joined, met, stackMet, type Editing, type Entry, type Notice, type Origin, type Pending, type Sent } from "./pending.ts";
+import type { Gesture, Intent, Item } from "./gestures.ts";
+import { MAX_UNDO } from "./limits.ts";
+import {
+  intentOf, joined, met, refusal, stackMet, together, type Editing, type Entry, type Notice, type Origin, type Pending, type Sent,
+} from "./pending.ts";
 import { expand } from "./rules/expanding.ts";
 import { inverse } from "./rules/inverse.ts";
 import { resolve, undone } from "./rules/resolve.ts";
-import { Layer, type Entities, type State } from "./state.ts";
+import { Layer, type Entities } from "./state.ts";
 
 export class Replica {
   n = 0;
@@ -35,8 +37,10 @@ export class Replica {
 
   // -- what is shown -----------------------------------------------------------------------------------------------------
 
-  get view(): State {
-    return this.layer();
+  /** What is shown. The next edit changes it. */
+  get view(): Layer {
+    this.shown ??= resolve(this.confirmed, this.pending.map((part) => part.gesture)).state;
+    return this.shown;
   }
 
   get pending(): readonly Pending[] {
@@ -46,11 +50,6 @@ export class Replica {
   /** Whether an item waits for those before it. */
   get hasGap(): boolean {
     return this.early.size > 0;
-  }
-
-  private layer(): Layer {
-    this.shown ??= resolve(this.confirmed, this.pending.map((part) => part.gesture)).state;
-    return this.shown;
   }
 
   // -- editing -----------------------------------------------------------------------------------------------------------
@@ -84,14 +83,13 @@ export class Replica {
   }
 
   private do(asked: Gesture, origin: Origin, stack: Entry[], former: Entry | null, how: Editing): boolean {
-    const view = this.layer();
+    const { view } = this;
     const made = expand(view, asked);
     for (const outcome of made.outcomes) this.notices.push({ outcome, gesture: asked, origin, sent: false });
     if (made.gesture === null) return false;
     const code = this.refuses(made.gesture);
     if (code !== null) {
-      const outcome: Outcome = { gesture: 0, code, key: made.gesture.writes[0]?.[1] ?? "", by: null, refused: true, writes: asked.writes };
-      this.notices.push({ outcome, gesture: asked, origin, sent: false });
+      this.notices.push(refusal(code, asked, origin, false));
       return false;
     }
     const back = inverse(view, made.effects);
@@ -119,21 +117,12 @@ export class Replica {
    * gestures that wait go now, at least one.
    */
   message(tag: () => string, due = Infinity): Intent | null {
-    const first = this.unsent[0];
-    if (this.sent === null && first !== undefined) {
-      let count = 1;
-      let size = first.gesture.writes.length;
-      for (let next = this.unsent[count]; next !== undefined && count < due; next = this.unsent[count]) {
-        size += next.gesture.writes.length;
-        if (first.gesture.guards.length > 0 || next.gesture.guards.length > 0 || size > MAX_JOINED_WRITES) break;
-        count += 1;
-      }
+    if (this.sent === null && this.unsent.length > 0) {
+      const count = together(this.unsent, due);
       this.n += 1;
       this.sent = { n: this.n, tag: tag(), base: this.seq, parts: coalesced(this.unsent.splice(0, count)) };
     }
-    if (this.sent === null) return null;
-    const { n, base, parts } = this.sent;
-    return { client: this.client, n, tag: this.sent.tag, base, gestures: parts.map((part) => part.gesture) };
+    return this.sent === null ? null : intentOf(this.client, this.sent);
   }
 
   /** Goes on as another client: this one's id is in use elsewhere, or the server no longer knows it. */

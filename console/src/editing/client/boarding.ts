@@ -2,8 +2,11 @@
  * Which client a tab is. It goes on as the one that it was before a reload, else as one whose tab is gone while its work waits, else
  * as a new one. Who holds the lock of a client is it: a copied tab does not get the lock, and is another client.
  */
+import type { Item } from "../gestures.ts";
+import { Replica } from "../replica.ts";
+import { Entities } from "../state.ts";
 import { kept, prefix, type Kept } from "./kept.ts";
-import type { Locks, Ports, Rows } from "./ports.ts";
+import type { Locks, Opening, Ports, Rows } from "./ports.ts";
 
 const KEPT_MS = 30 * 24 * 3_600_000; // of the undo stacks of a tab that was closed with nothing waiting
 
@@ -63,4 +66,19 @@ async function claimed(rows: Rows, locks: Locks, draft: string, client: string):
     if (error instanceof SyntaxError) return null; // rows of a later release: they stay for it
     throw error;
   }
+}
+
+/** The replica that a client had, at the state of an opening. `items` are all those since. */
+export function revived(berth: Berth, opening: Opening, items: readonly Item[]): Replica {
+  const { kept } = berth;
+  const replica = new Replica(berth.client, new Entities(), kept?.seq ?? 0);
+  if (kept !== null) {
+    replica.n = kept.n;
+    replica.sent = kept.sent;
+    replica.unsent = [...kept.unsent];
+    replica.undos = [...kept.undos];
+    replica.redos = [...kept.redos];
+  }
+  replica.resume(new Entities(opening.state), items);
+  return replica;
 }

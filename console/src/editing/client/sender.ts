@@ -11,74 +11,44 @@
  * with its tag, and it is committed once.
  */
 import type { Item } from "../gestures.ts";
-import { GAP_MS } from "../limits.ts";
-import type { Replica } from "../replica.ts";
+import type { Pending } from "../pending.ts";
 import { Alarm } from "./alarm.ts";
+import { Connection } from "./connection.ts";
+import type { Host } from "./host.ts";
 import { Pace } from "./pace.ts";
 import type { Ports } from "./ports.ts";
 import type { Status, Why } from "./status.ts";
-import { heard, hello, op, pull, type Heard } from "./talk.ts";
-import { Tries, type Next } from "./tries.ts";
+import { Puller } from "./puller.ts";
+import { Retrying } from "./retrying.ts";
+import { heard, op, type Closing, type Heard } from "./talk.ts";
 
-const PULL_AGAIN_MS = 5_000;
-const QUIET_MS = 60_000; // without an item: a fan-out may have been lost
-const FORBIDDEN = 4403;
-const SIGNED_OUT = 4401;
-const REPLACED = 4409;
-const TOO_LARGE = 4413;
-const TOO_MANY = 4429;
-
-/** What a sender asks of its session. */
-export interface Host {
-  readonly replica: () => Replica;
-  readonly epoch: () => string;
-  readonly keep: () => Promise<void>;
-  readonly changed: () => void;
-  readonly hear: (item: Item) => void;
-  readonly stop: (why: Why) => void;
-  readonly go: () => void;
-  /** The log does not have the items that are missing here. */
-  readonly gone: () => void;
-  readonly rename: () => Promise<void>;
-  readonly tooLarge: () => void;
-  readonly idle: () => Promise<void>;
+function textAlone(parts: readonly Pending[]): boolean {
+  return parts.every((part) => part.typed);
 }
 
 export class Sender {
   private isOpen = false;
-  private isConnected = false;
   private isStopped = false;
   private isResting = false; // until the next welcome
   private isSeeking = true; // for the work of tabs that are gone
   private mending: string | null = null; // the tag that was answered with `forked` or `stale`
-  private next: Next = { wait: 0, send: false };
   private readonly pace = new Pace();
-  private readonly tries: Tries;
-  private readonly name: string;
+  private readonly retrying: Retrying;
   private readonly due: Alarm;
-  private readonly unanswered: Alarm;
-  private readonly later: Alarm;
-  private readonly gap: Alarm;
-  private readonly pullAgain: Alarm;
-  private readonly quiet: Alarm;
+  private readonly connection: Connection;
+  private readonly puller: Puller;
 
   constructor(private readonly ports: Ports, private readonly host: Host) {
-    const { clock, chance } = ports;
-    this.tries = new Tries(() => chance.fraction());
-    this.name = chance.word();
+    const { clock } = ports;
+    this.retrying = new Retrying(ports, () => void this.transmit(), () => { this.again(); }, host.changed);
     this.due = new Alarm(clock, () => { this.pump(); });
-    this.unanswered = new Alarm(clock, () => { this.tryAgain(); });
-    this.later = new Alarm(clock, () => { this.again(); });
-    this.gap = new Alarm(clock, () => { this.pull(); });
-    this.pullAgain = new Alarm(clock, () => { this.pull(); });
-    this.quiet = new Alarm(clock, () => { this.pull(); });
+    this.connection = new Connection(ports, host);
+    this.puller = new Puller(clock, () => host.replica(), (text) => { ports.wire.send(text); });
   }
 
   get status(): Status {
     const { sent, unsent, pending } = this.host.replica();
-    if (this.tries.isOffline) return { is: "offline", edits: pending.length };
-    if (this.tries.attempt > 0) return { is: "retrying", attempt: this.tries.attempt, of: this.tries.of };
-    return sent !== null || unsent.length > 0 ? { is: "saving" } : { is: "saved" };
+    return this.retrying.status(pending.length) ?? { is: sent !== null || unsent.length > 0 ? "saving" : "saved" };
   }
 
   // -- of the session ------------------------------------------------------------------------------------------------------
@@ -89,14 +59,17 @@ export class Sender {
     this.isResting = false;
     this.isSeeking = true;
     this.mending = null;
-    this.tries.end();
-    this.quiet.set(QUIET_MS);
-    if (this.isConnected) this.greet();
-    if (this.host.replica().sent !== null) this.again();
-    else this.pump();
+    this.retrying.end();
+    this.puller.listen();
+    this.connection.stop();
+    this.connection.greet();
+    this.resume();
   }
 
-  /** Sends what is due, or sets the time at which it will be. */
+  /**
+   * Sends what is due, or sets the time at which it will be. Without a connection it stays where it can still be cancelled: others may
+   * have deleted what it needs.
+   */
   pump(): void {
     if (!this.isOpen || this.isStopped || this.isResting) return;
     const replica = this.host.replica();
@@ -104,7 +77,10 @@ export class Sender {
     const now = this.ports.clock.now();
     const { count, wait } = this.pace.due(replica.unsent, now);
     this.due.clear();
-    if (count > 0) {
+    if (replica.unsent.length === 0) this.retrying.end();
+    if (count > 0 && !this.connection.isReady) {
+      if (!this.retrying.isRunning) this.retrying.begin(textAlone(replica.unsent));
+    } else if (count > 0) {
       replica.message(() => this.ports.chance.word(), count);
       this.pace.sent(now);
       this.again();
@@ -126,16 +102,13 @@ export class Sender {
     this.pump();
   }
 
-  fewer(count: number): void {
-    this.pace.fewer(count);
-  }
-
   beside(blocks: ReadonlySet<string>): void {
     this.pace.peers = blocks;
     this.pump();
   }
 
   tryNow(): void {
+    if (!this.connection.isReady) this.connection.greet();
     if (this.host.replica().sent === null) this.flush();
     else void this.transmit();
   }
@@ -143,60 +116,38 @@ export class Sender {
   /** Sends nothing any more until it is opened again. */
   stop(): void {
     this.isStopped = true;
-    this.tries.end();
-    for (const alarm of [this.due, this.unanswered, this.later, this.gap, this.pullAgain]) alarm.clear();
+    this.retrying.end();
+    this.due.clear();
+    this.connection.stop();
+    this.puller.stop();
   }
 
   close(): void {
     this.stop();
     this.isOpen = false;
-    this.quiet.clear();
   }
 
   // -- the connection ------------------------------------------------------------------------------------------------------
 
   connected(): void {
-    this.isConnected = true;
-    if (this.isOpen) this.greet();
+    this.connection.up(this.isOpen && !this.isStopped);
   }
 
   disconnected(): void {
-    this.isConnected = false;
+    this.connection.down();
   }
 
-  private greet(): void {
-    const { client, seq } = this.host.replica();
-    this.ports.wire.send(hello(client, this.name, seq, this.host.epoch()));
-  }
-
-  private pull(): void {
-    if (!this.isOpen || this.isStopped) return;
-    this.quiet.set(QUIET_MS);
-    this.pullAgain.set(PULL_AGAIN_MS);
-    this.ports.wire.send(pull(this.host.replica().seq));
+  private resume(): void {
+    if (this.host.replica().sent !== null) this.again();
+    else this.pump();
   }
 
   /** Sends what is in flight as if for the first time. */
   private again(): void {
     const { sent } = this.host.replica();
     if (sent === null) return;
-    this.await(this.tries.begin(sent.parts.every((part) => part.typed)));
+    this.retrying.begin(textAlone(sent.parts));
     void this.transmit();
-  }
-
-  private tryAgain(): void {
-    if (this.next.send) {
-      void this.transmit();
-      this.await(this.tries.sent());
-    } else {
-      this.await(this.tries.unanswered());
-    }
-    this.host.changed();
-  }
-
-  private await(next: Next): void {
-    this.next = next;
-    this.unanswered.set(next.wait);
   }
 
   private async transmit(): Promise<void> {
@@ -235,41 +186,33 @@ export class Sender {
     const tag = this.host.replica().sent?.tag;
     for (const item of items) if (!this.isStopped) this.host.hear(item);
     const replica = this.host.replica();
-    this.quiet.set(QUIET_MS);
-    if (!replica.hasGap) this.gap.clear();
-    else if (!this.gap.isSet) this.gap.set(GAP_MS);
+    if (this.isStopped) return;
+    this.puller.listen();
     if (tag === undefined || replica.sent?.tag === tag) {
       this.pump(); // what waits may have been cancelled
       return;
     }
-    this.tries.end();
+    this.retrying.end();
     this.mending = null;
-    this.unanswered.clear();
-    this.later.clear();
     this.host.changed();
     this.pump();
   }
 
   private caughtUp(items: readonly Item[], head: number): void {
-    const from = this.host.replica().seq;
-    if ((items[0]?.seq ?? head) > from + 1 || (items.length === 0 && head > from)) {
+    if (this.puller.lacks(items, head)) {
       this.host.gone();
       return;
     }
     this.take(items);
-    const { seq, sent } = this.host.replica();
-    if (seq < head) {
-      this.pull();
-      return;
-    }
-    this.pullAgain.clear();
-    if (sent !== null && sent.tag === this.mending) void this.mend();
+    if (this.isStopped || !this.puller.reached(head)) return;
+    if (this.mending !== null && this.host.replica().sent?.tag === this.mending) void this.mend();
+    else if (!this.connection.isReady) this.ready();
   }
 
   private async mend(): Promise<void> {
     this.mending = null;
     await this.host.rename();
-    this.greet();
+    this.connection.greet();
     this.again();
   }
 
@@ -281,9 +224,15 @@ export class Sender {
     this.isResting = false;
     this.host.go();
     this.pace.allow(message.opsPerSecond);
-    if (message.head > this.host.replica().seq) this.pull();
-    if (this.host.replica().sent !== null) this.again();
-    else this.pump();
+    this.connection.welcome();
+    if (this.puller.reached(message.head)) this.ready();
+    this.host.changed();
+  }
+
+  private ready(): void {
+    this.connection.ready();
+    this.retrying.end();
+    this.resume();
     this.host.changed();
   }
 
@@ -294,13 +243,11 @@ export class Sender {
       case "forked":
       case "stale":
         this.mending = sent.tag;
-        this.pull();
+        this.puller.pull();
         return;
       case "too_large":
-        this.unanswered.clear();
-        this.tries.end();
-        this.host.tooLarge();
-        break;
+        this.divide();
+        return;
       case "replaced":
         this.host.stop("replaced");
         return;
@@ -309,32 +256,45 @@ export class Sender {
         return;
       case "rate":
         this.pace.slower();
-        this.wait(answer.retryAfterMs);
+        this.retrying.wait(answer.retryAfterMs);
         return;
       default: // busy, and what a later server may say
-        this.wait(answer.retryAfterMs);
+        this.retrying.wait(answer.retryAfterMs);
     }
+  }
+
+  /** Sends fewer gestures at once. */
+  private divide(): void {
+    if (this.host.replica().sent === null) return;
+    this.retrying.end();
+    const count = this.host.tooLarge();
+    if (count !== null) this.pace.fewer(count);
     this.host.changed();
     this.pump();
   }
 
-  private wait(ms: number): void {
-    this.unanswered.clear();
-    this.later.set(Math.max(ms, GAP_MS));
-  }
-
   private rest(why: Why): void {
     this.isResting = true;
-    this.unanswered.clear();
-    this.tries.end();
+    this.retrying.end();
     this.host.stop(why);
   }
 
-  private closing(code: number): void {
-    if (code === FORBIDDEN) this.rest("role");
-    else if (code === SIGNED_OUT) this.rest("signed_out");
-    else if (code === REPLACED) this.host.stop("replaced");
-    else if (code === TOO_MANY) this.pace.slower();
-    else if (code === TOO_LARGE && this.host.replica().sent !== null) this.host.tooLarge();
+  private closing(code: Closing): void {
+    switch (code) {
+      case "role":
+      case "signed_out":
+        this.rest(code);
+        break;
+      case "replaced":
+        this.host.stop(code);
+        break;
+      case "rate":
+        this.pace.slower();
+        break;
+      case "too_large":
+        this.divide();
+        break;
+      case "other": // the connection ends, and the next one says more
+    }
   }
 }

@@ -4,47 +4,27 @@
  * What a person does is seen at once, kept in the tab's storage, and sent when it is due. Nothing waits for the network but the
  * opening. A method that changes something returns at once; `subscribe` says when the snapshot is another one.
  */
-import { gesture, type Gesture, type Item } from "../gestures.ts";
-import { MAX_INTENT_BYTES, MAX_INTENT_WRITES, MAX_KEPT_BYTES, MAX_KEPT_WRITES } from "../limits.ts";
-import { gestureRead, gestureWritten } from "../messages.ts";
+import type { Gesture, Item } from "../gestures.ts";
 import type { Editing } from "../pending.ts";
 import { Replica } from "../replica.ts";
 import { expand, type Expanded } from "../rules/expanding.ts";
-import { Entities, type State } from "../state.ts";
-import { plain } from "../values.ts";
-import { board, fresh, orphan, type Berth } from "./boarding.ts";
+import { Entities } from "../state.ts";
+import { board, fresh, orphan, revived, type Berth } from "./boarding.ts";
 import { Keeper } from "./keeper.ts";
 import { Written } from "./kept.ts";
-import { Losses, taken, type Touch } from "./losses.ts";
-import { Notices, type Told } from "./notices.ts";
+import type { Touch } from "./losses.ts";
 import type { Opening, Ports } from "./ports.ts";
 import { Sender } from "./sender.ts";
-import { sizeOf } from "./sizes.ts";
-import type { Status, Why } from "./status.ts";
-
-/**
- * `listed` are gestures of a draft that is gone, or whose log is: they wait for a person's word. `kept`: the work outlives the tab.
- */
-export interface Snapshot {
-  readonly view: State;
-  readonly status: Status;
-  readonly canEdit: boolean;
-  readonly canUndo: boolean;
-  readonly canRedo: boolean;
-  readonly notices: readonly Told[];
-  readonly listed: readonly Gesture[];
-  readonly kept: boolean;
-}
+import type { Snapshot, Status, Why } from "./status.ts";
+import { Work } from "./work.ts";
 
 export class Session {
-  replica: Replica;
+  private readonly work = new Work(new Replica("", new Entities()));
   private epoch = "";
   private isOpen = false;
+  private isClosed = false;
   private why: Why | null = null;
   private berth: Berth | null = null;
-  private listed: readonly Gesture[] = [];
-  private readonly told = new Notices();
-  private losses = new Losses();
   private readonly written = new Written();
   private readonly keeper: Keeper;
   private readonly sender: Sender;
@@ -52,14 +32,14 @@ export class Session {
   private seen: Snapshot | null = null;
 
   constructor(private readonly ports: Ports, private readonly draft: string) {
-    this.replica = new Replica("", new Entities());
     const rows = ports.locks === null ? null : ports.rows;
-    const changes = (): Map<string, string | null> => this.written.changes(this.replica, draft, this.epoch, Math.floor(ports.clock.now()), this.listed);
+    const now = (): number => Math.floor(ports.clock.now());
+    const changes = (): Map<string, string | null> => this.written.changes(this.replica, draft, this.epoch, now(), this.work.listed);
     this.keeper = new Keeper(rows, changes, () => { this.changed(); });
     this.sender = new Sender(ports, {
       replica: () => this.replica, epoch: () => this.epoch, keep: () => this.keeper.save(), changed: () => { this.changed(); },
-      hear: (item) => { this.hearItem(item); }, stop: (why) => { this.stop(why); }, gone: () => { this.logGone(); }, go: () => { this.go(); },
-      rename: () => this.rename(), tooLarge: () => { this.tooLarge(); }, idle: () => this.adopt(),
+      hear: (item) => { this.hearItem(item); }, stop: (why) => { this.stop(why); }, go: () => { this.go(); },
+      gone: () => { this.logGone(); }, rename: () => this.rename(), idle: () => this.adopt(), tooLarge: () => this.work.tooLarge(),
     });
   }
 
@@ -70,85 +50,96 @@ export class Session {
     return () => this.listeners.delete(listener);
   };
 
-  /** The same object until something changes. Its view is that of the moment: it is changed by the next edit. */
+  /** The same object until something changes. Its view is that of the moment: the next edit changes it. */
   readonly snapshot = (): Snapshot => {
+    const { replica, told, listed } = this.work;
     this.seen ??= {
-      view: this.replica.view, status: this.status, canEdit: this.canEdit, notices: this.told.list, listed: this.listed,
-      canUndo: this.replica.undos.length > 0, canRedo: this.replica.redos.length > 0, kept: this.keeper.keeps,
+      view: replica.view, status: this.status, canEdit: this.canEdit, canUndo: replica.undos.length > 0, canRedo: replica.redos.length > 0,
+      notices: told.list, listed, kept: this.keeper.keeps,
     };
     return this.seen;
   };
 
+  get replica(): Replica {
+    return this.work.replica;
+  }
+
   private get status(): Status {
     if (this.why !== null) return { is: "read_only", why: this.why };
     if (!this.isOpen) return { is: "opening" };
-    return this.isFull ? { is: "read_only", why: "full" } : this.sender.status;
+    return this.work.isFull ? { is: "read_only", why: "full" } : this.sender.status;
   }
 
   private get canEdit(): boolean {
-    return this.isOpen && this.why === null && !this.isFull;
-  }
-
-  private get isFull(): boolean {
-    let [writes, bytes] = [0, 0];
-    for (const part of this.replica.pending) {
-      writes += part.gesture.writes.length;
-      bytes += sizeOf(part.gesture);
-    }
-    return writes >= MAX_KEPT_WRITES || bytes >= MAX_KEPT_BYTES;
+    return this.isOpen && this.why === null && !this.work.isFull;
   }
 
   private changed(): void {
-    this.told.tell(this.replica.notices.splice(0), this.losses);
+    this.work.tell();
     this.seen = null;
     for (const listener of this.listeners) listener();
   }
 
+  /** Keeps the work, and says that something changed. */
+  private saved(): void {
+    this.changed();
+    void this.keeper.save();
+  }
+
   // -- opening -------------------------------------------------------------------------------------------------------------
 
-  /** Opens the draft and goes on with what this tab had. Rejects where the server is not reached. */
+  /** Opens the draft and goes on with what this tab had. Rejects where the server is not reached; it can be called again. */
   async start(): Promise<void> {
     this.berth ??= await board(this.ports, this.draft);
     const { kept, keys } = this.berth;
     const opening = await this.ports.wire.open(kept?.seq ?? null);
+    if (this.isClosed) {
+      this.berth.release();
+      return;
+    }
     this.written.found(keys);
-    this.listed = kept?.listed ?? [];
+    this.work.listed = kept?.listed ?? [];
     if (kept !== null && kept.epoch === opening.epoch && opening.items !== null) {
       this.become(revived(this.berth, opening, opening.items), opening);
       return;
     }
     const waiting = [...(kept?.sent?.parts ?? []), ...(kept?.unsent ?? [])];
-    this.listed = [...this.listed, ...waiting.map((part) => part.gesture)];
-    if (kept !== null) await this.board(await fresh(this.ports));
-    this.become(new Replica(this.berth.client, new Entities(opening.state), opening.seq), opening);
+    this.work.listed = [...this.work.listed, ...waiting.map((part) => part.gesture)];
+    await this.begin(opening, kept === null ? this.berth : await fresh(this.ports));
   }
 
   /** After the draft was replaced: opens the one that there is now. What waited stays listed. */
   async reopen(): Promise<void> {
     const opening = await this.ports.wire.open(null);
-    await this.board(await fresh(this.ports));
-    this.become(new Replica(this.berth?.client ?? "", new Entities(opening.state), opening.seq), opening);
+    await this.begin(opening, await fresh(this.ports));
   }
 
-  private async board(berth: Berth): Promise<void> {
-    const former = this.berth;
+  /** Starts as a client without a past. */
+  private async begin(opening: Opening, berth: Berth): Promise<void> {
+    const former = this.berth === berth ? null : this.berth;
     this.berth = berth;
-    this.replica.client = berth.client; // the rows move with the next save
-    await this.keeper.save();
+    this.become(new Replica(berth.client, new Entities(opening.state), opening.seq), opening);
+    await this.keeper.save(); // the rows of the former client are gone with this
     former?.release();
   }
 
   private become(replica: Replica, opening: Opening): void {
-    replica.refuses = (asked) => (asked.writes.length > MAX_INTENT_WRITES || sizeOf(asked) > MAX_INTENT_BYTES ? "gesture_too_large" : null);
-    this.replica = replica;
+    this.work.replica = replica;
     this.epoch = opening.epoch;
-    this.losses = new Losses();
     this.isOpen = true;
     this.why = null;
     this.ports.tab.remember(replica.client);
     this.sender.opened();
-    this.changed();
-    void this.keeper.save();
+    this.saved();
+  }
+
+  /** Goes on under another client's id; the rows move with it. */
+  private async board(berth: Berth): Promise<void> {
+    const former = this.berth;
+    this.berth = berth;
+    this.ports.tab.remember(berth.client);
+    await this.keeper.save();
+    former?.release();
   }
 
   // -- editing -------------------------------------------------------------------------------------------------------------
@@ -157,7 +148,7 @@ export class Session {
   edit(asked: Gesture, how: Editing = {}): boolean {
     const first = !this.replica.unsent.some((part) => part.typed);
     return this.act(() => {
-      const done = this.replica.edit(plainGesture(asked), how);
+      const done = this.work.edit(asked, how);
       if (done && how.typed === true) this.sender.typed(first);
       return done;
     });
@@ -174,11 +165,8 @@ export class Session {
   private act(run: () => boolean): boolean {
     if (!this.canEdit) return false;
     const done = run();
-    this.changed();
-    if (done) {
-      void this.keeper.save();
-      this.sender.pump();
-    }
+    this.saved();
+    if (done) this.sender.pump();
     return done;
   }
 
@@ -196,36 +184,26 @@ export class Session {
     this.sender.beside(blocks);
   }
 
-  // -- what a person answers -----------------------------------------------------------------------------------------------
+  restore(id: number): boolean {
+    return this.act(() => this.work.restore(id));
+  }
+
+  overwrite(id: number): boolean {
+    return this.act(() => this.work.overwrite(id));
+  }
+
+  apply(listed: Gesture): boolean {
+    return this.act(() => this.work.apply(listed));
+  }
+
+  discard(listed: Gesture): void {
+    this.work.discard(listed);
+    this.saved();
+  }
 
   dismiss(id: number): void {
-    this.told.dismiss(id);
+    this.work.told.dismiss(id);
     this.changed();
-  }
-
-  /** Brings back what others removed, and does what was lost with it, as one action. */
-  restore(id: number): boolean {
-    const told = this.told.find(id);
-    if (told?.restore == null) return false;
-    const back = told.restore;
-    const done = this.act(() => {
-      const came = this.replica.edit(back);
-      return this.replica.edit(gesture(told.lost.writes), { join: came }) || came;
-    });
-    if (done) this.dismiss(id);
-    return done;
-  }
-
-  /** Undoes or redoes what was refused because it was changed since, over that change. */
-  overwrite(id: number): boolean {
-    const told = this.told.find(id);
-    if (told?.code !== "changed_since" || told.origin === "edit") return false;
-    const entry = (told.origin === "undo" ? this.replica.undos : this.replica.redos).at(-1);
-    if (entry === undefined) return false;
-    entry.gesture = gesture(entry.gesture.writes);
-    const done = told.origin === "undo" ? this.undo() : this.redo();
-    if (done) this.dismiss(id);
-    return done;
   }
 
   /** What a listed gesture would do now. */
@@ -233,22 +211,9 @@ export class Session {
     return expand(this.replica.view, listed);
   }
 
-  /** Does a listed gesture, without what it demanded of the draft that is gone. */
-  apply(listed: Gesture): boolean {
-    const done = this.edit(gesture(listed.writes));
-    if (done) this.discard(listed);
-    return done;
-  }
-
-  discard(listed: Gesture): void {
-    this.listed = this.listed.filter((one) => one !== listed);
-    this.changed();
-    void this.keeper.save();
-  }
-
   /** Who changed an entity last, and when, as far as this session saw it. */
   touch(key: string): Touch | null {
-    return this.losses.touch(key);
+    return this.work.losses.touch(key);
   }
 
   // -- the server ----------------------------------------------------------------------------------------------------------
@@ -270,30 +235,27 @@ export class Session {
   /** Stops all timers and gives the client's lock back. What waits stays in the tab's storage. */
   close(): void {
     this.isOpen = false;
+    this.isClosed = true;
     this.sender.close();
     this.berth?.release();
   }
 
   private hearItem(item: Item): void {
-    const { replica } = this;
-    replica.hear(item, (next) => {
-      this.losses.note(next, replica.confirmed);
-      if (next.tag === replica.sent?.tag || next.client === replica.client) return;
-      for (const key of taken(replica.undos, next.effects)) {
-        const removal = this.losses.removal(key);
-        const restore = removal?.back ?? null;
-        this.told.add({ code: "taken_along", key, by: next.by, refused: false, origin: "edit", lost: gesture([]), restore });
-      }
-    });
-    if (item.closes !== null) this.lose();
-    this.changed();
-    void this.keeper.save();
+    this.work.hear(item);
+    if (item.closes !== null && item.seq === this.replica.seq) this.lose();
+    this.saved();
   }
 
   private stop(why: Why): void {
     if (why === "replaced") this.lose();
     else this.why = why;
-    this.changed();
+    this.saved();
+  }
+
+  private lose(): void {
+    this.why = "replaced";
+    this.work.lose();
+    this.sender.stop();
   }
 
   /** The server takes this client's messages again. */
@@ -302,83 +264,36 @@ export class Session {
     this.changed();
   }
 
-  /** What is not committed belongs to a log that is gone: it is listed. */
-  private lose(): void {
-    this.why = "replaced";
-    this.listed = [...this.listed, ...this.replica.abandon().map((part) => part.gesture)];
-    this.sender.stop();
-    void this.keeper.save();
-  }
-
   private logGone(): void {
-    this.lose();
-    this.changed();
+    this.stop("replaced");
     this.reopen().catch(() => { this.changed(); }); // not reached: it stays read-only, and a person can open it again
   }
 
   private async rename(): Promise<void> {
     const berth = await fresh(this.ports);
     this.replica.renamed(berth.client);
-    this.ports.tab.remember(berth.client);
-    await this.board(berth);
-  }
-
-  private tooLarge(): void {
-    const { sent } = this.replica;
-    const [only] = sent?.parts ?? [];
-    if (sent === null || only === undefined) return;
-    this.replica.recall();
-    if (sent.parts.length > 1) {
-      this.sender.fewer(Math.ceil(sent.parts.length / 2));
-      return;
-    }
-    const outcome = { gesture: 0, code: "too_large", key: only.gesture.writes[0]?.[1] ?? "", by: null, refused: true, writes: only.gesture.writes };
-    this.replica.notices.push({ outcome, gesture: only.gesture, origin: only.origin, sent: true });
-    this.replica.withdraw(only);
+    return this.board(berth);
   }
 
   /** With nothing of its own to send, goes on as a client whose tab is gone while its work waits. */
   private async adopt(): Promise<void> {
     const found = await orphan(this.ports, this.draft, this.replica.client);
-    if (found?.kept == null) return;
-    const opening = await this.ports.wire.open(found.kept.seq).catch(() => null);
-    const { replica } = this;
-    const isIdle = this.isOpen && this.why === null && replica.pending.length === 0;
-    if (opening === null || !isIdle || opening.epoch !== this.epoch || found.kept.epoch !== this.epoch || opening.items === null) {
-      found.release(); // it stays for the next time; what has another epoch, for the next tab
-      return;
-    }
+    if (found !== null && !(await this.adopted(found))) found.release(); // it stays for the next tab that is opened
+  }
+
+  private async adopted(found: Berth): Promise<boolean> {
+    const { kept } = found;
+    const opening = await this.ports.wire.open(kept?.seq ?? null).catch(() => null);
+    if (opening === null || opening.items === null || kept?.epoch !== this.epoch || opening.epoch !== this.epoch) return false;
     for (const item of opening.items) this.hearItem(item);
-    if (replica.seq !== opening.seq || replica.pending.length > 0) {
-      found.release();
-      return;
-    }
-    const former = revived(found, opening, opening.items);
-    this.listed = [...this.listed, ...found.kept.listed];
-    replica.adopt(former);
+    const { replica } = this;
+    if (!this.canEdit || replica.pending.length > 0 || replica.seq !== opening.seq) return false;
+    this.work.listed = [...this.work.listed, ...kept.listed];
+    replica.adopt(revived(found, opening, opening.items));
     this.written.found(found.keys);
     await this.board(found);
-    this.ports.tab.remember(found.client);
     this.changed();
     this.sender.opened();
+    return true;
   }
-}
-
-function revived(berth: Berth, opening: Opening, items: readonly Item[]): Replica {
-  const { kept } = berth;
-  const replica = new Replica(berth.client, new Entities(), kept?.seq ?? 0);
-  if (kept !== null) {
-    replica.n = kept.n;
-    replica.sent = kept.sent;
-    replica.unsent = [...kept.unsent];
-    replica.undos = [...kept.undos];
-    replica.redos = [...kept.redos];
-  }
-  replica.resume(new Entities(opening.state), items);
-  return replica;
-}
-
-/** A gesture of a page, its numbers in the form that a draft has. */
-function plainGesture(asked: Gesture): Gesture {
-  return gestureRead(plain(gestureWritten(asked)));
 }

@@ -1,4 +1,7 @@
-/** What a person reads about their work, and whether they can go on. */
+/** What a page shows of a session: above all what a person reads about their work, and whether they can go on. */
+import type { Gesture } from "../gestures.ts";
+import type { State } from "../state.ts";
+import type { Told } from "./notices.ts";
 
 export type Why = "role" | "replaced" | "full" | "signed_out";
 
@@ -32,4 +35,18 @@ export function words(status: Status): string {
     case "read_only":
       return `Read-only: ${WHY[status.why]}`;
   }
+}
+
+/**
+ * `listed` are gestures of a draft that is gone, or whose log is: they wait for a person's word. `kept`: the work outlives the tab.
+ */
+export interface Snapshot {
+  readonly view: State;
+  readonly status: Status;
+  readonly canEdit: boolean;
+  readonly canUndo: boolean;
+  readonly canRedo: boolean;
+  readonly notices: readonly Told[];
+  readonly listed: readonly Gesture[];
+  readonly kept: boolean;
 }

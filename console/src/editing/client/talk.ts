@@ -17,7 +17,13 @@ export type Heard =
   | { readonly type: "item"; readonly item: Item }
   | { readonly type: "items"; readonly items: readonly Item[]; readonly head: number }
   | { readonly type: "answer"; readonly n: number; readonly tag: string; readonly code: string; readonly retryAfterMs: number }
-  | { readonly type: "closing"; readonly code: number };
+  | { readonly type: "closing"; readonly code: Closing };
+
+export type Closing = "signed_out" | "role" | "replaced" | "too_large" | "rate" | "other";
+
+const CLOSING: ReadonlyMap<number, Closing> = new Map([
+  [4401, "signed_out"], [4403, "role"], [4409, "replaced"], [4413, "too_large"], [4429, "rate"],
+]);
 
 export function hello(client: string, tab: string, after: number, epoch: string): string {
   return message("hello", [["client", client], ["tab", tab], ["after", after], ["epoch", epoch]]);
@@ -54,7 +60,7 @@ export function heard(said: string): Heard | null {
       return { type: "answer", n: count(fields, "n"), tag: text(fields, "tag"), code: text(fields, "code"), retryAfterMs };
     }
     case "closing":
-      return { type: "closing", code: count(fields, "code") };
+      return { type: "closing", code: CLOSING.get(count(fields, "code")) ?? "other" };
     default:
       return null;
   }
