@@ -1,5 +1,5 @@
 /** What a browser and a network are to a session, with a clock that stands until it is moved. */
-import type { Locks, Ports, Rows, Tab } from "../../src/editing/client/ports.ts";
+import type { Clock, Locks, Ports, Rows, Tab } from "../../src/editing/client/ports.ts";
 import type { Dice } from "../dice.ts";
 import { word } from "./edits.ts";
 
@@ -101,7 +101,7 @@ export class Browser {
   }
 }
 
-export function portsOf(clock: HandClock, dice: Dice, machine: Pick<Ports, "rows" | "locks" | "tab">, wire: Ports["wire"]): Ports {
+export function portsOf(clock: Clock, dice: Dice, machine: Pick<Ports, "rows" | "locks" | "tab">, wire: Ports["wire"]): Ports {
   const { rows, locks, tab } = machine;
   return { clock, chance: { word: () => word(dice), fraction: () => dice.fraction() }, rows, locks, tab, wire };
 }

@@ -32,8 +32,9 @@ export class Notices {
   tell(notices: readonly Notice[], losses: Losses): void {
     for (const { outcome, gesture: asked, origin } of notices) {
       const removal = outcome.code === "gone" ? losses.removal(outcome.key) : null;
+      const by = removal?.by ?? (outcome.code === "superseded" ? losses.touch(outcome.key)?.by : null) ?? null;
       this.add({
-        code: outcome.code, key: outcome.key, by: outcome.by ?? removal?.by ?? null, refused: outcome.refused, origin,
+        code: outcome.code, key: outcome.key, by: outcome.by ?? by, refused: outcome.refused, origin,
         lost: outcome.refused ? asked : gesture(outcome.writes), restore: removal?.back ?? null,
       });
     }

@@ -54,7 +54,7 @@ export class Session {
   readonly snapshot = (): Snapshot => {
     const { replica, told, listed } = this.work;
     this.seen ??= {
-      view: replica.view, status: this.status, canEdit: this.canEdit, canUndo: replica.undos.length > 0, canRedo: replica.redos.length > 0,
+      view: replica.view, status: this.status, canEdit: this.canEdit, canUndo: replica.stacks.undos.length > 0, canRedo: replica.stacks.redos.length > 0,
       notices: told.list, listed, kept: this.keeper.keeps,
     };
     return this.seen;

@@ -49,7 +49,7 @@ export class Work {
   restore(id: number): boolean {
     const told = this.told.find(id);
     if (told === null || told.restore === null) return false;
-    const came = this.replica.edit(told.restore);
+    const came = !this.replica.view.has(told.key) && this.replica.edit(told.restore);
     const done = this.replica.edit(gesture(told.lost.writes), { join: came }) || came;
     if (done) this.told.dismiss(id);
     return done;
@@ -60,7 +60,7 @@ export class Work {
     const told = this.told.find(id);
     if (told?.code !== "changed_since" || told.origin === "edit") return false;
     const { replica } = this;
-    const entry = (told.origin === "undo" ? replica.undos : replica.redos).at(-1);
+    const entry = (told.origin === "undo" ? replica.stacks.undos : replica.stacks.redos).at(-1);
     if (entry === undefined) return false;
     entry.gesture = gesture(entry.gesture.writes);
     const done = told.origin === "undo" ? replica.undo() : replica.redo();
@@ -85,7 +85,7 @@ export class Work {
     replica.hear(item, (next) => {
       this.losses.note(next, replica.confirmed);
       if (next.tag === replica.sent?.tag || next.client === replica.client) return;
-      for (const key of taken(replica.undos, next.effects)) {
+      for (const key of taken(replica.stacks.undos, next.effects)) {
         const restore = this.losses.removal(key)?.back ?? null;
         this.told.add({ code: "taken_along", key, by: next.by, refused: false, origin: "edit", lost: gesture([]), restore });
       }
