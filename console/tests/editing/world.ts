@@ -34,7 +34,7 @@ export const textOf = (state: State): string => writeJson(new Map(snapshot(state
 
 export class Room {
   readonly clock = new HandClock();
-  readonly log: Log;
+  log: Log;
   servers: Server[];
   tabs: Desk[] = [];
   loss = 0;
@@ -48,6 +48,12 @@ export class Room {
   constructor(readonly dice: Dice, servers = 1, start = START) {
     this.log = new Log("e1", start);
     this.servers = Array.from({ length: servers }, () => new Server(this.log, () => Math.floor(this.clock.now())));
+  }
+
+  /** Another draft is opened in place of this one. */
+  replace(epoch: string): void {
+    this.log = new Log(epoch, START);
+    this.servers = [new Server(this.log, () => Math.floor(this.clock.now()))];
   }
 
   delay(): number {
