@@ -38,6 +38,10 @@ export class Room {
   servers: Server[];
   tabs: Desk[] = [];
   loss = 0;
+  // Faults that a test plants, to see that they are found.
+  everyLock = false;
+  forgets = false;
+  knowsRepeats = true;
   mostDelay = 10;
   /** Answers an intent in place of the servers, unless it gives null. */
   intercept: (intent: Intent, from: Desk) => string | null = () => null;
@@ -87,7 +91,7 @@ export class Room {
           return;
         }
         if (this.dice.below(3) > 0) server.catchUp();
-        const done = server.commit(intent, desk.name);
+        const done = server.commit(intent, desk.name, this.knowsRepeats);
         if (typeof done === "string") {
           desk.say(said.answer(intent, done));
         } else if (!done.isNew) {
@@ -130,6 +134,9 @@ export class Desk {
 
   constructor(readonly room: Room, readonly name: string, readonly browser: Browser, remembered: string | null, letter: number, skew: number) {
     this.machine = browser.tab(remembered);
+    const { rows, locks } = this.machine;
+    if (room.everyLock) this.machine.locks = { hold: async (name) => (await locks.hold(name)) ?? (() => undefined) };
+    if (room.forgets) this.machine.rows = { ...rows, read: () => Promise.resolve([]) };
     this.editor = new Editor(new Dice(room.dice.below(2 ** 31)), letter);
     const clock = { now: () => room.clock.now() + skew, after: (ms: number, run: () => void) => room.clock.after(ms, run) };
     this.session = new Session(portsOf(clock, room.dice, this.machine, {
