@@ -35,7 +35,7 @@ export interface Notice {
   readonly sent: boolean;
 }
 
-/** `lost` is told at the answer, unless the server tells it of the same gesture. */
+/** `lost` is reported at the answer, unless the server reports the same gesture. */
 export interface Sent {
   n: number;
   tag: string;

@@ -227,9 +227,9 @@ export class Replica {
       this.notices.push({ outcome, gesture: part.gesture, origin: part.origin, sent: true });
       if (outcome.refused) this.stacks.putBack(part);
     }
-    const told = new Set(item.outcomes.map((outcome) => sent.parts[outcome.gesture]));
+    const report = new Set(item.outcomes.map((outcome) => sent.parts[outcome.gesture]));
     for (const { part, outcome } of sent.lost) {
-      if (!told.has(part)) this.notices.push({ outcome, gesture: part.gesture, origin: part.origin, sent: true });
+      if (!report.has(part)) this.notices.push({ outcome, gesture: part.gesture, origin: part.origin, sent: true });
     }
   }
 

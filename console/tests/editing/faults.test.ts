@@ -94,7 +94,7 @@ test("a client that the server no longer knows goes on as a new one", async () =
   assert.equal(ann.machine.remembered(), ann.session.replica.client);
 });
 
-test("of what is too large at once fewer gestures are sent; a single one is given up and told", async () => {
+test("of what is too large at once fewer gestures are sent; a single one is given up and reported", async () => {
   const room = new Room(new Dice(5));
   const ann = await room.seat("ann");
   const sizes: number[] = [];
@@ -209,7 +209,7 @@ test("at 20,000 writes the draft is read-only and nothing is dropped", async () 
   const many = (count: number, from: number): Gesture =>
     gesture(Array.from({ length: count }, (_, place): Write => ["put", `note/n${from + place}`, entity({ x: place, y: 0 })]));
   assert.ok(!ann.session.edit(many(MAX_INTENT_WRITES + 1, 0)), "shown before it could ever be sent");
-  assert.deepEqual(ann.session.snapshot().notices.map((told) => told.code), ["gesture_too_large"]);
+  assert.deepEqual(ann.session.snapshot().notices.map((report) => report.code), ["gesture_too_large"]);
   assert.ok(ann.session.edit(many(1_000, 0)));
   for (let from = 1_000; from < MAX_INTENT_WRITES; from += 1_000) assert.ok(ann.session.edit(many(1_000, from)));
   assert.equal(ann.status, "Read-only: too much waits to be saved");

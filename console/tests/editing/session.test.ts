@@ -104,7 +104,7 @@ test("M3: one intent is in flight; a refusal takes one gesture", async () => {
   assert.equal(at(ann.view.get("block/b"), ["enabled"]), true);
   assert.ok(ann.view.has("edge/one"));
   const names = ["block/a", "block/x"].map((key) => at(ann.view.get(key), ["id"]));
-  const refused = ann.session.snapshot().notices.filter((told) => told.code === "name_taken");
+  const refused = ann.session.snapshot().notices.filter((report) => report.code === "name_taken");
   assert.equal(names[0] === "order", refused.length === 1);
   assert.notEqual(names[0], names[1]);
   same(ann, bo);
@@ -205,7 +205,7 @@ test("M6: what needs a block that was deleted meanwhile is cancelled before it i
   same(ann, bo);
 });
 
-test("M7: undoing an addition takes along the edges of others, who are told and can restore it", async () => {
+test("M7: undoing an addition takes along the edges of others, who get a notice and can restore it", async () => {
   const room = new Room(new Dice(8));
   const [ann, bo] = [await room.seat("ann"), await room.seat("bo")];
   ann.session.edit(one(["put", "block/x", entity({ id: "new", type: "http", parent: null, order: "X" })]));
@@ -217,9 +217,9 @@ test("M7: undoing an addition takes along the edges of others, who are told and 
   await room.clock.pass(500);
   for (const desk of [ann, bo]) assert.ok(!desk.view.has("block/x") && !desk.view.has("edge/bo"));
   assert.equal(at(ann.view.get("block/b"), ["enabled"]), false);
-  const [told, ...more] = bo.session.snapshot().notices;
-  assert.deepEqual([told?.code, told?.key, told?.by, more.length], ["taken_along", "edge/bo", "ann", 0]);
-  assert.ok(bo.session.restore(told?.id ?? 0));
+  const [report, ...more] = bo.session.snapshot().notices;
+  assert.deepEqual([report?.code, report?.key, report?.by, more.length], ["taken_along", "edge/bo", "ann", 0]);
+  assert.ok(bo.session.restore(report?.id ?? 0));
   await room.clock.pass(500);
   for (const desk of [ann, bo]) assert.ok(desk.view.has("block/x") && desk.view.has("edge/bo"));
   same(ann, bo);
@@ -259,10 +259,10 @@ test("M7: an undo of what was changed since asks, and overwrites on demand", asy
   bo.session.edit(one(["set", "block/b", ["with", "url"], "of bo"]));
   await room.clock.pass(500);
   assert.ok(!ann.session.undo());
-  const [told] = ann.session.snapshot().notices;
-  assert.deepEqual([told?.code, told?.key, told?.origin], ["changed_since", "block/b", "undo"]);
+  const [report] = ann.session.snapshot().notices;
+  assert.deepEqual([report?.code, report?.key, report?.origin], ["changed_since", "block/b", "undo"]);
   assert.equal(ann.session.snapshot().canUndo, true);
-  assert.ok(ann.session.overwrite(told?.id ?? 0));
+  assert.ok(ann.session.overwrite(report?.id ?? 0));
   await room.clock.pass(500);
   assert.equal(promptOf(bo), "score <order.id>");
   same(ann, bo);

@@ -273,7 +273,7 @@ export class World extends Room {
     else this.servers[0] = new Server(this.log, () => Math.floor(this.clock.now()));
   }
 
-  /** The network holds, nobody edits, and in each browser a tab is opened: everything arrives. */
+  /** The network holds, no one edits, and in each browser a tab is opened: everything arrives. */
   private async settle(): Promise<void> {
     this.loss = 0;
     this.mostDelay = 10;
