@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import json
 import re
 import subprocess
+from pathlib import Path
 
 import pytest
+from golden import canonical, lines
 from node import CONSOLE, with_node
+
+from stepless import limits
 
 pytestmark = pytest.mark.long
 
@@ -37,3 +42,44 @@ def test_a_test_that_fails_is_seen(compiled: None, tmp_path_factory: pytest.Temp
     done = with_node("node", "--test", "--test-reporter=spec", str(failing))
     assert done.returncode != 0
     assert closing(done)["fail"] == 1
+
+
+def compared(path: Path) -> subprocess.CompletedProcess[str]:
+    return with_node("node", "--enable-source-maps", "build/tests/editing/golden.js", str(path))
+
+
+def test_the_rules_of_a_draft_decide_in_typescript_as_in_python(compiled: None, tmp_path: Path) -> None:
+    path = tmp_path / "golden.jsonl"
+    path.write_text("\n".join(lines(logs=30, crossings=5_000)) + "\n", encoding="utf-8")
+    done = compared(path)
+    assert done.returncode == 0, done.stderr[-4_000:]
+    counts = json.loads(done.stdout)
+    assert counts["logs"] == 30
+    assert counts["pairs"] >= 5_000
+    assert counts["items"] == counts["inverses"] > 200
+    assert counts["expansions"] > 500
+
+
+@pytest.mark.parametrize("case", ["log", "expand", "pairs"])
+def test_a_difference_between_the_two_is_seen(compiled: None, tmp_path: Path, case: str) -> None:
+    line = next(one for one in map(json.loads, lines(logs=1, first=3, crossings=50)) if one["case"] == case)
+    if case == "log":
+        del line["entries"][-1]["item"]["effects"][-1]
+    elif case == "expand":
+        line["gestures"][0]["effects"].append(["del", "block/a"])
+    else:
+        line["pairs"][0][3].append(["del", "block/a"])
+    path = tmp_path / "golden.jsonl"
+    path.write_text(canonical(line) + "\n", encoding="utf-8")
+    done = compared(path)
+    assert done.returncode != 0
+    assert "AssertionError" in done.stderr
+
+
+def test_the_bounds_of_the_console_are_those_of_the_server() -> None:
+    text = (CONSOLE / "src/editing/limits.ts").read_text()
+    found = re.findall(r"^export const ([A-Z_]+) = ([\d_]+);", text, re.MULTILINE)
+    named = {name: int(value) for name, value in found}
+    shared = {name for name in named if hasattr(limits, name)}
+    assert len(shared) >= 9
+    assert {name: named[name] for name in shared} == {name: getattr(limits, name) for name in shared}

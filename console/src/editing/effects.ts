@@ -1,21 +1,40 @@
 /**
- * What the log of a draft holds and what a client asks for. The server decides effects from writes, and every replica folds effects.
+ * What the log of a draft holds and what a client asks for. Each is the list that travels as JSON:
+ *
+ *     put key entity                       the whole entity
+ *     del key
+ *     set key path value before            makes objects on the way; a key that it makes stands before the key `before`, or last
+ *     unset key path
+ *     splice key path start removed text   in a text; `start` and `removed` count code points
+ *     rename key id expanded               a write only: the server answers it with a `set` and a `splice` for each reference
+ *
+ * All are absolute: a toggle is `set enabled false`. `before` and `expanded` are there only where they are not null and not false.
  */
-import type { Json, JsonObject, Path } from "./values.ts";
+import { same, type Json, type JsonObject, type Path } from "./values.ts";
 
 export type Entity = JsonObject;
 
 export type PutEffect = readonly ["put", string, Entity];
 export type DelEffect = readonly ["del", string];
-/** The last one says before which key a new key stands; without it, or with null, it stands last. */
 export type SetEffect = readonly ["set", string, Path, Json] | readonly ["set", string, Path, Json, string | null];
 export type UnsetEffect = readonly ["unset", string, Path];
-/** Key, path, offset and removed length in code points, and the text that is put there. */
 export type SpliceEffect = readonly ["splice", string, Path, number, number, string];
-export type RenameWrite = readonly ["rename", string, string];
+/**
+ * `expanded`: the references are rewritten by splices that the gesture has too, derived from this write; otherwise the server
+ * rewrites every one that it finds.
+ */
+export type RenameWrite = readonly ["rename", string, string] | readonly ["rename", string, string, boolean];
 
 export type Effect = PutEffect | DelEffect | SetEffect | UnsetEffect | SpliceEffect;
 export type Write = Effect | RenameWrite;
 
-/** The entity's value at the path must be so when the server decides; null also means that nothing is there. */
-export type Guard = readonly [string, Path, Json];
+/** A write as JSON. */
+export function written(write: Write): readonly Json[] {
+  if (write[0] === "set" && write[4] === null) return write.slice(0, 4);
+  if (write[0] === "rename" && write[3] === false) return write.slice(0, 3);
+  return write;
+}
+
+export function sameWrite(left: Write, right: Write): boolean {
+  return left === right || same(written(left), written(right));
+}

@@ -1,12 +1,18 @@
 /**
  * The entities of a draft by key, with the indexes that its rules ask: blocks by name in their body, children of a container, edges
- * at a block. A change costs what it touches.
+ * at a block, entities whose texts mention a name. A change costs what it touches.
  *
- * `Draft` is changed in place by what is committed. `Layer` stands over another state and holds only what differs from it: what a
+ * `Entities` is changed in place by what is committed. `Layer` stands over another state and holds only what differs from it: what a
  * person sees before the server has decided. A layer is worthless once the state below it changes: make it anew.
  */
 import type { Entity } from "./effects.ts";
-import { byText, type Json } from "./values.ts";
+import { at, byText, texts, type Json, type Path } from "./values.ts";
+
+export const DOC = "doc";
+export const TEXT = "text";
+
+/** `<name` where it can be a reference; the name is the first group. */
+export const MENTION = /<([A-Za-z_][A-Za-z0-9_-]{0,63})(?=[.>[])/g;
 
 export interface State {
   get(key: string): Entity | undefined;
@@ -14,6 +20,8 @@ export interface State {
   /** Keys of the entities that an index holds under a label, in the order of keys. */
   found(label: string): readonly string[];
   keys(): Iterable<string>;
+  /** How many blocks there are. */
+  readonly blocks: number;
 }
 
 export interface Writable extends State {
@@ -26,33 +34,75 @@ export function roomOf(key: string): string {
   return slash < 0 ? key : key.slice(0, slash);
 }
 
+/** The block, edge or note that a key belongs to: `b1` of `place/b1`; an empty text of `doc`. */
 export function tailOf(key: string): string {
-  return key.slice(key.indexOf("/") + 1);
+  const slash = key.indexOf("/");
+  return slash < 0 ? "" : key.slice(slash + 1);
 }
 
 const part = (value: Json | undefined): string => (typeof value === "string" ? `'${value}` : "");
 
+/** Of the blocks in a body; the body of the workflow itself has the parent null. */
 export const childrenOf = (parent: Json | undefined): string => `in ${part(parent)}`;
+/** Of the blocks of one name in one body: at most one in a whole state. */
 export const namedIn = (parent: Json | undefined, id: Json | undefined): string => `name ${JSON.stringify([part(parent), part(id)])}`;
+/** Of the edges that leave a block or lead to it. */
 export const endsAt = (block: Json | undefined): string => `end ${part(block)}`;
-export const tieOf = (edge: Entity): string =>
-  `tie ${JSON.stringify(["source", "handle", "target", "param", "key"].map((field) => part(edge.get(field))))}`;
+/** Of the blocks and subflows whose texts have `<name`. */
+export const mentions = (name: string): string => `mentions ${name}`;
 
-/** The labels under which the indexes hold an entity. */
-function labels(key: string, entity: Entity): string[] {
+const TIE: readonly (readonly [field: string, usual: string | undefined])[] = [
+  ["source", undefined], ["handle", "source"], ["target", undefined], ["param", "input"], ["key", ""],
+];
+
+/** Of the edges that carry the same part of one exit into one param: the second of two adds nothing. */
+export function tieOf(edge: Entity): string {
+  return `tie ${JSON.stringify(TIE.map(([field, usual]) => part(edge.has(field) ? edge.get(field) : usual)))}`;
+}
+
+/** The labels under which the indexes hold an entity, each once. */
+function labels(key: string, entity: Entity): Iterable<string> {
   switch (roomOf(key)) {
     case "block":
-      return [childrenOf(entity.get("parent")), namedIn(entity.get("parent"), entity.get("id"))];
+      return [childrenOf(entity.get("parent")), namedIn(entity.get("parent"), entity.get("id")), ...mentioned(entity)];
+    case "subflow":
+      return mentioned(entity);
     case "edge":
-      return [...new Set([endsAt(entity.get("source")), endsAt(entity.get("target")), tieOf(entity)])];
+      return new Set([endsAt(entity.get("source")), endsAt(entity.get("target")), tieOf(entity)]);
     default:
       return [];
   }
 }
 
-export class Draft implements Writable {
+function mentioned(entity: Entity): Set<string> {
+  const found = new Set<string>();
+  for (const [, text] of texts(entity)) {
+    if (!text.includes("<")) continue;
+    for (const name of text.matchAll(MENTION)) found.add(mentions(name[1] ?? ""));
+  }
+  return found;
+}
+
+/** The entities by key, sorted by key: a copy that later changes leave as it is. */
+export function snapshot(state: State): Map<string, Entity> {
+  const made = new Map<string, Entity>();
+  for (const key of [...state.keys()].sort(byText)) {
+    const entity = state.get(key);
+    if (entity !== undefined) made.set(key, entity);
+  }
+  return made;
+}
+
+/** What stands at a path of an entity, null where there is nothing. */
+export function valueAt(state: State, key: string, path: Path): Json {
+  return at(state.get(key), path) ?? null;
+}
+
+/** A state that stands for itself. */
+export class Entities implements Writable {
   private readonly entities = new Map<string, Entity>();
   private readonly index = new Map<string, Set<string>>();
+  private count = 0;
 
   constructor(entities: Iterable<readonly [string, Entity]> = []) {
     for (const [key, entity] of entities) this.put(key, entity);
@@ -74,8 +124,13 @@ export class Draft implements Writable {
     return [...(this.index.get(label) ?? [])].sort(byText);
   }
 
+  get blocks(): number {
+    return this.count;
+  }
+
   put(key: string, entity: Entity | undefined): void {
     const before = this.entities.get(key);
+    if (roomOf(key) === "block") this.count += Number(entity !== undefined) - Number(before !== undefined);
     if (before !== undefined) {
       for (const label of labels(key, before)) {
         const held = this.index.get(label);
@@ -96,11 +151,18 @@ export class Draft implements Writable {
   }
 }
 
+/** What differs from the state below. */
 export class Layer implements Writable {
   private readonly changed = new Map<string, Entity | undefined>();
   private readonly index = new Map<string, Map<string, boolean>>();
 
+  private moreBlocks = 0;
+
   constructor(private readonly below: State) {}
+
+  get blocks(): number {
+    return this.below.blocks + this.moreBlocks;
+  }
 
   get(key: string): Entity | undefined {
     return this.changed.has(key) ? this.changed.get(key) : this.below.get(key);
@@ -132,6 +194,7 @@ export class Layer implements Writable {
 
   put(key: string, entity: Entity | undefined): void {
     const before = this.get(key);
+    if (roomOf(key) === "block") this.moreBlocks += Number(entity !== undefined) - Number(before !== undefined);
     if (before !== undefined) for (const label of labels(key, before)) this.note(label, key, false);
     this.changed.set(key, entity);
     if (entity !== undefined) for (const label of labels(key, entity)) this.note(label, key, true);

@@ -121,6 +121,36 @@ export function without(value: Json, path: Path): Json {
   return made;
 }
 
+/** Every text in an object with its path, in the order of keys. Lists are values of their own: texts in them have no path. */
+export function texts(value: Json | undefined): [Path, string][] {
+  const found: [Path, string][] = [];
+  const seek = (held: Json | undefined, path: Path): void => {
+    if (typeof held === "string") found.push([path, held]);
+    else if (isObject(held)) for (const [key, inner] of held) seek(inner, [...path, key]);
+  };
+  seek(value, []);
+  return found;
+}
+
+const MAX_EXACT = 1e16; // the decimal numbers that Python writes without an exponent are below it
+const MIN_EXACT = 1e-4;
+
+/**
+ * The value with its numbers in the form that an entity has: `{"#": text}` where Python and JavaScript would not write the same
+ * digits. What a person types goes through this before it is written. Throws a RangeError for what is no number in JSON.
+ */
+export function plain(value: Json): Json {
+  if (isObject(value)) return object([...value].map(([key, held]) => [key, plain(held)]));
+  if (isList(value)) return value.map(plain);
+  if (typeof value !== "number") return value;
+  if (!Number.isFinite(value)) throw new RangeError(`${value} is not a number in JSON`);
+  if (value === 0) return 0; // JSON.stringify writes -0 as 0
+  if (Number.isSafeInteger(value)) return value;
+  const size = Math.abs(value);
+  if (size < MIN_EXACT) return object([["#", value.toExponential().replace(/e-(\d)$/, "e-0$1")]]);
+  return size < MAX_EXACT && !Number.isInteger(value) ? value : object([["#", String(value)]]);
+}
+
 const BEYOND = /[\ud800-\udfff]/;
 const LONE_SURROGATE = /\p{Surrogate}/u;
 

@@ -4,7 +4,7 @@ import { test } from "node:test";
 import { cross } from "../../src/editing/cross.ts";
 import type { Effect, Write } from "../../src/editing/effects.ts";
 import { fold } from "../../src/editing/fold.ts";
-import { Draft } from "../../src/editing/state.ts";
+import { Entities } from "../../src/editing/state.ts";
 import { at, points, spliced } from "../../src/editing/values.ts";
 import { Dice } from "../dice.ts";
 
@@ -31,7 +31,7 @@ test("two lists of splices meet in both orders and no letter is lost", () => {
   for (let seed = 0; seed < 5_000; seed += 1) {
     const dice = new Dice(seed);
     const base = Array.from({ length: dice.below(10) }, (_, index) => String.fromCodePoint(dice.one([0x1f600, 0x61]) + index)).join("");
-    const start = new Draft([["block/a", new Map([["with", new Map([["prompt", base]])]])]]);
+    const start = new Entities([["block/a", new Map([["with", new Map([["prompt", base]])]])]]);
     const [mine, mineText] = edits(dice, base, 1 + dice.below(4), 0x1000);
     const [theirs, theirText] = edits(dice, base, 1 + dice.below(4), 0x20000);
     const [moved, others] = cross(mine, theirs);

@@ -4,7 +4,7 @@ import { test } from "node:test";
 import type { Effect, Entity } from "../../src/editing/effects.ts";
 import { apply, fold } from "../../src/editing/fold.ts";
 import { readJson, writeJson } from "../../src/editing/json.ts";
-import { childrenOf, Draft, endsAt, namedIn, tieOf, type State } from "../../src/editing/state.ts";
+import { childrenOf, Entities, endsAt, namedIn, tieOf, type State } from "../../src/editing/state.ts";
 import { EMPTY, isObject } from "../../src/editing/values.ts";
 import { Dice } from "../dice.ts";
 
@@ -36,7 +36,7 @@ const CASES: [name: string, effect: Effect, after: string | null][] = [
 for (const [name, effect, after] of CASES) {
   test(name, () => {
     const start = '{"a":"wörld😀!","b":2,"c":{"1":true}}';
-    const state = new Draft([["doc", entity(start)]]);
+    const state = new Entities([["doc", entity(start)]]);
     const seen = fold(state, [effect]);
     assert.equal(writeJson(state.get("doc") ?? null), start);
     apply(state, [effect]);
@@ -71,7 +71,7 @@ test("indexes of a draft and of layers over it are those of its entities", () =>
       const fields = key.startsWith("block") ? ["id", "parent"] : ["source", "target", "param"];
       return ["put", key, new Map(fields.map((field) => [field, dice.one(names)]))];
     };
-    const draft = new Draft();
+    const draft = new Entities();
     apply(draft, Array.from({ length: 10 }, random));
     const layers = [fold(draft, Array.from({ length: 6 }, random))];
     const top = fold(layers[0] ?? draft, Array.from({ length: 6 }, random));

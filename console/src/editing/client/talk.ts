@@ -1,0 +1,67 @@
+/**
+ * The messages of a draft, as JSON with `v` and `type`.
+ *
+ *     to the server     hello {client, tab, after, epoch} · op {client, n, tag, base, gestures} · pull {after}
+ *     from the server   welcome {epoch, head, rates?: {ops_per_s}} · item {seq, …} · items {items, head}
+ *                       answer {n, tag, code, retry_after_ms?} · closing {code}
+ *
+ * What a session does not know (presence, people) it leaves to others.
+ */
+import type { Intent, Item } from "../gestures.ts";
+import { readObject, writeJson } from "../json.ts";
+import { count, intentWritten, itemRead, list, text } from "../messages.ts";
+import { isObject, object, type Json } from "../values.ts";
+
+export type Heard =
+  | { readonly type: "welcome"; readonly epoch: string; readonly head: number; readonly opsPerSecond: number }
+  | { readonly type: "item"; readonly item: Item }
+  | { readonly type: "items"; readonly items: readonly Item[]; readonly head: number }
+  | { readonly type: "answer"; readonly n: number; readonly tag: string; readonly code: string; readonly retryAfterMs: number }
+  | { readonly type: "closing"; readonly code: Closing };
+
+export type Closing = "signed_out" | "role" | "replaced" | "too_large" | "rate" | "other";
+
+const CLOSING: ReadonlyMap<number, Closing> = new Map([
+  [4401, "signed_out"], [4403, "role"], [4409, "replaced"], [4413, "too_large"], [4429, "rate"],
+]);
+
+export function hello(client: string, tab: string, after: number, epoch: string): string {
+  return message("hello", [["client", client], ["tab", tab], ["after", after], ["epoch", epoch]]);
+}
+
+export function op(intent: Intent): string {
+  return message("op", intentWritten(intent));
+}
+
+export function pull(after: number): string {
+  return message("pull", [["after", after]]);
+}
+
+function message(type: string, fields: Iterable<readonly [string, Json]>): string {
+  return writeJson(object([["v", 1], ["type", type], ...fields]));
+}
+
+/** What the server says; null for a message that does not concern a session. Throws a SyntaxError where it is malformed. */
+export function heard(said: string): Heard | null {
+  const fields = readObject(said);
+  switch (fields.get("type")) {
+    case "welcome": {
+      const rates = fields.get("rates");
+      const perSecond = isObject(rates) ? rates.get("ops_per_s") : 0;
+      const opsPerSecond = typeof perSecond === "number" ? perSecond : 0;
+      return { type: "welcome", epoch: text(fields, "epoch"), head: count(fields, "head"), opsPerSecond };
+    }
+    case "item":
+      return { type: "item", item: itemRead(fields) };
+    case "items":
+      return { type: "items", items: list(fields, "items").map(itemRead), head: count(fields, "head") };
+    case "answer": {
+      const retryAfterMs = fields.has("retry_after_ms") ? count(fields, "retry_after_ms") : 0;
+      return { type: "answer", n: count(fields, "n"), tag: text(fields, "tag"), code: text(fields, "code"), retryAfterMs };
+    }
+    case "closing":
+      return { type: "closing", code: CLOSING.get(count(fields, "code")) ?? "other" };
+    default:
+      return null;
+  }
+}

@@ -1,0 +1,120 @@
+/** A person's work in a draft, without timers and storage: the replica, its notices, and what waits for their decision. */
+import { gesture, type Gesture, type Item } from "../gestures.ts";
+import { MAX_INTENT_BYTES, MAX_INTENT_WRITES, MAX_KEPT_BYTES, MAX_KEPT_WRITES } from "../limits.ts";
+import { gestureRead, gestureWritten } from "../messages.ts";
+import { refusal, type Editing } from "../pending.ts";
+import type { Replica } from "../replica.ts";
+import { plain } from "../values.ts";
+import { Losses, taken } from "./losses.ts";
+import { Notices } from "./notices.ts";
+import { sizeOf } from "./sizes.ts";
+
+export class Work {
+  readonly report = new Notices();
+  losses = new Losses();
+  /** Gestures of a draft that is gone, or whose log is. */
+  listed: readonly Gesture[] = [];
+  private held: Replica;
+
+  constructor(replica: Replica) {
+    this.held = replica;
+  }
+
+  get replica(): Replica {
+    return this.held;
+  }
+
+  set replica(replica: Replica) {
+    this.held = replica;
+    this.losses = new Losses();
+    replica.refuses = (asked) => (asked.writes.length > MAX_INTENT_WRITES || sizeOf(asked) > MAX_INTENT_BYTES ? "gesture_too_large" : null);
+  }
+
+  /** Whether so much waits that no more can be kept. */
+  get isFull(): boolean {
+    let [writes, bytes] = [0, 0];
+    for (const part of this.replica.pending) {
+      writes += part.gesture.writes.length;
+      bytes += sizeOf(part.gesture);
+    }
+    return writes >= MAX_KEPT_WRITES || bytes >= MAX_KEPT_BYTES;
+  }
+
+  /** Does a gesture of a page, its numbers in the form that a draft has. */
+  edit(asked: Gesture, how: Editing): boolean {
+    return this.replica.edit(gestureRead(plain(gestureWritten(asked))), how);
+  }
+
+  /** Brings back what others removed, and does what was lost with it, as one action. */
+  restore(id: number): boolean {
+    const report = this.report.find(id);
+    if (report === null || report.restore === null) return false;
+    const came = !this.replica.view.has(report.key) && this.replica.edit(report.restore);
+    const done = this.replica.edit(gesture(report.lost.writes), { join: came }) || came;
+    if (done) this.report.dismiss(id);
+    return done;
+  }
+
+  /** Undoes or redoes what was refused because it was changed since, over that change. */
+  overwrite(id: number): boolean {
+    const report = this.report.find(id);
+    if (report?.code !== "changed_since" || report.origin === "edit") return false;
+    const { replica } = this;
+    const entry = (report.origin === "undo" ? replica.stacks.undos : replica.stacks.redos).at(-1);
+    if (entry === undefined) return false;
+    entry.gesture = gesture(entry.gesture.writes);
+    const done = report.origin === "undo" ? replica.undo() : replica.redo();
+    if (done) this.report.dismiss(id);
+    return done;
+  }
+
+  /** Does a listed gesture, without what it demanded of the draft that is gone. */
+  apply(listed: Gesture): boolean {
+    const done = this.replica.edit(gesture(listed.writes));
+    if (done) this.discard(listed);
+    return done;
+  }
+
+  discard(listed: Gesture): void {
+    this.listed = this.listed.filter((one) => one !== listed);
+  }
+
+  /** Takes an item of the log, and reports what it took of this person's. */
+  hear(item: Item): void {
+    const { replica } = this;
+    replica.hear(item, (next) => {
+      this.losses.note(next, replica.confirmed);
+      if (next.tag === replica.sent?.tag || next.client === replica.client) return;
+      for (const key of taken(replica.stacks.undos, next.effects)) {
+        const restore = this.losses.removal(key)?.back ?? null;
+        this.report.add({ code: "taken_along", key, by: next.by, refused: false, origin: "edit", lost: gesture([]), restore });
+      }
+    });
+  }
+
+  /** Makes notices of what became of gestures since the last call. */
+  tell(): void {
+    this.report.tell(this.replica.notices.splice(0), this.losses);
+  }
+
+  /** What is not committed belongs to a log that is gone: it is listed. */
+  lose(): void {
+    this.listed = [...this.listed, ...this.replica.abandon().map((part) => part.gesture)];
+  }
+
+  /**
+   * What is in flight is too large for the server. Returns how many of its gestures to send next; null where it was a single one,
+   * which is given up.
+   */
+  tooLarge(): number | null {
+    const { replica } = this;
+    const parts = replica.sent?.parts ?? [];
+    const [only] = parts;
+    if (only === undefined) return null;
+    replica.recall();
+    if (parts.length > 1) return Math.ceil(parts.length / 2);
+    replica.notices.push(refusal("too_large", only.gesture, only.origin, true));
+    replica.withdraw(only);
+    return null;
+  }
+}

@@ -1,0 +1,20 @@
+/** Bounds of a draft. Those that the server checks too have the names and the values of its own; a test compares them. */
+
+export const MAX_DOCUMENT_DEPTH = 96;
+export const MAX_ID_CHARACTERS = 64;
+export const MAX_DRAFT_BLOCKS = 5_000;
+export const MAX_INTENT_WRITES = 20_000;
+export const MAX_INTENT_BYTES = 4_000_000;
+export const MAX_KEY_CHARACTERS = 64;
+export const MAX_ORDER_CHARACTERS = 64;
+export const MAX_JOINED_WRITES = 200;
+export const MAX_UNDO = 100;
+
+// Of the client alone.
+export const MAX_KEPT_WRITES = 20_000; // of what waits; then the draft is read-only until some of it is committed
+export const MAX_KEPT_BYTES = 4_000_000;
+export const MAX_NOTICES = 200; // the oldest go first
+export const TYPING_PAUSE_MS = 400;
+export const TYPING_MAX_MS = 3_000;
+export const COALESCE_MS = 25; // typing beside a peer
+export const GAP_MS = 250; // an item that comes before those that it follows, until the client asks for them

@@ -1,0 +1,276 @@
+/**
+ * One person's copy of a draft, in one tab: what is confirmed, what is in flight, what waits, and what can be undone.
+ *
+ *     view = confirmed, then what is in flight, then what waits, each decided over what is before it
+ *
+ * One intent is in flight. What others committed is crossed with what is in flight and what waits, and then with both undo stacks.
+ * A gesture that means nothing any more by then is cancelled, with a notice, before it is sent. Nothing here knows a clock or a
+ * wire: the caller says when to send, hands in what arrives, and gives every intent its random tag.
+ */
+import { coalesced } from "./coalescing.ts";
+import type { Effect, Write } from "./effects.ts";
+import { apply } from "./fold.ts";
+import type { Gesture, Intent, Item } from "./gestures.ts";
+import {
+  intentOf, met, refusal, together, type Editing, type Entry, type Notice, type Origin, type Pending, type Sent,
+} from "./pending.ts";
+import { expand } from "./rules/expanding.ts";
+import { inverse } from "./rules/inverse.ts";
+import { resolve, undone } from "./rules/resolve.ts";
+import { Stacks } from "./stacks.ts";
+import { Layer, type Entities } from "./state.ts";
+
+export class Replica {
+  n = 0;
+  sent: Sent | null = null;
+  unsent: Pending[] = [];
+  readonly stacks = new Stacks();
+  notices: Notice[] = [];
+  /** Says why a gesture, as it would be sent, cannot be; null where it can. */
+  refuses: (asked: Gesture) => string | null = () => null;
+  private readonly early = new Map<number, Item>();
+  private shown: Layer | null = null;
+
+  constructor(public client: string, public confirmed: Entities, public seq = 0) {}
+
+  // -- what is shown -----------------------------------------------------------------------------------------------------
+
+  /** What is shown. The next edit changes it. */
+  get view(): Layer {
+    this.shown ??= resolve(this.confirmed, this.pending.map((part) => part.gesture)).state;
+    return this.shown;
+  }
+
+  get pending(): readonly Pending[] {
+    return [...(this.sent?.parts ?? []), ...this.unsent];
+  }
+
+  /** Whether an item waits for those before it. */
+  get hasGap(): boolean {
+    return this.early.size > 0;
+  }
+
+  // -- editing -----------------------------------------------------------------------------------------------------------
+
+  /** Does what a person asks, at once in the view. False where it was refused or does nothing: the outcome is among the notices. */
+  edit(asked: Gesture, how: Editing = {}): boolean {
+    const done = this.do(asked, "edit", null, how);
+    if (done) this.stacks.redos = [];
+    return done;
+  }
+
+  /** Takes back the last action of this person that can be taken back; false where there is none, or it was refused. */
+  undo(): boolean {
+    return this.stepBack("undo");
+  }
+
+  redo(): boolean {
+    return this.stepBack("redo");
+  }
+
+  private stepBack(origin: Origin): boolean {
+    const stack = this.stacks.of(origin).from;
+    for (let entry = stack.pop(); entry !== undefined; entry = stack.pop()) {
+      const noted = this.notices.length;
+      if (this.do(entry.gesture, origin, entry, {})) return true;
+      if (this.notices.slice(noted).some((notice) => notice.outcome.refused)) {
+        stack.push(entry);
+        return false;
+      }
+    }
+    return false;
+  }
+
+  private do(asked: Gesture, origin: Origin, former: Entry | null, how: Editing): boolean {
+    const { view } = this;
+    const made = expand(view, asked);
+    for (const outcome of made.outcomes) this.notices.push({ outcome, gesture: asked, origin, sent: false });
+    if (made.gesture === null) return false;
+    const code = this.refuses(made.gesture);
+    if (code !== null) {
+      this.notices.push(refusal(code, asked, origin, false));
+      return false;
+    }
+    const entry = this.stacks.note(inverse(view, made.effects), origin, how.join ?? false, this.unsent);
+    this.unsent.push({ gesture: made.gesture, origin, typed: how.typed ?? false, entry, former });
+    apply(view, made.effects);
+    return true;
+  }
+
+  // -- sending -----------------------------------------------------------------------------------------------------------
+
+  /**
+   * The intent to send now, or to send again; null where nothing waits. A gesture with guards travels alone. `due`: how many of the
+   * gestures that wait go now, at least one.
+   */
+  message(tag: () => string, due = Infinity): Intent | null {
+    if (this.sent === null && this.unsent.length > 0) {
+      const count = together(this.unsent, due);
+      this.n += 1;
+      this.sent = { n: this.n, tag: tag(), base: this.seq, parts: coalesced(this.unsent.splice(0, count)), lost: [] };
+    }
+    return this.sent === null ? null : intentOf(this.client, this.sent);
+  }
+
+  /** Goes on as another client: this one's id is in use elsewhere, or the server no longer knows it. */
+  renamed(client: string): void {
+    this.client = client;
+    this.n = 0;
+    if (this.sent !== null) {
+      this.n = 1;
+      this.sent.n = 1;
+    }
+  }
+
+  /** What is in flight waits again: the server answered that it took none of it. */
+  recall(): void {
+    if (this.sent === null) return;
+    this.unsent.unshift(...this.sent.parts);
+    this.sent = null;
+    this.n -= 1;
+  }
+
+  /** Gives up a gesture that waits, as if it had been refused. */
+  withdraw(part: Pending): void {
+    this.unsent = this.unsent.filter((one) => one !== part);
+    this.stacks.putBack(part);
+    this.shown = null;
+    this.cancel();
+  }
+
+  /** With nothing of its own that waits, goes on with the work of another client at the same item. */
+  adopt(other: Replica): void {
+    this.stacks.meet(other.pending.flatMap((part) => part.gesture.writes));
+    this.client = other.client;
+    this.n = other.n;
+    this.sent = other.sent;
+    this.unsent = other.unsent;
+    this.stacks.undos = [...this.stacks.undos, ...other.stacks.undos];
+    this.notices.push(...other.notices);
+    this.shown = null;
+  }
+
+  /** Leaves everything that is not confirmed, and returns it. */
+  abandon(): readonly Pending[] {
+    const left = this.pending;
+    this.sent = null;
+    this.unsent = [];
+    this.stacks.clear();
+    this.shown = null;
+    return left;
+  }
+
+  // -- hearing -----------------------------------------------------------------------------------------------------------
+
+  /**
+   * Takes an item of the log, in sequence; one that comes early waits, one that is known is ignored. `taking` hears of each before it
+   * is taken.
+   */
+  hear(item: Item, taking: (item: Item) => void = () => undefined): void {
+    if (item.seq > this.seq) this.early.set(item.seq, item);
+    for (let next = this.early.get(this.seq + 1); next !== undefined; next = this.early.get(this.seq + 1)) {
+      this.early.delete(next.seq);
+      taking(next);
+      this.take(next);
+    }
+  }
+
+  private take(item: Item): void {
+    this.seq = item.seq;
+    if (this.sent?.tag === item.tag) { // under whichever id of this client it was committed
+      this.acknowledged(this.sent, item);
+    } else {
+      apply(this.confirmed, item.effects);
+      this.meet(item.effects);
+    }
+    this.cancel();
+  }
+
+  /**
+   * Brings a replica that was kept without its state to that of the log: `items` are all those since its sequence, `state` is what they
+   * led to. Entries of what was in flight stay as they were made from the view.
+   */
+  resume(state: Entities, items: readonly Item[]): void {
+    for (const item of items) {
+      if (item.seq !== this.seq + 1) continue;
+      this.seq = item.seq;
+      if (this.sent?.tag === item.tag) {
+        this.outcomesOf(this.sent, item);
+        this.sent = null;
+      } else {
+        this.meet(item.effects);
+      }
+    }
+    this.confirmed = state;
+    this.early.clear();
+    this.cancel();
+  }
+
+  private acknowledged(sent: Sent, item: Item): void {
+    const state = new Layer(this.confirmed);
+    const backs = new Map<Entry, Gesture[]>();
+    for (const part of sent.parts) {
+      const { effects } = resolve(state, [part.gesture]);
+      if (part.entry !== null) backs.set(part.entry, [...(backs.get(part.entry) ?? []), inverse(state, effects)]);
+      apply(state, effects);
+    }
+    this.outcomesOf(sent, item);
+    this.stacks.remake(backs, this.unsent);
+    this.sent = null;
+    apply(this.confirmed, item.effects);
+  }
+
+  private outcomesOf(sent: Sent, item: Item): void {
+    for (const outcome of item.outcomes) {
+      const part = sent.parts[outcome.gesture];
+      if (part === undefined) continue;
+      this.notices.push({ outcome, gesture: part.gesture, origin: part.origin, sent: true });
+      if (outcome.refused) this.stacks.putBack(part);
+    }
+    const report = new Set(item.outcomes.map((outcome) => sent.parts[outcome.gesture]));
+    for (const { part, outcome } of sent.lost) {
+      if (!report.has(part)) this.notices.push({ outcome, gesture: part.gesture, origin: part.origin, sent: true });
+    }
+  }
+
+  /** Crosses what is not confirmed, and what can be undone, with what others committed. */
+  private meet(effects: readonly Effect[]): void {
+    let theirs: Write[] = [...effects];
+    for (const part of this.sent?.parts ?? []) {
+      const passed = met(part, theirs);
+      theirs = passed.theirs;
+      for (const outcome of passed.lost) this.sent?.lost.push({ part, outcome });
+    }
+    for (const part of this.unsent) theirs = this.metBy(part, theirs);
+    if (this.sent !== null) this.sent.base = this.seq;
+    this.stacks.meet(theirs);
+  }
+
+  private metBy(part: Pending, theirs: Write[]): Write[] {
+    const passed = met(part, theirs);
+    for (const outcome of passed.lost) this.notices.push({ outcome, gesture: part.gesture, origin: part.origin, sent: false });
+    return passed.theirs;
+  }
+
+  /** Takes out of what waits the gestures that would be refused or dropped whole by now, and shows the rest. */
+  private cancel(): void {
+    const state = resolve(this.confirmed, (this.sent?.parts ?? []).map((part) => part.gesture)).state;
+    const kept: Pending[] = [];
+    let behind: Write[] = [];
+    for (const part of this.unsent) {
+      behind = this.metBy(part, behind);
+      if (part.gesture.writes.length === 0) continue; // crossing left nothing of it, nor of what takes it back
+      const { effects, outcomes } = resolve(state, [part.gesture]);
+      if (effects.length > 0 || outcomes.length === 0) {
+        apply(state, effects);
+        kept.push(part);
+        continue;
+      }
+      for (const outcome of outcomes) this.notices.push({ outcome, gesture: part.gesture, origin: part.origin, sent: false });
+      this.stacks.putBack(part);
+      behind = [...behind, ...undone(part.gesture.writes)];
+    }
+    this.unsent = kept;
+    this.shown = state;
+  }
+}

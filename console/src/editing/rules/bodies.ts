@@ -1,0 +1,52 @@
+/** Questions about blocks in their bodies, which the judging of a gesture asks. */
+import type { Entity } from "../effects.ts";
+import { MAX_ID_CHARACTERS } from "../limits.ts";
+import { childrenOf, endsAt, namedIn, roomOf, tailOf, type State } from "../state.ts";
+import { points, slicePoints, textAt, type Json } from "../values.ts";
+import { bodyOf } from "./references.ts";
+
+/** The name that was asked for, or the first of `_2`, `_3` … that no block of the body has. */
+export function freeName(state: State, body: Json, asked: string): string {
+  if (state.found(namedIn(body, asked)).length === 0) return asked;
+  for (let number = 2; ; number += 1) {
+    const end = `_${number}`;
+    const name = slicePoints(asked, 0, MAX_ID_CHARACTERS - points(end)) + end;
+    if (state.found(namedIn(body, name)).length === 0) return name;
+  }
+}
+
+/** Whether the texts of an entity are in a body or below it. */
+export function sees(state: State, reader: string, body: Json): boolean {
+  for (let inside = bodyOf(state, tailOf(reader)); inside !== body; inside = bodyOf(state, inside)) {
+    if (inside === null) return false;
+  }
+  return true;
+}
+
+/** What goes with an entity, itself last: for each child the same, innermost first. */
+export function hanging(state: State, key: string): string[] {
+  if (roomOf(key) !== "block") return [key];
+  const found = new Set<string>();
+  const opened: (readonly [block: string, entered: boolean])[] = [[key, false]];
+  for (let next = opened.pop(); next !== undefined; next = opened.pop()) {
+    const [block, entered] = next;
+    const tail = tailOf(block);
+    if (entered) {
+      for (const edge of state.found(endsAt(tail))) found.add(edge);
+      for (const one of [`subflow/${tail}`, `place/${tail}`, `pin/${tail}`]) if (state.has(one)) found.add(one);
+      found.add(block);
+    } else {
+      opened.push([block, true]);
+      for (const child of state.found(childrenOf(tail)).toReversed()) opened.push([child, false]);
+    }
+  }
+  return [...found];
+}
+
+/** Why an edge cannot stand, and the block that decides; null where both ends are in one body. */
+export function untied(state: State, edge: Entity): readonly [code: string, decides: string] | null {
+  const ends = [`block/${textAt(edge, "source")}`, `block/${textAt(edge, "target")}`] as const;
+  const gone = ends.find((end) => !state.has(end));
+  if (gone !== undefined) return ["gone", gone];
+  return bodyOf(state, tailOf(ends[0])) === bodyOf(state, tailOf(ends[1])) ? null : ["other_body", ends[1]];
+}

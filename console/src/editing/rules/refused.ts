@@ -1,0 +1,6 @@
+/** The whole gesture is refused. `key` is the entity that decides. */
+export class Refused extends Error {
+  constructor(readonly code: string, readonly key: string) {
+    super(`${code}: ${key}`);
+  }
+}

@@ -1,0 +1,144 @@
+/**
+ * The decision: which effects the gestures of a client have, over the state as it is when they are committed. The server decides with
+ * the same rules; a client with them shows beforehand what will be decided.
+ *
+ * Every state that the effects lead to is whole: no edge, subflow, place, pin or child without its block, no edge between two
+ * bodies, no two blocks of one name in one body, no block inside itself.
+ *
+ *     gesture                       meets                                  then
+ *     any                           a guard that does not hold             refused `changed_since`
+ *     any                           a write that the table forbids         refused `not_allowed`
+ *     a write of an entity          that is gone                           dropped `gone`
+ *     a write                       a later value over its place           dropped `superseded`
+ *     put block                     its parent is gone                     dropped `gone`
+ *                                   its name is taken in the body          the name gets `_2`, `_3` …; what the gesture adds follows
+ *     put edge                      an end is gone                         dropped `gone`
+ *                                   its ends are in two bodies             dropped `other_body`
+ *                                   the same tie stands                    dropped `already_there`
+ *     del block                     what hangs on it                       goes too: edges, subflow, place, pin, children
+ *     rename                        the name is taken                      refused `name_taken`
+ *                                   texts that mention it                  derived splices, as far as they still stand
+ *     set parent                    a container that is gone               dropped `gone`
+ *                                   one below the block itself             refused `parent_cycle`
+ *                                   the name taken there                   the name gets `_2`, `_3` …
+ *                                   edges to what stays                    go with it
+ *     set order                     longer than its limit                  the siblings get new orders
+ *
+ * A refusal takes the whole gesture and nothing else; a drop takes the write and, since they find nothing any more, those that need
+ * it. A write that changes nothing has no effect and no outcome.
+ *
+ * A client numbers the characters of a text by what it showed: with everything that it had asked for. Where a write is dropped, or a
+ * reference follows a new name, what it asked for later is crossed with that difference (`behind`), or its offsets would be wrong.
+ */
+import { cross, crossEach } from "../cross.ts";
+import type { Effect, Write } from "../effects.ts";
+import { apply } from "../fold.ts";
+import type { Gesture, Outcome } from "../gestures.ts";
+import { Layer, valueAt, type State } from "../state.ts";
+import { same } from "../values.ts";
+import { Trial } from "./judging.ts";
+import { Refused } from "./refused.ts";
+
+/** Effects that were committed since a client's base, and the person they are by. */
+export interface Change {
+  readonly by: string;
+  readonly effects: readonly Effect[];
+}
+
+/** The effects, in order, what became of gestures that were not committed as asked, and the state after them. */
+export interface Decision {
+  readonly effects: readonly Effect[];
+  readonly outcomes: readonly Outcome[];
+  readonly state: Layer;
+}
+
+/**
+ * Decides the gestures of an intent, each over what those before it made. `since` is what others committed between the intent's
+ * base and `state`, in order. Costs what the gestures and `since` touch.
+ */
+export function resolve(state: State, gestures: readonly Gesture[], since: Iterable<Change> = []): Decision {
+  let theirs: Write[] = [];
+  const blame = new Map<string, string>();
+  for (const change of since) {
+    theirs = theirs.concat(change.effects);
+    for (const effect of change.effects) blame.set(effect[1], change.by);
+  }
+  const by = (key: string): string | null => blame.get(key) ?? null;
+  const effects: Effect[] = [];
+  const outcomes: Outcome[] = [];
+  const layer = new Layer(state);
+  for (const [index, gesture] of gestures.entries()) {
+    const moved = crossEach(gesture.writes, theirs);
+    const trial = new Trial(layer);
+    const refused = judged(trial, layer, gesture, moved.mine);
+    if (refused instanceof Refused) {
+      const { code, key } = refused;
+      outcomes.push({ gesture: index, code, key, by: by(key), refused: true, writes: gesture.writes });
+      theirs = [...moved.theirs, ...undone(moved.mine.flat())];
+      continue;
+    }
+    theirs = [...moved.theirs, ...refused];
+    for (const effect of trial.effects) effects.push(effect);
+    apply(layer, trial.effects);
+    for (const { code, key, places } of trial.dropped) {
+      const writes = gesture.writes.filter((_, place) => places.has(place));
+      outcomes.push({ gesture: index, code, key, by: by(key), refused: false, writes });
+    }
+  }
+  return { effects, outcomes, state: layer };
+}
+
+/** Judges one gesture. Returns how what was done differs from what the client showed, or why it was refused. */
+function judged(trial: Trial, state: State, gesture: Gesture, moved: readonly (readonly Write[])[]): Write[] | Refused {
+  try {
+    for (const [key, path, value] of gesture.guards) {
+      if (!same(valueAt(state, key, path), value)) throw new Refused("changed_since", key);
+    }
+    return writesJudged(trial, gesture, moved);
+  } catch (error) {
+    if (error instanceof Refused) return error;
+    throw error;
+  }
+}
+
+function writesJudged(trial: Trial, gesture: Gesture, moved: readonly (readonly Write[])[]): Write[] {
+  const causes = new Map(gesture.derived);
+  let behind: Write[] = [];
+  for (const [place, writes] of moved.entries()) {
+    const cause = causes.get(place);
+    const named = gesture.writes[place];
+    if (writes.length === 0 && cause === undefined && named !== undefined) trial.drop(place, "superseded", named[1]);
+    for (const write of writes) {
+      const met = cross([write], behind);
+      behind = met[1];
+      for (const one of met[0]) {
+        const done = trial.judge(place, one, cause === undefined ? null : (gesture.writes[cause] ?? null));
+        behind = [...behind, ...trial.unforeseen(), ...(done ? [] : undone([one]))];
+      }
+    }
+  }
+  trial.finish();
+  return [...behind, ...undone(trial.withdrawn), ...trial.unforeseen()];
+}
+
+/** Writes that take others back, for crossing: only their places and lengths count. */
+export function undone(writes: readonly Write[]): Write[] {
+  const back: Write[] = [];
+  for (const write of writes.toReversed()) {
+    switch (write[0]) {
+      case "splice":
+        back.push(["splice", write[1], write[2], write[3], Array.from(write[5]).length, "\0".repeat(write[4])]);
+        break;
+      case "put":
+        back.push(["del", write[1]]);
+        break;
+      case "set":
+      case "unset":
+        back.push(["set", write[1], write[2], null]);
+        break;
+      case "del":
+      case "rename":
+    }
+  }
+  return back;
+}

@@ -1,0 +1,38 @@
+/** What must hold of every state of a draft, committed or shown: the check that tests and the simulation make. */
+import { namedIn, roomOf, tailOf, type State } from "../state.ts";
+import { EMPTY, textAt } from "../values.ts";
+import { untied } from "./bodies.ts";
+import { bodyOf } from "./references.ts";
+
+const OF_A_BLOCK: ReadonlySet<string> = new Set(["subflow", "place", "pin"]);
+
+/** A sentence for each entity that is not whole. Costs the whole state. */
+export function faults(state: State): string[] {
+  const found: string[] = [];
+  for (const key of state.keys()) {
+    const entity = state.get(key) ?? EMPTY;
+    const room = roomOf(key);
+    if (room === "edge") {
+      const why = untied(state, entity)?.[0];
+      if (why === "gone") found.push(`${key} has an end without a block`);
+      else if (why !== undefined) found.push(`${key} joins two bodies`);
+    } else if (OF_A_BLOCK.has(room) && !state.has(`block/${tailOf(key)}`)) {
+      found.push(`${key} has no block`);
+    } else if (room === "block") {
+      const parent = entity.get("parent") ?? null;
+      if (parent !== null && !state.has(`block/${textAt(entity, "parent")}`)) found.push(`${key} is inside a block that does not exist`);
+      if (state.found(namedIn(parent, entity.get("id"))).length > 1) found.push(`${key} has the name of another block in its body`);
+      if (insideItself(state, key)) found.push(`${key} is inside itself`);
+    }
+  }
+  return found;
+}
+
+function insideItself(state: State, key: string): boolean {
+  const seen = new Set([key]);
+  for (let above = bodyOf(state, tailOf(key)); typeof above === "string"; above = bodyOf(state, above)) {
+    if (seen.has(`block/${above}`)) return true;
+    seen.add(`block/${above}`);
+  }
+  return false;
+}

@@ -1,0 +1,102 @@
+/**
+ * Holds the rules of this folder against what Python's decided: reads lines of tests/drafts/golden.py from the file that is named, and
+ * prints how many of each kind were compared. Stops at the first difference.
+ */
+import assert from "node:assert/strict";
+import { createReadStream } from "node:fs";
+import { createInterface } from "node:readline";
+
+import { cross } from "../../src/editing/cross.ts";
+import { written, type Entity, type Write } from "../../src/editing/effects.ts";
+import { apply } from "../../src/editing/fold.ts";
+import type { Item } from "../../src/editing/gestures.ts";
+import { readObject, writeJson } from "../../src/editing/json.ts";
+import {
+  entityRead, gestureRead, gestureWritten, intentRead, intentWritten, itemRead, itemWritten, list, outcomeWritten, writeRead,
+} from "../../src/editing/messages.ts";
+import { expand } from "../../src/editing/rules/expanding.ts";
+import { inverse } from "../../src/editing/rules/inverse.ts";
+import { resolve } from "../../src/editing/rules/resolve.ts";
+import { faults } from "../../src/editing/rules/wholeness.ts";
+import { Entities, snapshot, type State } from "../../src/editing/state.ts";
+import { isList, isObject, type Json, type JsonObject } from "../../src/editing/values.ts";
+
+const counts = { logs: 0, items: 0, effects: 0, inverses: 0, expansions: 0, pairs: 0 };
+
+function same(made: Json, wanted: Json | undefined, where: string): void {
+  assert.equal(writeJson(made), writeJson(wanted ?? null), where);
+}
+
+function entities(value: Json | undefined): Entities {
+  assert.ok(isObject(value));
+  return new Entities([...value].map(([key, entity]): [string, Entity] => [key, entityRead(entity)]));
+}
+
+const textOf = (state: State): Json => new Map<string, Json>(snapshot(state));
+const writes = (values: Json | undefined): Write[] => (isList(values) ? values.flatMap(writeRead) : assert.fail("no writes"));
+
+function log(line: JsonObject, where: string): void {
+  const state = entities(line.get("start"));
+  const items: Item[] = [];
+  for (const entry of list(line, "entries")) {
+    assert.ok(isObject(entry));
+    const intent = intentRead(entry.get("intent") ?? null);
+    const item = itemRead(entry.get("item") ?? null);
+    const here = `${where}, item ${item.seq}`;
+    same(intentWritten(intent), entry.get("intent"), here);
+    same(itemWritten(item), entry.get("item"), here);
+    const since = items.slice(intent.base);
+    const made = resolve(state, intent.gestures, since);
+    same(made.effects.map(written), item.effects.map(written), `${here}: effects`);
+    same(made.outcomes.map(outcomeWritten), item.outcomes.map(outcomeWritten), `${here}: outcomes`);
+    same(gestureWritten(inverse(state, item.effects)), entry.get("inverse"), `${here}: inverse`);
+    const before = writeJson(textOf(state));
+    const back = inverse(state, item.effects);
+    apply(state, item.effects);
+    assert.deepEqual(faults(state), [], here);
+    const undone = new Entities(snapshot(state));
+    apply(undone, back.writes.filter((write) => write[0] !== "rename"));
+    assert.equal(writeJson(textOf(undone)), before, `${here}: undone`);
+    items.push(item);
+    counts.items += 1;
+    counts.effects += item.effects.length;
+    counts.inverses += 1;
+  }
+  same(textOf(state), line.get("end"), `${where}: the end`);
+  counts.logs += 1;
+}
+
+function expansions(line: JsonObject, where: string): void {
+  const state = entities(line.get("state"));
+  for (const [place, one] of list(line, "gestures").entries()) {
+    assert.ok(isObject(one));
+    const made = expand(state, gestureRead(one.get("asked") ?? null));
+    const here = `${where}, gesture ${place}`;
+    same(made.gesture === null ? null : gestureWritten(made.gesture), one.get("gesture"), here);
+    same(made.effects.map(written), one.get("effects"), `${here}: effects`);
+    same(made.outcomes.map(outcomeWritten), one.get("outcomes"), `${here}: outcomes`);
+    counts.expansions += 1;
+  }
+}
+
+function pairs(line: JsonObject, where: string): void {
+  for (const [place, pair] of list(line, "pairs").entries()) {
+    assert.ok(isList(pair));
+    const [mine, theirs, first, moved, others] = pair;
+    const made = cross(writes(mine), writes(theirs), first === true);
+    same(made[0].map(written), moved, `${where}, pair ${place}: mine`);
+    same(made[1].map(written), others, `${where}, pair ${place}: theirs`);
+    counts.pairs += 1;
+  }
+}
+
+const KINDS = new Map([["log", log], ["expand", expansions], ["pairs", pairs]]);
+
+for await (const text of createInterface({ input: createReadStream(process.argv[2] ?? "/dev/stdin") })) {
+  const line = readObject(text);
+  const kind = line.get("case");
+  const run = KINDS.get(typeof kind === "string" ? kind : "");
+  assert.ok(run !== undefined, "a case of a kind that is not known");
+  run(line, `${writeJson(kind ?? null)} ${writeJson(line.get("seed") ?? null)}`);
+}
+process.stdout.write(`${JSON.stringify(counts)}\n`);
