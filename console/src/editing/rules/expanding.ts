@@ -3,7 +3,7 @@
  *
  * A client that showed less than the server will do would undo less, too: a deleted block came back without its edges.
  */
-import { sameWrite, type Effect, type RenameWrite, type Write } from "../effects.ts";
+import type { Effect, RenameWrite, Write } from "../effects.ts";
 import { gesture, type Gesture, type Outcome } from "../gestures.ts";
 import type { State } from "../state.ts";
 import { resolve } from "./resolve.ts";
@@ -15,28 +15,36 @@ export interface Expanded {
   readonly outcomes: readonly Outcome[];
 }
 
-/** Decides a gesture over a view, as the server would. What it drops here is not sent at all. */
+/**
+ * Decides a gesture over a view, as the server would. What it drops here is not sent at all, nor is what follows where it is
+ * committed: the deletions of a cascade, the edges and the name that a move takes, the orders of siblings.
+ */
 export function expand(view: State, asked: Gesture): Expanded {
   const { effects, outcomes } = resolve(view, [asked]);
   if (effects.length === 0) return { gesture: null, effects, outcomes };
+  const renames = new Map(asked.writes.filter((write): write is RenameWrite => write[0] === "rename").map((write) => [write[1], write]));
+  const places = new Set(asked.writes.map(placeOf));
   const writes: Write[] = [];
   const derived: (readonly [number, number])[] = [];
-  const names = new Map(asked.writes.filter((write): write is RenameWrite => write[0] === "rename").map((write) => [write[1], write]));
   const causes = new Map<string, number>(); // by the new name: where the rename stands
-  const deleted = new Set(asked.writes.flatMap((write) => (write[0] === "del" ? [write[1]] : [])));
-  const splices = asked.writes.filter((write) => write[0] === "splice");
   for (const effect of effects) {
-    const renamed = names.get(effect[1]);
-    if (effect[0] === "set" && renamed !== undefined && effect[2].length === 1 && effect[2][0] === "id" && effect[3] === renamed[2]) {
-      causes.set(renamed[2], writes.length);
-      writes.push(["rename", renamed[1], renamed[2], true]);
-    } else if (effect[0] === "del" && !deleted.has(effect[1])) {
-      continue; // follows from another deletion or from a move, and is derived anew where it is committed
-    } else {
-      const cause = effect[0] === "splice" ? causes.get(effect[5]) : undefined;
-      if (cause !== undefined && !splices.some((write) => sameWrite(write, effect))) derived.push([writes.length, cause]);
+    const rename = renames.get(effect[1]);
+    if (effect[0] === "set" && rename !== undefined && effect[2].length === 1 && effect[2][0] === "id" && effect[3] === rename[2]) {
+      causes.set(rename[2], writes.length);
+      writes.push(["rename", rename[1], rename[2], true]);
+    } else if (places.has(placeOf(effect))) {
+      writes.push(effect);
+    } else if (effect[0] === "splice") {
+      const cause = causes.get(effect[5]);
+      if (cause !== undefined) derived.push([writes.length, cause]);
       writes.push(effect);
     }
   }
   return { gesture: gesture(writes, asked.guards, derived), effects, outcomes };
+}
+
+/** The entity of a write, and the path in it. */
+function placeOf(write: Write): string {
+  const path = write[0] === "set" || write[0] === "unset" || write[0] === "splice" ? write[2] : [];
+  return JSON.stringify([write[1], ...path]);
 }

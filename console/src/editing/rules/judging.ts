@@ -8,7 +8,7 @@ import { after } from "../fold.ts";
 import { MAX_DRAFT_BLOCKS, MAX_ORDER_CHARACTERS } from "../limits.ts";
 import { spread } from "../orders.ts";
 import { childrenOf, endsAt, Layer, mentions, namedIn, roomOf, tailOf, tieOf, type State } from "../state.ts";
-import { at, byText, EMPTY, isObject, points, same, slicePoints, textAt, withKey, type Json } from "../values.ts";
+import { at, byText, EMPTY, points, same, slicePoints, textAt, withKey, type Json } from "../values.ts";
 import { freeName, hanging, sees, untied } from "./bodies.ts";
 import { bodyOf, readers, renaming, rewritten } from "./references.ts";
 import { Refused } from "./refused.ts";
@@ -262,8 +262,7 @@ export class Trial {
       if (slicePoints(text, start, start + removed) === write[5]) return true;
     }
     if (word === "set") {
-      const above = at(entity, path.slice(0, -1));
-      if (above !== undefined && !isObject(above)) {
+      if (!same(at(after(entity, asked), path), asked[3])) { // a step of its path is no object any more
         this.drop(place, "superseded", key);
         return false;
       }

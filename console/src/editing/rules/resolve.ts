@@ -111,6 +111,7 @@ function writesJudged(trial: Trial, gesture: Gesture, moved: readonly (readonly 
     for (const write of writes) {
       const met = cross([write], behind);
       behind = met[1];
+      if (met[0].length === 0 && cause === undefined) trial.drop(place, "superseded", write[1]);
       for (const one of met[0]) {
         const done = trial.judge(place, one, cause === undefined ? null : (gesture.writes[cause] ?? null));
         behind = [...behind, ...trial.unforeseen(), ...(done ? [] : undone([one]))];
