@@ -12,8 +12,10 @@ from __future__ import annotations
 
 from stepless.model.call import Call
 from stepless.model.exchange import Http, HttpAnswer, HttpRequest
+from stepless.ports.drafts import ENTITY_KINDS, Draft, DraftHead, Drafts, Entity, Op, StateAt
 from stepless.ports.hints import Calendar, Firing, Inbound, Message, Queue, Rhythm, Timers
 from stepless.ports.outward import Announcement, Announcer
+from stepless.ports.places import OpenStore, StorePlace
 from stepless.ports.store import (
     ERASED,
     RECEIVER,
@@ -21,20 +23,19 @@ from stepless.ports.store import (
     Batch,
     Blobs,
     Lease,
-    OpenStore,
     Page,
     RunFilter,
     RunHead,
     Signal,
     Store,
     StoredVersion,
-    StorePlace,
     Together,
     Version,
 )
 from stepless.ports.world import Aws, Clock, Meter, Misfit, Models, Moderator, Sandbox, Secrets, Tallies, Telemetry
 
 __all__ = [
+    "ENTITY_KINDS",
     "ERASED",
     "RECEIVER",
     "Announcement",
@@ -46,6 +47,10 @@ __all__ = [
     "Calendar",
     "Call",
     "Clock",
+    "Draft",
+    "DraftHead",
+    "Drafts",
+    "Entity",
     "Firing",
     "Http",
     "HttpAnswer",
@@ -57,6 +62,7 @@ __all__ = [
     "Misfit",
     "Models",
     "Moderator",
+    "Op",
     "OpenStore",
     "Page",
     "Queue",
@@ -66,6 +72,7 @@ __all__ = [
     "Sandbox",
     "Secrets",
     "Signal",
+    "StateAt",
     "Store",
     "StorePlace",
     "StoredVersion",
