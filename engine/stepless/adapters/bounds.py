@@ -61,13 +61,14 @@ def check_op(draft: Draft, op: Op) -> None:
 
 
 def check_entity(draft: Draft, entity: Entity) -> None:
-    """The key begins with one of ENTITY_KINDS and has at most MAX_ENTITY_KEY_CHARACTERS; the value has at most MAX_BATCH_BYTES."""
+    """The key begins with one of ENTITY_KINDS and has at most MAX_ENTITY_KEY_CHARACTERS, the value at most MAX_BATCH_BYTES."""
     check_text(entity.key)
     place = f"draft of {draft.workflow_id!r}, {entity.key[:100]!r}"
     if entity.key.partition("/")[0] not in ENTITY_KINDS or entity.seq < 1:
         raise EngineBug("the entity cannot be written", place=place)
     if len(entity.key) > MAX_ENTITY_KEY_CHARACTERS:
-        raise LimitExceeded(f"the key is longer than {MAX_ENTITY_KEY_CHARACTERS} characters", place=place, mend="use a shorter one")
+        message = f"the key is longer than {MAX_ENTITY_KEY_CHARACTERS} characters"
+        raise LimitExceeded(message, place=place, mend="use a shorter one")
     _check_size(entity.value or b"", place)
 
 

@@ -1,7 +1,7 @@
 """The port for stored drafts: a head for each workflow, and below it, for each epoch, the log of items and the entities.
 
-The log decides. Entities are a shortcut to the state that the log leads to: each says which item changed it last, and replaces only
-an older one. `checked` of the head says up to which item every entity is written.
+The log decides. Entities are a shortcut to the state that the log leads to: each says which item changed it last, and replaces
+only an older one. `checked` of the head says up to which item every entity is written.
 """
 
 from __future__ import annotations
@@ -77,15 +77,15 @@ class Drafts(Protocol):
 
     # -- heads --------------------------------------------------------------------------------------------------------
     def put_head(self, head: DraftHead, former: int | None) -> DraftHead | None:
-        """Stores a head in place of one of the epoch `former`; None: if the workflow has none. Returns the head that is stored then:
-        equal to `head` if it was stored, also by an earlier call. Of several concurrent callers with the same `former` and
+        """Stores a head in place of one of the epoch `former`; None: if the workflow has none. Returns the head that is stored
+        then: equal to `head` if it was stored, also by an earlier call. Of several concurrent callers with the same `former` and
         different heads, exactly one succeeds."""
         ...
 
     def get_head(self, workflow_id: str) -> DraftHead | None: ...
 
     def list_heads(self, *, limit: int = 100, cursor: str | None = None) -> Page[DraftHead]:
-        """The heads of open drafts, sorted by workflow id ascending. A page may have fewer than `limit`, even none."""
+        """All heads, those of discarded drafts included, sorted by workflow id ascending."""
         ...
 
     def raise_checked(self, draft: Draft, seq: int) -> bool:
@@ -99,14 +99,14 @@ class Drafts(Protocol):
 
     # -- the log ------------------------------------------------------------------------------------------------------
     def append_op(self, draft: Draft, op: Op) -> bool:
-        """Writes one item durably. False, and no change, when there is an item with this `seq`, even with the same bytes. The caller
-        has read or written the item before: the store does not check that the log has no gap. Raises `LimitExceeded` above
-        MAX_BATCH_BYTES. After a StoreUnavailable the item may or may not be stored."""
+        """Writes one item durably. False, and no change, when there is an item with this `seq`, even with the same bytes. The
+        caller has read or written the item before: the store does not check that the log has no gap. Raises `LimitExceeded`
+        above MAX_BATCH_BYTES. After a StoreUnavailable the item may or may not be stored."""
         ...
 
     def read_ops(self, draft: Draft, after: int = 0, *, limit: int = 1000) -> Sequence[Op]:
-        """The items above `after`, in order; fewer than `limit` (at most MAX_PAGE_ITEMS) only at the end of the log. Items that have
-        expired are missing at its beginning, from some `seq` on or in gaps."""
+        """The items above `after`, in order; fewer than `limit` (at most MAX_PAGE_ITEMS) only at the end of the log. Of items
+        that have expired, any may be missing."""
         ...
 
     def last_op(self, draft: Draft) -> Op | None:
@@ -134,8 +134,8 @@ class Drafts(Protocol):
 
     # -- removal ------------------------------------------------------------------------------------------------------
     def expire_entities(self, draft: Draft, expires_ms: int) -> None:
-        """Gives each entity of an epoch that was left this expiry, unless it has an earlier one. May be repeated, also after it was
-        interrupted."""
+        """Gives each entity of an epoch that was left this expiry, unless it has an earlier one. May be repeated, also after it
+        was interrupted."""
         ...
 
     def settle_former(self, draft: Draft) -> None:

@@ -46,7 +46,7 @@ class MemoryDrafts:
     def list_heads(self, *, limit: int = 100, cursor: str | None = None) -> Page[DraftHead]:
         limit, after = page_size(limit), decode_cursor(cursor, str)[0] if cursor is not None else ""
         with self._lock:
-            found = sorted((head for head in self._heads.values() if head.is_open and head.workflow_id > after), key=_name)
+            found = sorted((head for head in self._heads.values() if head.workflow_id > after), key=_name)
         items = tuple(found[:limit])
         return Page(items, encode_cursor(items[-1].workflow_id) if len(found) > limit else None)
 

@@ -30,4 +30,5 @@ class SqlitePlace:
 
 def in_file(store: SqliteStore) -> OpenStore:
     """The store and the blobs of an open file."""
-    return OpenStore(store, SqliteBlobs(store.database), store.together, store.close, near=True, drafts=SqliteDrafts(store.database))
+    database = store.database
+    return OpenStore(store, SqliteBlobs(database), store.together, store.close, near=True, drafts=SqliteDrafts(database))

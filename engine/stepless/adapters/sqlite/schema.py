@@ -87,7 +87,6 @@ ADDITIONS: Final[tuple[tuple[str, str, tuple[str, ...]], ...]] = (
                 workflow_id TEXT NOT NULL PRIMARY KEY, epoch INTEGER NOT NULL, origin BLOB NOT NULL, base BLOB NOT NULL,
                 created_ms INTEGER NOT NULL, created_by TEXT NOT NULL, checked INTEGER NOT NULL, is_open INTEGER NOT NULL,
                 former INTEGER NOT NULL) STRICT""",
-            "CREATE INDEX draft_open ON draft (workflow_id) WHERE is_open = 1",
         ),
     ),
     (

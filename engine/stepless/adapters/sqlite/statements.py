@@ -202,8 +202,8 @@ REPLACE_DRAFT: Final = """UPDATE draft SET epoch = ?, origin = ?, base = ?, crea
     is_open = ?, former = ? WHERE workflow_id = ? AND epoch = ?"""
 # One head.
 GET_DRAFT: Final = f"{_DRAFT} WHERE workflow_id = ?"
-# The heads of open drafts after a workflow.
-LIST_DRAFTS: Final = f"{_DRAFT} WHERE is_open = 1 AND workflow_id > ? ORDER BY workflow_id LIMIT ?"
+# The heads after a workflow.
+LIST_DRAFTS: Final = f"{_DRAFT} WHERE workflow_id > ? ORDER BY workflow_id LIMIT ?"
 # Raises the item up to which entities are written.
 RAISE_CHECKED: Final = "UPDATE draft SET checked = :seq WHERE workflow_id = :workflow_id AND epoch = :epoch AND checked < :seq"
 # Replaces the base of a head.

@@ -99,15 +99,14 @@ def test_the_base_moves_from_the_one_that_the_caller_knows(drafts: Drafts) -> No
     assert drafts.get_head("wf") == FIRST._replace(base=b"[1]")
 
 
-def test_open_drafts_are_listed_by_workflow(drafts: Drafts) -> None:
+def test_heads_are_listed_by_workflow_discarded_ones_too(drafts: Drafts) -> None:
     assert heads(drafts) == []
     for name in ("c", "a", "e", "b", "d"):
         drafts.put_head(FIRST._replace(workflow_id=name), None)
     drafts.put_head(FIRST._replace(workflow_id="b", epoch=2, is_open=False), 1)
-    for limit in (1, 2, 100):
-        assert heads(drafts, limit) == ["a", "c", "d", "e"]
-    drafts.put_head(FIRST._replace(workflow_id="b", epoch=3), 2)
-    assert heads(drafts) == ["a", "b", "c", "d", "e"]
+    for limit in (1, 2, 5, 100):
+        assert heads(drafts, limit) == ["a", "b", "c", "d", "e"]
+    assert [head.is_open for head in drafts.list_heads().items] == [True, False, True, True, True]
 
 
 def test_a_head_has_a_workflow_that_fits_into_keys(drafts: Drafts) -> None:

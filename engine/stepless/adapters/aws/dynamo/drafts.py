@@ -1,8 +1,9 @@
 """Drafts in DynamoDB. Appending an item is one conditional put; so is every write of an entity.
 
-A head: `n` epoch, `o` origin, `b` base, `q` checked, `c` created, `w` by whom, `z` once it is discarded, `f` the epoch before whose
-entities have no expiry yet. An item: `b` its bytes. An entity: `q` the item that changed it, `b` its value, absent in a tombstone.
-A state: `b` its bytes. The table's TTL deletes items, tombstones, clients, states, and the entities of an epoch that was left.
+A head: `n` epoch, `o` origin, `b` base, `q` checked, `c` created, `w` by whom, `z` once it is discarded, `f` the epoch before
+whose entities have no expiry yet. An item: `b` its bytes. An entity: `q` the item that changed it, `b` its value, absent in a
+tombstone. A state: `b` its bytes. The table's TTL deletes items, tombstones, clients, states, and the entities of an epoch that
+was left.
 
 An item of at most 1 KB takes one write unit, and so does each entity that a checkpoint writes; one that it finds as new already
 takes one too. Reads are strongly consistent: half a read unit per 4 KB is twice that here.
@@ -37,9 +38,9 @@ class DynamoDrafts(TableAccess):
     # -- heads ------------------------------------------------------------------------------------------------------
 
     def put_head(self, head: DraftHead, former: int | None) -> DraftHead | None:
-        """Names the workflow first: a name without an open head is skipped by the listing, and never removed."""
+        """Names the workflow before its first head: the listing skips a name without a head."""
         check_head(head)
-        if head.is_open:
+        if former is None:
             self._wire.put({"pk": item_keys.DRAFTS, "sk": head.workflow_id})
         condition, values = (_FREE, None) if former is None else ("n = :n", {"n": former})
         written = self._wire.put(_item_of(head), condition, values)
@@ -61,8 +62,7 @@ class DynamoDrafts(TableAccess):
         heads = (
             _head(name, items[key]) for name in names[:limit] if (key := (item_keys.draft(name), item_keys.HEAD)) in items
         )
-        found = tuple(head for head in heads if head.is_open)
-        return Page(found, encode_cursor(names[limit - 1]) if len(names) > limit else None)
+        return Page(tuple(heads), encode_cursor(names[limit - 1]) if len(names) > limit else None)
 
     def raise_checked(self, draft: Draft, seq: int) -> bool:
         return self._change_head(draft, "SET q = :q", {"q": seq}, "q < :q")
