@@ -62,15 +62,15 @@ class Drafting(Generic[S]):
 
     def _leave(self, head: DraftHead, following: DraftHead) -> DraftHead:
         settle(self._storage, head)
-        room = self._room(head)
-        closed = sequencing.close(room, successor(following), following.created_by, self._storage.clock)
-        if room.closes is not None:
-            self._move(room)
+        records, wanted, place = Records(self._storage, head.draft), successor(following), f"draft of {head.workflow_id}"
+        closed = sequencing.close(records, head.checked, wanted, following.created_by, self._storage.clock)
         if isinstance(closed, Answer):
-            message, mend = "another request has changed the draft at the same time", "look at it, then try again"
-            code = "draft_busy" if closed == sequencing.BUSY else "draft_replaced"
-            raise Conflict(message, code=code, place=f"draft of {head.workflow_id}", mend=mend)
-        return following._replace(former=head.epoch)
+            raise Conflict("others keep changing the draft", code="draft_busy", place=place, mend="try again")
+        moved = move(self._storage.drafts, head.draft, closed.closes)
+        if closed.closes != wanted:
+            message = "another request has discarded or replaced the draft first"
+            raise Conflict(message, code="draft_replaced", place=place, mend="look at it, then try again")
+        return moved or following
 
     # -- editing ----------------------------------------------------------------------------------------------------
 

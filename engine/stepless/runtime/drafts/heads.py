@@ -11,14 +11,14 @@ from collections.abc import Iterator
 
 from stepless.limits import CLOSED_KEPT_MS, MAX_PAGE_ITEMS
 from stepless.model.json import JSON
-from stepless.model.packing import dump, unpack
+from stepless.model.packing import unpack
 from stepless.ports import Draft, DraftHead, Drafts
-from stepless.runtime.drafts.records import Storage
+from stepless.runtime.drafts.records import Storage, encoded
 
 
 def new_head(workflow_id: str, epoch: int, origin: JSON, by: str, now_ms: int, *, is_open: bool = True) -> DraftHead:
     """A head whose base is its origin."""
-    content = dump(origin)
+    content = encoded(origin)
     return DraftHead(workflow_id, epoch, content, content, now_ms, by, is_open=is_open)
 
 
@@ -33,7 +33,7 @@ def successor(head: DraftHead) -> JSON:
 def move(drafts: Drafts, draft: Draft, closes: JSON) -> DraftHead | None:
     """Puts the head that the last item of an epoch names, unless it is there already. Returns the head that is there then."""
     head = DraftHead(
-        draft.workflow_id, closes["epoch"], dump(closes["origin"]), dump(closes["base"]), closes["created_ms"],
+        draft.workflow_id, closes["epoch"], encoded(closes["origin"]), encoded(closes["base"]), closes["created_ms"],
         closes["created_by"], is_open=closes["is_open"], former=draft.epoch,
     )  # fmt: skip
     return drafts.put_head(head, draft.epoch)

@@ -19,6 +19,12 @@ BLOB_OWNER: Final = "workflow-drafts"
 _BLOB: Final = b"@"  # begins the key of a blob; packed JSON never begins so
 
 
+def encoded(value: JSON) -> bytes:
+    """Any JSON value as bytes that `unpack` takes: it takes bare texts, numbers and literals only after a space."""
+    data = dump(value)
+    return data if data[:1] in (b"{", b"[", b" ") else b" " + data
+
+
 class Storage(NamedTuple):
     """The ports that drafts need."""
 
@@ -71,6 +77,7 @@ class Records:
         return [self._item(op) for op in self._storage.drafts.read_ops(self.draft, after, limit=limit)]
 
     def last_item(self) -> Item | None:
+        """The item at the end of the log."""
         op = self._storage.drafts.last_op(self.draft)
         return self._item(op) if op is not None else None
 
@@ -120,7 +127,7 @@ class Records:
     # -- bytes ------------------------------------------------------------------------------------------------------
 
     def _bytes(self, value: JSON) -> bytes:
-        data = dump(value)
+        data = encoded(value)
         return _BLOB + self._put_blob(data).encode() if len(data) > MAX_INLINE_BYTES else pack(data)
 
     def _put_blob(self, data: bytes) -> str:

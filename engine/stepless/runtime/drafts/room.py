@@ -42,11 +42,6 @@ class Room(Generic[S]):
     def draft(self) -> Draft:
         return self.records.draft
 
-    @property
-    def newest(self) -> Item:
-        """The last item that was taken or remembered."""
-        return self._recent[-1]
-
     def remember(self, item: Item) -> None:
         """Keeps an item for `since`. Of the item before the first one that is taken, only its time counts."""
         self.at_ms = max(self.at_ms, item.at_ms)

@@ -12,6 +12,7 @@ from stepless.model.json import JSON
 from stepless.ports import Clock
 from stepless.runtime.drafts.editing import S
 from stepless.runtime.drafts.items import Answer, Intent, Item, Last
+from stepless.runtime.drafts.records import Records
 from stepless.runtime.drafts.room import Room
 
 BUSY = Answer("busy", BUSY_RETRY_MS)
@@ -46,19 +47,18 @@ def submit(room: Room[S], intent: Intent, by: str, clock: Clock) -> Item | Answe
         return BUSY
 
 
-def close(room: Room[S], successor: JSON, by: str, clock: Clock) -> Item | Answer:
-    """Ends the epoch with an item that carries the next head; returns it, also if an earlier try has committed it. `replaced` if
-    another process has ended the epoch first, with another head; `busy` as above."""
-    with room.lock:
-        for _ in range(SEQUENCING_TRIES):
-            if room.closes is not None:
-                return room.newest if room.closes == successor else REPLACED
-            item = Item(room.seq + 1, "", 0, "", by, max(clock.now_ms(), room.at_ms + 1), (), closes=successor)
-            if room.records.append(item):
-                room.take(item)
-                return item
-            room.catch_up()
-        return BUSY
+def close(records: Records, checked: int, successor: JSON, by: str, clock: Clock) -> Item | Answer:
+    """Ends an epoch with an item that carries the next head. Returns the item that has ended it: with another head, if another
+    process was first. `busy` as above. Needs the end of the log only, so a draft that cannot be opened can be left."""
+    for _ in range(SEQUENCING_TRIES):
+        last = records.last_item()
+        if last is not None and last.closes is not None:
+            return last
+        seq, at_ms = (last.seq, last.at_ms) if last is not None else (0, 0)
+        item = Item(max(seq, checked) + 1, "", 0, "", by, max(clock.now_ms(), at_ms + 1), (), closes=successor)
+        if records.append(item):
+            return item
+    return BUSY
 
 
 def _made(room: Room[S], intent: Intent, by: str, clock: Clock) -> Item | Answer:
