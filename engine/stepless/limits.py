@@ -193,6 +193,7 @@ MAX_OPS_PER_S: Final = 20  # of a person; …
 MAX_ROOM_OPS_PER_S: Final = 100  # … of all people in one draft
 MAX_AWS_ROOM_OPS_PER_S: Final = 40  # the same on AWS, where an item is one read and one write of some 10 ms
 MAX_INLINE_BYTES: Final = INLINE_VALUE_BYTES  # of an item's effects, or of an entity; larger ones go to the blob store
+MAX_ORIGIN_BYTES: Final = 350  # of the origin and of the base of a draft: each checkpoint is billed by the size of the head
 MAX_ENTITY_KEY_CHARACTERS: Final = 200  # a key has 12 by itself; that of a client is as long as its id
 SEQUENCING_TRIES: Final = 8  # of one item, while other processes append; each lost try means that another item was committed
 BUSY_RETRY_MS: Final = 200  # after which a client sends an intent again that lost them all

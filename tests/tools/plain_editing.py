@@ -1,4 +1,4 @@
-"""Small rules of editing, for tests of what keeps drafts: entities are put and deleted, and have fields set and their text spliced."""
+"""Small rules of editing, for tests of what keeps drafts: entities are put and deleted, fields are set, texts are spliced."""
 
 from __future__ import annotations
 
@@ -13,7 +13,8 @@ from stepless.runtime.drafts.items import Intent, Item
 
 State = dict[str, JSON]
 ORIGIN: JSON = {f"block/o{number}": {"x": 0} for number in range(6)}
-"""The origin of a draft is its entities by key."""
+"""The origin of a draft is its entities by key, or the number of its blocks."""
+BLOCK: JSON = {"id": "score", "type": "http", "parent": None, "order": "a0", "with": {"url": "https://risk.example/score"}}
 
 
 class PlainEditing:
@@ -21,6 +22,8 @@ class PlainEditing:
     that is gone, or that another client has changed since the intent's base, is dropped with an outcome, unless it is a `put`."""
 
     def origin(self, draft: Draft, origin: JSON) -> Mapping[str, JSON]:
+        if origin and "blocks" in origin:
+            return {f"block/b{number}": dict(BLOCK) for number in range(origin["blocks"])}
         return origin or {}
 
     def begin(self, entities: Iterable[tuple[str, JSON]]) -> State:

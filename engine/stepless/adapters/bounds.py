@@ -8,7 +8,14 @@ from hashlib import sha256
 from typing import Final
 
 from stepless.errors import EngineBug, InvalidRequest, LimitExceeded
-from stepless.limits import MAX_BATCH_BYTES, MAX_ENTITY_KEY_CHARACTERS, MAX_INBOX_SIGNALS, MAX_PAGE_ITEMS, MAX_SIGNAL_BYTES
+from stepless.limits import (
+    MAX_BATCH_BYTES,
+    MAX_ENTITY_KEY_CHARACTERS,
+    MAX_INBOX_SIGNALS,
+    MAX_ORIGIN_BYTES,
+    MAX_PAGE_ITEMS,
+    MAX_SIGNAL_BYTES,
+)
 from stepless.ports import ENTITY_KINDS, Batch, Draft, DraftHead, Entity, Op, Signal
 
 SHARED: Final = re.compile(r"[0-9a-f]{64}")  # the key of a value without a run
@@ -44,12 +51,19 @@ def inbox_full(run_id: str) -> LimitExceeded:
 
 
 def check_head(head: DraftHead) -> None:
-    """Ids of workflows have no `#`, which separates them from the epoch in keys. Origin and base have at most MAX_BATCH_BYTES."""
+    """Ids of workflows have no `#`, which separates them from the epoch in keys. See `check_origin`."""
     check_text(head.workflow_id, head.created_by)
     place = f"draft of {head.workflow_id[:100]!r}"
     if "#" in head.workflow_id or not 0 < len(head.workflow_id) <= MAX_ENTITY_KEY_CHARACTERS or head.epoch < 1:
         raise EngineBug("the head cannot be written", place=place)
-    _check_size(head.origin + head.base, place)
+    check_origin(head.draft, head.origin, head.base)
+
+
+def check_origin(draft: Draft, *values: bytes) -> None:
+    """An origin or a base has at most MAX_ORIGIN_BYTES."""
+    if (size := max(map(len, values))) > MAX_ORIGIN_BYTES:
+        message = f"the origin or base has {size:,} bytes; the limit is {MAX_ORIGIN_BYTES:,}"
+        raise LimitExceeded(message, place=f"draft of {draft.workflow_id!r}", mend="name a version or a blob there")
 
 
 def check_op(draft: Draft, op: Op) -> None:

@@ -79,7 +79,7 @@ class Drafts(Protocol):
     def put_head(self, head: DraftHead, former: int | None) -> DraftHead | None:
         """Stores a head in place of one of the epoch `former`; None: if the workflow has none. Returns the head that is stored
         then: equal to `head` if it was stored, also by an earlier call. Of several concurrent callers with the same `former` and
-        different heads, exactly one succeeds."""
+        different heads, exactly one succeeds. Raises `LimitExceeded` for an origin or base above MAX_ORIGIN_BYTES."""
         ...
 
     def get_head(self, workflow_id: str) -> DraftHead | None: ...
@@ -94,7 +94,7 @@ class Drafts(Protocol):
 
     def move_base(self, draft: Draft, former: bytes, base: bytes) -> bool:
         """Replaces the base, if it is `former`. False, and no change, if it is neither `former` nor `base`, or if the head is of
-        another epoch."""
+        another epoch. Raises `LimitExceeded` as `put_head` does."""
         ...
 
     # -- the log ------------------------------------------------------------------------------------------------------

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from threading import Lock
 
-from stepless.adapters.bounds import check_entity, check_head, check_op, check_text, page_size
+from stepless.adapters.bounds import check_entity, check_head, check_op, check_origin, check_text, page_size
 from stepless.adapters.cursors import decode_cursor, encode_cursor
 from stepless.ports import Draft, DraftHead, Entity, Op, Page, StateAt
 
@@ -59,6 +59,7 @@ class MemoryDrafts:
             return True
 
     def move_base(self, draft: Draft, former: bytes, base: bytes) -> bool:
+        check_origin(draft, base)
         with self._lock:
             head = self._heads.get(draft.workflow_id)
             if head is None or head.epoch != draft.epoch or head.base not in (former, base):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Final
 
-from stepless.adapters.bounds import check_entity, check_head, check_op, page_size
+from stepless.adapters.bounds import check_entity, check_head, check_op, check_origin, page_size
 from stepless.adapters.cursors import decode_cursor, encode_cursor
 from stepless.adapters.sqlite import statements as sql
 from stepless.adapters.sqlite.database import Database
@@ -46,6 +46,7 @@ class SqliteDrafts:
         return self._change(sql.RAISE_CHECKED, {**draft._asdict(), "seq": seq}) == 1
 
     def move_base(self, draft: Draft, former: bytes, base: bytes) -> bool:
+        check_origin(draft, base)
         return self._change(sql.MOVE_BASE, {**draft._asdict(), "former": former, "base": base}) == 1
 
     # -- the log ----------------------------------------------------------------------------------------------------

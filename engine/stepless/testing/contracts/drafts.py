@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from stepless.errors import EngineBug, LimitExceeded
-from stepless.limits import MAX_BATCH_BYTES, MAX_ENTITY_KEY_CHARACTERS
+from stepless.limits import MAX_BATCH_BYTES, MAX_ENTITY_KEY_CHARACTERS, MAX_ORIGIN_BYTES
 from stepless.ports import Draft, DraftHead, Drafts, Entity, Op, StateAt
 
 FAR = 4_000_000_000_000
@@ -113,6 +113,18 @@ def test_a_head_has_a_workflow_that_fits_into_keys(drafts: Drafts) -> None:
     for wrong in ("", "a#1", "x" * (MAX_ENTITY_KEY_CHARACTERS + 1)):
         with pytest.raises(EngineBug):
             drafts.put_head(FIRST._replace(workflow_id=wrong), None)
+
+
+def test_a_head_is_small(drafts: Drafts) -> None:
+    fits, large = b"x" * MAX_ORIGIN_BYTES, b"x" * (MAX_ORIGIN_BYTES + 1)
+    for wrong in (FIRST._replace(origin=large), FIRST._replace(base=large)):
+        with pytest.raises(LimitExceeded):
+            drafts.put_head(wrong, None)
+    assert drafts.get_head("wf") is None
+    head = FIRST._replace(origin=fits, base=fits)
+    assert drafts.put_head(head, None) == head == drafts.get_head("wf")
+    with pytest.raises(LimitExceeded):
+        drafts.move_base(ONE, fits, large)
 
 
 # -- the log -----------------------------------------------------------------------------------------------------------

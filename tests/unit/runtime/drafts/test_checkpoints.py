@@ -9,7 +9,7 @@ from plain_editing import ORIGIN, PlainEditing, State
 
 from stepless.adapters.memory.clock import SettableClock
 from stepless.adapters.memory.drafts import MemoryDrafts
-from stepless.errors import NotFound, StoreUnavailable
+from stepless.errors import NotFound, StoreUnavailable, StoreUnusable
 from stepless.limits import (
     CHECKPOINT_ITEMS,
     LAST_KEPT_MS,
@@ -149,7 +149,7 @@ def test_large_effects_and_entities_are_blobs(drafting: Drafting[State], storage
     assert cold.current("wf").state["block/o1"] == {"x": 0, "text": text}
     assert list(cold.items(WF, 0, 9)) == [made._replace(effects=[["set", "block/o1", "text", text]], outcomes=())]
     storage.blobs.erase(f"{BLOB_OWNER}/wf/1")
-    with pytest.raises(Exception, match="the blob .* is missing"):
+    with pytest.raises(StoreUnusable, match=r"the blob .* is missing"):
         list(cold.items(WF, 0, 9))
 
 
@@ -174,7 +174,9 @@ def test_states_are_kept_every_so_many_items_and_history_is_folded_from_them(
     assert drafts.nearest_state(WF, STATE_ITEMS + 5) != state
 
 
-def test_a_state_that_the_log_does_not_reach_is_unknown(drafting: Drafting[State], drafts: MemoryDrafts, clock: SettableClock) -> None:
+def test_a_state_that_the_log_does_not_reach_is_unknown(
+    drafting: Drafting[State], drafts: MemoryDrafts, clock: SettableClock
+) -> None:
     commit(drafting, 1, ["set", "block/o1", "x", 1])
     head = drafting.head("wf")
     drafts.forget_expired(clock.now_ms() + OP_KEPT_MS)

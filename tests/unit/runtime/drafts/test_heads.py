@@ -131,7 +131,9 @@ def test_of_two_that_replace_a_draft_one_is_told_that_it_was_second(storage: Sto
     assert processes[0].head("wf").epoch == epochs[-1]
 
 
-def test_the_entities_of_an_epoch_that_was_left_expire(drafting: Drafting[State], drafts: MemoryDrafts, clock: SettableClock) -> None:
+def test_the_entities_of_an_epoch_that_was_left_expire(
+    drafting: Drafting[State], drafts: MemoryDrafts, clock: SettableClock
+) -> None:
     drafting.open("wf", ORIGIN, "ada")
     commit(drafting)
     drafting.checkpoint("wf")

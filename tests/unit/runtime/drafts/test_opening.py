@@ -55,12 +55,15 @@ def test_it_does_so_in_a_file_and_in_a_table(tmp_path: Path, seed: int) -> None:
 # -- planted faults ----------------------------------------------------------------------------------------------------
 
 
+class UnfencedRoom(Room[State]):
+    def _is_news(self, key: str, seq: int, ages: Mapping[str, int] | None) -> bool:
+        return True
+
+
 class Unfenced(Opening[State]):
     """Takes every effect above `checked`, also those that an entity has had."""
 
-    class room(Room[State]):  # noqa: N801: the attribute of `Opening`
-        def _is_news(self, key: str, seq: int, ages: Mapping[str, int] | None) -> bool:
-            return True
+    room = UnfencedRoom
 
 
 class ReadsTheLogFirst(Opening[State]):

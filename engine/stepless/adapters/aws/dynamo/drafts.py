@@ -19,7 +19,7 @@ from stepless.adapters.aws.dynamo import item_keys
 from stepless.adapters.aws.dynamo.table import EXPIRES
 from stepless.adapters.aws.dynamo.table_access import TableAccess
 from stepless.adapters.aws.dynamo.wire import Item, Value, Wire, each
-from stepless.adapters.bounds import check_entity, check_head, check_op, page_size
+from stepless.adapters.bounds import check_entity, check_head, check_op, check_origin, page_size
 from stepless.adapters.cursors import decode_cursor, encode_cursor
 from stepless.ports import Draft, DraftHead, Entity, Op, Page, StateAt
 
@@ -68,6 +68,7 @@ class DynamoDrafts(TableAccess):
         return self._change_head(draft, "SET q = :q", {"q": seq}, "q < :q")
 
     def move_base(self, draft: Draft, former: bytes, base: bytes) -> bool:
+        check_origin(draft, base)
         return self._change_head(draft, "SET b = :b", {"b": base, "former": former}, "(b = :former OR b = :b)")
 
     def _change_head(self, draft: Draft, change: str, values: dict[str, Value], condition: str = "") -> bool:
