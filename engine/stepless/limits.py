@@ -206,7 +206,7 @@ LAST_KEPT_MS: Final = 90 * 24 * 3_600_000  # of what is known of a client, by wh
 TOMBSTONE_KEPT_MS: Final = 24 * 3_600_000  # of a deleted entity: longer than any checkpoint that could bring it back
 CLOSED_KEPT_MS: Final = 30 * 24 * 3_600_000  # of the entities of a draft that was discarded or replaced
 MAX_WARM_DRAFTS: Final = 16  # that one process keeps in memory: one of 5,000 blocks takes some 20 MB
-DRAFT_READ_ITEMS: Final = 500  # of a log, or entities, that one request reads
+DRAFT_READ_ITEMS: Final = 1_000  # of a log, or entities, that one request reads: at most MAX_PAGE_ITEMS
 
 # -- invocations -----------------------------------------------------------------------------------------------------
 BUDGET_MARGIN_MS: Final = 5_000  # of a hard budget: final commit, snapshot, effects
