@@ -123,7 +123,7 @@ def test_checkpoints_of_two_processes_leave_the_newer(storage: Storage, drafts: 
     assert room.checked == 2 and room.changed == {}
 
 
-def test_the_sweep_checks_what_nobody_has_changed_for_an_hour(storage: Storage, clock: SettableClock) -> None:
+def test_the_sweep_checks_what_has_not_changed_for_an_hour(storage: Storage, clock: SettableClock) -> None:
     process, sweeper = Drafting(storage, PlainEditing()), Drafting(storage, PlainEditing())
     commit(process, 1, ["set", "block/o1", "x", 1])
     clock.advance(SWEPT_CHECKPOINT_IDLE_MS - 1)

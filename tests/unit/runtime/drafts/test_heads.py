@@ -114,7 +114,7 @@ def test_a_closed_log_moves_the_head_when_it_is_found(storage: Storage, finder: 
     assert warm.current("wf").state == OTHER
 
 
-def test_of_two_that_replace_a_draft_one_is_told_that_it_was_second(storage: Storage) -> None:
+def test_of_many_that_replace_a_draft_the_others_are_refused_or_replace_the_next(storage: Storage) -> None:
     processes = [Drafting(storage, PlainEditing()) for _ in range(8)]
     processes[0].open("wf", ORIGIN, "ada")
 
