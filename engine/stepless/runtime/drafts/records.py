@@ -52,9 +52,10 @@ class Records:
 
     def append(self, item: Item) -> bool:
         """Commits an item. False if its place in the log is taken."""
-        content: dict[str, JSON] = {name: value for name, value in item._asdict().items() if value not in ((), [], None, "")}
-        del content["seq"]
-        body = {name: content[name] for name in ("effects", "outcomes") if name in content}
+        content: dict[str, JSON] = {
+            "client": item.client, "n": item.n, "tag": item.tag, "by": item.by, "at": item.at_ms, "effects": item.effects,
+        } | ({"outcomes": item.outcomes} if item.outcomes else {}) | ({"closes": item.closes} if item.closes else {})
+        body = {name: content[name] for name in ("effects", "outcomes") if content.get(name)}
         data = dump(content)
         if len(data) > MAX_INLINE_BYTES and body:
             kept = {name: value for name, value in content.items() if name not in body}
@@ -82,14 +83,17 @@ class Records:
         return self._item(op) if op is not None else None
 
     def _item(self, op: Op) -> Item:
+        """Fields that only a later release knows are ignored."""
         content = self._json(op.data, op.seq)
-        if "body" in content:
-            content |= self._json(_BLOB + content.pop("body").encode(), op.seq)
-        given = {"client": "", "n": 0, "tag": "", "by": "", "effects": [], **content}
         try:
-            return Item(op.seq, **given)
-        except TypeError as error:
-            raise self.damaged(op.seq, str(error)) from error
+            if "body" in content:
+                content |= self._json(_BLOB + content["body"].encode(), op.seq)
+            return Item(
+                op.seq, content["client"], content["n"], content["tag"], content["by"], content["at"], content["effects"],
+                content.get("outcomes", ()), content.get("closes"),
+            )
+        except (LookupError, TypeError) as error:
+            raise self.damaged(op.seq, f"{type(error).__name__}: {error}") from error
 
     # -- entities ---------------------------------------------------------------------------------------------------
 
