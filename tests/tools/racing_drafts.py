@@ -83,7 +83,7 @@ class Worker:
         if choice < 2:
             self._n += 1
             gestures = [random_gesture(self._rng, KEYS) for _ in range(self._rng.randrange(1, 4))]
-            intent = Intent(self._client, self._n, f"t{self._n}", self._room.seq, gestures)
+            intent = Intent(self._client, self._n, f"{self._client}-{self._n}", self._room.seq, gestures)
             assert isinstance(submit(self._room, intent, "ada", self._storage.clock), Item)
         elif choice == 2:
             self._room.catch_up()

@@ -71,6 +71,9 @@ def _made(room: Room[S], intent: Intent, by: str, clock: Clock) -> Item | Answer
     since = room.since(intent.base, intent.client)
     if intent.n > last.n + 1 or since is None:
         return Answer("stale")
+    for item in since:
+        if item.tag == intent.tag:  # sent by the same tab under its former name
+            return item
     decided = room.editing.resolve(room.state, intent, since)
     at_ms = max(clock.now_ms(), room.at_ms + 1)
     return Item(

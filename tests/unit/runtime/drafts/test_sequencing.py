@@ -77,6 +77,12 @@ def test_a_repeat_is_recognised_by_a_process_that_opened_from_a_checkpoint(
     assert item(another().submit(WF, intent(2, 1), "ada")).seq == 2
 
 
+def test_an_intent_that_a_tab_sends_again_under_another_name_is_recognised_by_its_tag(drafting: Drafting[State]) -> None:
+    drafting.submit(WF, intent(), "ada")
+    assert item(drafting.submit(WF, intent(tag="c1", client="renamed"), "ada")).client == "c"
+    assert item(drafting.submit(WF, intent(1, 1, client="renamed"), "ada")).seq == 2
+
+
 def test_a_copied_tab_is_forked(drafting: Drafting[State]) -> None:
     for n in (1, 2):
         drafting.submit(WF, intent(n, n - 1), "ada")
