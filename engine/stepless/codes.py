@@ -253,6 +253,12 @@ REQUESTS: Final[Table] = {
     "too_many_runs": Code("429: the workflow's concurrency limit is reached", "Try again when a run has ended."),
     "unauthorized": Code("401: the API key or the token is missing or invalid", "Send `Authorization: Bearer <key>`."),
     "unavailable": Code("503: temporarily unavailable; the request itself is valid", "Try again."),
+    "draft_busy": Code("409: other requests keep changing the draft", "Try again."),
+    "draft_replaced": Code("409: another request has discarded or replaced the draft first", "Look at it, then try again."),
+    "drafts_not_kept": Code("501: the store keeps no drafts", "Use a SQLite file, or a store that keeps drafts."),
+    "too_many_drafts": Code("429: the limit of open drafts is reached", "Discard some."),
+    "unknown_draft": Code("404: the workflow has no open draft", "Open one, or see the list."),
+    "unknown_item": Code("404: the log of the draft does not have this item any more", "Take a later one."),
     "unknown_entry": Code("422: the start names no entry of the workflow", "Name an entry, or use an admin's key."),
     "unknown_hook": Code("404: no webhook listens on this path", "Publish a workflow with this path."),
     "unknown_key": Code("404: the API key does not exist", "See the list of keys."),
@@ -277,6 +283,10 @@ ENGINE: Final[Table] = {
     "damaged_log": Code(
         "500: a run's log is damaged; the engine leaves this run unchanged and continues the others",
         "Restore the run's log from a backup, or start the run again.",
+    ),
+    "draft_damaged": Code(
+        "500: an item or an entity of a draft is missing or cannot be read",
+        "Restore the store from a backup, or replace the draft by the published version.",
     ),
     "engine_bug": Code("a bug in the engine; nothing was written", "Report it."),
     "error": Code("an unclassified error", "See the message."),

@@ -304,6 +304,25 @@ MAX_ORDER_CHARACTERS: Final = 64  # of a fractional index; beyond it the sibling
 MAX_JOINED_WRITES: Final = 200  # of the gestures that one intent takes along
 MAX_UNDO: Final = 100  # actions of one person in one tab
 MAX_BEHIND_ITEMS: Final = 1_000  # that an intent may have been made before: a client further behind reads first
+MAX_DRAFTS: Final = 1_000  # that are open at once
+MAX_OPS_PER_S: Final = 20  # of a person; …
+MAX_ROOM_OPS_PER_S: Final = 100  # … of all people in one draft
+MAX_AWS_ROOM_OPS_PER_S: Final = 40  # the same on AWS, where an item is one read and one write of some 10 ms
+MAX_INLINE_BYTES: Final = INLINE_VALUE_BYTES  # of an item's effects, or of an entity; larger ones go to the blob store
+MAX_ORIGIN_BYTES: Final = 350  # of the origin and of the base of a draft: each checkpoint is billed by the size of the head
+MAX_ENTITY_KEY_CHARACTERS: Final = 200  # a key has 12 by itself; that of a client is as long as its id
+SEQUENCING_TRIES: Final = 8  # of one item, while other processes append; each lost try means that another item was committed
+BUSY_RETRY_MS: Final = 200  # after which a client sends an intent again that lost them all
+CHECKPOINT_ITEMS: Final = 200  # a checkpoint writes what they touched: one write unit for each entity
+CHECKPOINT_IDLE_MS: Final = 2_000  # after the last item, locally; …
+SWEPT_CHECKPOINT_IDLE_MS: Final = 3_600_000  # … on AWS, where the sweep finds it
+STATE_ITEMS: Final = 1_000  # between stored states of the whole draft, from which its history is folded
+OP_KEPT_MS: Final = 365 * 24 * 3_600_000  # of an item of the log, and of a stored state
+LAST_KEPT_MS: Final = 90 * 24 * 3_600_000  # of what is known of a client, by which its repeats are recognised
+TOMBSTONE_KEPT_MS: Final = 24 * 3_600_000  # of a deleted entity: longer than any checkpoint that could bring it back
+CLOSED_KEPT_MS: Final = 30 * 24 * 3_600_000  # of the entities of a draft that was discarded or replaced
+MAX_WARM_DRAFTS: Final = 16  # that one process keeps in memory: one of 5,000 blocks takes some 20 MB
+DRAFT_READ_ITEMS: Final = 1_000  # of a log, or entities, that one request reads: at most MAX_PAGE_ITEMS
 
 # -- imports ---------------------------------------------------------------------------------------------------------
 MAX_IMPORT_BLOCKS: Final = 2_000  # of one export: the importer stores which block is upstream of which as a bit table

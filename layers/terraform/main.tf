@@ -600,7 +600,7 @@ resource "awscc_iam_role" "api_role" {
           },
           {
             Effect   = "Allow"
-            Action   = ["s3:DeleteObject", "s3:GetObject"]
+            Action   = ["s3:DeleteObject", "s3:GetObject", "s3:PutObject"]
             Resource = local.with_restored_bucket ? "arn:${data.aws_partition.current.partition}:s3:::${var.restored_bucket}/blobs/*" : "${awscc_s3_bucket.blob_bucket.arn}/blobs/*"
           },
           {

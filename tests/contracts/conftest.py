@@ -15,14 +15,17 @@ from aws_services import Service, dynoxide, ministack, moto, or_skip
 from dynamo_table import DirectClient, Table
 
 from stepless.adapters.aws.blobs import S3Blobs
+from stepless.adapters.aws.dynamo.drafts import DynamoDrafts
 from stepless.adapters.aws.dynamo.store import DynamoStore
 from stepless.adapters.aws.dynamo.table import create_table_arguments
 from stepless.adapters.memory.blobs import MemoryBlobs
+from stepless.adapters.memory.drafts import MemoryDrafts
 from stepless.adapters.memory.store import MemoryStore
 from stepless.adapters.sqlite.blobs import SqliteBlobs
 from stepless.adapters.sqlite.database import Database
+from stepless.adapters.sqlite.drafts import SqliteDrafts
 from stepless.adapters.sqlite.store import SqliteStore
-from stepless.ports import Blobs, Store
+from stepless.ports import Blobs, Drafts, Store
 from stepless.testing.contracts.fixtures import race as race
 
 ENGINE = Path(__file__).parents[2] / "engine"
@@ -37,6 +40,12 @@ def dynamo(service: Service) -> Store:
     return DynamoStore(client, table, shards=3)
 
 
+def dynamo_drafts(service: Service) -> Drafts:
+    client, table = service("dynamodb"), f"stepless-{next(_numbers)}"
+    client.create_table(**create_table_arguments(table))
+    return DynamoDrafts(client, table)
+
+
 def s3(service: Service) -> Blobs:
     client, bucket = service("s3"), f"stepless-{next(_numbers)}"
     client.create_bucket(Bucket=bucket)
@@ -49,6 +58,7 @@ STORES: dict[str, Callable[[Path], Store]] = {
     "sqlite-full": lambda folder: SqliteStore(folder / "store.db", synchronous="FULL"),
     "dynamo-table": lambda folder: DynamoStore(DirectClient(Table()), "table", shards=3),
 }
+DRAFTS = ("memory", "sqlite", "dynamo-table")
 BLOBS: dict[str, Callable[[Path], Blobs]] = {
     "memory": lambda folder: MemoryBlobs(),
     "sqlite": lambda folder: SqliteBlobs(Database(folder / "store.db")),
@@ -94,6 +104,21 @@ def store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Store]:
     yield made
     if hasattr(made, "close"):
         made.close()
+
+
+@pytest.fixture(params=[*DRAFTS, *AWS_STORES])
+def drafts(request: pytest.FixtureRequest, path: Path) -> Iterator[Drafts]:
+    match request.param:
+        case "memory":
+            yield MemoryDrafts()
+        case "sqlite":
+            database = Database(path)
+            yield SqliteDrafts(database)
+            database.close()
+        case "dynamo-table":
+            yield DynamoDrafts(DirectClient(Table()), "table")
+        case name:
+            yield dynamo_drafts(request.getfixturevalue(f"aws_{name}"))
 
 
 @pytest.fixture(params=[*BLOBS, *(f"s3-{name}" for name in AWS_BLOBS)])

@@ -11,10 +11,11 @@ import pytest
 
 from stepless.adapters.sqlite import statements
 from stepless.adapters.sqlite.database import Database
+from stepless.adapters.sqlite.drafts import SqliteDrafts
 from stepless.adapters.sqlite.schema import MIGRATIONS
 from stepless.adapters.sqlite.store import SqliteStore
 from stepless.errors import EngineBug
-from stepless.ports import RunFilter, RunHead
+from stepless.ports import Draft, Entity, Op, RunFilter, RunHead, StateAt
 
 STATEMENTS = {name: text for name, text in vars(statements).items() if name[0].isalpha() and isinstance(text, str)} | {
     f"LIST_RUNS {key}": text for key, text in statements.LIST_RUNS.items()
@@ -65,6 +66,36 @@ def test_a_column_that_was_added_leaves_the_file_to_the_release_before(path: Pat
     assert kept and (kept.status, kept.waits, kept.exported) == ("paused", "", "")
     assert store.database.row("PRAGMA user_version") == (3,)
     store.close()
+
+
+def test_tables_that_were_added_leave_the_file_to_the_release_before(path: Path) -> None:
+    """That release opens a file that has drafts, and this one opens a file of that release and adds them."""
+    SqliteStore(path).close()
+    former = sqlite3.connect(path)
+    for table in ("draft", "op", "entity", "state"):
+        assert former.execute(f"SELECT count(*) FROM {table}").fetchone() == (0,)
+        former.execute(f"DROP TABLE {table}")
+    former.execute("INSERT INTO claim (key, value) VALUES ('k', x'76')")
+    former.commit()
+    former.close()
+    database = Database(path)
+    assert database.row("PRAGMA user_version") == (3,)
+    assert SqliteDrafts(database).append_op(Draft("wf", 1), Op(1, b"{}", 1_000))
+    assert database.row("SELECT value FROM claim") == (b"v",)
+    database.close()
+
+
+def test_expired_records_of_drafts_are_removed(path: Path) -> None:
+    database, draft = Database(path), Draft("wf", 1)
+    drafts = SqliteDrafts(database)
+    for seq, expires_ms in ((1, 1_000), (2, 9_000)):
+        drafts.append_op(draft, Op(seq, b"{}", expires_ms))
+        drafts.put_entities(draft, [Entity(f"block/{seq}", seq, None, expires_ms), Entity("doc", seq, b"{}")])
+        drafts.put_state(draft, StateAt(seq, b"{}", expires_ms))
+    drafts.forget_expired(1_000)
+    assert database.rows("SELECT room, seq FROM op") == [("wf#1", 2)] == database.rows("SELECT room, seq FROM state")
+    assert database.rows("SELECT key, seq FROM entity ORDER BY key") == [("block/2", 2), ("doc", 2)]
+    database.close()
 
 
 def test_schedules_and_events_of_an_older_file_are_still_found(path: Path) -> None:

@@ -136,7 +136,8 @@ def test_the_sweeper_reads_and_removes_and_writes_no_value() -> None:
 
 
 def test_the_roles_are_as_the_table_says() -> None:
-    assert who_may("s3:PutObject") == who_may("lambda:InvokeFunction") == {"RunnerRole"}
+    assert who_may("s3:PutObject") == {"ApiRole", "RunnerRole"}
+    assert who_may("lambda:InvokeFunction") == {"RunnerRole"}
     assert who_may("ssm:GetParameter", "secretsmanager:GetSecretValue") == {"ApiRole", "RunnerRole"}
     assert who_may("scheduler:CreateSchedule") == {"ApiRole", "RunnerRole"}
     assert who_may("s3:DeleteObject") == {"ApiRole", "SweeperRole"}

@@ -8,8 +8,15 @@ from hashlib import sha256
 from typing import Final
 
 from stepless.errors import EngineBug, InvalidRequest, LimitExceeded
-from stepless.limits import MAX_BATCH_BYTES, MAX_INBOX_SIGNALS, MAX_PAGE_ITEMS, MAX_SIGNAL_BYTES
-from stepless.ports import Batch, Signal
+from stepless.limits import (
+    MAX_BATCH_BYTES,
+    MAX_ENTITY_KEY_CHARACTERS,
+    MAX_INBOX_SIGNALS,
+    MAX_ORIGIN_BYTES,
+    MAX_PAGE_ITEMS,
+    MAX_SIGNAL_BYTES,
+)
+from stepless.ports import ENTITY_KINDS, Batch, Draft, DraftHead, Entity, Op, Signal
 
 SHARED: Final = re.compile(r"[0-9a-f]{64}")  # the key of a value without a run
 
@@ -41,6 +48,48 @@ def inbox_full(run_id: str) -> LimitExceeded:
         f"{MAX_INBOX_SIGNALS:,} signals wait already",
         place=f"inbox of run {run_id!r}", mend="send it again after the run has taken some",
     )
+
+
+def check_head(head: DraftHead) -> None:
+    """Ids of workflows have no `#`, which separates them from the epoch in keys. See `check_origin`."""
+    check_text(head.workflow_id, head.created_by)
+    place = f"draft of {head.workflow_id[:100]!r}"
+    if "#" in head.workflow_id or not 0 < len(head.workflow_id) <= MAX_ENTITY_KEY_CHARACTERS or head.epoch < 1:
+        raise EngineBug("the head cannot be written", place=place)
+    check_origin(head.draft, head.origin, head.base)
+
+
+def check_origin(draft: Draft, *values: bytes) -> None:
+    """An origin or a base has at most MAX_ORIGIN_BYTES."""
+    if (size := max(map(len, values))) > MAX_ORIGIN_BYTES:
+        message = f"the origin or base has {size:,} bytes; the limit is {MAX_ORIGIN_BYTES:,}"
+        raise LimitExceeded(message, place=f"draft of {draft.workflow_id!r}", mend="name a version or a blob there")
+
+
+def check_op(draft: Draft, op: Op) -> None:
+    """An item is counted from 1 and has at most MAX_BATCH_BYTES of `bytes`."""
+    place = f"draft of {draft.workflow_id!r}, item {op.seq}"
+    if op.seq < 1 or type(op.data) is not bytes:
+        raise EngineBug("the item cannot be written", place=place)
+    _check_size(op.data, place)
+
+
+def check_entity(draft: Draft, entity: Entity) -> None:
+    """The key begins with one of ENTITY_KINDS and has at most MAX_ENTITY_KEY_CHARACTERS, the value at most MAX_BATCH_BYTES."""
+    check_text(entity.key)
+    place = f"draft of {draft.workflow_id!r}, {entity.key[:100]!r}"
+    if entity.key.partition("/")[0] not in ENTITY_KINDS or entity.seq < 1:
+        raise EngineBug("the entity cannot be written", place=place)
+    if len(entity.key) > MAX_ENTITY_KEY_CHARACTERS:
+        message = f"the key is longer than {MAX_ENTITY_KEY_CHARACTERS} characters"
+        raise LimitExceeded(message, place=place, mend="use a shorter one")
+    _check_size(entity.value or b"", place)
+
+
+def _check_size(data: bytes, place: str) -> None:
+    if len(data) > MAX_BATCH_BYTES:
+        message = f"the value has {len(data):,} bytes; the limit is {MAX_BATCH_BYTES:,}"
+        raise LimitExceeded(message, place=place, mend="store it as a blob")
 
 
 def check_text(*texts: str) -> None:

@@ -13,10 +13,10 @@ from stepless.compile.checks import nodes as node_checks
 from stepless.compile.checks import tools as tool_checks
 from stepless.compile.checks.reference_scope import reference_findings, reserved_env, unlisted_targets
 from stepless.compile.checks.texts import doubtful_references
-from stepless.compile.draft import Draft, draft_of, readable
 from stepless.compile.fields import fill
 from stepless.compile.link import link
 from stepless.compile.params import fit
+from stepless.compile.parsed import Parsed, parsed_of, readable
 from stepless.compile.shape import validated
 from stepless.errors import DocumentRefused
 from stepless.limits import MAX_COUNTED_FINDINGS, MAX_EDGES, MAX_FINDINGS, MAX_NODES
@@ -67,12 +67,12 @@ def compile_document(
     with all errors, in document order, and `InvalidRequest` for an entry that is not a node at the top level. The whole document
     is checked, regardless of the entries.
     """
-    findings, draft = _check(document, kinds, functions)
+    findings, parsed = _check(document, kinds, functions)
     errors = [finding for finding in findings if finding.severity is Severity.ERROR]
-    if errors or draft is None:
+    if errors or parsed is None:
         raise DocumentRefused(_capped(errors))
     warnings = _capped([finding for finding in findings if finding.severity is Severity.WARNING])
-    return link(draft, content_hash(document), entries, warnings)
+    return link(parsed, content_hash(document), entries, warnings)
 
 
 def check_document(
@@ -84,45 +84,45 @@ def check_document(
 
 def _check(
     document: Mapping[str, JSON], kinds: Kinds, functions: Callables | None,
-) -> tuple[list[Finding], Draft | None]:
+) -> tuple[list[Finding], Parsed | None]:
     if findings := list(json_findings(document)):
         return findings, None
-    draft = draft_of(document, kinds, validated, functions)
-    if crowd := _crowd(draft):
+    parsed = parsed_of(document, kinds, validated, functions)
+    if crowd := _crowd(parsed):
         return crowd, None
     found: dict[tuple[str, str, str], Finding] = {}
     errors = 0
-    for finding in _findings(draft):
+    for finding in _findings(parsed):
         found.setdefault((finding.code, finding.path, finding.message), finding)
         errors += finding.severity is Severity.ERROR
         if errors == MAX_COUNTED_FINDINGS:
             break
-    return _in_document_order(found.values(), document), draft
+    return _in_document_order(found.values(), document), parsed
 
 
-def _findings(draft: Draft) -> Iterator[Finding]:
-    """Every finding, in the order of the checks. The draft is complete only after the last one has been consumed."""
-    yield from draft.findings
-    known = readable(draft)
-    for node in draft.nodes:
+def _findings(parsed: Parsed) -> Iterator[Finding]:
+    """Every finding, in the order of the checks. The parsed document is complete only after the last one has been consumed."""
+    yield from parsed.findings
+    known = readable(parsed)
+    for node in parsed.nodes:
         if node.kind is not None:
             yield from fill(node, node.kind, known)
             yield from fit(node, node.kind, known)
     for check in BODY_CHECKS:
-        for body in draft.bodies:
-            yield from check(draft, body)
-    yield from limit_checks.workflow_limits(draft)
-    yield from reserved_env(draft)
-    yield from unlisted_targets(draft)
-    yield from reference_findings(draft)
-    yield from doubtful_references(draft)
+        for body in parsed.bodies:
+            yield from check(parsed, body)
+    yield from limit_checks.workflow_limits(parsed)
+    yield from reserved_env(parsed)
+    yield from unlisted_targets(parsed)
+    yield from reference_findings(parsed)
+    yield from doubtful_references(parsed)
 
 
-def _crowd(draft: Draft) -> list[Finding]:
+def _crowd(parsed: Parsed) -> list[Finding]:
     """The findings of too many nodes or edges. Such a document is not checked further, since that would take too long."""
     numbers = {
-        "nodes": (sum(len(body.nodes) for body in draft.bodies), MAX_NODES),
-        "edges": (sum(len(body.edges) for body in draft.bodies), MAX_EDGES),
+        "nodes": (sum(len(body.nodes) for body in parsed.bodies), MAX_NODES),
+        "edges": (sum(len(body.edges) for body in parsed.bodies), MAX_EDGES),
     }
     return [
         Finding(f"too_many_{name}", name, f"{number} {name}, at most {most} are allowed", "Call other workflows from it.")

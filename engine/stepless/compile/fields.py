@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from typing import Final, TypeVar
 
-from stepless.compile.draft import DraftNode, Fields
+from stepless.compile.parsed import Fields, ParsedNode
 from stepless.errors import AuthorError, ExpressionError
 from stepless.expressions import compile_contract, compile_expression, compile_template
 from stepless.model.declaration.document import ConcurrencyView
@@ -24,7 +24,7 @@ _SCHEMA: Final = "A schema is an object, like `{type: string}`; see json-schema.
 _NO_TEMPLATE: Final = compile_template({}, lambda name: False)  # shared, like NOTHING: many nodes have only literals in `with`
 
 
-def fill(node: DraftNode, kind: Kind, known: Known) -> list[Finding]:
+def fill(node: ParsedNode, kind: Kind, known: Known) -> list[Finding]:
     """Sets the `fields` of a node. Returns the findings about them, in the order of `with`."""
     compiler = _Compiler(node, kind, known)
     node.fields = compiler.compile()
@@ -34,7 +34,7 @@ def fill(node: DraftNode, kind: Kind, known: Known) -> list[Finding]:
 class _Compiler:
     """Compiles the fields of one node; collects faults in `findings` and references in `mentions`."""
 
-    def __init__(self, node: DraftNode, kind: Kind, known: Known) -> None:
+    def __init__(self, node: ParsedNode, kind: Kind, known: Known) -> None:
         self.node, self.kind, self.known = node, kind, known
         self.findings: list[Finding] = []
         self.mentions: list[tuple[str, tuple[Reference, ...]]] = []

@@ -1,6 +1,6 @@
-"""Links a draft to a graph: names become positions, and everything that a run would otherwise search for is computed.
+"""Links a parsed document to a graph: names become positions, and everything that a run would otherwise search for is computed.
 
-The draft is consumed during linking: each linked node is released, so that a large document and its graph are never both complete
+It is consumed during linking: each linked node is released, so that a large document and its graph are never both complete
 in memory.
 """
 
@@ -12,8 +12,8 @@ from functools import lru_cache
 from typing import Final
 
 from stepless.compile.dominators import dominator_tree, fork_depths
-from stepless.compile.draft import Draft, DraftBody, DraftEdge, DraftNode, Fields
 from stepless.compile.order import Links, longest_paths, reachable, topological_order
+from stepless.compile.parsed import Fields, Parsed, ParsedBody, ParsedEdge, ParsedNode
 from stepless.errors import EngineBug, InvalidRequest
 from stepless.model.declaration.document import ConcurrencyView, DocumentView
 from stepless.model.declaration.policies import DEFAULT_JOIN, JoinRule, Merge
@@ -42,10 +42,10 @@ _NEEDS: Final[Mapping[str, Callable[[int, int], int]]] = {  # from the number of
 }
 
 
-def link(draft: Draft, version: str, entries: Sequence[str] | None, warnings: tuple[Finding, ...]) -> Graph:
-    """The graph of the nodes that `entries` reach, for a draft without errors. Consumes the draft. Near-linear in nodes and
+def link(parsed: Parsed, version: str, entries: Sequence[str] | None, warnings: tuple[Finding, ...]) -> Graph:
+    """The graph of the nodes that `entries` reach, for a document without errors. Consumes `parsed`. Near-linear in nodes and
     edges. Raises `InvalidRequest` for an entry that is not a node at the top level."""
-    document, root = draft.document, draft.bodies[0]
+    document, root = parsed.document, parsed.bodies[0]
     chosen = _places(root)
     if entries is not None:
         chosen = reachable([_entry(root, entry).place for entry in entries], root.successors)
@@ -72,7 +72,7 @@ def link(draft: Draft, version: str, entries: Sequence[str] | None, warnings: tu
     )
 
 
-def _entry(root: DraftBody, name: str) -> DraftNode:
+def _entry(root: ParsedBody, name: str) -> ParsedNode:
     """The node to start at. Raises `InvalidRequest` if the top level has no such node, or if the node is only a tool."""
     node = root.nodes.get(name)
     if node is not None and name not in root.tools:
@@ -83,7 +83,7 @@ def _entry(root: DraftBody, name: str) -> DraftNode:
     raise InvalidRequest(f"there is no node `{name}` to start at", code="unknown_entry", place="entry", mend=mend, status=422)
 
 
-def _places(body: DraftBody) -> set[int]:
+def _places(body: ParsedBody) -> set[int]:
     """The places of all nodes except those that are only tools."""
     return set(range(len(body.nodes))) - {body.nodes[name].place for name in body.tools}
 
@@ -115,7 +115,7 @@ class _Layout:
     specify. `merges`, `losers` and `clocks` have entries only for nodes that have any. `tools` are by the id of the node that
     runs them."""
 
-    nodes: list[DraftNode]
+    nodes: list[ParsedNode]
     incoming: list[tuple[Edge, ...]]
     outgoing: list[tuple[Edge, ...]]
     merges: Mapping[tuple[int, str], Merge]
@@ -126,15 +126,15 @@ class _Layout:
     depths: list[int]
     losers: Mapping[int, tuple[int, ...]]
     clocks: Mapping[int | None, list[int]]
-    tools: Mapping[str, Sequence[DraftNode]]
+    tools: Mapping[str, Sequence[ParsedNode]]
 
 
 _ALONE: Final = _Layout([], [()], [()], {}, [()], [()], [None], [0], [0], {}, {}, {})  # of a node without edges
 _NO_TOOLS: Final[Mapping[str, Node]] = {}
 
 
-def _link_body(body: DraftBody, chosen: set[int], wave: int, depth: int) -> Body:
-    """Links one body. `chosen` are places in the draft; `wave` and `depth` are those of an entry."""
+def _link_body(body: ParsedBody, chosen: set[int], wave: int, depth: int) -> Body:
+    """Links one body. `chosen` are places in the parsed document; `wave` and `depth` are those of an entry."""
     layout = _lay_out(body, chosen, wave, depth)
     body.nodes, body.edges, body.successors, body.predecessors = {}, (), (), ()
     nodes = tuple([_link_node(layout, node, position) for position, node in enumerate(_taken(layout.nodes))])
@@ -148,7 +148,7 @@ def _link_body(body: DraftBody, chosen: set[int], wave: int, depth: int) -> Body
     )
 
 
-def _lay_out(body: DraftBody, chosen: set[int], wave: int, depth: int) -> _Layout:
+def _lay_out(body: ParsedBody, chosen: set[int], wave: int, depth: int) -> _Layout:
     nodes = [node for node in body.order if node.place in chosen]
     branches, targets = _links(nodes, body.predecessors), _links(nodes, body.successors)
     order = topological_order(targets, branches)
@@ -166,22 +166,24 @@ def _lay_out(body: DraftBody, chosen: set[int], wave: int, depth: int) -> _Layou
     )
 
 
-def _taken(nodes: list[DraftNode]) -> Iterator[DraftNode]:
+def _taken(nodes: list[ParsedNode]) -> Iterator[ParsedNode]:
     """The nodes in order. Each is removed from the list before the next, so that its memory can be freed."""
     nodes.reverse()
     while nodes:
         yield nodes.pop()
 
 
-def _links(nodes: list[DraftNode], places: Links) -> list[tuple[int, ...]]:
-    """Converts links by place in the draft to links by position in the graph."""
+def _links(nodes: list[ParsedNode], places: Links) -> list[tuple[int, ...]]:
+    """Converts links by place in the parsed document to links by position in the graph."""
     if len(nodes) == len(places):
         return [tuple(places[node.place]) for node in nodes]
     position = {node.place: place for place, node in enumerate(nodes)}
     return [tuple([position[place] for place in places[node.place] if place in position]) for node in nodes]
 
 
-def _clocks(nodes: list[DraftNode], branches: list[tuple[int, ...]], dominators: list[int | None]) -> dict[int | None, list[int]]:
+def _clocks(
+    nodes: list[ParsedNode], branches: list[tuple[int, ...]], dominators: list[int | None]
+) -> dict[int | None, list[int]]:
     """The joins with a timeout, by the node whose settlement starts their clock."""
     clocks: dict[int | None, list[int]] = {}
     for place, node in enumerate(nodes):
@@ -191,7 +193,7 @@ def _clocks(nodes: list[DraftNode], branches: list[tuple[int, ...]], dominators:
 
 
 def _edges(
-    body: DraftBody, nodes: list[DraftNode],
+    body: ParsedBody, nodes: list[ParsedNode],
 ) -> tuple[list[tuple[Edge, ...]], list[tuple[Edge, ...]], dict[tuple[int, str], Merge]]:
     """Edges of the chosen nodes: incoming and outgoing by node, and the merges that they specify, by node and param."""
     position = {node.id: place for place, node in enumerate(nodes)}
@@ -199,43 +201,43 @@ def _edges(
     outgoing: list[list[Edge]] = [[] for _ in nodes]
     merges: dict[tuple[int, str], Merge] = {}
     order = 0
-    for draft in body.edges:
-        source, target = position.get(draft.source), position.get(draft.target)
+    for parsed in body.edges:
+        source, target = position.get(parsed.source), position.get(parsed.target)
         if source is None or target is None:
             continue
-        edge = _link_edge(draft, order, source, target)
+        edge = _link_edge(parsed, order, source, target)
         order += 1
         incoming[target].append(edge)
         outgoing[source].append(edge)
-        if draft.written is not None and draft.written.merge is not None:
-            merges.setdefault((target, edge.param), draft.written.merge)
+        if parsed.written is not None and parsed.written.merge is not None:
+            merges.setdefault((target, edge.param), parsed.written.merge)
     return list(map(tuple, incoming)), list(map(tuple, outgoing)), merges
 
 
-def _link_edge(draft: DraftEdge, order: int, source: int, target: int) -> Edge:
-    written = draft.written
+def _link_edge(parsed: ParsedEdge, order: int, source: int, target: int) -> Edge:
+    written = parsed.written
     if written is None:
-        return Edge(order, source, target, draft.handle, "input", (), None)
+        return Edge(order, source, target, parsed.handle, "input", (), None)
     condition = None
     if written.condition is not None:
         ((test, operand),) = written.condition.raw.items()
         condition = Condition(test, operand)
-    return Edge(order, source, target, draft.handle, written.param, parse_path(written.key), condition)
+    return Edge(order, source, target, parsed.handle, written.param, parse_path(written.key), condition)
 
 
 # -- a node -----------------------------------------------------------------------------------------------------------
 
 
-def _link_node(layout: _Layout, draft: DraftNode, position: int) -> Node:
-    document, fields, kind = draft.document, draft.fields, draft.kind
+def _link_node(layout: _Layout, parsed: ParsedNode, position: int) -> Node:
+    document, fields, kind = parsed.document, parsed.fields, parsed.kind
     if fields is None or kind is None:
-        raise EngineBug(f"{draft.path} is linked without being compiled")
+        raise EngineBug(f"{parsed.path} is linked without being compiled")
     incoming, outgoing = layout.incoming[position], layout.outgoing[position]
     return Node(
-        id=draft.id,
+        id=parsed.id,
         position=position,
         kind=kind,
-        label=document.label if document.label is not None else draft.id,
+        label=document.label if document.label is not None else parsed.id,
         enabled=document.enabled,
         config=fields.config,
         incoming=incoming,
@@ -244,7 +246,7 @@ def _link_node(layout: _Layout, draft: DraftNode, position: int) -> Node:
         branches=layout.branches[position],
         targets=layout.targets[position],
         handles=_handles(frozenset([edge.handle for edge in outgoing])),
-        exits=draft.exits or (),
+        exits=parsed.exits or (),
         join=_link_join(document.join, fields, len(layout.branches[position])),
         retry=document.retry,
         timeout_ms=document.timeout_ms,
@@ -256,25 +258,25 @@ def _link_node(layout: _Layout, draft: DraftNode, position: int) -> Node:
         answer_contract=fields.answer_contract,
         moderation=document.moderation,
         moderation_on_error=document.moderation_on_error,
-        container=_link_container(draft, fields, layout.waves[position], layout.depths[position]),
+        container=_link_container(parsed, fields, layout.waves[position], layout.depths[position]),
         wave=layout.waves[position],
         depth=layout.depths[position],
         dominator=layout.dominators[position],
         clocks=tuple(layout.clocks.get(position, ())),
         losers=layout.losers.get(position, ()),
-        tools=_link_tools(layout, draft),
+        tools=_link_tools(layout, parsed),
         limits=fields.limits,
     )
 
 
-def _link_tools(layout: _Layout, draft: DraftNode) -> Mapping[str, Node]:
+def _link_tools(layout: _Layout, parsed: ParsedNode) -> Mapping[str, Node]:
     """The nodes that this one runs as tools."""
-    mine = layout.tools.get(draft.id)
+    mine = layout.tools.get(parsed.id)
     return {tool.id: _link_node(_ALONE, tool, 0) for tool in mine} if mine else _NO_TOOLS
 
 
-def _tools_of(body: DraftBody) -> Mapping[str, Sequence[DraftNode]]:
-    tools: dict[str, list[DraftNode]] = {}
+def _tools_of(body: ParsedBody) -> Mapping[str, Sequence[ParsedNode]]:
+    tools: dict[str, list[ParsedNode]] = {}
     for name, users in body.tools.items():
         for user in users:
             tools.setdefault(user.id, []).append(body.nodes[name])
@@ -305,13 +307,13 @@ def _default_join(need: int) -> Join:
     return Join(need)
 
 
-def _link_container(draft: DraftNode, fields: Fields, wave: int, depth: int) -> Container | None:
+def _link_container(parsed: ParsedNode, fields: Fields, wave: int, depth: int) -> Container | None:
     """Read from the parameters as the kind's `ContainerSpec` says."""
-    body, params, spec = draft.inner, draft.params, draft.kind.container if draft.kind is not None else None
+    body, params, spec = parsed.inner, parsed.params, parsed.kind.container if parsed.kind is not None else None
     if body is None or params is None or spec is None:
         return None
-    draft.inner = None  # the body refers to its owner: without this, neither would be freed
-    given = draft.document.with_
+    parsed.inner = None  # the body refers to its owner: without this, neither would be freed
+    given = parsed.document.with_
     mode = next(name for name in spec.modes if given.get(name) is not None)
     bounds = spec.bounds(params)
     return Container(

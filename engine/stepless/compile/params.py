@@ -11,8 +11,8 @@ from dataclasses import replace
 
 from pydantic import BaseModel, ValidationError
 
-from stepless.compile.draft import DraftNode
 from stepless.compile.fields import Known
+from stepless.compile.parsed import ParsedNode
 from stepless.compile.shape import finding_of
 from stepless.errors import ExpressionError
 from stepless.expressions import compile_template
@@ -22,7 +22,7 @@ from stepless.model.json import JSON
 from stepless.model.kind import Kind, Nature, Part
 
 
-def fit(node: DraftNode, kind: Kind, known: Known) -> list[Finding]:
+def fit(node: ParsedNode, kind: Kind, known: Known) -> list[Finding]:
     """Sets `params` and `exits` of a node. Returns a finding for each misfit, in the order of `with`."""
     node.params, found = _params(node, kind, known)
     if node.params is not None:
@@ -30,7 +30,7 @@ def fit(node: DraftNode, kind: Kind, known: Known) -> list[Finding]:
     return found
 
 
-def _params(node: DraftNode, kind: Kind, known: Known) -> tuple[BaseModel | None, list[Finding]]:
+def _params(node: ParsedNode, kind: Kind, known: Known) -> tuple[BaseModel | None, list[Finding]]:
     """`with` as the kind's parameters; None with findings if it does not fit.
 
     A field that holds a reference where the model needs another type keeps its text. `kind.check` is called if the other fields
@@ -54,7 +54,7 @@ def _params(node: DraftNode, kind: Kind, known: Known) -> tuple[BaseModel | None
     return _partial(node, kind, path, kept)
 
 
-def _partial(node: DraftNode, kind: Kind, path: str, kept: Mapping[str, JSON]) -> tuple[BaseModel, list[Finding]]:
+def _partial(node: ParsedNode, kind: Kind, path: str, kept: Mapping[str, JSON]) -> tuple[BaseModel, list[Finding]]:
     raw = node.document.with_
     try:
         fitting = kind.params.model_validate({name: value for name, value in raw.items() if name not in kept})
@@ -65,7 +65,7 @@ def _partial(node: DraftNode, kind: Kind, path: str, kept: Mapping[str, JSON]) -
     return params, [_owned(finding, node) for finding in kind.check(params, path)]
 
 
-def _owned(finding: Finding, node: DraftNode) -> Finding:
+def _owned(finding: Finding, node: ParsedNode) -> Finding:
     return finding if finding.node is not None else replace(finding, node=node.id)
 
 

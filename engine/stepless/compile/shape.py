@@ -12,7 +12,7 @@ from typing import Any, Final, get_args, get_origin
 from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
-from stepless.compile.draft import Shape, as_written
+from stepless.compile.parsed import Shape, as_written
 from stepless.compile.suggest import did_you_mean
 from stepless.limits import MAX_COUNTED_FINDINGS
 from stepless.model.declaration.document import BodyView, DocumentView

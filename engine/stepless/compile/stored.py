@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Final
 
-from stepless.compile.draft import Draft, DraftNode, as_written, draft_of, readable
 from stepless.compile.fields import Known, fill
 from stepless.compile.link import link
+from stepless.compile.parsed import Parsed, ParsedNode, as_written, parsed_of, readable
 from stepless.errors import NewerVersion
 from stepless.model.graph import Graph
 from stepless.model.json import JSON
@@ -24,26 +24,26 @@ _ONE_EXIT: Final = (SOURCE,)
 def compile_stored(data: bytes, version: str, kinds: Kinds, entries: Sequence[str] | None = None) -> Graph:
     """The graph of the nodes that `entries` reach (None: all roots). `data` is what was stored (`encode_document`) under the
     content hash `version`. Raises `NewerVersion` for a document that this release would not have published."""
-    return link(_drafted(decode_document(data), version, kinds), version, entries, ())
+    return link(_parsed(decode_document(data), version, kinds), version, entries, ())
 
 
-def _drafted(document: Mapping[str, JSON], version: str, kinds: Kinds) -> Draft:
-    draft = draft_of(document, kinds, as_written)
-    known = readable(draft)
-    for node in draft.nodes:
+def _parsed(document: Mapping[str, JSON], version: str, kinds: Kinds) -> Parsed:
+    parsed = parsed_of(document, kinds, as_written)
+    known = readable(parsed)
+    for node in parsed.nodes:
         if node.kind is None or fill(node, node.kind, known):
             raise _unknown(version, node)
         if not _find_exits(node, node.kind, known):
             raise _unknown(version, node)
-    return draft
+    return parsed
 
 
-def _unknown(version: str, node: DraftNode) -> NewerVersion:
+def _unknown(version: str, node: ParsedNode) -> NewerVersion:
     why = f"there is no kind {node.document.type!r:.80}" if node.kind is None else f"its {node.path} is not known here"
     return NewerVersion(why, place=f"{version} {node.path}")
 
 
-def _find_exits(node: DraftNode, kind: Kind, known: Known) -> bool:
+def _find_exits(node: ParsedNode, kind: Kind, known: Known) -> bool:
     """Sets the exits of a node. For most kinds they do not depend on the parameters. Returns False if they are not known."""
     if kind.exits is only_source and kind.nature is not Nature.CONTAINER:
         node.exits = () if kind.terminal else _ONE_EXIT

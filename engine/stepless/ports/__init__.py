@@ -12,8 +12,10 @@ from __future__ import annotations
 
 from stepless.model.call import Call
 from stepless.model.exchange import Http, HttpAnswer, HttpRequest
+from stepless.ports.drafts import ENTITY_KINDS, Draft, DraftHead, Drafts, Entity, Op, StateAt
 from stepless.ports.hints import Calendar, Firing, Inbound, Message, Queue, Rhythm, Timers
 from stepless.ports.outward import Announcement, Announcer
+from stepless.ports.places import OpenStore, StorePlace
 from stepless.ports.store import (
     ERASED,
     GRANTED,
@@ -23,20 +25,19 @@ from stepless.ports.store import (
     Batch,
     Blobs,
     Lease,
-    OpenStore,
     Page,
     RunFilter,
     RunHead,
     Signal,
     Store,
     StoredVersion,
-    StorePlace,
     Together,
     Version,
 )
 from stepless.ports.world import Aws, Clock, Meter, Misfit, Models, Moderator, Sandbox, Secrets, Tallies, Telemetry
 
 __all__ = [
+    "ENTITY_KINDS",
     "ERASED",
     "GRANTED",
     "RECEIVER",
@@ -50,6 +51,10 @@ __all__ = [
     "Calendar",
     "Call",
     "Clock",
+    "Draft",
+    "DraftHead",
+    "Drafts",
+    "Entity",
     "Firing",
     "Http",
     "HttpAnswer",
@@ -61,6 +66,7 @@ __all__ = [
     "Misfit",
     "Models",
     "Moderator",
+    "Op",
     "OpenStore",
     "Page",
     "Queue",
@@ -70,6 +76,7 @@ __all__ = [
     "Sandbox",
     "Secrets",
     "Signal",
+    "StateAt",
     "Store",
     "StorePlace",
     "StoredVersion",

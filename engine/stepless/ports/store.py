@@ -1,8 +1,8 @@
-"""Ports for stored runs: the store, the blobs, and the place that one machine opens."""
+"""Ports for stored runs: the store and the blobs."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import Final, Generic, NamedTuple, Protocol, TypeVar
@@ -364,36 +364,4 @@ class Blobs(Protocol):
 
     def forget(self, keys: Sequence[str]) -> None:
         """Removes values without a run, at most 1,000. May be repeated. Raises `ValueError` for a key of a run."""
-        ...
-
-
-def nothing_to_close() -> None:
-    """The `close` of an `OpenStore` without connections."""
-
-
-@dataclass(frozen=True, slots=True)
-class OpenStore:
-    """The open parts of a place where runs are kept. `together` is None where it saves nothing. `near` is true if a call of the
-    store takes well under a millisecond, as in a file: then a request may call it in the event loop, without a thread."""
-
-    store: Store
-    blobs: Blobs
-    together: Together | None = None
-    close: Callable[[], None] = nothing_to_close
-    near: bool = False
-
-
-class StorePlace(Protocol):
-    """A place where runs are kept, such as a file or the URL of a database. Only `open` opens it."""
-
-    def hold(self, now_ms: int) -> AbstractContextManager[object]:
-        """Gives one process at a time the right to execute the runs of this place, until the block ends or the process dies.
-
-        Raises `Conflict` (file_held) while another process has it, with the fact `holder`, a text that names that process.
-        Raises `StoreUnusable` for a place that cannot be held.
-        """
-        ...
-
-    def open(self) -> OpenStore:
-        """Opens or creates the place; needs no hold. Raises `StoreUnusable` when a retry will not help."""
         ...

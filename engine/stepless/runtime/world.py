@@ -10,7 +10,7 @@ from stepless.core.state import Instance, State, Wait
 from stepless.model.exchange import NoHttp
 from stepless.model.kind import Kinds
 from stepless.nodes import KindCode
-from stepless.ports import Blobs, Calendar, Clock, Http, Meter, Moderator, Queue, Secrets, Store, Tallies, Timers
+from stepless.ports import Blobs, Calendar, Clock, Drafts, Http, Meter, Moderator, Queue, Secrets, Store, Tallies, Timers
 from stepless.runtime.commits import Commits
 from stepless.runtime.metering import NullMeter, NullTallies
 from stepless.runtime.news import News
@@ -35,7 +35,8 @@ class World:
     of the store. `relay` is None if nothing is exported. `runner_timeout_s` is the time after which the deployment kills an
     invocation; None if there is no limit. `retention_ms` is how long runs are kept after their end, unless their workflow says
     otherwise; None keeps them for ever. `traces` says whether the trace context of a request is stored with the run that it
-    starts, and handed on by its nodes. `near` is `OpenStore.near`."""
+    starts, and handed on by its nodes. `near` is `OpenStore.near`, `drafts` is
+    `OpenStore.drafts`."""
 
     store: Store
     queue: Queue
@@ -60,3 +61,4 @@ class World:
     http: Http = field(default_factory=NoHttp)
     traces: bool = False
     near: bool = False
+    drafts: Drafts | None = None

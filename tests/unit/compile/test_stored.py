@@ -12,7 +12,7 @@ import pytest
 from plain_graph import plain
 
 from stepless.compile import compile_document, compile_stored, parse
-from stepless.compile.draft import DraftBody, DraftEdge, DraftNode
+from stepless.compile.parsed import ParsedBody, ParsedEdge, ParsedNode
 from stepless.errors import NewerVersion
 from stepless.model.graph import Graph
 from stepless.nodes import KINDS
@@ -80,7 +80,7 @@ def test_a_document_that_this_release_would_not_have_published_is_a_newer_versio
 
 
 def test_nothing_is_left_of_a_draft_that_only_the_collector_could_find() -> None:
-    """Else the draft of a large graph would stay until the collector comes by, and be most of what the process holds."""
+    """Else the parsed document would stay until the collector comes by, and be most of what the process holds."""
     ask = {"type": "approval", "after": "c.no", "with": {"message": "<b>?"}}  # one whose parameters fit as they are
     document = {**RICH, "nodes": {**RICH["nodes"], "h": ask}}
     data = json.dumps(document).encode()
@@ -88,7 +88,7 @@ def test_nothing_is_left_of_a_draft_that_only_the_collector_could_find() -> None
     gc.disable()
     try:
         graph, judged = compile_stored(data, "v", KINDS), compile_document(document, KINDS)
-        left = [thing for thing in gc.get_objects() if isinstance(thing, DraftNode | DraftBody | DraftEdge)]
+        left = [thing for thing in gc.get_objects() if isinstance(thing, ParsedNode | ParsedBody | ParsedEdge)]
         assert len(graph.root.nodes) == len(judged.root.nodes) == len(document["nodes"])
         assert [type(thing).__name__ for thing in left] == []
     finally:

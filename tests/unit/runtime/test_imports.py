@@ -76,7 +76,7 @@ def test_the_runners_function_starts_without(package: str) -> None:
 
 @pytest.mark.parametrize(
     "room",
-    ["stepless.expressions", "stepless.compile.draft", "stepless.compile.compiler", "stepless.model.declaration.validation",
+    ["stepless.expressions", "stepless.compile.parsed", "stepless.compile.compiler", "stepless.model.declaration.validation",
      "stepless.runtime.service", "stepless.adapters.openai", "stepless.adapters.memory", "stepless.adapters.sqlite"],
 )  # fmt: skip
 def test_the_runners_function_leaves_what_only_some_runs_need_until_they_do(room: str) -> None:
@@ -99,7 +99,7 @@ def test_whoever_runs_a_published_version_loads_its_kinds_alone_and_judges_nothi
 
 @pytest.mark.parametrize("name", ["sweeper", "deadletter"])
 @pytest.mark.parametrize(
-    "package", ["pydantic", "stepless.compile.draft", "stepless.core.decide", "stepless.runtime.session.runner"]
+    "package", ["pydantic", "stepless.compile.parsed", "stepless.core.decide", "stepless.runtime.session.runner"]
 )
 def test_a_function_that_runs_nothing_loads_nothing_that_runs(name: str, package: str) -> None:
     assert not of(package, function(name))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from contextlib import AbstractContextManager, nullcontext
 
 from stepless.adapters.memory.blobs import MemoryBlobs
+from stepless.adapters.memory.drafts import MemoryDrafts
 from stepless.adapters.memory.store import MemoryStore
 from stepless.ports import OpenStore
 
@@ -16,4 +17,4 @@ class MemoryPlace:
         return nullcontext()
 
     def open(self) -> OpenStore:
-        return OpenStore(MemoryStore(), MemoryBlobs(), near=True)
+        return OpenStore(MemoryStore(), MemoryBlobs(), near=True, drafts=MemoryDrafts())

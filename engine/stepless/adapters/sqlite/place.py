@@ -7,6 +7,7 @@ from typing import Literal
 
 from stepless.adapters.file_lock import FileLock, lock_file
 from stepless.adapters.sqlite.blobs import SqliteBlobs
+from stepless.adapters.sqlite.drafts import SqliteDrafts
 from stepless.adapters.sqlite.store import SqliteStore
 from stepless.ports import OpenStore
 
@@ -29,4 +30,5 @@ class SqlitePlace:
 
 def in_file(store: SqliteStore) -> OpenStore:
     """The store and the blobs of an open file."""
-    return OpenStore(store, SqliteBlobs(store.database), store.together, store.close, near=True)
+    database = store.database
+    return OpenStore(store, SqliteBlobs(database), store.together, store.close, near=True, drafts=SqliteDrafts(database))

@@ -4,6 +4,8 @@ afterwards; columns that were added later without a new version follow.
 `log` is an ordinary table with a separate index for its key. Measured against WITHOUT ROWID, an append of 300 bytes costs the
 same, an append of 1 to 3 KB about a third less, and no batch wastes half a page. It has no other index. `run` has one index per
 filter of the listing, all in the listing's order, and partial indexes of the runs that are due and of those that wait.
+
+`draft` has the heads of drafts; `op`, `entity` and `state` are below one epoch, their `room`: `{workflow}#{epoch}`.
 """
 
 from __future__ import annotations
@@ -77,6 +79,39 @@ ADDITIONS: Final[tuple[tuple[str, str, tuple[str, ...]], ...]] = (
     (
         "line", "place",
         ("CREATE TABLE line (line TEXT NOT NULL, place TEXT NOT NULL, PRIMARY KEY (line, place)) STRICT, WITHOUT ROWID",),
+    ),
+    (
+        "draft", "workflow_id",
+        (
+            """CREATE TABLE draft (
+                workflow_id TEXT NOT NULL PRIMARY KEY, epoch INTEGER NOT NULL, origin BLOB NOT NULL, base BLOB NOT NULL,
+                created_ms INTEGER NOT NULL, created_by TEXT NOT NULL, checked INTEGER NOT NULL, is_open INTEGER NOT NULL,
+                former INTEGER NOT NULL) STRICT""",
+        ),
+    ),
+    (
+        "op", "seq",
+        (
+            """CREATE TABLE op (room TEXT NOT NULL, seq INTEGER NOT NULL, data BLOB NOT NULL, expires_ms INTEGER NOT NULL,
+                PRIMARY KEY (room, seq)) STRICT""",
+            "CREATE INDEX op_by_expiry ON op (expires_ms)",
+        ),
+    ),
+    (
+        "entity", "key",
+        (
+            """CREATE TABLE entity (room TEXT NOT NULL, key TEXT NOT NULL, seq INTEGER NOT NULL, value BLOB, expires_ms INTEGER,
+                PRIMARY KEY (room, key)) STRICT""",
+            "CREATE INDEX entity_by_expiry ON entity (expires_ms) WHERE expires_ms IS NOT NULL",
+        ),
+    ),
+    (
+        "state", "seq",
+        (
+            """CREATE TABLE state (room TEXT NOT NULL, seq INTEGER NOT NULL, data BLOB NOT NULL, expires_ms INTEGER NOT NULL,
+                PRIMARY KEY (room, seq)) STRICT, WITHOUT ROWID""",
+            "CREATE INDEX state_by_expiry ON state (expires_ms)",
+        ),
     ),
 )  # fmt: skip
 """A table, a column that may be missing, and the statements that add it. Additions do not raise the schema version: the previous

@@ -200,3 +200,47 @@ GET_BLOB: Final = "SELECT data FROM blob WHERE hash = ?"
 LIST_SHARED: Final = "SELECT hash FROM blob WHERE hash > ? AND length(hash) = 64 AND instr(hash, '/') = 0 ORDER BY hash LIMIT ?"
 FORGET_BLOB: Final = "DELETE FROM blob WHERE hash = ?"
 FORGET_BLOBS: Final = "DELETE FROM blob WHERE hash > ? AND hash < ?"
+
+# -- drafts ----------------------------------------------------------------------------------------------------------
+_DRAFT: Final = "SELECT workflow_id, epoch, origin, base, created_ms, created_by, checked, is_open, former FROM draft"
+# The first head of a workflow's draft.
+CREATE_DRAFT: Final = """INSERT INTO draft (workflow_id, epoch, origin, base, created_ms, created_by, checked, is_open, former)
+    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING"""
+# A head in place of that of another epoch.
+REPLACE_DRAFT: Final = """UPDATE draft SET epoch = ?, origin = ?, base = ?, created_ms = ?, created_by = ?, checked = ?,
+    is_open = ?, former = ? WHERE workflow_id = ? AND epoch = ?"""
+# One head.
+GET_DRAFT: Final = f"{_DRAFT} WHERE workflow_id = ?"
+# The heads after a workflow.
+LIST_DRAFTS: Final = f"{_DRAFT} WHERE workflow_id > ? ORDER BY workflow_id LIMIT ?"
+# Raises the item up to which entities are written.
+RAISE_CHECKED: Final = "UPDATE draft SET checked = :seq WHERE workflow_id = :workflow_id AND epoch = :epoch AND checked < :seq"
+# Replaces the base of a head.
+MOVE_BASE: Final = """UPDATE draft SET base = :base
+    WHERE workflow_id = :workflow_id AND epoch = :epoch AND base IN (:former, :base)"""
+# The epoch before is settled.
+SETTLE_FORMER: Final = "UPDATE draft SET former = 0 WHERE workflow_id = ? AND epoch = ?"
+# An item, unless there is one.
+APPEND_OP: Final = "INSERT INTO op (room, seq, data, expires_ms) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING"
+# The items after one.
+READ_OPS: Final = "SELECT seq, data, expires_ms FROM op WHERE room = ? AND seq > ? ORDER BY seq LIMIT ?"
+# The last item.
+LAST_OP: Final = "SELECT seq, data, expires_ms FROM op WHERE room = ? ORDER BY seq DESC LIMIT 1"
+# An entity, unless there is one that is as new.
+PUT_ENTITY: Final = """INSERT INTO entity (room, key, seq, value, expires_ms) VALUES (?, ?, ?, ?, ?) ON CONFLICT DO UPDATE SET
+    seq = excluded.seq, value = excluded.value, expires_ms = excluded.expires_ms WHERE seq < excluded.seq"""
+# The entities after a key.
+READ_ENTITIES: Final = "SELECT key, seq, value, expires_ms FROM entity WHERE room = ? AND key > ? ORDER BY key LIMIT ?"
+# A state, unless there is one.
+PUT_STATE: Final = "INSERT INTO state (room, seq, data, expires_ms) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING"
+# The latest state at or before an item.
+NEAREST_STATE: Final = "SELECT seq, data, expires_ms FROM state WHERE room = ? AND seq <= ? ORDER BY seq DESC LIMIT 1"
+# The entities of an epoch get an expiry.
+EXPIRE_ENTITIES: Final = """UPDATE entity SET expires_ms = :expires_ms
+    WHERE room = :room AND (expires_ms IS NULL OR expires_ms > :expires_ms)"""
+# Deletes expired records, some at a time.
+FORGET_OPS: Final = "DELETE FROM op WHERE rowid IN (SELECT rowid FROM op WHERE expires_ms <= ? ORDER BY expires_ms LIMIT ?)"
+FORGET_ENTITIES: Final = """DELETE FROM entity WHERE rowid IN
+    (SELECT rowid FROM entity WHERE expires_ms <= ? ORDER BY expires_ms LIMIT ?)"""
+FORGET_STATES: Final = """DELETE FROM state WHERE (room, seq) IN
+    (SELECT room, seq FROM state WHERE expires_ms <= ? ORDER BY expires_ms LIMIT ?)"""

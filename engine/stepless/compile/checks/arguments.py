@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 
-from stepless.compile.draft import Draft, DraftBody, DraftNode, readable
 from stepless.compile.fields import Known, texts_in
+from stepless.compile.parsed import Parsed, ParsedBody, ParsedNode, readable
 from stepless.compile.suggest import did_you_mean, listed
 from stepless.errors import ExpressionError
 from stepless.expressions import compile_template
@@ -20,19 +20,19 @@ from stepless.model.signature import Signature
 from stepless.model.work import NodeFailure
 
 
-def unfit_arguments(draft: Draft, body: DraftBody) -> Iterator[Finding]:
-    signatures = draft.functions if isinstance(draft.functions, Mapping) else {}
+def unfit_arguments(parsed: Parsed, body: ParsedBody) -> Iterator[Finding]:
+    signatures = parsed.functions if isinstance(parsed.functions, Mapping) else {}
     known: Known | None = None
     for node in body.order if signatures else ():
         if node.kind is None or node.kind.arguments is None:
             continue
         for place, name in node.kind.functions(node.document.with_).items():
             if name in signatures:
-                known = known or readable(draft)
+                known = known or readable(parsed)
                 yield from _checked(node, place, name, signatures[name], known)
 
 
-def _checked(node: DraftNode, place: str, name: str, read: Callable[[], Signature], known: Known) -> Iterator[Finding]:
+def _checked(node: ParsedNode, place: str, name: str, read: Callable[[], Signature], known: Known) -> Iterator[Finding]:
     assert node.kind is not None and node.kind.arguments is not None
     try:
         signature = read()
@@ -49,7 +49,7 @@ def _checked(node: DraftNode, place: str, name: str, read: Callable[[], Signatur
 
 
 def _unfit_names(
-    node: DraftNode, path: str, name: str, signature: Signature, args: Mapping[str, JSON],
+    node: ParsedNode, path: str, name: str, signature: Signature, args: Mapping[str, JSON],
 ) -> Iterator[Finding]:
     takes = _takes(signature)
     for given in args:
@@ -76,7 +76,7 @@ def _takes(signature: Signature) -> str:
 
 
 def _unfit_value(
-    node: DraftNode, path: str, name: str, signature: Signature, parameter: str, args: Mapping[str, JSON], known: Known,
+    node: ParsedNode, path: str, name: str, signature: Signature, parameter: str, args: Mapping[str, JSON], known: Known,
 ) -> Iterator[Finding]:
     value = args[parameter]
     for misfit in signature.misfits(parameter, value):

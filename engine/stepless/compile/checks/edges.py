@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from stepless.compile.draft import Draft, DraftBody, DraftEdge, DraftNode
 from stepless.compile.order import cycles
+from stepless.compile.parsed import Parsed, ParsedBody, ParsedEdge, ParsedNode
 from stepless.compile.suggest import did_you_mean, listed
 from stepless.limits import MAX_SHOWN_IDS
 from stepless.model.declaration.document import ConditionView
@@ -13,12 +13,12 @@ from stepless.model.findings import Finding, Severity
 from stepless.model.kind import ERROR, Nature
 
 
-def unknown_ends(draft: Draft, body: DraftBody) -> Iterator[Finding]:
+def unknown_ends(parsed: Parsed, body: ParsedBody) -> Iterator[Finding]:
     for edge in body.edges:
         for end in dict.fromkeys((edge.source, edge.target)):
             if end in body.nodes or end in body.unreadable:
                 continue
-            if next(draft.named(end), None) is not None:
+            if next(parsed.named(end), None) is not None:
                 message = f"`{end}` is in another body, and edges cannot cross the border of a body"
                 mend = "Connect the container instead."
             else:
@@ -26,13 +26,13 @@ def unknown_ends(draft: Draft, body: DraftBody) -> Iterator[Finding]:
             yield _finding("unknown_node", edge, message, mend)
 
 
-def self_edges(draft: Draft, body: DraftBody) -> Iterator[Finding]:
+def self_edges(parsed: Parsed, body: ParsedBody) -> Iterator[Finding]:
     for edge in body.edges:
         if edge.source == edge.target and edge.source in body.nodes:
             yield _finding("self_edge", edge, f"`{edge.source}` has an edge to itself", "Use a loop to repeat something.")
 
 
-def edges_into_entries(draft: Draft, body: DraftBody) -> Iterator[Finding]:
+def edges_into_entries(parsed: Parsed, body: ParsedBody) -> Iterator[Finding]:
     for edge in body.edges:
         target = body.nodes.get(edge.target)
         if target is not None and target.kind is not None and target.kind.nature is Nature.ENTRY:
@@ -40,14 +40,14 @@ def edges_into_entries(draft: Draft, body: DraftBody) -> Iterator[Finding]:
             yield _finding("edge_into_entry", edge, message, "Remove the edge.")
 
 
-def unknown_exits(draft: Draft, body: DraftBody) -> Iterator[Finding]:
+def unknown_exits(parsed: Parsed, body: ParsedBody) -> Iterator[Finding]:
     for edge in body.edges:
         source = body.nodes.get(edge.source)
         if source is not None and source.exits is not None and edge.handle != ERROR and edge.handle not in source.exits:
             yield _unknown_exit(edge, source)
 
 
-def _unknown_exit(edge: DraftEdge, source: DraftNode) -> Finding:
+def _unknown_exit(edge: ParsedEdge, source: ParsedNode) -> Finding:
     if not source.exits:
         message = f"nothing leaves `{source.id}`: {source.document.type} has no exit"
         return _finding("no_exit", edge, message, f"Only `{source.id}.error` can be used.")
@@ -57,7 +57,7 @@ def _unknown_exit(edge: DraftEdge, source: DraftNode) -> Finding:
     return _finding("unknown_exit", edge, message, mend)
 
 
-def conditions(draft: Draft, body: DraftBody) -> Iterator[Finding]:
+def conditions(parsed: Parsed, body: ParsedBody) -> Iterator[Finding]:
     for edge in body.edges:
         condition = edge.condition
         if condition is not None and len(condition) != 1:
@@ -65,7 +65,7 @@ def conditions(draft: Draft, body: DraftBody) -> Iterator[Finding]:
             yield _finding("bad_condition", edge, f"a condition has exactly one of {known}", "Keep the one that you mean.")
 
 
-def doubled_edges(draft: Draft, body: DraftBody) -> Iterator[Finding]:
+def doubled_edges(parsed: Parsed, body: ParsedBody) -> Iterator[Finding]:
     seen: set[tuple[str, str, str, str, str]] = set()
     for edge in body.edges:
         key = edge.written.key if edge.written is not None else ""
@@ -76,7 +76,7 @@ def doubled_edges(draft: Draft, body: DraftBody) -> Iterator[Finding]:
         seen.add(same)
 
 
-def circles(draft: Draft, body: DraftBody) -> Iterator[Finding]:
+def circles(parsed: Parsed, body: ParsedBody) -> Iterator[Finding]:
     for cycle in cycles(body.successors, body.predecessors):
         nodes = list(body.order)
         ids = [nodes[place].id for place in cycle]
@@ -86,5 +86,5 @@ def circles(draft: Draft, body: DraftBody) -> Iterator[Finding]:
         yield Finding("cycle", first.path, message, "Break it, or use a loop to repeat something.", first.id)
 
 
-def _finding(code: str, edge: DraftEdge, message: str, mend: str, severity: Severity = Severity.ERROR) -> Finding:
+def _finding(code: str, edge: ParsedEdge, message: str, mend: str, severity: Severity = Severity.ERROR) -> Finding:
     return Finding(code, edge.path, message, mend, edge.target, edge.name, severity)

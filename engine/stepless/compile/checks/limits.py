@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from stepless.compile.draft import Draft, DraftBody
 from stepless.compile.input_expressions import of_inputs
+from stepless.compile.parsed import Parsed, ParsedBody
 from stepless.errors import ExpressionError
 from stepless.model.declaration.document import ConcurrencyView
 from stepless.model.findings import Finding
@@ -14,7 +14,7 @@ from stepless.model.kind import Nature
 _LIMITS = ("concurrency", "rate")
 
 
-def misplaced_limits(draft: Draft, body: DraftBody) -> Iterator[Finding]:
+def misplaced_limits(parsed: Parsed, body: ParsedBody) -> Iterator[Finding]:
     """A limit counts attempts, so a node without attempts of its own cannot have one."""
     for node in body.order:
         given = [limit for limit in _LIMITS if node.document.given and node.document.raw.get(limit) is not None]
@@ -31,16 +31,16 @@ def misplaced_limits(draft: Draft, body: DraftBody) -> Iterator[Finding]:
             yield Finding("misplaced_limit", f"{node.path}.{limit}", f"`{limit}` limits attempts, and {reason}", mend, node.id)
 
 
-def heavy_weights(draft: Draft, body: DraftBody) -> Iterator[Finding]:
+def heavy_weights(parsed: Parsed, body: ParsedBody) -> Iterator[Finding]:
     """A weight above `max` could only mean that `max` is wrong."""
     for node in body.order:
         if "concurrency" in node.document.given and node.document.concurrency is not None:
             yield from _heavy(node.document.concurrency, f"{node.path}.concurrency", node.id)
 
 
-def workflow_limits(draft: Draft) -> Iterator[Finding]:
+def workflow_limits(parsed: Parsed) -> Iterator[Finding]:
     """The limits at the top level: their expressions read the inputs, and there is one rate."""
-    document = draft.document
+    document = parsed.document
     limit, rate = document.concurrency, document.rate
     if isinstance(limit, ConcurrencyView):
         yield from _expression("concurrency.by", limit.by)

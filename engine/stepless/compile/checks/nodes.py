@@ -6,8 +6,8 @@ from collections.abc import Collection, Iterator
 from typing import Final
 
 from stepless.compile.dominators import dominator_tree
-from stepless.compile.draft import Draft, DraftBody, DraftNode
 from stepless.compile.order import topological_order
+from stepless.compile.parsed import Parsed, ParsedBody, ParsedNode
 from stepless.compile.suggest import did_you_mean
 from stepless.limits import MAX_LOSERS
 from stepless.model.declaration.document import RESERVED_IDS
@@ -17,29 +17,29 @@ from stepless.model.kind import SOURCE, Nature, Part
 _TIMEOUT: Final = "timeout"
 
 
-def empty_bodies(draft: Draft, body: DraftBody) -> Iterator[Finding]:
+def empty_bodies(parsed: Parsed, body: ParsedBody) -> Iterator[Finding]:
     if not body.nodes and not body.unreadable and not body.incomplete:
         owner = body.owner.id if body.owner is not None else None
         message = "`nodes` is empty, so there is nothing to run"
         yield Finding("empty_body", body.at("nodes"), message, "Add a node.", owner)
 
 
-def unknown_kinds(draft: Draft, body: DraftBody) -> Iterator[Finding]:
+def unknown_kinds(parsed: Parsed, body: ParsedBody) -> Iterator[Finding]:
     for node in body.order:
         if node.kind is None and node.id not in body.untyped:
             name = node.document.type
-            mend = did_you_mean(name, draft.kinds, what="kinds")
+            mend = did_you_mean(name, parsed.kinds, what="kinds")
             yield Finding("unknown_kind", f"{node.path}.type", f"there is no kind `{name}`", mend, node.id)
 
 
-def reserved_ids(draft: Draft, body: DraftBody) -> Iterator[Finding]:
+def reserved_ids(parsed: Parsed, body: ParsedBody) -> Iterator[Finding]:
     for name in RESERVED_IDS:
         if name in body.nodes:
             message = f"`{name}` is a reserved word of references, and cannot be the id of a node"
             yield Finding("reserved_id", body.nodes[name].path, message, "Choose another id.", name)
 
 
-def shadowed_ids(draft: Draft, body: DraftBody) -> Iterator[Finding]:
+def shadowed_ids(parsed: Parsed, body: ParsedBody) -> Iterator[Finding]:
     """Sibling bodies may use the same ids. In nested bodies, `<id…>` would be ambiguous to the reader."""
     outer = body.owner.body if body.owner is not None else None
     while outer is not None:
@@ -49,14 +49,14 @@ def shadowed_ids(draft: Draft, body: DraftBody) -> Iterator[Finding]:
         outer = outer.owner.body if outer.owner is not None else None
 
 
-def entries_in_bodies(draft: Draft, body: DraftBody) -> Iterator[Finding]:
+def entries_in_bodies(parsed: Parsed, body: ParsedBody) -> Iterator[Finding]:
     for node in body.order if body.owner is not None else ():
         if node.kind is not None and node.kind.nature is Nature.ENTRY:
             message = f"runs start at a {node.kind.name}, which cannot be inside a container"
             yield Finding("entry_in_body", f"{node.path}.type", message, "Move it out of the body.", node.id)
 
 
-def joins(draft: Draft, body: DraftBody) -> Iterator[Finding]:
+def joins(parsed: Parsed, body: ParsedBody) -> Iterator[Finding]:
     """Checks `count` and `min_success` against the number of branches."""
     for node in body.order:
         join = node.document.join
@@ -73,7 +73,7 @@ def joins(draft: Draft, body: DraftBody) -> Iterator[Finding]:
                 yield Finding("out_of_range", f"{path}.{name}", message, f"Use 1 to {max(branches, 1)}.", node.id)
 
 
-def join_timeouts(draft: Draft, body: DraftBody) -> Iterator[Finding]:
+def join_timeouts(parsed: Parsed, body: ParsedBody) -> Iterator[Finding]:
     for node in body.order:
         join = node.document.join
         path = f"{node.path}.join"
@@ -84,7 +84,7 @@ def join_timeouts(draft: Draft, body: DraftBody) -> Iterator[Finding]:
             yield Finding("contradiction", f"{path}.on_timeout", message, "Use `mode: all`, or leave `on_timeout` out.", node.id)
 
 
-def too_many_losers(draft: Draft, body: DraftBody) -> Iterator[Finding]:
+def too_many_losers(parsed: Parsed, body: ParsedBody) -> Iterator[Finding]:
     """Limits the losers of all joins: consecutive joins share losers, so the lists could grow quadratically."""
     joins = [node for node in body.order if node.document.join.losers == "cancel"]
     if not joins:
@@ -99,7 +99,7 @@ def too_many_losers(draft: Draft, body: DraftBody) -> Iterator[Finding]:
         yield Finding("too_many_losers", f"{joins[0].path}.join.losers", message, "Use it on fewer joins.", joins[0].id)
 
 
-def idle_settings(draft: Draft, body: DraftBody) -> Iterator[Finding]:
+def idle_settings(parsed: Parsed, body: ParsedBody) -> Iterator[Finding]:
     """Settings without effect in their place."""
     for node in body.order:
         document, join = node.document, node.document.join
@@ -122,13 +122,13 @@ def idle_settings(draft: Draft, body: DraftBody) -> Iterator[Finding]:
                 )
 
 
-def _given(node: DraftNode) -> Collection[str]:
+def _given(node: ParsedNode) -> Collection[str]:
     """The settings of the node's `join` that the author specified."""
     join: Collection[str] = node.document.raw.get("join", ())
     return join
 
 
-def unwired_exits(draft: Draft, body: DraftBody) -> Iterator[Finding]:
+def unwired_exits(parsed: Parsed, body: ParsedBody) -> Iterator[Finding]:
     """Warns, for nodes that wait, of an answer without a following node and of a deadline that can only fail the node
     (docs/semantics.md#pauses)."""
     waiting = [node for node in body.order if node.kind is not None and node.kind.nature is Nature.PAUSE and node.exits]
@@ -146,24 +146,24 @@ def unwired_exits(draft: Draft, body: DraftBody) -> Iterator[Finding]:
                 yield _unwired(node, name, message)
 
 
-def _unwired(node: DraftNode, name: str, message: str) -> Finding:
+def _unwired(node: ParsedNode, name: str, message: str) -> Finding:
     mend = f"Add a node after `{node.id}.{name}`."
     return Finding("unwired_exit", node.path, message, mend, node.id, severity=Severity.WARNING)
 
 
-def written_variables(draft: Draft, body: DraftBody) -> Iterator[Finding]:
+def written_variables(parsed: Parsed, body: ParsedBody) -> Iterator[Finding]:
     """`set` may write declared variables only."""
     for node in body.order:
         targets = node.document.with_.get("variables") if node.document.type == "set" else None
         for name in targets if isinstance(targets, dict) else ():
-            if name not in draft.document.variables:
-                mend = did_you_mean(name, draft.document.variables) or f"Declare `{name}` in `variables`."
+            if name not in parsed.document.variables:
+                mend = did_you_mean(name, parsed.document.variables) or f"Declare `{name}` in `variables`."
                 path = f"{node.path}.with.variables.{name}"
                 yield Finding("unknown_variable", path, f"there is no variable `{name}`", mend, node.id)
 
 
-def unknown_callables(draft: Draft, body: DraftBody) -> Iterator[Finding]:
-    registered = draft.functions
+def unknown_callables(parsed: Parsed, body: ParsedBody) -> Iterator[Finding]:
+    registered = parsed.functions
     for node in body.order if registered is not None else ():
         for place, call in node.kind.functions(node.document.with_).items() if node.kind is not None else ():
             if "<" not in call and call not in (registered or ()):
@@ -172,14 +172,14 @@ def unknown_callables(draft: Draft, body: DraftBody) -> Iterator[Finding]:
                 yield Finding("unknown_callable", f"{node.path}.with.{place}", message, mend, node.id)
 
 
-def loop_breaks(draft: Draft, body: DraftBody) -> Iterator[Finding]:
+def loop_breaks(parsed: Parsed, body: ParsedBody) -> Iterator[Finding]:
     for node in body.order:
         if node.document.type == "end" and node.document.with_.get("break") is True and not _in_loop(body):
             yield Finding("break_outside_loop", f"{node.path}.with.break", "there is no loop around this node to end",
                           "Use `halt: true` to end the run.", node.id, severity=Severity.WARNING)
 
 
-def _in_loop(body: DraftBody | None) -> bool:
+def _in_loop(body: ParsedBody | None) -> bool:
     while body is not None and body.owner is not None:
         if body.owner.document.type == "loop":
             return True
@@ -187,7 +187,7 @@ def _in_loop(body: DraftBody | None) -> bool:
     return False
 
 
-def container_modes(draft: Draft, body: DraftBody) -> Iterator[Finding]:
+def container_modes(parsed: Parsed, body: ParsedBody) -> Iterator[Finding]:
     """A container needs exactly one of the fields that control how often it runs its body."""
     for node in body.order:
         if node.kind is None or node.kind.nature is not Nature.CONTAINER:

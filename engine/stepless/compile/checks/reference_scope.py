@@ -10,9 +10,9 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterator, Mapping
 from typing import Final
 
-from stepless.compile.draft import Draft, DraftBody, DraftNode
 from stepless.compile.fields import texts_in
 from stepless.compile.order import not_upstream, topological_order
+from stepless.compile.parsed import Parsed, ParsedBody, ParsedNode
 from stepless.compile.suggest import did_you_mean, listed
 from stepless.model.failure_targets import parse_target
 from stepless.model.findings import Finding, Severity
@@ -25,50 +25,50 @@ _TESTED_BETWEEN_TURNS: Final = ("with.while", "with.do_while")
 _EVALUATED_AGAIN: Final = ("with.items", "join.vars.custom")  # whenever a log is read, without secrets
 _SHOWN: Final = ("concurrency.by", "concurrency.weight", "rate.by")
 
-Mention = tuple[DraftNode, str, Reference]
+Mention = tuple[ParsedNode, str, Reference]
 
 
-def reference_findings(draft: Draft) -> Iterator[Finding]:
+def reference_findings(parsed: Parsed) -> Iterator[Finding]:
     """A finding for every reference that is not in scope."""
-    seen: dict[int, list[tuple[DraftNode, DraftNode, Mention]]] = {}  # by body: (read node, node that must be below it, mention)
-    for node in draft.nodes:
+    seen: dict[int, list[tuple[ParsedNode, ParsedNode, Mention]]] = {}  # by body: (read, must be below it, mention)
+    for node in parsed.nodes:
         for place, references in node.fields.mentions if node.fields else ():
             for reference in references:
                 mention = (node, place, reference)
                 if reference.env:
-                    yield from _env(draft, mention)
+                    yield from _env(parsed, mention)
                 elif reference.root in _SCOPE_CHECKS:
-                    yield from _SCOPE_CHECKS[reference.root](draft, mention)
+                    yield from _SCOPE_CHECKS[reference.root](parsed, mention)
                 else:
-                    yield from _named(draft, mention, seen)
-    for body in draft.bodies:
+                    yield from _named(parsed, mention, seen)
+    for body in parsed.bodies:
         yield from _out_of_sight(body, seen.get(id(body), []))
 
 
 # -- scopes -----------------------------------------------------------------------------------------------------------
 
 
-def reserved_env(draft: Draft) -> Iterator[Finding]:
+def reserved_env(parsed: Parsed) -> Iterator[Finding]:
     """Workflows may not read the engine's own settings, which include secrets."""
-    for place, name in enumerate(draft.document.env):
+    for place, name in enumerate(parsed.document.env):
         if name.upper().startswith(_OWN_SETTINGS):
             message = f"`{name}` is a setting of the engine, which no workflow may read"
             mend = f"Give the value a name that does not begin with `{_OWN_SETTINGS}`."
             yield Finding("reserved_env", f"env.{place}", message, mend)
 
 
-def unlisted_targets(draft: Draft) -> Iterator[Finding]:
+def unlisted_targets(parsed: Parsed) -> Iterator[Finding]:
     """`on_failure_notify` may read only what `env` lists."""
-    for place, text in enumerate(draft.document.on_failure_notify or ()):
+    for place, text in enumerate(parsed.document.on_failure_notify or ()):
         name = parse_target(text).secret
-        if name is not None and name not in draft.document.env:
-            mend = did_you_mean(name, draft.document.env) or f"Add `{name}` to `env`."
-            many = isinstance(draft.document.raw["on_failure_notify"], list)
+        if name is not None and name not in parsed.document.env:
+            mend = did_you_mean(name, parsed.document.env) or f"Add `{name}` to `env`."
+            many = isinstance(parsed.document.raw["on_failure_notify"], list)
             where = f"on_failure_notify.{place}" if many else "on_failure_notify"
             yield Finding("unlisted_env", where, f"`${{{name}}}` is not listed in `env`", mend)
 
 
-def _env(draft: Draft, mention: Mention) -> Iterator[Finding]:
+def _env(parsed: Parsed, mention: Mention) -> Iterator[Finding]:
     _, place, reference = mention
     name = reference.root
     if place in _EVALUATED_AGAIN:
@@ -77,28 +77,28 @@ def _env(draft: Draft, mention: Mention) -> Iterator[Finding]:
     if place in _SHOWN:
         message = f"`${{{name}}}` cannot be read here: the key of a limit is shown to readers of the run"
         yield _finding("secret_out_of_reach", mention, message, "Use something that names the owner of the secret.")
-    if name not in draft.document.env:
-        mend = did_you_mean(name, draft.document.env) or f"Add `{name}` to `env`."
+    if name not in parsed.document.env:
+        mend = did_you_mean(name, parsed.document.env) or f"Add `{name}` to `env`."
         yield _finding("unlisted_env", mention, f"`${{{name}}}` is not listed in `env`", mend)
 
 
-def _variable(draft: Draft, mention: Mention) -> Iterator[Finding]:
+def _variable(parsed: Parsed, mention: Mention) -> Iterator[Finding]:
     path = mention[2].path
-    if not path or path[0] not in draft.document.variables:
+    if not path or path[0] not in parsed.document.variables:
         name = str(path[0]) if path else "workflow"
-        mend = did_you_mean(name, draft.document.variables, what="variables") or f"Declare `{name}` in `variables`."
+        mend = did_you_mean(name, parsed.document.variables, what="variables") or f"Declare `{name}` in `variables`."
         message = f"there is no variable `{name}`" if path else "`<workflow>` needs the name of a variable"
         yield _finding("unknown_variable", mention, message, mend)
 
 
-def _run(draft: Draft, mention: Mention) -> Iterator[Finding]:
+def _run(parsed: Parsed, mention: Mention) -> Iterator[Finding]:
     path = mention[2].path
     if not path or path[0] not in RUN_FIELDS:
         message = f"a run has no field `{path[0]}`" if path else "`<run>` needs the name of a field"
         yield _finding("unknown_run_field", mention, message, f"It has {listed(RUN_FIELDS)}.")
 
 
-def _turn(draft: Draft, mention: Mention) -> Iterator[Finding]:
+def _turn(parsed: Parsed, mention: Mention) -> Iterator[Finding]:
     node, place, reference = mention
     between_turns = reference.root == "loop" and place in _TESTED_BETWEEN_TURNS and node.inner is not None
     fields = TURN_FIELDS[:2] if between_turns else TURN_FIELDS
@@ -112,7 +112,7 @@ def _turn(draft: Draft, mention: Mention) -> Iterator[Finding]:
         yield _finding("unknown_turn_field", mention, message, f"A turn has {listed(fields)}.")
 
 
-def _param(draft: Draft, mention: Mention) -> Iterator[Finding]:
+def _param(parsed: Parsed, mention: Mention) -> Iterator[Finding]:
     node, _, reference = mention
     if not reference.path or node.body.incomplete:
         return
@@ -122,11 +122,11 @@ def _param(draft: Draft, mention: Mention) -> Iterator[Finding]:
         yield _finding("unfed_param", mention, message, f"Edges feed {listed(sorted(params))}.", Severity.WARNING)
 
 
-def _always(draft: Draft, mention: Mention) -> Iterator[Finding]:
+def _always(parsed: Parsed, mention: Mention) -> Iterator[Finding]:
     return iter(())
 
 
-_SCOPE_CHECKS: Final[Mapping[str, Callable[[Draft, Mention], Iterator[Finding]]]] = {
+_SCOPE_CHECKS: Final[Mapping[str, Callable[[Parsed, Mention], Iterator[Finding]]]] = {
     "loop": _turn, "parallel": _turn, "workflow": _variable, "run": _run, "inputs": _param, "input": _always,
 }
 
@@ -134,21 +134,21 @@ _SCOPE_CHECKS: Final[Mapping[str, Callable[[Draft, Mention], Iterator[Finding]]]
 # -- names ------------------------------------------------------------------------------------------------------------
 
 
-def _owners(body: DraftBody | None) -> Iterator[DraftNode]:
+def _owners(body: ParsedBody | None) -> Iterator[ParsedNode]:
     """The enclosing containers, from the inside out."""
     while body is not None and body.owner is not None:
         yield body.owner
         body = body.owner.body
 
 
-def _named(draft: Draft, mention: Mention, seen: dict[int, list[tuple[DraftNode, DraftNode, Mention]]]) -> Iterator[Finding]:
+def _named(parsed: Parsed, mention: Mention, seen: dict[int, list[tuple[ParsedNode, ParsedNode, Mention]]]) -> Iterator[Finding]:
     users = mention[0].body.tools.get(mention[0].id)
     for reader in users or (mention[0],):  # a tool can read what the nodes that run it can read
-        yield from _named_from(reader, draft, mention, seen)
+        yield from _named_from(reader, parsed, mention, seen)
 
 
 def _named_from(
-    reader: DraftNode, draft: Draft, mention: Mention, seen: dict[int, list[tuple[DraftNode, DraftNode, Mention]]],
+    reader: ParsedNode, parsed: Parsed, mention: Mention, seen: dict[int, list[tuple[ParsedNode, ParsedNode, Mention]]],
 ) -> Iterator[Finding]:
     reference = mention[2]
     current = reader  # the reader, or the container around it in the body that is searched
@@ -166,7 +166,7 @@ def _named_from(
         if body.owner is None:
             break
         current = body.owner
-    yield _inner(draft, mention)
+    yield _inner(parsed, mention)
 
 
 def _enclosing(mention: Mention) -> Iterator[Finding]:
@@ -176,16 +176,16 @@ def _enclosing(mention: Mention) -> Iterator[Finding]:
         yield _finding("unknown_turn_field", mention, message, f"A turn has {listed(TURN_FIELDS)}.")
 
 
-def _inner(draft: Draft, mention: Mention) -> Finding:
+def _inner(parsed: Parsed, mention: Mention) -> Finding:
     root = mention[2].root
-    container = next((node.body.owner for node in draft.named(root) if node.body.owner is not None), None)
+    container = next((node.body.owner for node in parsed.named(root) if node.body.owner is not None), None)
     if container is None:
-        return _finding("unknown_reference", mention, f"there is no node `{root}`", did_you_mean(root, draft.names()))
+        return _finding("unknown_reference", mention, f"there is no node `{root}`", did_you_mean(root, parsed.names()))
     message = f"`{root}` is inside `{container.id}` and cannot be read from outside"
     return _finding("inner_node_read", mention, message, f"Read the results of the container: `<{container.id}>`.")
 
 
-def _out_of_sight(body: DraftBody, asked: Collection[tuple[DraftNode, DraftNode, Mention]]) -> Iterator[Finding]:
+def _out_of_sight(body: ParsedBody, asked: Collection[tuple[ParsedNode, ParsedNode, Mention]]) -> Iterator[Finding]:
     """A finding for each reference to a node that is not upstream. Skips a body with gaps or cycles, where paths are unknown."""
     if not asked or body.incomplete:
         return
@@ -199,7 +199,7 @@ def _out_of_sight(body: DraftBody, asked: Collection[tuple[DraftNode, DraftNode,
             yield _not_upstream(read, reader, mention)
 
 
-def _not_upstream(read: DraftNode, reader: DraftNode, mention: Mention) -> Finding:
+def _not_upstream(read: ParsedNode, reader: ParsedNode, mention: Mention) -> Finding:
     if read is reader:
         return _finding("not_upstream", mention, f"`{read.id}` reads itself", "Read a node before it, or `<input>`.")
     message = f"`{read.id}` is not upstream of `{reader.id}`"

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from stepless.compile.draft import Draft, DraftNode, readable
 from stepless.compile.fields import texts_in
+from stepless.compile.parsed import Parsed, ParsedNode, readable
 from stepless.expressions.references import doubtful_words
 from stepless.limits import MAX_DOUBTFUL_WORDS
 from stepless.model.findings import Finding, Severity
@@ -15,11 +15,11 @@ from stepless.model.kind import Nature, Part
 _TEMPLATES: Final = (Part.TEMPLATE, Part.EXPRESSION)
 
 
-def doubtful_references(draft: Draft) -> Iterator[Finding]:
+def doubtful_references(parsed: Parsed) -> Iterator[Finding]:
     """Warns of a bare `<ordr>`, which is plain text because no node has that name, if a similar name like `order` exists."""
-    known = readable(draft)
+    known = readable(parsed)
     guessed: dict[str, str | None] = {}
-    for node in draft.nodes:
+    for node in parsed.nodes:
         for place, text in _texts(node):
             if "<" not in text:
                 continue
@@ -29,7 +29,7 @@ def doubtful_references(draft: Draft) -> Iterator[Finding]:
                               severity=Severity.WARNING)
 
 
-def _texts(node: DraftNode) -> Iterator[tuple[str, str]]:
+def _texts(node: ParsedNode) -> Iterator[tuple[str, str]]:
     """The texts of a node that a run fills in. Texts of a container are literals or expressions, which other checks cover."""
     if node.kind is None or node.kind.nature is Nature.CONTAINER:
         return

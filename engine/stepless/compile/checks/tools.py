@@ -6,25 +6,25 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from stepless.compile.draft import Draft, DraftBody
+from stepless.compile.parsed import Parsed, ParsedBody
 from stepless.compile.suggest import did_you_mean, listed
 from stepless.model.findings import Finding, Severity
 
 _IDLE: Final = ("join", "merge", "on_parent_failure", "default", "retry", "delivery", "enabled")
 
 
-def unknown_tools(draft: Draft, body: DraftBody) -> Iterator[Finding]:
+def unknown_tools(parsed: Parsed, body: ParsedBody) -> Iterator[Finding]:
     """A tool must be a node in the same body as the node that runs it, and of a kind that an attempt can run."""
     for user in body.order:
         for place, name in user.kind.tools(user.document.with_).items() if user.kind is not None else ():
             path, tool = f"{user.path}.with.{place}", body.nodes.get(name)
             if tool is None and name not in body.unreadable:
-                elsewhere = next(draft.named(name), None) is not None
+                elsewhere = next(parsed.named(name), None) is not None
                 message = f"`{name}` is in another body" if elsewhere else f"there is no node `{name}`"
                 mend = "Move it beside this node." if elsewhere else did_you_mean(name, body.nodes, what="nodes")
                 yield Finding("unknown_node", path, message, mend, user.id)
             elif tool is not None and tool.kind is not None and not tool.kind.is_tool:
-                kinds = listed([kind for kind in draft.kinds if draft.kinds[kind].is_tool])
+                kinds = listed([kind for kind in parsed.kinds if parsed.kinds[kind].is_tool])
                 message = f"`{name}` is of the kind {tool.kind.name}, which cannot be run as a tool"
                 yield Finding("not_a_tool", path, message, f"Tools are nodes of the kinds {kinds}.", user.id)
             elif tool is not None and len(tool.exits or ()) > 1:
@@ -32,7 +32,7 @@ def unknown_tools(draft: Draft, body: DraftBody) -> Iterator[Finding]:
                 yield Finding("not_a_tool", path, message, "Use it in the graph, or remove what gives it exits.", user.id)
 
 
-def wired_tools(draft: Draft, body: DraftBody) -> Iterator[Finding]:
+def wired_tools(parsed: Parsed, body: ParsedBody) -> Iterator[Finding]:
     """A node is either part of the graph or a tool."""
     for edge in body.edges if body.tools else ():
         for name, way in ((edge.source, "out of"), (edge.target, "into")):
@@ -42,7 +42,7 @@ def wired_tools(draft: Draft, body: DraftBody) -> Iterator[Finding]:
                 yield Finding("wired_tool", edge.path, message, mend, edge.target, edge.name)
 
 
-def idle_tool_settings(draft: Draft, body: DraftBody) -> Iterator[Finding]:
+def idle_tool_settings(parsed: Parsed, body: ParsedBody) -> Iterator[Finding]:
     """A tool has its own parameters, `timeout_ms`, contracts and moderation. The node that runs it controls everything else."""
     for name, users in body.tools.items():
         tool = body.nodes[name]

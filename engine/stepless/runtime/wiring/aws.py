@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from stepless.adapters.aws.blobs import S3Blobs
 from stepless.adapters.aws.clients import client
+from stepless.adapters.aws.dynamo.drafts import DynamoDrafts
 from stepless.adapters.aws.dynamo.store import DynamoStore
 from stepless.adapters.aws.metrics import EmfMeter
 from stepless.adapters.aws.queue import SqsQueue, decode_message
@@ -127,13 +128,14 @@ def aws() -> Cloud:
         queue_arn=setting("STEPLESS_SCHEDULE_TARGET_ARN"),
         dlq_arn=setting("STEPLESS_SCHEDULE_DEAD_LETTER_ARN"),
     )
+    drafts = DynamoDrafts(client("dynamodb"), setting("STEPLESS_TABLE"))
     meter = EmfMeter()
     blobs = S3Blobs(client("s3"), setting("STEPLESS_BUCKET"))
     memory_mb = int(os.environ.get("AWS_LAMBDA_FUNCTION_MEMORY_SIZE", "0"))
     tallies = RequestTallies(memory_mb, *map(client, ("dynamodb", "sqs", "scheduler", "s3")))
     world = World(
         store, queue, timers, blobs, SystemClock(), secrets(), KINDS, Versions(store, KINDS), KIND_CODE, meter=meter,
-        tallies=tallies, calendar=LazyCalendar(),
+        tallies=tallies, calendar=LazyCalendar(), drafts=drafts,
         runner_timeout_s=int(os.environ.get("STEPLESS_RUNNER_TIMEOUT", "0")) or None,
     )  # fmt: skip
     invitations = Invitations(sign, os.environ.get(BASE_URL, ""))

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from stepless.adapters.aws.blobs import S3Blobs
 from stepless.adapters.aws.clients import client
+from stepless.adapters.aws.dynamo.drafts import DynamoDrafts
 from stepless.adapters.aws.dynamo.store import DynamoStore
 from stepless.ports import OpenStore
 
 
 def of_stack(table: str, bucket: str) -> OpenStore:
     """The runs in a table and their values in a bucket."""
-    return OpenStore(DynamoStore(client("dynamodb"), table), S3Blobs(client("s3"), bucket))
+    dynamodb = client("dynamodb")
+    return OpenStore(DynamoStore(dynamodb, table), S3Blobs(client("s3"), bucket), drafts=DynamoDrafts(dynamodb, table))

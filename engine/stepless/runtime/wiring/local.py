@@ -135,7 +135,10 @@ def assemble(
 
 def _world(runs: OpenStore, queue: Queue, timers: Timers, secrets: Secrets) -> World:
     versions = Versions(runs.store, KINDS)
-    return World(runs.store, queue, timers, runs.blobs, SystemClock(), secrets, KINDS, versions, KIND_CODE, near=runs.near)
+    return World(
+        runs.store, queue, timers, runs.blobs, SystemClock(), secrets, KINDS, versions, KIND_CODE, near=runs.near,
+        drafts=runs.drafts,
+    )  # fmt: skip
 
 
 def _service(

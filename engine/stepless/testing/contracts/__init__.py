@@ -6,10 +6,12 @@
     def place(tmp_path):
         return MyPlace(f"mine://{tmp_path}")
 
-Each test receives a new, empty place. The fixtures `store` and `blobs` open it; a module may override them.
+Each test receives a new, empty place. The fixtures `store`, `blobs` and
+`drafts` open it; a module may override them.
 """
 
 from stepless.testing.contracts.blob_stores import *  # noqa: F403
+from stepless.testing.contracts.drafts import *  # noqa: F403
 from stepless.testing.contracts.fixtures import *  # noqa: F403
 from stepless.testing.contracts.inboxes import *  # noqa: F403
 from stepless.testing.contracts.leases import *  # noqa: F403

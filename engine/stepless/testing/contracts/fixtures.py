@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from stepless.ports import Blobs, OpenStore, Store, StorePlace
+from stepless.ports import Blobs, Drafts, OpenStore, Store, StorePlace
 
 
 @pytest.fixture
@@ -27,6 +27,13 @@ def store(opened: OpenStore) -> Store:
 @pytest.fixture
 def blobs(opened: OpenStore) -> Blobs:
     return opened.blobs
+
+
+@pytest.fixture
+def drafts(opened: OpenStore) -> Drafts:
+    if opened.drafts is None:
+        pytest.skip("the place keeps no drafts")
+    return opened.drafts
 
 
 @pytest.fixture

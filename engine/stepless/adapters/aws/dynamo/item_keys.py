@@ -14,6 +14,8 @@ SNAPSHOT: Final = "SNAP"
 ONLY: Final = "-"  # the sort key where a partition has one item
 PUBLISHED: Final = "PUBLISHED"  # the partition that names every published workflow
 SHARDS: Final = "SHARDS"  # the partition of the number of shards
+DRAFTS: Final = "DRAFTS"  # the partition that names every workflow that has had a draft
+AFTER_OPS: Final = "OP$"  # sorts after every item of a draft
 STARTED: Final = "STARTED"  # the partition that names every workflow with a run
 EXPIRY: Final = "EXPIRY"  # the partition that names every workflow whose runs expire
 NEVER_DUE: Final = 10**18  # later than every instant: the sweep skips the run
@@ -83,6 +85,40 @@ def claim(key: str) -> str:
 def line(name: str) -> str:
     """The partition of a line; its sort keys are the places."""
     return f"LINE#{fitting(name)}"
+
+
+def draft(workflow_id: str) -> str:
+    """The partition of a draft's head."""
+    return f"DRAFT#{workflow_id}"
+
+
+def draft_epoch(workflow_id: str, epoch: int) -> str:
+    """The partition of one epoch of a draft."""
+    return f"DRAFT#{workflow_id}#{epoch}"
+
+
+def op(seq: int) -> str:
+    return f"OP#{seq:010d}"
+
+
+def state(seq: int) -> str:
+    return f"AT#{seq:010d}"
+
+
+def seq_of(sort: str) -> int:
+    """The number in the key of an item or a state."""
+    return int(sort.partition("#")[2])
+
+
+def entity(key: str) -> str:
+    """`BLOCK#b1` for `block/b1`, `DOC` for `doc`."""
+    kind, slash, name = key.partition("/")
+    return f"{kind.upper()}#{name}" if slash else kind.upper()
+
+
+def entity_of(sort: str) -> str:
+    kind, mark, name = sort.partition("#")
+    return f"{kind.lower()}/{name}" if mark else kind.lower()
 
 
 def age(created_ms: int, run_id: str = "") -> str:

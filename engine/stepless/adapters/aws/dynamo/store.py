@@ -14,6 +14,11 @@
 | number of shards | `SHARDS` | `-` | | |
 | names of workflows | `PUBLISHED`, `STARTED`, `ENTRY#{kind}` | `{workflow}` | | |
 | entry of the audit log (TTL) | `AUDIT#{30 days}#{shard}` | `{at}#{id}` | | |
+| head of a draft | `DRAFT#{workflow}` | `HEAD` | | |
+| item of its log (TTL) | `DRAFT#{workflow}#{epoch}` | `OP#{seq, 10 digits}` | | |
+| entity (tombstones, clients: TTL) | `DRAFT#{workflow}#{epoch}` | `BLOCK#b`, `EDGE#e`, …, `DOC`, `TEXT`, `LAST#{client}` | | |
+| state after an item (TTL) | `DRAFT#{workflow}#{epoch}` | `AT#{seq, 10 digits}` | | |
+| names of workflows with drafts | `DRAFTS` | `{workflow}` | | |
 | which runs expire | `EXPIRY` | `{retention, 15 digits}#{workflow}` | | |
 
 A commit is one conditional put of one item; no verb uses a transaction. Besides its log, a run writes these units: create 3

@@ -10,7 +10,7 @@ from typing import Any, Final
 
 PARTITION: Final = "pk"
 SORT: Final = "sk"
-EXPIRES: Final = "x"  # the TTL attribute, seconds since 1970; only claims have it
+EXPIRES: Final = "x"  # the TTL attribute, seconds since 1970
 BY_AGE: Final = "runs-by-age"  # GSI 1
 BY_DUE: Final = "runs-by-due"  # GSI 2
 

@@ -1,6 +1,6 @@
 """The document between reading and linking: nodes with their kinds, nested bodies, and edges by name.
 
-A faulty document has a draft too, with gaps where something could not be read. Only a draft without errors is linked.
+A faulty document can be parsed too, with gaps where something could not be read. Only one without errors is linked.
 """
 
 from __future__ import annotations
@@ -68,16 +68,16 @@ class Fields:
 
 
 @dataclass(slots=True, eq=False)
-class DraftNode:
-    """A node of a draft. `kind` is None if it is unknown, `params` if they do not fit or were not needed, and `exits` (without
-    `error`) if they are not known."""
+class ParsedNode:
+    """A node of a parsed document. `kind` is None if it is unknown, `params` if they do not fit or were not needed, and `exits`
+    (without `error`) if they are not known."""
 
     id: str
     place: int
     document: NodeView
-    body: DraftBody
+    body: ParsedBody
     kind: Kind | None
-    inner: DraftBody | None = None
+    inner: ParsedBody | None = None
     params: BaseModel | None = None
     exits: tuple[str, ...] | None = None
     fields: Fields | None = None
@@ -93,19 +93,19 @@ class DraftNode:
 
 
 @dataclass(frozen=True, slots=True)
-class DraftEdge:
-    """An edge of a draft. `home` and `place` locate it in the document: in the `after` of a node, or in the `edges` of a body."""
+class ParsedEdge:
+    """An edge of a parsed document. `home` and `place` locate it: in the `after` of a node, or in the `edges` of a body."""
 
     source: str
     handle: str
     target: str
     written: AfterView | EdgeView | None
-    home: DraftNode | DraftBody
+    home: ParsedNode | ParsedBody
     place: int | None
 
     @property
     def path(self) -> str:
-        origin = f"{self.home.path}.after" if isinstance(self.home, DraftNode) else self.home.at("edges")
+        origin = f"{self.home.path}.after" if isinstance(self.home, ParsedNode) else self.home.at("edges")
         return origin if self.place is None else f"{origin}.{self.place}"
 
     @property
@@ -123,28 +123,28 @@ class DraftEdge:
 
 
 @dataclass(slots=True, eq=False)
-class DraftBody:
+class ParsedBody:
     """One level of the document. `successors` and `predecessors` are by place, without duplicates, self edges and unknown ends.
     `incomplete` means that a node or an edge could not be read, so that checks must not draw conclusions from missing parts."""
 
     path: str
-    owner: DraftNode | None
+    owner: ParsedNode | None
     depth: int
-    nodes: dict[str, DraftNode] = field(default_factory=dict)
-    edges: tuple[DraftEdge, ...] = ()
+    nodes: dict[str, ParsedNode] = field(default_factory=dict)
+    edges: tuple[ParsedEdge, ...] = ()
     unreadable: frozenset[str] = frozenset()
     untyped: frozenset[str] = frozenset()
     incomplete: bool = False
     successors: Links = ()
     predecessors: Links = ()
     _fed: Mapping[str, set[str]] | None = None
-    _tools: Mapping[str, list[DraftNode]] | None = None
+    _tools: Mapping[str, list[ParsedNode]] | None = None
 
     def at(self, rest: str) -> str:
         return f"{self.path}.{rest}" if self.path else rest
 
     @property
-    def order(self) -> Collection[DraftNode]:
+    def order(self) -> Collection[ParsedNode]:
         """The nodes in the order of their places."""
         return self.nodes.values()
 
@@ -160,10 +160,10 @@ class DraftBody:
 
 
     @property
-    def tools(self) -> Mapping[str, list[DraftNode]]:
+    def tools(self) -> Mapping[str, list[ParsedNode]]:
         """The nodes that are tools, each with the nodes that run it. Tools are not part of the graph."""
         if self._tools is None:
-            tools: dict[str, list[DraftNode]] = {}
+            tools: dict[str, list[ParsedNode]] = {}
             for user in self.order:
                 if user.kind is not None and user.kind.tools is not nothing:
                     for name in dict.fromkeys(user.kind.tools(user.document.with_).values()):
@@ -174,21 +174,21 @@ class DraftBody:
 
 
 @dataclass(slots=True, eq=False)
-class Draft:
+class Parsed:
     """A document between reading and linking. `bodies` are ordered from the outside in, then by document order. `functions` are
     the registered callables, None if they are unknown."""
 
     document: DocumentView
-    bodies: list[DraftBody]
+    bodies: list[ParsedBody]
     findings: list[Finding]
     kinds: Kinds
     functions: Callables | None = None
 
     @property
-    def nodes(self) -> Iterator[DraftNode]:
+    def nodes(self) -> Iterator[ParsedNode]:
         return (node for body in self.bodies for node in body.order)
 
-    def named(self, name: str) -> Iterator[DraftNode]:
+    def named(self, name: str) -> Iterator[ParsedNode]:
         """The nodes with an id, in all bodies."""
         return (body.nodes[name] for body in self.bodies if name in body.nodes)
 
@@ -199,59 +199,59 @@ class Draft:
         return {name for body in self.bodies for name in body.nodes}
 
 
-def draft_of(raw: Mapping[str, JSON], kinds: Kinds, read: Read, functions: Callables | None = None) -> Draft:
-    """The draft of a document, with the findings from reading it."""
+def parsed_of(raw: Mapping[str, JSON], kinds: Kinds, read: Read, functions: Callables | None = None) -> Parsed:
+    """The parsed form of a document, with the findings from reading it."""
     shape = read(raw, "", DocumentView)
     assert isinstance(shape.document, DocumentView)
-    draft = Draft(shape.document, [], list(shape.findings), kinds, functions)
-    _add_body(draft, _body_of(shape, "", None), shape, read)
-    return draft
+    parsed = Parsed(shape.document, [], list(shape.findings), kinds, functions)
+    _add_body(parsed, _body_of(shape, "", None), shape, read)
+    return parsed
 
 
-def readable(draft: Draft) -> Callable[[str], bool]:
+def readable(parsed: Parsed) -> Callable[[str], bool]:
     """Whether a reference may start with a name: that of a scope or of any node, including unreadable ones."""
-    names = draft.names()
-    others = {*SCOPES, *(name for body in draft.bodies for name in body.unreadable)}
+    names = parsed.names()
+    others = {*SCOPES, *(name for body in parsed.bodies for name in body.unreadable)}
     return lambda name: name in names or name in others
 
 
-def _add_body(draft: Draft, body: DraftBody, shape: Shape, read: Read) -> None:
-    draft.bodies.append(body)
+def _add_body(parsed: Parsed, body: ParsedBody, shape: Shape, read: Read) -> None:
+    parsed.bodies.append(body)
     kinds = {}
     for place, (name, raw) in enumerate(shape.document.nodes.items()):
         document = NodeView(raw)
         word = document.type
         if word not in kinds:
-            kinds[word] = draft.kinds.get(word)
-        body.nodes[name] = DraftNode(name, place, document, body, kinds[word] if name not in shape.untyped else None)
+            kinds[word] = parsed.kinds.get(word)
+        body.nodes[name] = ParsedNode(name, place, document, body, kinds[word] if name not in shape.untyped else None)
     body.edges = tuple(edges_of(body, shape))
     _wire(body)
     for node in body.order:
         if node.kind is not None and node.kind.nature is Nature.CONTAINER:
-            _add_inner(draft, node, read)
+            _add_inner(parsed, node, read)
 
 
-def _body_of(shape: Shape, path: str, owner: DraftNode | None) -> DraftBody:
+def _body_of(shape: Shape, path: str, owner: ParsedNode | None) -> ParsedBody:
     depth = owner.body.depth + 1 if owner is not None else 0
-    return DraftBody(path, owner, depth, unreadable=shape.unreadable, untyped=shape.untyped, incomplete=shape.incomplete)
+    return ParsedBody(path, owner, depth, unreadable=shape.unreadable, untyped=shape.untyped, incomplete=shape.incomplete)
 
 
-def _add_inner(draft: Draft, node: DraftNode, read: Read) -> None:
+def _add_inner(parsed: Parsed, node: ParsedNode, read: Read) -> None:
     raw = node.document.with_.get("body")
     if not isinstance(raw, dict):
         return  # the check of the kind's parameters reports a missing body
     path = f"{node.path}.with.body"
     if node.body.depth == MAX_NESTED_CONTAINERS:
         message = f"containers are nested deeper than {MAX_NESTED_CONTAINERS} levels"
-        draft.findings.append(Finding("nested_too_deep", path, message, "Call another workflow from here.", node.id))
+        parsed.findings.append(Finding("nested_too_deep", path, message, "Call another workflow from here.", node.id))
         return
     shape = read(raw, path, BodyView)
-    draft.findings.extend(shape.findings)
+    parsed.findings.extend(shape.findings)
     node.inner = _body_of(shape, path, node)
-    _add_body(draft, node.inner, shape, read)
+    _add_body(parsed, node.inner, shape, read)
 
 
-def edges_of(body: DraftBody, shape: Shape) -> Iterator[DraftEdge]:
+def edges_of(body: ParsedBody, shape: Shape) -> Iterator[ParsedEdge]:
     """Every edge of a body in edge order (docs/semantics.md#edge-order): the `after` entries in node order, then `edges`."""
     for node in body.order:
         after = node.document.after
@@ -262,17 +262,17 @@ def edges_of(body: DraftBody, shape: Shape) -> Iterator[DraftEdge]:
             yield _incoming(node, after, None)
     for raw, place in zip(shape.document.edges, shape.edge_places, strict=True):
         edge = EdgeView(raw)
-        yield DraftEdge(edge.source, HANDLE_ALIASES.get(edge.handle, edge.handle), edge.target, edge, body, place)
+        yield ParsedEdge(edge.source, HANDLE_ALIASES.get(edge.handle, edge.handle), edge.target, edge, body, place)
 
 
-def _incoming(node: DraftNode, entry: JSON, place: int | None) -> DraftEdge:
+def _incoming(node: ParsedNode, entry: JSON, place: int | None) -> ParsedEdge:
     written = None if isinstance(entry, str) else AfterView(entry)
     source, dot, handle = (entry if written is None else written.from_).partition(".")
     handle = HANDLE_ALIASES.get(handle, handle) if dot else SOURCE
-    return DraftEdge(source, handle, node.id, written, node, place)
+    return ParsedEdge(source, handle, node.id, written, node, place)
 
 
-def _wire(body: DraftBody) -> None:
+def _wire(body: ParsedBody) -> None:
     successors: list[Collection[int]] = [()] * len(body.nodes)
     predecessors: list[Collection[int]] = [()] * len(body.nodes)
     for edge in body.edges:

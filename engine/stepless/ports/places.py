@@ -1,0 +1,45 @@
+"""The port for the place where one machine keeps runs and drafts."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from typing import Protocol
+
+from stepless.ports.drafts import Drafts
+from stepless.ports.store import Blobs, Store, Together
+
+
+def nothing_to_close() -> None:
+    """The `close` of an `OpenStore` without connections."""
+
+
+@dataclass(frozen=True, slots=True)
+class OpenStore:
+    """The open parts of a place where runs are kept. `together` is None where it saves nothing. `near` is true if a call of the
+    store takes well under a millisecond, as in a file: then a request may call it in the event loop, without a thread. `drafts`
+    is None where the place keeps no drafts: then the verbs of drafts raise `Refused` (drafts_not_kept), and all others work."""
+
+    store: Store
+    blobs: Blobs
+    together: Together | None = None
+    close: Callable[[], None] = nothing_to_close
+    near: bool = False
+    drafts: Drafts | None = None
+
+
+class StorePlace(Protocol):
+    """A place where runs are kept, such as a file or the URL of a database. Only `open` opens it."""
+
+    def hold(self, now_ms: int) -> AbstractContextManager[object]:
+        """Gives one process at a time the right to execute the runs of this place, until the block ends or the process dies.
+
+        Raises `Conflict` (file_held) while another process has it, with the fact `holder`, a text that names that process.
+        Raises `StoreUnusable` for a place that cannot be held.
+        """
+        ...
+
+    def open(self) -> OpenStore:
+        """Opens or creates the place; needs no hold. Raises `StoreUnusable` when a retry will not help."""
+        ...

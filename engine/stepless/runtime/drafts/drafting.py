@@ -1,0 +1,196 @@
+"""The verbs of drafts, for one process. It keeps the drafts that it used last in memory; what it keeps is never trusted further
+than the log: a commit that it did not know makes its next append fail."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Sequence
+from threading import Lock
+from typing import Generic
+
+from stepless.errors import Conflict, NotFound, Refused, StoreUnusable
+from stepless.limits import DRAFT_READ_ITEMS, MAX_DRAFTS, MAX_WARM_DRAFTS, SEQUENCING_TRIES, SWEPT_CHECKPOINT_IDLE_MS
+from stepless.model.json import JSON
+from stepless.ports import Draft, DraftHead
+from stepless.runtime.drafts import checkpoints, sequencing
+from stepless.runtime.drafts.editing import Editing, S
+from stepless.runtime.drafts.heads import each_head, move, new_head, settle, successor
+from stepless.runtime.drafts.items import Answer, Intent, Item
+from stepless.runtime.drafts.opening import Opening
+from stepless.runtime.drafts.records import Records, Storage
+from stepless.runtime.drafts.room import Room
+
+
+class Drafting(Generic[S]):
+    """Safe to use from several threads. Every method may raise `StoreUnavailable`."""
+
+    def __init__(self, storage: Storage, editing: Editing[S], opening: Opening[S] | None = None) -> None:
+        self._storage = storage
+        self._editing = editing
+        self._opening = opening or Opening(storage, editing)
+        self._rooms: OrderedDict[str, Room[S]] = OrderedDict()
+        self._lock = Lock()
+
+    # -- drafts -----------------------------------------------------------------------------------------------------
+
+    def head(self, workflow_id: str) -> DraftHead:
+        """The head of an open draft. Raises `NotFound` (unknown_draft)."""
+        head = self._storage.drafts.get_head(workflow_id)
+        if head is None or not head.is_open:
+            raise NotFound(f"there is no draft of {workflow_id}", code="unknown_draft", mend="open one, or look at the list")
+        return head
+
+    def open(self, workflow_id: str, origin: JSON, by: str) -> DraftHead:
+        """Opens a draft; replaces one that is open. Of several that open a first draft at once, one succeeds, and all receive its
+        head. Raises `Refused` (too_many_drafts), `Conflict` (draft_replaced, draft_busy)."""
+        head, now_ms = self._storage.drafts.get_head(workflow_id), self._storage.clock.now_ms()
+        if head is not None and head.is_open:
+            return self._leave(head, new_head(workflow_id, head.epoch + 1, origin, by, now_ms))
+        if sum(other.is_open for other in each_head(self._storage.drafts)) >= MAX_DRAFTS:
+            raise Refused(f"{MAX_DRAFTS:,} drafts are open", code="too_many_drafts", mend="discard some")
+        if head is not None:
+            settle(self._storage, head)
+        made = new_head(workflow_id, head.epoch + 1 if head else 1, origin, by, now_ms)
+        stored = self._storage.drafts.put_head(made, head.epoch if head else None)
+        return stored if stored is not None and stored.is_open else self.head(workflow_id)
+
+    def discard(self, workflow_id: str, by: str) -> None:
+        """Raises `NotFound` (unknown_draft), `Conflict` (draft_replaced, draft_busy)."""
+        head = self.head(workflow_id)
+        gone = new_head(workflow_id, head.epoch + 1, None, by, self._storage.clock.now_ms(), is_open=False)
+        self._leave(head, gone)
+
+    def _leave(self, head: DraftHead, following: DraftHead) -> DraftHead:
+        settle(self._storage, head)
+        records, wanted, place = Records(self._storage, head.draft), successor(following), f"draft of {head.workflow_id}"
+        closed = sequencing.close(records, head.checked, wanted, following.created_by, self._storage.clock)
+        if isinstance(closed, Answer):
+            raise Conflict("others keep changing the draft", code="draft_busy", place=place, mend="try again")
+        moved = move(self._storage.drafts, head.draft, closed.closes)
+        if closed.closes != wanted:
+            message = "another request has discarded or replaced the draft first"
+            raise Conflict(message, code="draft_replaced", place=place, mend="look at it, then try again")
+        return moved or following
+
+    # -- editing ----------------------------------------------------------------------------------------------------
+
+    def submit(self, draft: Draft, intent: Intent, by: str) -> Item | Answer:
+        """See `sequencing.submit`. `replaced` also for an epoch that is not the draft's. After it, and after the item was passed
+        on to others, call `after`. Raises `NotFound` (unknown_draft)."""
+        room = self._known(draft)
+        if room is None:
+            return sequencing.REPLACED
+        made = sequencing.submit(room, intent, by, self._storage.clock)
+        if room.closes is not None:
+            self._move(room)
+        return made
+
+    def after(self, draft: Draft, seq: int) -> None:
+        """What is due after an item that this process has committed: a checkpoint, a state. It never fails because of what others
+        do at the same time, and to skip it costs only time."""
+        room = self._rooms.get(draft.workflow_id)
+        if room is None or room.draft != draft:
+            return
+        if checkpoints.is_milestone(seq):
+            checkpoints.keep_state(room)
+        if checkpoints.is_due(room):
+            checkpoints.checkpoint(room, self._storage)
+
+    def current(self, workflow_id: str) -> Room[S]:
+        """The draft at the end of its log. Raises `NotFound` (unknown_draft)."""
+        for _ in range(SEQUENCING_TRIES):
+            with self._lock:
+                room = self._rooms.get(workflow_id)
+            room = room or self._room(self.head(workflow_id))
+            room.catch_up()
+            if room.closes is None:
+                return room
+            self._move(room)
+        raise Conflict("others keep replacing the draft", code="draft_busy", place=f"draft of {workflow_id}", mend="try again")
+
+    def items(self, draft: Draft, after: int, limit: int) -> Sequence[Item]:
+        """The first items above `after`, whether the epoch is open or not. Those that have expired are missing."""
+        return Records(self._storage, draft).some_items(after, limit)
+
+    def state_at(self, head: DraftHead, seq: int) -> S:
+        """The state after an item, folded from the nearest kept one. Raises `NotFound` (unknown_item) if the log does not reach
+        from there to it."""
+        records = Records(self._storage, head.draft)
+        kept = records.nearest_state(seq)
+        at, entities = kept or (0, dict(self._opening.origin(head)))
+        state = self._editing.begin(entities.items())
+        while at < seq:
+            items = records.some_items(at, min(seq - at, DRAFT_READ_ITEMS))
+            if [item.seq for item in items] != [*range(at + 1, at + 1 + len(items))] or not items:
+                raise NotFound(f"the log has no item {at + 1:,}", code="unknown_item", place=f"draft of {head.workflow_id}")
+            for item in items:
+                self._editing.fold(state, item.effects)
+            at = items[-1].seq
+        return state
+
+    def keep_state(self, workflow_id: str) -> int:
+        """Keeps the whole state as of the end of the log, as at publication; returns the item."""
+        return checkpoints.keep_state(self.current(workflow_id))
+
+    # -- upkeep -----------------------------------------------------------------------------------------------------
+
+    def checkpoint(self, workflow_id: str) -> None:
+        """Checks a draft to the end of its log, as when the last person leaves. Raises `NotFound` (unknown_draft)."""
+        checkpoints.checkpoint(self.current(workflow_id), self._storage)
+
+    def sweep(self, idle_ms: int = SWEPT_CHECKPOINT_IDLE_MS) -> None:
+        """Checks every draft whose last item is unchecked for `idle_ms`, and completes what was interrupted: heads that a closed
+        log names, expiries of epochs that were left. Raises the error of the first draft that cannot be read, after all
+        others."""
+        failed: StoreUnusable | None = None
+        for head in each_head(self._storage.drafts):
+            settle(self._storage, head)
+            try:
+                if head.is_open:
+                    self._complete(head, self._storage.clock.now_ms() - idle_ms)
+            except StoreUnusable as error:
+                failed = failed or error
+        self._storage.drafts.forget_expired(self._storage.clock.now_ms())
+        if failed is not None:
+            raise failed
+
+    def _complete(self, head: DraftHead, idle_since_ms: int) -> None:
+        last = Records(self._storage, head.draft).last_item()
+        if last is None:
+            return
+        if last.closes is not None:
+            move(self._storage.drafts, head.draft, last.closes)
+        elif last.seq > head.checked and last.at_ms <= idle_since_ms:
+            room = self._room(head)
+            room.catch_up()
+            checkpoints.checkpoint(room, self._storage)
+
+    # -- rooms ------------------------------------------------------------------------------------------------------
+
+    def _known(self, draft: Draft) -> Room[S] | None:
+        """The room of this epoch; None if the draft is of another. Reads nothing for a room that is in memory."""
+        with self._lock:
+            room = self._rooms.get(draft.workflow_id)
+        if room is not None and room.draft == draft:
+            return room
+        head = self.head(draft.workflow_id)
+        return self._room(head) if head.draft == draft else None
+
+    def _room(self, head: DraftHead) -> Room[S]:
+        with self._lock:
+            room = self._rooms.get(head.workflow_id)
+        if room is None or room.draft != head.draft:
+            room = self._opening.open(head)
+        with self._lock:
+            self._rooms[head.workflow_id] = room
+            self._rooms.move_to_end(head.workflow_id)
+            if len(self._rooms) > MAX_WARM_DRAFTS:
+                self._rooms.popitem(last=False)
+        return room
+
+    def _move(self, room: Room[S]) -> None:
+        """Forgets a closed room, and puts the head that its last item names."""
+        with self._lock:
+            if self._rooms.get(room.draft.workflow_id) is room:
+                del self._rooms[room.draft.workflow_id]
+        move(self._storage.drafts, room.draft, room.closes)

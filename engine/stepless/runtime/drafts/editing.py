@@ -1,0 +1,55 @@
+"""What the storage of drafts needs of the rules by which they are edited. Entities, effects, gestures and outcomes are JSON
+here."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import NamedTuple, Protocol, TypeVar
+
+from stepless.model.json import JSON
+from stepless.ports import Draft
+from stepless.runtime.drafts.items import Intent, Item
+
+S = TypeVar("S")
+
+
+class Decided(NamedTuple):
+    """What follows from an intent: effects, in order, and outcomes of the gestures that were refused or in part dropped."""
+
+    effects: Sequence[JSON]
+    outcomes: Sequence[JSON] = ()
+
+
+class Editing(Protocol[S]):
+    """The rules of editing, over states of the type `S`. All of it is pure, but that `fold` changes the state that it is
+    given."""
+
+    def origin(self, draft: Draft, origin: JSON) -> Mapping[str, JSON]:
+        """The entities by key of what a draft was opened from. The keys depend on the arguments alone."""
+        ...
+
+    def begin(self, entities: Iterable[tuple[str, JSON]]) -> S:
+        """A state of these entities, each given once."""
+        ...
+
+    def fold(self, state: S, effects: Sequence[JSON]) -> None:
+        """Changes the state by effects, in order. An effect changes only the entity that it touches, and depends only on it.
+        Never changes an entity in place. Never refuses."""
+        ...
+
+    def touched(self, effect: JSON) -> str:
+        """The key of the entity that an effect changes."""
+        ...
+
+    def entity(self, state: S, key: str) -> JSON:
+        """The entity with this key; None if there is none."""
+        ...
+
+    def entities(self, state: S) -> Iterable[tuple[str, JSON]]:
+        """All entities."""
+        ...
+
+    def resolve(self, state: S, intent: Intent, since: Sequence[Item]) -> Decided:
+        """What follows from an intent over a state, which it leaves as it is. `since` are the items of other clients between the
+        intent's base and the state, in order."""
+        ...

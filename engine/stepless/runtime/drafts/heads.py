@@ -1,0 +1,56 @@
+"""Opens, replaces and discards drafts.
+
+The log decides here too. To leave an epoch, its last item is appended under the same condition as any other; it carries the next
+head, which then takes the place of the former one. A process that dies in between leaves a closed log: any that reads its end
+puts the head that it names. Otherwise a process that knows the former epoch would go on committing into it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from stepless.limits import CLOSED_KEPT_MS, MAX_PAGE_ITEMS
+from stepless.model.json import JSON
+from stepless.model.packing import unpack
+from stepless.ports import Draft, DraftHead, Drafts
+from stepless.runtime.drafts.records import Storage, encoded
+
+
+def new_head(workflow_id: str, epoch: int, origin: JSON, by: str, now_ms: int, *, is_open: bool = True) -> DraftHead:
+    """A head whose base is its origin."""
+    content = encoded(origin)
+    return DraftHead(workflow_id, epoch, content, content, now_ms, by, is_open=is_open)
+
+
+def successor(head: DraftHead) -> JSON:
+    """A head as the last item of the epoch before has it."""
+    return {
+        "epoch": head.epoch, "origin": unpack(head.origin), "base": unpack(head.base), "created_ms": head.created_ms,
+        "created_by": head.created_by, "is_open": head.is_open,
+    }  # fmt: skip
+
+
+def move(drafts: Drafts, draft: Draft, closes: JSON) -> DraftHead | None:
+    """Puts the head that the last item of an epoch names, unless it is there already. Returns the head that is there then."""
+    head = DraftHead(
+        draft.workflow_id, closes["epoch"], encoded(closes["origin"]), encoded(closes["base"]), closes["created_ms"],
+        closes["created_by"], is_open=closes["is_open"], former=draft.epoch,
+    )  # fmt: skip
+    return drafts.put_head(head, draft.epoch)
+
+
+def settle(storage: Storage, head: DraftHead) -> None:
+    """Gives the entities of the epoch before this one their expiry, if they have none. May be repeated."""
+    if head.former:
+        storage.drafts.expire_entities(Draft(head.workflow_id, head.former), storage.clock.now_ms() + CLOSED_KEPT_MS)
+        storage.drafts.settle_former(head.draft)
+
+
+def each_head(drafts: Drafts) -> Iterator[DraftHead]:
+    """All heads."""
+    cursor: str | None = None
+    while True:
+        page = drafts.list_heads(limit=MAX_PAGE_ITEMS, cursor=cursor)
+        yield from page.items
+        if (cursor := page.cursor) is None:
+            return

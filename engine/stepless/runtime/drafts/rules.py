@@ -1,0 +1,56 @@
+"""The rules of `stepless.editing` as what keeps drafts needs them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+
+from stepless.editing import messages
+from stepless.editing.document import from_document
+from stepless.editing.document.reading import IsContainer
+from stepless.editing.fold import apply
+from stepless.editing.gestures import Item as TypedItem
+from stepless.editing.resolve import Change, resolve
+from stepless.editing.state import Entities
+from stepless.model.json import JSON
+from stepless.ports import Draft
+from stepless.runtime.drafts.editing import Decided
+from stepless.runtime.drafts.items import Intent, Item
+
+
+class Rules:
+    """An `Editing` whose intents have typed gestures, as `messages.read_intent` makes them. `document_of` gives the document
+    that an origin names, and may read it from a store."""
+
+    def __init__(self, document_of: Callable[[JSON], Mapping[str, JSON]], is_container: IsContainer) -> None:
+        self._document_of = document_of
+        self._is_container = is_container
+
+    def origin(self, draft: Draft, origin: JSON) -> Mapping[str, JSON]:
+        return from_document(self._document_of(origin), str(draft.epoch), self._is_container)
+
+    def begin(self, entities: Iterable[tuple[str, JSON]]) -> Entities:
+        return Entities(entities)
+
+    def fold(self, state: Entities, effects: Sequence[JSON]) -> None:
+        apply(state, messages.effects_read(effects))
+
+    def touched(self, effect: JSON) -> str:
+        return str(effect[1])
+
+    def entity(self, state: Entities, key: str) -> JSON:
+        return state.get(key)
+
+    def entities(self, state: Entities) -> Iterable[tuple[str, JSON]]:
+        return [(key, state.get(key)) for key in state]
+
+    def resolve(self, state: Entities, intent: Intent, since: Sequence[Item]) -> Decided:
+        changes = [Change(item.by, messages.effects_read(item.effects)) for item in since]
+        decided = resolve(state, intent.gestures, changes)
+        written = typed(Item(0, "", 0, "", "", 0, ()))._replace(effects=decided.effects, outcomes=decided.outcomes)
+        made = messages.item_written(written)
+        return Decided(made["effects"], made.get("outcomes", []))
+
+
+def typed(item: Item) -> TypedItem:
+    """An item as the rules have it."""
+    return messages.item_read({**item._asdict(), "at": item.at_ms})

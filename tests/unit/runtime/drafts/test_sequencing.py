@@ -1,0 +1,262 @@
+"""Committing intents: repeats, copied tabs, stale clients, races between processes, and the server's time."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import pytest
+from plain_editing import ORIGIN, PlainEditing, State
+
+from stepless.adapters.memory.clock import SettableClock
+from stepless.adapters.memory.drafts import MemoryDrafts
+from stepless.errors import InvalidRequest, NotFound, StoreUnavailable
+from stepless.limits import BUSY_RETRY_MS, MAX_BEHIND_ITEMS, SEQUENCING_TRIES
+from stepless.model.json import JSON
+from stepless.ports import Draft, Op
+from stepless.runtime.drafts.drafting import Drafting
+from stepless.runtime.drafts.items import Answer, Intent, Item
+from stepless.runtime.drafts.records import Storage
+
+WF = Draft("wf", 1)
+SET = ["set", "block/o1", "x", 1]
+
+
+def intent(n: int = 1, base: int = 0, *gestures: JSON, client: str = "c", tag: str = "") -> Intent:
+    return Intent(client, n, tag or f"{client}{n}", base, gestures or (SET,))
+
+
+def item(made: Item | Answer) -> Item:
+    assert isinstance(made, Item), made
+    return made
+
+
+@pytest.fixture(autouse=True)
+def opened(drafting: Drafting[State]) -> None:
+    drafting.open("wf", ORIGIN, "ada")
+
+
+@pytest.fixture
+def another(storage: Storage) -> Callable[[], Drafting[State]]:
+    """Another process over the same records."""
+    return lambda: Drafting(storage, PlainEditing())
+
+
+def test_an_intent_becomes_the_next_item(drafting: Drafting[State], clock: SettableClock) -> None:
+    first = item(drafting.submit(WF, intent(), "ada"))
+    assert first == Item(1, "c", 1, "c1", "ada", clock.now_ms(), (SET,), ())
+    second = item(drafting.submit(WF, intent(2, 1, ["del", "block/o2"], ["set", "block/o2", "x", 3]), "ada"))
+    assert (second.seq, second.effects, second.outcomes) == (2, (["del", "block/o2"],), ([1, "gone"],))
+    state = drafting.current("wf").state
+    assert state["block/o1"] == {"x": 1} and "block/o2" not in state
+
+
+def test_what_is_refused_wholly_is_an_item_too(drafting: Drafting[State]) -> None:
+    refused = item(drafting.submit(WF, intent(1, 0, ["set", "block/none", "x", 1]), "ada"))
+    assert (refused.seq, refused.effects, refused.outcomes) == (1, (), ([0, "gone"],))
+    assert item(drafting.submit(WF, intent(1, 0, ["set", "block/none", "x", 1]), "ada")).seq == 1
+
+
+def test_a_repeat_is_answered_by_its_item(drafting: Drafting[State], another: Callable[[], Drafting[State]]) -> None:
+    made = item(drafting.submit(WF, intent(), "ada"))
+    drafting.submit(WF, intent(client="d"), "bo")
+    for process in (drafting, another()):
+        assert item(process.submit(WF, intent(), "ada")).seq == made.seq
+    assert [one.seq for one in drafting.items(WF, 0, 9)] == [1, 2]
+
+
+def test_a_repeat_is_recognised_by_a_process_that_opened_from_a_checkpoint(
+    drafting: Drafting[State], another: Callable[[], Drafting[State]]
+) -> None:
+    drafting.submit(WF, intent(), "ada")
+    drafting.checkpoint("wf")
+    assert drafting.head("wf").checked == 1
+    assert item(another().submit(WF, intent(), "ada")).seq == 1
+    assert another().submit(WF, intent(tag="other"), "ada") == Answer("forked")
+    assert item(another().submit(WF, intent(2, 1), "ada")).seq == 2
+
+
+def test_an_intent_that_a_tab_sends_again_under_another_name_is_recognised_by_its_tag(drafting: Drafting[State]) -> None:
+    drafting.submit(WF, intent(), "ada")
+    assert item(drafting.submit(WF, intent(tag="c1", client="renamed"), "ada")).client == "c"
+    assert item(drafting.submit(WF, intent(1, 1, client="renamed"), "ada")).seq == 2
+
+
+def test_a_copied_tab_is_forked(drafting: Drafting[State]) -> None:
+    for n in (1, 2):
+        drafting.submit(WF, intent(n, n - 1), "ada")
+    for copied in (intent(2, 2, tag="copy"), intent(1, 2)):
+        assert drafting.submit(WF, copied, "ada") == Answer("forked")
+    assert item(drafting.submit(WF, intent(3, 2), "ada")).seq == 3
+
+
+def test_a_gap_or_a_base_out_of_the_window_is_stale(drafting: Drafting[State]) -> None:
+    drafting.submit(WF, intent(), "ada")
+    for stale in (intent(3, 1), intent(2, 2), intent(2, 99), intent(2, client="new")):
+        assert drafting.submit(WF, stale, "ada") == Answer("stale")
+    for wrong in (intent(0), intent(2, -1), intent()._replace(client="")):
+        with pytest.raises(InvalidRequest):
+            drafting.submit(WF, wrong, "ada")
+    assert [one.seq for one in drafting.items(WF, 0, 9)] == [1]
+
+
+def test_a_process_that_is_behind_reads_on_before_it_answers(
+    drafting: Drafting[State], another: Callable[[], Drafting[State]]
+) -> None:
+    behind = another()
+    behind.current("wf")
+    for n in (1, 2, 3):
+        drafting.submit(WF, intent(n, n - 1), "ada")
+    assert item(behind.submit(WF, intent(4, 3), "ada")).seq == 4
+    assert item(drafting.submit(WF, intent(5, 4), "ada")).seq == 5
+    assert item(behind.submit(WF, intent(5, 4), "ada")).seq == 5
+
+
+def test_an_intent_meets_what_others_did_since_its_base(drafting: Drafting[State]) -> None:
+    drafting.submit(WF, intent(1, 0, ["set", "block/o1", "x", 7], client="d"), "bo")
+    met = item(drafting.submit(WF, intent(1, 0, SET, ["set", "block/o2", "x", 2]), "ada"))
+    assert (met.effects, met.outcomes) == ((["set", "block/o2", "x", 2],), ([0, "changed_since"],))
+    own = item(drafting.submit(WF, intent(2, 1, ["set", "block/o2", "x", 4]), "ada"))
+    assert own.effects == (["set", "block/o2", "x", 4],)  # what the client itself did since is not of others
+
+
+def test_a_base_before_the_checkpoint_is_read_from_the_log(
+    drafting: Drafting[State], another: Callable[[], Drafting[State]], storage: Storage
+) -> None:
+    for n in range(1, 8):
+        drafting.submit(WF, intent(n, n - 1, ["set", f"block/o{n % 3}", "x", n], client="d"), "bo")
+    drafting.checkpoint("wf")
+    met = item(another().submit(WF, intent(1, 5, ["set", "block/o0", "x", 9], ["set", "block/o2", "y", 9]), "ada"))
+    assert met.outcomes == ([0, "changed_since"],)  # item 6 changed o0, item 7 o1, item 5 is in the base
+
+
+def test_a_base_that_the_log_does_not_reach_any_more_is_stale(
+    drafting: Drafting[State], another: Callable[[], Drafting[State]], storage: Storage, clock: SettableClock
+) -> None:
+    for n in range(1, 4):
+        drafting.submit(WF, intent(n, n - 1), "ada")
+    drafting.checkpoint("wf")
+    storage.drafts.forget_expired(clock.now_ms() + 400 * 24 * 3_600_000)
+    assert storage.drafts.last_op(WF) is None
+    late = another()
+    assert late.submit(WF, intent(1, 1, client="d"), "bo") == Answer("stale")
+    assert item(late.submit(WF, intent(1, 3, client="d"), "bo")).seq == 4
+
+
+def test_a_base_is_in_the_window_up_to_its_limit(drafting: Drafting[State], another: Callable[[], Drafting[State]]) -> None:
+    for n in range(1, MAX_BEHIND_ITEMS + 1):
+        drafting.submit(WF, intent(n, n - 1, client="d"), "bo")
+    drafting.checkpoint("wf")
+    fresh = another()
+    assert item(fresh.submit(WF, intent(1, 0, ["set", "block/o2", "x", 5]), "ada")).seq == MAX_BEHIND_ITEMS + 1
+    assert fresh.submit(WF, intent(1, 0, client="e"), "ada") == Answer("stale")
+    last = item(fresh.submit(WF, intent(1, 1, ["set", "block/o2", "x", 5], client="e"), "ada"))
+    assert last.outcomes == ([0, "changed_since"],)
+
+
+def test_the_time_rises_with_every_item_whatever_the_clock_does(
+    drafting: Drafting[State], another: Callable[[], Drafting[State]], clock: SettableClock
+) -> None:
+    first = item(drafting.submit(WF, intent(1, 0), "ada"))
+    clock.advance(-5_000)
+    second = item(drafting.submit(WF, intent(2, 1), "ada"))
+    drafting.checkpoint("wf")
+    third = item(another().submit(WF, intent(3, 2), "ada"))
+    clock.advance(50_000)
+    fourth = item(drafting.submit(WF, intent(4, 3), "ada"))
+    times = [one.at_ms for one in (first, second, third, fourth)]
+    assert times == [times[0], times[0] + 1, times[0] + 2, clock.now_ms()]
+
+
+# -- processes that race -----------------------------------------------------------------------------------------------
+
+
+def test_many_processes_that_commit_at_once_make_one_log(another: Callable[[], Drafting[State]]) -> None:
+    def edit(place: int) -> list[int]:
+        process, base, found = another(), 0, list[int]()
+        for n in range(1, 16):
+            while True:
+                made = process.submit(WF, intent(n, base, ["put", f"block/p{place}", {"n": n}], client=f"c{place}"), "ada")
+                if isinstance(made, Item):
+                    break
+                assert made == Answer("busy", BUSY_RETRY_MS)
+            base = made.seq
+            found.append(made.seq)
+        return found
+
+    with ThreadPoolExecutor(6) as threads:
+        seqs = sorted(seq for found in threads.map(edit, range(6)) for seq in found)
+    assert seqs == [*range(1, 91)]
+    assert {key: value for key, value in another().current("wf").state.items() if key.startswith("block/p")} == {
+        f"block/p{place}": {"n": 15} for place in range(6)
+    }
+
+
+class Overtaken(MemoryDrafts):
+    """Another process commits before each of the first appends."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.ahead = 0
+        self.overtaking = False
+        self.other: Any = None
+
+    def append_op(self, draft: Draft, op: Op) -> bool:
+        if self.ahead and not self.overtaking:
+            self.ahead, self.overtaking = self.ahead - 1, True
+            self.other()
+            self.overtaking = False
+        return super().append_op(draft, op)
+
+
+@pytest.mark.parametrize("lost", [0, 1, SEQUENCING_TRIES - 1, SEQUENCING_TRIES])
+def test_a_lost_race_is_decided_again_up_to_a_number_of_tries(storage: Storage, lost: int) -> None:
+    drafts = Overtaken()
+    storage = storage._replace(drafts=drafts)
+    mine, other = (Drafting(storage, PlainEditing()) for _ in range(2))
+    mine.open("wf", ORIGIN, "ada")
+    numbers = iter(range(1, 99))
+
+    def overtake() -> None:
+        n = next(numbers)
+        item(other.submit(WF, intent(n, n - 1, ["set", "block/o1", "x", -n], client="d"), "bo"))
+
+    drafts.other, drafts.ahead = overtake, lost
+    made = mine.submit(WF, intent(1, 0, SET, ["set", "block/o2", "x", 2]), "ada")
+    if lost == SEQUENCING_TRIES:
+        assert made == Answer("busy", BUSY_RETRY_MS)
+    else:
+        assert item(made).seq == lost + 1
+        assert item(made).outcomes == (([0, "changed_since"],) if lost else ())
+
+
+class Deaf(MemoryDrafts):
+    """Writes an item and then fails, as if the response were lost."""
+
+    failing = False
+
+    def append_op(self, draft: Draft, op: Op) -> bool:
+        done = super().append_op(draft, op)
+        if self.failing:
+            raise StoreUnavailable("the response is lost")
+        return done
+
+
+def test_an_intent_whose_answer_was_lost_is_committed_once(storage: Storage) -> None:
+    drafts = Deaf()
+    process = Drafting(storage._replace(drafts=drafts), PlainEditing())
+    process.open("wf", ORIGIN, "ada")
+    drafts.failing = True
+    with pytest.raises(StoreUnavailable):
+        process.submit(WF, intent(), "ada")
+    drafts.failing = False
+    assert item(process.submit(WF, intent(), "ada")).seq == 1
+    assert [one.seq for one in process.items(WF, 0, 9)] == [1]
+
+
+def test_a_draft_that_is_not_open_takes_nothing(drafting: Drafting[State]) -> None:
+    with pytest.raises(NotFound) as refused:
+        drafting.submit(Draft("other", 1), intent(), "ada")
+    assert refused.value.code == "unknown_draft"
+    assert drafting.submit(Draft("wf", 2), intent(), "ada") == Answer("replaced")
