@@ -26,9 +26,27 @@ _NO_TEMPLATE: Final = compile_template({}, lambda name: False)  # shared, like N
 
 def fill(node: ParsedNode, kind: Kind, known: Known) -> list[Finding]:
     """Sets the `fields` of a node. Returns the findings about them, in the order of `with`."""
+    plain = _plain(node, kind)
+    if plain is not None:
+        node.fields = plain
+        return []
     compiler = _Compiler(node, kind, known)
     node.fields = compiler.compile()
     return compiler.findings
+
+
+_COMPILED: Final = frozenset({"concurrency", "input_contract", "join", "output_contract", "rate"})
+
+
+def _plain(node: ParsedNode, kind: Kind) -> Fields | None:
+    """The fields of a node in which nothing is compiled, as most nodes are of a graph that a program has written."""
+    if kind.nature is not Nature.EFFECT or not node.document.given.isdisjoint(_COMPILED):
+        return None
+    given, parts = node.document.with_, kind.parts
+    for name in given:
+        if parts.get(name) is not Part.LITERAL:
+            return None
+    return Fields(Config(_NO_TEMPLATE, NOTHING, (), given or NOTHING))
 
 
 class _Compiler:

@@ -9,14 +9,23 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Final
+from typing import Final, NamedTuple
 
 from stepless.compile.dominators import dominator_tree, fork_depths
 from stepless.compile.order import Links, longest_paths, reachable, topological_order
 from stepless.compile.parsed import Fields, Parsed, ParsedBody, ParsedEdge, ParsedNode
 from stepless.errors import EngineBug, InvalidRequest
-from stepless.model.declaration.document import ConcurrencyView, DocumentView
-from stepless.model.declaration.policies import DEFAULT_JOIN, JoinRule, Merge
+from stepless.model.declaration.document import ConcurrencyView, DocumentView, NodeView
+from stepless.model.declaration.policies import (
+    DEFAULT_JOIN,
+    Delivery,
+    JoinRule,
+    Merge,
+    Moderation,
+    OnModerationError,
+    OnParentFailure,
+    Retry,
+)
 from stepless.model.findings import Finding
 from stepless.model.graph import (
     Body,
@@ -32,7 +41,7 @@ from stepless.model.graph import (
     Slots,
     all_nodes,
 )
-from stepless.model.json import parse_path
+from stepless.model.json import JSON, parse_path
 
 _NEEDS: Final[Mapping[str, Callable[[int, int], int]]] = {  # from the number of branches, and `count`
     "all": lambda branches, count: branches,
@@ -197,8 +206,8 @@ def _edges(
 ) -> tuple[list[tuple[Edge, ...]], list[tuple[Edge, ...]], dict[tuple[int, str], Merge]]:
     """Edges of the chosen nodes: incoming and outgoing by node, and the merges that they specify, by node and param."""
     position = {node.id: place for place, node in enumerate(nodes)}
-    incoming: list[list[Edge]] = [[] for _ in nodes]
-    outgoing: list[list[Edge]] = [[] for _ in nodes]
+    incoming: list[tuple[Edge, ...] | list[Edge]] = [()] * len(nodes)  # a list only where there is more than one
+    outgoing: list[tuple[Edge, ...] | list[Edge]] = [()] * len(nodes)
     merges: dict[tuple[int, str], Merge] = {}
     order = 0
     for parsed in body.edges:
@@ -207,11 +216,21 @@ def _edges(
             continue
         edge = _link_edge(parsed, order, source, target)
         order += 1
-        incoming[target].append(edge)
-        outgoing[source].append(edge)
+        _join_to(incoming, target, edge)
+        _join_to(outgoing, source, edge)
         if parsed.written is not None and parsed.written.merge is not None:
             merges.setdefault((target, edge.param), parsed.written.merge)
     return list(map(tuple, incoming)), list(map(tuple, outgoing)), merges
+
+
+def _join_to(edges: list[tuple[Edge, ...] | list[Edge]], place: int, edge: Edge) -> None:
+    held = edges[place]
+    if not held:
+        edges[place] = (edge,)
+    elif isinstance(held, list):
+        held.append(edge)
+    else:
+        edges[place] = [*held, edge]
 
 
 def _link_edge(parsed: ParsedEdge, order: int, source: int, target: int) -> Edge:
@@ -228,43 +247,72 @@ def _link_edge(parsed: ParsedEdge, order: int, source: int, target: int) -> Edge
 # -- a node -----------------------------------------------------------------------------------------------------------
 
 
+class _Policies(NamedTuple):
+    """What a node's policies say, read once."""
+
+    enabled: bool
+    merge: Merge
+    join: JoinRule
+    retry: Retry
+    timeout_ms: int
+    delivery: Delivery
+    on_parent_failure: OnParentFailure
+    default: JSON
+    moderation: Moderation
+    moderation_on_error: OnModerationError
+
+
+def _policies(document: NodeView) -> _Policies:
+    """Most nodes have none of their own: they share the defaults."""
+    return _DEFAULTS if document.given.isdisjoint(_Policies._fields) else _read(document)
+
+
+def _read(document: NodeView) -> _Policies:
+    return _Policies(*(getattr(document, name) for name in _Policies._fields))
+
+
+_DEFAULTS: Final = _read(NodeView({}))
+
+
 def _link_node(layout: _Layout, parsed: ParsedNode, position: int) -> Node:
     document, fields, kind = parsed.document, parsed.fields, parsed.kind
     if fields is None or kind is None:
         raise EngineBug(f"{parsed.path} is linked without being compiled")
     incoming, outgoing = layout.incoming[position], layout.outgoing[position]
+    branches, policies = layout.branches[position], _policies(document)
+    label = document.label
     return Node(
         id=parsed.id,
         position=position,
         kind=kind,
-        label=document.label if document.label is not None else parsed.id,
-        enabled=document.enabled,
+        label=label if label is not None else parsed.id,
+        enabled=policies.enabled,
         config=fields.config,
         incoming=incoming,
         outgoing=outgoing,
-        params=_link_params(layout, document.merge, position, incoming),
-        branches=layout.branches[position],
+        params=_link_params(layout, policies.merge, position, incoming),
+        branches=branches,
         targets=layout.targets[position],
         handles=_handles(frozenset([edge.handle for edge in outgoing])),
         exits=parsed.exits or (),
-        join=_link_join(document.join, fields, len(layout.branches[position])),
-        retry=document.retry,
-        timeout_ms=document.timeout_ms,
-        delivery=document.delivery,
-        on_parent_failure=document.on_parent_failure,
-        default=document.default,
+        join=_link_join(policies.join, fields, len(branches)),
+        retry=policies.retry,
+        timeout_ms=policies.timeout_ms,
+        delivery=policies.delivery,
+        on_parent_failure=policies.on_parent_failure,
+        default=policies.default,
         input_contract=fields.input_contract,
         output_contract=fields.output_contract,
         answer_contract=fields.answer_contract,
-        moderation=document.moderation,
-        moderation_on_error=document.moderation_on_error,
-        container=_link_container(parsed, fields, layout.waves[position], layout.depths[position]),
+        moderation=policies.moderation,
+        moderation_on_error=policies.moderation_on_error,
+        container=_link_container(parsed, fields, layout.waves[position], layout.depths[position]) if parsed.inner else None,
         wave=layout.waves[position],
         depth=layout.depths[position],
         dominator=layout.dominators[position],
         clocks=tuple(layout.clocks.get(position, ())),
         losers=layout.losers.get(position, ()),
-        tools=_link_tools(layout, parsed),
+        tools=_link_tools(layout, parsed) if layout.tools else _NO_TOOLS,
         limits=fields.limits,
     )
 
@@ -284,6 +332,8 @@ def _tools_of(body: ParsedBody) -> Mapping[str, Sequence[ParsedNode]]:
 
 
 def _link_params(layout: _Layout, merge: Merge, position: int, incoming: tuple[Edge, ...]) -> tuple[Param, ...]:
+    if not incoming:
+        return ()
     names = dict.fromkeys([edge.param for edge in incoming])
     fed = {name: incoming if len(names) == 1 else tuple([edge for edge in incoming if edge.param == name]) for name in names}
     return tuple([Param(name, layout.merges.get((position, name), merge), edges) for name, edges in fed.items()])

@@ -7,11 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from stepless.compile.order import Links
 from stepless.limits import MAX_NESTED_CONTAINERS
 from stepless.model.declaration.document import AfterView, BodyView, DocumentView, EdgeView, NodeView
+from stepless.model.declaration.written import NOTHING
 from stepless.model.findings import Finding
 from stepless.model.graph import Config, Limits
 from stepless.model.json import JSON
@@ -52,13 +53,12 @@ def as_written(raw: Mapping[str, JSON], path: str, view: type[BodyView]) -> Shap
     return Shape(document, edge_places=range(len(document.edges)))
 
 
-@dataclass(frozen=True, slots=True)
-class Fields:
+class Fields(NamedTuple):
     """The compiled parts of a node. `values` are the EXPRESSION fields of a container that are not texts. `mentions` are the
     references, by their dotted place in the node."""
 
     config: Config
-    values: Mapping[str, Template] = field(default_factory=dict)
+    values: Mapping[str, Template] = NOTHING
     custom: Expression | None = None
     input_contract: Contract | None = None
     output_contract: Contract | None = None
@@ -92,8 +92,7 @@ class ParsedNode:
         return (*(self.exits or ()), ERROR)
 
 
-@dataclass(frozen=True, slots=True)
-class ParsedEdge:
+class ParsedEdge(NamedTuple):
     """An edge of a parsed document. `home` and `place` locate it: in the `after` of a node, or in the `edges` of a body."""
 
     source: str

@@ -8,7 +8,7 @@ losers, which joins' clocks a node starts.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from enum import StrEnum
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
@@ -127,9 +127,9 @@ class Container(NamedTuple):
     value: Template | None = None
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Node:
-    """One node of a body.
+class Node(NamedTuple):
+    """One node of a body. Equal only to itself. A tuple, because a graph of a hundred thousand nodes is made of as many: a frozen
+    dataclass of so many fields takes six times as long.
 
     `branches` are the distinct sources in edge order; `outgoing` and `incoming` are in edge order. `targets` are the
     distinct targets. `dominator` is the position of the immediate dominator in the body, None for an entry or when there
@@ -170,12 +170,16 @@ class Node:
     dominator: int | None
     clocks: tuple[int, ...]
     losers: tuple[int, ...]
-    tools: Mapping[str, Node] = field(default_factory=lambda: _NOTHING)  # shared: most nodes have none
+    tools: Mapping[str, Any] = _NOTHING  # nodes; shared: most nodes have none
     limits: Limits | None = None
 
     @property
     def is_leaf(self) -> bool:
         return not self.outgoing
+
+
+for _name in ("__eq__", "__ne__", "__hash__"):  # not those of a tuple, which would compare and hash whole bodies
+    setattr(Node, _name, getattr(object, _name))
 
 
 @dataclass(frozen=True, slots=True, eq=False)

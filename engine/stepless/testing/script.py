@@ -110,11 +110,11 @@ def _scripted_body(body: Body, script: Script) -> Body:
 def _scripted_node(node: Node, script: Script) -> Node:
     if node.id not in script.nodes:
         container = node.container
-        return replace(node, container=container._replace(body=_scripted_body(container.body, script))) if container else node
+        return node._replace(container=container._replace(body=_scripted_body(container.body, script))) if container else node
     if node.kind.nature is Nature.PAUSE and script.only_waits(node.id):
-        return replace(node, kind=_with_other_times(node, script))
+        return node._replace(kind=_with_other_times(node, script))
     kind = replace(node.kind, nature=Nature.EFFECT, evaluate=None, suspend=None)
-    return replace(node, kind=kind, container=None)
+    return node._replace(kind=kind, container=None)
 
 
 def _with_other_times(node: Node, script: Script) -> Kind:
