@@ -303,6 +303,7 @@ MAX_KEY_CHARACTERS: Final = 64  # of a block, an edge, a note, or a client
 MAX_ORDER_CHARACTERS: Final = 64  # of a fractional index; beyond it the siblings get new ones
 MAX_JOINED_WRITES: Final = 200  # of the gestures that one intent takes along
 MAX_UNDO: Final = 100  # actions of one person in one tab
+DRAFT_POLL_MS: Final = 1_000  # a caller that waits for an item looks at the log this often: another process may have committed
 MAX_BEHIND_ITEMS: Final = 1_000  # that an intent may have been made before: a client further behind reads first
 MAX_DRAFTS: Final = 1_000  # that are open at once
 MAX_OPS_PER_S: Final = 20  # of a person; …

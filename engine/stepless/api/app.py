@@ -16,10 +16,12 @@ from stepless.api.auditing import recorder
 from stepless.api.auth import guard, guard_behind
 from stepless.api.examples import add_examples
 from stepless.api.links import Links
+from stepless.api.rooms import Rooms
 from stepless.api.routes import (
     audit,
     changing,
     costs,
+    drafts,
     erasing,
     events,
     health,
@@ -40,6 +42,7 @@ from stepless.runtime.access.api_keys import ApiKeys
 from stepless.runtime.access.audit import AuditLog
 from stepless.runtime.access.gateways import Gateway
 from stepless.runtime.service import Service
+from stepless.runtime.verbs.drafts import DraftVerbs
 
 _ORIGIN: Final = re.compile(r"\*|https?://[A-Za-z0-9.:\[\]-]+")
 _PREFLIGHT_S: Final = 600  # how long a browser caches a preflight response
@@ -77,6 +80,8 @@ def create_app(
     log = AuditLog(service.world.store, service.world.clock)
     check = guard(api_keys, kept, service.world) if gateway is None else guard_behind(gateway, service.world.clock)
     watch = recorder(log, service.world)
+    editing = DraftVerbs(service.world)
+    rooms = Rooms(editing, idle_checkpoints=development)
 
     def add_routes(app: FastAPI, *, documented: bool) -> None:
         guarded = Routes(app, [Depends(check), Depends(watch)], documented=documented)
@@ -91,6 +96,8 @@ def create_app(
         events.add_routes(guarded, service, stream_seconds, heartbeat_seconds)
         add_key_routes(guarded, kept)
         audit.add_routes(guarded, log)
+        drafts.add_routes(guarded, editing, rooms)
+        drafts.add_editing(Routes(app, [Depends(check)], documented=documented), editing, rooms)
         if development:
             add_development_routes(guarded, service, links)
         viewing.add_routes(public)

@@ -149,6 +149,18 @@ def item_read(stored: dict[str, JSON]) -> Item:
     )
 
 
+def gestures_read(stored: Sequence[JSON]) -> list[Gesture]:
+    """Gestures that `read_intent` has accepted."""
+    return [
+        Gesture(
+            tuple(_stored(one["writes"])),
+            tuple(Guard(key, tuple(path), value) for key, path, value in one.get("guards", ())),
+            tuple((derived, cause) for derived, cause in one.get("derived", ())),
+        )
+        for one in stored
+    ]
+
+
 def _outcome_read(stored: dict[str, JSON]) -> Outcome:
     writes = tuple(_stored(stored["writes"]))
     return Outcome(stored["gesture"], stored["code"], stored["key"], stored.get("by"), stored.get("refused", False), writes)

@@ -1,0 +1,154 @@
+"""The verbs of drafts, as HTTP and the console call them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from stepless.compile.canonical import json_findings
+from stepless.editing.document import to_document
+from stepless.editing.messages import Malformed, intent_written, read_intent
+from stepless.editing.state import Entities, named_in, snapshot
+from stepless.errors import DocumentRefused, InvalidRequest
+from stepless.model.findings import Finding
+from stepless.model.json import JSON
+from stepless.model.packing import unpack
+from stepless.ports import Draft, DraftHead, Page
+from stepless.runtime.drafts.drafting import Drafting
+from stepless.runtime.drafts.items import Answer, Intent, Item
+from stepless.runtime.drafts.records import storage_of
+from stepless.runtime.drafts.rules import Rules
+from stepless.runtime.nearest import unknown_workflow
+from stepless.runtime.world import World
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """A draft as of an item: its head, and its entities by key."""
+
+    head: DraftHead
+    seq: int
+    entities: Mapping[str, JSON]
+
+
+class DraftVerbs:
+    """Safe to use from several threads; one for a process. Every method may raise `StoreUnavailable`, and `Refused`
+    (drafts_not_kept) where the store keeps no drafts."""
+
+    def __init__(self, world: World) -> None:
+        self._world = world
+        self._rules = Rules(world.versions, world.blobs, world.kinds)
+        self._made: Drafting[Entities] | None = None
+
+    @property
+    def _drafting(self) -> Drafting[Entities]:
+        if self._made is None:
+            self._made = Drafting(storage_of(self._world.drafts, self._world.blobs, self._world.clock), self._rules)
+        return self._made
+
+    # -- drafts -----------------------------------------------------------------------------------------------------
+
+    def open_version(self, workflow_id: str, number: int | None, by: str) -> Shown:
+        """Opens a draft from a published version, the newest without a `number`; replaces one that is open. Raises `NotFound`
+        (unknown_workflow) and what `Drafting.open` raises."""
+        found = self._world.store.get_version(workflow_id, number)
+        if found is None:
+            raise unknown_workflow(self._world.store, workflow_id, what=f"{workflow_id}@{number}" if number is not None else "")
+        self._drafting.open(workflow_id, {"version": found.number, "hash": found.hash}, by)
+        return self.show(workflow_id)
+
+    def open_document(self, workflow_id: str, document: Mapping[str, JSON], text: str | None, by: str) -> Shown:
+        """Opens a draft from a document, valid or not. Raises `DocumentRefused` for a value that is not JSON."""
+        findings = list(json_findings(document))
+        if findings:
+            raise DocumentRefused(findings)
+        self._drafting.open(workflow_id, self._rules.keep(workflow_id, document, text), by)
+        return self.show(workflow_id)
+
+    def open_empty(self, workflow_id: str, by: str) -> Shown:
+        self._drafting.open(workflow_id, {}, by)
+        return self.show(workflow_id)
+
+    def discard(self, workflow_id: str, by: str) -> None:
+        self._drafting.discard(workflow_id, by)
+
+    def each(self, limit: int, cursor: str | None) -> Page[DraftHead]:
+        """The open drafts, by workflow. A page may have fewer than `limit`."""
+        page = storage_of(self._world.drafts, self._world.blobs, self._world.clock).drafts.list_heads(limit=limit, cursor=cursor)
+        return Page(tuple(head for head in page.items if head.is_open), page.cursor)
+
+    def show(self, workflow_id: str) -> Shown:
+        """The draft at the end of its log. Raises `NotFound` (unknown_draft)."""
+        room = self._drafting.current(workflow_id)
+        with room.lock:
+            return Shown(self._drafting.head(workflow_id), room.seq, snapshot(room.state))
+
+    def document(self, workflow_id: str) -> tuple[int, dict[str, JSON]]:
+        """The item at the end of the log, and the document as of it."""
+        room = self._drafting.current(workflow_id)
+        with room.lock:
+            return room.seq, to_document(room.state)
+
+    def findings(self, workflow_id: str) -> tuple[int, Sequence[tuple[Finding, str | None]]]:
+        """What publishing would say: each finding, with the key of the block that it is about."""
+        from stepless.compile.compiler import check_document  # imported late: only a check loads all checks
+
+        room = self._drafting.current(workflow_id)
+        with room.lock:
+            seq, document, state = room.seq, to_document(room.state), room.state
+            found = check_document(document, self._world.kinds)
+            return seq, [(finding, _block(state, finding)) for finding in found]
+
+    # -- editing ----------------------------------------------------------------------------------------------------
+
+    def submit(self, draft: Draft, message: JSON, by: str) -> Item | Answer:
+        """Commits an intent. Raises `InvalidRequest` (malformed_intent) with the place, `NotFound` (unknown_draft)."""
+        try:
+            intent = read_intent(message)
+        except Malformed as error:
+            mend = "send it as the console does: docs/drafts.md has the form"
+            raise InvalidRequest(error.message, code="malformed_intent", place=error.place, mend=mend) from error
+        written = intent_written(intent)
+        asked = Intent(intent.client, intent.n, intent.tag, intent.base, written["gestures"])
+        return self._drafting.submit(draft, asked, by)
+
+    def after(self, draft: Draft, seq: int) -> None:
+        self._drafting.after(draft, seq)
+
+    def checkpoint(self, workflow_id: str) -> None:
+        self._drafting.checkpoint(workflow_id)
+
+    def items(self, draft: Draft, after: int, limit: int) -> tuple[Sequence[Item], int]:
+        """Items above `after`, and the end of the log as this process knows it. Raises `NotFound` (unknown_draft)."""
+        room = self._drafting.current(draft.workflow_id)
+        return self._drafting.items(draft, after, limit), room.seq if room.draft == draft else 0
+
+    def is_current(self, draft: Draft) -> bool:
+        return self._drafting.current(draft.workflow_id).draft == draft
+
+
+def origin_of(head: DraftHead) -> JSON:
+    return unpack(head.origin)
+
+
+def base_of(head: DraftHead) -> JSON:
+    return unpack(head.base)
+
+
+def _block(state: Entities, finding: Finding) -> str | None:
+    """The block that a finding is about: its path names the nodes from the outside in."""
+    key: str | None = None
+    parts = iter(finding.path.split("."))
+    for part in parts:
+        if part == "nodes":
+            name = next(parts, None)
+            inside = key.partition("/")[2] if key else None
+            found = next(iter(_named(state, inside, name)), None)
+            if found is None:
+                return key
+            key = found
+    return key
+
+
+def _named(state: Entities, parent: str | None, name: str | None) -> Iterator[str]:
+    yield from state.found(named_in(parent, name))
