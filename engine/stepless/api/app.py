@@ -20,6 +20,7 @@ from stepless.api.rooms import Rooms
 from stepless.api.routes import (
     audit,
     changing,
+    console,
     costs,
     drafts,
     erasing,
@@ -28,19 +29,23 @@ from stepless.api.routes import (
     hooks,
     listing,
     resume,
+    room,
     runs,
     schedules,
     workflows,
 )
+from stepless.api.routes import kinds as kind_routes
 from stepless.api.routes.api_keys import add_routes as add_key_routes
 from stepless.api.routes.development import add_routes as add_development_routes
 from stepless.api.routing import Routes
 from stepless.api.schemas import Problem
+from stepless.api.sockets import Seats
 from stepless.errors import ConfigError
 from stepless.limits import HEARTBEAT_MS, MAX_LONG_POLL_MS
 from stepless.runtime.access.api_keys import ApiKeys
 from stepless.runtime.access.audit import AuditLog
 from stepless.runtime.access.gateways import Gateway
+from stepless.runtime.access.tickets import Tickets
 from stepless.runtime.service import Service
 from stepless.runtime.verbs.drafts import DraftVerbs
 
@@ -60,6 +65,7 @@ def create_app(
     docs: bool = True,
     cors_origins: Collection[str] = (),
     development: bool = False,
+    codes: console.Codes | None = None,
 ) -> FastAPI:
     """The HTTP API (docs/http.md) of a service.
 
@@ -70,7 +76,7 @@ def create_app(
     the run ends, with a heartbeat every `heartbeat_seconds`. With a number, at most 20, every stream is one finite response that
     waits at most that long for the next event (Lambda). `docs` False leaves out /docs and /. Pages of `cors_origins`, like
     `https://app.example.com`, may call the API from a browser; by default none may. `development` adds the routes for one process
-    over one file. Raises `ConfigError`.
+    over one file, and the room of a draft. `codes` are exchanged for a token when the console opens. Raises `ConfigError`.
     """
     if stream_seconds is not None and not 0 <= stream_seconds <= MAX_LONG_POLL_MS / 1000:
         message = f"a stream waits 0 to {MAX_LONG_POLL_MS // 1000} seconds"
@@ -82,6 +88,8 @@ def create_app(
     watch = recorder(log, service.world)
     editing = DraftVerbs(service.world)
     rooms = Rooms(editing, idle_checkpoints=development)
+    tickets = Tickets(service.signer, service.world.store, service.world.clock)
+    seats = Seats(rooms, lambda visitor: kept.roles_of(visitor.key_id) if visitor.key_id else visitor.roles)
 
     def add_routes(app: FastAPI, *, documented: bool) -> None:
         guarded = Routes(app, [Depends(check), Depends(watch)], documented=documented)
@@ -97,10 +105,14 @@ def create_app(
         add_key_routes(guarded, kept)
         audit.add_routes(guarded, log)
         drafts.add_routes(guarded, editing, rooms)
-        drafts.add_editing(Routes(app, [Depends(check)], documented=documented), editing, rooms)
+        plain = Routes(app, [Depends(check)], documented=documented)
+        drafts.add_editing(plain, editing, rooms)
+        room.add_routes(plain, tickets)
         if development:
             add_development_routes(guarded, service, links)
+        kind_routes.add_routes(guarded, service.world.kinds)
         viewing.add_routes(public)
+        console.add_routes(public, codes)
         hooks.add_routes(public, service, links)
         resume.add_routes(public, service, log)
         health.add_routes(public, service)
@@ -110,6 +122,8 @@ def create_app(
     app = Stepless(add_routes)
     hooks.serve(app, service, links)  # first: an app tries its routes one by one
     add_routes(app, documented=False)
+    if development:
+        room.serve(app, tickets, seats)
     problems.install(app, app.routes)
     _allow_origins(app, cors_origins)
     return app

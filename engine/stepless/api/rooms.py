@@ -6,7 +6,7 @@ Passing on is a hint. What is lost on the way, and what another process commits,
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
 from time import monotonic
@@ -28,6 +28,25 @@ def person_of(request: Request) -> str:
     """The caller as the log of a draft names them."""
     caller: str = request.state.caller
     return caller
+
+
+def item_out(item: Item) -> dict[str, JSON]:
+    made: dict[str, JSON] = {
+        "seq": item.seq, "client": item.client, "n": item.n, "tag": item.tag, "by": item.by, "at": item.at_ms,
+        "effects": list(item.effects),
+    }
+    if item.outcomes:
+        made["outcomes"] = list(item.outcomes)
+    if item.closes is not None:
+        made["closes"] = {"epoch": item.closes["epoch"]}
+    return made
+
+
+def answer_out(message: Mapping[str, JSON], answer: Answer) -> dict[str, JSON]:
+    made: dict[str, JSON] = {"n": message.get("n"), "tag": message.get("tag"), "code": answer.code}
+    if answer.retry_after_ms is not None:
+        made["retry_after_ms"] = answer.retry_after_ms
+    return made
 
 
 class Rooms:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from enum import Enum
 from functools import partial
 from typing import Annotated, Any, Final, Literal
@@ -17,7 +16,7 @@ from stepless.api.bodies import documented_body, is_json, media_type, read_body,
 from stepless.api.problems import documented
 from stepless.api.replies import finding_out, instant, reply
 from stepless.api.requests import Body, ListQuery
-from stepless.api.rooms import Rooms, person_of
+from stepless.api.rooms import Rooms, answer_out, item_out, person_of
 from stepless.api.schemas import FindingOut
 from stepless.compile.reading.strict_json import strict_json
 from stepless.errors import Conflict, InvalidRequest
@@ -30,7 +29,7 @@ from stepless.limits import (
 )
 from stepless.model.json import JSON
 from stepless.ports import Draft, DraftHead
-from stepless.runtime.drafts.items import Answer, Item
+from stepless.runtime.drafts.items import Item
 from stepless.runtime.verbs.drafts import DraftVerbs, Shown, base_of, origin_of
 
 _TAGS: Final[list[str | Enum]] = ["drafts"]
@@ -213,25 +212,6 @@ def _add_reading(router: APIRouter, drafts: DraftVerbs, rooms: Rooms) -> None:
 
 
 # -- what is sent ------------------------------------------------------------------------------------------------------
-
-
-def item_out(item: Item) -> dict[str, JSON]:
-    made: dict[str, JSON] = {
-        "seq": item.seq, "client": item.client, "n": item.n, "tag": item.tag, "by": item.by, "at": item.at_ms,
-        "effects": list(item.effects),
-    }
-    if item.outcomes:
-        made["outcomes"] = list(item.outcomes)
-    if item.closes is not None:
-        made["closes"] = {"epoch": item.closes["epoch"]}
-    return made
-
-
-def answer_out(message: Mapping[str, JSON], answer: Answer) -> dict[str, JSON]:
-    made: dict[str, JSON] = {"n": message.get("n"), "tag": message.get("tag"), "code": answer.code}
-    if answer.retry_after_ms is not None:
-        made["retry_after_ms"] = answer.retry_after_ms
-    return made
 
 
 def _fitting(items: Any) -> list[dict[str, JSON]]:

@@ -24,7 +24,7 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from stepless.api.problems import respond
 from stepless.errors import InvalidRequest, SteplessError, TransientError
-from stepless.limits import BODY_MS, HEADER_MS, MAX_CONNECTIONS, SEND_MS
+from stepless.limits import BODY_MS, HEADER_MS, MAX_CONNECTIONS, MAX_SOCKET_MESSAGE_BYTES, SEND_MS
 
 _CLOSING_S: Final = 2  # open event streams are cut off after this
 _DATE_S: Final = 0.5  # the header `date` counts whole seconds
@@ -157,13 +157,23 @@ class Connection(H11Protocol):
         self.transport.close()
 
 
+class WebSocketProtocol(asyncio.Protocol):
+    """Stands for uvicorn's, which is imported with the first WebSocket: most servers never see one."""
+
+    def __new__(cls, **options: Any) -> Any:
+        from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
+
+        return WebSocketsSansIOProtocol(**options)
+
+
 class Server(uvicorn.Server):
     """Serves until `leave` is called. Calls `on_listening` when it listens. Leaves signals to the caller, because the runner must
     drain too."""
 
     def __init__(self, app: Any, on_listening: Callable[[], None], connection: type[Connection] = Connection) -> None:
         super().__init__(uvicorn.Config(
-            app, http=connection, log_config=None, log_level="critical", access_log=False, lifespan="off", ws="none",
+            app, http=connection, log_config=None, log_level="critical", access_log=False, lifespan="off",
+            ws=WebSocketProtocol, ws_max_size=2 * MAX_SOCKET_MESSAGE_BYTES, ws_per_message_deflate=False,
             timeout_graceful_shutdown=_CLOSING_S,
         ))  # fmt: skip
         self._on_listening = on_listening

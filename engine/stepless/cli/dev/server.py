@@ -13,6 +13,7 @@ from functools import partial
 from pathlib import Path
 
 from stepless.api.app import create_app
+from stepless.api.routes.console import Codes
 from stepless.cli.dev.folder import Folder
 from stepless.cli.dev.http import Server
 from stepless.cli.dev.modules import Modules
@@ -88,7 +89,8 @@ async def _serve(built: Local, folder: Folder, listener: socket.socket, argument
     key = os.environ.get(API_KEY) or built.service.signer.derive("api-key")
     built.invitations.base_url, built.host.schedules = url, built.schedules
     origins = os.environ.get(CORS_ORIGINS, "").split()
-    app = create_app(built.service, api_keys=[key], base_url=url, cors_origins=origins, development=True)
+    codes = Codes(key, built.world.clock)
+    app = create_app(built.service, api_keys=[key], base_url=url, cors_origins=origins, development=True, codes=codes)
 
     def announce() -> None:
         _announce(url, key, folder, built, arguments)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from stepless.compile.canonical import json_findings
 from stepless.editing.document import to_document
-from stepless.editing.messages import Malformed, intent_written, read_intent
+from stepless.editing.messages import Malformed, read_intent
 from stepless.editing.state import Entities, named_in, snapshot
 from stepless.errors import DocumentRefused, InvalidRequest
 from stepless.model.findings import Finding
@@ -16,6 +16,7 @@ from stepless.model.packing import unpack
 from stepless.ports import Draft, DraftHead, Page
 from stepless.runtime.drafts.drafting import Drafting
 from stepless.runtime.drafts.items import Answer, Intent, Item
+from stepless.runtime.drafts.origins import EMPTY, Origins
 from stepless.runtime.drafts.records import storage_of
 from stepless.runtime.drafts.rules import Rules
 from stepless.runtime.nearest import unknown_workflow
@@ -37,13 +38,14 @@ class DraftVerbs:
 
     def __init__(self, world: World) -> None:
         self._world = world
-        self._rules = Rules(world.versions, world.blobs, world.kinds)
+        self._origins = Origins(world.versions, world.blobs, world.kinds)
         self._made: Drafting[Entities] | None = None
 
     @property
     def _drafting(self) -> Drafting[Entities]:
         if self._made is None:
-            self._made = Drafting(storage_of(self._world.drafts, self._world.blobs, self._world.clock), self._rules)
+            rules = Rules(self._origins.read, self._origins.is_container)
+            self._made = Drafting(storage_of(self._world.drafts, self._world.blobs, self._world.clock), rules)
         return self._made
 
     # -- drafts -----------------------------------------------------------------------------------------------------
@@ -54,7 +56,7 @@ class DraftVerbs:
         found = self._world.store.get_version(workflow_id, number)
         if found is None:
             raise unknown_workflow(self._world.store, workflow_id, what=f"{workflow_id}@{number}" if number is not None else "")
-        self._drafting.open(workflow_id, {"version": found.number, "hash": found.hash}, by)
+        self._drafting.open(workflow_id, self._origins.of_version(found), by)
         return self.show(workflow_id)
 
     def open_document(self, workflow_id: str, document: Mapping[str, JSON], text: str | None, by: str) -> Shown:
@@ -62,11 +64,11 @@ class DraftVerbs:
         findings = list(json_findings(document))
         if findings:
             raise DocumentRefused(findings)
-        self._drafting.open(workflow_id, self._rules.keep(workflow_id, document, text), by)
+        self._drafting.open(workflow_id, self._origins.of_document(workflow_id, document, text), by)
         return self.show(workflow_id)
 
     def open_empty(self, workflow_id: str, by: str) -> Shown:
-        self._drafting.open(workflow_id, {}, by)
+        self._drafting.open(workflow_id, EMPTY, by)
         return self.show(workflow_id)
 
     def discard(self, workflow_id: str, by: str) -> None:
@@ -108,8 +110,7 @@ class DraftVerbs:
         except Malformed as error:
             mend = "send it as the console does: docs/drafts.md has the form"
             raise InvalidRequest(error.message, code="malformed_intent", place=error.place, mend=mend) from error
-        written = intent_written(intent)
-        asked = Intent(intent.client, intent.n, intent.tag, intent.base, written["gestures"])
+        asked = Intent(intent.client, intent.n, intent.tag, intent.base, intent.gestures)
         return self._drafting.submit(draft, asked, by)
 
     def after(self, draft: Draft, seq: int) -> None:
