@@ -15,8 +15,10 @@ from stepless.api import problems, reference, viewing
 from stepless.api.auditing import recorder
 from stepless.api.auth import guard, guard_behind
 from stepless.api.examples import add_examples
+from stepless.api.hosts import KnownHosts
 from stepless.api.links import Links
-from stepless.api.rooms import Rooms
+from stepless.api.rooms.following import Rooms
+from stepless.api.rooms.seats import Seats
 from stepless.api.routes import (
     audit,
     changing,
@@ -39,7 +41,6 @@ from stepless.api.routes.api_keys import add_routes as add_key_routes
 from stepless.api.routes.development import add_routes as add_development_routes
 from stepless.api.routing import Routes
 from stepless.api.schemas import Problem
-from stepless.api.sockets import Seats
 from stepless.errors import ConfigError
 from stepless.limits import HEARTBEAT_MS, MAX_LONG_POLL_MS
 from stepless.runtime.access.api_keys import ApiKeys
@@ -66,6 +67,7 @@ def create_app(
     cors_origins: Collection[str] = (),
     development: bool = False,
     codes: console.Codes | None = None,
+    hosts: Collection[str] | None = None,
 ) -> FastAPI:
     """The HTTP API (docs/http.md) of a service.
 
@@ -76,7 +78,9 @@ def create_app(
     the run ends, with a heartbeat every `heartbeat_seconds`. With a number, at most 20, every stream is one finite response that
     waits at most that long for the next event (Lambda). `docs` False leaves out /docs and /. Pages of `cors_origins`, like
     `https://app.example.com`, may call the API from a browser; by default none may. `development` adds the routes for one process
-    over one file, and the room of a draft. `codes` are exchanged for a token when the console opens. Raises `ConfigError`.
+    over one file, and the room of a draft; before such a process ends, it calls `app.state.rooms.close()`. `codes` are exchanged
+    for a token when the console opens. With `hosts`, requests under other names than these, `localhost` and IP addresses are
+    refused, and those of pages of other origins, but for hooks, signed links and health. Raises `ConfigError`.
     """
     if stream_seconds is not None and not 0 <= stream_seconds <= MAX_LONG_POLL_MS / 1000:
         message = f"a stream waits 0 to {MAX_LONG_POLL_MS // 1000} seconds"
@@ -87,7 +91,7 @@ def create_app(
     check = guard(api_keys, kept, service.world) if gateway is None else guard_behind(gateway, service.world.clock)
     watch = recorder(log, service.world)
     editing = DraftVerbs(service.world)
-    rooms = Rooms(editing, idle_checkpoints=development)
+    rooms = Rooms(editing, lasting=development)
     tickets = Tickets(service.signer, service.world.store, service.world.clock)
     seats = Seats(rooms, lambda visitor: kept.roles_of(visitor.key_id) if visitor.key_id else visitor.roles)
 
@@ -106,9 +110,9 @@ def create_app(
         audit.add_routes(guarded, log)
         drafts.add_routes(guarded, editing, rooms)
         plain = Routes(app, [Depends(check)], documented=documented)
-        drafts.add_editing(plain, editing, rooms)
-        room.add_routes(plain, tickets)
+        drafts.add_editing(plain, rooms)
         if development:
+            room.add_routes(plain, tickets)
             add_development_routes(guarded, service, links)
         kind_routes.add_routes(guarded, service.world.kinds)
         viewing.add_routes(public)
@@ -122,9 +126,12 @@ def create_app(
     app = Stepless(add_routes)
     hooks.serve(app, service, links)  # first: an app tries its routes one by one
     add_routes(app, documented=False)
+    app.state.rooms = rooms
     if development:
         room.serve(app, tickets, seats)
     problems.install(app, app.routes)
+    if hosts is not None:
+        app.add_middleware(KnownHosts, hosts=hosts, origins=cors_origins)
     _allow_origins(app, cors_origins)
     return app
 

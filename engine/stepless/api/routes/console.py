@@ -102,6 +102,11 @@ def add_routes(router: APIRouter, codes: Codes | None) -> None:
             return reply({"token": codes.exchange(body.code)})
 
 
+def is_built() -> bool:
+    """Whether this installation has the console."""
+    return "index.html" in _names()
+
+
 @lru_cache(_MAX_FILES)
 def _file(path: str) -> tuple[bytes, bytes] | None:
     """A file of the built console and its compressed form. None for anything that is not one of its files."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 from enum import Enum
 from functools import partial
 from typing import Annotated, Any, Final, Literal
@@ -14,18 +15,19 @@ from typing_extensions import TypedDict
 
 from stepless.api.bodies import documented_body, is_json, media_type, read_body, read_model, unsupported
 from stepless.api.problems import documented
-from stepless.api.replies import finding_out, instant, reply
+from stepless.api.replies import encode, finding_out, fitting, instant, page, reply
 from stepless.api.requests import Body, ListQuery
-from stepless.api.rooms import Rooms, answer_out, item_out, person_of
+from stepless.api.rooms.following import Rooms, answer_out, item_out, person_of
 from stepless.api.schemas import FindingOut
 from stepless.compile.reading.strict_json import strict_json
 from stepless.errors import Conflict, InvalidRequest
 from stepless.limits import (
     MAX_BEHIND_ITEMS,
+    MAX_COUNT,
     MAX_DOCUMENT_BYTES,
     MAX_INTENT_BYTES,
     MAX_LONG_POLL_MS,
-    MAX_PAGE_BYTES,
+    NEAR_REQUEST_BYTES,
 )
 from stepless.model.json import JSON
 from stepless.ports import Draft, DraftHead
@@ -33,6 +35,17 @@ from stepless.runtime.drafts.items import Item
 from stepless.runtime.verbs.drafts import DraftVerbs, Shown, base_of, origin_of
 
 _TAGS: Final[list[str | Enum]] = ["drafts"]
+_PACKED_BYTES: Final = 4_096  # of a draft that is sent compressed
+_MAX_VERSION: Final = 2**31
+_INTENT: Final = {
+    "type": "object", "description": "docs/drafts.md has the form",
+    "required": ["epoch", "client", "n", "tag", "base", "gestures"],
+    "properties": {
+        "epoch": {"type": "integer"}, "client": {"type": "string"}, "n": {"type": "integer"}, "tag": {"type": "string"},
+        "base": {"type": "integer"}, "gestures": {"type": "array", "items": {"type": "object"}},
+    },
+}  # fmt: skip
+_INTENT_BODY: Final = {"requestBody": {"required": True, "content": {"application/json": {"schema": _INTENT}}}}
 
 
 class DraftOut(TypedDict):
@@ -90,12 +103,19 @@ class DocumentOfDraftOut(TypedDict):
     document: dict[str, Any]
 
 
+class DiscardedOut(TypedDict):
+    """The epoch that is over."""
+
+    workflow: str
+    epoch: int
+
+
 class OpenBody(Body):
     """What the draft is opened from: a published `version` (the newest, if it has no number), a `document`, which may be invalid,
     with the `text` that it was read from, or nothing (`empty`). A draft that is open already is replaced."""
 
     from_: Literal["version", "document", "empty"] = Field("version", alias="from")
-    version: int | None = Field(None, ge=1)
+    version: int | None = Field(None, ge=1, le=_MAX_VERSION)
     document: dict[str, Any] | None = None
     text: str | None = Field(None, max_length=MAX_DOCUMENT_BYTES)
 
@@ -103,8 +123,8 @@ class OpenBody(Body):
 class OpsQuery(Body):
     model_config = ConfigDict(extra="forbid", frozen=True, strict=False)
 
-    epoch: Annotated[int, Field(ge=1)]
-    after: Annotated[int, Field(ge=0)] = 0
+    epoch: Annotated[int, Field(ge=1, le=MAX_COUNT)]
+    after: Annotated[int, Field(ge=0, le=MAX_COUNT)] = 0
     limit: Annotated[int, Field(ge=1, le=MAX_BEHIND_ITEMS)] = 200
     wait: Annotated[float, Field(ge=0, le=MAX_LONG_POLL_MS / 1000)] = 0
 
@@ -119,7 +139,7 @@ def add_routes(router: APIRouter, drafts: DraftVerbs, rooms: Rooms) -> None:
     async def open_draft(workflow_id: str, request: Request) -> Response:
         """Opens a draft of a workflow. Others who edit a draft that this replaces keep what they have not sent, and decide what
         becomes of it."""
-        body = await read_model(request, OpenBody)
+        body = await read_model(request, OpenBody, MAX_DOCUMENT_BYTES)
         by = person_of(request)
         if body.from_ == "document":
             if body.document is None:
@@ -129,37 +149,42 @@ def add_routes(router: APIRouter, drafts: DraftVerbs, rooms: Rooms) -> None:
             made = partial(drafts.open_version, workflow_id, body.version, by)
         else:
             made = partial(drafts.open_empty, workflow_id, by)
-        return reply(_shown(await run_in_threadpool(made)))
+        shown = await run_in_threadpool(made)
+        rooms.pass_on(Draft(workflow_id, shown.head.epoch - 1), None)
+        return await run_in_threadpool(_reply, shown, request)
 
     @router.delete(
-        "/drafts/{workflow_id}", summary="Discard a draft", status_code=204, responses=documented(401, 403, 404, 409, 503),
-        tags=_TAGS,
-    )
+        "/drafts/{workflow_id}", summary="Discard a draft", response_model=DiscardedOut,
+        responses=documented(401, 403, 404, 409, 503), tags=_TAGS,
+    )  # fmt: skip
     async def discard_draft(workflow_id: str, request: Request) -> Response:
         """Discards the draft for everyone. Its log is kept for a year."""
-        await run_in_threadpool(drafts.discard, workflow_id, person_of(request))
-        return Response(status_code=204)
+        over = await run_in_threadpool(drafts.discard, workflow_id, person_of(request))
+        rooms.pass_on(over, None)
+        return reply({"workflow": over.workflow_id, "epoch": over.epoch})
 
 
-def add_editing(router: APIRouter, drafts: DraftVerbs, rooms: Rooms) -> None:
+def add_editing(router: APIRouter, rooms: Rooms) -> None:
     """The routes that the log of the draft records itself, with person and time: the audit log has no entry for them."""
 
     @router.put(
-        "/drafts/{workflow_id}/ops", summary="Edit a draft", response_model=SubmittedOut,
+        "/drafts/{workflow_id}/ops", summary="Edit a draft", response_model=SubmittedOut, openapi_extra=_INTENT_BODY,
         responses=documented(400, 401, 403, 404, 413, 415, 503), tags=_TAGS,
-    )
+    )  # fmt: skip
     async def edit_draft(workflow_id: str, request: Request) -> Response:
         """Commits the gestures of one client, in order, each whole or not at all: `{epoch, client, n, tag, base, gestures}`. The
         same `n` and `tag` again return the same item. The form of a gesture is described in docs/drafts.md."""
         data = await read_body(request, MAX_INTENT_BYTES)
         if not is_json(kind := media_type(request)):
             raise unsupported(kind, "application/json")
-        message = strict_json(data)
+        is_large = len(data) > NEAR_REQUEST_BYTES
+        message = await run_in_threadpool(strict_json, data) if is_large else strict_json(data)
         epoch = message.get("epoch") if isinstance(message, dict) else None
-        if not isinstance(epoch, int) or isinstance(epoch, bool):
+        if type(epoch) is not int or not 1 <= epoch <= MAX_COUNT:
             raise InvalidRequest("`epoch` is missing", code="malformed_intent", place="epoch", mend="send that of the draft")
         made = await rooms.submit(Draft(workflow_id, epoch), message, person_of(request))
-        return reply({"item": item_out(made)} if isinstance(made, Item) else {"answer": answer_out(message, made)})
+        answer = {"item": item_out(made)} if isinstance(made, Item) else {"answer": answer_out(message, made)}
+        return await run_in_threadpool(reply, answer) if is_large else reply(answer)
 
 
 def _add_reading(router: APIRouter, drafts: DraftVerbs, rooms: Rooms) -> None:
@@ -170,12 +195,13 @@ def _add_reading(router: APIRouter, drafts: DraftVerbs, rooms: Rooms) -> None:
         return reply({"drafts": [_head(head) for head in page.items], "cursor": page.cursor})
 
     @router.get(
-        "/drafts/{workflow_id}", summary="Read a draft", response_model=OpenDraftOut, responses=documented(401, 404, 503),
-        tags=_TAGS,
-    )
-    def read_draft(workflow_id: str) -> Response:
-        """Returns the whole draft at the end of its log. `GET /drafts/{id}/ops` continues from there."""
-        return reply(_shown(drafts.show(workflow_id)))
+        "/drafts/{workflow_id}", summary="Read a draft", response_model=OpenDraftOut,
+        responses={304: {"description": "As it was when the client read it"}, **documented(401, 404, 409, 503)}, tags=_TAGS,
+    )  # fmt: skip
+    def read_draft(workflow_id: str, request: Request) -> Response:
+        """Returns the whole draft at the end of its log. `GET /drafts/{id}/ops` continues from there. `If-None-Match` with the
+        `ETag` of an earlier response saves the transfer."""
+        return _reply(drafts.show(workflow_id), request)
 
     @router.get(
         "/drafts/{workflow_id}/ops", summary="Follow a draft", response_model=ItemsOut,
@@ -190,7 +216,7 @@ def _add_reading(router: APIRouter, drafts: DraftVerbs, rooms: Rooms) -> None:
             mend = "read the draft again"
             message = "the draft was replaced or discarded"
             raise Conflict(message, code="draft_replaced", place=f"draft of {workflow_id}", mend=mend)
-        return reply({"items": _fitting(items), "head": head})
+        return page("items", await run_in_threadpool(fitting, items, item_out), head=head)
 
     @router.get(
         "/drafts/{workflow_id}/document", summary="Read the document of a draft", response_model=DocumentOfDraftOut,
@@ -214,19 +240,6 @@ def _add_reading(router: APIRouter, drafts: DraftVerbs, rooms: Rooms) -> None:
 # -- what is sent ------------------------------------------------------------------------------------------------------
 
 
-def _fitting(items: Any) -> list[dict[str, JSON]]:
-    """The first items that fit into one response; at least one if there are any."""
-    made: list[dict[str, JSON]] = []
-    size = 0
-    for item in items:
-        written = item_out(item)
-        size += len(str(written))
-        if made and size > MAX_PAGE_BYTES // 2:
-            break
-        made.append(written)
-    return made
-
-
 def _head(head: DraftHead) -> dict[str, JSON]:
     return {
         "workflow": head.workflow_id, "epoch": head.epoch, "origin": origin_of(head), "base": base_of(head),
@@ -234,5 +247,13 @@ def _head(head: DraftHead) -> dict[str, JSON]:
     }
 
 
-def _shown(shown: Shown) -> dict[str, JSON]:
-    return {**_head(shown.head), "seq": shown.seq, "entities": dict(shown.entities)}
+def _reply(shown: Shown, request: Request) -> Response:
+    """The draft, compressed if it is large. The item names the state, so its number is the tag."""
+    tag = f'"{shown.head.epoch}-{shown.seq}"'
+    headers = {"etag": tag, "vary": "Accept-Encoding", "cache-control": "private, no-cache", "x-content-type-options": "nosniff"}
+    if request.method == "GET" and tag in request.headers.get("if-none-match", ""):
+        return Response(None, 304, headers)
+    data = encode({**_head(shown.head), "seq": shown.seq, "entities": dict(shown.entities)})
+    if len(data) > _PACKED_BYTES and "gzip" in request.headers.get("accept-encoding", ""):
+        data, headers["content-encoding"] = gzip.compress(data, 5, mtime=0), "gzip"
+    return Response(data, 200, headers, "application/json")

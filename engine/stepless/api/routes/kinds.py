@@ -23,6 +23,7 @@ class KindOut(TypedDict):
     name: str
     summary: str
     nature: str
+    pure: bool
     exits: list[str] | None
     container: bool
     schema: dict[str, Any]
@@ -47,7 +48,8 @@ def _kind(kind: Kind) -> KindOut:
     return {
         "name": kind.name,
         "summary": kind.summary,
-        "nature": kind.nature.name.lower(),
+        "nature": kind.nature.value,
+        "pure": kind.nature is Nature.PURE,
         "exits": _exits(kind),
         "container": kind.nature is Nature.CONTAINER,
         "schema": kind.params.model_json_schema(by_alias=True),

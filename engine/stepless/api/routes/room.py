@@ -12,15 +12,15 @@ from starlette.responses import Response
 from starlette.websockets import WebSocket
 from typing_extensions import TypedDict
 
-from stepless.api.problems import documented
+from stepless.api.problems import documented, respond
 from stepless.api.replies import reply
-from stepless.api.rooms import person_of
-from stepless.api.sockets import Seats
-from stepless.errors import Forbidden
+from stepless.api.rooms.following import person_of
+from stepless.api.rooms.seat import serve as serve_seat
+from stepless.api.rooms.seats import Seats
+from stepless.errors import SteplessError
 from stepless.runtime.access.tickets import Tickets
 
 _TAGS: Final[list[str | Enum]] = ["drafts"]
-_POLICY_VIOLATION: Final = 1008
 
 
 class TicketOut(TypedDict):
@@ -31,9 +31,9 @@ def add_routes(router: APIRouter, tickets: Tickets) -> None:
     @router.post(
         "/drafts/{workflow_id}/ticket", summary="Enter the room of a draft", response_model=TicketOut,
         responses=documented(401, 403, 503), tags=_TAGS,
-    )
+    )  # fmt: skip
     async def enter_draft(workflow_id: str, request: Request) -> Response:
-        """Returns a ticket for the WebSocket `/drafts/{id}/room?ticket=…`. It is good once, for a minute."""
+        """Returns a ticket for the WebSocket `/drafts/{id}/room?ticket=…`. It is valid once, for a minute."""
         caller = person_of(request)
         key_id = caller.split(" ")[1] if caller.startswith("key ") else ""
         issue = partial(tickets.issue, workflow_id, caller, request.state.roles, key_id)
@@ -41,19 +41,15 @@ def add_routes(router: APIRouter, tickets: Tickets) -> None:
 
 
 def serve(app: FastAPI, tickets: Tickets, seats: Seats) -> None:
-    """The WebSocket. A page of another site, and a bad ticket, are refused before it opens."""
+    """Adds the WebSocket. A bad ticket is refused before it opens, with a problem document."""
 
     async def room(socket: WebSocket) -> None:
-        origin = socket.headers.get("origin")
         workflow_id = socket.path_params["workflow_id"]
-        if origin is not None and origin.partition("://")[2] != socket.headers.get("host"):
-            await socket.close(_POLICY_VIOLATION)
-            return
         try:
             visitor = await run_in_threadpool(partial(tickets.spend, socket.query_params.get("ticket", ""), workflow_id))
-        except Forbidden:
-            await socket.close(_POLICY_VIOLATION)
+        except SteplessError as error:
+            await socket.send_denial_response(respond(error))
             return
-        await seats.serve(socket, visitor)
+        await serve_seat(seats, socket, visitor)
 
     app.router.add_api_websocket_route("/drafts/{workflow_id}/room", room)

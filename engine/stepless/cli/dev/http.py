@@ -15,6 +15,7 @@ from collections.abc import Callable
 from contextlib import nullcontext
 from dataclasses import dataclass
 from email.utils import formatdate
+from functools import cache
 from math import inf
 from typing import Any, ClassVar, Final
 
@@ -158,12 +159,37 @@ class Connection(H11Protocol):
 
 
 class WebSocketProtocol(asyncio.Protocol):
-    """Stands for uvicorn's, which is imported with the first WebSocket: most servers never see one."""
+    """Stands for uvicorn's, which is imported with the first WebSocket: most servers never see one. A client that does not read
+    what was sent for SEND_MS loses its connection."""
 
     def __new__(cls, **options: Any) -> Any:
-        from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
+        return _websocket_protocol()(**options)
 
-        return WebSocketsSansIOProtocol(**options)
+
+@cache
+def _websocket_protocol() -> type[asyncio.Protocol]:
+    from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
+
+    class Socket(WebSocketsSansIOProtocol):
+        _send_alarm: asyncio.TimerHandle | None = None
+
+        def pause_writing(self) -> None:
+            super().pause_writing()
+            self._send_alarm = self.loop.call_later(SEND_MS / 1000, self.transport.abort)
+
+        def resume_writing(self) -> None:
+            self._calm()
+            super().resume_writing()
+
+        def connection_lost(self, exc: Exception | None) -> None:
+            self._calm()
+            super().connection_lost(exc)
+
+        def _calm(self) -> None:
+            if self._send_alarm is not None:
+                self._send_alarm.cancel()
+
+    return Socket
 
 
 class Server(uvicorn.Server):

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+import re
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from threading import Lock
+from typing import Final
 
 from stepless.compile.canonical import json_findings
 from stepless.editing.document import to_document
 from stepless.editing.messages import Malformed, read_intent
 from stepless.editing.state import Entities, named_in, snapshot
-from stepless.errors import DocumentRefused, InvalidRequest
+from stepless.errors import Conflict, DocumentRefused, InvalidRequest
+from stepless.limits import MAX_ID_CHARACTERS, SEQUENCING_TRIES
 from stepless.model.findings import Finding
 from stepless.model.json import JSON
 from stepless.model.packing import unpack
@@ -21,6 +25,8 @@ from stepless.runtime.drafts.records import storage_of
 from stepless.runtime.drafts.rules import Rules
 from stepless.runtime.nearest import unknown_workflow
 from stepless.runtime.world import World
+
+_WORKFLOW_ID: Final = re.compile(rf"[a-z0-9][a-z0-9-]{{0,{MAX_ID_CHARACTERS - 1}}}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,13 +46,15 @@ class DraftVerbs:
         self._world = world
         self._origins = Origins(world.versions, world.blobs, world.kinds)
         self._made: Drafting[Entities] | None = None
+        self._making = Lock()
 
     @property
     def _drafting(self) -> Drafting[Entities]:
-        if self._made is None:
-            rules = Rules(self._origins.read, self._origins.is_container)
-            self._made = Drafting(storage_of(self._world.drafts, self._world.blobs, self._world.clock), rules)
-        return self._made
+        with self._making:
+            if self._made is None:
+                rules = Rules(self._origins.read, self._origins.is_container)
+                self._made = Drafting(storage_of(self._world.drafts, self._world.blobs, self._world.clock), rules)
+            return self._made
 
     # -- drafts -----------------------------------------------------------------------------------------------------
 
@@ -60,19 +68,28 @@ class DraftVerbs:
         return self.show(workflow_id)
 
     def open_document(self, workflow_id: str, document: Mapping[str, JSON], text: str | None, by: str) -> Shown:
-        """Opens a draft from a document, valid or not. Raises `DocumentRefused` for a value that is not JSON."""
+        """Opens a draft from a document, valid or not. Raises `DocumentRefused` for a value that is not JSON, `InvalidRequest`
+        (id_mismatch, invalid_workflow_id), and what `Drafting.open` raises."""
+        _check_id(workflow_id)
+        if document.get("id", workflow_id) != workflow_id:
+            message = f"the document is of another workflow than {workflow_id}"
+            raise InvalidRequest(message, code="id_mismatch", status=422, place="document.id", mend="use the same id in both")
         findings = list(json_findings(document))
         if findings:
             raise DocumentRefused(findings)
-        self._drafting.open(workflow_id, self._origins.of_document(workflow_id, document, text), by)
+        whole = {"id": workflow_id, **document}
+        self._drafting.open(workflow_id, self._origins.of_document(workflow_id, whole, text), by)
         return self.show(workflow_id)
 
     def open_empty(self, workflow_id: str, by: str) -> Shown:
+        """Opens a draft without a node. Raises `InvalidRequest` (invalid_workflow_id), and what `Drafting.open` raises."""
+        _check_id(workflow_id)
         self._drafting.open(workflow_id, EMPTY, by)
         return self.show(workflow_id)
 
-    def discard(self, workflow_id: str, by: str) -> None:
-        self._drafting.discard(workflow_id, by)
+    def discard(self, workflow_id: str, by: str) -> Draft:
+        """Returns the draft that is over. Raises as `Drafting.discard` does."""
+        return self._drafting.discard(workflow_id, by)
 
     def each(self, limit: int, cursor: str | None) -> Page[DraftHead]:
         """The open drafts, by workflow. A page may have fewer than `limit`."""
@@ -81,25 +98,33 @@ class DraftVerbs:
 
     def show(self, workflow_id: str) -> Shown:
         """The draft at the end of its log. Raises `NotFound` (unknown_draft)."""
-        room = self._drafting.current(workflow_id)
-        with room.lock:
-            return Shown(self._drafting.head(workflow_id), room.seq, snapshot(room.state))
+        for _ in range(SEQUENCING_TRIES):
+            room = self._drafting.current(workflow_id)
+            head = self._drafting.head(workflow_id)
+            if head.draft == room.draft:
+                with room.lock:
+                    return Shown(head, room.seq, snapshot(room.state))
+        raise Conflict("others keep replacing the draft", code="draft_busy", place=f"draft of {workflow_id}", mend="try again")
 
     def document(self, workflow_id: str) -> tuple[int, dict[str, JSON]]:
-        """The item at the end of the log, and the document as of it."""
-        room = self._drafting.current(workflow_id)
-        with room.lock:
-            return room.seq, to_document(room.state)
+        """The item at the end of the log, and the document as of it. Raises `NotFound` (unknown_draft)."""
+        seq, state = self._copy(workflow_id)
+        return seq, to_document(state)
 
     def findings(self, workflow_id: str) -> tuple[int, Sequence[tuple[Finding, str | None]]]:
-        """What publishing would say: each finding, with the key of the block that it is about."""
+        """The item at the end of the log, and what publishing would say: each finding, with the key of the block that it is
+        about. Raises `NotFound` (unknown_draft)."""
         from stepless.compile.compiler import check_document  # imported late: only a check loads all checks
 
+        seq, state = self._copy(workflow_id)
+        return seq, [(finding, _block(state, finding)) for finding in check_document(to_document(state), self._world.kinds)]
+
+    def _copy(self, workflow_id: str) -> tuple[int, Entities]:
+        """The state as of now: what is made of it takes longer than others should wait."""
         room = self._drafting.current(workflow_id)
         with room.lock:
-            seq, document, state = room.seq, to_document(room.state), room.state
-            found = check_document(document, self._world.kinds)
-            return seq, [(finding, _block(state, finding)) for finding in found]
+            seq, entities = room.seq, snapshot(room.state)
+        return seq, Entities(entities)
 
     # -- editing ----------------------------------------------------------------------------------------------------
 
@@ -114,18 +139,21 @@ class DraftVerbs:
         return self._drafting.submit(draft, asked, by)
 
     def after(self, draft: Draft, seq: int) -> None:
+        """See `Drafting.after`."""
         self._drafting.after(draft, seq)
 
     def checkpoint(self, workflow_id: str) -> None:
+        """See `Drafting.checkpoint`."""
         self._drafting.checkpoint(workflow_id)
 
-    def items(self, draft: Draft, after: int, limit: int) -> tuple[Sequence[Item], int]:
-        """Items above `after`, and the end of the log as this process knows it. Raises `NotFound` (unknown_draft)."""
+    def items(self, draft: Draft, after: int, limit: int) -> tuple[Sequence[Item], int, bool]:
+        """Items above `after`, the end of the log, and True; nothing and False if the epoch is over. Raises `NotFound`
+        (unknown_draft)."""
         room = self._drafting.current(draft.workflow_id)
-        return self._drafting.items(draft, after, limit), room.seq if room.draft == draft else 0
-
-    def is_current(self, draft: Draft) -> bool:
-        return self._drafting.current(draft.workflow_id).draft == draft
+        if room.draft != draft:
+            return [], 0, False
+        items = self._drafting.items(draft, after, limit) if after < room.seq else []
+        return items, max(room.seq, items[-1].seq if items else 0), True
 
 
 def origin_of(head: DraftHead) -> JSON:
@@ -136,6 +164,12 @@ def base_of(head: DraftHead) -> JSON:
     return unpack(head.base)
 
 
+def _check_id(workflow_id: str) -> None:
+    if not _WORKFLOW_ID.fullmatch(workflow_id):
+        message = f"the id of a workflow has at most {MAX_ID_CHARACTERS} lower-case letters, digits and hyphens"
+        raise InvalidRequest(message, code="invalid_workflow_id", place="workflow_id", mend="use an id like refund-approval")
+
+
 def _block(state: Entities, finding: Finding) -> str | None:
     """The block that a finding is about: its path names the nodes from the outside in."""
     key: str | None = None
@@ -144,12 +178,8 @@ def _block(state: Entities, finding: Finding) -> str | None:
         if part == "nodes":
             name = next(parts, None)
             inside = key.partition("/")[2] if key else None
-            found = next(iter(_named(state, inside, name)), None)
+            found = next(iter(state.found(named_in(inside, name))), None)
             if found is None:
                 return key
             key = found
     return key
-
-
-def _named(state: Entities, parent: str | None, name: str | None) -> Iterator[str]:
-    yield from state.found(named_in(parent, name))
