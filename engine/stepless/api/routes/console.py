@@ -58,7 +58,7 @@ class Codes:
         fits = bool(self._code) and hmac.compare_digest(self._code.encode(), code.encode())
         if not fits or self._clock.now_ms() >= self._until_ms:
             mend = "open the address that `stepless dev` printed last, or enter an API key"
-            raise Forbidden("the code is not valid any more", code="invalid_code", status=401, mend=mend)
+            raise Forbidden("the code is not valid any more", code="invalid_code", status=401, place="code", mend=mend)
         self._code = ""
         return self._token
 

@@ -1,6 +1,6 @@
 """Tickets to the room of a draft: a page cannot send a header with a WebSocket, so it spends a ticket in the address instead.
 
-A ticket is `base64url(claims).base64url(HMAC-SHA256(secret, claims))`, with a secret derived from the signing keys. It is good
+A ticket is `base64url(claims).base64url(HMAC-SHA256(secret, claims))`, with a secret derived from the signing keys. It is valid
 for one draft, for TICKET_LIFE_MS, and once.
 """
 
@@ -32,12 +32,15 @@ class Visitor:
 
 
 class Tickets:
+    """Thread-safe. Both methods may raise `StoreUnavailable`."""
+
     def __init__(self, signer: Signer, store: Store, clock: Clock) -> None:
         self._signer = signer
         self._store = store
         self._clock = clock
 
     def issue(self, workflow_id: str, person: str, roles: Collection[Role], key_id: str = "") -> str:
+        """A ticket for a caller who was authenticated just now."""
         claims = {
             "w": workflow_id, "p": person, "r": sorted(roles), "k": key_id, "x": self._clock.now_ms() + TICKET_LIFE_MS,
             "n": token_hex(8),
@@ -47,8 +50,8 @@ class Tickets:
 
     def spend(self, ticket: str, workflow_id: str) -> Visitor:
         """Raises `Forbidden` (invalid_ticket), without details, for one that is not genuine, of another draft, late or spent."""
-        mend = "ask for a new one: it is good once"
-        refused = Forbidden("the ticket is not valid", code="invalid_ticket", status=401, mend=mend)
+        mend = "ask for a new one: a ticket is valid once, for a minute"
+        refused = Forbidden("the ticket is not valid", code="invalid_ticket", status=401, place="ticket", mend=mend)
         try:
             body, mac = (_bytes(part) for part in ticket[:MAX_TOKEN_CHARACTERS].split("."))
             genuine = hmac.compare_digest(self._mac(body), mac)
