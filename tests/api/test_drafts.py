@@ -6,7 +6,7 @@ import asyncio
 from typing import Any
 
 import pytest
-from draft_client import op, renames
+from draft_client import op, renames, until
 
 from stepless.errors import StoreUnavailable
 from stepless.limits import MAX_COUNT, MAX_INTENT_BYTES
@@ -128,8 +128,7 @@ async def test_a_draft_is_compressed_and_not_sent_twice(door: Any) -> None:
 async def test_a_caller_waits_for_the_next_item(door: Any) -> None:
     await opened(door)
     waiting = asyncio.create_task(door.ask.get("/drafts/w/ops?epoch=1&wait=15"))
-    while not door.app.state.rooms._listeners:
-        await asyncio.sleep(0)
+    await until(lambda: door.app.state.rooms._listeners)
     await put(door, op(1, 1, renames("one")))
     assert [item["seq"] for item in (await waiting).json()["items"]] == [1]
     assert (await door.ask.get("/drafts/w/ops?epoch=1&after=1&wait=0.01")).json() == {"items": [], "head": 1}
@@ -139,8 +138,7 @@ async def test_a_caller_waits_for_the_next_item(door: Any) -> None:
 async def test_a_caller_that_waits_learns_at_once_that_the_draft_was_replaced(door: Any) -> None:
     await opened(door)
     waiting = asyncio.create_task(door.ask.get("/drafts/w/ops?epoch=1&wait=15"))
-    while not door.app.state.rooms._listeners:
-        await asyncio.sleep(0)
+    await until(lambda: door.app.state.rooms._listeners)
     await opened(door)
     answer = await waiting
     assert (answer.status_code, answer.json()["code"], answer.json()["place"]) == (409, "draft_replaced", "draft of w")
@@ -281,7 +279,8 @@ async def test_a_place_that_keeps_no_drafts_says_so(door: Any) -> None:
 
 
 @pytest.mark.parametrize(
-    ("role", "reads", "edits"), [("read", 200, 403), ("run", 200, 403), ("approve", 200, 403), ("edit", 200, 200), ("admin", 200, 200)]
+    ("role", "reads", "edits"),
+    [("read", 200, 403), ("run", 200, 403), ("approve", 200, 403), ("edit", 200, 200), ("admin", 200, 200)],
 )
 async def test_a_key_may_what_its_role_says(make_door: Any, role: str, reads: int, edits: int) -> None:
     door = await make_door(development=True)
@@ -340,5 +339,5 @@ async def test_every_kind_says_what_an_editor_needs(door: Any) -> None:
     assert set(kinds) == set(door.local.world.kinds)
     assert (kinds["loop"]["container"], kinds["http"]["container"]) == (True, False)
     assert (kinds["transform"]["pure"], kinds["http"]["pure"], kinds["http"]["nature"]) == (True, False, "effect")
-    assert kinds["approval"]["exits"] == ["approved", "rejected", "timeout"] and kinds["switch"]["exits"] is None
+    assert kinds["approval"]["exits"] == ["approved", "rejected", "timeout"] and kinds["condition"]["exits"] is None
     assert all(kind["summary"] and kind["schema"]["type"] == "object" for kind in kinds.values())

@@ -6,7 +6,7 @@ import asyncio
 from typing import Any
 
 import pytest
-from draft_client import PATIENCE_S, Socket, op, renames
+from draft_client import PATIENCE_S, Socket, op, renames, until
 
 from stepless.api.app import create_app
 from stepless.api.rooms import following, seat, seats
@@ -423,8 +423,7 @@ async def test_a_draft_is_checked_after_a_while_at_the_last_leave_and_at_the_end
         await ada.enter(ADA)
         edit(ada, 1, "one")
         await ada.hear("item")
-        while not rooms._idle:
-            await asyncio.sleep(0)
+        await until(lambda: rooms._idle)
         assert checked() == 0
     await asyncio.wait_for(checks.get(), 1)  # before CHECKPOINT_IDLE_MS
     assert checked() == 1
@@ -434,8 +433,7 @@ async def test_a_draft_is_checked_after_a_while_at_the_last_leave_and_at_the_end
     assert checked() == 2
     monkeypatch.setattr(following, "CHECKPOINT_IDLE_MS", 60_000)
     await room.ask.put("/drafts/w/ops", json=op(1, 2, renames("three"), client="curl", base=2))
-    while not rooms._idle:
-        await asyncio.sleep(0)
+    await until(lambda: rooms._idle)
     await rooms.close()
     assert checked() == 3 and not rooms._idle and not rooms._tasks
 
@@ -455,8 +453,7 @@ async def test_nothing_is_left_of_those_who_left(room: Any) -> None:
     rooms = room.app.state.rooms
     assert not rooms._listeners
     follows = asyncio.create_task(room.ask.get("/drafts/w/ops?epoch=1&wait=20"))
-    while not rooms._listeners:
-        await asyncio.sleep(0)
+    await until(lambda: rooms._listeners)
     await room.ask.put("/drafts/w/ops", json=op(1, 1, renames("x")))
     assert [item["seq"] for item in (await follows).json()["items"]] == [1]
     assert not rooms._listeners

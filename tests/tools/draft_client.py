@@ -24,6 +24,13 @@ def renames(name: str) -> list[Any]:
     return [["set", "doc", ["name"], name]]
 
 
+async def until(holds: Callable[[], object]) -> None:
+    """Lets the event loop go on until something holds."""
+    async with asyncio.timeout(PATIENCE_S):
+        while not holds():  # noqa: ASYNC110 - the code under test has no event for it
+            await asyncio.sleep(0)
+
+
 class Socket:
     """A WebSocket to an ASGI app, without a network."""
 

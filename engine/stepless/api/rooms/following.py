@@ -17,10 +17,11 @@ from fastapi import Request
 from starlette.concurrency import run_in_threadpool
 
 from stepless.api.rooms.pace import Paces
-from stepless.errors import Conflict, NotFound, TransientError
+from stepless.errors import Conflict, NotFound, Refused, TransientError
 from stepless.limits import (
     CHECKPOINT_IDLE_MS,
     DRAFT_POLL_MS,
+    DRAFTS_SWEPT_MS,
     MAX_AWS_ROOM_OPS_PER_S,
     MAX_OPS_PER_S,
     MAX_ROOM_OPS_PER_S,
@@ -135,6 +136,13 @@ class Rooms:
             held.cancel()
             self._check(workflow_id)
 
+    async def sweep(self) -> None:
+        """Checks what an earlier process left unchecked, and completes what it left half done: now, and every
+        DRAFTS_SWEPT_MS, until it is cancelled."""
+        while True:
+            await self._attempted("each workflow", partial(self.drafts.sweep, CHECKPOINT_IDLE_MS))
+            await asyncio.sleep(DRAFTS_SWEPT_MS / 1000)
+
     async def close(self) -> None:
         """Checks what is not checked, and waits for it."""
         for workflow_id in list(self._idle):
@@ -161,6 +169,8 @@ class Rooms:
             await run_in_threadpool(upkeep)
         except (NotFound, Conflict) as error:
             _log.info("the draft of %s was discarded or replaced before it was checked: %s", workflow_id, error)
+        except Refused as error:
+            _log.info("no draft is checked: %s", error)
         except TransientError as error:
             _log.warning("the draft of %s will be checked later: %s", workflow_id, error)
         except Exception:

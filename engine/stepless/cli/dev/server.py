@@ -106,6 +106,7 @@ async def _serve(built: Local, folder: Folder, listener: socket.socket, argument
     web = asyncio.create_task(server.serve([listener]))
     stopping = asyncio.create_task(stop.wait())
     watching = asyncio.create_task(_watch(folder))
+    sweeping = asyncio.create_task(app.state.rooms.sweep())
     try:
         await asyncio.wait({runner, web, stopping, watching}, return_when=asyncio.FIRST_COMPLETED)
         drained = await _close(built, server, web)
@@ -114,6 +115,7 @@ async def _serve(built: Local, folder: Folder, listener: socket.socket, argument
     finally:
         stopping.cancel()
         watching.cancel()
+        sweeping.cancel()
     await runner
     await web
     if not watching.cancelled() and watching.done():

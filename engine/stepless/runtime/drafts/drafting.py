@@ -141,12 +141,14 @@ class Drafting(Generic[S]):
         """Checks a draft to the end of its log, as when the last person leaves. Raises `NotFound` (unknown_draft)."""
         checkpoints.checkpoint(self.current(workflow_id), self._storage)
 
-    def sweep(self, idle_ms: int = SWEPT_CHECKPOINT_IDLE_MS) -> None:
+    def sweep(self, idle_ms: int = SWEPT_CHECKPOINT_IDLE_MS, until_ms: int | None = None) -> None:
         """Checks every draft whose last item is unchecked for `idle_ms`, and completes what was interrupted: heads that a closed
-        log names, expiries of epochs that were left. Raises the error of the first draft that cannot be read, after all
-        others."""
+        log names, expiries of epochs that were left. Stops between two drafts when the clock shows `until_ms`. Raises the error
+        of the first draft that cannot be read, after all others."""
         failed: StoreUnusable | None = None
         for head in each_head(self._storage.drafts):
+            if until_ms is not None and self._storage.clock.now_ms() >= until_ms:
+                break
             settle(self._storage, head)
             try:
                 if head.is_open:

@@ -146,6 +146,10 @@ class DraftVerbs:
         """See `Drafting.checkpoint`."""
         self._drafting.checkpoint(workflow_id)
 
+    def sweep(self, idle_ms: int, until_ms: int | None = None) -> None:
+        """See `Drafting.sweep`."""
+        self._drafting.sweep(idle_ms, until_ms)
+
     def items(self, draft: Draft, after: int, limit: int) -> tuple[Sequence[Item], int, bool]:
         """Items above `after`, the end of the log, and True; nothing and False if the epoch is over. Raises `NotFound`
         (unknown_draft)."""
