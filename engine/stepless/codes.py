@@ -261,7 +261,7 @@ REQUESTS: Final[Table] = {
     "foreign_origin": Code(
         "403: a page of another site called the local server", "Open the page of this server, or set STEPLESS_CORS_ORIGINS.",
     ),
-    "invalid_code": Code("401: the code of the console was used, is too old, or is another", "Open the newest address, or use a key."),
+    "invalid_code": Code("401: the code of the console was used, or is too old", "Open the newest address, or use a key."),
     "invalid_ticket": Code("401: the ticket was used, is too old, or is for another draft", "Request a new one."),
     "invalid_workflow_id": Code("400: this cannot be the id of a workflow", "Use lower-case letters, digits and hyphens."),
     "malformed_intent": Code("400: an edit of a draft does not have the form of one", "See the place, and docs/drafts.md."),

@@ -7,7 +7,6 @@ from typing import Any
 import pytest
 
 from stepless.adapters.memory.clock import SettableClock
-from stepless.api.routes import console
 from stepless.api.routes.console import Codes
 from stepless.limits import CONSOLE_CODE_LIFE_MS
 
@@ -27,11 +26,8 @@ def codes(clock: SettableClock) -> Codes:
 
 
 @pytest.fixture
-async def built(make_door: Any, monkeypatch: Any, codes: Codes) -> Any:
-    monkeypatch.setattr(console, "_names", lambda: FILES)
-    console._file.cache_clear()
-    yield await make_door(development=True, codes=codes)
-    console._file.cache_clear()
+async def built(make_door: Any, codes: Codes) -> Any:
+    return await make_door(development=True, codes=codes, console_files=FILES)
 
 
 async def exchange(door: Any, code: str) -> tuple[int, dict[str, Any]]:

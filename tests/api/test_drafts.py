@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import replace
 from typing import Any
 
+import httpx
 import pytest
 from draft_client import op, renames, until
 
+from stepless.api.app import create_app
 from stepless.errors import StoreUnavailable
 from stepless.limits import MAX_COUNT, MAX_INTENT_BYTES
+from stepless.runtime.service import Service
 
 pytestmark = pytest.mark.anyio
 
@@ -248,26 +252,15 @@ async def test_a_document_that_is_far_from_valid_is_kept_as_it_is(door: Any, odd
     assert (await door.ask.get("/drafts/w/findings")).json()["findings"]
 
 
-async def test_a_store_out_of_reach_is_a_503(door: Any, monkeypatch: Any) -> None:
+async def test_a_store_out_of_reach_is_a_503(door: Any) -> None:
     await opened(door)
-
-    def failing(*given: Any) -> Any:
-        raise StoreUnavailable("the store is out of reach")
-
-    monkeypatch.setattr(door.local.world.drafts, "append_op", failing)
+    door.drafts.trouble = StoreUnavailable("the store is out of reach")
     assert (await put(door, op(1, 1, renames("x")), 503))["code"] == "store_unavailable"
-    monkeypatch.undo()
+    door.drafts.trouble = None
     assert (await put(door, op(1, 1, renames("x"))))["item"]["seq"] == 1
 
 
 async def test_a_place_that_keeps_no_drafts_says_so(door: Any) -> None:
-    from dataclasses import replace
-
-    import httpx
-
-    from stepless.api.app import create_app
-    from stepless.runtime.service import Service
-
     service = Service(replace(door.local.world, drafts=None), door.local.service.signer)
     app = create_app(service, api_keys=None)
     async with httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://test") as ask:

@@ -3,28 +3,46 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable
 from typing import Any
 
 import pytest
-from draft_client import PATIENCE_S, Socket, op, renames, until
+from draft_client import Socket, op, renames, until
 
 from stepless.api.app import create_app
-from stepless.api.rooms import following, seat, seats
+from stepless.api.rooms.bounds import Bounds
 from stepless.errors import StoreUnavailable
-from stepless.limits import MAX_OPS_PER_S, MAX_PRESENCE_BYTES, MAX_SOCKET_QUEUE
+from stepless.limits import CHECKPOINT_ITEMS, MAX_OPS_PER_S, MAX_PRESENCE_BYTES, MAX_SOCKET_QUEUE
+from stepless.ports import Draft
+from stepless.runtime.drafts.items import Item
 
 pytestmark = pytest.mark.anyio
 
 ADA, BO = "ada", "bo"
 
 
+MakeRoom = Callable[..., Awaitable[Any]]
+
+
 @pytest.fixture
-async def room(make_door: Any) -> Any:
-    """A server with an open draft."""
-    door = await make_door(development=True)
-    assert (await door.ask.post("/drafts/w", json={"from": "empty"})).status_code == 200
-    yield door
-    await door.app.state.rooms.close()
+async def make_room(make_door: Any) -> AsyncIterator[MakeRoom]:
+    """Makes a server with an open draft, with the given bounds."""
+    made = []
+
+    async def make(**bounds: Any) -> Any:
+        door = await make_door(development=True, room_bounds=Bounds(**bounds))
+        made.append(door)
+        assert (await door.ask.post("/drafts/w", json={"from": "empty"})).status_code == 200
+        return door
+
+    yield make
+    for door in made:
+        await door.app.state.rooms.close()
+
+
+@pytest.fixture
+async def room(make_room: MakeRoom) -> Any:
+    return await make_room()
 
 
 async def key(door: Any, name: str, *roles: str) -> dict[str, str]:
@@ -154,9 +172,9 @@ async def test_a_reader_sees_and_does_not_edit(room: Any) -> None:
         assert (await room.ask.get("/drafts/w")).json()["seq"] == 0
 
 
-async def test_an_editor_whose_key_is_removed_is_closed_without_a_word_from_them(room: Any, monkeypatch: Any) -> None:
+async def test_an_editor_whose_key_is_removed_is_closed_without_a_word_from_them(make_room: MakeRoom) -> None:
+    room = await make_room(role_fresh_ms=20)
     editor = await key(room, "editor", "edit")
-    monkeypatch.setattr(seat, "ROLE_FRESH_MS", 20)
     async with await socket(room, **editor) as ada:
         await ada.enter(ADA)
         edit(ada, 1, "hers")
@@ -193,8 +211,8 @@ async def test_a_client_that_connects_again_takes_its_seat(room: Any) -> None:
         await again.hear("pong")
 
 
-async def test_a_room_has_a_number_of_people(room: Any, monkeypatch: Any) -> None:
-    monkeypatch.setattr(seats, "MAX_ROOM_PEOPLE", 1)
+async def test_a_room_has_a_number_of_people(make_room: MakeRoom) -> None:
+    room = await make_room(people=1)
     async with await socket(room) as ada, await socket(room) as bo:
         await ada.enter(ADA)
         bo.say("hello", client=BO, tab="t", after=0, epoch=1)
@@ -258,12 +276,11 @@ async def test_a_message_that_is_too_large_closes_the_socket(room: Any, size: in
         assert (await ada.closed())[0] == 4413
 
 
-async def test_silence_ends_and_a_first_message_is_waited_for_less_long(room: Any, monkeypatch: Any) -> None:
-    monkeypatch.setattr(seat, "HELLO_MS", 20)
+async def test_silence_ends_and_a_first_message_is_waited_for_less_long(make_room: MakeRoom) -> None:
+    room = await make_room(hello_ms=20)
     async with await socket(room) as ada:
         assert (await ada.closed())[0] == 1000
-    monkeypatch.setattr(seat, "HELLO_MS", 10_000)
-    monkeypatch.setattr(seat, "SILENT_MS", 20)
+    room = await make_room(silent_ms=20)
     async with await socket(room) as ada:
         await ada.enter(ADA)
         assert (await ada.closed())[0] == 1000
@@ -306,8 +323,8 @@ async def test_an_op_into_a_draft_that_another_process_replaced_is_answered_and_
 # -- pace --------------------------------------------------------------------------------------------------------------
 
 
-async def test_a_thousand_ops_at_once_are_answered_by_rate_and_hold_no_one_up(room: Any, monkeypatch: Any) -> None:
-    monkeypatch.setattr(seat, "PACE_DELAY_MS", 0)
+async def test_a_thousand_ops_at_once_are_answered_by_rate_and_hold_no_one_up(make_room: MakeRoom) -> None:
+    room = await make_room(pace_delay_ms=0)
     async with await socket(room) as ada, await socket(room) as bo:
         await ada.enter(ADA)
         await bo.enter(BO)
@@ -322,19 +339,14 @@ async def test_a_thousand_ops_at_once_are_answered_by_rate_and_hold_no_one_up(ro
         assert MAX_OPS_PER_S <= committed < 100
 
 
-async def test_everyone_together_has_a_pace_too(room: Any, monkeypatch: Any) -> None:
-    monkeypatch.setattr(following, "MAX_ROOM_OPS_PER_S", 3)
-    rooms = following.Rooms(room.app.state.rooms.drafts, lasting=True)
-    codes = []
-    for client in range(6):
-        asked = op(1, 1, renames("x"), client=f"c{client}")
-        made = await rooms.submit(following.Draft("w", 1), asked, "ada")
-        codes.append(getattr(made, "code", "item"))
-    assert codes == ["item"] * 3 + ["rate"] * 3
-    await rooms.close()
+async def test_everyone_together_has_a_pace_too(make_room: MakeRoom) -> None:
+    room = await make_room(room_ops_per_s=3)
+    answers = [(await room.ask.put("/drafts/w/ops", json=op(1, 1, renames("x"), client=f"c{one}"))).json() for one in range(9)]
+    assert [set(answer) for answer in answers[:3]] == [{"item"}] * 3
+    assert answers[3]["answer"]["code"] == "rate"
 
 
-async def test_presence_beyond_its_pace_or_size_is_left_out(room: Any, monkeypatch: Any) -> None:
+async def test_presence_beyond_its_pace_or_size_is_left_out(room: Any) -> None:
     async with await socket(room) as ada, await socket(room) as bo:
         await ada.enter(ADA)
         await bo.enter(BO)
@@ -349,15 +361,15 @@ async def test_presence_beyond_its_pace_or_size_is_left_out(room: Any, monkeypat
         assert cursors[:3] == [0, 1, 2] and 20 < len(cursors) < 60
 
 
-async def test_a_client_that_does_not_read_is_given_up_and_hurts_no_one(room: Any, monkeypatch: Any) -> None:
-    monkeypatch.setattr(seat, "SOCKET_CLOSE_MS", 20)
+async def test_a_client_that_does_not_read_is_given_up_and_hurts_no_one(make_room: MakeRoom) -> None:
+    room = await make_room(close_ms=20)
     async with await socket(room) as ada, await socket(room) as deaf:
         await ada.enter(ADA)
         await deaf.enter("deaf")
         await deaf.hear("items")
         deaf.read_nothing()
-        rooms, draft = room.app.state.rooms, following.Draft("w", 1)
-        item = following.Item(1, "x", 1, "t", "p", 1, [["set", "doc", ["name"], "x"]])
+        rooms, draft = room.app.state.rooms, Draft("w", 1)
+        item = Item(1, "x", 1, "t", "p", 1, [["set", "doc", ["name"], "x"]])
         for _ in range(MAX_SOCKET_QUEUE + 10):
             rooms.pass_on(draft, item)
             await asyncio.sleep(0)
@@ -369,81 +381,91 @@ async def test_a_client_that_does_not_read_is_given_up_and_hurts_no_one(room: An
 # -- trouble -----------------------------------------------------------------------------------------------------------
 
 
-async def test_a_store_out_of_reach_makes_an_op_busy_and_keeps_the_socket(room: Any, monkeypatch: Any) -> None:
+async def test_a_store_out_of_reach_makes_an_op_busy_and_keeps_the_socket(room: Any) -> None:
     async with await socket(room) as ada:
         await ada.enter(ADA)
-        drafts, submit = room.app.state.rooms.drafts, room.app.state.rooms.drafts.submit
-
-        def failing(*given: Any) -> Any:
-            raise StoreUnavailable("the store is out of reach")
-
-        monkeypatch.setattr(drafts, "submit", failing)
+        room.drafts.trouble = StoreUnavailable("the store is out of reach")
         edit(ada, 1, "hers")
         answer = await ada.hear("answer")
         assert answer["code"] == "busy" and answer["retry_after_ms"] > 0
-        monkeypatch.setattr(drafts, "submit", submit)
+        room.drafts.trouble = None
         edit(ada, 1, "hers")
         assert (await ada.hear("item"))["item"]["seq"] == 1
 
 
-async def test_a_fault_of_ours_is_logged_and_closes_the_socket(room: Any, monkeypatch: Any, caplog: Any) -> None:
+async def test_a_store_out_of_reach_closes_a_socket_that_reads(room: Any) -> None:
     async with await socket(room) as ada:
         await ada.enter(ADA)
-        monkeypatch.setattr(room.app.state.rooms.drafts, "submit", lambda *given: 1 / 0)
+        room.drafts.trouble = StoreUnavailable("the store is out of reach")
+        ada.say("pull", after=0)
+        assert (await ada.closed())[0] == 1013
+        room.drafts.trouble = None
+
+
+async def test_a_fault_of_ours_is_logged_and_closes_the_socket(room: Any, caplog: Any) -> None:
+    async with await socket(room) as ada:
+        await ada.enter(ADA)
+        room.drafts.trouble = ZeroDivisionError("a fault")
         edit(ada, 1, "hers")
         code, why = await ada.closed()
-        report = why.rpartition(" ")[2]
-        assert code == 1011 and report in caplog.text and "division" not in why
+        room.drafts.trouble = None
+        assert code == 1011 and why.rpartition(" ")[2] in caplog.text and "a fault" not in why
 
 
-async def test_upkeep_that_fails_is_logged_and_fails_no_edit(room: Any, monkeypatch: Any, caplog: Any) -> None:
-    drafts = room.app.state.rooms.drafts
-    monkeypatch.setattr(drafts, "after", lambda *given: 1 / 0)
+async def test_upkeep_that_fails_is_logged_and_fails_no_edit(room: Any, caplog: Any) -> None:
     answer = await room.ask.put("/drafts/w/ops", json=op(1, 1, renames("x")))
     assert answer.json()["item"]["seq"] == 1
+    await until(lambda: room.app.state.rooms._idle)
+    room.drafts.trouble = ZeroDivisionError("a fault")
     await room.app.state.rooms.close()
-    assert "the draft of w could not be checked" in caplog.text and "ZeroDivisionError" in caplog.text
+    room.drafts.trouble = None
+    assert "the draft of w could not be checked" in caplog.text and "a fault" in caplog.text
 
 
-async def test_a_draft_is_checked_after_a_while_at_the_last_leave_and_at_the_end(room: Any, monkeypatch: Any) -> None:
-    def checked() -> int:
-        return int(room.local.world.drafts.get_head("w").checked)
+def checked(room: Any) -> int:
+    return int(room.local.world.drafts.get_head("w").checked)
 
+
+async def test_a_draft_is_checked_some_time_after_its_last_item(make_room: MakeRoom) -> None:
+    room = await make_room(idle_ms=5)
+    await room.ask.put("/drafts/w/ops", json=op(1, 1, renames("two"), client="curl"))
+    await until(lambda: checked(room) == 1)
+
+
+async def test_a_draft_is_checked_when_the_last_person_leaves_and_at_the_end(make_room: MakeRoom) -> None:
+    room = await make_room(idle_ms=3_600_000)
     rooms = room.app.state.rooms
-    checks: asyncio.Queue[str] = asyncio.Queue()
-    checkpoint = rooms.drafts.checkpoint
-    loop = asyncio.get_running_loop()
-
-    def noted(workflow_id: str) -> None:
-        checkpoint(workflow_id)
-        loop.call_soon_threadsafe(checks.put_nowait, workflow_id)
-
-    monkeypatch.setattr(rooms.drafts, "checkpoint", noted)
     async with await socket(room) as ada:
         await ada.enter(ADA)
         edit(ada, 1, "one")
         await ada.hear("item")
         await until(lambda: rooms._idle)
-        assert checked() == 0
-    await asyncio.wait_for(checks.get(), 1)  # before CHECKPOINT_IDLE_MS
-    assert checked() == 1
-    monkeypatch.setattr(following, "CHECKPOINT_IDLE_MS", 5)
-    await room.ask.put("/drafts/w/ops", json=op(1, 1, renames("two"), client="curl"))
-    await asyncio.wait_for(checks.get(), PATIENCE_S)
-    assert checked() == 2
-    monkeypatch.setattr(following, "CHECKPOINT_IDLE_MS", 60_000)
-    await room.ask.put("/drafts/w/ops", json=op(1, 2, renames("three"), client="curl", base=2))
+        assert checked(room) == 0
+    await until(lambda: checked(room) == 1)
+    await room.ask.put("/drafts/w/ops", json=op(1, 1, renames("two"), client="curl", base=1))
     await until(lambda: rooms._idle)
     await rooms.close()
-    assert checked() == 3 and not rooms._idle and not rooms._tasks
+    assert checked(room) == 2 and not rooms._idle and not rooms._tasks
 
 
-async def test_where_the_process_may_freeze_a_checkpoint_is_made_before_the_response(door: Any, monkeypatch: Any) -> None:
+async def test_what_an_earlier_process_left_unchecked_is_checked_at_the_start(make_room: MakeRoom) -> None:
+    room = await make_room(idle_ms=0)
+    elsewhere = create_app(room.local.service, api_keys=None).state.rooms.drafts
+    made = elsewhere.submit(Draft("w", 1), op(1, 1, renames("x")), "ada")
+    assert isinstance(made, Item) and checked(room) == 0
+    sweeping = asyncio.create_task(room.app.state.rooms.sweep())
+    await until(lambda: checked(room) == 1)
+    sweeping.cancel()
+    await asyncio.wait({sweeping})
+
+
+async def test_where_the_process_may_freeze_a_checkpoint_is_made_before_the_response(make_door: Any) -> None:
+    door = await make_door(room_bounds=Bounds(ops_per_s=10_000, room_ops_per_s=10_000))
     await door.ask.post("/drafts/w", json={"from": "empty"})
-    monkeypatch.setattr("stepless.runtime.drafts.checkpoints.CHECKPOINT_ITEMS", 1)
-    await door.ask.put("/drafts/w/ops", json=op(1, 1, renames("x")))
-    head = door.local.world.drafts.get_head("w")
-    assert head.checked == 1 and not door.app.state.rooms._idle
+    for n in range(1, CHECKPOINT_ITEMS + 1):
+        assert checked(door) == 0
+        await door.ask.put("/drafts/w/ops", json=op(1, n, renames(str(n)), base=n - 1))
+    assert checked(door) == CHECKPOINT_ITEMS and not door.app.state.rooms._idle
 
 
 async def test_nothing_is_left_of_those_who_left(room: Any) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from typing import Any, Final, Protocol
 
 from fastapi import Depends, FastAPI
@@ -17,6 +17,7 @@ from stepless.api.auth import guard, guard_behind
 from stepless.api.examples import add_examples
 from stepless.api.hosts import KnownHosts
 from stepless.api.links import Links
+from stepless.api.rooms.bounds import Bounds
 from stepless.api.rooms.following import Rooms
 from stepless.api.rooms.seats import Seats
 from stepless.api.routes import (
@@ -42,7 +43,7 @@ from stepless.api.routes.development import add_routes as add_development_routes
 from stepless.api.routing import Routes
 from stepless.api.schemas import Problem
 from stepless.errors import ConfigError
-from stepless.limits import HEARTBEAT_MS, MAX_LONG_POLL_MS
+from stepless.limits import HEARTBEAT_MS, MAX_AWS_ROOM_OPS_PER_S, MAX_LONG_POLL_MS, MAX_ROOM_OPS_PER_S
 from stepless.runtime.access.api_keys import ApiKeys
 from stepless.runtime.access.audit import AuditLog
 from stepless.runtime.access.gateways import Gateway
@@ -68,6 +69,8 @@ def create_app(
     development: bool = False,
     codes: console.Codes | None = None,
     hosts: Collection[str] | None = None,
+    room_bounds: Bounds | None = None,
+    console_files: Mapping[str, bytes] | None = None,
 ) -> FastAPI:
     """The HTTP API (docs/http.md) of a service.
 
@@ -80,7 +83,8 @@ def create_app(
     `https://app.example.com`, may call the API from a browser; by default none may. `development` adds the routes for one process
     over one file, and the room of a draft; before such a process ends, it calls `app.state.rooms.close()`. `codes` are exchanged
     for a token when the console opens. With `hosts`, requests under other names than these, `localhost` and IP addresses are
-    refused, and those of pages of other origins, but for hooks, signed links and health. Raises `ConfigError`.
+    refused, and those of pages of other origins, but for hooks, signed links and health. `room_bounds` and `console_files`, by
+    path, replace those of this release. Raises `ConfigError`.
     """
     if stream_seconds is not None and not 0 <= stream_seconds <= MAX_LONG_POLL_MS / 1000:
         message = f"a stream waits 0 to {MAX_LONG_POLL_MS // 1000} seconds"
@@ -91,7 +95,8 @@ def create_app(
     check = guard(api_keys, kept, service.world) if gateway is None else guard_behind(gateway, service.world.clock)
     watch = recorder(log, service.world)
     editing = DraftVerbs(service.world)
-    rooms = Rooms(editing, lasting=development)
+    pace = MAX_ROOM_OPS_PER_S if development else MAX_AWS_ROOM_OPS_PER_S
+    rooms = Rooms(editing, room_bounds or Bounds(room_ops_per_s=pace), lasting=development)
     tickets = Tickets(service.signer, service.world.store, service.world.clock)
     seats = Seats(rooms, lambda visitor: kept.roles_of(visitor.key_id) if visitor.key_id else visitor.roles)
 
@@ -116,7 +121,7 @@ def create_app(
             add_development_routes(guarded, service, links)
         kind_routes.add_routes(guarded, service.world.kinds)
         viewing.add_routes(public)
-        console.add_routes(public, codes)
+        console.add_routes(public, codes, console_files)
         hooks.add_routes(public, service, links)
         resume.add_routes(public, service, log)
         health.add_routes(public, service)

@@ -16,15 +16,12 @@ from typing import Any
 from fastapi import Request
 from starlette.concurrency import run_in_threadpool
 
+from stepless.api.rooms.bounds import Bounds
 from stepless.api.rooms.pace import Paces
 from stepless.errors import Conflict, NotFound, Refused, TransientError
 from stepless.limits import (
-    CHECKPOINT_IDLE_MS,
     DRAFT_POLL_MS,
     DRAFTS_SWEPT_MS,
-    MAX_AWS_ROOM_OPS_PER_S,
-    MAX_OPS_PER_S,
-    MAX_ROOM_OPS_PER_S,
 )
 from stepless.model.json import JSON
 from stepless.ports import Draft
@@ -67,14 +64,15 @@ class Rooms:
     happens after the response, and a draft is also checked some time after its last item, so that a later start reads less. A
     process that may be frozen between requests does what is due before it responds, and leaves the rest to the sweep."""
 
-    def __init__(self, drafts: DraftVerbs, *, lasting: bool) -> None:
+    def __init__(self, drafts: DraftVerbs, bounds: Bounds, *, lasting: bool) -> None:
         self.drafts = drafts
+        self.bounds = bounds
         self._lasting = lasting
         self._listeners: dict[str, list[Listener]] = {}
         self._idle: dict[str, asyncio.TimerHandle] = {}
         self._tasks: set[asyncio.Task[None]] = set()
-        self._of_client = Paces(MAX_OPS_PER_S)
-        self._of_draft = Paces(MAX_ROOM_OPS_PER_S if lasting else MAX_AWS_ROOM_OPS_PER_S)
+        self._of_client = Paces(bounds.ops_per_s)
+        self._of_draft = Paces(bounds.room_ops_per_s)
 
     async def submit(self, draft: Draft, message: Mapping[str, JSON], by: str) -> Item | Answer:
         """Commits an intent and passes the item on; see `DraftVerbs.submit`. `rate`: the client, or everyone in the draft, has
@@ -140,7 +138,7 @@ class Rooms:
         """Checks what an earlier process left unchecked, and completes what it left half done: now, and every
         DRAFTS_SWEPT_MS, until it is cancelled."""
         while True:
-            await self._attempted("each workflow", partial(self.drafts.sweep, CHECKPOINT_IDLE_MS))
+            await self._attempted("each workflow", partial(self.drafts.sweep, round(self.bounds.idle_ms)))
             await asyncio.sleep(DRAFTS_SWEPT_MS / 1000)
 
     async def close(self) -> None:
@@ -157,7 +155,7 @@ class Rooms:
             if held is not None:
                 held.cancel()
             loop = asyncio.get_running_loop()
-            self._idle[draft.workflow_id] = loop.call_later(CHECKPOINT_IDLE_MS / 1000, self._check, draft.workflow_id)
+            self._idle[draft.workflow_id] = loop.call_later(self.bounds.idle_ms / 1000, self._check, draft.workflow_id)
 
     def _check(self, workflow_id: str) -> None:
         self._idle.pop(workflow_id, None)

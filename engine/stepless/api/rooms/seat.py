@@ -20,20 +20,13 @@ from stepless.compile.reading.strict_json import strict_json
 from stepless.errors import InvalidRequest, TransientError
 from stepless.limits import (
     BUSY_RETRY_MS,
-    HELLO_MS,
     MAX_BEHIND_ITEMS,
     MAX_COUNT,
     MAX_KEY_CHARACTERS,
-    MAX_OPS_PER_S,
     MAX_PRESENCE_BYTES,
     MAX_PRESENCE_PER_S,
     MAX_PULLS_PER_S,
-    MAX_ROOM_PEOPLE,
     MAX_SOCKET_MESSAGE_BYTES,
-    PACE_DELAY_MS,
-    ROLE_FRESH_MS,
-    SILENT_MS,
-    SOCKET_CLOSE_MS,
 )
 from stepless.model.json import JSON
 from stepless.ports import Draft
@@ -60,6 +53,7 @@ class SocketSeat:
         self.at: JSON = None
         self._seats = seats
         self._rooms = seats.rooms
+        self._bounds = seats.rooms.bounds
         self._socket = socket
         self._visitor = visitor
         self._workflow_id = visitor.workflow_id
@@ -77,9 +71,9 @@ class SocketSeat:
         closing: Closing | None = None
         try:
             with self._rooms.listening(self._workflow_id, self._committed):
-                await self._enter(await self._hear(HELLO_MS))
+                await self._enter(await self._hear(self._bounds.hello_ms))
                 while True:
-                    await self._take(await self._hear(SILENT_MS))
+                    await self._take(await self._hear(self._bounds.silent_ms))
         except WebSocketDisconnect:
             pass
         except Exception as error:
@@ -106,7 +100,7 @@ class SocketSeat:
     async def _close(self, closing: Closing) -> None:
         """Says why, if the client reads it soon."""
         try:
-            async with asyncio.timeout(SOCKET_CLOSE_MS / 1000):
+            async with asyncio.timeout(self._bounds.close_ms / 1000):
                 self._closing = self._closing or closing
                 self._send({"t": "closing", "code": closing.code, "why": closing.why})
                 await self._out.drained()
@@ -129,13 +123,13 @@ class SocketSeat:
         if held is not None and held.person != self.person:
             raise Closing(ROLE_LOST, "another person has this client id")
         if held is None and self._seats.is_full(self._workflow_id):
-            raise Closing(TOO_MUCH, f"{MAX_ROOM_PEOPLE} people are here already: follow the draft over HTTP")
+            raise Closing(TOO_MUCH, f"{self._bounds.people} people are here already: follow the draft over HTTP")
         self.client = client
         self._seats.enter(self._workflow_id, self)
         self._send({
             "t": "welcome", "client": client, "epoch": epoch, "head": head,
             "people": self._seats.people(self._workflow_id, self), "person": self.person,
-            "rates": {"ops_per_s": MAX_OPS_PER_S, "presence_per_s": MAX_PRESENCE_PER_S},
+            "rates": {"ops_per_s": self._bounds.ops_per_s, "presence_per_s": MAX_PRESENCE_PER_S},
         })  # fmt: skip
         self._send_items(items, head)
         early, self._early = self._early or [], None
@@ -182,18 +176,18 @@ class SocketSeat:
         if isinstance(made, Answer):
             self._send({"t": "answer", **answer_out(message, made)})
             if made.code in ("forbidden", "rate"):
-                await asyncio.sleep(PACE_DELAY_MS / 1000)  # who sends too much is read more slowly
+                await asyncio.sleep(self._bounds.pace_delay_ms / 1000)  # who sends too much is read more slowly
 
     async def _seen(self, at: Mapping[str, JSON]) -> None:
         if self._presence.wait_ms():
-            await asyncio.sleep(PACE_DELAY_MS / 1000)
+            await asyncio.sleep(self._bounds.pace_delay_ms / 1000)
         elif len(encode(at)) <= MAX_PRESENCE_BYTES:
             self.at = at
             self._tell({"t": "at", "client": self.client, "at": at}, passing=True)
 
     async def _look(self) -> None:
         """Looks up what the person may do, if that was some time ago."""
-        if (monotonic() - self._looked) * 1000 >= ROLE_FRESH_MS:
+        if (monotonic() - self._looked) * 1000 >= self._bounds.role_fresh_ms:
             self._roles = await run_in_threadpool(self._seats.roles, self._visitor)
             self._looked = monotonic()
         if Role.READ not in self._roles:
@@ -207,7 +201,7 @@ class SocketSeat:
             await self._look()
             if (left := until - monotonic()) <= 0:
                 raise Closing(DONE, "nothing was heard for a while")
-            fresh = ROLE_FRESH_MS / 1000 if self._visitor.key_id else left
+            fresh = self._bounds.role_fresh_ms / 1000 if self._visitor.key_id else left
             event = await self._event(min(left, fresh))
             if event is not None:
                 return _message(event)

@@ -12,7 +12,7 @@ from typing import Final, Protocol
 from stepless.api.replies import encode
 from stepless.api.rooms.closing import Closing
 from stepless.api.rooms.following import Rooms, item_out
-from stepless.limits import MAX_ROOM_PEOPLE, MAX_SOCKET_MESSAGE_BYTES
+from stepless.limits import MAX_SOCKET_MESSAGE_BYTES
 from stepless.model.json import JSON
 from stepless.runtime.access.roles import Role
 from stepless.runtime.access.tickets import Visitor
@@ -50,7 +50,7 @@ class Seats:
         return self._seats.get(workflow_id, {}).get(client)
 
     def is_full(self, workflow_id: str) -> bool:
-        return len(self._seats.get(workflow_id, ())) >= MAX_ROOM_PEOPLE
+        return len(self._seats.get(workflow_id, ())) >= self.rooms.bounds.people
 
     def enter(self, workflow_id: str, seat: Seat) -> None:
         """Seats a client; of the same client, the newest seat counts."""

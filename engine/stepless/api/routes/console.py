@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import hmac
+from collections.abc import Mapping
 from functools import lru_cache
 from importlib.resources import files
 from pathlib import PurePosixPath
@@ -36,7 +37,6 @@ _HEADERS: Final = {
     "x-content-type-options": "nosniff", "x-robots-tag": "noindex, nofollow", "vary": "Accept-Encoding",
 }
 _FOREVER: Final = "public, max-age=31536000, immutable"  # the name of such a file has the hash of its content
-_MAX_FILES: Final = 256
 
 
 class Codes:
@@ -71,7 +71,10 @@ class SessionOut(TypedDict):
     token: str
 
 
-def add_routes(router: APIRouter, codes: Codes | None) -> None:
+def add_routes(router: APIRouter, codes: Codes | None, given: Mapping[str, bytes] | None = None) -> None:
+    """`given` are files by path, instead of those of this release."""
+    packed: dict[str, bytes] = {}
+
     @router.get("/console", include_in_schema=False)
     def redirect_to_console() -> Response:
         return RedirectResponse("/console/", 308)
@@ -79,15 +82,16 @@ def add_routes(router: APIRouter, codes: Codes | None) -> None:
     @router.get("/console/{path:path}", include_in_schema=False)
     def read_console(path: str, request: Request) -> Response:
         """A file of the console; the page itself for every address inside it."""
-        found, name = _file(path), path
-        if found is None and not PurePosixPath(path).suffix:
-            found, name = _file("index.html"), "index.html"
-        if found is None:
+        known = _names() if given is None else given
+        name = path if path in known or PurePosixPath(path).suffix else "index.html"
+        content = known.get(name)
+        if content is None:
             raise NotFound("there is no such file", code="not_found", mend="open /console/")
-        content, packed = found
         headers = {**_HEADERS, "cache-control": _FOREVER if name.startswith("assets/") else "no-cache"}
         if "gzip" in request.headers.get("accept-encoding", ""):
-            content, headers["content-encoding"] = packed, "gzip"
+            if name not in packed:
+                packed[name] = gzip.compress(content, 9, mtime=0)
+            content, headers["content-encoding"] = packed[name], "gzip"
         return Response(content, 200, headers, _TYPES.get(PurePosixPath(name).suffix, "application/octet-stream"))
 
     if codes is not None:
@@ -105,16 +109,6 @@ def add_routes(router: APIRouter, codes: Codes | None) -> None:
 def is_built() -> bool:
     """Whether this installation has the console."""
     return "index.html" in _names()
-
-
-@lru_cache(_MAX_FILES)
-def _file(path: str) -> tuple[bytes, bytes] | None:
-    """A file of the built console and its compressed form. None for anything that is not one of its files."""
-    names = _names()
-    if path not in names:
-        return None
-    content = names[path]
-    return content, gzip.compress(content, 9, mtime=0)
 
 
 @lru_cache(1)
