@@ -255,6 +255,16 @@ REQUESTS: Final[Table] = {
     "unavailable": Code("503: temporarily unavailable; the request itself is valid", "Try again."),
     "draft_busy": Code("409: other requests keep changing the draft", "Try again."),
     "draft_replaced": Code("409: another request has discarded or replaced the draft first", "Look at it, then try again."),
+    "foreign_host": Code(
+        "403: the request reached the local server under a name that is not its own", "Use its address, or `--allow-host NAME`.",
+    ),
+    "foreign_origin": Code(
+        "403: a page of another site called the local server", "Open the page of this server, or set STEPLESS_CORS_ORIGINS.",
+    ),
+    "invalid_code": Code("401: the code of the console was used, or is too old", "Open the newest address, or use a key."),
+    "invalid_ticket": Code("401: the ticket was used, is too old, or is for another draft", "Request a new one."),
+    "invalid_workflow_id": Code("400: this cannot be the id of a workflow", "Use lower-case letters, digits and hyphens."),
+    "malformed_intent": Code("400: an edit of a draft does not have the form of one", "See the place, and docs/drafts.md."),
     "drafts_not_kept": Code("501: the store keeps no drafts", "Use a SQLite file, or a store that keeps drafts."),
     "too_many_drafts": Code("429: the limit of open drafts is reached", "Discard some."),
     "unknown_draft": Code("404: the workflow has no open draft", "Open one, or see the list."),

@@ -1013,9 +1013,31 @@ resource "awscc_iam_role" "sweeper_role" {
             Resource = local.with_restored_bucket ? "arn:${data.aws_partition.current.partition}:s3:::${var.restored_bucket}" : awscc_s3_bucket.blob_bucket.arn
           },
           {
+            Effect = "Allow"
+            Action = "dynamodb:PutItem"
+            Resource = [for each in [
+              awscc_dynamodb_table.run_table.arn,
+              "${awscc_dynamodb_table.run_table.arn}/index/runs-by-age",
+              "${awscc_dynamodb_table.run_table.arn}/index/runs-by-due",
+              local.with_restored ? "arn:${data.aws_partition.current.partition}:dynamodb:${data.aws_region.current.region}:${data.aws_caller_identity.current.account_id}:table/${var.restored_table}" : null,
+              local.with_restored ? "arn:${data.aws_partition.current.partition}:dynamodb:${data.aws_region.current.region}:${data.aws_caller_identity.current.account_id}:table/${var.restored_table}/index/runs-by-age" : null,
+              local.with_restored ? "arn:${data.aws_partition.current.partition}:dynamodb:${data.aws_region.current.region}:${data.aws_caller_identity.current.account_id}:table/${var.restored_table}/index/runs-by-due" : null,
+            ] : each if each != null]
+            Condition = {
+              "ForAllValues:StringLike" = {
+                "dynamodb:LeadingKeys" = ["DRAFT*"]
+              }
+            }
+          },
+          {
             Effect   = "Allow"
-            Action   = "s3:DeleteObject"
+            Action   = ["s3:DeleteObject", "s3:GetObject"]
             Resource = local.with_restored_bucket ? "arn:${data.aws_partition.current.partition}:s3:::${var.restored_bucket}/blobs/*" : "${awscc_s3_bucket.blob_bucket.arn}/blobs/*"
+          },
+          {
+            Effect   = "Allow"
+            Action   = "s3:PutObject"
+            Resource = local.with_restored_bucket ? "arn:${data.aws_partition.current.partition}:s3:::${var.restored_bucket}/blobs/workflow-drafts/*" : "${awscc_s3_bucket.blob_bucket.arn}/blobs/workflow-drafts/*"
           },
           {
             Effect   = "Allow"

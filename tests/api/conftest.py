@@ -21,7 +21,7 @@ from fastapi import FastAPI
 
 from stepless.adapters.memory.secrets import MemorySecrets
 from stepless.api.app import create_app
-from stepless.ports import Store
+from stepless.ports import Drafts, Store
 from stepless.runtime.service import Service
 from stepless.runtime.wiring.local import Local, local
 
@@ -67,7 +67,7 @@ def anyio_backend() -> str:
 class Troubled:
     """A store that raises a given error when a test asks for it, and counts the calls of each of its methods."""
 
-    def __init__(self, store: Store) -> None:
+    def __init__(self, store: Store | Drafts) -> None:
         self._store = store
         self.trouble: Exception | None = None
         self.asked: Counter[str] = Counter()
@@ -216,6 +216,7 @@ class Door:
 
     local: Local
     store: Troubled
+    drafts: Troubled
     app: FastAPI
     ask: httpx.AsyncClient
     stranger: httpx.AsyncClient
@@ -285,7 +286,10 @@ async def opened(**options: Any) -> AsyncIterator[Door]:
     engine = local(None, secrets=SECRETS)
     serving = asyncio.create_task(engine.host.serve())
     store = Troubled(engine.world.store)
-    service = Service(replace(engine.world, store=store), engine.service.signer)  # type: ignore[arg-type]
+    assert engine.world.drafts is not None
+    drafts = Troubled(engine.world.drafts)
+    world = replace(engine.world, store=store, drafts=drafts)  # type: ignore[arg-type]
+    service = Service(world, engine.service.signer)
     app = create_app(service, **{"api_keys": [KEY], **options})
     transport, hooks = httpx.ASGITransport(app), {"response": [keeper(app, options).check]}
     base = {"transport": transport, "base_url": "http://test", "event_hooks": hooks, "timeout": PATIENCE_S}
@@ -293,7 +297,7 @@ async def opened(**options: Any) -> AsyncIterator[Door]:
         httpx.AsyncClient(**base, headers={"authorization": f"Bearer {KEY}"}) as ask,
         httpx.AsyncClient(**base) as stranger,
     ):
-        yield Door(engine, store, app, ask, stranger)
+        yield Door(engine, store, drafts, app, ask, stranger)
     await engine.host.stop()
     await serving
 

@@ -103,6 +103,10 @@ async def test_pages_filters_and_times(door: Any) -> None:
         assert (await door.ask.get(f"/audit{wrong}")).status_code in (400, 422)
 
 
+OWN_RECORD = ("/ops", "/ticket")
+"""Edits of a draft are in its log, with person and time; a ticket changes nothing."""
+
+
 async def test_no_verb_is_carried_out_whose_entry_cannot_be_stored(door: Any) -> None:
     """Every route that may change something, also one that a later release adds."""
     store = door.local.world.store
@@ -125,7 +129,7 @@ async def test_no_verb_is_carried_out_whose_entry_cannot_be_stored(door: Any) ->
     reading = {"get", "head", "options"}
     changing = [
         (method, path) for path, methods in app.openapi()["paths"].items() for method in methods.keys() - reading
-        if not path.startswith(("/hooks", "/resume"))
+        if not path.startswith(("/hooks", "/resume")) and not path.endswith(OWN_RECORD)
     ]  # fmt: skip
     assert len(changing) > 12
     async with httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://test") as ask:

@@ -15,6 +15,7 @@ import yaml
 from pages import ROOT, blocks, prose
 
 from stepless import NodeFailure, function, limits
+from stepless.adapters.aws.dynamo.item_keys import DRAFTS, draft, draft_epoch
 from stepless.adapters.openai.models import PUBLIC, OpenAIModels
 from stepless.core.settle import backoff_ms
 from stepless.model.declaration.policies import RETRIED, Retry
@@ -22,6 +23,7 @@ from stepless.nodes.function import replacing_registrations, run
 from stepless.nodes.http.addresses import ALLOW_VARIABLE
 from stepless.nodes.webhook import Hmac
 from stepless.ports import Call
+from stepless.runtime.drafts.records import BLOB_OWNER
 from stepless.runtime.triggers.firing import start_scheduled
 from stepless.runtime.triggers.payloads import Firing
 from stepless.runtime.wiring.local import local
@@ -127,21 +129,27 @@ def test_the_sandbox_may_do_nothing() -> None:
     assert actions("SandboxRole") == set()
 
 
-def test_the_sweeper_reads_and_removes_and_writes_no_value() -> None:
+def test_the_sweeper_reads_and_removes_and_writes_nothing_but_checkpoints_of_drafts() -> None:
     assert actions("SweeperRole") == {
         "dynamodb:BatchGetItem", "dynamodb:BatchWriteItem", "dynamodb:DeleteItem", "dynamodb:GetItem", "dynamodb:Query",
-        "dynamodb:UpdateItem", "s3:DeleteObject", "s3:ListBucket", "sqs:SendMessage",
+        "dynamodb:PutItem", "dynamodb:UpdateItem", "s3:DeleteObject", "s3:GetObject", "s3:ListBucket", "s3:PutObject",
+        "sqs:SendMessage",
         "sqs:ChangeMessageVisibility", "sqs:DeleteMessage", "sqs:GetQueueAttributes", "sqs:ReceiveMessage",
     }  # fmt: skip
+    statements = resources()["SweeperRole"]["Properties"]["Policies"][0]["PolicyDocument"]["Statement"]
+    of_action = {one["Action"]: one for one in statements if isinstance(one, dict) and isinstance(one["Action"], str)}
+    assert of_action["dynamodb:PutItem"]["Condition"] == {"ForAllValues:StringLike": {"dynamodb:LeadingKeys": ["DRAFT*"]}}
+    assert all(f"/blobs/{BLOB_OWNER}/*" in str(one) for one in of_action["s3:PutObject"]["Resource"][1:])
+    assert draft("w").startswith("DRAFT") and draft_epoch("w", 1).startswith("DRAFT") and DRAFTS.startswith("DRAFT")
 
 
 def test_the_roles_are_as_the_table_says() -> None:
-    assert who_may("s3:PutObject") == {"ApiRole", "RunnerRole"}
+    assert who_may("s3:PutObject") == {"ApiRole", "RunnerRole", "SweeperRole"}
     assert who_may("lambda:InvokeFunction") == {"RunnerRole"}
     assert who_may("ssm:GetParameter", "secretsmanager:GetSecretValue") == {"ApiRole", "RunnerRole"}
     assert who_may("scheduler:CreateSchedule") == {"ApiRole", "RunnerRole"}
     assert who_may("s3:DeleteObject") == {"ApiRole", "SweeperRole"}
-    assert who_may("dynamodb:PutItem") == {"ApiRole", "RunnerRole", "TriggerRole"}
+    assert who_may("dynamodb:PutItem") == {"ApiRole", "RunnerRole", "TriggerRole", "SweeperRole"}
 
 
 # -- the reference ----------------------------------------------------------------------------------------------------

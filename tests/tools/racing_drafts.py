@@ -102,7 +102,7 @@ def folded(storage: Storage, head: DraftHead, upto: int) -> tuple[State, dict[st
     for item in Records(storage, head.draft).items(0):
         if item.seq <= upto:
             PlainEditing().fold(state, item.effects)
-            last[item.client] = Last(item.n, item.seq, item.tag)
+            last[item.client] = Last(item.n, item.seq, item.tag, item.by)
     return state, last
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from typing import Any, Final, Protocol
 
 from fastapi import Depends, FastAPI
@@ -15,31 +15,41 @@ from stepless.api import problems, reference, viewing
 from stepless.api.auditing import recorder
 from stepless.api.auth import guard, guard_behind
 from stepless.api.examples import add_examples
+from stepless.api.hosts import KnownHosts
 from stepless.api.links import Links
+from stepless.api.rooms.bounds import Bounds
+from stepless.api.rooms.following import Rooms
+from stepless.api.rooms.seats import Seats
 from stepless.api.routes import (
     audit,
     changing,
+    console,
     costs,
+    drafts,
     erasing,
     events,
     health,
     hooks,
     listing,
     resume,
+    room,
     runs,
     schedules,
     workflows,
 )
+from stepless.api.routes import kinds as kind_routes
 from stepless.api.routes.api_keys import add_routes as add_key_routes
 from stepless.api.routes.development import add_routes as add_development_routes
 from stepless.api.routing import Routes
 from stepless.api.schemas import Problem
 from stepless.errors import ConfigError
-from stepless.limits import HEARTBEAT_MS, MAX_LONG_POLL_MS
+from stepless.limits import HEARTBEAT_MS, MAX_AWS_ROOM_OPS_PER_S, MAX_LONG_POLL_MS, MAX_ROOM_OPS_PER_S
 from stepless.runtime.access.api_keys import ApiKeys
 from stepless.runtime.access.audit import AuditLog
 from stepless.runtime.access.gateways import Gateway
+from stepless.runtime.access.tickets import Tickets
 from stepless.runtime.service import Service
+from stepless.runtime.verbs.drafts import DraftVerbs
 
 _ORIGIN: Final = re.compile(r"\*|https?://[A-Za-z0-9.:\[\]-]+")
 _PREFLIGHT_S: Final = 600  # how long a browser caches a preflight response
@@ -57,6 +67,10 @@ def create_app(
     docs: bool = True,
     cors_origins: Collection[str] = (),
     development: bool = False,
+    codes: console.Codes | None = None,
+    hosts: Collection[str] | None = None,
+    room_bounds: Bounds | None = None,
+    console_files: Mapping[str, bytes] | None = None,
 ) -> FastAPI:
     """The HTTP API (docs/http.md) of a service.
 
@@ -67,7 +81,10 @@ def create_app(
     the run ends, with a heartbeat every `heartbeat_seconds`. With a number, at most 20, every stream is one finite response that
     waits at most that long for the next event (Lambda). `docs` False leaves out /docs and /. Pages of `cors_origins`, like
     `https://app.example.com`, may call the API from a browser; by default none may. `development` adds the routes for one process
-    over one file. Raises `ConfigError`.
+    over one file, and the room of a draft; before such a process ends, it calls `app.state.rooms.close()`. `codes` are exchanged
+    for a token when the console opens. With `hosts`, requests under other names than these, `localhost` and IP addresses are
+    refused, and those of pages of other origins, but for hooks, signed links and health. `room_bounds` and `console_files`, by
+    path, replace those of this release. Raises `ConfigError`.
     """
     if stream_seconds is not None and not 0 <= stream_seconds <= MAX_LONG_POLL_MS / 1000:
         message = f"a stream waits 0 to {MAX_LONG_POLL_MS // 1000} seconds"
@@ -77,6 +94,11 @@ def create_app(
     log = AuditLog(service.world.store, service.world.clock)
     check = guard(api_keys, kept, service.world) if gateway is None else guard_behind(gateway, service.world.clock)
     watch = recorder(log, service.world)
+    editing = DraftVerbs(service.world)
+    pace = MAX_ROOM_OPS_PER_S if development else MAX_AWS_ROOM_OPS_PER_S
+    rooms = Rooms(editing, room_bounds or Bounds(room_ops_per_s=pace), lasting=development)
+    tickets = Tickets(service.signer, service.world.store, service.world.clock)
+    seats = Seats(rooms, lambda visitor: kept.roles_of(visitor.key_id) if visitor.key_id else visitor.roles)
 
     def add_routes(app: FastAPI, *, documented: bool) -> None:
         guarded = Routes(app, [Depends(check), Depends(watch)], documented=documented)
@@ -91,9 +113,15 @@ def create_app(
         events.add_routes(guarded, service, stream_seconds, heartbeat_seconds)
         add_key_routes(guarded, kept)
         audit.add_routes(guarded, log)
+        drafts.add_routes(guarded, editing, rooms)
+        plain = Routes(app, [Depends(check)], documented=documented)
+        drafts.add_editing(plain, rooms)
         if development:
+            room.add_routes(plain, tickets)
             add_development_routes(guarded, service, links)
+        kind_routes.add_routes(guarded, service.world.kinds)
         viewing.add_routes(public)
+        console.add_routes(public, codes, console_files)
         hooks.add_routes(public, service, links)
         resume.add_routes(public, service, log)
         health.add_routes(public, service)
@@ -103,7 +131,12 @@ def create_app(
     app = Stepless(add_routes)
     hooks.serve(app, service, links)  # first: an app tries its routes one by one
     add_routes(app, documented=False)
+    app.state.rooms = rooms
+    if development:
+        room.serve(app, tickets, seats)
     problems.install(app, app.routes)
+    if hosts is not None:
+        app.add_middleware(KnownHosts, hosts=hosts, origins=cors_origins)
     _allow_origins(app, cors_origins)
     return app
 

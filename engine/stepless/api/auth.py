@@ -40,6 +40,10 @@ ROLES: Final[Mapping[str, Role]] = {
     "pause_schedule": Role.RUN,
     "resume_schedule": Role.RUN,
     "fire_schedule": Role.RUN,
+    "open_draft": Role.EDIT,
+    "discard_draft": Role.EDIT,
+    "edit_draft": Role.EDIT,
+    "enter_draft": Role.READ,
     "list_keys": Role.ADMIN,
     "list_audit": Role.ADMIN,
 }

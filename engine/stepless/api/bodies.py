@@ -68,9 +68,10 @@ def unsupported(kind: str, *wanted: str) -> InvalidRequest:
     return InvalidRequest(message, code="unsupported_media_type", status=415, mend=mend)
 
 
-async def read_model(request: Request, model: type[M]) -> M:
-    """A JSON body as `model`; an empty body counts as `{}`. Raises `InvalidRequest`: 400 invalid_json, 413, 415, 422."""
-    data = await read_body(request)
+async def read_model(request: Request, model: type[M], limit: int = MAX_REQUEST_BYTES) -> M:
+    """A JSON body of at most `limit` bytes as `model`; an empty body counts as `{}`. Raises `InvalidRequest`: 400 invalid_json,
+    413, 415, 422."""
+    data = await read_body(request, limit)
     if not data:
         return validated(model, {})
     if not is_json(kind := media_type(request)):

@@ -8,6 +8,8 @@ from typing import Any, Final
 
 from stepless.api.admin_schemas import AuditOut, EraseOut
 from stepless.api.links import Links
+from stepless.api.routes.drafts import DraftFindingOut, DraftOut, OpenDraftOut
+from stepless.api.routes.kinds import KindOut
 from stepless.api.routes.schedules import ScheduleOut
 from stepless.api.schemas import (
     BulkOut,
@@ -135,6 +137,30 @@ _KEPT: Final[KeyOut] = {
     "former_until": None,
 }  # fmt: skip
 _NEW: Final[NewKeyOut] = {**_KEPT, "last_used_at": None, "secret": "sk_2f0c9be41d7a4e58"}
+_ITEM: Final[dict[str, Any]] = {
+    "seq": 18, "client": "b7Qk2", "n": 3, "tag": "5f0c", "by": f"key {_KEY} ada", "at": 1_795_340_000_000,
+    "effects": [["set", "doc", ["name"], "Refunds"]],
+}  # fmt: skip
+_INTENT: Final[dict[str, Any]] = {
+    "epoch": 2, "client": "b7Qk2", "n": 3, "tag": "5f0c", "base": 17,
+    "gestures": [{"writes": [["set", "doc", ["name"], "Refunds"]]}],
+}  # fmt: skip
+_DRAFT: Final[DraftOut] = {
+    "workflow": _WORKFLOW, "epoch": 2, "origin": {"version": 3, "hash": _HASH}, "base": {"version": 3, "hash": _HASH},
+    "created_at": _BEGUN, "created_by": f"key {_KEY} ada",
+}  # fmt: skip
+_BLOCK: Final = {"id": "order", "type": "manual", "parent": None, "order": "V"}
+_OPEN_DRAFT: Final[OpenDraftOut] = {
+    **_DRAFT, "seq": 18, "entities": {"doc": {"id": _WORKFLOW, "name": "Refunds", "nodes": None}, "block/V1mdfhw9N5": _BLOCK},
+}  # fmt: skip
+_DRAFT_FINDING: Final[DraftFindingOut] = {
+    "code": "missing_param", "path": "nodes.manager.with.message", "message": "`message` is missing", "mend": "Add it.",
+    "node": "manager", "edge": None, "severity": "error", "key": "block/a81Xc0Lq2M",
+}  # fmt: skip
+_END_KIND: Final[KindOut] = {
+    "name": "end", "summary": "ends the run", "nature": "pure", "pure": True, "exits": [], "container": False,
+    "schema": {"type": "object", "properties": {}},
+}  # fmt: skip
 _PAGE: Final = "<!doctype html><html lang=\"en\"><title>Refund approval</title></html>"
 
 REQUESTS: Final[Mapping[str, Mapping[str, Any]]] = {
@@ -151,6 +177,9 @@ REQUESTS: Final[Mapping[str, Mapping[str, Any]]] = {
     "fire_schedule": {_JSON: {"by": "ops@example.com"}},
     "change_runs": {_JSON: {"action": "hold", "filter": {"workflow": _WORKFLOW}, "reason": "payments are down"}},
     "make_key": {_JSON: {"name": "shop", "roles": ["run"]}},
+    "open_draft": {_JSON: {"from": "version", "version": 3}},
+    "edit_draft": {_JSON: _INTENT},
+    "open_console": {_JSON: {"code": "Vb2k0QmXo1LJ"}},
     "decide": {
         _JSON: {"decision": "approved", "answer": {"comment": "fine"}, "by": "ada@example.com"},
         "application/x-www-form-urlencoded": {"decision": "approved", "answer.comment": "fine", "by": "ada@example.com"},
@@ -190,6 +219,17 @@ ANSWERS: Final[Mapping[str, Mapping[str, Any]]] = {
     "make_key": {_JSON: _NEW},
     "rotate_key": {_JSON: {**_NEW, "former_until": "2026-11-23T09:30:00.000Z"}},
     "remove_key": {_JSON: {"keys": []}},
+    "list_drafts": {_JSON: {"drafts": [_DRAFT], "cursor": None}},
+    "open_draft": {_JSON: _OPEN_DRAFT},
+    "read_draft": {_JSON: _OPEN_DRAFT},
+    "discard_draft": {_JSON: {"workflow": _WORKFLOW, "epoch": 2}},
+    "edit_draft": {_JSON: {"item": _ITEM}},
+    "read_ops": {_JSON: {"items": [_ITEM], "head": 18}},
+    "read_draft_document": {_JSON: {"seq": 18, "document": _DOCUMENT}},
+    "read_draft_findings": {_JSON: {"seq": 18, "findings": [_DRAFT_FINDING]}},
+    "enter_draft": {_JSON: {"ticket": "eyJ3IjoicmVmdW5kIn0.q1Zr8mZ0"}},
+    "open_console": {_JSON: {"token": "slk_2f0c9be41d7a4e58"}},
+    "list_kinds": {_JSON: {"kinds": [_END_KIND]}},
     "show_question_get": {_JSON: _QUESTION, "text/html": _PAGE},
     "decide": {_JSON: _DECISION, "text/html": _PAGE},
     "health": {_JSON: {"status": "ok"}},
@@ -202,7 +242,7 @@ ANSWERS: Final[Mapping[str, Mapping[str, Any]]] = {
 PARAMETERS: Final[Mapping[str, Any]] = {
     "workflow_id": _WORKFLOW, "run_id": _RUN, "number": 3, "key_id": _KEY, "token": _TOKEN, "path": "refunds", "limit": 50,
     "workflow": _WORKFLOW, "status": "paused", "since": "2026-11-22T00:00:00Z", "tag": ["customer:c-17"], "after": 50,
-    "hash": _HASH, "node": "night", "afterEventId": "41", "Last-Event-ID": "41",
+    "hash": _HASH, "node": "night", "afterEventId": "41", "Last-Event-ID": "41", "epoch": 2,
 }  # fmt: skip
 
 _PROBLEMS: Final[Mapping[str, tuple[str, str]]] = {

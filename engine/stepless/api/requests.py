@@ -112,11 +112,11 @@ class BulkBody(Body):
 
 
 class KeyBody(Body):
-    """Every key may read. `run` may start, cancel, hold and rerun; `approve` may see the links that answer questions; `admin` may
-    do everything."""
+    """Every key may read. `run` may start, cancel, hold and rerun; `edit` may change drafts; `approve` may see the links that
+    answer questions; `admin` may do everything."""
 
     name: Annotated[str, StringConstraints(min_length=1, max_length=MAX_KEY_NAME_CHARACTERS, strip_whitespace=True)]
-    roles: list[Literal["read", "run", "approve", "admin"]] = Field(min_length=1, max_length=4)
+    roles: list[Literal["read", "run", "edit", "approve", "admin"]] = Field(min_length=1, max_length=5)
 
 
 class ResumeBody(Body):

@@ -20,10 +20,8 @@ from typing import Any, Final
 from stepless.editing.document.values import number
 from stepless.editing.effects import Delete, Effect, Put, Rename, Set, Splice, Unset, Write, all_written
 from stepless.editing.gestures import Gesture, Guard, Intent, Item, Outcome
-from stepless.limits import MAX_DOCUMENT_DEPTH, MAX_GUARDS, MAX_INTEGER_BITS, MAX_INTENT_WRITES, MAX_KEY_CHARACTERS
+from stepless.limits import MAX_COUNT, MAX_DOCUMENT_DEPTH, MAX_GUARDS, MAX_INTEGER_BITS, MAX_INTENT_WRITES, MAX_KEY_CHARACTERS
 from stepless.model.json import JSON
-
-_MAX_COUNT: Final = 2**53
 
 
 class Malformed(ValueError):
@@ -149,6 +147,18 @@ def item_read(stored: dict[str, JSON]) -> Item:
     )
 
 
+def gestures_read(stored: Sequence[JSON]) -> list[Gesture]:
+    """Gestures that `read_intent` has accepted."""
+    return [
+        Gesture(
+            tuple(_stored(one["writes"])),
+            tuple(Guard(key, tuple(path), value) for key, path, value in one.get("guards", ())),
+            tuple((derived, cause) for derived, cause in one.get("derived", ())),
+        )
+        for one in stored
+    ]
+
+
 def _outcome_read(stored: dict[str, JSON]) -> Outcome:
     writes = tuple(_stored(stored["writes"]))
     return Outcome(stored["gesture"], stored["code"], stored["key"], stored.get("by"), stored.get("refused", False), writes)
@@ -197,7 +207,7 @@ def _word(value: JSON, place: str) -> str:
 
 
 def _count(value: JSON, place: str, least: int = 0) -> int:
-    if not isinstance(value, int) or isinstance(value, bool) or not least <= value <= _MAX_COUNT:
+    if not isinstance(value, int) or isinstance(value, bool) or not least <= value <= MAX_COUNT:
         raise Malformed(place, f"expected a whole number, {least} or more")
     return value
 

@@ -13,6 +13,8 @@ def _dev(command: argparse.ArgumentParser) -> None:
     kept = "where runs are stored: a file, or the URL of an installed store (default: %(default)s)"
     of_paths(command.add_argument("--db", default=".stepless/dev.db", metavar="FILE", help=kept))
     command.add_argument("--host", default="127.0.0.1", help="address to listen on (default: %(default)s)")
+    named = "accept requests under this name, too; may be repeated (default: localhost, IP addresses, and --host)"
+    command.add_argument("--allow-host", action="append", default=[], metavar="NAME", help=named)
     command.add_argument("--port", type=port, default=8400, help="port to listen on, 0 for a free one (default: %(default)s)")
     of_paths(command.add_argument("--port-file", metavar="FILE", help="write the URL to this file once the server listens"))
     text = "remove runs this long after their end, like 30d (default: STEPLESS_RETENTION, or never)"

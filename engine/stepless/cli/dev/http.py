@@ -15,6 +15,7 @@ from collections.abc import Callable
 from contextlib import nullcontext
 from dataclasses import dataclass
 from email.utils import formatdate
+from functools import cache
 from math import inf
 from typing import Any, ClassVar, Final
 
@@ -24,7 +25,7 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from stepless.api.problems import respond
 from stepless.errors import InvalidRequest, SteplessError, TransientError
-from stepless.limits import BODY_MS, HEADER_MS, MAX_CONNECTIONS, SEND_MS
+from stepless.limits import BODY_MS, HEADER_MS, MAX_CONNECTIONS, MAX_SOCKET_MESSAGE_BYTES, SEND_MS
 
 _CLOSING_S: Final = 2  # open event streams are cut off after this
 _DATE_S: Final = 0.5  # the header `date` counts whole seconds
@@ -157,13 +158,48 @@ class Connection(H11Protocol):
         self.transport.close()
 
 
+class WebSocketProtocol(asyncio.Protocol):
+    """Stands for uvicorn's, which is imported with the first WebSocket: most servers never see one. A client that does not read
+    what was sent for SEND_MS loses its connection."""
+
+    def __new__(cls, **options: Any) -> Any:
+        return _websocket_protocol()(**options)
+
+
+@cache
+def _websocket_protocol() -> type[asyncio.Protocol]:
+    from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
+
+    class Socket(WebSocketsSansIOProtocol):
+        _send_alarm: asyncio.TimerHandle | None = None
+
+        def pause_writing(self) -> None:
+            super().pause_writing()
+            self._send_alarm = self.loop.call_later(SEND_MS / 1000, self.transport.abort)
+
+        def resume_writing(self) -> None:
+            self._calm()
+            super().resume_writing()
+
+        def connection_lost(self, exc: Exception | None) -> None:
+            self._calm()
+            super().connection_lost(exc)
+
+        def _calm(self) -> None:
+            if self._send_alarm is not None:
+                self._send_alarm.cancel()
+
+    return Socket
+
+
 class Server(uvicorn.Server):
     """Serves until `leave` is called. Calls `on_listening` when it listens. Leaves signals to the caller, because the runner must
     drain too."""
 
     def __init__(self, app: Any, on_listening: Callable[[], None], connection: type[Connection] = Connection) -> None:
         super().__init__(uvicorn.Config(
-            app, http=connection, log_config=None, log_level="critical", access_log=False, lifespan="off", ws="none",
+            app, http=connection, log_config=None, log_level="critical", access_log=False, lifespan="off",
+            ws=WebSocketProtocol, ws_max_size=2 * MAX_SOCKET_MESSAGE_BYTES, ws_per_message_deflate=False,
             timeout_graceful_shutdown=_CLOSING_S,
         ))  # fmt: skip
         self._on_listening = on_listening

@@ -128,11 +128,12 @@ def _why(view: RunView) -> str:
 
 def announcement(
     url: str, key: str, served: Sequence[Served], functions: Sequence[str], *, folder: str, db: str, adopted: int,
-    open_to_all: bool, schedules: Callable[[str], Sequence[str]] = lambda workflow_id: (),
+    open_to_all: bool, schedules: Callable[[str], Sequence[str]] = lambda workflow_id: (), code: str = "",
 ) -> str:  # fmt: skip
     """The text at the start of `stepless dev`: the addresses, the workflows, and how to start a run. `schedules` returns the
-    lines about a workflow's schedules."""
+    lines about a workflow's schedules. `code` opens the console; empty if this release has none."""
     lines = ["", f"Stepless listens on {url}", "", f"  API       {url}/docs", f"  runs      {url}/runs/RUN/view"]
+    lines += [f"  console   {url}/console/#code={code}"] if code else []
     lines += [f"  API key   {key}", f"  runs in   {db}"]
     if functions:
         lines.append(_wrapped("  functions ", functions))

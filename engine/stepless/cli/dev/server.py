@@ -13,6 +13,7 @@ from functools import partial
 from pathlib import Path
 
 from stepless.api.app import create_app
+from stepless.api.routes.console import Codes, is_built
 from stepless.cli.dev.folder import Folder
 from stepless.cli.dev.http import Server
 from stepless.cli.dev.modules import Modules
@@ -88,10 +89,14 @@ async def _serve(built: Local, folder: Folder, listener: socket.socket, argument
     key = os.environ.get(API_KEY) or built.service.signer.derive("api-key")
     built.invitations.base_url, built.host.schedules = url, built.schedules
     origins = os.environ.get(CORS_ORIGINS, "").split()
-    app = create_app(built.service, api_keys=[key], base_url=url, cors_origins=origins, development=True)
+    codes = Codes(key, built.world.clock)
+    app = create_app(
+        built.service, api_keys=[key], base_url=url, cors_origins=origins, development=True, codes=codes,
+        hosts=[arguments.host, *arguments.allow_host],
+    )  # fmt: skip
 
     def announce() -> None:
-        _announce(url, key, folder, built, arguments)
+        _announce(url, key, codes, folder, built, arguments)
 
     server = Server(app, announce)
     stop = _stop_signal()
@@ -101,13 +106,16 @@ async def _serve(built: Local, folder: Folder, listener: socket.socket, argument
     web = asyncio.create_task(server.serve([listener]))
     stopping = asyncio.create_task(stop.wait())
     watching = asyncio.create_task(_watch(folder))
+    sweeping = asyncio.create_task(app.state.rooms.sweep())
     try:
         await asyncio.wait({runner, web, stopping, watching}, return_when=asyncio.FIRST_COMPLETED)
         drained = await _close(built, server, web)
+        await app.state.rooms.close()
         lines.flush()
     finally:
         stopping.cancel()
         watching.cancel()
+        sweeping.cancel()
     await runner
     await web
     if not watching.cancelled() and watching.done():
@@ -157,13 +165,14 @@ def _url(host: str, listener: socket.socket) -> str:
     return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
 
 
-def _announce(url: str, key: str, folder: Folder, built: Local, arguments: argparse.Namespace) -> None:
+def _announce(url: str, key: str, codes: Codes, folder: Folder, built: Local, arguments: argparse.Namespace) -> None:
     if arguments.port_file:
         _write_whole(Path(arguments.port_file), url)
     print(
         announcement(
             url, key, folder.served, sorted(names()), folder=arguments.folder, db=shown(arguments.db), adopted=built.adopted,
             open_to_all=arguments.host not in _LOCAL_HOSTS, schedules=partial(schedule_lines, built.service),
+            code=codes.issue() if is_built() else "",
         ),
         flush=True,
     )  # fmt: skip

@@ -69,6 +69,11 @@ class ApiKeys:
             self._note_use(found, now_ms)
         return found
 
+    def roles_of(self, key_id: str) -> frozenset[Role]:
+        """What the key with this id may do now; nothing if it was removed."""
+        self._refresh()
+        return next((key.may for key in self._known[1] if key.id == key_id), frozenset())
+
     def list(self) -> Sequence[tuple[ApiKey, int | None]]:
         """Every key, oldest first, with the instant of its last use, accurate to KEY_USE_NOTED_MS."""
         self._refresh()

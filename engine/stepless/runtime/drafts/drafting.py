@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections import OrderedDict
 from collections.abc import Sequence
 from threading import Lock
-from typing import Generic
+from typing import Final, Generic
 
 from stepless.errors import Conflict, NotFound, Refused, StoreUnusable
 from stepless.limits import DRAFT_READ_ITEMS, MAX_DRAFTS, MAX_WARM_DRAFTS, SEQUENCING_TRIES, SWEPT_CHECKPOINT_IDLE_MS
@@ -20,6 +20,8 @@ from stepless.runtime.drafts.opening import Opening
 from stepless.runtime.drafts.records import Records, Storage
 from stepless.runtime.drafts.room import Room
 
+_GATES: Final = 16  # locks under which drafts are opened: few wait for the opening of another draft
+
 
 class Drafting(Generic[S]):
     """Safe to use from several threads. Every method may raise `StoreUnavailable`."""
@@ -30,6 +32,7 @@ class Drafting(Generic[S]):
         self._opening = opening or Opening(storage, editing)
         self._rooms: OrderedDict[str, Room[S]] = OrderedDict()
         self._lock = Lock()
+        self._gates = [Lock() for _ in range(_GATES)]
 
     # -- drafts -----------------------------------------------------------------------------------------------------
 
@@ -54,11 +57,12 @@ class Drafting(Generic[S]):
         stored = self._storage.drafts.put_head(made, head.epoch if head else None)
         return stored if stored is not None and stored.is_open else self.head(workflow_id)
 
-    def discard(self, workflow_id: str, by: str) -> None:
-        """Raises `NotFound` (unknown_draft), `Conflict` (draft_replaced, draft_busy)."""
+    def discard(self, workflow_id: str, by: str) -> Draft:
+        """Returns the draft that is over. Raises `NotFound` (unknown_draft), `Conflict` (draft_replaced, draft_busy)."""
         head = self.head(workflow_id)
         gone = new_head(workflow_id, head.epoch + 1, None, by, self._storage.clock.now_ms(), is_open=False)
         self._leave(head, gone)
+        return head.draft
 
     def _leave(self, head: DraftHead, following: DraftHead) -> DraftHead:
         settle(self._storage, head)
@@ -88,7 +92,8 @@ class Drafting(Generic[S]):
     def after(self, draft: Draft, seq: int) -> None:
         """What is due after an item that this process has committed: a checkpoint, a state. It never fails because of what others
         do at the same time, and to skip it costs only time."""
-        room = self._rooms.get(draft.workflow_id)
+        with self._lock:
+            room = self._rooms.get(draft.workflow_id)
         if room is None or room.draft != draft:
             return
         if checkpoints.is_milestone(seq):
@@ -99,9 +104,7 @@ class Drafting(Generic[S]):
     def current(self, workflow_id: str) -> Room[S]:
         """The draft at the end of its log. Raises `NotFound` (unknown_draft)."""
         for _ in range(SEQUENCING_TRIES):
-            with self._lock:
-                room = self._rooms.get(workflow_id)
-            room = room or self._room(self.head(workflow_id))
+            room = self._warm(workflow_id) or self._room(self.head(workflow_id))
             room.catch_up()
             if room.closes is None:
                 return room
@@ -138,12 +141,14 @@ class Drafting(Generic[S]):
         """Checks a draft to the end of its log, as when the last person leaves. Raises `NotFound` (unknown_draft)."""
         checkpoints.checkpoint(self.current(workflow_id), self._storage)
 
-    def sweep(self, idle_ms: int = SWEPT_CHECKPOINT_IDLE_MS) -> None:
+    def sweep(self, idle_ms: int = SWEPT_CHECKPOINT_IDLE_MS, until_ms: int | None = None) -> None:
         """Checks every draft whose last item is unchecked for `idle_ms`, and completes what was interrupted: heads that a closed
-        log names, expiries of epochs that were left. Raises the error of the first draft that cannot be read, after all
-        others."""
+        log names, expiries of epochs that were left. Stops between two drafts when the clock shows `until_ms`. Raises the error
+        of the first draft that cannot be read, after all others."""
         failed: StoreUnusable | None = None
         for head in each_head(self._storage.drafts):
+            if until_ms is not None and self._storage.clock.now_ms() >= until_ms:
+                break
             settle(self._storage, head)
             try:
                 if head.is_open:
@@ -169,24 +174,32 @@ class Drafting(Generic[S]):
 
     def _known(self, draft: Draft) -> Room[S] | None:
         """The room of this epoch; None if the draft is of another. Reads nothing for a room that is in memory."""
-        with self._lock:
-            room = self._rooms.get(draft.workflow_id)
+        room = self._warm(draft.workflow_id)
         if room is not None and room.draft == draft:
             return room
         head = self.head(draft.workflow_id)
         return self._room(head) if head.draft == draft else None
 
+    def _warm(self, workflow_id: str) -> Room[S] | None:
+        with self._lock:
+            room = self._rooms.get(workflow_id)
+            if room is not None:
+                self._rooms.move_to_end(workflow_id)
+            return room
+
     def _room(self, head: DraftHead) -> Room[S]:
-        with self._lock:
-            room = self._rooms.get(head.workflow_id)
-        if room is None or room.draft != head.draft:
+        """The room of this epoch. Many who come at once after a start open it once."""
+        with self._gates[hash(head.workflow_id) % _GATES]:
+            room = self._warm(head.workflow_id)
+            if room is not None and room.draft == head.draft:
+                return room
             room = self._opening.open(head)
-        with self._lock:
-            self._rooms[head.workflow_id] = room
-            self._rooms.move_to_end(head.workflow_id)
-            if len(self._rooms) > MAX_WARM_DRAFTS:
-                self._rooms.popitem(last=False)
-        return room
+            with self._lock:
+                self._rooms[head.workflow_id] = room
+                self._rooms.move_to_end(head.workflow_id)
+                if len(self._rooms) > MAX_WARM_DRAFTS:
+                    self._rooms.popitem(last=False)
+            return room
 
     def _move(self, room: Room[S]) -> None:
         """Forgets a closed room, and puts the head that its last item names."""

@@ -35,16 +35,17 @@ class Item(NamedTuple):
 
 
 class Last(NamedTuple):
-    """The last committed intent of a client."""
+    """The last committed intent of a client, and the person who sent it; empty where that was not kept."""
 
     n: int
     seq: int
     tag: str
+    by: str = ""
 
 
 class Answer(NamedTuple):
-    """Why an intent is not in the log: `stale`, `forked`, `replaced` or `busy`. Its `n` stays free, so the client may send it
-    again, after `retry_after_ms` if that is given."""
+    """Why an intent is not in the log: `stale`, `forked`, `replaced` or `busy`, and before it reaches the log `rate` or
+    `forbidden`. Its `n` stays free, so the client may send it again, after `retry_after_ms` if that is given."""
 
     code: str
     retry_after_ms: int | None = None

@@ -41,7 +41,7 @@ class Opening(Generic[S]):
         for key, seq, value in records.entities():
             ages[key] = seq
             if key.startswith(LAST):
-                last[key.removeprefix(LAST)] = Last(value[0], seq, value[1])
+                last[key.removeprefix(LAST)] = Last(value[0], seq, *value[1:])
             elif value is None:
                 entities.pop(key, None)
             else:

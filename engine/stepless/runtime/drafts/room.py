@@ -56,7 +56,7 @@ class Room(Generic[S]):
         self.editing.fold(self.state, [effect for _, effect in fresh])
         self.changed.update((key, item.seq) for key, _ in fresh)
         if item.client and self._is_news(LAST + item.client, item.seq, ages):
-            self.last[item.client] = Last(item.n, item.seq, item.tag)
+            self.last[item.client] = Last(item.n, item.seq, item.tag, item.by)
             self.changed[LAST + item.client] = item.seq
         self.seq = item.seq
         self.closes = item.closes
@@ -93,7 +93,7 @@ class Room(Generic[S]):
         for key, seq in self.changed.items():
             if key.startswith(LAST):
                 last = self.last[key.removeprefix(LAST)]
-                yield Kept(key, seq, [last.n, last.tag]), now_ms + LAST_KEPT_MS
+                yield Kept(key, seq, [last.n, last.tag, last.by]), now_ms + LAST_KEPT_MS
             else:
                 value = self.editing.entity(self.state, key)
                 expires = value is None and key not in self._from_origin

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import NamedTuple
 
 from stepless.editing import messages
 from stepless.editing.document import from_document
@@ -10,23 +11,32 @@ from stepless.editing.document.reading import IsContainer
 from stepless.editing.fold import apply
 from stepless.editing.gestures import Item as TypedItem
 from stepless.editing.resolve import Change, resolve
-from stepless.editing.state import Entities
+from stepless.editing.state import TEXT, Entities
 from stepless.model.json import JSON
 from stepless.ports import Draft
 from stepless.runtime.drafts.editing import Decided
 from stepless.runtime.drafts.items import Intent, Item
 
 
-class Rules:
-    """An `Editing` whose intents have typed gestures, as `messages.read_intent` makes them. `document_of` gives the document
-    that an origin names, and may read it from a store."""
+class Origin(NamedTuple):
+    """What a draft was opened from: a document, and the text that it was read from, if that is kept."""
 
-    def __init__(self, document_of: Callable[[JSON], Mapping[str, JSON]], is_container: IsContainer) -> None:
-        self._document_of = document_of
+    document: Mapping[str, JSON]
+    text: str | None = None
+
+
+class Rules:
+    """An `Editing` whose intents have typed gestures, as `messages.read_intent` makes them. `origin_of` gives what an origin of
+    a workflow names, and may read it from a store."""
+
+    def __init__(self, origin_of: Callable[[str, JSON], Origin], is_container: IsContainer) -> None:
+        self._origin_of = origin_of
         self._is_container = is_container
 
     def origin(self, draft: Draft, origin: JSON) -> Mapping[str, JSON]:
-        return from_document(self._document_of(origin), str(draft.epoch), self._is_container)
+        found = self._origin_of(draft.workflow_id, origin)
+        made = from_document(found.document, str(draft.epoch), self._is_container)
+        return made if found.text is None else {**made, TEXT: {"yaml": found.text}}
 
     def begin(self, entities: Iterable[tuple[str, JSON]]) -> Entities:
         return Entities(entities)

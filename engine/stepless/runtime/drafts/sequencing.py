@@ -22,7 +22,8 @@ REPLACED = Answer("replaced")
 def submit(room: Room[S], intent: Intent, by: str, clock: Clock) -> Item | Answer:
     """The item of an intent: committed now, or before if this is a repeat. Otherwise why there is none:
 
-    * `forked`: the client has sent another intent with this `n`, or a later one; it goes on as a new client;
+    * `forked`: the client has sent another intent with this `n`, or a later one, or it is another person's; it goes on as a new
+      client;
     * `stale`: intents before this one are missing, or its base is out of the window; the client pulls and rebases;
     * `replaced`: the epoch is closed;
     * `busy`: other processes committed first, SEQUENCING_TRIES times.
@@ -66,6 +67,8 @@ def _made(room: Room[S], intent: Intent, by: str, clock: Clock) -> Item | Answer
     if room.closes is not None:
         return REPLACED
     last = room.last.get(intent.client, Last(0, 0, ""))
+    if last.by not in ("", by):
+        return Answer("forked")
     if intent.n <= last.n:
         return _repeated(room, intent, last)
     since = room.since(intent.base, intent.client)

@@ -56,7 +56,7 @@ def test_a_checkpoint_writes_what_changed_as_of_its_last_change(
         "block/o1": Entity("block/o1", 2, b'{"x":3}'),
         "block/o2": Entity("block/o2", 3, None),  # the origin has it: it would come back
         "block/n": Entity("block/n", 3, None, now_ms + TOMBSTONE_KEPT_MS),
-        "last/c": Entity("last/c", 3, b'[3,"c3"]', now_ms + LAST_KEPT_MS),
+        "last/c": Entity("last/c", 3, b'[3,"c3","ada"]', now_ms + LAST_KEPT_MS),
     }
     assert drafting.head("wf").checked == 3
 

@@ -17,13 +17,13 @@ from stepless.ports import Draft
 from stepless.runtime.drafts.drafting import Drafting
 from stepless.runtime.drafts.items import Intent, Item
 from stepless.runtime.drafts.records import Storage
-from stepless.runtime.drafts.rules import Rules, typed
+from stepless.runtime.drafts.rules import Origin, Rules, typed
 
 WF = Draft("w", 1)
 
 
 def rules() -> Rules:
-    return Rules(lambda origin: START if origin == {"version": 1} else {}, lambda type_: type_ == "loop")
+    return Rules(lambda workflow_id, origin: Origin(START if origin == {"version": 1} else {}), lambda type_: type_ == "loop")
 
 
 class Person:

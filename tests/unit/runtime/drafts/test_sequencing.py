@@ -260,3 +260,26 @@ def test_a_draft_that_is_not_open_takes_nothing(drafting: Drafting[State]) -> No
         drafting.submit(Draft("other", 1), intent(), "ada")
     assert refused.value.code == "unknown_draft"
     assert drafting.submit(Draft("wf", 2), intent(), "ada") == Answer("replaced")
+
+
+def test_the_client_of_another_person_is_forked(drafting: Drafting[State], another: Callable[[], Drafting[State]]) -> None:
+    item(drafting.submit(WF, intent(), "ada"))
+    drafting.checkpoint("wf")
+    for process in (drafting, another()):
+        assert process.submit(WF, intent(2, 1), "eve") == Answer("forked")
+        assert process.submit(WF, intent(), "eve") == Answer("forked")
+    assert item(drafting.submit(WF, intent(2, 1), "ada")).seq == 2
+
+
+def test_many_who_come_at_once_open_a_draft_once(storage: Storage) -> None:
+    opened: list[str] = []
+
+    class Counted(PlainEditing):
+        def begin(self, entities: Any) -> State:
+            opened.append("wf")
+            return super().begin(entities)
+
+    cold = Drafting(storage, Counted())
+    with ThreadPoolExecutor(8) as pool:
+        rooms = list(pool.map(lambda _: cold.current("wf"), range(16)))
+    assert opened == ["wf"] and len(set(map(id, rooms))) == 1

@@ -1,0 +1,180 @@
+"""Passes committed items on within one process, and wakes callers that wait for one.
+
+Passing on is a hint. What is lost on the way, and what another process commits, a client finds when it reads the log.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Callable, Coroutine, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from functools import partial
+from time import monotonic
+from typing import Any
+
+from fastapi import Request
+from starlette.concurrency import run_in_threadpool
+
+from stepless.api.rooms.bounds import Bounds
+from stepless.api.rooms.pace import Paces
+from stepless.errors import Conflict, NotFound, Refused, TransientError
+from stepless.limits import (
+    DRAFT_POLL_MS,
+    DRAFTS_SWEPT_MS,
+)
+from stepless.model.json import JSON
+from stepless.ports import Draft
+from stepless.runtime.drafts.items import Answer, Item
+from stepless.runtime.verbs.drafts import DraftVerbs
+
+Listener = Callable[[Draft, Item | None], None]
+"""Receives each item that this process commits to a draft, and None when the epoch of the draft is over."""
+
+_log = logging.getLogger(__name__)
+
+
+def person_of(request: Request) -> str:
+    """The caller as the log of a draft names them."""
+    caller: str = request.state.caller
+    return caller
+
+
+def item_out(item: Item) -> dict[str, JSON]:
+    made: dict[str, JSON] = {
+        "seq": item.seq, "client": item.client, "n": item.n, "tag": item.tag, "by": item.by, "at": item.at_ms,
+        "effects": list(item.effects),
+    }  # fmt: skip
+    if item.outcomes:
+        made["outcomes"] = list(item.outcomes)
+    if item.closes is not None:
+        made["closes"] = {"epoch": item.closes["epoch"]}
+    return made
+
+
+def answer_out(message: Mapping[str, JSON], answer: Answer) -> dict[str, JSON]:
+    made: dict[str, JSON] = {"n": message.get("n"), "tag": message.get("tag"), "code": answer.code}
+    if answer.retry_after_ms is not None:
+        made["retry_after_ms"] = answer.retry_after_ms
+    return made
+
+
+class Rooms:
+    """For use in the event loop that serves the requests. `lasting`: the process keeps running after a response. Then upkeep
+    happens after the response, and a draft is also checked some time after its last item, so that a later start reads less. A
+    process that may be frozen between requests does what is due before it responds, and leaves the rest to the sweep."""
+
+    def __init__(self, drafts: DraftVerbs, bounds: Bounds, *, lasting: bool) -> None:
+        self.drafts = drafts
+        self.bounds = bounds
+        self._lasting = lasting
+        self._listeners: dict[str, list[Listener]] = {}
+        self._idle: dict[str, asyncio.TimerHandle] = {}
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._of_client = Paces(bounds.ops_per_s)
+        self._of_draft = Paces(bounds.room_ops_per_s)
+
+    async def submit(self, draft: Draft, message: Mapping[str, JSON], by: str) -> Item | Answer:
+        """Commits an intent and passes the item on; see `DraftVerbs.submit`. `rate`: the client, or everyone in the draft, has
+        sent too much."""
+        client = str(message.get("client"))
+        wait_ms = self._of_client.wait_ms(draft.workflow_id, by, client) or self._of_draft.wait_ms(draft.workflow_id)
+        if wait_ms:
+            return Answer("rate", wait_ms)
+        made = await run_in_threadpool(partial(self.drafts.submit, draft, message, by))
+        if isinstance(made, Item):
+            self.pass_on(draft, made)
+            if self._lasting:
+                self._later(self._upkeep(draft, made.seq))
+            else:
+                await self._upkeep(draft, made.seq)
+        elif made.code == "replaced":
+            self.pass_on(draft, None)
+        return made
+
+    def pass_on(self, draft: Draft, item: Item | None) -> None:
+        for listener in list(self._listeners.get(draft.workflow_id, ())):
+            listener(draft, item)
+
+    @contextmanager
+    def listening(self, workflow_id: str, listener: Listener) -> Iterator[None]:
+        """Calls the listener for the drafts of a workflow."""
+        held = self._listeners.setdefault(workflow_id, [])
+        held.append(listener)
+        try:
+            yield
+        finally:
+            held.remove(listener)
+            if not held:
+                self._listeners.pop(workflow_id, None)
+
+    async def follow(self, draft: Draft, after: int, limit: int, seconds: float) -> tuple[Sequence[Item], int, bool]:
+        """Items above `after`, the end of the log, and whether the epoch is the draft's; waits up to `seconds` for an item.
+        Raises `NotFound` (unknown_draft)."""
+        end = monotonic() + seconds
+        news = asyncio.Event()
+        with self.listening(draft.workflow_id, lambda _draft, _item: news.set()):
+            while True:
+                news.clear()
+                items, head, current = await run_in_threadpool(partial(self.drafts.items, draft, after, limit))
+                left = end - monotonic()
+                if items or not current or left <= 0:
+                    return items, head, current
+                try:
+                    await asyncio.wait_for(news.wait(), min(left, DRAFT_POLL_MS / 1000))
+                except TimeoutError:
+                    continue  # another process may have committed
+
+    # -- upkeep -----------------------------------------------------------------------------------------------------
+
+    def left(self, workflow_id: str) -> None:
+        """The last person has left the draft: what is not checked is checked now."""
+        held = self._idle.get(workflow_id)
+        if held is not None:
+            held.cancel()
+            self._check(workflow_id)
+
+    async def sweep(self) -> None:
+        """Checks what an earlier process left unchecked, and completes what it left half done: now, and every
+        DRAFTS_SWEPT_MS, until it is cancelled."""
+        while True:
+            await self._attempted("each workflow", partial(self.drafts.sweep, round(self.bounds.idle_ms)))
+            await asyncio.sleep(DRAFTS_SWEPT_MS / 1000)
+
+    async def close(self) -> None:
+        """Checks what is not checked, and waits for it."""
+        for workflow_id in list(self._idle):
+            self.left(workflow_id)
+        while self._tasks:
+            await asyncio.wait(self._tasks)
+
+    async def _upkeep(self, draft: Draft, seq: int) -> None:
+        await self._attempted(draft.workflow_id, partial(self.drafts.after, draft, seq))
+        if self._lasting:
+            held = self._idle.pop(draft.workflow_id, None)
+            if held is not None:
+                held.cancel()
+            loop = asyncio.get_running_loop()
+            self._idle[draft.workflow_id] = loop.call_later(self.bounds.idle_ms / 1000, self._check, draft.workflow_id)
+
+    def _check(self, workflow_id: str) -> None:
+        self._idle.pop(workflow_id, None)
+        self._later(self._attempted(workflow_id, partial(self.drafts.checkpoint, workflow_id)))
+
+    async def _attempted(self, workflow_id: str, upkeep: Callable[[], None]) -> None:
+        """No edit fails because of its upkeep: the next item, or the sweep, does what was not done."""
+        try:
+            await run_in_threadpool(upkeep)
+        except (NotFound, Conflict) as error:
+            _log.info("the draft of %s was discarded or replaced before it was checked: %s", workflow_id, error)
+        except Refused as error:
+            _log.info("no draft is checked: %s", error)
+        except TransientError as error:
+            _log.warning("the draft of %s will be checked later: %s", workflow_id, error)
+        except Exception:
+            _log.exception("the draft of %s could not be checked", workflow_id)
+
+    def _later(self, work: Coroutine[Any, Any, None]) -> None:
+        task = asyncio.get_running_loop().create_task(work)
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)

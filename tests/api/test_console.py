@@ -1,0 +1,73 @@
+"""The files of the console, and the code that opens it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from stepless.adapters.memory.clock import SettableClock
+from stepless.api.routes.console import Codes
+from stepless.limits import CONSOLE_CODE_LIFE_MS
+
+pytestmark = pytest.mark.anyio
+
+FILES = {"index.html": b"<!doctype html>" + b" " * 999, "assets/a-1f.js": b"1", "assets/a-1f.css": b"a{}"}
+
+
+@pytest.fixture
+def clock() -> SettableClock:
+    return SettableClock(1_700_000_000_000)
+
+
+@pytest.fixture
+def codes(clock: SettableClock) -> Codes:
+    return Codes("the-token", clock)
+
+
+@pytest.fixture
+async def built(make_door: Any, codes: Codes) -> Any:
+    return await make_door(development=True, codes=codes, console_files=FILES)
+
+
+async def exchange(door: Any, code: str) -> tuple[int, dict[str, Any]]:
+    answer = await door.stranger.post("/console/session", json={"code": code})
+    return answer.status_code, answer.json()
+
+
+async def test_a_code_is_exchanged_once_within_its_time(built: Any, codes: Codes, clock: SettableClock) -> None:
+    assert (await exchange(built, "guess"))[0] == 401
+    code = codes.issue()
+    status, problem = await exchange(built, code + "x")
+    assert (status, problem["code"], problem["place"]) == (401, "invalid_code", "code") and problem["mend"]
+    assert await exchange(built, code) == (200, {"token": "the-token"})
+    assert (await exchange(built, code))[1]["code"] == "invalid_code"
+    late = codes.issue()
+    clock.advance(CONSOLE_CODE_LIFE_MS)
+    assert (await exchange(built, late))[1]["code"] == "invalid_code"
+    former, newest = codes.issue(), codes.issue()
+    assert (await exchange(built, former))[0] == 401
+    assert (await exchange(built, newest))[0] == 200
+
+
+async def test_a_server_without_codes_has_no_such_route(door: Any) -> None:
+    assert (await door.stranger.post("/console/session", json={"code": "x"})).status_code in (404, 405)
+
+
+async def test_every_address_inside_is_the_page_and_hashed_files_never_change(built: Any) -> None:
+    for path in ("/console/", "/console/drafts/refund-approval", "/console/runs"):
+        page = await built.stranger.get(path)
+        assert page.content == FILES["index.html"] and page.headers["cache-control"] == "no-cache"
+        assert page.headers["content-type"] == "text/html; charset=utf-8" and page.headers["content-encoding"] == "gzip"
+        assert "script-src 'self'" in page.headers["content-security-policy"]
+        assert "frame-ancestors 'none'" in page.headers["content-security-policy"]
+    script = await built.stranger.get("/console/assets/a-1f.js", headers={"accept-encoding": "identity"})
+    assert (script.content, script.headers["content-type"]) == (b"1", "text/javascript; charset=utf-8")
+    assert "immutable" in script.headers["cache-control"] and "content-encoding" not in script.headers
+    assert (await built.stranger.get("/console")).headers["location"] == "/console/"
+
+
+@pytest.mark.parametrize("path", ["none.js", "..%2Fapp.py", "assets/..%2F..%2Fapp.py", "%2Fetc%2Fpasswd.txt", "assets/x.js"])
+async def test_nothing_else_is_served(built: Any, path: str) -> None:
+    answer = await built.stranger.get(f"/console/{path}")
+    assert (answer.status_code, answer.json()["code"]) == (404, "not_found")
