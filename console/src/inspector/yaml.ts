@@ -59,7 +59,7 @@ function node(value: Value): Node {
   if (value instanceof Digits) return numbered(value.text);
   if (isMapping(value)) {
     const made = new YAMLMap();
-    for (const [key, held] of value) made.add({ key: new Scalar(key), value: node(held) });
+    for (const [key, held] of value) made.add({ key: textual(key), value: node(held) });
     made.flow = made.items.length === 0;
     return made;
   }
@@ -69,7 +69,16 @@ function node(value: Value): Node {
     made.flow = value.every((one) => typeof one !== "object" && String(one).length < 24) && value.length < 8;
     return made;
   }
-  return new Scalar(value);
+  return typeof value === "string" ? textual(value) : new Scalar(value);
+}
+
+/** Plain texts that a reader of YAML 1.1 takes for something else. */
+const AMBIGUOUS = /^(?:yes|no|on|off|=|<<|[-+]?\d[\d_:.]*|\d{4}-\d\d?-\d\d?.*)$/i;
+
+function textual(text: string): Scalar {
+  const made = new Scalar(text);
+  if (AMBIGUOUS.test(text)) made.type = Scalar.QUOTE_DOUBLE;
+  return made;
 }
 
 function numbered(digits: string): Scalar {

@@ -8,7 +8,8 @@ import type { Desk, Look, Question } from "../desk.ts";
 import { around, ERROR, SOURCE } from "../model/graph.ts";
 import { grouped } from "../model/kinds.ts";
 import { walked } from "../model/walking.ts";
-import { Picker, type Choice } from "./picker.tsx";
+import type { Choice } from "./matching.ts";
+import { Picker } from "./picker.tsx";
 
 export function Questions({ desk, look }: { readonly desk: Desk; readonly look: Look }): ReactElement | null {
   const { question } = look;
