@@ -5,6 +5,7 @@
 import { readObject, writeJson } from "../editing/json.ts";
 import { object, textAt, type Json, type JsonObject } from "../editing/values.ts";
 import { Refusal } from "./api.ts";
+import { framed, unframed } from "./frames.ts";
 import { Exchange } from "./exchange.ts";
 import type { People, Presence } from "./people.ts";
 
@@ -20,8 +21,8 @@ const LAST_MS = 15_000;
 const POLL_S = 20;
 const PING_MS = 240_000;
 const MAX_FRAME = 30_000;
-const FRAME_MS = 33; // presence, at most so often
-const MAX_FAILURES = 2; // of the socket before anything came over it: then by long poll
+const FRAME_MS = 40; // presence, at most so often
+const MAX_FAILURES = 2; // of the socket before a welcome: then by long poll
 
 export class Line {
   private readonly exchange: Exchange;
@@ -34,7 +35,9 @@ export class Line {
   private epoch = "";
   private after = 0;
   private hearer: Hearer | null = null;
-  private presence: Map<string, Json> | null = null;
+  private presence: ReadonlyMap<string, Json> = new Map();
+  private isTelling = false;
+  private isWelcome = false;
   private readonly stopping = new AbortController();
   private ping = 0;
 
@@ -44,7 +47,7 @@ export class Line {
 
   start(hearer: Hearer): void {
     this.hearer = hearer;
-    this.ping = window.setInterval(() => { this.socket?.send('{"v":1,"type":"ping"}'); }, PING_MS);
+    this.ping = window.setInterval(() => { this.socket?.send('{"v":1,"t":"ping"}'); }, PING_MS);
     void this.connect();
   }
 
@@ -64,14 +67,12 @@ export class Line {
         this.hello(message);
         break;
       case "op":
-        if (this.socket !== null && text.length <= MAX_FRAME) this.socket.send(text);
+        if (this.socket !== null && text.length <= MAX_FRAME) this.frame(message);
         else if (this.isPolling || this.socket !== null) void this.exchange.op(message, this.epoch);
         break;
-      case "pull": {
-        const after = Number(message.get("after"));
-        this.exchange.pull(this.epoch, after, 0).catch((error: unknown) => { this.exchange.closed(error); });
+      case "pull":
+        this.pull(Number(message.get("after")));
         break;
-      }
       default: // a session says nothing else
     }
   }
@@ -79,15 +80,21 @@ export class Line {
   /** Tells the others what this person does, as often as a frame at most. */
   at(presence: Presence): void {
     if (this.socket?.readyState !== WebSocket.OPEN) return;
-    const waiting = this.presence;
-    this.presence = new Map([...(waiting ?? []), ...written(presence)]);
-    if (waiting === null) window.setTimeout(() => { this.tell(); }, FRAME_MS);
+    this.presence = new Map([...this.presence, ...written(presence)]);
+    if (this.isTelling) return;
+    this.isTelling = true;
+    window.setTimeout(() => {
+      this.isTelling = false;
+      if (this.isWelcome) this.frame(object([["type", "at"], ...this.presence]));
+    }, FRAME_MS);
   }
 
-  private tell(): void {
-    const fields = this.presence;
-    this.presence = null;
-    if (fields !== null && this.socket?.readyState === WebSocket.OPEN) this.socket.send(writeJson(object([["v", 1], ["type", "at"], ...fields])));
+  private frame(message: JsonObject): void {
+    if (this.socket?.readyState === WebSocket.OPEN) this.socket.send(writeJson(framed(new Map([["v", 1], ...message]))));
+  }
+
+  private pull(after: number): void {
+    this.exchange.pull(this.epoch, after, 0).catch((error: unknown) => { this.exchange.closed(error); });
   }
 
   private hello(message: JsonObject): void {
@@ -95,12 +102,21 @@ export class Line {
     this.epoch = textAt(message, "epoch");
     this.after = Number(message.get("after"));
     const epoch = Number(this.epoch);
-    if (this.socket !== null) this.socket.send(writeJson(new Map([...message, ["epoch", epoch]])));
+    if (this.socket !== null) this.frame(new Map([...message, ["epoch", epoch]]));
     else if (this.isPolling) this.heard(object([["v", 1], ["type", "welcome"], ["epoch", epoch], ["head", this.after]]));
   }
 
   private heard(message: JsonObject): void {
     if (this.isClosed) return;
+    if (message.get("type") === "pull") { // there are items that no frame can hold
+      this.pull(this.after);
+      return;
+    }
+    if (message.get("type") === "welcome") {
+      this.isWelcome = true;
+      this.failures = 0;
+      this.pause = FIRST_MS;
+    }
     if (this.people.hear(message, this.client)) return;
     const seq = message.get("seq");
     if (typeof seq === "number") this.after = Math.max(this.after, seq);
@@ -135,12 +151,11 @@ export class Line {
       this.hearer?.connected();
     });
     socket.addEventListener("message", (event) => {
-      this.failures = 0;
-      this.pause = FIRST_MS;
-      if (typeof event.data === "string") this.heard(readObject(event.data));
+      if (typeof event.data === "string") this.heard(unframed(readObject(event.data)));
     });
     socket.addEventListener("close", () => {
-      if (this.socket === null) this.failures += 1;
+      if (!this.isWelcome) this.failures += 1;
+      this.isWelcome = false;
       this.socket = null;
       this.people.clear();
       this.hearer?.disconnected();
