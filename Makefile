@@ -18,7 +18,7 @@ unexport VIRTUAL_ENV PYTHONHOME PYTHONPATH PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: cdk terraform help setup demo test test-pythons lint simulate simulate-drafts golden-drafts simulate-sessions simulate-kills bench bench-evaluation bench-peers cost docs clean build size check deploy deploy-local
+.PHONY: cdk console terraform help setup demo test test-pythons lint simulate simulate-drafts golden-drafts simulate-sessions simulate-kills bench bench-evaluation bench-peers cost docs clean build size check deploy deploy-local
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-17s %s\n", $$1, $$2}' $(firstword $(MAKEFILE_LIST))
@@ -51,6 +51,9 @@ simulate: $(READY) ## run seeds of the simulated world (SEEDS=n, FROM=n, GROUND=
 
 simulate-drafts: $(READY) ## run seeds of people who edit one draft at once (SEEDS=n, FROM=n); a failing seed is printed
 	@PYTHONPATH=tests/tools $(BIN)/python tests/drafts $(SEEDS) --from $(FROM) --jobs 2
+
+console: $(CONSOLE) ## build the console into engine/stepless/api/console, which is committed
+	cd console && tools/with-node npm run --silent build
 
 LOGS ?= 1000
 golden-drafts: $(READY) $(CONSOLE) ## compare the rules of a draft in TypeScript with Python's over logs of the simulated world (LOGS=n, FROM=n)

@@ -48,7 +48,7 @@ def test_no_reason_is_left_over() -> None:
 def test_the_packages_of_the_console_have_their_reasons_and_exact_versions() -> None:
     package = json.loads((ROOT / "console/package.json").read_text("utf-8"))
     needed = {**package.get("dependencies", {}), **package["devDependencies"]}
-    reasons = listed("0012-console-tools.md")
+    reasons = listed("0012-console-tools.md") | listed("0013-console-libraries.md")
     assert reasons.keys() - {"package"} == needed.keys()
     assert [name for name, version in needed.items() if not re.fullmatch(r"\d+\.\d+\.\d+", version)] == []
 

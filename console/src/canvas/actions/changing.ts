@@ -1,0 +1,83 @@
+/** Gestures that change, move and remove what is there. */
+import type { Write } from "../../editing/effects.ts";
+import { gesture, type Gesture } from "../../editing/gestures.ts";
+import { freeName } from "../../editing/rules/bodies.ts";
+import type { State } from "../../editing/state.ts";
+import { textAt } from "../../editing/values.ts";
+import { outermost, type Graph } from "../model/graph.ts";
+import { lastOrder, placeOf } from "./adding.ts";
+
+/** Blocks with all that hangs on them, and edges alone. The rules take along what would be left without its block. */
+export function remove(graph: Graph, blocks: Iterable<string>, wires: Iterable<string> = []): Gesture | null {
+  const gone = outermost(graph, blocks);
+  const writes: Write[] = gone.map((tail) => ["del", `block/${tail}`]);
+  const deleted = new Set(gone);
+  for (const tail of wires) {
+    const wire = graph.wires.get(tail);
+    if (wire !== undefined && !deleted.has(wire.source) && !deleted.has(wire.target)) writes.push(["del", `edge/${tail}`]);
+  }
+  return writes.length === 0 ? null : gesture(writes);
+}
+
+export type Move = readonly [tail: string, x: number, y: number];
+
+/** Where a drag ended: one gesture for all that was dragged. Places are from the corner of the frame around each. */
+export function move(state: State, moves: Iterable<Move>): Gesture | null {
+  const writes: Write[] = [];
+  for (const [tail, x, y] of moves) writes.push(...placing(state, tail, x, y));
+  return writes.length === 0 ? null : gesture(writes);
+}
+
+function placing(state: State, tail: string, x: number, y: number): Write[] {
+  const key = `place/${tail}`;
+  const held = state.get(key);
+  const place = placeOf(x, y);
+  if (held === undefined) return state.has(`block/${tail}`) ? [["put", key, place]] : [];
+  const writes: Write[] = [];
+  for (const axis of ["x", "y"]) {
+    const value = place.get(axis) ?? 0;
+    if (held.get(axis) !== value) writes.push(["set", key, [axis], value]);
+  }
+  return writes;
+}
+
+/** Into a container, or out of one: with the place of each in it. Edges to what stays go with the same gesture, by the rules. */
+export function reparent(state: State, moves: Iterable<Move>, parent: string | null): Gesture | null {
+  const writes: Write[] = [];
+  for (const [tail, x, y] of moves) {
+    const block = state.get(`block/${tail}`);
+    if (block === undefined || (block.get("parent") ?? null) === parent) continue;
+    writes.push(["set", `block/${tail}`, ["parent"], parent], ["set", `block/${tail}`, ["order"], lastOrder(state, parent)]);
+    writes.push(...placing(state, tail, x, y));
+  }
+  return writes.length === 0 ? null : gesture(writes);
+}
+
+/** Gives blocks back to the layout. */
+export function tidy(graph: Graph, tails: Iterable<string>): Gesture | null {
+  const writes: Write[] = [...tails].filter((tail) => graph.places.has(tail)).map((tail) => ["del", `place/${tail}`]);
+  return writes.length === 0 ? null : gesture(writes);
+}
+
+export function rename(state: State, tail: string, name: string): Gesture | null {
+  const held = state.get(`block/${tail}`);
+  return held === undefined || textAt(held, "id") === name ? null : gesture([["rename", `block/${tail}`, name]]);
+}
+
+export function changeKind(state: State, tail: string, kind: string): Gesture | null {
+  const held = state.get(`block/${tail}`);
+  return held === undefined || textAt(held, "type") === kind ? null : gesture([["set", `block/${tail}`, ["type"], kind]]);
+}
+
+/** All off, or all on again where all are off. What is on has no field: that is how it is written. */
+export function toggle(state: State, tails: Iterable<string>): Gesture | null {
+  const keys = [...tails].map((tail) => `block/${tail}`).filter((key) => state.has(key));
+  const anyOn = keys.some((key) => state.get(key)?.get("enabled") !== false);
+  if (keys.length === 0) return null;
+  return gesture(keys.map((key): Write => (anyOn ? ["set", key, ["enabled"], false] : ["unset", key, ["enabled"]])));
+}
+
+/** A name that is free in a body, for a form that offers one. */
+export function nameLike(state: State, parent: string | null, name: string): string {
+  return freeName(state, parent, name);
+}

@@ -1,0 +1,53 @@
+/** Blocks again, beside themselves. */
+import type { Entity, Write } from "../../editing/effects.ts";
+import { gesture } from "../../editing/gestures.ts";
+import { spread } from "../../editing/orders.ts";
+import type { State } from "../../editing/state.ts";
+import { outermost, type Graph } from "../model/graph.ts";
+import type { Fresh } from "../model/keys.ts";
+import { lastOrder, placeOf } from "./adding.ts";
+import type { Pasted } from "./pasting.ts";
+
+const NUDGE = 32; // px to the right and below
+
+/** The blocks with all that is in them and the edges between them. The rules give each a free name, which references within follow. */
+export function duplicate(
+  state: State, graph: Graph, tails: Iterable<string>, spots: ReadonlyMap<string, { readonly x: number; readonly y: number }>, fresh: Fresh,
+): Pasted | null {
+  const top = outermost(graph, tails);
+  const all = top.flatMap((tail) => withinOf(graph, tail));
+  const named = new Map(all.map((tail) => [tail, fresh()]));
+  const orders = new Map(spread(top.length).map((order, place) => [top[place] ?? "", order]));
+  const writes: Write[] = [];
+  for (const [tail, made] of named) {
+    const block = state.get(`block/${tail}`);
+    if (block === undefined) continue;
+    const order = orders.get(tail);
+    const parent = graph.blocks.get(tail)?.parent ?? null;
+    const fields = order === undefined
+      ? { parent: named.get(parent ?? "") ?? null } : { order: `${lastOrder(state, parent)}${order}` };
+    writes.push(["put", `block/${made}`, changed(block, fields)]);
+    const subflow = state.get(`subflow/${tail}`);
+    if (subflow !== undefined) writes.push(["put", `subflow/${made}`, subflow]);
+    const place = placeFor(state, tail, order === undefined ? undefined : spots.get(tail));
+    if (place !== undefined) writes.push(["put", `place/${made}`, place]);
+  }
+  for (const wire of graph.wires.values()) {
+    const [source, target] = [named.get(wire.source), named.get(wire.target)];
+    if (source !== undefined && target !== undefined) writes.push(["put", `edge/${fresh()}`, changed(wire.entity, { source, target })]);
+  }
+  return writes.length === 0 ? null : { gesture: gesture(writes), tails: top.map((tail) => named.get(tail) ?? "") };
+}
+
+/** The block and all that is in it, each container before its contents. */
+export function withinOf(graph: Graph, tail: string): string[] {
+  return [tail, ...(graph.children.get(tail) ?? []).flatMap((child) => withinOf(graph, child))];
+}
+
+function placeFor(state: State, tail: string, spot: { readonly x: number; readonly y: number } | undefined): Entity | undefined {
+  return spot === undefined ? state.get(`place/${tail}`) : placeOf(spot.x + NUDGE, spot.y + NUDGE);
+}
+
+function changed(entity: Entity, fields: Readonly<Record<string, string | null>>): Entity {
+  return new Map([...entity, ...Object.entries(fields)]);
+}

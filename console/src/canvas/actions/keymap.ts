@@ -1,0 +1,62 @@
+/**
+ * Which key does what in the canvas and in the outline. A key that is typed into a field does what it does there.
+ */
+
+export type Action =
+  | "next" | "previous" | "forward" | "back" | "up" | "down"
+  | "open" | "add" | "connect" | "rename" | "disable" | "delete" | "duplicate" | "tidy"
+  | "copy" | "cut" | "paste" | "undo" | "redo" | "selectAll" | "clear" | "save"
+  | "search" | "commands" | "fit" | "reset" | "keys" | "zoomIn" | "zoomOut";
+
+/** The parts of a keyboard event that decide. */
+export interface Key {
+  readonly key: string;
+  readonly ctrlKey: boolean;
+  readonly metaKey: boolean;
+  readonly shiftKey: boolean;
+  readonly altKey: boolean;
+}
+
+const PLAIN: Readonly<Record<string, Action>> = {
+  ArrowRight: "forward", ArrowLeft: "back", ArrowUp: "up", ArrowDown: "down", Enter: "open", F2: "rename", Escape: "clear",
+  Delete: "delete", Backspace: "delete", a: "add", c: "connect", d: "disable", t: "tidy", "1": "fit", "0": "reset", "?": "keys", "/": "search",
+  "+": "zoomIn", "-": "zoomOut",
+};
+
+const WITH_COMMAND: Readonly<Record<string, Action>> = {
+  d: "duplicate", c: "copy", x: "cut", v: "paste", z: "undo", y: "redo", a: "selectAll", s: "save", k: "commands", f: "search",
+};
+
+/** Null where the page leaves the key to the browser. */
+export function actionOf(pressed: Key): Action | null {
+  if (pressed.altKey) return null;
+  const letter = pressed.key.length === 1 ? pressed.key.toLowerCase() : pressed.key;
+  if (pressed.ctrlKey || pressed.metaKey) {
+    if (letter === "z" && pressed.shiftKey) return "redo";
+    return pressed.shiftKey ? null : (find(WITH_COMMAND, letter) ?? null);
+  }
+  if (letter === "Tab") return pressed.shiftKey ? "previous" : "next";
+  return find(PLAIN, letter) ?? null;
+}
+
+function find(table: Readonly<Record<string, Action>>, key: string): Action | undefined {
+  return Object.hasOwn(table, key) ? table[key] : undefined;
+}
+
+/** Actions that change the draft: not where it can only be read. */
+export const CHANGES: ReadonlySet<Action> = new Set([
+  "add", "connect", "rename", "disable", "delete", "duplicate", "tidy", "cut", "paste", "undo", "redo",
+]);
+
+/** What `?` lists, in its order: the keys as they are printed, with what they do. `⌘` stands for Ctrl where there is no ⌘. */
+export const LISTED: readonly (readonly [title: string, rows: readonly (readonly [keys: string, does: string])[]])[] = [
+  ["Walk", [
+    ["Tab, ⇧ Tab", "to the next node, to the one before"], ["← → ↑ ↓", "along the edges"], ["Enter", "open the node"],
+    ["Esc", "select nothing; then Tab leaves the canvas"], ["⌘ F or /", "search nodes"], ["⌘ K", "commands"],
+  ]],
+  ["Change", [
+    ["A", "add a node after this one"], ["C", "connect to a node, by its name"], ["F2", "rename"], ["D", "disable or enable"],
+    ["Del", "delete"], ["⌘ D", "duplicate"], ["⌘ C, ⌘ X, ⌘ V", "copy, cut, paste"], ["⌘ Z, ⇧ ⌘ Z", "undo, redo"], ["T", "give back to the layout"],
+  ]],
+  ["See", [["1", "fit all"], ["0", "size 100 %"], ["+, -", "zoom"], ["⌘ A", "select all"], ["Shift and drag", "select in a rectangle"], ["?", "this list"]]],
+];

@@ -1,0 +1,199 @@
+/** What each action does at the desk. Actions that change the draft do nothing while it can only be read. */
+import { add, connect, insert, type Addition } from "./actions/adding.ts";
+import { remove, tidy, toggle } from "./actions/changing.ts";
+import { duplicate } from "./actions/duplicating.ts";
+import { CHANGES, type Action } from "./actions/keymap.ts";
+import type { Desk } from "./desk.ts";
+import { ERROR, SOURCE, type Block } from "./model/graph.ts";
+import { neighbour, walked, type Direction } from "./model/walking.ts";
+
+const ZOOM = 1.25;
+
+/** Does the action; whether it was one to do here. The keys of copy, cut and paste are left to the events of the clipboard. */
+export function run(desk: Desk, action: Action): boolean {
+  if (CHANGES.has(action) && !desk.snapshot().draft.canEdit) return action !== "copy" && action !== "cut" && action !== "paste";
+  switch (action) {
+    case "next":
+    case "previous":
+      return step(desk, action === "next" ? 1 : -1);
+    case "forward":
+    case "back":
+    case "up":
+    case "down":
+      return along(desk, action);
+    case "copy":
+    case "cut":
+    case "paste":
+      return false;
+    default:
+      return change(desk, action) || see(desk, action);
+  }
+}
+
+function change(desk: Desk, action: Action): boolean {
+  const { graph, selected, edges, placed } = desk.snapshot();
+  switch (action) {
+    case "add":
+      desk.change({ question: { is: "add", after: leaving(desk), at: null } });
+      return true;
+    case "connect":
+      if (desk.current !== null) desk.change({ question: { is: "connect", from: desk.current, handle: null } });
+      return true;
+    case "rename":
+      if (desk.current !== null) desk.change({ renaming: desk.current, open: true });
+      return true;
+    case "disable":
+      desk.edit(toggle(desk.view, selected));
+      return true;
+    case "delete":
+      removeSelected(desk, selected, edges);
+      return true;
+    case "duplicate": {
+      const made = duplicate(desk.view, graph, selected, placed.spots, desk.fresh);
+      if (made !== null && desk.edit(made.gesture)) desk.select(made.tails);
+      return true;
+    }
+    case "tidy":
+      desk.edit(tidy(graph, selected.size > 0 ? selected : graph.blocks.keys()));
+      return true;
+    case "undo":
+      desk.undo();
+      return true;
+    case "redo":
+      desk.redo();
+      return true;
+    default:
+      return false;
+  }
+}
+
+function see(desk: Desk, action: Action): boolean {
+  const { graph, selected, edges } = desk.snapshot();
+  switch (action) {
+    case "open":
+      if (desk.current === null) return false;
+      desk.change({ open: true });
+      return true;
+    case "selectAll":
+      desk.select(graph.blocks.keys());
+      return true;
+    case "clear":
+      if (selected.size > 0 || edges.size > 0) desk.select([]);
+      return true;
+    case "save":
+      desk.draft.flush();
+      return true;
+    case "search":
+    case "commands":
+    case "keys":
+      desk.change({ question: { is: action } });
+      return true;
+    default:
+      return look(desk, action);
+  }
+}
+
+function look({ viewer }: Desk, action: Action): boolean {
+  switch (action) {
+    case "fit":
+      viewer?.fit();
+      return true;
+    case "reset":
+      viewer?.reset();
+      return true;
+    case "zoomIn":
+    case "zoomOut":
+      viewer?.zoom(action === "zoomIn" ? ZOOM : 1 / ZOOM);
+      return true;
+    default:
+      return false;
+  }
+}
+
+/** To the next or former node in topological order; at the end Tab leaves the canvas. */
+function step(desk: Desk, by: 1 | -1): boolean {
+  const rows = walked(desk.snapshot().graph);
+  const { current } = desk;
+  const place = current === null ? (by === 1 ? -1 : rows.length) : rows.findIndex((row) => row.tail === current);
+  const next = rows[place + by];
+  if (next === undefined) return false;
+  desk.select([next.tail], true);
+  return true;
+}
+
+function along(desk: Desk, direction: Direction): boolean {
+  const { graph } = desk.snapshot();
+  const { current } = desk;
+  const next = current === null ? walked(graph)[0]?.tail : neighbour(graph, current, direction);
+  if (next !== undefined && next !== null) desk.select([next], true);
+  return true;
+}
+
+function removeSelected(desk: Desk, blocks: ReadonlySet<string>, wires: ReadonlySet<string>): void {
+  const { graph } = desk.snapshot();
+  const [first] = blocks;
+  const before = first === undefined ? null : neighbour(graph, first, "back");
+  if (!desk.edit(remove(graph, blocks, wires))) return;
+  if (before !== null && desk.snapshot().graph.blocks.has(before)) desk.select([before]);
+}
+
+/** The exit that leads on from the block that is selected: the first one without an edge. */
+export function leaving(desk: Desk): readonly [tail: string, handle: string] | null {
+  const { current } = desk;
+  const block = current === null ? undefined : desk.snapshot().graph.blocks.get(current);
+  if (current === null || block === undefined) return null;
+  const exit = freeExit(desk, block);
+  return exit === null ? null : [current, exit];
+}
+
+function freeExit(desk: Desk, block: Block): string | null {
+  const used = new Set([...desk.snapshot().graph.wires.values()].filter((wire) => wire.source === block.tail).map((wire) => wire.handle));
+  const own = block.exits.filter((exit) => exit !== ERROR);
+  return own.find((exit) => !used.has(exit)) ?? own[0] ?? null;
+}
+
+export type Where = Partial<Pick<Addition, "place" | "after" | "parent">> & { readonly wire?: string };
+
+/**
+ * Adds a node of a kind and selects it. After a node it is in that node's body; without a place in an empty container that is selected,
+ * it goes inside.
+ */
+export function addKind(desk: Desk, kind: string, where: Where = {}): string | null {
+  const spec = desk.kinds.get(kind) ?? { name: kind, container: false };
+  const { graph } = desk.snapshot();
+  const at = where.after?.[0] ?? null;
+  const parent = where.parent ?? (at === null ? null : (graph.blocks.get(at)?.parent ?? null));
+  const asked: Addition = {
+    kind: spec, parent, ...(where.place === undefined ? {} : { place: where.place }), ...(where.after === undefined ? {} : { after: where.after }),
+  };
+  const made = where.wire === undefined ? add(desk.view, asked, desk.fresh) : insert(desk.view, where.wire, asked, desk.fresh);
+  if (!desk.edit(made.gesture)) return null;
+  desk.select([made.tail], true);
+  return made.tail;
+}
+
+/** As a click on the palette does: after what is selected, inside of a container that is empty, else on its own. */
+export function addBeside(desk: Desk, kind: string): string | null {
+  const { graph, edges } = desk.snapshot();
+  const { current } = desk;
+  const [wire] = edges;
+  if (edges.size === 1 && wire !== undefined) {
+    const parent = graph.blocks.get(graph.wires.get(wire)?.target ?? "")?.parent ?? null;
+    return addKind(desk, kind, parent === null ? { wire } : { wire, parent });
+  }
+  const block = current === null ? undefined : graph.blocks.get(current);
+  if (block?.container === true && (graph.children.get(block.tail) ?? []).length === 0) return addKind(desk, kind, { parent: block.tail });
+  const after = leaving(desk);
+  return addKind(desk, kind, after === null ? {} : { after });
+}
+
+/** Whether an edge from one block to another can stand: in one body, not to itself. */
+export function connects(desk: Desk, source: string | null, target: string | null): boolean {
+  const { blocks } = desk.snapshot().graph;
+  const [one, other] = [blocks.get(source ?? ""), blocks.get(target ?? "")];
+  return one !== undefined && other !== undefined && one !== other && one.parent === other.parent;
+}
+
+export function connectTo(desk: Desk, source: string, handle: string | null, target: string): boolean {
+  return connects(desk, source, target) && desk.edit(connect(desk.view, source, handle ?? SOURCE, target, desk.fresh));
+}

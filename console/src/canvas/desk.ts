@@ -1,0 +1,210 @@
+/**
+ * The editor's own state beside the draft's: the graph that is derived from the view, its layout, what is selected, what is asked.
+ *
+ * An external store. What others do is derived once a frame; what this person does, at once.
+ */
+import type { Snapshot } from "../editing/client/status.ts";
+import type { Gesture } from "../editing/gestures.ts";
+import type { Editing } from "../editing/pending.ts";
+import type { State } from "../editing/state.ts";
+import type { Finding } from "../wire/room.ts";
+import type { Graph as Asked, Layout } from "./layout/layout.ts";
+import { asked, placed, UNPLACED, type Placed } from "./layout/placing.ts";
+import { graphOf, NOTHING, type Graph } from "./model/graph.ts";
+import type { Fresh } from "./model/keys.ts";
+import type { Kinds } from "./model/kinds.ts";
+
+/** What the desk needs of a session. */
+export interface Draft {
+  readonly snapshot: () => Snapshot;
+  readonly subscribe: (listener: () => void) => () => void;
+  edit(gesture: Gesture, how?: Editing): boolean;
+  undo(): boolean;
+  redo(): boolean;
+  flush(): void;
+}
+
+/** A list that is open over the canvas, to choose from by typing. */
+export type Question =
+  | { readonly is: "add"; readonly after: readonly [tail: string, handle: string] | null; readonly at: readonly [x: number, y: number] | null }
+  | { readonly is: "connect"; readonly from: string; readonly handle: string | null }
+  | { readonly is: "search" } | { readonly is: "commands" } | { readonly is: "keys" };
+
+/** `edges`: those that are selected. `renaming`: the block whose name is being typed. `open`: the inspector, where it is a sheet. */
+export interface Look {
+  readonly graph: Graph;
+  readonly layout: Layout | null;
+  readonly placed: Placed;
+  readonly selected: ReadonlySet<string>;
+  readonly edges: ReadonlySet<string>;
+  readonly findings: ReadonlyMap<string, readonly Finding[]>;
+  readonly listed: readonly Finding[];
+  readonly question: Question | null;
+  readonly renaming: string | null;
+  readonly open: boolean;
+  readonly draft: Snapshot;
+  readonly said: string;
+}
+
+/** What the canvas can be asked to show. */
+export interface Viewer {
+  fit(): void;
+  reset(): void;
+  zoom(by: number): void;
+  reveal(tail: string): void;
+}
+
+type Change = Partial<Pick<Look, "selected" | "edges" | "question" | "renaming" | "open" | "said">>;
+
+const NONE: ReadonlySet<string> = new Set();
+
+export class Desk {
+  viewer: Viewer | null = null;
+  private look: Look;
+  private question: Asked | null = null;
+  private stale = false;
+  private readonly listeners = new Set<() => void>();
+  private readonly leave: () => void;
+
+  /** `ask` has a graph laid out, `later` runs something in the next frame. */
+  constructor(
+    readonly draft: Draft, readonly kinds: Kinds, readonly fresh: Fresh,
+    private readonly ask: (graph: Asked) => void, private readonly later: (run: () => void) => void,
+  ) {
+    this.look = {
+      graph: NOTHING, layout: null, placed: UNPLACED, selected: NONE, edges: NONE, findings: new Map(), listed: [], question: null, renaming: null,
+      open: false, draft: draft.snapshot(), said: "",
+    };
+    this.leave = draft.subscribe(() => { this.changed(); });
+    this.derive();
+  }
+
+  readonly subscribe = (listener: () => void): (() => void) => {
+    this.listeners.add(listener);
+    return () => this.listeners.delete(listener);
+  };
+
+  readonly snapshot = (): Look => this.look;
+
+  get view(): State {
+    return this.draft.snapshot().view;
+  }
+
+  close(): void {
+    this.leave();
+  }
+
+  // -- the draft -----------------------------------------------------------------------------------------------------------
+
+  /** Does a gesture; what it changes is seen when this returns. */
+  edit(gesture: Gesture | null, how?: Editing): boolean {
+    if (gesture === null) return false;
+    const done = this.draft.edit(gesture, how);
+    this.derive();
+    return done;
+  }
+
+  undo(): void {
+    this.draft.undo();
+    this.derive();
+  }
+
+  redo(): void {
+    this.draft.redo();
+    this.derive();
+  }
+
+  private changed(): void {
+    if (this.stale) return;
+    this.stale = true;
+    this.later(() => { if (this.stale) this.derive(); });
+  }
+
+  private derive(): void {
+    this.stale = false;
+    const draft = this.draft.snapshot();
+    const graph = graphOf(draft.view, this.kinds, this.look.graph);
+    const { layout, selected, edges, renaming } = this.look;
+    const question = asked(graph);
+    if (this.question === null || !sameQuestion(this.question, question)) {
+      this.question = question;
+      this.ask(question);
+    }
+    this.put({
+      ...this.look, draft, graph, placed: placed(graph, layout, this.look.placed), selected: kept(selected, graph.blocks), edges: kept(edges, graph.wires),
+      renaming: renaming !== null && graph.blocks.has(renaming) ? renaming : null,
+    });
+  }
+
+  laidOut(layout: Layout): void {
+    const first = this.look.layout === null;
+    this.put({ ...this.look, layout, placed: placed(this.look.graph, layout, this.look.placed) });
+    if (first) this.viewer?.fit();
+  }
+
+  found(listed: readonly Finding[]): void {
+    const findings = new Map<string, Finding[]>();
+    for (const finding of listed) {
+      const tail = finding.key?.slice(finding.key.indexOf("/") + 1) ?? "";
+      const held = findings.get(tail);
+      if (held === undefined) findings.set(tail, [finding]);
+      else held.push(finding);
+    }
+    this.put({ ...this.look, findings, listed });
+  }
+
+  // -- what is selected, what is asked -------------------------------------------------------------------------------------
+
+  change(change: Change): void {
+    this.put({ ...this.look, ...change });
+  }
+
+  /** Selects blocks, and no edge. The only one is announced. */
+  select(tails: Iterable<string>, reveal = false): void {
+    const selected = new Set(tails);
+    const [only] = selected.size === 1 ? selected : [];
+    const said = only === undefined ? (selected.size === 0 ? "" : `${selected.size} nodes selected`) : this.described(only);
+    this.put({ ...this.look, selected, edges: NONE, said });
+    if (reveal && only !== undefined) this.viewer?.reveal(only);
+  }
+
+  /** The block that actions are about; null where there is none or several. */
+  get current(): string | null {
+    const [only] = this.look.selected;
+    return this.look.selected.size === 1 ? (only ?? null) : null;
+  }
+
+  described(tail: string): string {
+    const block = this.look.graph.blocks.get(tail);
+    if (block === undefined) return "";
+    const count = this.look.findings.get(tail)?.length ?? 0;
+    const after = [...this.look.graph.wires.values()].filter((wire) => wire.target === tail).map((wire) => this.look.graph.blocks.get(wire.source)?.id ?? "");
+    return [
+      `${block.id}, ${block.type}`, after.length > 0 ? `after ${after.join(", ")}` : "", block.enabled ? "" : "disabled",
+      count > 0 ? `${count} ${count === 1 ? "finding" : "findings"}` : "",
+    ].filter(Boolean).join(", ");
+  }
+
+  private put(look: Look): void {
+    this.look = look;
+    for (const listener of this.listeners) listener();
+  }
+}
+
+function kept(tails: ReadonlySet<string>, there: ReadonlyMap<string, unknown>): ReadonlySet<string> {
+  for (const tail of tails) if (!there.has(tail)) return new Set([...tails].filter((one) => there.has(one)));
+  return tails;
+}
+
+function sameQuestion(left: Asked, right: Asked): boolean {
+  return left.nodes.length === right.nodes.length && left.edges.length === right.edges.length
+    && left.nodes.every((one, index) => {
+      const other = right.nodes[index];
+      return other !== undefined && one.id === other.id && one.parent === other.parent && one.height === other.height && one.container === other.container
+        && one.place?.[0] === other.place?.[0] && one.place?.[1] === other.place?.[1];
+    })
+    && left.edges.every((one, index) => {
+      const other = right.edges[index];
+      return other !== undefined && one.id === other.id && one.source === other.source && one.target === other.target;
+    });
+}

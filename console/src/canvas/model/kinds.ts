@@ -1,0 +1,59 @@
+/** What the server knows of the kinds of nodes, and what is shown of a kind that it does not know. */
+import { isList, isObject, textAt, type Json, type JsonObject } from "../../editing/values.ts";
+
+/** `exits` are without `error`; where the server says null, they follow from the parameters. `schema` is that of `with`. */
+export interface Kind {
+  readonly name: string;
+  readonly summary: string;
+  readonly exits: readonly string[];
+  readonly container: boolean;
+  readonly entry: boolean; // a run may start at it: nothing leads there
+  readonly schema: JsonObject | null;
+}
+
+export type Kinds = ReadonlyMap<string, Kind>;
+
+/** Reads the answer of `GET /kinds`. What is not understood of a kind is left out, the kind is kept. */
+export function kindsRead(answer: Json): Kinds {
+  const listed = isObject(answer) ? answer.get("kinds") : null;
+  const made = new Map<string, Kind>();
+  for (const one of isList(listed) ? listed : []) {
+    if (!isObject(one)) continue;
+    const exits = one.get("exits");
+    const schema = one.get("schema");
+    const name = textAt(one, "name");
+    if (name === "") continue;
+    made.set(name, {
+      name, summary: textAt(one, "summary"), container: one.get("container") === true, entry: one.get("nature") === "entry",
+      exits: isList(exits) ? exits.filter((exit) => typeof exit === "string") : ["source"],
+      schema: isObject(schema) ? schema : null,
+    });
+  }
+  return made;
+}
+
+/** Groups of the palette, in its order. Kinds of plug-ins are in the last one. */
+const GROUPS: readonly (readonly [title: string, names: readonly string[]])[] = [
+  ["Start", ["manual", "webhook", "schedule", "event"]],
+  ["Do", ["http", "function", "lambda", "aws", "code", "llm", "workflow"]],
+  ["Decide", ["condition", "router", "join", "loop", "parallel"]],
+  ["Wait", ["approval", "callback", "wait"]],
+  ["Shape", ["transform", "set", "respond", "end"]],
+];
+
+export interface Group {
+  readonly title: string;
+  readonly kinds: readonly Kind[];
+}
+
+export function grouped(kinds: Kinds): Group[] {
+  const known = new Set(GROUPS.flatMap(([, names]) => names));
+  const rest = [...kinds.values()].filter((kind) => !known.has(kind.name));
+  const made = GROUPS.map(([title, names]) => ({ title, kinds: names.flatMap((name) => kinds.get(name) ?? []) }));
+  return [...made, { title: "Plug-ins", kinds: rest }].filter((group) => group.kinds.length > 0);
+}
+
+/** The group of a kind, as a word for its colour and mark. */
+export function groupOf(kind: string): string {
+  return (GROUPS.find(([, names]) => names.includes(kind))?.[0] ?? "Plug-ins").toLowerCase();
+}

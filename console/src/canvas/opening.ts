@@ -1,0 +1,88 @@
+/** Opens a draft with all that the editor needs beside it: kinds, layout, findings. */
+import { Refusal, request } from "../wire/api.ts";
+import { word } from "../wire/browser.ts";
+import { Room } from "../wire/room.ts";
+import { Desk } from "./desk.ts";
+import { Layouts } from "./layout/layouts.ts";
+import { kindsRead } from "./model/kinds.ts";
+
+const FINDINGS_MS = 500; // after the last change
+const FRAME_LOST_MS = 100; // a page in the background has no frames
+
+export interface Opened {
+  readonly room: Room;
+  readonly desk: Desk;
+  readonly close: () => void;
+}
+
+export async function openDraft(id: string): Promise<Opened> {
+  const room = new Room(id);
+  const [kinds] = await Promise.all([request("GET", "/kinds"), room.start()]).catch((error: unknown) => {
+    room.close();
+    throw error;
+  });
+  let made: Desk | null = null;
+  const layouts = new Layouts((layout) => { made?.laidOut(layout); });
+  const desk = new Desk(room.session, kindsRead(kinds), word, (graph) => { layouts.ask(graph); }, inNextFrame);
+  made = desk;
+  const stop = watchFindings(room, desk);
+  let selected = desk.snapshot().selected;
+  const tell = desk.subscribe(() => {
+    const next = desk.snapshot().selected;
+    if (next === selected) return;
+    selected = next;
+    room.line.at({ selection: [...next].slice(0, 100) });
+  });
+  return {
+    room, desk,
+    close() {
+      tell();
+      stop();
+      desk.close();
+      layouts.close();
+      room.close();
+    },
+  };
+}
+
+function inNextFrame(run: () => void): void {
+  const once = (): void => {
+    cancelAnimationFrame(frame);
+    clearTimeout(timer);
+    run();
+  };
+  const frame = requestAnimationFrame(once);
+  const timer = setTimeout(once, FRAME_LOST_MS);
+}
+
+/** Reads the findings again when the draft has stood still for a moment and all of it is saved. */
+function watchFindings(room: Room, desk: Desk): () => void {
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  let asked = false;
+  let gone = false;
+  const read = async (): Promise<void> => {
+    try {
+      const found = await room.findings();
+      if (!asked && !gone) desk.found(found);
+    } catch (error) {
+      if (error instanceof Refusal && error.status === 404) gone = true; // a server without this route
+    }
+  };
+  const changed = (): void => {
+    if (gone) return;
+    asked = true;
+    clearTimeout(timer);
+    timer = setTimeout(() => {
+      if (desk.draft.snapshot().status.is !== "saved") return;
+      asked = false;
+      void read();
+    }, FINDINGS_MS);
+  };
+  const leave = room.session.subscribe(changed);
+  changed();
+  return () => {
+    gone = true;
+    clearTimeout(timer);
+    leave();
+  };
+}

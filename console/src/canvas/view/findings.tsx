@@ -1,0 +1,87 @@
+/** Below the canvas: what is wrong with the draft, and what became of gestures that were not done as asked. */
+import { useState, type ReactElement } from "react";
+import type { Report } from "../../editing/client/notices.ts";
+import { textAt } from "../../editing/values.ts";
+import { Icon } from "../../ui/icons.tsx";
+import type { Finding, Room } from "../../wire/room.ts";
+import type { Desk, Look } from "../desk.ts";
+
+export function Findings({ desk, look }: { readonly desk: Desk; readonly look: Look }): ReactElement {
+  const [open, setOpen] = useState(false);
+  const { listed } = look;
+  const errors = listed.filter((one) => one.severity === "error").length;
+  if (listed.length === 0) return <footer className="findings"><span className="quiet">{look.graph.blocks.size === 0 ? "An empty draft" : "No findings"}</span></footer>;
+  return (
+    <footer className="findings">
+      <button type="button" className={errors > 0 ? "findings-sum error" : "findings-sum warning"} aria-expanded={open} onClick={() => { setOpen(!open); }}>
+        <Icon mark={errors > 0 ? "error" : "warning"} size={14} />
+        <b>{listed.length} {listed.length === 1 ? "finding" : "findings"}</b>
+        {open ? null : <span className="cut quiet">{sentence(desk, listed[0])}</span>}
+      </button>
+      {open ? (
+        <ul>
+          {listed.map((finding, place) => (
+            <li key={place}>
+              <button type="button" className={finding.severity} onClick={() => { if (finding.key !== null) desk.select([finding.key.slice(finding.key.indexOf("/") + 1)], true); }}>
+                <Icon mark={finding.severity} size={14} /><span>{sentence(desk, finding)} <span className="quiet">{finding.mend}</span></span>
+              </button>
+            </li>
+          ))}
+        </ul>
+      ) : null}
+    </footer>
+  );
+}
+
+function sentence(desk: Desk, finding: Finding | undefined): string {
+  if (finding === undefined) return "";
+  const block = finding.key === null ? undefined : desk.view.get(finding.key);
+  const name = block === undefined ? "" : textAt(block, "id");
+  return name === "" ? finding.message : `${name}: ${finding.message}`;
+}
+
+const SHOWN = 3;
+
+/** Notices of the last gestures, over the canvas, until they are dismissed. */
+export function Tidings({ look, room }: { readonly look: Look; readonly room: Room }): ReactElement | null {
+  const { notices, listed } = look.draft;
+  const { session } = room;
+  if (notices.length === 0 && listed.length === 0) return null;
+  return (
+    <ul className="tidings" aria-live="polite">
+      {listed.length === 0 ? null : (
+        <li>
+          <span>{listed.length} {listed.length === 1 ? "edit was" : "edits were"} made in a draft that is gone.</span>
+          <button className="button small" type="button" onClick={() => { for (const one of listed) session.apply(one); }}>Apply here</button>
+          <button className="button small danger" type="button" onClick={() => { for (const one of listed) session.discard(one); }}>Discard</button>
+        </li>
+      )}
+      {notices.slice(-SHOWN).map((told) => (
+        <li key={told.id}>
+          <span>{explained(told)}</span>
+          {told.restore === null ? null : <button className="button small" type="button" onClick={() => { session.restore(told.id); }}>Restore</button>}
+          {told.code === "changed_since" ? <button className="button small" type="button" onClick={() => { session.overwrite(told.id); }}>Overwrite</button> : null}
+          <button className="tool" type="button" aria-label="Dismiss" onClick={() => { session.dismiss(told.id); }}><Icon mark="close" /></button>
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+const WORDS: Readonly<Record<string, string>> = {
+  gone: "deleted what you were changing", taken_along: "deleted a node that one of your edges was tied to", changed_since: "changed it since: your undo would overwrite that",
+  superseded: "replaced the text that you were typing in",
+};
+
+const CODES: Readonly<Record<string, string>> = {
+  name_taken: "Another node here has this name.", already_there: "This is there already.", other_body: "An edge joins two nodes of one body only.",
+  parent_cycle: "A container cannot be inside itself.", not_allowed: "This cannot be changed.", too_many_blocks: "The draft has as many nodes as it can have.",
+  gesture_too_large: "This is too much for one step.", too_large: "This is too much for one step.", gone: "What this would change is gone.",
+  superseded: "The text was replaced meanwhile.", changed_since: "It was changed since: this would overwrite it.", taken_along: "An edge of yours went with a node that was deleted.",
+};
+
+function explained({ code, by }: Report): string {
+  const verb = WORDS[code];
+  if (by !== null && verb !== undefined) return `${by} ${verb}.`;
+  return CODES[code] ?? `It was not done: ${code}.`;
+}

@@ -1,0 +1,210 @@
+/** The canvas: what is dragged, connected, dropped and clicked becomes gestures at the desk. */
+import "@xyflow/react/dist/base.css";
+import "./canvas.css";
+import {
+  Background, getViewportForBounds, ReactFlow, SelectionMode, useReactFlow, useStore, type Connection, type EdgeChange, type FinalConnectionState,
+  type NodeChange, type OnReconnect,
+} from "@xyflow/react";
+import { useCallback, useEffect, useMemo, useRef, useState, type DragEvent, type MouseEvent, type ReactElement } from "react";
+import type { Room } from "../../wire/room.ts";
+import { reconnect } from "../actions/adding.ts";
+import { move, reparent, type Move } from "../actions/changing.ts";
+import { addKind, connects, connectTo } from "../commands.ts";
+import type { Desk, Look } from "../desk.ts";
+import { frameAt } from "../layout/placing.ts";
+import { SOURCE } from "../model/graph.ts";
+import { WIDTH } from "../model/sizes.ts";
+import { BlockCard, FrameCard, type BlockNode } from "./block.tsx";
+import { Far, Minimap } from "./far.tsx";
+import { Nodes, type Drags } from "./nodes.ts";
+import { Cursors, usePeople } from "./others.tsx";
+import { WireLine, type WireEdge } from "./wire.tsx";
+import { KIND_TYPE } from "./palette.tsx";
+
+const NODE_TYPES = { block: BlockCard, frame: FrameCard };
+const EDGE_TYPES = { wire: WireLine };
+const GRID: [number, number] = [4, 4];
+const FAR_ZOOM = 0.35;
+const FAR_BLOCKS = 150; // below, blocks stay blocks however far away
+const NO_NODES: BlockNode[] = [];
+const NO_EDGES: WireEdge[] = [];
+const STILL: Drags = new Map();
+
+export function Flow({ desk, look, room }: { readonly desk: Desk; readonly look: Look; readonly room: Room }): ReactElement {
+  const flow = useReactFlow<BlockNode, WireEdge>();
+  const box = useRef<HTMLDivElement>(null);
+  const people = usePeople(room);
+  const [own, setOwn] = useState<Drags>(STILL);
+  const nodes = useRef<Nodes>(null);
+  nodes.current ??= new Nodes();
+  const made = nodes.current;
+  const drags = useMemo(() => together(people.flatMap((person) => person.drag), own), [people, own]);
+  const shownNodes = useMemo(() => made.of(look, drags, people), [made, look, drags, people]);
+  const shownEdges = useMemo(() => made.edges(look), [made, look]);
+  const isFar = useStore((state) => state.transform[2] < FAR_ZOOM) && look.graph.blocks.size > FAR_BLOCKS;
+  const canEdit = look.draft.canEdit;
+
+  useViewer(desk, box);
+
+  const onNodesChange = useCallback((changes: NodeChange<BlockNode>[]) => {
+    const chosen = new Set(desk.snapshot().selected);
+    let selects = false;
+    let moved: Map<string, { x: number; y: number }> | null = null;
+    for (const change of changes) {
+      if (change.type === "select") {
+        selects = true;
+        if (change.selected) chosen.add(change.id);
+        else chosen.delete(change.id);
+      } else if (change.type === "position" && change.position !== undefined && change.dragging === true) {
+        moved ??= new Map();
+        moved.set(change.id, change.position);
+      }
+    }
+    if (selects) desk.select(chosen);
+    if (moved === null) return;
+    const next = moved;
+    setOwn((held) => new Map([...held, ...next]));
+    room.line.at({ drag: [...next].map(([tail, { x, y }]) => [tail, x, y]) });
+  }, [desk, room]);
+
+  const onEdgesChange = useCallback((changes: EdgeChange<WireEdge>[]) => {
+    const chosen = new Set(desk.snapshot().edges);
+    for (const change of changes) {
+      if (change.type !== "select") continue;
+      if (change.selected) chosen.add(change.id);
+      else chosen.delete(change.id);
+    }
+    desk.change({ edges: chosen });
+  }, [desk]);
+
+  const dropped = useCallback((_: unknown, __: unknown, all: BlockNode[]) => {
+    const { graph, placed } = desk.snapshot();
+    const tails = all.map((node) => node.id);
+    const [first] = all;
+    const at = first === undefined ? undefined : flow.getInternalNode(first.id)?.internals.positionAbsolute;
+    if (first !== undefined && at !== undefined) {
+      const frame = frameAt(graph, placed.spots, at.x + (first.width ?? WIDTH) / 2, at.y + Math.min(first.height ?? 0, 56) / 2, tails);
+      const moves = all.map((node): Move => [node.id, node.position.x, node.position.y]);
+      if (frame === (graph.blocks.get(first.id)?.parent ?? null)) desk.edit(move(desk.view, moves));
+      else desk.edit(reparent(desk.view, all.map((node) => seenFrom(flow.getInternalNode(node.id)?.internals.positionAbsolute, node, placed.spots.get(frame ?? ""))), frame));
+    }
+    setOwn(STILL);
+    room.line.at({ drag: [] });
+  }, [desk, flow, room]);
+
+  const onConnect = useCallback((made: Connection) => { connectTo(desk, made.source, made.sourceHandle, made.target); }, [desk]);
+
+  const onConnectEnd = useCallback((event: globalThis.MouseEvent | TouchEvent, state: FinalConnectionState) => {
+    const from = state.fromNode?.id;
+    if (state.toNode !== null || from === undefined || state.fromHandle?.type !== "source" || !("clientX" in event)) return;
+    const { x, y } = flow.screenToFlowPosition({ x: event.clientX, y: event.clientY });
+    desk.change({ question: { is: "add", after: [from, state.fromHandle.id ?? SOURCE], at: [x, y - 28] } });
+  }, [desk, flow]);
+
+  const onReconnect: OnReconnect<WireEdge> = useCallback((edge, made) => {
+    if (connects(desk, made.source, made.target)) desk.edit(reconnect(desk.view, edge.id, made.source, made.sourceHandle ?? SOURCE, made.target, desk.fresh));
+  }, [desk]);
+
+  const onDrop = useCallback((event: DragEvent) => {
+    const kind = event.dataTransfer.getData(KIND_TYPE);
+    if (kind === "") return;
+    event.preventDefault();
+    const { x, y } = flow.screenToFlowPosition({ x: event.clientX, y: event.clientY });
+    dropKind(desk, kind, x, y, wireUnder(event));
+    box.current?.focus();
+  }, [desk, flow]);
+
+  const onPaneClick = useCallback((event: MouseEvent) => {
+    if (isFar) {
+      const { x, y } = flow.screenToFlowPosition({ x: event.clientX, y: event.clientY });
+      const hit = [...look.placed.spots].findLast(([, spot]) => x >= spot.left && x <= spot.left + spot.width && y >= spot.top && y <= spot.top + spot.height);
+      desk.select(hit === undefined ? [] : [hit[0]]);
+    } else if (desk.snapshot().selected.size > 0) {
+      desk.select([]);
+    }
+  }, [desk, flow, isFar, look.placed]);
+
+  const label = `Canvas, ${look.graph.blocks.size} ${look.graph.blocks.size === 1 ? "node" : "nodes"}`;
+  return (
+    <div ref={box} className={isFar ? "flow is-far" : "flow"} tabIndex={0} role="application" aria-label={label} aria-describedby="canvas-keys" data-keys="canvas"
+      onPointerMove={(event) => { room.line.at({ cursor: flow.screenToFlowPosition({ x: event.clientX, y: event.clientY }) }); }}
+      onPointerLeave={() => { room.line.at({ cursor: null }); }}>
+      <span id="canvas-keys" className="hidden">Tab walks the nodes, Enter opens one, A adds, C connects, question mark lists all keys.</span>
+      <ReactFlow<BlockNode, WireEdge>
+        nodes={isFar ? NO_NODES : shownNodes} edges={isFar ? NO_EDGES : shownEdges} nodeTypes={NODE_TYPES} edgeTypes={EDGE_TYPES}
+        onNodesChange={onNodesChange} onEdgesChange={onEdgesChange} onNodeDragStop={dropped} onSelectionDragStop={(event, all) => { dropped(event, null, all); }}
+        onConnect={onConnect} onConnectEnd={onConnectEnd} onReconnect={onReconnect} isValidConnection={(edge) => connects(desk, edge.source, edge.target)}
+        onNodeClick={() => { box.current?.focus({ preventScroll: true }); }} onNodeDoubleClick={() => { desk.change({ open: true }); }}
+        onPaneClick={onPaneClick} onDrop={onDrop} onDragOver={(event) => { event.preventDefault(); }}
+        nodesDraggable={canEdit} nodesConnectable={canEdit} edgesReconnectable={canEdit} onlyRenderVisibleElements
+        nodesFocusable={false} edgesFocusable={false} disableKeyboardA11y deleteKeyCode={null} selectionMode={SelectionMode.Partial}
+        minZoom={0.02} maxZoom={2} snapToGrid snapGrid={GRID} elevateNodesOnSelect={false} zoomOnDoubleClick={isFar} connectionRadius={28}
+        multiSelectionKeyCode={["Meta", "Control"]} attributionPosition="bottom-left">
+        {isFar ? null : <Background gap={20} size={1} />}
+        {isFar ? <Far look={look} /> : null}
+        <Cursors people={people} />
+      </ReactFlow>
+      <Minimap look={look} />
+    </div>
+  );
+}
+
+/** Lets the desk move the view: fit by the layout's bounds, since React Flow knows only what is mounted. */
+function useViewer(desk: Desk, box: { readonly current: HTMLDivElement | null }): void {
+  const flow = useReactFlow();
+  useEffect(() => {
+    const size = (): { width: number; height: number } => ({ width: box.current?.clientWidth ?? 0, height: box.current?.clientHeight ?? 0 });
+    const fit = (): void => {
+      const { bounds } = desk.snapshot().placed;
+      const { width, height } = size();
+      if (bounds.width > 0 && width > 0) void flow.setViewport(getViewportForBounds(bounds, width, height, 0.02, 1, 0.08));
+    };
+    desk.viewer = {
+      fit,
+      reset: () => { void flow.zoomTo(1); },
+      zoom: (by) => { void flow.zoomTo(flow.getZoom() * by); },
+      reveal(tail) {
+        const spot = desk.snapshot().placed.spots.get(tail);
+        if (spot === undefined) return;
+        const { x, y, zoom } = flow.getViewport();
+        const { width, height } = size();
+        const [left, top] = [spot.left * zoom + x, spot.top * zoom + y];
+        const inside = left >= 0 && top >= 0 && left + Math.min(spot.width * zoom, width) <= width && top + Math.min(spot.height * zoom, height) <= height;
+        const near = Math.max(zoom, 0.5);
+        if (!inside || near !== zoom) void flow.setCenter(spot.left + Math.min(spot.width, width) / 2, spot.top + Math.min(spot.height, height) / 2, { zoom: near });
+      },
+    };
+    fit();
+    return () => { desk.viewer = null; };
+  }, [desk, flow, box]);
+}
+
+function together(others: readonly (readonly [string, number, number])[], own: Drags): Drags {
+  if (others.length === 0) return own;
+  return new Map([...others.map(([tail, x, y]) => [tail, { x, y }] as const), ...own]);
+}
+
+function seenFrom(at: { x: number; y: number } | undefined, node: BlockNode, frame: { left: number; top: number } | undefined): Move {
+  const { x, y } = at ?? node.position;
+  return [node.id, x - (frame?.left ?? 0), y - (frame?.top ?? 0)];
+}
+
+function wireUnder(event: DragEvent): string | null {
+  const under = document.elementsFromPoint(event.clientX, event.clientY);
+  return under.map((element) => element.closest(".react-flow__edge")?.getAttribute("data-id")).find((id) => id !== null && id !== undefined) ?? null;
+}
+
+/** A kind that was dropped: between the ends of an edge, in a frame, or where it fell. */
+function dropKind(desk: Desk, kind: string, x: number, y: number, wire: string | null): void {
+  const { graph, placed } = desk.snapshot();
+  const under = wire === null ? undefined : graph.wires.get(wire);
+  if (wire !== null && under !== undefined) {
+    const parent = graph.blocks.get(under.target)?.parent ?? null;
+    addKind(desk, kind, parent === null ? { wire } : { wire, parent });
+    return;
+  }
+  const parent = frameAt(graph, placed.spots, x, y, []);
+  const frame = placed.spots.get(parent ?? "");
+  const place = [Math.round((x - WIDTH / 2 - (frame?.left ?? 0)) / 4) * 4, Math.round((y - 28 - (frame?.top ?? 0)) / 4) * 4] as const;
+  addKind(desk, kind, parent === null ? { place } : { place, parent });
+}

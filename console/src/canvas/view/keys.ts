@@ -1,0 +1,55 @@
+/** Hands keys and events of the clipboard to the desk, where they are not meant for a field. */
+import { useEffect } from "react";
+import { actionOf, type Action } from "../actions/keymap.ts";
+import { run } from "../commands.ts";
+import type { Desk } from "../desk.ts";
+import { Clipboard } from "./clipboard.ts";
+
+/** Those that do the same wherever the focus is, but in a field. */
+const EVERYWHERE: ReadonlySet<Action> = new Set(["undo", "redo", "search", "commands", "keys", "save"]);
+/** Those that the outline does itself. */
+const OF_THE_CANVAS: ReadonlySet<Action> = new Set(["next", "previous", "forward", "back", "up", "down"]);
+
+function isField(target: EventTarget | null): boolean {
+  return target instanceof HTMLElement && (target.matches("input, textarea, select") || target.isContentEditable || target.closest("dialog") !== null);
+}
+
+/** Whether an action is for this element: in a field and at a button, their own keys come first. */
+function isFor(action: Action, target: EventTarget | null): boolean {
+  const scope = target instanceof HTMLElement ? target.closest<HTMLElement>("[data-keys]")?.dataset["keys"] : undefined;
+  if (target instanceof HTMLButtonElement && (action === "open" || action === "next" || action === "previous")) return false;
+  if (OF_THE_CANVAS.has(action)) return scope === "canvas";
+  return EVERYWHERE.has(action) || scope !== undefined || target === document.body;
+}
+
+export function useKeys(desk: Desk): void {
+  useEffect(() => {
+    const clipboard = new Clipboard(desk);
+    const idle = window.setTimeout(() => { void clipboard.load(); }, 600);
+    let leaving = false; // Escape: the next Tab leaves the canvas
+    const pressed = (event: KeyboardEvent): void => {
+      if (event.defaultPrevented || isField(event.target)) return;
+      const action = actionOf(event);
+      if (action === null || !isFor(action, event.target)) return;
+      if ((action === "next" || action === "previous") && leaving) {
+        leaving = false;
+        return;
+      }
+      leaving = action === "clear";
+      if (run(desk, action)) event.preventDefault();
+    };
+    const copied = (event: ClipboardEvent): void => { if (!isField(event.target)) clipboard.copy(event, event.type === "cut"); };
+    const pasted = (event: ClipboardEvent): void => { if (!isField(event.target)) clipboard.paste(event); };
+    document.addEventListener("keydown", pressed);
+    document.addEventListener("copy", copied);
+    document.addEventListener("cut", copied);
+    document.addEventListener("paste", pasted);
+    return () => {
+      window.clearTimeout(idle);
+      document.removeEventListener("keydown", pressed);
+      document.removeEventListener("copy", copied);
+      document.removeEventListener("cut", copied);
+      document.removeEventListener("paste", pasted);
+    };
+  }, [desk]);
+}

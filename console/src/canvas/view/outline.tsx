@@ -1,0 +1,117 @@
+/** The draft as a treegrid: all that the canvas can, for keyboards, screen readers and phones. Only the rows in view are mounted. */
+import { useEffect, useMemo, useRef, useState, type KeyboardEvent, type ReactElement } from "react";
+import { Icon, markOf } from "../../ui/icons.tsx";
+import type { Desk, Look } from "../desk.ts";
+import { SOURCE, type Graph } from "../model/graph.ts";
+import { walked, type Row } from "../model/walking.ts";
+
+const ROW = 32;
+const MARGIN = 8; // rows mounted beyond each edge
+
+export function Outline({ desk, look }: { readonly desk: Desk; readonly look: Look }): ReactElement {
+  const box = useRef<HTMLDivElement>(null);
+  const [closed, setClosed] = useState<ReadonlySet<string>>(new Set());
+  const [view, setView] = useState({ top: 0, height: 800 });
+  const rows = useMemo(() => open(walked(look.graph), closed), [look.graph, closed]);
+  const { graph } = look;
+  const after = useMemo(() => incoming(graph), [graph]);
+  const current = desk.current;
+  const place = rows.findIndex((row) => row.tail === current);
+
+  useEffect(() => {
+    const shown = box.current;
+    if (shown === null) return;
+    const watch = new ResizeObserver(() => { setView({ top: shown.scrollTop, height: shown.clientHeight }); });
+    watch.observe(shown);
+    return () => { watch.disconnect(); };
+  }, []);
+  useEffect(() => {
+    const shown = box.current;
+    if (shown === null || place < 0) return;
+    const [top, bottom] = [place * ROW, (place + 1) * ROW + ROW]; // the head covers a row
+    if (top < shown.scrollTop) shown.scrollTop = top;
+    else if (bottom > shown.scrollTop + shown.clientHeight) shown.scrollTop = bottom - shown.clientHeight;
+  }, [place]);
+
+  const to = (index: number): void => {
+    const row = rows[Math.max(0, Math.min(rows.length - 1, index))];
+    if (row !== undefined) desk.select([row.tail]);
+  };
+  const pressed = (event: KeyboardEvent): void => {
+    if (event.ctrlKey || event.metaKey || event.altKey) return;
+    const row = rows[place];
+    const steps: Readonly<Record<string, number>> = { ArrowDown: place + 1, ArrowUp: place - 1, Home: 0, End: rows.length - 1, PageDown: place + 12, PageUp: place - 12 };
+    const step = Object.hasOwn(steps, event.key) ? steps[event.key] : undefined;
+    if (step !== undefined) to(step);
+    else if (event.key === "ArrowRight" && row !== undefined && closed.has(row.tail)) setClosed(new Set([...closed].filter((tail) => tail !== row.tail)));
+    else if (event.key === "ArrowLeft" && row !== undefined) closeOrRise(row);
+    else if (event.key === "Enter" && row !== undefined) desk.change({ open: true });
+    else return;
+    event.preventDefault();
+    event.stopPropagation();
+  };
+  const closeOrRise = (row: Row): void => {
+    const block = look.graph.blocks.get(row.tail);
+    if (block?.container === true && !closed.has(row.tail)) setClosed(new Set([...closed, row.tail]));
+    else if (block !== undefined && block.parent !== null) desk.select([block.parent]);
+  };
+
+  const first = Math.max(0, Math.floor(view.top / ROW) - MARGIN);
+  const last = Math.min(rows.length, Math.ceil((view.top + view.height) / ROW) + MARGIN);
+  return (
+    <div ref={box} className="outline" data-keys="outline" role="treegrid" aria-label="Nodes" aria-rowcount={rows.length + 1} aria-multiselectable="true" tabIndex={0}
+      {...(place < 0 ? {} : { "aria-activedescendant": `row-${current ?? ""}` })}
+      onScroll={(event) => { setView({ top: event.currentTarget.scrollTop, height: event.currentTarget.clientHeight }); }} onKeyDown={pressed}
+      onFocus={(event) => { if (event.target === box.current && place < 0) to(0); }}>
+      <div className="outline-head" role="row" aria-rowindex={1}>
+        <span role="columnheader">Name</span><span role="columnheader">Kind</span><span role="columnheader">After</span><span role="columnheader">Findings</span>
+      </div>
+      {first > 0 ? <div role="none" style={{ height: first * ROW }} /> : null}
+      {rows.slice(first, last).map((row, index) => {
+        const block = look.graph.blocks.get(row.tail);
+        if (block === undefined) return null;
+        const findings = look.findings.get(row.tail) ?? [];
+        const severity = findings.some((one) => one.severity === "error") ? "error" : "warning";
+        return (
+          <div key={row.tail} id={`row-${row.tail}`} role="row" aria-rowindex={first + index + 2} aria-level={row.level} aria-selected={look.selected.has(row.tail)}
+            className={block.enabled ? "outline-row" : "outline-row disabled"} {...(block.container ? { "aria-expanded": !closed.has(row.tail) } : {})}
+            onClick={(event) => { desk.select(event.metaKey || event.ctrlKey ? toggled(look.selected, row.tail) : [row.tail]); if (matchMedia("(max-width: 640px)").matches) desk.change({ open: true }); }}>
+            <span role="gridcell" className="outline-name" style={{ paddingLeft: 12 + (row.level - 1) * 20 }}>
+              <Icon mark={markOf(block.type)} /><span className="cut">{block.id}</span>
+            </span>
+            <span role="gridcell" className="quiet cut">{block.type}{block.enabled ? "" : " · disabled"}</span>
+            <span role="gridcell" className="quiet cut">{after.get(row.tail)}</span>
+            <span role="gridcell" className={findings.length > 0 ? severity : ""}>{findings.length > 0 ? <><Icon mark={severity} size={14} />{findings.length}</> : null}</span>
+          </div>
+        );
+      })}
+      {last < rows.length ? <div role="none" style={{ height: (rows.length - last) * ROW }} /> : null}
+    </div>
+  );
+}
+
+function open(rows: readonly Row[], closed: ReadonlySet<string>): Row[] {
+  const made: Row[] = [];
+  let under = Infinity;
+  for (const row of rows) {
+    if (row.level > under) continue;
+    under = closed.has(row.tail) ? row.level : Infinity;
+    made.push(row);
+  }
+  return made;
+}
+
+function incoming(graph: Graph): ReadonlyMap<string, string> {
+  const found = new Map<string, string[]>();
+  for (const wire of graph.wires.values()) {
+    const text = `${graph.blocks.get(wire.source)?.id ?? ""}${wire.handle === SOURCE ? "" : `.${wire.handle}`}`;
+    const held = found.get(wire.target);
+    if (held === undefined) found.set(wire.target, [text]);
+    else held.push(text);
+  }
+  return new Map([...found].map(([tail, texts]) => [tail, texts.join(", ")]));
+}
+
+function toggled(selected: ReadonlySet<string>, tail: string): string[] {
+  return selected.has(tail) ? [...selected].filter((one) => one !== tail) : [...selected, tail];
+}

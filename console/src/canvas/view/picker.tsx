@@ -1,0 +1,53 @@
+/** A list to choose from by typing, over the page: kinds, nodes, commands. */
+import { useEffect, useId, useMemo, useRef, useState, type KeyboardEvent, type ReactElement } from "react";
+import { Icon } from "../../ui/icons.tsx";
+import { matching, type Choice } from "./matching.ts";
+
+export function Picker({ title, choices, empty, choose, close }: {
+  readonly title: string; readonly choices: readonly Choice[]; readonly empty: string;
+  readonly choose: (choice: Choice) => void; readonly close: () => void;
+}): ReactElement {
+  const dialog = useRef<HTMLDialogElement>(null);
+  const list = useId();
+  const [typed, setTyped] = useState("");
+  const [place, setPlace] = useState(0);
+  const found = useMemo(() => matching(choices, typed), [choices, typed]);
+  const active = Math.min(place, found.length - 1);
+  useEffect(() => {
+    const shown = dialog.current;
+    shown?.showModal();
+    return () => { shown?.close(); };
+  }, []);
+  useEffect(() => { document.getElementById(`${list}-${active}`)?.scrollIntoView({ block: "nearest" }); }, [active, list]);
+  const pressed = (event: KeyboardEvent): void => {
+    const step = event.key === "ArrowDown" ? 1 : event.key === "ArrowUp" ? -1 : 0;
+    const choice = found[active];
+    if (step !== 0) {
+      event.preventDefault();
+      setPlace(Math.max(0, Math.min(found.length - 1, active + step)));
+    } else if (event.key === "Enter" && choice !== undefined) {
+      event.preventDefault();
+      choose(choice);
+    }
+  };
+  return (
+    <dialog ref={dialog} className="picker" aria-label={title} onCancel={close} onClick={(event) => { if (event.target === dialog.current) close(); }}>
+      <div className="picker-box">
+        <input autoFocus role="combobox" aria-expanded="true" aria-controls={list} aria-label={title} placeholder={title} value={typed} spellCheck={false}
+          {...(found.length > 0 ? { "aria-activedescendant": `${list}-${active}` } : {})}
+          onChange={(event) => { setTyped(event.target.value); setPlace(0); }} onKeyDown={pressed} />
+        <ul id={list} role="listbox" aria-label={title}>
+          {found.map((choice, row) => (
+            <li key={choice.key} id={`${list}-${row}`} role="option" aria-selected={row === active} onPointerMove={() => { setPlace(row); }} onClick={() => { choose(choice); }}>
+              {choice.mark === null ? null : <Icon mark={choice.mark} />}
+              <span className="cut">{choice.title}</span>
+              <span className="cut quiet">{choice.more}</span>
+              {choice.keys === undefined ? null : <kbd>{choice.keys}</kbd>}
+            </li>
+          ))}
+        </ul>
+        {found.length === 0 ? <p className="hint" role="status">{empty}</p> : null}
+      </div>
+    </dialog>
+  );
+}

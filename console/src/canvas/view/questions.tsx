@@ -1,0 +1,122 @@
+/** The questions that the desk asks over the canvas, each with its choices. */
+import { useEffect, useRef, type ReactElement } from "react";
+import { markOf } from "../../ui/icons.tsx";
+import { targets } from "../actions/adding.ts";
+import { LISTED, type Action } from "../actions/keymap.ts";
+import { addBeside, addKind, connectTo, run } from "../commands.ts";
+import type { Desk, Look, Question } from "../desk.ts";
+import { around, ERROR, SOURCE } from "../model/graph.ts";
+import { grouped } from "../model/kinds.ts";
+import { walked } from "../model/walking.ts";
+import type { Choice } from "./matching.ts";
+import { Picker } from "./picker.tsx";
+
+export function Questions({ desk, look }: { readonly desk: Desk; readonly look: Look }): ReactElement | null {
+  const { question } = look;
+  if (question === null) return null;
+  const close = (): void => {
+    desk.change({ question: null });
+    document.querySelector<HTMLElement>("[data-keys]")?.focus();
+  };
+  const done = (act: () => void): void => {
+    close();
+    act();
+  };
+  switch (question.is) {
+    case "add":
+      return <Picker key="add" title="Add a node" empty="No kind is named like this." choices={kindsOf(desk)} close={close}
+        choose={({ key }) => { done(() => { addAsked(desk, question, key); }); }} />;
+    case "connect":
+      return <Connecting key={question.handle} desk={desk} look={look} from={question.from} handle={question.handle} close={close} done={done} />;
+    case "search":
+      return <Picker key="search" title="Find a node" empty="No node is named like this." choices={nodesOf(look, null)} close={close}
+        choose={({ key }) => { done(() => { desk.select([key], true); }); }} />;
+    case "commands":
+      return <Picker key="commands" title="Commands and nodes" empty="Neither a command nor a node is named like this." choices={[...COMMANDS, ...nodesOf(look, null)]} close={close}
+        choose={({ key }) => { done(() => { if (key.startsWith("run ")) run(desk, key.slice(4) as Action); else desk.select([key], true); }); }} />;
+    case "keys":
+      return <Keys close={close} />;
+  }
+}
+
+function addAsked(desk: Desk, question: Extract<Question, { is: "add" }>, kind: string): void {
+  if (question.after === null) {
+    addBeside(desk, kind);
+    return;
+  }
+  const { graph, placed } = desk.snapshot();
+  const frame = placed.spots.get(graph.blocks.get(question.after[0])?.parent ?? "");
+  const place = question.at === null ? {} : { place: [question.at[0] - (frame?.left ?? 0), question.at[1] - (frame?.top ?? 0)] as const };
+  addKind(desk, kind, { after: question.after, ...place });
+}
+
+/** First the exit, where the block has several of its own; then the node. */
+function Connecting({ desk, look, from, handle, close, done }: {
+  readonly desk: Desk; readonly look: Look; readonly from: string; readonly handle: string | null; readonly close: () => void; readonly done: (act: () => void) => void;
+}): ReactElement | null {
+  const block = look.graph.blocks.get(from);
+  if (block === undefined) return null;
+  const own = block.exits.filter((exit) => exit !== ERROR);
+  if (handle === null && own.length > 1) {
+    const choices = block.exits.map((exit): Choice => ({ key: exit, title: exit, more: exit === ERROR ? "after the last attempt has failed" : "", mark: null }));
+    return <Picker title={`Connect ${block.id}: by which exit?`} empty="It has no exit of this name." choices={choices} close={close}
+      choose={({ key }) => { desk.change({ question: { is: "connect", from, handle: key } }); }} />;
+  }
+  const exit = handle ?? own[0] ?? SOURCE;
+  const others: Choice[] = handle === null && block.exits.includes(ERROR) && exit !== ERROR
+    ? [{ key: "", title: "From the exit error …", more: "what follows a failure", mark: null }] : [];
+  return <Picker title={`Connect ${block.id}${exit === SOURCE ? "" : `.${exit}`} to`} empty="No node of this body is named like this." close={close}
+    choices={[...nodesOf(look, new Set(targets(desk.view, from))), ...others]}
+    choose={({ key }) => {
+      if (key === "") desk.change({ question: { is: "connect", from, handle: ERROR } });
+      else done(() => { connectTo(desk, from, exit, key); });
+    }} />;
+}
+
+function Keys({ close }: { readonly close: () => void }): ReactElement {
+  const dialog = useRef<HTMLDialogElement>(null);
+  useEffect(() => {
+    const shown = dialog.current;
+    shown?.showModal();
+    return () => { shown?.close(); };
+  }, []);
+  return (
+    <dialog ref={dialog} className="picker keys" aria-label="Keys" onCancel={close} onClick={(event) => { if (event.target === dialog.current) close(); }}>
+      <div className="picker-box">
+        {LISTED.map(([title, rows]) => (
+          <section key={title}>
+            <h2>{title}</h2>
+            <dl>{rows.map(([keys, does]) => <div key={keys}><dt><kbd>{keyNames(keys)}</kbd></dt><dd>{does}</dd></div>)}</dl>
+          </section>
+        ))}
+        <button className="button" type="button" autoFocus onClick={close}>Close</button>
+      </div>
+    </dialog>
+  );
+}
+
+const isApple = /Mac|iPhone|iPad/.test(navigator.userAgent);
+
+function keyNames(keys: string): string {
+  return isApple ? keys : keys.replaceAll("⇧ ⌘", "Ctrl Shift").replaceAll("⌘", "Ctrl").replaceAll("⇧", "Shift");
+}
+
+function kindsOf(desk: Desk): Choice[] {
+  return grouped(desk.kinds).flatMap((group) => group.kinds).map((kind) => ({ key: kind.name, title: kind.name, more: kind.summary, mark: markOf(kind.name) }));
+}
+
+function nodesOf(look: Look, only: ReadonlySet<string> | null): Choice[] {
+  return walked(look.graph).flatMap(({ tail }) => {
+    const block = look.graph.blocks.get(tail);
+    if (block === undefined || (only !== null && (block.entry || !only.has(tail)))) return [];
+    const inside = around(look.graph, tail).map((above) => look.graph.blocks.get(above)?.id ?? "").reverse();
+    return [{ key: tail, title: block.id, more: [block.type, ...inside.map((id) => `in ${id}`)].join(" "), mark: markOf(block.type) }];
+  });
+}
+
+const COMMANDS: readonly Choice[] = ([
+  ["add", "Add a node", "A"], ["connect", "Connect the selected node", "C"], ["search", "Find a node", "⌘ F"], ["rename", "Rename the selected node", "F2"],
+  ["duplicate", "Duplicate what is selected", "⌘ D"], ["delete", "Delete what is selected", "Del"], ["disable", "Disable or enable what is selected", "D"],
+  ["tidy", "Give back to the layout", "T"], ["selectAll", "Select all", "⌘ A"], ["undo", "Undo", "⌘ Z"], ["redo", "Redo", "⇧ ⌘ Z"],
+  ["fit", "Fit all", "1"], ["reset", "Size 100 %", "0"], ["keys", "List the keys", "?"],
+] as const).map(([action, title, keys]) => ({ key: `run ${action}`, title, more: "", mark: null, keys: keyNames(keys) }));

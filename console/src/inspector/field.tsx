@@ -1,0 +1,115 @@
+/** A field of YAML text, with the names that its schema has and the text has not. */
+import { useEffect, useRef, useState, type KeyboardEvent, type ReactElement } from "react";
+import { textAt, isList, isObject, type Json, type JsonObject } from "../editing/values.ts";
+import type { Desk } from "../canvas/desk.ts";
+import { middle } from "./differences.ts";
+import { begun, renewed, typing, type Place, type Typed } from "./typing.ts";
+
+const PAUSE_MS = 400; // typing without a pause is one action to undo
+const LEAST_ROWS = 4;
+const MOST_ROWS = 28;
+
+export default function YamlField({ desk, label, value, place, schema, canEdit, attend }: {
+  readonly desk: Desk; readonly label: string; readonly value: Json | undefined; readonly place: Place; readonly schema: JsonObject | null; readonly canEdit: boolean;
+  readonly attend: (there: boolean) => void;
+}): ReactElement {
+  const [typed, setTyped] = useState<Typed>(() => begun(value, place.hidden));
+  const area = useRef<HTMLTextAreaElement>(null);
+  const last = useRef(0);
+  const shown = renewed(typed, value, place.hidden);
+  if (shown !== typed) setTyped(shown);
+  useKeptCaret(area, shown.text);
+
+  const take = (text: string): void => {
+    const made = typing(shown, text, value, place, desk.fresh);
+    const now = performance.now();
+    setTyped(made.typed);
+    if (made.gesture !== null) desk.edit(made.gesture, { typed: true, join: now - last.current < PAUSE_MS });
+    last.current = now;
+  };
+  const pressed = (event: KeyboardEvent<HTMLTextAreaElement>): void => {
+    const field = event.currentTarget;
+    if (event.key === "Enter" && !event.metaKey && !event.ctrlKey && canEdit) {
+      event.preventDefault();
+      indent(field);
+      take(field.value);
+    } else if ((event.metaKey || event.ctrlKey) && event.key.toLowerCase() === "z" && shown.fault === null) {
+      event.preventDefault();
+      if (event.shiftKey) desk.redo();
+      else desk.undo();
+    }
+  };
+  const missing = schema === null ? [] : missingIn(schema, shown.text);
+  const id = `yaml-${place.key}-${place.path.join("-")}`;
+  return (
+    <div className="yaml">
+      <label className="label" htmlFor={id}>{label}</label>
+      <textarea ref={area} id={id} className="field" spellCheck={false} autoCapitalize="off" autoComplete="off" readOnly={!canEdit} value={shown.text}
+        rows={Math.min(MOST_ROWS, Math.max(LEAST_ROWS, shown.text.split("\n").length))} aria-invalid={shown.fault !== null} aria-describedby={`${id}-fault`}
+        onChange={(event) => { take(event.target.value); }} onKeyDown={pressed} onFocus={() => { attend(true); }}
+        onBlur={() => { attend(false); desk.draft.flush(); }} />
+      <p id={`${id}-fault`} className="fault" role="status">{shown.fault}</p>
+      {missing.length > 0 && canEdit ? (
+        <ul className="yaml-names" aria-label={`More ${label.toLowerCase()}`}>
+          {missing.map(({ name, about, required }) => (
+            <li key={name}>
+              <button type="button" className={required ? "required" : ""} title={about} onClick={() => {
+                const text = shown.text.trimEnd();
+                take(`${text === "" ? "" : `${text}\n`}${name}: `);
+                area.current?.focus();
+                requestAnimationFrame(() => { area.current?.setSelectionRange(area.current.value.length, area.current.value.length); });
+              }}>{name}</button>
+            </li>
+          ))}
+        </ul>
+      ) : null}
+    </div>
+  );
+}
+
+interface Missing {
+  readonly name: string;
+  readonly about: string;
+  readonly required: boolean;
+}
+
+/** Required ones first. */
+function missingIn(schema: JsonObject, text: string): Missing[] {
+  const [properties, needed] = [schema.get("properties"), schema.get("required")];
+  if (!isObject(properties)) return [];
+  const required = new Set(isList(needed) ? needed : []);
+  const made = [...properties].filter(([name]) => name !== "body" && !text.split("\n").some((line) => line.startsWith(`${name}:`))).map(([name, about]) => ({
+    name, required: required.has(name), about: isObject(about) ? textAt(about, "description") || textAt(about, "title") : "",
+  }));
+  return made.sort((left, right) => Number(right.required) - Number(left.required));
+}
+
+/** A new line with the indent of the one before, two spaces more after a colon. */
+function indent(field: HTMLTextAreaElement): void {
+  const before = field.value.slice(0, field.selectionStart);
+  const line = before.slice(before.lastIndexOf("\n") + 1);
+  const spaces = /^ */.exec(line)?.[0] ?? "";
+  field.setRangeText(`\n${spaces}${/:\s*$/.test(line) ? "  " : ""}`, field.selectionStart, field.selectionEnd, "end");
+}
+
+/** Keeps the caret where it is while others change the text around it. */
+function useKeptCaret(area: { readonly current: HTMLTextAreaElement | null }, text: string): void {
+  const former = useRef(text);
+  const caret = useRef<readonly [number, number]>([0, 0]);
+  useEffect(() => {
+    const field = area.current;
+    if (field === null) return;
+    const note = (): void => { caret.current = [field.selectionStart, field.selectionEnd]; };
+    document.addEventListener("selectionchange", note);
+    return () => { document.removeEventListener("selectionchange", note); };
+  }, [area]);
+  useEffect(() => {
+    const field = area.current;
+    const before = former.current;
+    former.current = text;
+    if (field === null || document.activeElement !== field || before === text || field.selectionEnd !== text.length || caret.current[1] >= before.length) return;
+    const [start, removed, fresh] = middle(before, text);
+    const moved = caret.current.map((place) => (place <= start ? place : Math.max(start, place - removed) + fresh.length));
+    field.setSelectionRange(moved[0] ?? 0, moved[1] ?? 0);
+  }, [area, text]);
+}

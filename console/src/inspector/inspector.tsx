@@ -1,0 +1,191 @@
+/** The plain inspector: name, kind, parameters and settings of a node as YAML text, its edges, and what is wrong with it. */
+import { lazy, Suspense, useState, type ReactElement } from "react";
+import { remove, rename, changeKind } from "../canvas/actions/changing.ts";
+import { nameFault } from "../canvas/actions/adding.ts";
+import { run } from "../canvas/commands.ts";
+import type { Desk, Look } from "../canvas/desk.ts";
+import { SOURCE, type Block, type Wire } from "../canvas/model/graph.ts";
+import { grouped } from "../canvas/model/kinds.ts";
+import { at, isObject, type Json } from "../editing/values.ts";
+import { Icon, markOf } from "../ui/icons.tsx";
+import { Bones } from "../ui/notices.tsx";
+import type { Room } from "../wire/room.ts";
+import type { Place } from "./typing.ts";
+
+const YamlField = lazy(() => import("./field.tsx"));
+
+const NONE: ReadonlySet<string> = new Set();
+const OF_A_BODY: ReadonlySet<string> = new Set(["body", "rest"]);
+const OF_A_BLOCK: ReadonlySet<string> = new Set(["id", "type", "parent", "order", "after", "rest", "with", "enabled"]);
+const OF_THE_DOCUMENT: ReadonlySet<string> = new Set(["id", "nodes", "edges", "rest"]);
+
+export function Inspector({ desk, look, room }: { readonly desk: Desk; readonly look: Look; readonly room: Room }): ReactElement {
+  const { current } = desk;
+  const block = current === null ? undefined : look.graph.blocks.get(current);
+  return (
+    <aside className={look.open ? "inspector open" : "inspector"} aria-label="Inspector">
+      {block !== undefined ? <OfBlock key={block.tail} desk={desk} look={look} block={block} room={room} />
+        : look.selected.size > 1 ? <OfMany desk={desk} look={look} /> : look.edges.size > 0 ? <OfEdges desk={desk} look={look} /> : <OfDraft desk={desk} look={look} room={room} />}
+    </aside>
+  );
+}
+
+function OfBlock({ desk, look, block, room }: { readonly desk: Desk; readonly look: Look; readonly block: Block; readonly room: Room }): ReactElement {
+  const { canEdit } = look.draft;
+  const kind = desk.kinds.get(block.type);
+  const subflow = look.draft.view.get(`subflow/${block.tail}`);
+  const [key, path, hidden] = block.container && subflow !== undefined
+    ? [`subflow/${block.tail}`, [], OF_A_BODY] as const : [`block/${block.tail}`, ["with"], NONE] as const;
+  const value: Json | undefined = subflow !== undefined && block.container ? subflow : at(block.entity, ["with"]);
+  const findings = look.findings.get(block.tail) ?? [];
+  const others = settingsOf(block);
+  return (
+    <>
+      <div className="inspector-head">
+        <Icon mark={markOf(block.type)} />
+        <b className="cut">{block.id}</b>
+        <span className="head-gap" />
+        <button className="tool" type="button" title="Duplicate (⌘ D)" aria-label="Duplicate" disabled={!canEdit} onClick={() => { run(desk, "duplicate"); }}><Icon mark="copy" /></button>
+        <button className="tool" type="button" title="Delete (Del)" aria-label="Delete" disabled={!canEdit} onClick={() => { run(desk, "delete"); }}><Icon mark="trash" /></button>
+        <button className="tool inspector-close" type="button" aria-label="Close" onClick={() => { desk.change({ open: false }); }}><Icon mark="close" /></button>
+      </div>
+      <div className="inspector-body">
+        <div className="pair">
+          <Name desk={desk} block={block} canEdit={canEdit} asked={look.renaming === block.tail} />
+          <div>
+            <label className="label" htmlFor="kind">Kind</label>
+            <select id="kind" className="field" value={block.type} disabled={!canEdit} onChange={(event) => { desk.edit(changeKind(desk.view, block.tail, event.target.value)); }}>
+              {kind === undefined ? <option value={block.type}>{block.type || "(none)"}</option> : null}
+              {grouped(desk.kinds).map((group) => (
+                <optgroup key={group.title} label={group.title}>{group.kinds.map((one) => <option key={one.name}>{one.name}</option>)}</optgroup>
+              ))}
+            </select>
+          </div>
+        </div>
+        {kind === undefined ? <p className="hint">This kind is not known here. It is kept as it is.</p> : <p className="hint">{kind.summary}</p>}
+        {findings.length > 0 ? (
+          <ul className="inspector-findings">
+            {findings.map((one, place) => <li key={place} className={one.severity}><Icon mark={one.severity} size={14} /><span>{one.message} <span className="quiet">{one.mend}</span></span></li>)}
+          </ul>
+        ) : null}
+        <Text desk={desk} label="Parameters" value={value} place={{ key, path, hidden }} schema={kind?.schema ?? null} canEdit={canEdit} room={room} />
+        <Edges desk={desk} look={look} block={block} canEdit={canEdit} />
+        <details open={others > 0}>
+          <summary>Retries, time limits and the rest{others > 0 ? ` (${others})` : ""}</summary>
+          <Text desk={desk} label="Settings" value={block.entity} place={{ key: `block/${block.tail}`, path: [], hidden: OF_A_BLOCK }} schema={null} canEdit={canEdit} room={room} />
+          <label className="check">
+            <input type="checkbox" checked={block.enabled} disabled={!canEdit} onChange={() => { run(desk, "disable"); }} /> Enabled
+          </label>
+        </details>
+      </div>
+    </>
+  );
+}
+
+function settingsOf(block: Block): number {
+  return [...block.entity.keys()].filter((name) => !OF_A_BLOCK.has(name)).length;
+}
+
+function Text({ room, ...field }: {
+  readonly desk: Desk; readonly label: string; readonly value: Json | undefined; readonly place: Place; readonly schema: ReadonlyMap<string, Json> | null;
+  readonly canEdit: boolean; readonly room: Room;
+}): ReactElement {
+  return (
+    <Suspense fallback={<Bones lines={3} label="The field is loading" />}>
+      <YamlField key={`${field.place.key} ${field.place.path.join(".")}`} {...field} attend={(there) => { room.line.at({ field: there ? field.place.key : null }); }} />
+    </Suspense>
+  );
+}
+
+function Name({ desk, block, canEdit, asked }: { readonly desk: Desk; readonly block: Block; readonly canEdit: boolean; readonly asked: boolean }): ReactElement {
+  const [typed, setTyped] = useState<string | null>(null);
+  const name = typed ?? block.id;
+  const fault = typed === null || typed === block.id ? null : nameFault(desk.view, block.parent, block.tail, name);
+  const finish = (): void => {
+    if (typed !== null && fault === null) desk.edit(rename(desk.view, block.tail, name));
+    setTyped(null);
+    if (asked) desk.change({ renaming: null });
+  };
+  return (
+    <div>
+      <label className="label" htmlFor="name">Name</label>
+      <input id="name" className="field" value={name} disabled={!canEdit} spellCheck={false} autoComplete="off" aria-invalid={fault !== null} aria-describedby="name-fault"
+        ref={(field) => { if (asked && field !== null && document.activeElement !== field) field.select(); }}
+        onChange={(event) => { setTyped(event.target.value); }} onBlur={finish}
+        onKeyDown={(event) => {
+          if (event.key === "Enter" && fault === null) {
+            finish();
+            document.querySelector<HTMLElement>("[data-keys]")?.focus();
+          } else if (event.key === "Escape") {
+            setTyped(null);
+            desk.change({ renaming: null });
+            document.querySelector<HTMLElement>("[data-keys]")?.focus();
+          }
+        }} />
+      <p id="name-fault" className="fault" role="status">{fault}</p>
+    </div>
+  );
+}
+
+function Edges({ desk, look, block, canEdit }: { readonly desk: Desk; readonly look: Look; readonly block: Block; readonly canEdit: boolean }): ReactElement {
+  const wires = [...look.graph.wires.values()];
+  const [into, out] = [wires.filter((wire) => wire.target === block.tail), wires.filter((wire) => wire.source === block.tail)];
+  const row = (wire: Wire, other: string): ReactElement => (
+    <li key={wire.tail}>
+      <button type="button" className="cut link" onClick={() => { desk.select([other], true); }}>{look.graph.blocks.get(other)?.id}</button>
+      <span className="quiet cut">{wire.handle === SOURCE ? "" : `${other === wire.source ? "" : "by "}${wire.handle}`}{wire.param === "" ? "" : ` into ${wire.param}`}</span>
+      <button className="tool" type="button" aria-label={`Remove the edge ${other === wire.source ? "from" : "to"} ${look.graph.blocks.get(other)?.id ?? ""}`} disabled={!canEdit}
+        onClick={() => { desk.edit(remove(look.graph, [], [wire.tail])); }}><Icon mark="close" size={12} /></button>
+    </li>
+  );
+  return (
+    <div className="edges">
+      <h2 className="label">After</h2>
+      {into.length === 0 ? <p className="hint">Nothing leads here.</p> : <ul>{into.map((wire) => row(wire, wire.source))}</ul>}
+      <h2 className="label">Then</h2>
+      {out.length === 0 ? <p className="hint">Nothing follows.</p> : <ul>{out.map((wire) => row(wire, wire.target))}</ul>}
+      <button className="button small" type="button" disabled={!canEdit || block.exits.length === 0} onClick={() => { run(desk, "connect"); }}>Connect <kbd>C</kbd></button>
+    </div>
+  );
+}
+
+function OfMany({ desk, look }: { readonly desk: Desk; readonly look: Look }): ReactElement {
+  const { canEdit } = look.draft;
+  return (
+    <div className="inspector-body">
+      <b>{look.selected.size} nodes</b>
+      <div className="inspector-row">
+        <button className="button small" type="button" disabled={!canEdit} onClick={() => { run(desk, "duplicate"); }}>Duplicate</button>
+        <button className="button small" type="button" disabled={!canEdit} onClick={() => { run(desk, "disable"); }}>Disable or enable</button>
+        <button className="button small" type="button" disabled={!canEdit} onClick={() => { run(desk, "tidy"); }}>Tidy</button>
+        <button className="button small danger" type="button" disabled={!canEdit} onClick={() => { run(desk, "delete"); }}>Delete {look.selected.size} nodes</button>
+      </div>
+    </div>
+  );
+}
+
+function OfEdges({ desk, look }: { readonly desk: Desk; readonly look: Look }): ReactElement {
+  const count = look.edges.size;
+  const [only] = count === 1 ? look.edges : [];
+  const wire = look.graph.wires.get(only ?? "");
+  const name = (tail: string): string => look.graph.blocks.get(tail)?.id ?? "";
+  return (
+    <div className="inspector-body">
+      <b>{wire === undefined ? `${count} edges` : `${name(wire.source)}${wire.handle === SOURCE ? "" : `.${wire.handle}`} to ${name(wire.target)}`}</b>
+      <p className="hint">A kind from the palette goes in between.</p>
+      <button className="button small danger" type="button" disabled={!look.draft.canEdit} onClick={() => { run(desk, "delete"); }}>Delete {count === 1 ? "the edge" : `${count} edges`}</button>
+    </div>
+  );
+}
+
+function OfDraft({ desk, look, room }: { readonly desk: Desk; readonly look: Look; readonly room: Room }): ReactElement {
+  const doc = look.draft.view.get("doc");
+  const id = isObject(doc) ? doc.get("id") : null;
+  return (
+    <div className="inspector-body">
+      <b>Workflow</b>
+      <p className="hint">{typeof id === "string" ? `Its id is ${id}. ` : ""}Select a node to see its parameters here.</p>
+      <Text desk={desk} label="Name, variables and limits" value={doc} place={{ key: "doc", path: [], hidden: OF_THE_DOCUMENT }} schema={null} canEdit={look.draft.canEdit} room={room} />
+    </div>
+  );
+}

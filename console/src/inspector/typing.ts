@@ -1,0 +1,67 @@
+/**
+ * A value of an entity as text that is being typed. What is typed becomes writes against the value that the text stood for; what
+ * others changed since is crossed with them. A text that does not parse is kept and says where, and writes nothing.
+ */
+import { cross } from "../editing/cross.ts";
+import { gesture, type Gesture } from "../editing/gestures.ts";
+import { isObject, type Json, type Path } from "../editing/values.ts";
+import { differences } from "./differences.ts";
+import { alike, decoded, isMapping, type Value } from "./values.ts";
+import { print, read, Unreadable } from "./yaml.ts";
+
+/** Where the value stands. `hidden` are fields of it that are edited elsewhere. */
+export interface Place {
+  readonly key: string;
+  readonly path: Path;
+  readonly hidden: ReadonlySet<string>;
+}
+
+/** `fault`: why the text is not taken. `base`: the value that the text stands for. */
+export interface Typed {
+  readonly text: string;
+  readonly base: Json | undefined;
+  readonly fault: string | null;
+}
+
+export function shownOf(value: Json | undefined, hidden: ReadonlySet<string>): Value {
+  if (value === undefined) return new Map();
+  return decoded(isObject(value) && hidden.size > 0 ? new Map([...value].filter(([name]) => !hidden.has(name))) : value);
+}
+
+export function begun(value: Json | undefined, hidden: ReadonlySet<string>): Typed {
+  return { text: print(shownOf(value, hidden)).trimEnd(), base: value, fault: null };
+}
+
+/** The value has changed, by this person or another: a text that stands for it stays as it was typed. */
+export function renewed(typed: Typed, value: Json | undefined, hidden: ReadonlySet<string>): Typed {
+  if (typed.base === value || typed.fault !== null) return typed;
+  const wanted = parsed(typed.text);
+  if (!(wanted instanceof Unreadable) && alike(wanted, shownOf(value, hidden))) return { ...typed, base: value };
+  return begun(value, hidden);
+}
+
+/** The text is this now; `gesture` writes what it says, null where it changes nothing. `now` is the value as it stands. */
+export function typing(typed: Typed, text: string, now: Json | undefined, place: Place, fresh: () => string): { readonly typed: Typed; readonly gesture: Gesture | null } {
+  const wanted = parsed(text);
+  if (wanted instanceof Unreadable) {
+    const where = wanted.line === null ? "" : `Line ${wanted.line}: `;
+    return { typed: { ...typed, text, fault: `${where}${wanted.message}` }, gesture: null };
+  }
+  const { key, path, hidden } = place;
+  const before = typed.base ?? (path.length === 0 ? new Map<string, Json>() : undefined);
+  if (before === undefined && isMapping(wanted) && wanted.size === 0) return { typed: { text, base: now, fault: null }, gesture: null };
+  let writes = differences(key, path, before, wanted, fresh, hidden);
+  if (typed.base !== now) writes = cross(writes, differences(key, path, before, shownOf(now, hidden), fresh, hidden))[0];
+  return { typed: { text, base: typed.base, fault: null }, gesture: writes.length === 0 ? null : gesture(writes) };
+}
+
+function parsed(text: string): Value | Unreadable {
+  try {
+    const value = read(text);
+    if (value === null) return new Map();
+    return isMapping(value) ? value : new Unreadable("expected `name: value` in each line", 1);
+  } catch (error) {
+    if (error instanceof Unreadable) return error;
+    throw error;
+  }
+}

@@ -1,0 +1,2 @@
+/** Files that Vite resolves and that hold no types. */
+declare module "*.css";

@@ -1,0 +1,26 @@
+/** What a page shows instead of its content: while it loads, where something failed. */
+import type { ReactElement, ReactNode } from "react";
+import { explained } from "../wire/api.ts";
+
+export function Failed({ what, error, again }: { readonly what: string; readonly error: unknown; readonly again?: () => void }): ReactElement {
+  const { why, mend } = explained(error);
+  return (
+    <main className="notice" role="alert">
+      <h1>{what}</h1>
+      <p>{why} {mend}</p>
+      {again === undefined ? null : <button className="button" type="button" onClick={again}>Try again</button>}
+    </main>
+  );
+}
+
+export function Bones({ lines = 6, label }: { readonly lines?: number; readonly label: string }): ReactElement {
+  return (
+    <div className="bones" role="status" aria-label={label}>
+      {Array.from({ length: lines }, (_, line) => <i key={line} />)}
+    </div>
+  );
+}
+
+export function Said({ title, children }: { readonly title: string; readonly children: ReactNode }): ReactElement {
+  return <main className="notice"><h1>{title}</h1>{children}</main>;
+}

@@ -1,0 +1,19 @@
+// Builds the console into the package of the engine. The same sources give the same bytes: names come from contents, and nothing
+// that depends on the machine or the day is written.
+import { defineConfig } from "vite";
+
+export default defineConfig({
+  base: "/console/",
+  build: {
+    outDir: "../engine/stepless/api/console",
+    emptyOutDir: true,
+    target: ["chrome111", "firefox128", "safari16.4"],
+    assetsInlineLimit: 0, // the content security policy allows images of this origin; fewer ways to load one
+    modulePreload: { polyfill: false },
+    reportCompressedSize: false,
+    rolldownOptions: { // `use client` in a library means nothing here
+      onwarn(warning, tell) { if (warning.code !== "MODULE_LEVEL_DIRECTIVE") tell(warning); },
+    },
+  },
+  worker: { format: "es" },
+});
