@@ -18,7 +18,7 @@ unexport VIRTUAL_ENV PYTHONHOME PYTHONPATH PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: cdk console terraform help setup demo test test-pythons lint simulate golden-drafts simulate-kills bench bench-evaluation bench-peers cost docs clean build size check deploy deploy-local
+.PHONY: cdk console terraform help setup demo test test-pythons lint simulate golden-drafts simulate-sessions simulate-kills bench bench-evaluation bench-peers cost docs clean build size check deploy deploy-local
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-17s %s\n", $$1, $$2}' $(firstword $(MAKEFILE_LIST))
@@ -57,6 +57,10 @@ golden-drafts: $(READY) $(CONSOLE) ## compare the rules of a draft in TypeScript
 	cd console && tools/with-node npm run --silent compile
 	@PYTHONPATH=engine:tests/drafts $(BIN)/python tests/drafts/golden.py $(LOGS) --from $(FROM) --pairs $$((25 * $(LOGS))) \
 		| console/tools/with-node node --enable-source-maps console/build/tests/editing/golden.js
+
+simulate-sessions: $(READY) $(CONSOLE) ## run seeds of the console's sessions over a network with faults (SEEDS=n, FROM=n)
+	cd console && tools/with-node npm run --silent compile && SEEDS=$(SEEDS) FROM=$(FROM) \
+		tools/with-node node --enable-source-maps --test --test-reporter=spec --test-name-pattern="sessions agree" build/tests/editing/simulation.test.js
 
 KILLS ?= 200
 simulate-kills: $(READY) ## kill real processes with SIGKILL (KILLS=n)

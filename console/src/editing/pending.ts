@@ -1,5 +1,5 @@
 /** What a person has asked for and the log does not have yet, and what takes it back. */
-import { cross, crossEach } from "./cross.ts";
+import { crossEach } from "./cross.ts";
 import type { Write } from "./effects.ts";
 import { gesture, type Gesture, type Guard, type Intent, type Outcome } from "./gestures.ts";
 import { MAX_JOINED_WRITES } from "./limits.ts";
@@ -35,11 +35,13 @@ export interface Notice {
   readonly sent: boolean;
 }
 
+/** `lost` is reported at the answer, unless the server reports the same gesture. */
 export interface Sent {
   n: number;
   tag: string;
   base: number;
   parts: Pending[];
+  lost: { readonly part: Pending; readonly outcome: Outcome }[];
 }
 
 /** `join`: it is one action with the edit before it. `typed`: see `Pending`. */
@@ -71,15 +73,22 @@ export function together(unsent: readonly Pending[], most: number): number {
   return count;
 }
 
-/** Crosses what waits with writes before it. Returns those after it. */
-export function met(part: Pending, theirs: Write[]): Write[] {
-  if (theirs.length === 0) return theirs;
+/**
+ * Crosses what waits with writes before it. Returns those after it, and an outcome for each entity of which writes mean nothing any
+ * more: what a person typed into a text that is gone is offered back.
+ */
+export function met(part: Pending, theirs: Write[]): { theirs: Write[]; lost: Outcome[] } {
+  if (theirs.length === 0) return { theirs, lost: [] };
+  const lost = new Map<string, Write[]>();
   const moved = crossEach(part.gesture.writes, theirs);
   const places: number[] = []; // where each write stands now
   const writes: Write[] = [];
-  for (const made of moved.mine) {
+  const derivations = new Set(part.gesture.derived.map(([derived]) => derived));
+  for (const [index, made] of moved.mine.entries()) {
     places.push(writes.length);
     writes.push(...made);
+    const write = part.gesture.writes[index];
+    if (made.length === 0 && write !== undefined && !derivations.has(index)) lost.set(write[1], [...(lost.get(write[1]) ?? []), write]);
   }
   const pairs: (readonly [number, number])[] = [];
   for (const [derived, cause] of part.gesture.derived) {
@@ -88,18 +97,11 @@ export function met(part: Pending, theirs: Write[]): Write[] {
     for (const index of (moved.mine[derived] ?? []).keys()) pairs.push([first + index, after]);
   }
   part.gesture = gesture(writes, part.gesture.guards, pairs);
-  return moved.theirs;
-}
-
-/** Crosses what can be undone, the last one first, with writes that it has not met. */
-export function stackMet(stack: readonly Entry[], theirs: readonly Write[]): void {
-  let passing: readonly Write[] = theirs;
-  for (const entry of stack.toReversed()) {
-    if (passing.length === 0) return;
-    const [writes, passed] = cross(entry.gesture.writes, passing);
-    passing = passed;
-    entry.gesture = { ...entry.gesture, writes };
-  }
+  const gone = new Set(theirs.flatMap((write) => (write[0] === "del" ? [write[1]] : [])));
+  const outcomes = [...lost].map(([key, writes]): Outcome => (
+    { gesture: 0, code: gone.has(key) ? "gone" : "superseded", key, by: null, refused: false, writes }
+  ));
+  return { theirs: moved.theirs, lost: outcomes };
 }
 
 /** One undo for two actions, the later one first. */

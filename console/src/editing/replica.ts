@@ -8,25 +8,23 @@
  * wire: the caller says when to send, hands in what arrives, and gives every intent its random tag.
  */
 import { coalesced } from "./coalescing.ts";
-import { cross } from "./cross.ts";
 import type { Effect, Write } from "./effects.ts";
 import { apply } from "./fold.ts";
 import type { Gesture, Intent, Item } from "./gestures.ts";
-import { MAX_UNDO } from "./limits.ts";
 import {
-  intentOf, joined, met, refusal, stackMet, together, type Editing, type Entry, type Notice, type Origin, type Pending, type Sent,
+  intentOf, met, refusal, together, type Editing, type Entry, type Notice, type Origin, type Pending, type Sent,
 } from "./pending.ts";
 import { expand } from "./rules/expanding.ts";
 import { inverse } from "./rules/inverse.ts";
 import { resolve, undone } from "./rules/resolve.ts";
+import { Stacks } from "./stacks.ts";
 import { Layer, type Entities } from "./state.ts";
 
 export class Replica {
   n = 0;
   sent: Sent | null = null;
   unsent: Pending[] = [];
-  undos: Entry[] = [];
-  redos: Entry[] = [];
+  readonly stacks = new Stacks();
   notices: Notice[] = [];
   /** Says why a gesture, as it would be sent, cannot be; null where it can. */
   refuses: (asked: Gesture) => string | null = () => null;
@@ -56,24 +54,25 @@ export class Replica {
 
   /** Does what a person asks, at once in the view. False where it was refused or does nothing: the outcome is among the notices. */
   edit(asked: Gesture, how: Editing = {}): boolean {
-    const done = this.do(asked, "edit", this.undos, null, how);
-    if (done) this.redos = [];
+    const done = this.do(asked, "edit", null, how);
+    if (done) this.stacks.redos = [];
     return done;
   }
 
   /** Takes back the last action of this person that can be taken back; false where there is none, or it was refused. */
   undo(): boolean {
-    return this.stepBack(this.undos, this.redos, "undo");
+    return this.stepBack("undo");
   }
 
   redo(): boolean {
-    return this.stepBack(this.redos, this.undos, "redo");
+    return this.stepBack("redo");
   }
 
-  private stepBack(stack: Entry[], other: Entry[], origin: Origin): boolean {
+  private stepBack(origin: Origin): boolean {
+    const stack = this.stacks.of(origin).from;
     for (let entry = stack.pop(); entry !== undefined; entry = stack.pop()) {
       const noted = this.notices.length;
-      if (this.do(entry.gesture, origin, other, entry, {})) return true;
+      if (this.do(entry.gesture, origin, entry, {})) return true;
       if (this.notices.slice(noted).some((notice) => notice.outcome.refused)) {
         stack.push(entry);
         return false;
@@ -82,7 +81,7 @@ export class Replica {
     return false;
   }
 
-  private do(asked: Gesture, origin: Origin, stack: Entry[], former: Entry | null, how: Editing): boolean {
+  private do(asked: Gesture, origin: Origin, former: Entry | null, how: Editing): boolean {
     const { view } = this;
     const made = expand(view, asked);
     for (const outcome of made.outcomes) this.notices.push({ outcome, gesture: asked, origin, sent: false });
@@ -92,19 +91,7 @@ export class Replica {
       this.notices.push(refusal(code, asked, origin, false));
       return false;
     }
-    const back = inverse(view, made.effects);
-    let entry: Entry | null = null;
-    if (back.writes.length > 0) {
-      const last = stack.at(-1);
-      if (how.join === true && last !== undefined && this.unsent.at(-1)?.entry === last) {
-        entry = last;
-        entry.gesture = joined(back, entry.gesture);
-      } else {
-        entry = { gesture: back, begun: false };
-        stack.push(entry);
-        stack.splice(0, stack.length - MAX_UNDO);
-      }
-    }
+    const entry = this.stacks.note(inverse(view, made.effects), origin, how.join ?? false, this.unsent);
     this.unsent.push({ gesture: made.gesture, origin, typed: how.typed ?? false, entry, former });
     apply(view, made.effects);
     return true;
@@ -120,7 +107,7 @@ export class Replica {
     if (this.sent === null && this.unsent.length > 0) {
       const count = together(this.unsent, due);
       this.n += 1;
-      this.sent = { n: this.n, tag: tag(), base: this.seq, parts: coalesced(this.unsent.splice(0, count)) };
+      this.sent = { n: this.n, tag: tag(), base: this.seq, parts: coalesced(this.unsent.splice(0, count)), lost: [] };
     }
     return this.sent === null ? null : intentOf(this.client, this.sent);
   }
@@ -146,19 +133,19 @@ export class Replica {
   /** Gives up a gesture that waits, as if it had been refused. */
   withdraw(part: Pending): void {
     this.unsent = this.unsent.filter((one) => one !== part);
-    this.putBack(part);
+    this.stacks.putBack(part);
     this.shown = null;
     this.cancel();
   }
 
   /** With nothing of its own that waits, goes on with the work of another client at the same item. */
   adopt(other: Replica): void {
-    for (const stack of [this.undos, this.redos]) stackMet(stack, other.pending.flatMap((part) => part.gesture.writes));
+    this.stacks.meet(other.pending.flatMap((part) => part.gesture.writes));
     this.client = other.client;
     this.n = other.n;
     this.sent = other.sent;
     this.unsent = other.unsent;
-    this.undos = [...this.undos, ...other.undos];
+    this.stacks.undos = [...this.stacks.undos, ...other.stacks.undos];
     this.notices.push(...other.notices);
     this.shown = null;
   }
@@ -168,8 +155,7 @@ export class Replica {
     const left = this.pending;
     this.sent = null;
     this.unsent = [];
-    this.undos = [];
-    this.redos = [];
+    this.stacks.clear();
     this.shown = null;
     return left;
   }
@@ -229,7 +215,7 @@ export class Replica {
       apply(state, effects);
     }
     this.outcomesOf(sent, item);
-    this.remake(backs);
+    this.stacks.remake(backs, this.unsent);
     this.sent = null;
     apply(this.confirmed, item.effects);
   }
@@ -239,42 +225,31 @@ export class Replica {
       const part = sent.parts[outcome.gesture];
       if (part === undefined) continue;
       this.notices.push({ outcome, gesture: part.gesture, origin: part.origin, sent: true });
-      if (outcome.refused) this.putBack(part);
+      if (outcome.refused) this.stacks.putBack(part);
     }
-  }
-
-  /**
-   * Makes entries again from what was committed: a cascade may have taken more than was shown. An entry of several intents stays as
-   * it was made.
-   */
-  private remake(backs: ReadonlyMap<Entry, readonly Gesture[]>): void {
-    const passing = this.unsent.flatMap((part) => part.gesture.writes);
-    const waiting = new Set(this.unsent.map((part) => part.entry));
-    for (const [entry, made] of backs) {
-      if (waiting.has(entry) || entry.begun) {
-        entry.begun = true;
-        continue;
-      }
-      const back = made.reduce((former, later) => joined(later, former));
-      entry.gesture = { ...back, writes: cross(back.writes, passing)[0] };
+    const report = new Set(item.outcomes.map((outcome) => sent.parts[outcome.gesture]));
+    for (const { part, outcome } of sent.lost) {
+      if (!report.has(part)) this.notices.push({ outcome, gesture: part.gesture, origin: part.origin, sent: true });
     }
-  }
-
-  /** After a refusal both stacks are as before. */
-  private putBack(part: Pending): void {
-    const made = part.origin === "undo" ? this.redos : this.undos;
-    const taken = part.origin === "undo" ? this.undos : this.redos;
-    const place = part.entry === null ? -1 : made.indexOf(part.entry);
-    if (place >= 0) made.splice(place, 1);
-    if (part.origin !== "edit" && part.former !== null) taken.push(part.former);
   }
 
   /** Crosses what is not confirmed, and what can be undone, with what others committed. */
   private meet(effects: readonly Effect[]): void {
     let theirs: Write[] = [...effects];
-    for (const part of this.pending) theirs = met(part, theirs);
+    for (const part of this.sent?.parts ?? []) {
+      const passed = met(part, theirs);
+      theirs = passed.theirs;
+      for (const outcome of passed.lost) this.sent?.lost.push({ part, outcome });
+    }
+    for (const part of this.unsent) theirs = this.metBy(part, theirs);
     if (this.sent !== null) this.sent.base = this.seq;
-    for (const stack of [this.undos, this.redos]) stackMet(stack, theirs);
+    this.stacks.meet(theirs);
+  }
+
+  private metBy(part: Pending, theirs: Write[]): Write[] {
+    const passed = met(part, theirs);
+    for (const outcome of passed.lost) this.notices.push({ outcome, gesture: part.gesture, origin: part.origin, sent: false });
+    return passed.theirs;
   }
 
   /** Takes out of what waits the gestures that would be refused or dropped whole by now, and shows the rest. */
@@ -283,7 +258,8 @@ export class Replica {
     const kept: Pending[] = [];
     let behind: Write[] = [];
     for (const part of this.unsent) {
-      behind = met(part, behind);
+      behind = this.metBy(part, behind);
+      if (part.gesture.writes.length === 0) continue; // crossing left nothing of it, nor of what takes it back
       const { effects, outcomes } = resolve(state, [part.gesture]);
       if (effects.length > 0 || outcomes.length === 0) {
         apply(state, effects);
@@ -291,7 +267,7 @@ export class Replica {
         continue;
       }
       for (const outcome of outcomes) this.notices.push({ outcome, gesture: part.gesture, origin: part.origin, sent: false });
-      this.putBack(part);
+      this.stacks.putBack(part);
       behind = [...behind, ...undone(part.gesture.writes)];
     }
     this.unsent = kept;

@@ -48,13 +48,13 @@ export class Alone implements Draft {
 
   constructor(writes: readonly Write[] = USUAL) {
     if (writes.length > 0) this.replica.edit(gesture(writes));
-    this.replica.undos = [];
+    this.replica.stacks.undos = [];
   }
 
   readonly subscribe = (): (() => void) => () => undefined;
 
   readonly snapshot = (): Snapshot => ({
-    view: this.replica.view, status: { is: "saved" }, canEdit: this.canEdit, canUndo: this.replica.undos.length > 0, canRedo: this.replica.redos.length > 0,
+    view: this.replica.view, status: { is: "saved" }, canEdit: this.canEdit, canUndo: this.replica.stacks.undos.length > 0, canRedo: this.replica.stacks.redos.length > 0,
     notices: [], listed: [], kept: true,
   });
 

@@ -1,5 +1,5 @@
 /** What a browser and a network are to a session, with a clock that stands until it is moved. */
-import type { Locks, Ports, Rows, Tab } from "../../src/editing/client/ports.ts";
+import type { Clock, Locks, Ports, Rows, Tab } from "../../src/editing/client/ports.ts";
 import type { Dice } from "../dice.ts";
 import { word } from "./edits.ts";
 
@@ -51,8 +51,10 @@ export class HandClock {
 export class Browser {
   readonly rows = new Map<string, string>();
   readonly held = new Set<string>();
+  private uses = 0;
 
-  constructor(private readonly clock: HandClock, private readonly delay: () => number = () => 0) {}
+  /** `delay`: of each use of the storage and the locks, in milliseconds; where it throws, that use fails, from use `from` on. */
+  constructor(private readonly clock: HandClock, private readonly delay: () => number = () => 0, private readonly from = 0) {}
 
   /** What one tab sees of it. After `die` nothing that it does has any effect, and its locks are free. */
   tab(remembered: string | null): { rows: Rows; locks: Locks; tab: Tab; remembered: () => string | null; die: () => void } {
@@ -60,7 +62,8 @@ export class Browser {
     let client = remembered;
     const own = new Set<string>();
     const wait = async (): Promise<void> => {
-      const ms = this.delay();
+      this.uses += 1;
+      const ms = this.uses > this.from ? this.delay() : 0;
       if (ms > 0) await new Promise<void>((done) => this.clock.after(ms, done));
     };
     return {
@@ -101,7 +104,7 @@ export class Browser {
   }
 }
 
-export function portsOf(clock: HandClock, dice: Dice, machine: Pick<Ports, "rows" | "locks" | "tab">, wire: Ports["wire"]): Ports {
+export function portsOf(clock: Clock, dice: Dice, machine: Pick<Ports, "rows" | "locks" | "tab">, wire: Ports["wire"]): Ports {
   const { rows, locks, tab } = machine;
   return { clock, chance: { word: () => word(dice), fraction: () => dice.fraction() }, rows, locks, tab, wire };
 }

@@ -56,9 +56,9 @@ export class Server {
   }
 
   /** The item that it appended, the one that was there already, or the code of an answer. */
-  commit(intent: Intent, by: string): { item: Item; isNew: boolean } | string {
+  commit(intent: Intent, by: string, knowsRepeats = true): { item: Item; isNew: boolean } | string {
     for (let attempt = 0; attempt < 8; attempt += 1) {
-      const decided = this.decide(intent, by);
+      const decided = this.decide(intent, by, knowsRepeats);
       if (typeof decided !== "string" && this.log.append(decided)) {
         this.catchUp();
         return { item: decided, isNew: true };
@@ -73,11 +73,11 @@ export class Server {
     return "busy";
   }
 
-  private decide(intent: Intent, by: string): Item | string {
+  private decide(intent: Intent, by: string, knowsRepeats: boolean): Item | string {
     const { n, tag } = this.last.get(intent.client) ?? { n: 0, tag: "" };
     const since = this.log.items.slice(intent.base, this.seq);
-    if (since.some((item) => item.tag === intent.tag) || (intent.n === n && intent.tag === tag)) return "known";
-    if (intent.n <= n) return "forked";
+    if (knowsRepeats && (since.some((item) => item.tag === intent.tag) || (intent.n === n && intent.tag === tag))) return "known";
+    if (knowsRepeats && intent.n <= n) return "forked";
     if (intent.n > n + 1 || intent.base > this.seq || this.seq - intent.base > MAX_BEHIND) return "stale";
     const { effects, outcomes } = resolve(this.state, intent.gestures, since);
     const at = Math.max(this.clock(), (this.log.items[this.seq - 1]?.at ?? 0) + 1);

@@ -20,3 +20,27 @@ test(`sessions agree with the log after ${STEPS} steps with faults, for each of 
   }
   assert.ok(items > 5 * SEEDS, `only ${items} items`);
 });
+
+/** Runs worlds with a fault until one of them finds it. */
+async function found(plant: (world: World) => void): Promise<number | null> {
+  for (let seed = 0; seed < 40; seed += 1) {
+    const world = new World(seed);
+    plant(world);
+    try {
+      await world.episode(STEPS);
+    } catch {
+      return seed;
+    }
+  }
+  return null;
+}
+
+const PLANTED: [name: string, plant: (world: World) => void][] = [
+  ["tabs that share a client", (world) => { world.everyLock = true; }],
+  ["a server that knows no repeats", (world) => { world.knowsRepeats = false; }],
+  ["work that a reload does not find again", (world) => { world.forgets = true; }],
+];
+
+for (const [name, plant] of PLANTED) {
+  test(`the simulation finds ${name}`, async () => { assert.notEqual(await found(plant), null); });
+}

@@ -6,13 +6,15 @@ import assert from "node:assert/strict";
 
 import type { Opening } from "../../src/editing/client/ports.ts";
 import { Session } from "../../src/editing/client/session.ts";
+import { words } from "../../src/editing/client/status.ts";
 import { written, type Entity } from "../../src/editing/effects.ts";
+import type { Intent } from "../../src/editing/gestures.ts";
 import { readObject, writeJson } from "../../src/editing/json.ts";
 import { intentRead, itemRead } from "../../src/editing/messages.ts";
 import { resolve } from "../../src/editing/rules/resolve.ts";
 import { faults } from "../../src/editing/rules/wholeness.ts";
 import { snapshot, type State } from "../../src/editing/state.ts";
-import { texts } from "../../src/editing/values.ts";
+import { texts, type JsonObject } from "../../src/editing/values.ts";
 import { Dice } from "../dice.ts";
 import { Editor, entity } from "./edits.ts";
 import { Browser, HandClock, portsOf } from "./machine.ts";
@@ -32,11 +34,17 @@ export const textOf = (state: State): string => writeJson(new Map(snapshot(state
 
 export class Room {
   readonly clock = new HandClock();
-  readonly log: Log;
+  log: Log;
   servers: Server[];
   tabs: Desk[] = [];
   loss = 0;
+  // Faults that a test plants, to see that they are found.
+  everyLock = false;
+  forgets = false;
+  knowsRepeats = true;
   mostDelay = 10;
+  /** Answers an intent in place of the servers, unless it gives null. */
+  intercept: (intent: Intent, from: Desk) => string | null = () => null;
   private opened = 0; // tabs, each of which types letters of its own
   /** All that tabs sent: the texts of messages. */
   readonly frames: { from: Desk; text: string }[] = [];
@@ -44,6 +52,12 @@ export class Room {
   constructor(readonly dice: Dice, servers = 1, start = START) {
     this.log = new Log("e1", start);
     this.servers = Array.from({ length: servers }, () => new Server(this.log, () => Math.floor(this.clock.now())));
+  }
+
+  /** Another draft is opened in place of this one. */
+  replace(epoch: string): void {
+    this.log = new Log(epoch, START);
+    this.servers = [new Server(this.log, () => Math.floor(this.clock.now()))];
   }
 
   delay(): number {
@@ -71,8 +85,13 @@ export class Room {
       }
       default: {
         const intent = intentRead(message);
+        const answer = this.intercept(intent, desk);
+        if (answer !== null) {
+          desk.say(answer);
+          return;
+        }
         if (this.dice.below(3) > 0) server.catchUp();
-        const done = server.commit(intent, desk.name);
+        const done = server.commit(intent, desk.name, this.knowsRepeats);
         if (typeof done === "string") {
           desk.say(said.answer(intent, done));
         } else if (!done.isNew) {
@@ -89,8 +108,15 @@ export class Room {
     }
   }
 
-  async open(name: string, browser: Browser, remembered: string | null = null): Promise<Desk> {
-    const desk = new Desk(this, name, browser, remembered, 0x1000 + 0x200 * this.opened);
+  /** A tab that is open, in a browser of its own unless one is given. */
+  async seat(name: string, browser = new Browser(this.clock), remembered: string | null = null, skew = 0): Promise<Desk> {
+    const opening = this.open(name, browser, remembered, skew);
+    await this.clock.pass(100);
+    return opening;
+  }
+
+  async open(name: string, browser: Browser, remembered: string | null = null, skew = 0): Promise<Desk> {
+    const desk = new Desk(this, name, browser, remembered, 0x1000 + 0x200 * this.opened, skew);
     this.opened += 1;
     this.tabs.push(desk);
     await desk.start();
@@ -106,10 +132,14 @@ export class Desk {
   isGone = false;
   readonly machine: ReturnType<Browser["tab"]>;
 
-  constructor(readonly room: Room, readonly name: string, readonly browser: Browser, remembered: string | null, letter: number) {
+  constructor(readonly room: Room, readonly name: string, readonly browser: Browser, remembered: string | null, letter: number, skew: number) {
     this.machine = browser.tab(remembered);
+    const { rows, locks } = this.machine;
+    if (room.everyLock) this.machine.locks = { hold: async (name) => (await locks.hold(name)) ?? (() => undefined) };
+    if (room.forgets) this.machine.rows = { ...rows, read: () => Promise.resolve([]) };
     this.editor = new Editor(new Dice(room.dice.below(2 ** 31)), letter);
-    this.session = new Session(portsOf(room.clock, room.dice, this.machine, {
+    const clock = { now: () => room.clock.now() + skew, after: (ms: number, run: () => void) => room.clock.after(ms, run) };
+    this.session = new Session(portsOf(clock, room.dice, this.machine, {
       open: (after) => this.opening(after),
       send: (text) => {
         if (this.isCut || this.isGone) return;
@@ -124,6 +154,19 @@ export class Desk {
     if (this.isCut) throw new Error("not reached");
     const { log } = this.room;
     return { epoch: log.epoch, seq: log.head, state: snapshot(log.state()), items: after === null ? null : log.since(after) };
+  }
+
+  get status(): string {
+    return words(this.session.snapshot().status);
+  }
+
+  get view(): State {
+    return this.session.snapshot().view;
+  }
+
+  /** The messages of one type that this tab sent. */
+  frames(type: string): JsonObject[] {
+    return this.room.frames.filter((frame) => frame.from === this).map(({ text }) => readObject(text)).filter((one) => one.get("type") === type);
   }
 
   /** Opens the draft; where the server is not reached, again a second later. */
@@ -230,7 +273,7 @@ export class World extends Room {
     else this.servers[0] = new Server(this.log, () => Math.floor(this.clock.now()));
   }
 
-  /** The network holds, nobody edits, and in each browser a tab is opened: everything arrives. */
+  /** The network holds, no one edits, and in each browser a tab is opened: everything arrives. */
   private async settle(): Promise<void> {
     this.loss = 0;
     this.mostDelay = 10;

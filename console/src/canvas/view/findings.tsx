@@ -1,6 +1,6 @@
 /** Below the canvas: what is wrong with the draft, and what became of gestures that were not done as asked. */
 import { useState, type ReactElement } from "react";
-import type { Told } from "../../editing/client/notices.ts";
+import type { Report } from "../../editing/client/notices.ts";
 import { textAt } from "../../editing/values.ts";
 import { Icon } from "../../ui/icons.tsx";
 import type { Finding, Room } from "../../wire/room.ts";
@@ -80,7 +80,7 @@ const CODES: Readonly<Record<string, string>> = {
   superseded: "The text was replaced meanwhile.", changed_since: "It was changed since: this would overwrite it.", taken_along: "An edge of yours went with a node that was deleted.",
 };
 
-function explained({ code, by }: Told): string {
+function explained({ code, by }: Report): string {
   const verb = WORDS[code];
   if (by !== null && verb !== undefined) return `${by} ${verb}.`;
   return CODES[code] ?? `It was not done: ${code}.`;

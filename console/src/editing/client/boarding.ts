@@ -76,8 +76,8 @@ export function revived(berth: Berth, opening: Opening, items: readonly Item[]):
     replica.n = kept.n;
     replica.sent = kept.sent;
     replica.unsent = [...kept.unsent];
-    replica.undos = [...kept.undos];
-    replica.redos = [...kept.redos];
+    replica.stacks.undos = [...kept.undos];
+    replica.stacks.redos = [...kept.redos];
   }
   replica.resume(new Entities(opening.state), items);
   return replica;

@@ -64,7 +64,7 @@ export class Written {
     const { sent } = replica;
     const head: [string, Json][] = [["epoch", epoch], ["seq", replica.seq], ["n", replica.n], ["at", at]];
     if (sent !== null) head.push(["sent", object([["n", sent.n], ["tag", sent.tag], ["base", sent.base], ["parts", sent.parts.map(part)]])]);
-    head.push(["unsent", replica.unsent.map(part)], ["undos", replica.undos.map(entry)], ["redos", replica.redos.map(entry)]);
+    head.push(["unsent", replica.unsent.map(part)], ["undos", replica.stacks.undos.map(entry)], ["redos", replica.stacks.redos.map(entry)]);
     head.push(["listed", waiting]);
     rows.set(`${start}head`, [null, () => object(head)]);
     return this.difference(rows);
@@ -123,7 +123,7 @@ export function kept(draft: string, client: string, rows: ReadonlyMap<string, st
   return {
     client, epoch: text(head, "epoch"), seq: count(head, "seq"), n: count(head, "n"), at: count(head, "at"),
     sent: isObject(sent)
-      ? { n: count(sent, "n"), tag: text(sent, "tag"), base: count(sent, "base"), parts: list(sent, "parts").map(part) } : null,
+      ? { n: count(sent, "n"), tag: text(sent, "tag"), base: count(sent, "base"), parts: list(sent, "parts").map(part), lost: [] } : null,
     unsent: list(head, "unsent").map(part), undos: list(head, "undos").map(entry), redos: list(head, "redos").map(entry),
     listed: list(head, "listed").map((number) => gestureRead(row("listed", number))),
   };

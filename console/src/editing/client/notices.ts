@@ -1,4 +1,4 @@
-/** What a person is told: gestures that were not done as asked, and work of theirs that went with that of others. */
+/** Notices for a person: gestures that were not done as asked, and work of theirs that went with that of others. */
 import { gesture, type Gesture } from "../gestures.ts";
 import { MAX_NOTICES } from "../limits.ts";
 import type { Notice, Origin } from "../pending.ts";
@@ -8,7 +8,7 @@ import type { Losses } from "./losses.ts";
  * `code` is that of the outcome, or `taken_along` where another person's change took an edge of this one. `lost` is what was not done
  * or is gone; `restore`, where there is one, brings back what that needs, `by` is who took it.
  */
-export interface Told {
+export interface Report {
   readonly id: number;
   readonly code: string;
   readonly key: string;
@@ -20,30 +20,31 @@ export interface Told {
 }
 
 export class Notices {
-  list: readonly Told[] = [];
+  list: readonly Report[] = [];
   private next = 1;
 
-  add(told: Omit<Told, "id">): void {
-    this.list = [...this.list, { id: this.next, ...told }].slice(-MAX_NOTICES);
+  add(report: Omit<Report, "id">): void {
+    this.list = [...this.list, { id: this.next, ...report }].slice(-MAX_NOTICES);
     this.next += 1;
   }
 
-  /** Tells what became of gestures. An entity that another person removed can be brought back. */
+  /** Reports what became of gestures. An entity that another person removed can be brought back. */
   tell(notices: readonly Notice[], losses: Losses): void {
     for (const { outcome, gesture: asked, origin } of notices) {
       const removal = outcome.code === "gone" ? losses.removal(outcome.key) : null;
+      const by = removal?.by ?? (outcome.code === "superseded" ? losses.touch(outcome.key)?.by : null) ?? null;
       this.add({
-        code: outcome.code, key: outcome.key, by: outcome.by ?? removal?.by ?? null, refused: outcome.refused, origin,
+        code: outcome.code, key: outcome.key, by: outcome.by ?? by, refused: outcome.refused, origin,
         lost: outcome.refused ? asked : gesture(outcome.writes), restore: removal?.back ?? null,
       });
     }
   }
 
-  find(id: number): Told | null {
-    return this.list.find((told) => told.id === id) ?? null;
+  find(id: number): Report | null {
+    return this.list.find((report) => report.id === id) ?? null;
   }
 
   dismiss(id: number): void {
-    this.list = this.list.filter((told) => told.id !== id);
+    this.list = this.list.filter((report) => report.id !== id);
   }
 }

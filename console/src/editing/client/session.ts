@@ -52,10 +52,10 @@ export class Session {
 
   /** The same object until something changes. Its view is that of the moment: the next edit changes it. */
   readonly snapshot = (): Snapshot => {
-    const { replica, told, listed } = this.work;
+    const { replica, report, listed } = this.work;
     this.seen ??= {
-      view: replica.view, status: this.status, canEdit: this.canEdit, canUndo: replica.undos.length > 0, canRedo: replica.redos.length > 0,
-      notices: told.list, listed, kept: this.keeper.keeps,
+      view: replica.view, status: this.status, canEdit: this.canEdit, canUndo: replica.stacks.undos.length > 0, canRedo: replica.stacks.redos.length > 0,
+      notices: report.list, listed, kept: this.keeper.keeps,
     };
     return this.seen;
   };
@@ -202,7 +202,7 @@ export class Session {
   }
 
   dismiss(id: number): void {
-    this.work.told.dismiss(id);
+    this.work.report.dismiss(id);
     this.changed();
   }
 

@@ -1,7 +1,7 @@
 /** What a page shows of a session: above all what a person reads about their work, and whether they can go on. */
 import type { Gesture } from "../gestures.ts";
 import type { State } from "../state.ts";
-import type { Told } from "./notices.ts";
+import type { Report } from "./notices.ts";
 
 export type Why = "role" | "replaced" | "full" | "signed_out";
 
@@ -46,7 +46,7 @@ export interface Snapshot {
   readonly canEdit: boolean;
   readonly canUndo: boolean;
   readonly canRedo: boolean;
-  readonly notices: readonly Told[];
+  readonly notices: readonly Report[];
   readonly listed: readonly Gesture[];
   readonly kept: boolean;
 }

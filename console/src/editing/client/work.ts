@@ -1,4 +1,4 @@
-/** A person's work in a draft, without timers and storage: the replica, what they are told, and what waits for their word. */
+/** A person's work in a draft, without timers and storage: the replica, its notices, and what waits for their decision. */
 import { gesture, type Gesture, type Item } from "../gestures.ts";
 import { MAX_INTENT_BYTES, MAX_INTENT_WRITES, MAX_KEPT_BYTES, MAX_KEPT_WRITES } from "../limits.ts";
 import { gestureRead, gestureWritten } from "../messages.ts";
@@ -10,7 +10,7 @@ import { Notices } from "./notices.ts";
 import { sizeOf } from "./sizes.ts";
 
 export class Work {
-  readonly told = new Notices();
+  readonly report = new Notices();
   losses = new Losses();
   /** Gestures of a draft that is gone, or whose log is. */
   listed: readonly Gesture[] = [];
@@ -47,24 +47,24 @@ export class Work {
 
   /** Brings back what others removed, and does what was lost with it, as one action. */
   restore(id: number): boolean {
-    const told = this.told.find(id);
-    if (told === null || told.restore === null) return false;
-    const came = this.replica.edit(told.restore);
-    const done = this.replica.edit(gesture(told.lost.writes), { join: came }) || came;
-    if (done) this.told.dismiss(id);
+    const report = this.report.find(id);
+    if (report === null || report.restore === null) return false;
+    const came = !this.replica.view.has(report.key) && this.replica.edit(report.restore);
+    const done = this.replica.edit(gesture(report.lost.writes), { join: came }) || came;
+    if (done) this.report.dismiss(id);
     return done;
   }
 
   /** Undoes or redoes what was refused because it was changed since, over that change. */
   overwrite(id: number): boolean {
-    const told = this.told.find(id);
-    if (told?.code !== "changed_since" || told.origin === "edit") return false;
+    const report = this.report.find(id);
+    if (report?.code !== "changed_since" || report.origin === "edit") return false;
     const { replica } = this;
-    const entry = (told.origin === "undo" ? replica.undos : replica.redos).at(-1);
+    const entry = (report.origin === "undo" ? replica.stacks.undos : replica.stacks.redos).at(-1);
     if (entry === undefined) return false;
     entry.gesture = gesture(entry.gesture.writes);
-    const done = told.origin === "undo" ? replica.undo() : replica.redo();
-    if (done) this.told.dismiss(id);
+    const done = report.origin === "undo" ? replica.undo() : replica.redo();
+    if (done) this.report.dismiss(id);
     return done;
   }
 
@@ -79,22 +79,22 @@ export class Work {
     this.listed = this.listed.filter((one) => one !== listed);
   }
 
-  /** Takes an item of the log, and tells what it took of this person's. */
+  /** Takes an item of the log, and reports what it took of this person's. */
   hear(item: Item): void {
     const { replica } = this;
     replica.hear(item, (next) => {
       this.losses.note(next, replica.confirmed);
       if (next.tag === replica.sent?.tag || next.client === replica.client) return;
-      for (const key of taken(replica.undos, next.effects)) {
+      for (const key of taken(replica.stacks.undos, next.effects)) {
         const restore = this.losses.removal(key)?.back ?? null;
-        this.told.add({ code: "taken_along", key, by: next.by, refused: false, origin: "edit", lost: gesture([]), restore });
+        this.report.add({ code: "taken_along", key, by: next.by, refused: false, origin: "edit", lost: gesture([]), restore });
       }
     });
   }
 
-  /** Tells what became of gestures since the last call. */
+  /** Makes notices of what became of gestures since the last call. */
   tell(): void {
-    this.told.tell(this.replica.notices.splice(0), this.losses);
+    this.report.tell(this.replica.notices.splice(0), this.losses);
   }
 
   /** What is not committed belongs to a log that is gone: it is listed. */
