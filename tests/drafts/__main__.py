@@ -1,5 +1,5 @@
-"""Plays worlds of editors: `python tests/drafts SEEDS --from N`. A seed that fails is printed, and plays the same way again. In one
-of ten worlds the draft is kept in a store, with checkpoints and replacements."""
+"""Plays worlds of editors: `python tests/drafts SEEDS --from N`. A seed that fails is printed, and plays the same way again. In
+one of ten worlds the draft is kept in a store, with checkpoints and replacements."""
 
 from __future__ import annotations
 
