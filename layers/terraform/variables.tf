@@ -46,7 +46,7 @@ variable "jwt_roles_claim" {
 variable "jwt_roles" {
   description = "With Auth jwt: roles by group, as group=role with exact names, comma-separated. The roles: read, run, approve, admin."
   type        = string
-  default     = "stepless-read=read,stepless-run=run,stepless-approve=approve,stepless-admin=admin"
+  default     = "stepless-read=read,stepless-run=run,stepless-edit=edit,stepless-approve=approve,stepless-admin=admin"
   validation {
     condition     = can(regex("^(?:((^|,) *[^,=* \\x00-\\x1f\\x7f](?:[^,=*\\x00-\\x1f\\x7f]*[^,=* \\x00-\\x1f\\x7f])? *= *(read|run|approve|admin) *)*)$", var.jwt_roles)) && !startswith(var.jwt_roles, ",")
     error_message = "jwt_roles does not have the required form."
