@@ -44,11 +44,11 @@ variable "jwt_roles_claim" {
 }
 
 variable "jwt_roles" {
-  description = "With Auth jwt: roles by group, as group=role with exact names, comma-separated. The roles: read, run, approve, admin."
+  description = "With Auth jwt: roles by group, as group=role with exact names, comma-separated. The roles: read, run, edit, approve, admin."
   type        = string
-  default     = "stepless-read=read,stepless-run=run,stepless-approve=approve,stepless-admin=admin"
+  default     = "stepless-read=read,stepless-run=run,stepless-edit=edit,stepless-approve=approve,stepless-admin=admin"
   validation {
-    condition     = can(regex("^(?:((^|,) *[^,=* \\x00-\\x1f\\x7f](?:[^,=*\\x00-\\x1f\\x7f]*[^,=* \\x00-\\x1f\\x7f])? *= *(read|run|approve|admin) *)*)$", var.jwt_roles)) && !startswith(var.jwt_roles, ",")
+    condition     = can(regex("^(?:((^|,) *[^,=* \\x00-\\x1f\\x7f](?:[^,=*\\x00-\\x1f\\x7f]*[^,=* \\x00-\\x1f\\x7f])? *= *(read|run|edit|approve|admin) *)*)$", var.jwt_roles)) && !startswith(var.jwt_roles, ",")
     error_message = "jwt_roles does not have the required form."
   }
 }
@@ -58,7 +58,7 @@ variable "iam_roles" {
   type        = string
   default     = ""
   validation {
-    condition     = can(regex("^(?:((^|,) *arn:aws[a-z-]*:(iam::[0-9]{12}:(root|user(/[A-Za-z0-9_+=.@*-]+)+|role/[A-Za-z0-9_+=.@*-]+|role(/[A-Za-z0-9_+=.@-]+){2,})|sts::[0-9]{12}:(assumed-role/[A-Za-z0-9_+=.@*-]+/[*]|assumed-role/[A-Za-z0-9_+=.@-]+/[A-Za-z0-9_+=.@*-]+|federated-user/[A-Za-z0-9_+=.@*-]+)) *= *(read|run|approve|admin) *)*)$", var.iam_roles)) && !startswith(var.iam_roles, ",")
+    condition     = can(regex("^(?:((^|,) *arn:aws[a-z-]*:(iam::[0-9]{12}:(root|user(/[A-Za-z0-9_+=.@*-]+)+|role/[A-Za-z0-9_+=.@*-]+|role(/[A-Za-z0-9_+=.@-]+){2,})|sts::[0-9]{12}:(assumed-role/[A-Za-z0-9_+=.@*-]+/[*]|assumed-role/[A-Za-z0-9_+=.@-]+/[A-Za-z0-9_+=.@*-]+|federated-user/[A-Za-z0-9_+=.@*-]+)) *= *(read|run|edit|approve|admin) *)*)$", var.iam_roles)) && !startswith(var.iam_roles, ",")
     error_message = "iam_roles does not have the required form."
   }
 }

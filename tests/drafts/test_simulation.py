@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from typing import Any
 
 import pytest
 import world
-from world import Log, Server, World, episode
+from world import Log, Server, World, episode, mutated
 
 from stepless.editing import judging, resolve
 from stepless.editing.gestures import Item
@@ -95,17 +94,6 @@ PLANTED: dict[str, tuple[object, str, object]] = {
     "edges are not judged when blocks move": (judging.Trial, "_untie", lambda self: None),
     "what waits is not crossed": (Replica, "_meet", lambda self, effects, by: None),
 }
-
-
-@contextmanager
-def mutated(owner: object, name: str, value: object) -> Iterator[None]:
-    """The code with one mistake in it."""
-    former = getattr(owner, name)
-    setattr(owner, name, value)
-    try:
-        yield
-    finally:
-        setattr(owner, name, former)
 
 
 @pytest.mark.parametrize("mistake", PLANTED)

@@ -7,6 +7,8 @@ dropped, doubled, delayed and reordered, tabs are closed, copied and cut off, an
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
+from contextlib import contextmanager
 from copy import deepcopy
 from dataclasses import dataclass, field
 from random import Random
@@ -344,3 +346,14 @@ def alone(world: World) -> None:
         shown = canonical(snapshot(tab.replica.view))
         world.settle()
         assert canonical(snapshot(tab.replica.confirmed)) == shown, "what was committed is not what was shown"
+
+
+@contextmanager
+def mutated(owner: object, name: str, value: object) -> Iterator[None]:
+    """The code with one mistake in it."""
+    former = getattr(owner, name)
+    setattr(owner, name, value)
+    try:
+        yield
+    finally:
+        setattr(owner, name, former)

@@ -21,7 +21,7 @@ class Parameters(TypedDict):
     jwt_roles_claim: NotRequired[str]
     """With Auth jwt: the claim that holds the caller's groups (cognito:groups, roles, https://example.com/roles, realm_access.roles); several are separated by commas. Empty: no caller has a role, every request is refused."""
     jwt_roles: NotRequired[str]
-    """With Auth jwt: roles by group, as group=role with exact names, comma-separated. The roles: read, run, approve, admin."""
+    """With Auth jwt: roles by group, as group=role with exact names, comma-separated. The roles: read, run, edit, approve, admin."""
     iam_roles: NotRequired[str]
     """With Auth iam: roles by principal, as arn:aws:iam::123456789012:role/NAME=role, comma-separated; * stands for any characters of a name. Empty: no caller has a role, every request is refused."""
     public_url: NotRequired[str]
