@@ -1,11 +1,12 @@
 /** Opens a draft with all that the editor needs beside it: kinds, layout, findings. */
+import { browserChance, openRows } from "../editing/ports/browser.ts";
 import { Refusal, request } from "../wire/api.ts";
-import { word } from "../wire/browser.ts";
 import { Room } from "../wire/room.ts";
 import { Desk } from "./desk.ts";
 import { Layouts } from "./layout/layouts.ts";
 import { kindsRead } from "./model/kinds.ts";
 
+const STORED = "stepless.drafts"; // the database of this browser
 const FINDINGS_MS = 500; // after the last change
 const FRAME_LOST_MS = 100; // a page in the background has no frames
 
@@ -16,14 +17,14 @@ export interface Opened {
 }
 
 export async function openDraft(id: string): Promise<Opened> {
-  const room = new Room(id);
+  const room = new Room(id, await openRows(STORED));
   const [kinds] = await Promise.all([request("GET", "/kinds"), room.start()]).catch((error: unknown) => {
     room.close();
     throw error;
   });
   let made: Desk | null = null;
   const layouts = new Layouts((layout) => { made?.laidOut(layout); });
-  const desk = new Desk(room.session, kindsRead(kinds), word, (graph) => { layouts.ask(graph); }, inNextFrame);
+  const desk = new Desk(room.session, kindsRead(kinds), () => browserChance.word(), (graph) => { layouts.ask(graph); }, inNextFrame);
   made = desk;
   const stop = watchFindings(room, desk);
   let selected = desk.snapshot().selected;

@@ -1,10 +1,10 @@
 /** A draft that is open in this tab: its session, the others in it, and what is read beside it. */
-import type { Opening, Ports } from "../editing/client/ports.ts";
+import type { Opening, Ports, Rows } from "../editing/client/ports.ts";
 import { Session } from "../editing/client/session.ts";
 import { itemRead } from "../editing/messages.ts";
+import { browserChance, browserClock, browserLocks, browserTab } from "../editing/ports/browser.ts";
 import { isList, isObject, textAt, type Json, type JsonObject } from "../editing/values.ts";
 import { Refusal, requestObject } from "./api.ts";
-import { chance, clock, tabOf } from "./browser.ts";
 import { Line } from "./line.ts";
 import { People } from "./people.ts";
 
@@ -33,11 +33,12 @@ export class Room {
   head: Head | null = null;
   private readonly path: string;
 
-  constructor(readonly draft: string) {
+  /** `rows`: where what is not committed outlives the tab; null where the browser keeps nothing. */
+  constructor(readonly draft: string, rows: Rows | null) {
     this.path = `/drafts/${encodeURIComponent(draft)}`;
     this.line = new Line(draft, this.people);
     const ports: Ports = {
-      clock, chance, rows: null, locks: null, tab: tabOf(draft),
+      clock: browserClock, chance: browserChance, rows, locks: browserLocks(), tab: browserTab(draft),
       wire: { open: (after) => this.open(after), send: (text) => { this.line.send(text); } },
     };
     this.session = new Session(ports, draft);
