@@ -61,7 +61,7 @@ FINDINGS: Final[Table] = {
     "open_webhook": Code("a webhook does not say whether it needs authentication (warning)", "Set `auth`."),
     "out_of_range": Code("a number is outside its bounds", "See the bounds in the message."),
     "reserved_exit": Code("the name of an exit is reserved", "Rename the exit."),
-    "reserved_field": Code("the name of a field of an answer is reserved", "Rename the field."),
+    "reserved_field": Code("the name of a field of an answer is reserved (`approved`: a warning)", "Rename the field."),
     "reserved_env": Code("`env` names a setting of the engine", "Use a name that does not begin with `STEPLESS_`."),
     "reserved_id": Code("the id is reserved in references", "Rename the node."),
     "secret_in_document": Code(
