@@ -42,7 +42,7 @@ def bodies(draw: st.DrawFn, depth: int = 0, prefix: str = "") -> dict[str, Any]:
 
 @st.composite
 def _node(draw: st.DrawFn, depth: int, name: str) -> tuple[dict[str, Any], tuple[str, ...]]:
-    kinds = ["function", "function", "function", "router", "approval", "transform"]
+    kinds = ["function", "function", "function", "router", "approval", "transform", "fail"]
     kind = draw(st.sampled_from(kinds + (["loop", "parallel"] if depth < 2 else [])))
     match kind:
         case "router":
@@ -51,6 +51,8 @@ def _node(draw: st.DrawFn, depth: int, name: str) -> tuple[dict[str, Any], tuple
             return {"type": "approval", "with": {"message": "Go on?"}}, ("approved", "rejected", "error")
         case "transform":
             return {"type": "transform", "with": {"value": {"made": name}}}, ("source", "error")
+        case "fail":
+            return {"type": "fail", "with": {"code": "given_up"}}, ("error",)
         case "loop" | "parallel":
             counted = "times" if kind == "loop" else "branches"
             container = {

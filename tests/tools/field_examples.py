@@ -96,6 +96,7 @@ PARTS: Final[Mapping[str, Part]] = {
     "loop.with": _alone("loop", body=BODY),
     "parallel.with": _alone("parallel", body=BODY),
     "respond.with": _alone("respond"),
+    "fail.with": _alone("fail"),
     "router.with": _alone("router", routes={"r": "one"}),
     "schedule.with": _alone("schedule"),
     "set.with": _alone("set", variables={"v": 1}),
@@ -187,6 +188,10 @@ EXAMPLES: Final[Mapping[str, Mapping[str, Example | list[Example]]]] = {
     "code.with": {"code": Example("def main(args): return 2"), "args": Example({"n": 1}), "memory_mb": Example(512)},
     "condition.with": {"cases": Example({"no": "else"})},
     "end.with": {"halt": Example(True), "break": Example(True)},
+    "fail.with": {
+        "code": Example("b", before="a"), "message": Example("no", {"code": "a"}),
+        "error": Example({"code": "b"}, before={"code": "a"}),
+    },
     "event.with": {"pattern": Example({"source": ["b"]})},
     "function.with": {"call": Example("f.h"), "args": Example({"n": 1})},
     "http.with": {

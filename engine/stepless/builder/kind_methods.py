@@ -112,6 +112,11 @@ class KindMethods(Nodes):
     def end(self, id: str, *, halt: Value = UNSET, break_: Value = UNSET, **options: Unpack[NodeOptions]) -> Step:
         return self._add(id, "end", given(halt=halt, break_=break_), options)
 
+    def fail(
+        self, id: str, *, code: Value = UNSET, message: Value = UNSET, error: Value = UNSET, **options: Unpack[NodeOptions]
+    ) -> Step:
+        return self._add(id, "fail", given(code=code, message=message, error=error), options)
+
     # -- pauses -------------------------------------------------------------------------------------------------------
 
     def wait(self, id: str, *, for_: Value = UNSET, until: Value = UNSET, **options: Unpack[NodeOptions]) -> Step:
