@@ -36,6 +36,14 @@ CALLS: Final = {
     "date": ("date(x)", "an instant (ISO-8601 text, or milliseconds) as ISO-8601 text in UTC"),
     "json": ("json(text)", "the value of a JSON text"),
     "query": ("query(x, text)", "JMESPath: filters and projects collections"),
+    "need": ("need(x)", "x; fails with `missing_value` where x is null"),
+    "merge": ("merge(object, …)", "one object with the fields of all; of equal names, the last value"),
+    "put": ("put(object, name, x), put(list, number, x)", "a copy with x under the name, or at a number that the list has"),
+    "sort": ("sort(list), sort(list, true)", "its items in ascending or descending order: all numbers or all texts"),
+    "range": ("range(stop), range(start, stop), range(start, stop, step)", "whole numbers from `start` (0) to before `stop`"),
+    "zip": ("zip(list, …)", "lists of the first items, the second items …, as many as the shortest list has"),
+    "repeat": ("repeat(x, times)", "a text or a list, that often in a row"),
+    "text": ("text(x)", "x as Python writes it: `None`, `True`, `1.0`, `['a', 1]`; a text as it is"),
 }
 
 

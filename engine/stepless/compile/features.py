@@ -1,0 +1,33 @@
+"""Finds what a document uses that the release before this one would read as something else.
+
+A release refuses kinds, parameters of containers and functions of expressions that it does not know, and ignores unknown fields.
+What it would ignore or misread in between is a feature: the stored form of such a document names it (`model.stored_document`).
+Recognising too much is harmless.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from typing import Final
+
+from stepless.model.json import JSON
+from stepless.model.stored_document import FUNCTIONS, LIMITS
+
+_LATER_FUNCTIONS: Final = re.compile(r"\b(?:need|merge|put|sort|range|zip|repeat|text)\s*\(")
+
+
+def features_of(document: Mapping[str, JSON], *, limited: bool) -> frozenset[str]:
+    """The features that a checked document uses. `limited`: it has limits per key."""
+    found = {LIMITS} if limited else set()
+    if any(_LATER_FUNCTIONS.search(text) for text in _workflow_expressions(document)):
+        found.add(FUNCTIONS)
+    return frozenset(found)
+
+
+def _workflow_expressions(document: Mapping[str, JSON]) -> Iterator[str]:
+    """The expressions at the top level. Those of nodes are refused by a release that does not know their functions."""
+    for limit in ("concurrency", "rate"):
+        given = document.get(limit)
+        if isinstance(given, Mapping):
+            yield from (text for name in ("by", "weight") if isinstance(text := given.get(name), str))
