@@ -68,6 +68,7 @@ TWICE: Final = {"attempts": 2}
 
 PARTS: Final[Mapping[str, Part]] = {
     "Document": Part(FORK, ()),
+    "MadeByDocument": Part(FORK, ("made_by",), {"language": "python"}),
     "NodeDocument": Part(FORK, ("nodes", "x"), {"type": "join", "after": ["a", "b"]}),
     "RetryDocument": Part({"id": "w", "nodes": {"x": CALL}}, ("nodes", "x", "retry")),
     "JoinDocument": Part(FORK, ("nodes", "x", "join")),
@@ -173,6 +174,7 @@ EXAMPLES: Final[Mapping[str, Mapping[str, Example | list[Example]]]] = {
         "truthy": Example(False, before=True),
     },
     "RateLimitDocument": {"max": Example(2), "per": Example("2m"), "by": Example("user.id")},
+    "MadeByDocument": {},
     "BodyDocument": {
         "nodes": Example({"j": CALL}), "edges": Example([{"source": "i", "target": "j"}], {"nodes": {"i": CALL, "j": CALL}}),
     },
@@ -251,5 +253,8 @@ def examples_of(part: str, field: str) -> list[Example]:
 CHANGES_NOTHING: Final[Mapping[str, str]] = {
     "Document.description": "it is for people",
     "code.with.language": "there is one language",
+    "Document.made_by": "it is for people, and no part of the version",
+    **{f"MadeByDocument.{field}": "it is for people" for field in ("language", "file", "function", "source")},
+    "NodeDocument.at": "it is for people, and no part of the version",
 }
 """Fields that no run depends on, with the reason."""

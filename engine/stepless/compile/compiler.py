@@ -31,6 +31,7 @@ BODY_CHECKS: Final = (
     node_checks.unknown_kinds,
     node_checks.reserved_ids,
     node_checks.shadowed_ids,
+    node_checks.source_lines,
     node_checks.entries_in_bodies,
     node_checks.container_modes,
     node_checks.unknown_callables,

@@ -7,7 +7,7 @@ from typing import Any, Final
 from pydantic import Field
 
 from stepless.errors import ConfigError
-from stepless.limits import MAX_ID_CHARACTERS, MAX_MESSAGE_CHARACTERS
+from stepless.limits import MAX_ERROR_CHARACTERS, MAX_ID_CHARACTERS
 from stepless.model.findings import Finding
 from stepless.model.json import JSON
 from stepless.model.kind import Failing, Kind, Nature, Outcome, Work
@@ -55,7 +55,7 @@ def evaluate(work: Work) -> Outcome:
 
 
 def _cut(message: JSON) -> str:
-    return message[:MAX_MESSAGE_CHARACTERS] if isinstance(message, str) else ""
+    return message[:MAX_ERROR_CHARACTERS] if isinstance(message, str) else ""
 
 
 def _root(error: JSON) -> JSON:

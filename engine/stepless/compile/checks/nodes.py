@@ -49,6 +49,15 @@ def shadowed_ids(draft: Draft, body: DraftBody) -> Iterator[Finding]:
         outer = outer.owner.body if outer.owner is not None else None
 
 
+def source_lines(draft: Draft, body: DraftBody) -> Iterator[Finding]:
+    """`at` is the first and the last line of a node."""
+    for node in body.order:
+        lines = node.document.raw.get("at")
+        if lines is not None and lines[0] > lines[1]:
+            message = f"the node ends at line {lines[1]}, before it begins at line {lines[0]}"
+            yield Finding("out_of_range", f"{node.path}.at", message, "Write the first line, then the last one.", node.id)
+
+
 def entries_in_bodies(draft: Draft, body: DraftBody) -> Iterator[Finding]:
     for node in body.order if body.owner is not None else ():
         if node.kind is not None and node.kind.nature is Nature.ENTRY:
