@@ -217,7 +217,8 @@ EXAMPLES: Final[Mapping[str, Mapping[str, Example | list[Example]]]] = {
     },
     "loop.with": {
         **_CONTAINER, "times": Example(3, before=2), "while": Example(True, before=False),
-        "do_while": Example(True, before=False),
+        "do_while": Example(True, before=False), "results": Example("none", {"times": 2}),
+        "keep_writes": Example(True, {"times": 2}),
     },
     "parallel.with": {**_CONTAINER, "branches": Example(3, before=2), "window": Example(1, {"items": [1]})},
     "respond.with": {"status": Example(201), "headers": Example({"A": "b"}), "body": Example({"n": 1})},

@@ -325,4 +325,6 @@ def _link_container(draft: DraftNode, fields: Fields, wave: int, depth: int) -> 
         max_consecutive_errors=bounds.max_consecutive_errors,
         expression=fields.config.expressions.get(mode),
         value=fields.values.get(mode),
+        keeps_results=bounds.keeps_results,
+        keeps_writes=bounds.keeps_writes,
     )

@@ -140,13 +140,16 @@ def nothing(written: Mapping[str, JSON]) -> Mapping[str, str]:
 
 @dataclass(frozen=True, slots=True)
 class Bounds:
-    """What limits the turns of one container: how many at once and altogether, and what a failed one means."""
+    """What limits the turns of one container: how many at once and altogether, what a failed one means, and what is kept of them:
+    their results, and the variables that a failed one wrote."""
 
     window: int = 1
     max_iterations: int = DEFAULT_MAX_ITERATIONS
     truncate: bool = False
     on_error: str = "stop"  # or continue, drop
     max_consecutive_errors: int | None = None
+    keeps_results: bool = True
+    keeps_writes: bool = False
 
 
 @dataclass(frozen=True, slots=True)
