@@ -13,10 +13,10 @@ ECHO: dict[str, Any] = {"type": "function", "with": {"call": "test.echo"}}
 @st.composite
 def joins(draw: st.DrawFn, branches: int) -> dict[str, Any]:
     """A join rule whose verdict does not depend on time."""
-    rule: dict[str, Any] = {"mode": draw(st.sampled_from(["all", "any", "count"]))}
+    rule: dict[str, Any] = {"mode": draw(st.sampled_from(["all", "every", "any", "count"]))}
     if rule["mode"] == "count":
         rule["count"] = draw(st.integers(1, branches))
-    rule["errors"] = draw(st.sampled_from(["fail-fast", "collect-all", "best-effort"]))
+    rule["errors"] = draw(st.sampled_from(["fail-fast", "collect-all", *(["best-effort"] if rule["mode"] != "every" else [])]))
     if rule["errors"] == "best-effort":
         rule["min_success"] = draw(st.integers(1, branches))
     return rule

@@ -40,6 +40,7 @@ BODY_CHECKS: Final = (
     node_checks.loop_breaks,
     node_checks.joins,
     node_checks.join_timeouts,
+    node_checks.every_branch,
     node_checks.too_many_losers,
     node_checks.idle_settings,
     node_checks.unwired_exits,

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping
 from typing import Final
 
 from stepless.model.json import JSON
-from stepless.model.stored_document import FUNCTIONS, LIMITS
+from stepless.model.stored_document import EVERY, FUNCTIONS, LIMITS
 
 _LATER_FUNCTIONS: Final = re.compile(r"\b(?:need|merge|put|sort|range|zip|repeat|text)\s*\(")
 
@@ -22,7 +22,23 @@ def features_of(document: Mapping[str, JSON], *, limited: bool) -> frozenset[str
     found = {LIMITS} if limited else set()
     if any(_LATER_FUNCTIONS.search(text) for text in _workflow_expressions(document)):
         found.add(FUNCTIONS)
+    for node in _nodes(document):
+        join = node.get("join")
+        if isinstance(join, Mapping) and join.get("mode") == "every":
+            found.add(EVERY)
     return frozenset(found)
+
+
+def _nodes(body: Mapping[str, JSON]) -> Iterator[Mapping[str, JSON]]:
+    """The nodes of a document, also those in the bodies of containers."""
+    nodes = body.get("nodes")
+    for node in nodes.values() if isinstance(nodes, Mapping) else ():
+        if isinstance(node, Mapping):
+            yield node
+            with_ = node.get("with")
+            inner = with_.get("body") if isinstance(with_, Mapping) else None
+            if isinstance(inner, Mapping):
+                yield from _nodes(inner)
 
 
 def _workflow_expressions(document: Mapping[str, JSON]) -> Iterator[str]:

@@ -36,6 +36,7 @@ from stepless.model.json import parse_path
 
 _NEEDS: Final[Mapping[str, Callable[[int, int], int]]] = {  # from the number of branches, and `count`
     "all": lambda branches, count: branches,
+    "every": lambda branches, count: branches,
     "timeout": lambda branches, count: branches,
     "any": lambda branches, count: 1,
     "count": lambda branches, count: min(count, branches),

@@ -15,7 +15,8 @@ from stepless.model.json import JSON
 
 LIMITS: Final = "limits"  # limits per key
 FUNCTIONS: Final = "functions"  # functions of expressions since `need`, in a limit of the workflow
-FEATURES: Final = frozenset({LIMITS, FUNCTIONS})
+EVERY: Final = "every"  # a join with `mode: every`
+FEATURES: Final = frozenset({LIMITS, FUNCTIONS, EVERY})
 """What this release knows. A name is stored, so it is never changed."""
 
 _KIND: Final = "stepless:{}"

@@ -67,6 +67,17 @@ def test_a_feature_of_a_later_release_is_refused() -> None:
         compile_stored(json.dumps(later).encode(), "v", KINDS)
 
 
+def test_a_join_of_every_branch_is_a_feature_in_any_body() -> None:
+    join = {"type": "join", "after": ["a", "b"], "join": {"mode": "every"}}
+    body = {"nodes": {"a": {"type": "join"}, "b": {"type": "join"}, "j": join}}
+    inside = {"id": "w", "nodes": {"l": {"type": "loop", "with": {"times": 1, "body": body}}}}
+    assert features_of(inside, limited=False) == {"every"}
+    assert features_of({"id": "w", **body}, limited=True) == {"every", "limits"}
+    stored = encode_document(inside, {"every"})
+    assert compile_stored(stored, "v", KINDS).root.nodes[0].container is not None
+    assert json.loads(stored)["nodes"] == {"every": {"type": "stepless:every"}}
+
+
 def test_functions_in_nodes_are_no_feature() -> None:
     """A release that does not know them refuses the node."""
     node = {"type": "transform", "with": {"value": "{{ need(1) }}"}}

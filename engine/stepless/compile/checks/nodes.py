@@ -93,6 +93,18 @@ def join_timeouts(draft: Draft, body: DraftBody) -> Iterator[Finding]:
             yield Finding("contradiction", f"{path}.on_timeout", message, "Use `mode: all`, or leave `on_timeout` out.", node.id)
 
 
+def every_branch(draft: Draft, body: DraftBody) -> Iterator[Finding]:
+    """`mode: every` excludes what runs a node with fewer branches."""
+    for node in body.order:
+        join = node.document.join
+        if join.mode != "every":
+            continue
+        for name, fewer in (("errors", "best-effort"), ("on_timeout", "proceed")):
+            if getattr(join, name) == fewer:
+                message = f"`mode: every` needs every branch, and `{name}: {fewer}` runs with fewer"
+                yield Finding("contradiction", f"{node.path}.join.{name}", message, "Use `mode: all`, or leave it out.", node.id)
+
+
 def too_many_losers(draft: Draft, body: DraftBody) -> Iterator[Finding]:
     """Limits the losers of all joins: consecutive joins share losers, so the lists could grow quadratically."""
     joins = [node for node in body.order if node.document.join.losers == "cancel"]
