@@ -62,10 +62,12 @@ LANGUAGE: Final = f"""\
 | `<workflow.name>` | a variable of the run |
 | `<loop.index>`, `<loop.item>`, `<loop.items>` | in a loop; in a parallel `<parallel.…>`; `<outer_id.item>` of one further out |
 | `<run.id>` | the run |
+| `<node.path!>` | the same, strict: the node fails with `missing_value` where there is nothing to read; a null is read |
 | `${{NAME}}` | an environment variable or secret that `env` names; without a value the node fails with `secret_missing` |
 
 A value that is exactly one reference keeps its JSON type; inside longer text it is rendered. `a < b` and `<div>` stay as they
-are: a reference needs a known name directly after `<`. A node that was skipped, and a path that does not exist, read as null.
+are: a reference needs a known name directly after `<`. A node that was skipped, and a path that does not exist, read as null,
+unless the reference is strict.
 Publishing refuses references to unknown nodes, to nodes that do not come before, and into a container from outside.
 
 ## Expressions

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, TypeAlias
 
 from stepless.compile.order import Links
+from stepless.expressions.references import STRICT
 from stepless.limits import MAX_NESTED_CONTAINERS
 from stepless.model.declaration.document import AfterView, BodyView, DocumentView, EdgeView, NodeView
 from stepless.model.findings import Finding
@@ -208,10 +209,11 @@ def draft_of(raw: Mapping[str, JSON], kinds: Kinds, read: Read, functions: Calla
     return draft
 
 
-def readable(draft: Draft) -> Callable[[str], bool]:
-    """Whether a reference may start with a name: that of a scope or of any node, including unreadable ones."""
+def readable(draft: Draft, *, strict: bool = True) -> Callable[[str], bool]:
+    """Whether a reference may start with a name: that of a scope or of any node, including unreadable ones. `strict`: whether
+    strict references are read."""
     names = draft.names()
-    others = {*SCOPES, *(name for body in draft.bodies for name in body.unreadable)}
+    others = {*((STRICT,) if strict else ()), *SCOPES, *(name for body in draft.bodies for name in body.unreadable)}
     return lambda name: name in names or name in others
 
 

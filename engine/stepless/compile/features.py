@@ -9,11 +9,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
+from json import dumps
 from typing import Final
 
+from stepless.expressions.references import REFERENCE
 from stepless.model.json import JSON
-from stepless.model.stored_document import EVERY, FUNCTIONS, LIMITS
+from stepless.model.stored_document import EVERY, FUNCTIONS, LIMITS, STRICT_REFERENCES
 
+_REFERENCE: Final = re.compile(REFERENCE)
 _LATER_FUNCTIONS: Final = re.compile(r"\b(?:need|merge|put|sort|range|zip|repeat|text)\s*\(")
 
 
@@ -22,6 +25,9 @@ def features_of(document: Mapping[str, JSON], *, limited: bool) -> frozenset[str
     found = {LIMITS} if limited else set()
     if any(_LATER_FUNCTIONS.search(text) for text in _workflow_expressions(document)):
         found.add(FUNCTIONS)
+    written = dumps(document.get("nodes"), ensure_ascii=False)
+    if "!>" in written and any(match["strict"] for match in _REFERENCE.finditer(written)):
+        found.add(STRICT_REFERENCES)
     for node in _nodes(document):
         join = node.get("join")
         if isinstance(join, Mapping) and join.get("mode") == "every":

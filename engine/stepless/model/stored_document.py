@@ -16,7 +16,8 @@ from stepless.model.json import JSON
 LIMITS: Final = "limits"  # limits per key
 FUNCTIONS: Final = "functions"  # functions of expressions since `need`, in a limit of the workflow
 EVERY: Final = "every"  # a join with `mode: every`
-FEATURES: Final = frozenset({LIMITS, FUNCTIONS, EVERY})
+STRICT_REFERENCES: Final = "strict-references"  # `<node.path!>`
+FEATURES: Final = frozenset({LIMITS, FUNCTIONS, EVERY, STRICT_REFERENCES})
 """What this release knows. A name is stored, so it is never changed."""
 
 _KIND: Final = "stepless:{}"

@@ -78,6 +78,24 @@ def test_a_join_of_every_branch_is_a_feature_in_any_body() -> None:
     assert json.loads(stored)["nodes"] == {"every": {"type": "stepless:every"}}
 
 
+STRICT: dict[str, Any] = {
+    "id": "w",
+    "nodes": {
+        "s": {"type": "manual"},
+        "t": {"type": "transform", "after": "s", "with": {"value": ["<s.a!>", "is <s.a!>", "{{ '<s.a!>' }}"]}},
+    },
+}  # fmt: skip
+
+
+def test_a_strict_reference_is_one_only_in_a_document_that_was_published_with_it() -> None:
+    """To earlier releases it was text, and what they have published keeps its meaning."""
+    assert features_of(STRICT, limited=False) == {"strict-references"}
+    new = compile_stored(encode_document(STRICT, {"strict-references"}), "v", KINDS)
+    old = compile_stored(encode_document(STRICT, ()), "v", KINDS)
+    assert [len(graph.root.nodes[1].config.template.references) for graph in (new, old)] == [3, 0]
+    assert features_of({"id": "w", "nodes": {"t": {"type": "transform", "with": {"value": "<b!"}}}}, limited=False) == set()
+
+
 def test_functions_in_nodes_are_no_feature() -> None:
     """A release that does not know them refuses the node."""
     node = {"type": "transform", "with": {"value": "{{ need(1) }}"}}
