@@ -60,6 +60,8 @@ def _node(draw: st.DrawFn, depth: int, name: str) -> tuple[dict[str, Any], tuple
                 "on_error": draw(st.sampled_from(["continue", "drop"])),
                 "body": draw(bodies(depth + 1, f"{name}_")),
             }
+            if kind == "loop":
+                container |= {"results": draw(st.sampled_from(["list", "none"])), "keep_writes": draw(st.booleans())}
             return {"type": kind, "with": container}, ("source", "error")
     return dict(ECHO), ("source", "error")
 
