@@ -32,6 +32,7 @@ VALUES: Final[dict[str, Any]] = {
     "broad": {str(i): i for i in range(90_000)}, "zeros": [0] * 100_000, "empty": [[]] * 50_000,
     "lists": [list(range(1_000))] * 1_000, "prefixed": ["a" * 1_000 + str(i) for i in range(3_000)],
     "huge": ["a" * 999_000] * 40 + ["a" * 998_999 + "b"] * 40,
+    "shuffled": [(i * 7_919.5) % 100_003 for i in range(100_000)], "controls": "\x01\U0010ffff" * 240_000,
     "ab": "".join("ab"[(i * i * 31 + i * 7) % 97 % 2] for i in range(300_000)),
     "all": "".join(chr((97, 98, 0xE9, 0x1F600, 0x4E00)[i * 7919 % 5]) for i in range(200_000)), "x": 1.5, "integer": 2**1000,
     "digits": "9" * 400, "pattern": r"(\pL|\pN){37}", "chain": "|".join(["@"] * 990), "select": "[" + ",".join(["@"] * 900) + "]",
@@ -65,7 +66,12 @@ EXPRESSIONS: Final = (
     "query(<numbers>, '@==@')", "query(<rows>, '@==@')", "query(<numbers>, 'map(&@,@)|[0]')", "query(<rows>, '[*].a|[0]')",
     "query(1, <chain>)", "query(<x>, <select>)", "query(<numbers>, 'avg(@)')", "query(<texts>, 'max(@)')",
     "query(<rows>, 'min_by(@, &to_string(@))')", "query(<prefixed>, 'sort_by(@, &@)|[0]')",
-    "query(<rows>, '[?contains(b, `\"x\"`)]|[0]')", "'<numbers>'", "'<rows>'", "'<emoji>x'", "<x>", "[<x>, <x>]",
+    "query(<rows>, '[?contains(b, `\"x\"`)]|[0]')",
+    "merge(<wide>, <broad>)", "merge(<wide>, {'k': 1})", "put(<wide>, 'k', 1)", "put(<numbers>, 0, 1)", "sort(<numbers>)",
+    "sort(<floats>, true)", "sort(<mixed>)", "sort(<big>)", "sort(<shuffled>)", "sort(<texts>)", "sort(<prefixed>)",
+    "sort(<huge>)", "range(100000)", "zip(<numbers>, <others>)", "zip(<numbers>)", "repeat('a', 1000000)", "repeat(<zeros>, 1)",
+    "repeat([1], 100000)", "text(<numbers>)", "text(<floats>)", "text(<rows>)", "text([<emoji>])", "text([<controls>])",
+    "text(<x>)", "'<numbers>'", "'<rows>'", "'<emoji>x'", "<x>", "[<x>, <x>]",
 )  # fmt: skip
 
 

@@ -246,4 +246,14 @@ nodes:
           found: {type: condition, after: look, with: {cases: {yes: <look.found>, no: else}}}
           enough: {type: end, after: found.yes, with: {break: true}}
 """,
+    "fail": """
+id: charge
+nodes:
+  begin: {type: manual}
+  known: {type: condition, after: begin, with: {cases: {no: <begin.card> == null, yes: else}}}
+  refuse: {type: fail, after: known.no, with: {code: no_card, message: "Order <begin.id> has no card"}}
+  pay: {type: function, after: known.yes, with: {call: payments.charge, args: {card: <begin.card>}}}
+  release: {type: function, after: pay.error, with: {call: stock.release, args: {order: <begin.id>}}}
+  again: {type: fail, after: release, with: {error: <pay.error>}}
+""",
 }

@@ -36,6 +36,14 @@ CALLS: Final = {
     "date": ("date(x)", "an instant (ISO-8601 text, or milliseconds) as ISO-8601 text in UTC"),
     "json": ("json(text)", "the value of a JSON text"),
     "query": ("query(x, text)", "JMESPath: filters and projects collections"),
+    "need": ("need(x)", "x; fails with `missing_value` where x is null"),
+    "merge": ("merge(object, …)", "one object with the fields of all; of equal names, the last value"),
+    "put": ("put(object, name, x), put(list, number, x)", "a copy with x under the name, or at a number that the list has"),
+    "sort": ("sort(list), sort(list, true)", "its items in ascending or descending order: all numbers or all texts"),
+    "range": ("range(stop), range(start, stop), range(start, stop, step)", "whole numbers from `start` (0) to before `stop`"),
+    "zip": ("zip(list, …)", "lists of the first items, the second items …, as many as the shortest list has"),
+    "repeat": ("repeat(x, times)", "a text or a list, that often in a row"),
+    "text": ("text(x)", "x as Python writes it: `None`, `True`, `1.0`, `['a', 1]`; a text as it is"),
 }
 
 
@@ -54,10 +62,12 @@ LANGUAGE: Final = f"""\
 | `<workflow.name>` | a variable of the run |
 | `<loop.index>`, `<loop.item>`, `<loop.items>` | in a loop; in a parallel `<parallel.…>`; `<outer_id.item>` of one further out |
 | `<run.id>` | the run |
+| `<node.path!>` | the same, strict: the node fails with `missing_value` where there is nothing to read; a null is read |
 | `${{NAME}}` | an environment variable or secret that `env` names; without a value the node fails with `secret_missing` |
 
 A value that is exactly one reference keeps its JSON type; inside longer text it is rendered. `a < b` and `<div>` stay as they
-are: a reference needs a known name directly after `<`. A node that was skipped, and a path that does not exist, read as null.
+are: a reference needs a known name directly after `<`. A node that was skipped, and a path that does not exist, read as null,
+unless the reference is strict.
 Publishing refuses references to unknown nodes, to nodes that do not come before, and into a container from outside.
 
 ## Expressions

@@ -51,6 +51,10 @@ FINDINGS: Final[Table] = {
     "misplaced_limit": Code("a node without attempts has a `concurrency` or `rate`", "Set it on a node that calls something."),
     "missing_count": Code("`mode: count` needs a `count`", "Set `count` to the number of branches that must arrive."),
     "missing_field": Code("a required field is missing", "Add it."),
+    "missing_value": Code(
+        "`need(…)` or a strict reference found no value",
+        "Make sure that there is one, or use `default(…)` and a plain reference.",
+    ),
     "missing_timeout": Code("`mode: timeout` needs a `timeout_ms`", "Set how long to wait."),
     "more_findings": Code("there are more findings than are shown", "Fix those that are shown first."),
     "no_else": Code("a condition has no `else`, so nothing runs when no case matches (warning)", "Add a case with `else`."),
@@ -61,7 +65,7 @@ FINDINGS: Final[Table] = {
     "open_webhook": Code("a webhook does not say whether it needs authentication (warning)", "Set `auth`."),
     "out_of_range": Code("a number is outside its bounds", "See the bounds in the message."),
     "reserved_exit": Code("the name of an exit is reserved", "Rename the exit."),
-    "reserved_field": Code("the name of a field of an answer is reserved", "Rename the field."),
+    "reserved_field": Code("the name of a field of an answer is reserved (`approved`: a warning)", "Rename the field."),
     "reserved_env": Code("`env` names a setting of the engine", "Use a name that does not begin with `STEPLESS_`."),
     "reserved_id": Code("the id is reserved in references", "Rename the node."),
     "secret_in_document": Code(

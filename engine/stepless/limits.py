@@ -89,6 +89,7 @@ MAX_CASES: Final = 200  # exits of one condition or router
 MAX_ANSWER_FIELDS: Final = 100  # of an approval or callback; a person fills them in
 MAX_APPROVERS: Final = 100
 MAX_REMINDERS: Final = 20
+MAX_SOURCE_CHARACTERS: Final = 500_000  # the source that a document was compiled from
 MAX_MESSAGE_CHARACTERS: Final = 10_000  # the message of an approval
 MAX_ERROR_CHARACTERS: Final = 2_000  # of a failure's message in the log
 MAX_EXCEPTION_BYTES: Final = 4_000  # of an exception in author code, in the log: type, message, traceback

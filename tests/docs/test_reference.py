@@ -53,7 +53,9 @@ def test_what_a_field_means_stands_below_it_in_its_source_or_in_that_of_a_base()
         weight: int = 2
 
     assert field_docs(Small) == {"size": "How large it is, in metres."}
-    assert field_docs(LoopParams).keys() - field_docs(ContainerParams).keys() == {"times", "items", "while_", "do_while"}
+    assert field_docs(LoopParams).keys() - field_docs(ContainerParams).keys() == {
+        "times", "items", "while_", "do_while", "results", "keep_writes",
+    }  # fmt: skip
 
 
 def test_editors_are_told_what_a_field_means() -> None:

@@ -231,3 +231,9 @@ def test_a_write_that_changes_nothing_is_neither_an_effect_nor_an_outcome() -> N
 def test_deciding_costs_what_is_touched_and_many_gestures_do_not_nest() -> None:
     gestures = [Gesture((Set("doc", ("variables", f"v{number}"), number),)) for number in range(5_000)]
     assert len(resolve(Entities(STATE), gestures).effects) == 5_000
+
+
+def test_a_rename_rewrites_strict_references() -> None:
+    reader = block("user", **{"with": {"t": "<a!> <a.x!> <ab!> <a!b>"}})
+    made = decide(Put("block/m", reader), Rename("block/a", "first")).state
+    assert (made.get("block/m") or {})["with"] == {"t": "<first!> <first.x!> <ab!> <a!b>"}

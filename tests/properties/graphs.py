@@ -13,10 +13,10 @@ ECHO: dict[str, Any] = {"type": "function", "with": {"call": "test.echo"}}
 @st.composite
 def joins(draw: st.DrawFn, branches: int) -> dict[str, Any]:
     """A join rule whose verdict does not depend on time."""
-    rule: dict[str, Any] = {"mode": draw(st.sampled_from(["all", "any", "count"]))}
+    rule: dict[str, Any] = {"mode": draw(st.sampled_from(["all", "every", "any", "count"]))}
     if rule["mode"] == "count":
         rule["count"] = draw(st.integers(1, branches))
-    rule["errors"] = draw(st.sampled_from(["fail-fast", "collect-all", "best-effort"]))
+    rule["errors"] = draw(st.sampled_from(["fail-fast", "collect-all", *(["best-effort"] if rule["mode"] != "every" else [])]))
     if rule["errors"] == "best-effort":
         rule["min_success"] = draw(st.integers(1, branches))
     return rule
@@ -42,7 +42,7 @@ def bodies(draw: st.DrawFn, depth: int = 0, prefix: str = "") -> dict[str, Any]:
 
 @st.composite
 def _node(draw: st.DrawFn, depth: int, name: str) -> tuple[dict[str, Any], tuple[str, ...]]:
-    kinds = ["function", "function", "function", "router", "approval", "transform"]
+    kinds = ["function", "function", "function", "router", "approval", "transform", "fail"]
     kind = draw(st.sampled_from(kinds + (["loop", "parallel"] if depth < 2 else [])))
     match kind:
         case "router":
@@ -51,6 +51,8 @@ def _node(draw: st.DrawFn, depth: int, name: str) -> tuple[dict[str, Any], tuple
             return {"type": "approval", "with": {"message": "Go on?"}}, ("approved", "rejected", "error")
         case "transform":
             return {"type": "transform", "with": {"value": {"made": name}}}, ("source", "error")
+        case "fail":
+            return {"type": "fail", "with": {"code": "given_up"}}, ("error",)
         case "loop" | "parallel":
             counted = "times" if kind == "loop" else "branches"
             container = {
@@ -58,6 +60,8 @@ def _node(draw: st.DrawFn, depth: int, name: str) -> tuple[dict[str, Any], tuple
                 "on_error": draw(st.sampled_from(["continue", "drop"])),
                 "body": draw(bodies(depth + 1, f"{name}_")),
             }
+            if kind == "loop":
+                container |= {"results": draw(st.sampled_from(["list", "none"])), "keep_writes": draw(st.booleans())}
             return {"type": kind, "with": container}, ("source", "error")
     return dict(ECHO), ("source", "error")
 

@@ -24,12 +24,14 @@ from workers import VISIBILITY_MS, KnownVersions, Parcel, Worker
 from workflows import Scenario, draw_scenario
 
 from stepless.adapters.memory.secrets import MemorySecrets
+from stepless.compile import features_of
 from stepless.core.events import Event, EventType
 from stepless.core.history.trace import Trace
 from stepless.errors import SteplessError
 from stepless.limits import LEASE_MARGIN_MS, MAX_RECOVERIES
 from stepless.model.graph import Graph
 from stepless.model.kind import Pause
+from stepless.model.stored_document import encode_document
 from stepless.model.work import NodeFailure, Result
 from stepless.nodes import KINDS
 from stepless.ports import Call, Message, RunHead
@@ -265,8 +267,8 @@ class Episode:
         from people import people
 
         for document in (self.scenario.document, *self.scenario.children):
-            data = json.dumps(document)
-            version = self.truth.put_version(document["id"], data, data.encode(), 0)
+            stored = encode_document(document, features_of(document, limited=False))
+            version = self.truth.put_version(document["id"], json.dumps(document), stored, 0)
             self.plain_versions.graph(document["id"], version.hash)
         for name, at_ms, body in people(self):
             self.schedule.spawn(name, body, at_ms)

@@ -130,6 +130,25 @@ def heavy(random: Random) -> Nodes:
     }
 
 
+def flow(random: Random) -> Nodes:
+    """What compiled source uses: a loop that keeps its writes, not its results, a join of every branch, strict reads, `fail`."""
+    body = {
+        "w": {"type": "set", "with": {"variables": {"n": "{{ <workflow.n!> + 1 }}"}}},
+        "x": call("w", retry=random.choice([RETRY, {"attempts": 1}])),
+    }
+    loop = {"times": 3, "results": "none", "keep_writes": random.choice([True, False]), "body": {"nodes": body}}
+    return {
+        "a": call(),
+        "l": {"type": "loop", "after": "a", "with": loop},
+        "n": {"type": "transform", "after": ["l", "l.error"], "with": {"value": "{{ text(<workflow.n!>) }}"}},
+        "b": call("a"),
+        "h": call("b.error"),
+        "every": call(["n", "b"], join={"mode": "every"}),
+        "again": {"type": "fail", "after": "h", "with": {"error": "<b.error!>"}},
+        "z": call(["every", "again.error"], join={"mode": "any"}),
+    }
+
+
 CHILD = {"id": "child", "nodes": {"s": {"type": "manual"}, "f": call("s"), "ask": ask("f"), "g": call("ask.approved")}}
 
 
@@ -198,6 +217,7 @@ SHAPES: Mapping[str, tuple[Callable[[Random], Nodes], bool, dict[str, Any]]] = {
     "bulky": (bulky, False, {}),
     "crowd": (crowd, False, {}),
     "heavy": (heavy, False, {}),
+    "flow": (flow, False, {"variables": {"n": 0}}),
     "hurried": (early, True, {"timeout": "20s"}),
     "wild": (wild, False, {}),
     "wilder": (wild, False, {"on_failure": "isolate"}),

@@ -68,6 +68,7 @@ TWICE: Final = {"attempts": 2}
 
 PARTS: Final[Mapping[str, Part]] = {
     "Document": Part(FORK, ()),
+    "MadeByDocument": Part(FORK, ("made_by",), {"language": "python"}),
     "NodeDocument": Part(FORK, ("nodes", "x"), {"type": "join", "after": ["a", "b"]}),
     "RetryDocument": Part({"id": "w", "nodes": {"x": CALL}}, ("nodes", "x", "retry")),
     "JoinDocument": Part(FORK, ("nodes", "x", "join")),
@@ -96,6 +97,7 @@ PARTS: Final[Mapping[str, Part]] = {
     "loop.with": _alone("loop", body=BODY),
     "parallel.with": _alone("parallel", body=BODY),
     "respond.with": _alone("respond"),
+    "fail.with": _alone("fail"),
     "router.with": _alone("router", routes={"r": "one"}),
     "schedule.with": _alone("schedule"),
     "set.with": _alone("set", variables={"v": 1}),
@@ -172,6 +174,7 @@ EXAMPLES: Final[Mapping[str, Mapping[str, Example | list[Example]]]] = {
         "truthy": Example(False, before=True),
     },
     "RateLimitDocument": {"max": Example(2), "per": Example("2m"), "by": Example("user.id")},
+    "MadeByDocument": {},
     "BodyDocument": {
         "nodes": Example({"j": CALL}), "edges": Example([{"source": "i", "target": "j"}], {"nodes": {"i": CALL, "j": CALL}}),
     },
@@ -187,6 +190,10 @@ EXAMPLES: Final[Mapping[str, Mapping[str, Example | list[Example]]]] = {
     "code.with": {"code": Example("def main(args): return 2"), "args": Example({"n": 1}), "memory_mb": Example(512)},
     "condition.with": {"cases": Example({"no": "else"})},
     "end.with": {"halt": Example(True), "break": Example(True)},
+    "fail.with": {
+        "code": Example("b", before="a"), "message": Example("no", {"code": "a"}),
+        "error": Example({"code": "b"}, before={"code": "a"}),
+    },
     "event.with": {"pattern": Example({"source": ["b"]})},
     "function.with": {"call": Example("f.h"), "args": Example({"n": 1})},
     "http.with": {
@@ -210,7 +217,8 @@ EXAMPLES: Final[Mapping[str, Mapping[str, Example | list[Example]]]] = {
     },
     "loop.with": {
         **_CONTAINER, "times": Example(3, before=2), "while": Example(True, before=False),
-        "do_while": Example(True, before=False),
+        "do_while": Example(True, before=False), "results": Example("none", {"times": 2}),
+        "keep_writes": Example(True, {"times": 2}),
     },
     "parallel.with": {**_CONTAINER, "branches": Example(3, before=2), "window": Example(1, {"items": [1]})},
     "respond.with": {"status": Example(201), "headers": Example({"A": "b"}), "body": Example({"n": 1})},
@@ -246,5 +254,8 @@ def examples_of(part: str, field: str) -> list[Example]:
 CHANGES_NOTHING: Final[Mapping[str, str]] = {
     "Document.description": "it is for people",
     "code.with.language": "there is one language",
+    "Document.made_by": "it is for people, and no part of the version",
+    **{f"MadeByDocument.{field}": "it is for people" for field in ("language", "file", "function", "source")},
+    "NodeDocument.at": "it is for people, and no part of the version",
 }
 """Fields that no run depends on, with the reason."""

@@ -112,6 +112,11 @@ class KindMethods(Nodes):
     def end(self, id: str, *, halt: Value = UNSET, break_: Value = UNSET, **options: Unpack[NodeOptions]) -> Step:
         return self._add(id, "end", given(halt=halt, break_=break_), options)
 
+    def fail(
+        self, id: str, *, code: Value = UNSET, message: Value = UNSET, error: Value = UNSET, **options: Unpack[NodeOptions]
+    ) -> Step:
+        return self._add(id, "fail", given(code=code, message=message, error=error), options)
+
     # -- pauses -------------------------------------------------------------------------------------------------------
 
     def wait(self, id: str, *, for_: Value = UNSET, until: Value = UNSET, **options: Unpack[NodeOptions]) -> Step:
@@ -137,11 +142,11 @@ class KindMethods(Nodes):
     def loop(
         self, id: str, *, times: Value = UNSET, items: Value = UNSET, while_: Value = UNSET, do_while: Value = UNSET,
         max_iterations: Value = UNSET, truncate: Value = UNSET, on_error: Value = UNSET, max_consecutive_errors: Value = UNSET,
-        **options: Unpack[NodeOptions],
+        results: Value = UNSET, keep_writes: Value = UNSET, **options: Unpack[NodeOptions],
     ) -> Container:  # fmt: skip
         params = given(
             times=times, items=items, while_=while_, do_while=do_while, max_iterations=max_iterations, truncate=truncate,
-            on_error=on_error, max_consecutive_errors=max_consecutive_errors,
+            on_error=on_error, max_consecutive_errors=max_consecutive_errors, results=results, keep_writes=keep_writes,
         )  # fmt: skip
         return self._contain(id, "loop", params, options)
 

@@ -30,6 +30,7 @@ class NodeOptions(TypedDict, total=False):
     output_contract: Mapping[str, Value] | None
     moderation: Literal["off", "input", "output", "both"]
     moderation_on_error: Literal["block", "allow"]
+    at: Sequence[int] | None
 
 
 class CallOptions(NodeOptions, total=False):

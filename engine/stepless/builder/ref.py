@@ -33,12 +33,19 @@ class Ref:
     def __getitem__(self, step: str | int) -> Ref:
         """One step down: a field by name, an element by number. Raises `InvalidRequest` for a name that a reference cannot
         contain."""
+        written = self._written.removesuffix("!")
+        mark = self._written[len(written) :]
         if isinstance(step, int):
-            return Ref(f"{self._written}[{step}]")
+            return Ref(f"{written}[{step}]{mark}")
         if not _STEP.fullmatch(step):
             mend = "use letters, digits, _ and -, or an expression for other names: {{ <node>['a b'] }}"
             raise InvalidRequest(f"{step!r} cannot be a step of a reference", code="malformed_id", place=str(self), mend=mend)
-        return Ref(f"{self._written}.{step}")
+        return Ref(f"{written}.{step}{mark}")
+
+    def __pos__(self) -> Ref:
+        """The strict reference, also in its further steps: `+order.ref.id` becomes `<order.id!>`, and reading it fails with
+        `missing_value` where there is nothing to read."""
+        return self if self._written.endswith("!") else Ref(f"{self._written}!")
 
     def __str__(self) -> str:
         return f"<{self._written}>"

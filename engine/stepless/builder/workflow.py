@@ -49,11 +49,12 @@ class Workflow(Level):
         rate_limit: Mapping[str, Value] | Unset | None = UNSET,
         numbered: bool | Unset = UNSET,
         retention: str | Unset | None = UNSET,
+        made_by: Mapping[str, Value] | Unset | None = UNSET,
     ) -> None:
         top = given(
             name=name, description=description, variables=variables, env=env, on_failure=on_failure,
             on_failure_notify=on_failure_notify, max_steps=max_steps, timeout=timeout, concurrency=concurrency,
-            rate=rate, rate_limit=rate_limit, numbered=numbered, retention=retention,
+            rate=rate, rate_limit=rate_limit, numbered=numbered, retention=retention, made_by=made_by,
         )  # fmt: skip
         super().__init__({"id": id, **{field: plain(value, field) for field, value in top.items()}, "nodes": {}})
 

@@ -6,20 +6,45 @@ from collections.abc import Iterator, Mapping
 from hashlib import sha256
 from json import dumps
 from math import isfinite
+from typing import Final
 
 from stepless.limits import MAX_DOCUMENT_BYTES, MAX_DOCUMENT_DEPTH, MAX_INTEGER_BITS
 from stepless.model.findings import Finding
 from stepless.model.json import JSON
+
+_CONTAINERS: Final = ("loop", "parallel")  # whose `with.body` is a graph
 
 
 def content_hash(document: Mapping[str, JSON]) -> str:
     """SHA-256, in hexadecimal, of the document's JSON without spaces.
 
     Layout, comments and the language (YAML or JSON) do not affect it. The order of keys does, because it is significant: for
-    nodes and edges (docs/semantics.md#edge-order), for cases, and for an object that a loop iterates over. `json_findings` must
-    be empty.
+    nodes and edges (docs/semantics.md#edge-order), for cases, and for an object that a loop iterates over. Where the document was
+    compiled from (`made_by`, and `at` of nodes) does not affect it. `json_findings` must be empty.
     """
-    return sha256(dumps(document, ensure_ascii=False, separators=(",", ":"), allow_nan=False).encode()).hexdigest()
+    own = _without_origin(document)
+    return sha256(dumps(own, ensure_ascii=False, separators=(",", ":"), allow_nan=False).encode()).hexdigest()
+
+
+def _without_origin(body: Mapping[str, JSON]) -> Mapping[str, JSON]:
+    """A document or body without `made_by` and the `at` of its nodes, also those inside loops and parallels."""
+    given: Mapping[str, JSON] = body["nodes"] if isinstance(body.get("nodes"), dict) else {}
+    nodes = {name: _unplaced(node) for name, node in given.items()}
+    if "made_by" not in body and all(node is given[name] for name, node in nodes.items()):
+        return body
+    return {name: nodes if name == "nodes" and nodes else value for name, value in body.items() if name != "made_by"}
+
+
+def _unplaced(node: JSON) -> JSON:
+    if not isinstance(node, dict):
+        return node
+    with_ = node.get("with") if node.get("type") in _CONTAINERS else None
+    body = with_.get("body") if isinstance(with_, dict) else None
+    own = _without_origin(body) if isinstance(body, dict) else body
+    if own is body and "at" not in node:
+        return node
+    kept = {name: value for name, value in node.items() if name != "at"}
+    return kept if own is body or with_ is None else {**kept, "with": {**with_, "body": own}}
 
 
 def json_findings(document: JSON) -> Iterator[Finding]:

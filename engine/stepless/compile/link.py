@@ -45,6 +45,7 @@ from stepless.model.json import JSON, parse_path
 
 _NEEDS: Final[Mapping[str, Callable[[int, int], int]]] = {  # from the number of branches, and `count`
     "all": lambda branches, count: branches,
+    "every": lambda branches, count: branches,
     "timeout": lambda branches, count: branches,
     "any": lambda branches, count: 1,
     "count": lambda branches, count: min(count, branches),
@@ -377,4 +378,6 @@ def _link_container(parsed: ParsedNode, fields: Fields, wave: int, depth: int) -
         max_consecutive_errors=bounds.max_consecutive_errors,
         expression=fields.config.expressions.get(mode),
         value=fields.values.get(mode),
+        keeps_results=bounds.keeps_results,
+        keeps_writes=bounds.keeps_writes,
     )

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from stepless.compile.order import Links
+from stepless.expressions.references import STRICT
 from stepless.limits import MAX_NESTED_CONTAINERS
 from stepless.model.declaration.document import AfterView, BodyView, DocumentView, EdgeView, NodeView
 from stepless.model.declaration.written import NOTHING
@@ -207,10 +208,11 @@ def parsed_of(raw: Mapping[str, JSON], kinds: Kinds, read: Read, functions: Call
     return parsed
 
 
-def readable(parsed: Parsed) -> Callable[[str], bool]:
-    """Whether a reference may start with a name: that of a scope or of any node, including unreadable ones."""
+def readable(parsed: Parsed, *, strict: bool = True) -> Callable[[str], bool]:
+    """Whether a reference may start with a name: that of a scope or of any node, including unreadable ones. `strict`: whether
+    strict references are read."""
     names = parsed.names()
-    others = {*SCOPES, *(name for body in parsed.bodies for name in body.unreadable)}
+    others = {*((STRICT,) if strict else ()), *SCOPES, *(name for body in parsed.bodies for name in body.unreadable)}
     return lambda name: name in names or name in others
 
 

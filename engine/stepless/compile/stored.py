@@ -6,7 +6,7 @@ expressions and templates compiled, and linked. The graph is equal to that of `c
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Final
 
 from stepless.compile.fields import Known, fill
@@ -14,9 +14,8 @@ from stepless.compile.link import link
 from stepless.compile.parsed import Parsed, ParsedNode, as_written, parsed_of, readable
 from stepless.errors import NewerVersion
 from stepless.model.graph import Graph
-from stepless.model.json import JSON
 from stepless.model.kind import SOURCE, Kind, Kinds, Nature, only_source
-from stepless.model.stored_document import decode_document
+from stepless.model.stored_document import STRICT_REFERENCES, Stored, read_stored
 
 _ONE_EXIT: Final = (SOURCE,)
 
@@ -24,12 +23,12 @@ _ONE_EXIT: Final = (SOURCE,)
 def compile_stored(data: bytes, version: str, kinds: Kinds, entries: Sequence[str] | None = None) -> Graph:
     """The graph of the nodes that `entries` reach (None: all roots). `data` is what was stored (`encode_document`) under the
     content hash `version`. Raises `NewerVersion` for a document that this release would not have published."""
-    return link(_parsed(decode_document(data), version, kinds), version, entries, ())
+    return link(_parsed(read_stored(data), version, kinds), version, entries, ())
 
 
-def _parsed(document: Mapping[str, JSON], version: str, kinds: Kinds) -> Parsed:
-    parsed = parsed_of(document, kinds, as_written)
-    known = readable(parsed)
+def _parsed(stored: Stored, version: str, kinds: Kinds) -> Parsed:
+    parsed = parsed_of(stored.document, kinds, as_written)
+    known = readable(parsed, strict=STRICT_REFERENCES in stored.features)
     for node in parsed.nodes:
         if node.kind is None or fill(node, node.kind, known):
             raise _unknown(version, node)

@@ -27,6 +27,7 @@ that `any` and `count` fire as soon as they may. And no node waits for a pruned 
 stall: the topologically first undecided node has O = 0, and every rule below decides when O = 0.
 
     1  P = N                                         skip, branch_not_taken
+       every: P > 0, D = 0 or substitute_default     at O = 0 skip, branch_not_taken; before that, wait
     2  T ≥ required and T ≥ 1                        run, with what was taken
     3  fail-fast    T + O < required                 unsatisfied
        collect-all  O = 0                            unsatisfied
@@ -34,6 +35,9 @@ stall: the topologically first undecided node has O = 0, and every rule below de
     4  unsatisfied: skip → skipped upstream_failure; propagate → failed upstream_failure;
        substitute_default → at O = 0 run with the default in place of the dead branches
     –  otherwise wait
+
+`every` needs each branch taken: after a prune it cannot run any more, but waits until no failure can follow, because a failure
+counts for more than a prune in whichever order they arrive.
 
 A node with one parent is the case N = 1, an entry the case N = 0 (it runs).
 """
@@ -86,6 +90,9 @@ def verdict(instance: Instance) -> Verdict:
     if pruned == n:
         return Verdict.SKIP_NOT_TAKEN
     join = node.join
+    substitutes = node.on_parent_failure is OnParentFailure.SUBSTITUTE
+    if pruned and join.rule.mode == "every" and (substitutes or not instance.dead):
+        return Verdict.SKIP_NOT_TAKEN if taken + pruned + instance.dead == n else Verdict.WAIT
     required = min(join.need, n - pruned)
     if taken >= required and taken >= 1:
         return Verdict.RUN
@@ -93,7 +100,7 @@ def verdict(instance: Instance) -> Verdict:
     if left == 0 and join.rule.errors == "best-effort" and taken >= max(1, min(join.rule.min_success, n - pruned)):
         return Verdict.RUN
     certain = left == 0 or (join.rule.errors == "fail-fast" and taken + left < required)
-    if not certain or (left and node.on_parent_failure is OnParentFailure.SUBSTITUTE):
+    if not certain or (left and substitutes):
         return Verdict.WAIT
     return _UNSATISFIED[node.on_parent_failure]
 

@@ -12,7 +12,7 @@ from stepless.core.inputs import merged_inputs
 from stepless.core.reading import Merging, Reading, with_nulls
 from stepless.core.settle import complete, fail, processing
 from stepless.core.state import Instance, Turns
-from stepless.core.turns import NotACollection, amount, collection, exit_cells
+from stepless.core.turns import NotACollection, amount, collection, exit_cells, output
 from stepless.core.variables import VariableConflict
 from stepless.errors import AuthorError, SteplessError
 from stepless.limits import PREVIEW_CHARACTERS
@@ -116,7 +116,7 @@ def _close(decision: Decision, instance: Instance, container: Container, turns: 
     if failure is not None:
         fail(decision, instance, failure)
     else:
-        complete(decision, instance, Outcome(turns.output()))
+        complete(decision, instance, Outcome(output(container, turns)))
 
 
 def _verdict(container: Container, turns: Turns) -> Failure | None:

@@ -34,7 +34,7 @@ from stepless.core.state import (
     is_child_at_work,
     scopes,
 )
-from stepless.core.turns import collection, exit_cells
+from stepless.core.turns import collection, exit_cells, output
 from stepless.core.variables import VariableConflict, incoming_cells, merge_cells, written
 from stepless.errors import EngineBug, ExpressionError
 from stepless.model.graph import Join
@@ -266,9 +266,8 @@ def _completed(state: State, instance: Instance, event: Event) -> None:
     data = event.data
     instance.status = Status.COMPLETED
     instance.handle = data.get("handle", "source")
-    turns = instance.turns
-    if turns is not None and "output" not in data:
-        instance.value = turns.output()
+    if (turns := instance.turns) is not None and (container := instance.node.container) and "output" not in data:
+        instance.value = output(container, turns)
         _leave_container(state, instance, turns, event)
     else:
         instance.value = data.get("output")
@@ -314,6 +313,8 @@ def _failed(state: State, instance: Instance, event: Event) -> None:
     state.failures += 1
     if "usage" in event.data:
         _spend(state, event)
+    if (turns := instance.turns) is not None and (container := instance.node.container) and container.keeps_writes:
+        _leave_container(state, instance, turns, event)
     note_failure(instance.scope, instance)
     _release_losers(state, instance)
     settled(state, instance, event)

@@ -24,6 +24,7 @@ from stepless.model.kind import SOURCE, Outcome
 from stepless.model.work import passed_through
 
 TIMEOUT = "timeout"
+APPROVED = "approved"
 SUBRUN = "subrun"
 CHILD_ENDS = frozenset({"child_failed", "child_cancelled", "child_timed_out"})
 
@@ -108,16 +109,26 @@ def complete_resumed(decision: Decision, instance: Instance) -> None:
     """Completes an instance whose resume is in the log."""
     answer = instance.answer or {}
     handle, given = str(answer.get("handle", SOURCE)), answer.get("answer")
+    value: JSON
     match answer.get("reason"):
         case "human_input":
-            fields = given if isinstance(given, dict) else {}
             at = iso(int(answer.get("decided_at", decision.now_ms)))  # logs of earlier releases lack it
-            value: JSON = {**fields, "decision": handle, "by": answer.get("by"), "at": at}
+            value = _decided(instance, given if isinstance(given, dict) else {}, handle, answer.get("by"), at)
         case "timer":
             value = passed_through(merged_inputs(decision.state, instance))
         case _:
             value = given
     complete(decision, instance, Outcome(value, handle))
+
+
+def _decided(instance: Instance, fields: Mapping[str, JSON], handle: str, by: JSON, at: str) -> JSON:
+    """The output of an approval. A field of the answer that is named `approved` stays, and an output contract that only the
+    engine's `approved` would violate gets the output without it: documents of earlier releases keep their meaning."""
+    former = {**fields, "decision": handle, "by": by, "at": at}
+    value = {"approved": handle == APPROVED, **former}
+    contract = instance.node.output_contract
+    forbidden = contract is not None and contract.violations(value) and not contract.violations(former)
+    return former if forbidden else value
 
 
 def noticed(decision: Decision, fact: Noticed) -> None:

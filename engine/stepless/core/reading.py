@@ -6,16 +6,18 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping, Sequence
 
-from stepless.core.state import Instance, Scope, State
-from stepless.errors import ConfigError
+from stepless.core.state import Instance, Scope, State, Status
+from stepless.errors import ConfigError, ExpressionError
 from stepless.limits import MAX_EVALUATION_STEPS, MAX_SHOWN_NULLS
-from stepless.model.json import JSON, Path, read_path
+from stepless.model.json import JSON, Path, has_step, read_path
 from stepless.model.kind import Case, Nature
 from stepless.model.scope import Expression, Reference
 from stepless.model.steps import Steps
 
 _NOTHING: Mapping[str, JSON] = {}
 _NULL = re.compile(r"\bnull\b")
+MISSING = "missing_value"
+_FIXED = frozenset({"workflow", "loop", "parallel", "run"})  # their fields are checked at publication
 DECIDED = 1 << 62  # steps for an evaluation whose result the log determines: a release with other limits may have written it
 
 
@@ -61,8 +63,36 @@ class Reading(Steps):
         reader = _READERS.get(root)
         value = reader(self, path) if reader is not None else self._read_name(root, path)
         if value is None:
+            if reference.strict and not self._exists(root, path):
+                raise _missing(reference)
             self.nulls += (reference.text,)
         return value
+
+    def _exists(self, root: str, path: Path) -> bool:
+        """Whether there is something to read at a path whose value is null."""
+        if not path:
+            return root == "inputs" or ("input" in self.inputs if root == "input" else self._has_settled(root))
+        if len(path) == 1 and (root in _FIXED or self._encloses(root)):
+            return True
+        reader = _READERS.get(root)
+        return has_step(reader(self, path[:-1]) if reader is not None else self._read_name(root, path[:-1]), path[-1])
+
+    def _has_settled(self, name: str) -> bool:
+        """Whether a node that can be read has an output or an error."""
+        scope: Scope | None = self.instance.scope
+        while scope is not None:
+            position = scope.body.positions.get(name)
+            if position is not None:
+                instance = scope.instances[position]
+                return instance is not None and instance.status in (Status.COMPLETED, Status.FAILED)
+            scope = scope.owner.scope if scope.owner is not None else None
+        return False
+
+    def _encloses(self, name: str) -> bool:
+        owner = self.instance.scope.owner
+        while owner is not None and owner.node.id != name:
+            owner = owner.scope.owner
+        return owner is not None
 
     # -- model.kind.Work --------------------------------------------------------------------------------------------
 
@@ -137,6 +167,12 @@ class Reading(Steps):
             "started_at": self.state.started_ms,
         }
         return read_path(facts, path)
+
+
+def _missing(reference: Reference) -> ExpressionError:
+    message = f"there is nothing to read at `{reference.text}`"
+    mend = "make sure that there is, or leave out the `!`: then it reads null"
+    return ExpressionError(message, code=MISSING, mend=mend)
 
 
 def with_nulls(message: str, nulls: Sequence[str]) -> str:

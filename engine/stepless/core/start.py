@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from stepless.core.containers import open_container
 from stepless.core.decision import Decision, Dispatch, Render
 from stepless.core.events import EventType
+from stepless.core.facts import Failure
 from stepless.core.inputs import merged_inputs
 from stepless.core.reading import Merging, Reading, with_nulls
 from stepless.core.settle import complete, fail, processing
@@ -135,7 +136,12 @@ def work(decision: Decision, instance: Instance) -> None:
             _suspend(decision, instance, reading)
         else:
             evaluate = node.kind.evaluate
-            complete(decision, instance, evaluate(reading) if evaluate is not None else Outcome(passed_through(inputs)))
+            outcome = evaluate(reading) if evaluate is not None else Outcome(passed_through(inputs))
+            if outcome.failure is None:
+                complete(decision, instance, outcome)
+            else:
+                code, message, cause = outcome.failure
+                fail(decision, instance, Failure("execution", code, message, causes=(cause,) if cause is not None else ()))
     except SteplessError as error:
         fail(decision, instance, processing(error.code, with_nulls(str(error), reading.nulls)))
     finally:

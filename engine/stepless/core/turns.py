@@ -34,6 +34,11 @@ def collection(container: Container, reading: Reading) -> list[JSON]:
     return items
 
 
+def output(container: Container, turns: Turns) -> JSON:
+    """The output of a container: its results by index, whatever the finish order; null where it keeps none."""
+    return turns.output() if container.keeps_results else None
+
+
 def end_turn(owner: Instance, scope: Scope, custom: Custom) -> None:
     """Moves a settled turn's result and variables to its container and discards its instances."""
     turns, container = owner.turns, owner.node.container
@@ -43,9 +48,9 @@ def end_turn(owner: Instance, scope: Scope, custom: Custom) -> None:
     turns.broke = turns.broke or scope.broke
     if scope.bad:
         _failed_turn(turns, container, scope)
-        return
-    turns.results[scope.index] = _result(scope)
-    if scope.wrote:
+    elif container.keeps_results:
+        turns.results[scope.index] = _result(scope)
+    if scope.wrote and (container.keeps_writes or not scope.bad):
         owner.scope.wrote = True
         _keep_writes(owner, turns, container, scope, custom)
 
@@ -57,7 +62,7 @@ def _failed_turn(turns: Turns, container: Container, scope: Scope) -> None:
         turns.error, turns.error_index = error, scope.index
     if container.on_error is OnError.STOP:
         turns.stopped = True
-    elif container.on_error is OnError.CONTINUE:
+    elif container.on_error is OnError.CONTINUE and container.keeps_results:
         turns.results[scope.index] = {"error": dict(error), "index": scope.index}
     if container.max_consecutive_errors is not None and container.on_error is not OnError.STOP:
         _count_row(turns, container.max_consecutive_errors, scope.index)

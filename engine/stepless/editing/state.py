@@ -20,7 +20,7 @@ TEXT: Final = "text"
 Label: TypeAlias = tuple[JSON, ...]
 """The name of an entry of the index: `("in", parent)`, for example."""
 
-MENTION: Final = re.compile(r"<([A-Za-z_][A-Za-z0-9_-]{0,63})(?=[.>\[])")
+MENTION: Final = re.compile(r"<([A-Za-z_][A-Za-z0-9_-]{0,63})(?=[.>\[]|!>)")
 
 
 def room_of(key: str) -> str:

@@ -14,6 +14,7 @@ EVALUATION: Final = "expression_error"
 SYNTAX: Final = "expression_syntax"
 FORBIDDEN: Final = "expression_forbidden"
 TOO_LARGE: Final = "expression_too_large"
+MISSING: Final = "missing_value"
 UNKNOWN_FUNCTION: Final = "unknown_function"
 UNKNOWN_REFERENCE: Final = "unknown_reference"
 BAD_SCHEMA: Final = "invalid_schema"
@@ -22,12 +23,14 @@ _WINDOW_CHARACTERS: Final = 100
 
 
 class Misfit(Exception):
-    """Values that an operation does not accept. Operations know no position; their caller adds it with `fault`."""
+    """Values that an operation does not accept. Operations know no position; their caller adds it with `fault`. An empty `code`
+    leaves the code to the caller."""
 
-    def __init__(self, message: str, mend: str = "") -> None:
+    def __init__(self, message: str, mend: str = "", code: str = "") -> None:
         super().__init__(message)
         self.message = message
         self.mend = mend
+        self.code = code
 
 
 def fault(message: str, source: str, offset: int, *, code: str = EVALUATION, mend: str = "") -> ExpressionError:

@@ -12,7 +12,8 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from stepless.expressions.dates import instant
-from stepless.expressions.faults import Misfit
+from stepless.expressions.faults import MISSING, Misfit
+from stepless.expressions.lists import merge, numbers, pair, put, python_text, repeat, sort
 from stepless.expressions.patterns import matches, pattern
 from stepless.expressions.queries import queried, query
 from stepless.expressions.texts import to_json, to_text
@@ -231,6 +232,12 @@ def _default(value: JSON, fallback: JSON) -> JSON:
     return fallback if value is None else value
 
 
+def _need(value: JSON) -> JSON:
+    if value is None:
+        raise Misfit("the value is null", "make sure that there is one, or say default(…) instead", MISSING)
+    return value
+
+
 FUNCTIONS: Final[dict[str, Function]] = {
     "len": Function(1, 1, _length),
     "min": Function(1, 100, _extreme("<"), paid=True),
@@ -261,4 +268,12 @@ FUNCTIONS: Final[dict[str, Function]] = {
     "date": Function(1, 1, instant),
     "json": Function(1, 1, _json, paid=True),
     "query": Function(2, 2, queried, prepare=query, paid=True),
+    "need": Function(1, 1, _need),
+    "merge": Function(1, 100, merge, paid=True),
+    "put": Function(3, 3, put, paid=True),
+    "sort": Function(1, 2, sort, paid=True),
+    "range": Function(1, 3, numbers, paid=True),
+    "zip": Function(1, 100, pair, paid=True),
+    "repeat": Function(2, 2, repeat, paid=True),
+    "text": Function(1, 1, python_text, paid=True),
 }

@@ -115,6 +115,8 @@ def lex(source: str, known: Known, start: int = 0, *, braced: bool = False) -> L
 def _bind(match: re.Match[str], sort: str, source: str, known: Known) -> Binding:
     if sort == "reference":
         reference = read_reference(match, source, known)
+        if reference is None and match["strict"] and known(match["root"]):
+            raise fault("a strict reference cannot be read here", source, match.start(), code=SYNTAX, mend="write need(<…>)")
         if reference is None:
             raise unknown_root(match["root"], known, source, match.start())
         return reference

@@ -2,7 +2,8 @@
 
 A `<` starts a reference only if a name, a path of `.name` and `[0]` steps and a `>` follow without a space. Similar texts
 (`a < b`, `<div>`, `x<y`, `</a.b>`) stay text. A bare `<word>` is a reference if the word is known. An unknown name with a path is
-an error, because `<ordr.body>` is probably a misspelling. To write such a text literally, use `{{ '<' }}ordr.body>`.
+an error, because `<ordr.body>` is probably a misspelling. With a `!` before the `>` the reference is strict: reading fails where
+there is nothing to read. To write such a text literally, use `{{ '<' }}ordr.body>`.
 """
 
 from __future__ import annotations
@@ -20,11 +21,14 @@ from stepless.model.scope import Reference
 
 Known: TypeAlias = Callable[[str], bool]
 
+STRICT: Final = "!"
+"""Not a name: `known` says of it whether strict references are read. Otherwise they are text, as they were for earlier releases,
+whose documents keep their meaning."""
 ROOTS: Final = ("loop", "parallel", "workflow", "inputs", "input", "run")
 
 # No shorter match of a step can succeed, so a failed attempt costs at most twice its own length. Attempts never overlap, so a
 # scan is linear. (Possessive quantifiers would state this, but CPython before 3.11.5 mismatches them around groups.)
-REFERENCE: Final = r"<(?P<root>[A-Za-z_][A-Za-z0-9_-]{0,63})(?P<path>(?:\.[\w-]+|\[-?[0-9]{1,9}\])*)>"
+REFERENCE: Final = r"<(?P<root>[A-Za-z_][A-Za-z0-9_-]{0,63})(?P<path>(?:\.[\w-]+|\[-?[0-9]{1,9}\])*)(?P<strict>!?)>"
 VARIABLE: Final = r"\$\{(?P<name>[A-Za-z_][A-Za-z0-9_]{0,127})\}"
 
 _EITHER: Final = re.compile(f"{REFERENCE}|{VARIABLE}")
@@ -50,13 +54,15 @@ def iterate_references(text: str, known: Known, start: int = 0, end: int | None 
 
 
 def read_reference(match: re.Match[str], text: str, known: Known) -> Reference | None:
-    """The reference of a match of REFERENCE or VARIABLE; None for an unknown bare word."""
+    """The reference of a match of REFERENCE or VARIABLE; None for an unknown bare word, and for a strict one that is not read."""
     written, offset = match.group(), match.start()
     if match["name"] is not None:
         return Reference(match["name"], (), written, offset, env=True)
-    root = match["root"]
+    root, strict = match["root"], bool(match["strict"])
+    if strict and not known(STRICT):
+        return None
     if known(root):
-        return Reference(root, _steps(match["path"], text, offset), written, offset)
+        return Reference(root, _steps(match["path"], text, offset), written, offset, strict=strict)
     if match["path"]:
         raise unknown_root(root, known, text, offset)
     return None

@@ -80,7 +80,7 @@ class Builder:
 
     def error(self, node: ast.expr, misfit: Misfit, code: str = EVALUATION) -> ExpressionError:
         """The author's error for a misfit at `node`."""
-        return fault(misfit.message, self.source, self.position(node), code=code, mend=misfit.mend)
+        return fault(misfit.message, self.source, self.position(node), code=misfit.code or code, mend=misfit.mend)
 
     def refusal(self, node: ast.expr, message: str, code: str, mend: str = "") -> ExpressionError:
         return fault(message, self.source, self.position(node), code=code, mend=mend)

@@ -19,7 +19,7 @@ from stepless.model.scope import Payer, Scope
 Evaluate: TypeAlias = Callable[[Scope], JSON]
 
 READING: Final = 80  # steps for a reference, including the formatting of a short value
-_WRITING: Final = 60  # steps for each value written as JSON
+WRITING: Final = 60  # steps for each value written as JSON
 
 _encode: Final = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode
 
@@ -27,7 +27,7 @@ _encode: Final = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separator
 def to_json(value: JSON, payer: Payer) -> str:
     """Compact JSON text. A container is weighed before it is written: parts that it shares could multiply the text's size."""
     if type(value) is list or type(value) is dict:
-        payer.spend(weigh(value, MAX_TEXT_CHARACTERS, payer, _WRITING) >> 1)
+        payer.spend(weigh(value, MAX_TEXT_CHARACTERS, payer, WRITING) >> 1)
     elif type(value) is str:
         pay_for_text(2 * len(value), payer)
     try:

@@ -26,7 +26,7 @@ _ORDERED: Final = _NUMERIC | {(str, str)}
 _CONTAINERS: Final = frozenset({list, dict})
 _WEIGHING: Final = 30  # steps for each value examined
 _KEY: Final = 50  # additional steps for each value under a key
-_COPYING: Final = 3  # for each item copied into another list
+COPYING: Final = 3  # for each item copied into another list
 _COMPARING: Final = 70  # for each pair compared
 _BITS_OF_A_DIGIT: Final = 3
 _KINDS: Final[dict[type, str]] = {
@@ -136,7 +136,7 @@ def add(left: JSON, right: JSON, payer: Payer) -> JSON:
         return left + right
     if kinds == (list, list):
         room_for_items(len(left) + len(right))
-        payer.spend(_COPYING * (len(left) + len(right)))
+        payer.spend(COPYING * (len(left) + len(right)))
         return left + right
     mend = "write str(…) around the other one" if str in kinds else ""
     raise Misfit(f"+ cannot add {kind(left)} and {kind(right)}", mend)
@@ -203,7 +203,7 @@ def part(whole: JSON, start: JSON, stop: JSON, payer: Payer) -> JSON:
             raise Misfit(f"the ends of a cut are integers, not {kind(end)}")
     cut = range(len(whole))[start:stop]
     (room_for_text if type(whole) is str else room_for_items)(len(cut))
-    payer.spend(len(cut) if type(whole) is str else _COPYING * len(cut))
+    payer.spend(len(cut) if type(whole) is str else COPYING * len(cut))
     return whole[start:stop]
 
 

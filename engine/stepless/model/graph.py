@@ -125,6 +125,8 @@ class Container(NamedTuple):
     max_consecutive_errors: int | None
     expression: Expression | None = None
     value: Template | None = None
+    keeps_results: bool = True
+    keeps_writes: bool = False  # of failed turns
 
 
 class Node(NamedTuple):

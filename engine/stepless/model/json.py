@@ -41,6 +41,17 @@ def read_path(value: JSON, path: Path) -> JSON:
     return value
 
 
+def has_step(value: JSON, step: str | int) -> bool:
+    """Whether one step of a path leads to something in `value`, which may be null."""
+    if isinstance(value, dict):
+        return step in value
+    if not isinstance(value, list):
+        return False
+    if isinstance(step, int):
+        return -len(value) <= step < len(value)
+    return step.isdecimal() and int(step) < len(value)
+
+
 def equal(left: JSON, right: JSON) -> bool:
     """Equality by JSON type and value: `1 == 1.0`, but `1 != True` and `"5" != 5`."""
     if isinstance(left, bool) or isinstance(right, bool):

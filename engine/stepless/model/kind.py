@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from enum import Enum
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from stepless.limits import DEFAULT_MAX_ITERATIONS
 from stepless.model.json import JSON
@@ -82,9 +82,19 @@ class Work(Protocol):
     def evaluate(self, expression: Expression) -> JSON: ...
 
 
+class Failing(NamedTuple):
+    """A failure that a pure kind decides on: the code, the message (empty: the code in words), and the error that it results
+    from, which the run then reports."""
+
+    code: str
+    message: str = ""
+    cause: JSON = None
+
+
 @dataclass(slots=True)
 class Outcome:
-    """The result of a decided instance. Immutable. `handle` None fires no exit: every outgoing edge is pruned."""
+    """The result of a decided instance. Immutable. `handle` None fires no exit: every outgoing edge is pruned. With a `failure`
+    the instance fails, and nothing else of the outcome counts."""
 
     value: JSON = None
     handle: str | None = SOURCE
@@ -92,6 +102,7 @@ class Outcome:
     respond: JSON = None  # {status, headers, body}: the response to the waiting caller; the first one wins
     halt: bool = False  # ends the run
     break_loop: bool = False  # ends the enclosing loop after this turn
+    failure: Failing | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,13 +140,16 @@ def nothing(written: Mapping[str, JSON]) -> Mapping[str, str]:
 
 @dataclass(frozen=True, slots=True)
 class Bounds:
-    """What limits the turns of one container: how many at once and altogether, and what a failed one means."""
+    """What limits the turns of one container: how many at once and altogether, what a failed one means, and what is kept of them:
+    their results, and the variables that a failed one wrote."""
 
     window: int = 1
     max_iterations: int = DEFAULT_MAX_ITERATIONS
     truncate: bool = False
     on_error: str = "stop"  # or continue, drop
     max_consecutive_errors: int | None = None
+    keeps_results: bool = True
+    keeps_writes: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,7 +19,7 @@ class Reference:
 
     `root` is the first name (`loop`, `parallel`, `workflow`, `inputs`, `input`, `run`, a node id or the id of an
     enclosing container); `path` holds the names and indexes after it, in order; `env` is true for `${NAME}`.
-    `text` is the reference as written, `offset` its position in the source in characters.
+    `text` is the reference as written, `offset` its position in the source in characters. `strict` is true for `<root.path!>`.
     """
 
     root: str
@@ -27,6 +27,7 @@ class Reference:
     text: str
     offset: int = 0
     env: bool = False
+    strict: bool = False
 
 
 class Payer(Protocol):
@@ -41,7 +42,8 @@ class Scope(Payer, Protocol):
     """Resolves references while one node is decided, and counts the steps of its evaluation."""
 
     def read(self, reference: Reference) -> JSON:
-        """The value; None for a path that does not exist and for an upstream node that was skipped."""
+        """The value; None for a path that does not exist and for an upstream node that was skipped. Raises `ExpressionError`
+        (missing_value) instead for a strict reference; a null that exists is its value."""
         ...
 
     @property

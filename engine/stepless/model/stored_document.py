@@ -1,33 +1,60 @@
 """The stored form of a published document: its JSON.
 
 A release ignores fields that it does not know, so an earlier one would run a document with limits per key without them. Such a
-document is stored inside another one, whose only node has a kind that no earlier release knows: there its runs rest, as with any
-unknown kind, until a release that knows limits.
+document is stored inside another one, whose nodes have kinds that no earlier release knows, one for each feature: there its runs
+rest, as with any unknown kind, until a release that knows all of them.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
-from typing import Final
+from collections.abc import Collection, Mapping
+from typing import Final, NamedTuple
 
 from stepless.model.json import JSON
 
-_INSIDE: Final = "stepless:limits"
-"""The name of the kind, and of the field with the document. No document that was checked has a field of this name."""
+LIMITS: Final = "limits"  # limits per key
+FUNCTIONS: Final = "functions"  # functions of expressions since `need`, in a limit of the workflow
+EVERY: Final = "every"  # a join with `mode: every`
+STRICT_REFERENCES: Final = "strict-references"  # `<node.path!>`
+FEATURES: Final = frozenset({LIMITS, FUNCTIONS, EVERY, STRICT_REFERENCES})
+"""What this release knows. A name is stored, so it is never changed."""
+
+_KIND: Final = "stepless:{}"
+_WITH_LIMITS: Final = "stepless:limits"
+_INSIDE: Final = "stepless:document"
+"""The names of the fields with the document: the first one where limits are its only feature. No document that was checked has a
+field of these names."""
 
 
-def encode_document(document: Mapping[str, JSON], *, limited: bool) -> bytes:
-    """The stored form of a document. `limited`: it has limits per key."""
+class Stored(NamedTuple):
+    """A document as it was published, and the features that its stored form names."""
+
+    document: dict[str, JSON]
+    features: frozenset[str]
+
+
+def encode_document(document: Mapping[str, JSON], features: Collection[str]) -> bytes:
+    """The stored form of a document with these features, all of them in FEATURES."""
     stored: Mapping[str, JSON] = document
-    if limited:
+    if features:
         shown = {field: document[field] for field in ("id", "name") if field in document}
-        stored = {**shown, "nodes": {"limits": {"type": _INSIDE}}, _INSIDE: dict(document)}
+        nodes = {feature: {"type": _KIND.format(feature)} for feature in sorted(features)}
+        stored = {**shown, "nodes": nodes, _WITH_LIMITS if set(features) == {LIMITS} else _INSIDE: dict(document)}
     return json.dumps(stored, ensure_ascii=False, separators=(",", ":")).encode()
+
+
+def read_stored(data: bytes) -> Stored:
+    """The document and its features. One with a feature that this release does not know stays in its stored form, which has nodes
+    of unknown kinds."""
+    stored: dict[str, JSON] = json.loads(data)
+    for field in (_WITH_LIMITS, _INSIDE):
+        inside = stored.get(field)
+        if isinstance(inside, dict) and stored["nodes"].keys() <= FEATURES:
+            return Stored(inside, frozenset(stored["nodes"]))
+    return Stored(stored, frozenset())
 
 
 def decode_document(data: bytes) -> dict[str, JSON]:
     """The document as it was published."""
-    stored: dict[str, JSON] = json.loads(data)
-    inside = stored.get(_INSIDE)
-    return inside if isinstance(inside, dict) else stored
+    return read_stored(data).document

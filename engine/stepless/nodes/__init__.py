@@ -47,6 +47,7 @@ _MODULES: Final[Mapping[str, str]] = MappingProxyType({
     "workflow": "workflow",
     "respond": "respond",
     "end": "end",
+    "fail": "fail",
 })
 """Name of a kind → the module of this package that holds its `KIND`."""
 

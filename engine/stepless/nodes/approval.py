@@ -11,7 +11,7 @@ from stepless.model.durations import parse_duration_ms
 from stepless.model.findings import Finding
 from stepless.model.json import JSON
 from stepless.model.kind import Kind, Nature, Part, Pause, Work
-from stepless.nodes.params import Duration, Name, Params, notify_target, rendered
+from stepless.nodes.params import Duration, Name, Params, notify_target, rendered, warning
 
 ANSWERS = ("approved", "rejected")
 _OWN_OUTPUT = ("decision", "by", "at")
@@ -39,7 +39,13 @@ def exits(params: ApprovalParams) -> tuple[str, ...]:
 
 
 def check(params: ApprovalParams, path: str) -> list[Finding]:
-    return notify_target(params.notify, path) + [
+    findings = notify_target(params.notify, path)
+    if "approved" in params.fields:
+        findings.append(warning(
+            "reserved_field", f"{path}.fields.approved", "this field takes the place of the output's own `approved`",
+            "Choose another name, so that `approved` says whether the answer was `approved`.",
+        ))
+    return findings + [
         Finding("reserved_field", f"{path}.fields.{name}", f"an approval's output has its own `{name}`", "Choose another name.")
         for name in params.fields if name in _OWN_OUTPUT
     ]
@@ -59,6 +65,6 @@ def suspend(work: Work) -> Pause:
 
 
 KIND = Kind(
-    "approval", Nature.PAUSE, ApprovalParams, "asks a person, and continues with their answer",
+    "approval", Nature.PAUSE, ApprovalParams, "asks a person; puts out the answer with `approved`, `decision`, `by` and `at`",
     exits=exits, parts={"fields": Part.LITERAL}, suspend=suspend, check=check,
 )

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any, Final
+from dataclasses import replace
+from typing import Any, Final, Literal
 
 from pydantic import Field
 
 from stepless.model.findings import Finding
-from stepless.model.kind import ContainerSpec, Kind, Nature, Part
+from stepless.model.kind import Bounds, ContainerSpec, Kind, Nature, Part
 from stepless.nodes.container import PARTS, ContainerParams, bounds, check_container
 
 MODES: Final = ("times", "items", "while", "do_while")
@@ -24,6 +25,11 @@ class LoopParams(ContainerParams):
     """Runs turns while this is true; tested before each turn."""
     do_while: str | bool | None = None
     """Runs turns while this is true; tested after each turn, so there is at least one."""
+    results: Literal["list", "none"] = "list"
+    """What the loop puts out: the `list` of its turns' results, or null (`none`): then no result is kept."""
+    keep_writes: bool = False
+    """Keeps the variables that a failed turn wrote: for the turns after it and, when the loop fails, for the nodes after its
+    `error` edge. By default a failed turn writes nothing, and a failed loop has the variables from before it."""
 
 
 def check(params: LoopParams, path: str) -> list[Finding]:
@@ -33,8 +39,12 @@ def check(params: LoopParams, path: str) -> list[Finding]:
     return findings
 
 
+def loop_bounds(params: LoopParams) -> Bounds:
+    return replace(bounds(params), keeps_results=params.results == "list", keeps_writes=params.keep_writes)
+
+
 KIND = Kind(
     "loop", Nature.CONTAINER, LoopParams, "runs its body turn after turn; puts out the list of results",
-    parts={**dict.fromkeys(MODES, Part.EXPRESSION), **PARTS}, check=check,
-    container=ContainerSpec(MODES, parallel=False, bounds=bounds),
+    parts={**dict.fromkeys(MODES, Part.EXPRESSION), "results": Part.LITERAL, "keep_writes": Part.LITERAL, **PARTS}, check=check,
+    container=ContainerSpec(MODES, parallel=False, bounds=loop_bounds),
 )

@@ -61,3 +61,10 @@ def test_a_reference_has_no_value_while_the_workflow_is_written() -> None:
 def test_a_reference_can_be_copied_and_shown() -> None:
     assert str(copy.deepcopy(ORDER.ref.a)) == "<order.a>"
     assert repr(Ref("order.a")) == "Ref('order.a')" and repr(ORDER["error"]) == "Exit('order.error')"
+
+
+def test_a_strict_reference_stays_strict_in_its_further_steps() -> None:
+    order = Ref("order")
+    assert [str(+order), str(+order.id), str((+order).lines[0].sku), str(+(+order).id)] == [
+        "<order!>", "<order.id!>", "<order.lines[0].sku!>", "<order.id!>",
+    ]  # fmt: skip

@@ -15,6 +15,7 @@ from stepless.compile import check_document, compile_document, content_hash, jso
 from stepless.errors import DocumentRefused
 from stepless.model.findings import Severity
 from stepless.model.kind import Kinds
+from stepless.nodes import KINDS
 
 REFUND = """
 id: refund
@@ -151,3 +152,40 @@ def test_the_schema_takes_a_reference_wherever_a_template_stands(kinds: Kinds) -
     }}
     assert Draft202012Validator(json_schema(kinds)).is_valid(document)
     assert check_document(document, kinds) == ()
+
+
+def placed(line: int, source: str) -> dict[str, Any]:
+    """A document with its source, whose nodes are at a line."""
+    call = {"type": "function", "with": {"call": "a.b"}, "at": [line, line + 1]}
+    inner = {"type": "parallel", "with": {"branches": 2, "body": {"nodes": {"x": call}}}}
+    loop = {"type": "loop", "with": {"times": 1, "body": {"nodes": {"p": inner}}}, "at": [line, line]}
+    made_by = {"language": "python", "file": "a.py", "function": "f", "source": source}
+    return {"id": "w", "made_by": made_by, "nodes": {"s": {"type": "manual"}, "l": {**loop, "after": "s"}}}
+
+
+def test_where_a_document_comes_from_is_no_part_of_its_version() -> None:
+    written = json.dumps(placed(1, "")).replace(', "at": [1, 1]', "").replace(', "at": [1, 2]', "")
+    bare = {name: value for name, value in json.loads(written).items() if name != "made_by"}
+    assert '"at"' not in written
+    assert content_hash(placed(1, "one")) == content_hash(placed(7, "two")) == content_hash(bare)
+    assert check_document(placed(1, "one"), KINDS) == ()
+
+
+def test_values_of_a_node_that_are_named_at_are_part_of_the_version() -> None:
+    def sent(at: int) -> dict[str, Any]:
+        body = {"nodes": {"x": {"at": at}}, "made_by": at}
+        params = {"url": "https://a.example", "method": "POST", "body": body}
+        return {"id": "w", "nodes": {"at": {"type": "http", "with": params}}}
+
+    assert content_hash(sent(1)) != content_hash(sent(2))
+    assert content_hash({**sent(1), "variables": {"at": 1}}) != content_hash({**sent(1), "variables": {"at": 2}})
+
+
+def test_lines_are_the_first_and_the_last() -> None:
+    document = placed(1, "")
+    document["nodes"]["s"]["at"] = [3, 2]
+    (finding,) = check_document(document, KINDS)
+    assert (finding.code, finding.path, finding.severity.value) == ("out_of_range", "nodes.s.at", "error")
+    for lines in ([0, 1], [1], [1, 2, 3], [1.0, 2], "1"):
+        document["nodes"]["s"]["at"] = lines
+        assert {found.code for found in check_document(document, KINDS)} == {"invalid_value"}

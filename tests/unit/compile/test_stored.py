@@ -11,10 +11,11 @@ from typing import Any
 import pytest
 from plain_graph import plain
 
-from stepless.compile import compile_document, compile_stored, parse
+from stepless.compile import compile_document, compile_stored, features_of, parse
 from stepless.compile.parsed import ParsedBody, ParsedEdge, ParsedNode
 from stepless.errors import NewerVersion
 from stepless.model.graph import Graph
+from stepless.model.stored_document import encode_document
 from stepless.nodes import KINDS
 
 ROOT = Path(__file__).parents[3]
@@ -24,7 +25,7 @@ CASES = [path for path in sorted((ROOT / "tests/conformance/cases").glob("*.json
 
 def both(document: Mapping[str, Any], entries: list[str] | None = None) -> tuple[Graph, Graph]:
     judged = compile_document(document, KINDS, entries=entries)
-    return judged, compile_stored(json.dumps(document).encode(), judged.version, KINDS, entries)
+    return judged, compile_stored(encode_document(document, features_of(document, limited=False)), judged.version, KINDS, entries)
 
 
 @pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: f"{path.parent.name}/{path.stem}")

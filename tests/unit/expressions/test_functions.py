@@ -15,7 +15,8 @@ S = {"list": [3, 1, 2.5], "order": {"lines": [{"sku": "A", "qty": 2}, {"sku": "B
 def test_the_table_is_closed() -> None:
     assert " ".join(FUNCTIONS) == (
         "len min max sum round abs lower upper trim split join contains startswith endswith matches "
-        "int float str bool keys values items any all default now date json query"
+        "int float str bool keys values items any all default now date json query "
+        "need merge put sort range zip repeat text"
     )
 
 
@@ -47,6 +48,17 @@ def test_the_table_is_closed() -> None:
         ("json('[1, {\"a\": null}]')", [1, {"a": None}]),
         ("json(str({'a': [1]}))", {"a": [1]}), ("query(<s.order>, 'lines[?qty > `3`].sku | [0]')", "B"),
         ("query(<s.order>, 'nothing.here')", None),
+        ("need(0)", 0), ("need('')", ""), ("need(<s.order>['lines'])[0]['sku']", "A"),
+        ("merge({'a': 1})", {"a": 1}), ("merge({'a': 1, 'b': 2}, {}, {'a': null})", {"a": None, "b": 2}),
+        ("put({'a': 1}, 'a', 2)", {"a": 2}), ("put({}, 'a', [])", {"a": []}), ("put([1, 2], 0, 'x')", ["x", 2]),
+        ("put([1, 2], -1, 3)", [1, 3]),
+        ("sort(<s.list>)", [1, 2.5, 3]), ("sort(<s.list>, true)", [3, 2.5, 1]), ("sort(['b', 'a', 'B'])", ["B", "a", "b"]),
+        ("sort([])", []), ("sort([1, 1.0], true)", [1, 1.0]),
+        ("range(3)", [0, 1, 2]), ("range(2, 4)", [2, 3]), ("range(4, 0, -2)", [4, 2]), ("range(-1)", []),
+        ("zip([1, 2], ['a', 'b', 'c'])", [[1, "a"], [2, "b"]]), ("zip([1])", [[1]]), ("zip([], [1])", []),
+        ("repeat('ab', 2)", "abab"), ("repeat([1, 2], 2)", [1, 2, 1, 2]), ("repeat('a', -1)", ""), ("repeat([], 9)", []),
+        ("text('a')", "a"), ("text(null)", "None"), ("text(true)", "True"), ("text(1.0)", "1.0"), ("text(7)", "7"),
+        ("text(['a', {'b': null}])", "['a', {'b': None}]"),
         ("query(<s.order>, 'lin' + 'es[0].sku')", "A"), ("query(<s.order>, 'lines[*].{s: sku}')", [{"s": "A"}, {"s": "B"}]),
     ],
 )  # fmt: skip
@@ -68,6 +80,11 @@ def test_a_function_answers_this(source: str, value: object, evaluate: Callable[
         "int('٣')", "int('')",
         "int(null)", "int([])", "int('9' + <s.long>)", "float('nan')", "float('inf')", "float('1e999')", "float('0x1')",
         "float(null)", "keys([1])",
+        "merge([1])", "merge({}, null)", "put(null, 'a', 1)", "put({}, 1, 1)", "put([1], 'a', 1)",
+        "put([1], 1, 1)", "put([1], -2, 1)", "put([1], true, 1)", "sort('ba')", "sort(<s.mixed>)", "sort([true])", "sort([null])",
+        "sort([[1], [2]])", "sort([1], 1)", "range(1.0)", "range(true)", "range('3')", "range(1, 2, 0)", "range(100001)",
+        "range(0, 99999999999999999999)", "zip([1], 'a')", "zip(null)", "repeat(1, 2)", "repeat('a', 1.0)", "repeat('a', true)",
+        "repeat(<s.long>, 2)", "repeat([1, 2], 50001)", "text([<s.long>, <s.long>])",
         "values('a')", "items(null)", "any({'a': 1})", "all('a')", "date('yesterday')", "date('')", "date(null)", "date(true)",
         "date(1e300)",
         "date(-1e15)", "date('0001-01-01T00:00+01:00')", "json('{')", "json('NaN')", "json('1e999')", "json(1)", "json(null)",
@@ -93,3 +110,22 @@ def test_values_are_never_changed(evaluate: Callable[..., Any]) -> None:
     evaluate("[<s.list> + [1], min(<s.list>), query(<s>, 'sort(list)'), items(<s.map>), <s.list>[:1], default(<s.x>, <s.map>)]",
     s=given)
     assert given == {"list": [3, 1], "map": {"b": [2]}}
+
+
+@pytest.mark.parametrize("source", ["need(null)", "need(<s.z>)", "1 + need(<s.order>['nothing'])"])
+def test_need_fails_with_a_code_of_its_own(source: str, evaluate: Callable[..., Any]) -> None:
+    with pytest.raises(ExpressionError, match="null") as caught:
+        evaluate(source, s=S)
+    assert caught.value.code == "missing_value"
+    assert "default" in caught.value.mend
+
+
+def test_text_is_what_python_writes(evaluate: Callable[..., Any]) -> None:
+    values = ["ä\n", None, True, 0, -7, 1.0, 1e300, 0.1, [], {}, ["'", '"', {"a": [None, False]}]]
+    assert [evaluate("text(<s>)", s=value) for value in values] == [str(value) for value in values]
+
+
+def test_no_function_changes_its_arguments(evaluate: Callable[..., Any]) -> None:
+    value = {"object": {"a": 1}, "list": [2, 1]}
+    evaluate("[merge(<s.object>, {'b': 2}), put(<s.object>, 'a', 2), put(<s.list>, 0, 9), sort(<s.list>)]", s=value)
+    assert value == {"object": {"a": 1}, "list": [2, 1]}

@@ -81,6 +81,10 @@ def test_an_approval_field_cannot_hide_the_decision(findings: Any) -> None:
     assert found == [("reserved_field", ".fields.decision", "error")]
 
 
+def test_a_field_named_approved_is_a_warning(findings: Any) -> None:
+    assert findings("approval", message="m", fields={"approved": {}}) == [("reserved_field", ".fields.approved", "warning")]
+
+
 def test_a_callback_waits_for_an_answer_by_its_source_exit(work: Any) -> None:
     pause = suspended("callback", work(params={"timeout": "1h"}, literals={"fields": {"n": {"type": "integer"}}}, now_ms=NOW_MS))
     assert pause == Pause("callback", deadline_ms=NOW_MS + 3_600_000, exits=("source",), fields={"n": {"type": "integer"}})

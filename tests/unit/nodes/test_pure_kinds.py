@@ -3,7 +3,7 @@ from typing import Any
 import pytest
 
 from stepless.errors import ConfigError, ExpressionError
-from stepless.model.kind import Case, Outcome
+from stepless.model.kind import Case, Failing, Outcome
 from stepless.nodes import KINDS
 
 
@@ -92,6 +92,46 @@ def test_respond_refuses_an_answer_that_http_does_not_know(rubbish: Any, work: A
 ])
 def test_end_says_what_it_ends(params: Any, halt: bool, break_loop: bool, work: Any) -> None:
     assert evaluated("end", work(params=params)) == Outcome(handle=None, halt=halt, break_loop=break_loop)
+
+
+OF_PAY = {"class": "execution", "code": "declined", "message": "no", "node": "pay"}
+
+
+@pytest.mark.parametrize(("params", "failure"), [
+    ({"code": "no_card"}, Failing("no_card")),
+    ({"code": "no_card", "message": "none"}, Failing("no_card", "none")),
+    ({"code": "long", "message": "m" * 20_000}, Failing("long", "m" * 2_000)),
+    ({"error": OF_PAY}, Failing("declined", "no", OF_PAY)),
+    ({"error": {**OF_PAY, "code": "iteration_failed", "causes": [OF_PAY, OF_PAY]}}, Failing("iteration_failed", "no", OF_PAY)),
+    ({"error": {**OF_PAY, "causes": [{"code": "odd"}, 7]}}, Failing("declined", "no", OF_PAY)),
+    ({"error": {**OF_PAY, "causes": "odd"}}, Failing("declined", "no", OF_PAY)),
+    ({"error": {"code": "own", "message": 7}}, Failing("own")),
+])
+def test_fail_says_what_the_failure_is(params: Any, failure: Failing, work: Any) -> None:
+    assert evaluated("fail", work(params=params)) == Outcome(failure=failure)
+
+
+@pytest.mark.parametrize(("rubbish", "place"), [
+    ({}, "with"), ({"code": ""}, "with.code"), ({"code": 7}, "with.code"), ({"code": "c" * 65}, "with.code"),
+    ({"code": None}, "with"), ({"error": None}, "with"), ({"error": "text"}, "with.error"), ({"error": {}}, "with.error"),
+    ({"error": {"code": 7}}, "with.error"), ({"code": "a", "error": OF_PAY}, "with"),
+    ({"error": OF_PAY, "message": "m"}, "with.message"),
+])
+def test_fail_refuses_what_is_no_failure_once_rendered(rubbish: Any, place: str, work: Any) -> None:
+    with pytest.raises(ConfigError) as refused:
+        evaluated("fail", work(params=rubbish))
+    assert refused.value.place == place
+    assert refused.value.mend
+
+
+@pytest.mark.parametrize(("params", "found"), [
+    ({"code": "a", "message": "m"}, []),
+    ({}, [("exactly_one", "", "error")]),
+    ({"code": "a", "error": {"code": "b"}}, [("exactly_one", "", "error")]),
+    ({"error": {"code": "b"}, "message": "m"}, [("contradiction", ".message", "error")]),
+])
+def test_fail_has_a_code_or_an_error(params: Any, found: list[Any], findings: Any) -> None:
+    assert findings("fail", **params) == found
 
 
 @pytest.mark.parametrize(("kind", "params", "found"), [

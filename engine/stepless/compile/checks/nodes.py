@@ -49,6 +49,15 @@ def shadowed_ids(parsed: Parsed, body: ParsedBody) -> Iterator[Finding]:
         outer = outer.owner.body if outer.owner is not None else None
 
 
+def source_lines(parsed: Parsed, body: ParsedBody) -> Iterator[Finding]:
+    """`at` is the first and the last line of a node."""
+    for node in body.order:
+        lines = node.document.raw.get("at")
+        if lines is not None and lines[0] > lines[1]:
+            message = f"the node ends at line {lines[1]}, before it begins at line {lines[0]}"
+            yield Finding("out_of_range", f"{node.path}.at", message, "Write the first line, then the last one.", node.id)
+
+
 def entries_in_bodies(parsed: Parsed, body: ParsedBody) -> Iterator[Finding]:
     for node in body.order if body.owner is not None else ():
         if node.kind is not None and node.kind.nature is Nature.ENTRY:
@@ -82,6 +91,18 @@ def join_timeouts(parsed: Parsed, body: ParsedBody) -> Iterator[Finding]:
         if join.mode == "timeout" and join.on_timeout == "fail" and "on_timeout" in _given(node):
             message = "`mode: timeout` proceeds when the time is over, and `on_timeout: fail` contradicts it"
             yield Finding("contradiction", f"{path}.on_timeout", message, "Use `mode: all`, or leave `on_timeout` out.", node.id)
+
+
+def every_branch(parsed: Parsed, body: ParsedBody) -> Iterator[Finding]:
+    """`mode: every` excludes what runs a node with fewer branches."""
+    for node in body.order:
+        join = node.document.join
+        if join.mode != "every":
+            continue
+        for name, fewer in (("errors", "best-effort"), ("on_timeout", "proceed")):
+            if getattr(join, name) == fewer:
+                message = f"`mode: every` needs every branch, and `{name}: {fewer}` runs with fewer"
+                yield Finding("contradiction", f"{node.path}.join.{name}", message, "Use `mode: all`, or leave it out.", node.id)
 
 
 def too_many_losers(parsed: Parsed, body: ParsedBody) -> Iterator[Finding]:

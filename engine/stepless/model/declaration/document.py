@@ -44,6 +44,7 @@ if TYPE_CHECKING:
         FailureTargets,
         Formula,
         Key,
+        Lines,
         Params,
         PositiveMilliseconds,
         RatePeriod,
@@ -51,6 +52,7 @@ if TYPE_CHECKING:
         Schema,
         Slots,
         Slug,
+        Source,
         Steps,
         Text,
         Variables,
@@ -214,6 +216,8 @@ class NodeView(View):
     """How many attempts of this node may run at once, in all runs of the workflow. Further ones wait."""
     rate: NodeRateView | None = field(None, read=NodeRateView)
     """How many attempts of this node may begin in a period, in all runs of the workflow. Further ones wait."""
+    at: Lines | None = None
+    """Its first and its last line in the source that the document was compiled from (`made_by`). No part of the content hash."""
 
 
 class BodyView(View):
@@ -248,6 +252,21 @@ class StartRateView(View):
     """The period."""
     by: Formula | None = None
     """An expression over `<input>`, the run's inputs, like `<input.customer>`. Each of its values has a limit of its own."""
+
+
+class MadeByView(View):
+    """The source that a document was compiled from. It is for people: runs do not depend on it, and it is no part of the content
+    hash, so another source that compiles to the same nodes is no new version."""
+
+    __slots__ = ()
+    language: Word
+    """The language of the source, such as `python`."""
+    file: Text | None = None
+    """The file, relative to the root of its project."""
+    function: Text | None = None
+    """The name of the function in the file."""
+    source: Source | None = None
+    """The text of the source. The lines of `at` count in the file, from 1."""
 
 
 class DocumentView(BodyView):
@@ -294,3 +313,5 @@ class DocumentView(BodyView):
     retention_ms: Retention | None = field(None, "retention", parse_retention_ms)
     """How long a run is kept after its end, from `1d` to `3650d`; then it is removed. Without it, the setting of the deployment
     applies, and without that, runs are kept for ever. A change applies to runs that end later."""
+    made_by: MadeByView | None = field(None, read=MadeByView)
+    """The source that the document was compiled from. No part of the content hash."""

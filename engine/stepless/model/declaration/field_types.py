@@ -22,6 +22,7 @@ from stepless.limits import (
     MAX_MESSAGE_CHARACTERS,
     MAX_RETRY_ATTEMPTS,
     MAX_SLOTS,
+    MAX_SOURCE_CHARACTERS,
     MAX_STEPS,
     MAX_VARIABLES,
     MIN_RATE_PERIOD_MS,
@@ -52,6 +53,7 @@ Slug = Annotated[str, StringConstraints(pattern=_SLUG)]
 NodeId = Annotated[str, StringConstraints(pattern=_NAME)]
 VariableName = Annotated[str, StringConstraints(pattern=_NAME)]
 EnvName = Annotated[str, StringConstraints(pattern=r"^[A-Za-z_][A-Za-z0-9_]{0,127}$")]
+Source = Annotated[str, StringConstraints(max_length=MAX_SOURCE_CHARACTERS)]
 Text = Annotated[str, StringConstraints(max_length=MAX_MESSAGE_CHARACTERS)]
 Word = Annotated[str, StringConstraints(min_length=1, max_length=200)]
 Key = Annotated[str, StringConstraints(max_length=1_000), AfterValidator(_path_steps)]
@@ -85,3 +87,4 @@ Schema = dict[str, Any]
 Params = dict[str, Any]
 Variables = Annotated[dict[VariableName, JSON], Field(max_length=MAX_VARIABLES)]
 Env = Annotated[list[EnvName], Field(max_length=MAX_ENV_NAMES)]
+Lines = Annotated[list[Annotated[int, Field(ge=1)]], Field(min_length=2, max_length=2)]

@@ -44,8 +44,9 @@ class OnFailure(StrEnum):
 class JoinRule(NamedTuple):
     """When a node with several branches runs."""
 
-    mode: Literal["all", "any", "count", "timeout"] = "all"
-    """How many branches must arrive: `all`, `any` (one), `count`. `timeout` is short for `all` with `on_timeout: proceed`."""
+    mode: Literal["all", "every", "any", "count", "timeout"] = "all"
+    """How many branches must arrive: `all` that were not pruned, `every` one (after a prune the node is skipped), `any` (one),
+    `count`. `timeout` is short for `all` with `on_timeout: proceed`."""
     count: Count | None = None  # type: ignore[assignment]  # hides the method of tuples
     """With `mode: count`: how many."""
     timeout_ms: PositiveMilliseconds | None = None

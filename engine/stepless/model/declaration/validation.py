@@ -174,4 +174,5 @@ StartRateDocument: Final = _model("StartRateDocument", document.StartRateView)
 _types["Concurrency"] = Annotated[
     Annotated[field_types.Count, Tag("number")] | Annotated[ConcurrencyDocument, Tag("object")], Discriminator(_form)
 ]
+MadeByDocument: Final = _model("MadeByDocument", document.MadeByView)
 Document: Final = _model("Document", document.DocumentView)

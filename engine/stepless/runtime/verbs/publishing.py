@@ -6,7 +6,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from stepless.compile import compile_document, compile_stored
+from stepless.compile import compile_document, compile_stored, features_of
 from stepless.errors import Conflict, DocumentRefused, StoreUnavailable, StoreUnusable
 from stepless.limits import MAX_SCHEDULES, PUBLISHING_TRIES
 from stepless.model.findings import Finding
@@ -62,7 +62,7 @@ def publish(world: World, document: Mapping[str, JSON], *, functions: Callables 
     now_ms = world.clock.now_ms()
     _claim_paths(world, graph, now_ms)
     former = world.store.newest_version(graph.workflow_id)
-    data = encode_document(document, limited=graph.limited or document.get("rate") is not None)
+    data = encode_document(document, features_of(document, limited=graph.limited or document.get("rate") is not None))
     version = world.store.put_version(graph.workflow_id, graph.version, data, now_ms, _listed_entries(graph))
     _settle_paths(world, version, webhook_paths(graph))
     keep_schedules(world, graph.workflow_id)

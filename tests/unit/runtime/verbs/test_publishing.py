@@ -9,6 +9,7 @@ import pytest
 
 from stepless.adapters.memory.store import MemoryStore
 from stepless.errors import Conflict, DocumentRefused, NotFound
+from stepless.model.stored_document import decode_document
 from stepless.runtime.triggers.webhooks import HookRequest
 from stepless.runtime.verbs.publishing import publish
 
@@ -30,6 +31,17 @@ def test_the_same_content_again_is_the_same_version(machine: Any) -> None:
     first = machine.service.publish(hooks("one", "/a"))
     assert machine.service.publish(hooks("one", "/a")).version == first.version
     assert machine.service.publish(hooks("one", "/a", "/b")).version.number == 2
+
+
+def test_another_source_of_the_same_nodes_is_the_same_version(machine: Any) -> None:
+    def made(comment: str, line: int) -> dict[str, Any]:
+        nodes = {"s": {"type": "manual", "at": [line, line]}}
+        return {"id": "one", "made_by": {"language": "python", "source": f"# {comment}"}, "nodes": nodes}
+
+    first = machine.service.publish(made("first", 2))
+    again = machine.service.publish(made("second", 3))
+    assert (again.new, again.version.hash) == (False, first.version.hash)
+    assert decode_document(machine.store.get_version("one").document) == made("first", 2)
 
 
 def test_a_foreign_webhook_path_refuses_everything(machine: Any) -> None:
