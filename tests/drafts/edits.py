@@ -161,7 +161,7 @@ class Editor:
         for _ in range(rng.choice((1, 1, 3))):
             start = rng.randrange(len(text) + 1)
             removed = rng.choice((0, 0, rng.randrange(min(len(text) - start, 6) + 1)))
-            typed = self.typed() + rng.choice(("", "", f"<{rng.choice(NAMES)}.z>"))
+            typed = self.typed() + rng.choice(("", "", f"<{rng.choice(NAMES)}.z>", f"<{rng.choice(NAMES)}!>"))
             writes.append(Splice(key, path, start, removed, typed))
             text = text[:start] + typed + text[start + removed:]
         return Gesture(tuple(writes))

@@ -12,7 +12,7 @@ export const DOC = "doc";
 export const TEXT = "text";
 
 /** `<name` where it can be a reference; the name is the first group. */
-export const MENTION = /<([A-Za-z_][A-Za-z0-9_-]{0,63})(?=[.>[])/g;
+export const MENTION = /<([A-Za-z_][A-Za-z0-9_-]{0,63})(?=[.>[]|!>)/g;
 
 export interface State {
   get(key: string): Entity | undefined;

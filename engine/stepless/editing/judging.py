@@ -236,7 +236,8 @@ class Trial:
         if write.key not in meant or not former or write.text != cause.id or not isinstance(text, str):
             return False
         end = write.start + write.removed
-        stands = text[write.start:end] == former and text[:write.start].endswith("<") and text[end:end + 1] in (".", ">", "[")
+        begins = text[:write.start].endswith("<")
+        stands = text[write.start:end] == former and begins and text.startswith((".", ">", "[", "!>"), end)
         if stands:
             self._take(write)
         return stands

@@ -204,7 +204,7 @@ export class Trial {
     if (write[5] !== cause[2] || typeof text !== "string") return false;
     const [start, end] = [write[3], write[3] + write[4]];
     const stands = slicePoints(text, start, end) === renamed.former && slicePoints(text, 0, start).endsWith("<")
-      && [".", ">", "["].includes(slicePoints(text, end, end + 1));
+      && [".", ">", "[", "!>"].some((next) => slicePoints(text, end, end + next.length) === next);
     if (stands) this.take(write);
     return stands;
   }
