@@ -8,17 +8,15 @@ from __future__ import annotations
 
 import hmac
 import json
-from base64 import urlsafe_b64decode, urlsafe_b64encode
 from collections.abc import Collection
 from dataclasses import dataclass
-from hashlib import sha256
 from secrets import token_hex
 
 from stepless.errors import Forbidden
 from stepless.limits import MAX_TOKEN_CHARACTERS, TICKET_LIFE_MS
 from stepless.ports import Clock, Store
 from stepless.runtime.access.roles import Role
-from stepless.runtime.access.tokens import Signer
+from stepless.runtime.access.tokens import Signer, decode, encode, mac
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,15 +44,15 @@ class Tickets:
             "n": token_hex(8),
         }
         body = json.dumps(claims, ensure_ascii=False, separators=(",", ":")).encode()
-        return f"{_text(body)}.{_text(self._mac(body))}"
+        return f"{encode(body)}.{encode(self._mac(body))}"
 
     def spend(self, ticket: str, workflow_id: str) -> Visitor:
         """Raises `Forbidden` (invalid_ticket), without details, for one that is not genuine, of another draft, late or spent."""
         mend = "ask for a new one: a ticket is valid once, for a minute"
         refused = Forbidden("the ticket is not valid", code="invalid_ticket", status=401, place="ticket", mend=mend)
         try:
-            body, mac = (_bytes(part) for part in ticket[:MAX_TOKEN_CHARACTERS].split("."))
-            genuine = hmac.compare_digest(self._mac(body), mac)
+            body, given = (decode(part) for part in ticket[:MAX_TOKEN_CHARACTERS].split("."))
+            genuine = hmac.compare_digest(self._mac(body), given)
             claims = json.loads(body) if genuine else {}
         except ValueError as error:
             raise refused from error
@@ -67,12 +65,4 @@ class Tickets:
         return Visitor(workflow_id, claims["p"], frozenset(map(Role, claims["r"])), claims["k"])
 
     def _mac(self, body: bytes) -> bytes:
-        return hmac.new(self._signer.derive("draft-ticket").encode(), body, sha256).digest()
-
-
-def _text(data: bytes) -> str:
-    return urlsafe_b64encode(data).rstrip(b"=").decode()
-
-
-def _bytes(text: str) -> bytes:
-    return urlsafe_b64decode(text + "=" * (-len(text) % 4))
+        return mac(self._signer.derive("draft-ticket").encode(), body)

@@ -59,7 +59,7 @@ class Signer:
         if claims.approver is not None:
             fields["a"] = claims.approver
         body = json.dumps(fields, ensure_ascii=False, separators=(",", ":")).encode()
-        return f"{_encode(body)}.{_encode(_mac(self._newest, body))}"
+        return f"{encode(body)}.{encode(mac(self._newest.secret, body))}"
 
     def verify(self, token: str, now_ms: int) -> Claims:
         """The claims of a token. Raises `Forbidden`, without details, if no valid key signed it, and `Gone` for a genuine token
@@ -78,17 +78,17 @@ class Signer:
 
     def derive(self, purpose: str) -> str:
         """A separate secret of 43 characters for another purpose. It changes only with the newest key."""
-        return _encode(_mac(self._newest, f"derive:{purpose}".encode()))
+        return encode(mac(self._newest.secret, f"derive:{purpose}".encode()))
 
     def _genuine(self, token: str) -> Claims | None:
         if len(token) > MAX_TOKEN_CHARACTERS:
             return None
-        body, _, mac = token.partition(".")
+        body, _, given_mac = token.partition(".")
         try:
-            data, given = _decode(body), _decode(mac)
+            data, given = decode(body), decode(given_mac)
             fields = json.loads(data)
             key = self._keys.get(fields["k"])
-            if key is None or not hmac.compare_digest(_mac(key, data), given):
+            if key is None or not hmac.compare_digest(mac(key.secret, data), given):
                 return None
             return _claims(fields)
         except (ValueError, KeyError, TypeError, RecursionError):
@@ -109,19 +109,21 @@ def _is_text(value: object) -> bool:
     return isinstance(value, str) and bool(value.encode())
 
 
-def _mac(key: Key, body: bytes) -> bytes:
-    return hmac.new(key.secret, body, sha256).digest()
+def mac(secret: bytes, body: bytes) -> bytes:
+    """HMAC-SHA256."""
+    return hmac.new(secret, body, sha256).digest()
 
 
-def _encode(data: bytes) -> str:
+def encode(data: bytes) -> str:
+    """Base64 for addresses, without padding."""
     return urlsafe_b64encode(data).rstrip(b"=").decode()
 
 
-def _decode(text: str) -> bytes:
-    """Accepts only what `_encode` writes: the decoder itself ignores foreign characters and unused bits."""
+def decode(text: str) -> bytes:
+    """Accepts only what `encode` writes: the decoder itself ignores foreign characters and unused bits."""
     data = text.encode("ascii")
     decoded = urlsafe_b64decode(data + b"=" * (-len(data) % 4))
-    if _encode(decoded) != text:
+    if encode(decoded) != text:
         raise ValueError("not a canonical encoding")
     return decoded
 
