@@ -47,3 +47,20 @@ def serving_collector() -> Iterator[None]:
     finally:
         gc.set_threshold(*former)
         gc.unfreeze()
+
+
+@contextmanager
+def resting_collector() -> Iterator[None]:
+    """Disables garbage collection inside the block.
+
+    For the compilation of a graph, which makes a million objects for a hundred thousand nodes. They stay, so looking through them
+    again and again finds nothing, and took more than half of the time. For several threads at once: the collector is on again
+    when the one that found it on leaves its block, at the latest.
+    """
+    was_on = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_on:
+            gc.enable()

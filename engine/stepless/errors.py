@@ -21,6 +21,7 @@
     ├── StoreUnusable             the operator must act: the store is damaged, foreign, too new or inaccessible
     ├── LogUnreadable             the operator must act: the run stays unchanged until its log can be read
     │   ├── DamagedLog            a batch of the log, or a value stored beside it, is corrupt
+    │   │   └── DamagedVersion    a published version of a workflow is corrupt
     │   └── NewerLog              a newer release wrote it
     │       └── NewerVersion      a newer release published the version of the workflow
     ├── LimitExceeded             a limit of limits.py
@@ -132,6 +133,17 @@ class Conflict(CallerError):
     status = 409
 
 
+class VersionMoved(Conflict):
+    """The newest version of a workflow is another one than the caller expected."""
+
+    code = "version_moved"
+
+    def __init__(self, workflow_id: str, expected: int, newest: int) -> None:
+        message = f"the newest version is {newest}, not {expected}: the workflow was published meanwhile"
+        mend = "look at what was published, then publish again"
+        super().__init__(message, place=f"workflow {workflow_id}", mend=mend, expected=expected, newest=newest)
+
+
 class Refused(CallerError):
     """A limit on starts is reached. `retry_after_ms` says when to try again."""
 
@@ -214,6 +226,18 @@ class DamagedLog(LogUnreadable):
     def __init__(self, why: str, *, sequence: int, run_id: str = "") -> None:
         mend = "restore the run's log from a backup, or start the run again"
         super().__init__(why, sequence=sequence, run_id=run_id, mend=mend)
+
+
+class DamagedVersion(DamagedLog):
+    """The published version of a workflow is corrupt in the store. `place` is its hash."""
+
+    summary = "the published version is damaged"
+
+    def __init__(self, why: str, *, sequence: int = 1, run_id: str = "", place: str = "") -> None:
+        super().__init__(why, sequence=sequence, run_id=run_id)
+        self.mend = "restore the version from a backup; its runs stay unchanged until then"
+        if not run_id:
+            self.place = place
 
 
 class NewerLog(LogUnreadable):

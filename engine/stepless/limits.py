@@ -22,7 +22,6 @@ MAX_LOSERS: Final = 1_000_000  # over all joins with `losers: cancel`: consecuti
 MAX_SHOWN_IDS: Final = 20  # of a cycle, in a message
 MAX_DOUBTFUL_WORDS: Final = 30  # words of a document that are compared with its names: each takes some milliseconds
 MAX_SHOWN_NULLS: Final = 5  # references that were null, in a message
-
 # -- expressions -----------------------------------------------------------------------------------------------------
 MAX_EXPRESSION_CHARACTERS: Final = 2_000
 MAX_EXPRESSION_NODES: Final = 500  # of the syntax tree
@@ -37,9 +36,9 @@ MAX_DECISION_STEPS: Final = 2_500_000  # after which a decision is cut, so that 
 MAX_REFERENCE_STEPS: Final = 64  # names and indexes after the root
 MAX_ROUND_DIGITS: Final = 15  # of `round`: what a double holds
 MAX_NUMBER_CHARACTERS: Final = 400  # a text that `int` and `float` parse; 1,024 bits are 309 digits
+MAX_SCHEMA_REFERENCES: Final = 20  # `$ref` to `$ref`, when defaults are filled in
 MAX_VIOLATIONS: Final = 20  # messages that a contract returns
 MAX_BACKTRACKS: Final = 100_000  # of one `pattern` in a JSON Schema
-
 # -- runs ------------------------------------------------------------------------------------------------------------
 DEFAULT_MAX_STEPS: Final = 10_000
 MAX_STEPS: Final = 10_000_000
@@ -53,6 +52,10 @@ MAX_SHOWN_PATH: Final = 100  # instances of one path: with full paths, a trace w
 MAX_CAUSES: Final = 100  # errors that one upstream failure lists
 MAX_CAUSES_CHARACTERS: Final = 40_000  # of their messages, together: one batch of the log holds them all
 MAX_CALL_DEPTH: Final = 25  # workflow in workflow
+MAX_CODES_OF_A_CLASS: Final = 200  # that one handler of a flow takes: a class and its subclasses
+MAX_FLOW_STEPS: Final = 1_000_000  # `max_steps` of a flow that sets none: its loops have no other limit by default
+MAX_CACHED_SIGNATURES: Final = 1_000  # functions and types that the compiler of flows keeps
+MAX_NESTED_PARTS: Final = 16  # of a flow, inlined inside of each other
 MAX_SLOTS: Final = 10_000  # of a limit per key; its item takes some 50 bytes for each run that holds slots
 MIN_RATE_PERIOD_MS: Final = 1_000  # of a node's rate: a tenth of it must be longer than a commit
 RATE_AHEAD_MS: Final = 1_000  # of its instants, how many a run reserves at a time: runs with much to do take turns
@@ -75,7 +78,6 @@ LATER_LIMIT_CHECK_MS: Final = 900_000  # the same for all others
 MAX_SHOWN_LIMITS: Final = 20  # that one run waits for; for each a line is read
 MAX_LIMIT_KEY_CHARACTERS: Final = 100  # of the key of a limit as it is shown; any longer one works
 MAX_IN_FLIGHT: Final = 200  # attempts of one run at once in one process
-
 # -- nodes -----------------------------------------------------------------------------------------------------------
 MAX_SCHEDULES: Final = 50  # of one workflow: each is two requests at publication, which has less than 30 s
 MAX_CATCH_UP_RUNS: Final = 100  # that one schedule with `catch_up: all` starts for missed instants: the latest ones
@@ -90,6 +92,8 @@ MAX_ANSWER_FIELDS: Final = 100  # of an approval or callback; a person fills the
 MAX_APPROVERS: Final = 100
 MAX_REMINDERS: Final = 20
 MAX_SOURCE_CHARACTERS: Final = 500_000  # the source that a document was compiled from
+MAX_PATIENCE_S: Final = 60  # for a run that `assert_same` waits for
+MAX_SOURCE_LINE_CHARACTERS: Final = 300  # of a statement that is shown beside an error
 MAX_MESSAGE_CHARACTERS: Final = 10_000  # the message of an approval
 MAX_ERROR_CHARACTERS: Final = 2_000  # of a failure's message in the log
 MAX_EXCEPTION_BYTES: Final = 4_000  # of an exception in author code, in the log: type, message, traceback
@@ -132,7 +136,6 @@ MIN_CODE_MEMORY_MB: Final = 64  # the interpreter itself takes about 40
 MAX_CODE_MEMORY_MB: Final = 2_048
 CODE_MARGIN_MS: Final = 100  # by which a sandbox times out before the engine does, so that it can report the reason
 MAX_SANDBOXES: Final = 8  # processes for author code at once in one process; further ones wait within their timeout
-
 # -- values and bodies -----------------------------------------------------------------------------------------------
 MAX_INPUT_BYTES: Final = 256_000  # a run's inputs, a webhook's body
 MAX_RESULT_BYTES: Final = 5_000_000  # one node's output
@@ -141,11 +144,11 @@ PREVIEW_CHARACTERS: Final = 200
 SHOWN_PARAMS_CHARACTERS: Final = 8_000  # of one attempt's parameters; of larger ones only a preview is shown
 MAX_SHOWN_CALLS: Final = 10  # attempts of an instance whose parameters are shown: the last ones
 MAX_ANSWER_BYTES: Final = 32_000  # the answer to an approval
-
 # -- the log ---------------------------------------------------------------------------------------------------------
 MAX_BATCH_BYTES: Final = 350_000  # one log item; DynamoDB's limit is 400 KB
 MAX_BATCH_EVENTS: Final = 10_000  # reading one event decodes its whole batch: some 10 ms
 MAX_ITEM_BYTES: Final = 380_000  # of one piece of a larger value; the rest of DynamoDB's 400 KB is for keys
+MAX_KNOWN_WEBHOOKS: Final = 64  # whose parameters a process remembers
 MAX_KNOWN_ENDS: Final = 10_000  # runs whose end of log a process remembers; some 200 bytes each
 MAX_SIGNAL_BYTES: Final = 64_000
 MAX_INBOX_SIGNALS: Final = 5_000
@@ -183,7 +186,6 @@ LEASE_MARGIN_MS: Final = 5_000  # before its end, a holder stops relying on its 
 SUMMARY_EVENTS: Final = 1_000  # a longer log ends with a summary of the run: reading this many events takes some 50 ms
 SUMMARY_VALUE_BYTES: Final = 1_000  # of a value in that summary; larger ones go to the blob store: a batch costs by its size
 SNAPSHOT_TAIL_BYTES: Final = 16_000  # below this, reading the log is as cheap as reading a snapshot
-
 # -- invocations -----------------------------------------------------------------------------------------------------
 BUDGET_MARGIN_MS: Final = 5_000  # of a hard budget: final commit, snapshot, effects
 LOADING_MARGIN_MS: Final = 3_000  # of an invocation, to load the run before its first attempt
@@ -192,6 +194,10 @@ MAX_IDLE_HOPS: Final = 8  # consecutive hand-overs in which no attempt ended and
 DEFAULT_TARGET_TIMEOUT_S: Final = 120  # the runner timeout that the compiler assumes before deployment
 INBOX_POLL_MS: Final = 1_000  # an active session reads its inbox at most this often
 STAY_MS: Final = 2_000  # a session waits for a timer that is due sooner than this; it arms later ones
+LOG_NUMBERS: Final = 10_000  # numbers of logs that a SQLite store remembers, so that an append need not look its own up
+FRESH_HEADS: Final = 1_000  # headers that a process keeps of the runs that it has just created
+FRESH_HEAD_BYTES: Final = 4_096  # the longest inputs of such a header
+FRESH_HEAD_MS: Final = 1_000  # after which a header is read again
 TURN_MS: Final = 2  # a session whose attempts never wait lets the others in its process proceed at least this often
 MAX_STARTED_NOW: Final = 4  # attempts of one decision that begin at once; more of them share a turn of the event loop
 BUSY_DELAY_MS: Final = 1_000  # a hint that finds a live lease is delivered again after this
@@ -204,7 +210,6 @@ MAX_LOG_CHARACTERS: Final = 2_000  # of one log line of a node
 MAX_REPORTED_LINES: Final = 40  # of the history, in a failed assertion of a workflow test
 COMMIT_TRIES: Final = 8  # of one commit against an unavailable store, in one invocation
 TRANSIENT_BACKOFF_MS: Final = 25  # before the second try; doubles
-
 # -- exports ---------------------------------------------------------------------------------------------------------
 MAX_EXPORT_EVENTS: Final = 100  # that one call of an exporter receives
 MAX_EXPORT_QUEUE: Final = 1_000  # of one run and exporter, in memory; beyond that they are read from the log again
@@ -234,7 +239,6 @@ MAX_TELEMETRY_CONNECTIONS: Final = 8  # that stay open between requests, for eac
 MAX_TELEMETRY_RESPONSE_BYTES: Final = 64_000
 MAX_TELEMETRY_WAIT_S: Final = 600  # that a collector may ask for in `Retry-After`
 TELEMETRY_HEADERS_FRESH_S: Final = 300  # after which the headers of the export are read again, as other secrets are
-
 # -- requests --------------------------------------------------------------------------------------------------------
 MAX_TOKEN_CHARACTERS: Final = 2_000
 MAX_IDEMPOTENCY_KEY_CHARACTERS: Final = 200
@@ -258,7 +262,21 @@ MAX_PERSON_CHARACTERS: Final = 200  # the name of the person who decides or canc
 MAX_REASON_CHARACTERS: Final = 2_000  # why a run is cancelled
 MAX_KEYWORDS: Final = 16  # that a run is started with
 MAX_KEYWORD_CHARACTERS: Final = 128
+MAX_NOTED_PAUSES: Final = 5  # open questions that the header of a run keeps for lists
+MAX_NOTED_CHARACTERS: Final = 160  # of a text among these notes: with them, a header is billed as 1 to 2 KB
+MAX_DURATION_FILTER_MS: Final = 10 * 366 * 24 * 3_600_000  # that a search for runs may name
+MAX_SEARCH_TEXT_CHARACTERS: Final = 200  # that a search for runs takes
 MAX_SEARCHED_RUNS: Final = 2_000  # headers that one search by keywords reads; a cursor continues it
+MAX_FINGERPRINT_CHARACTERS: Final = 80  # of a blanked message: half of a noted one, so that where it was cut changes little
+MAX_LISTED_APPROVALS: Final = 100  # questions in one answer: the log of each of their runs is read
+MAX_LISTED_DECISIONS: Final = 200  # in one answer: the header of each of their runs is read
+MAX_LISTED_ERRORS: Final = 200  # groups of failures in one answer
+MAX_RERUN_LOOKS: Final = 500  # failed runs whose reruns one request looks up one by one
+MAX_RERUN_CHAIN: Final = 20  # reruns of reruns that are followed
+ERROR_BARS: Final = 24  # of the bar chart of a group of failures
+DEFAULT_ERRORS_MS: Final = 7 * 24 * 3_600_000  # that failures are listed for
+MAX_STATS_MS: Final = 90 * 24 * 3_600_000  # the window of the statistics of a workflow
+MAX_COMMENT_CHARACTERS: Final = 500  # beside a decision; the audit log keeps it as one fact
 MAX_BULK_RUNS: Final = 100  # that one request cancels or reruns
 DEFAULT_BULK_COMMAND_RUNS: Final = 1_000  # that one command cancels or reruns: each is a request
 MAX_BULK_COMMAND_RUNS: Final = 10_000  # with --limit
@@ -294,14 +312,31 @@ PRINT_MS: Final = 100  # between two times at which `stepless dev` prints lines 
 MAX_PRINTED_RUN_LINES: Final = 200  # at one of them; of more, it prints the number
 MAX_EXPLAINED_RUNS: Final = 20  # of these, failed runs whose error is read and printed
 STREAM_COALESCE_MS: Final = 50  # streamed text is emitted in pieces of about this duration
-
+# -- views of runs ---------------------------------------------------------------------------------------------------
+MAX_DIGEST_ROWS: Final = 50_000  # instances of one run that a timeline lists; some 400 bytes each
+MAX_DIGEST_FAILED: Final = 20  # failed instances of one node that a summary names
+MAX_ROW_PARTS: Final = 20  # of work and waiting of one instance, in a timeline
+MIN_IDLE_MS: Final = 1_000  # without an attempt or an event, between two such spans
+MAX_BUSY_SPANS: Final = 500  # in which a run worked; a timeline folds what is between them
+MAX_WARM_DIGESTS: Final = 4  # of runs that one process keeps, so that a look at a run costs its new events only
+MAX_SCANNED_EVENTS: Final = 20_000  # that one request for the events that fit a filter reads; a cursor continues it
+MAX_INSTANCE_CHARACTERS: Final = 2_000  # of the id of an instance in a request: 16 containers deep, ids of 64 characters
 # -- drafts ----------------------------------------------------------------------------------------------------------
+MAX_FILE_NAME_CHARACTERS: Final = 100  # of a file that a draft is saved to: the head of the draft has it
+MAX_CONFLICTS: Final = 500  # of one draft with its file, that wait for a decision; further differences are shown by the diff
+DIFF_CONTEXT_LINES: Final = 3  # around the lines that differ
+HISTORY_ITEMS: Final = 1_000  # of the log, that one page of the history is made of
+HISTORY_PAUSE_MS: Final = 300_000  # after which what the same person does is another entry
+MAX_HISTORY_CHANGES: Final = 200  # that one entry lists
+MAX_HISTORY_ENTRIES: Final = 200  # of one page
+MAX_VERSION_MESSAGE_CHARACTERS: Final = 2_000  # of what a person says of a version
 MAX_DRAFT_BLOCKS: Final = 5_000  # to which blocks can be added: a canvas draws them all; larger documents are edited as text
 MAX_INTENT_WRITES: Final = 20_000  # deleting or renaming what the whole of a large draft hangs on
 MAX_INTENT_BYTES: Final = 4_000_000
 MAX_GUARDS: Final = 1_000  # of one gesture
 MAX_KEY_CHARACTERS: Final = 64  # of a block, an edge, a note, or a client
 MAX_ORDER_CHARACTERS: Final = 64  # of a fractional index; beyond it the siblings get new ones
+MAX_RENAME_PAIRS: Final = 40_000  # of nodes that went with nodes that came, which are compared: each takes a microsecond
 MAX_JOINED_WRITES: Final = 200  # of the gestures that one intent takes along
 MAX_UNDO: Final = 100  # actions of one person in one tab
 MAX_ROOM_PEOPLE: Final = 50  # with a socket in one draft; others follow it over HTTP
@@ -316,16 +351,26 @@ MAX_PULLS_PER_S: Final = 10  # reads of the log by one client over its socket
 PACE_DELAY_MS: Final = 5  # before the next message of a client is read, after one that was refused because of its pace
 MAX_PACED_CLIENTS: Final = 1_000  # whose pace one process remembers
 MAX_COUNT: Final = 2**53  # of an epoch or an item in a message: what a number of JavaScript can count
+SOCKET_THREADS: Final = 20  # connections to which one invocation sends at once
+MEMBERS_FRESH_MS: Final = 1_000  # after which a process on AWS looks up again who receives the cursors of others
+CONNECTION_LIFE_MS: Final = 7_800_000  # of the record of a connection: API Gateway closes one after two hours
 HELLO_MS: Final = 10_000  # for the first message on a socket
 SILENT_MS: Final = 300_000  # after which a socket is closed; a client sends a ping every four minutes
 ROLE_FRESH_MS: Final = 30_000  # after which the key of a person in a room is looked up again
 TICKET_LIFE_MS: Final = 60_000
-CONSOLE_CODE_LIFE_MS: Final = 600_000  # of the code in the address that `stepless dev` prints
+OIDC_FETCH_MS: Final = 3_000  # for an issuer to answer where people sign in; …
+OIDC_FRESH_MS: Final = 3_600_000  # … how long its answer is used, and …
+OIDC_RETRY_MS: Final = 10_000  # … after which it is asked again, if it gave none
+CONSOLE_CODE_LIFE_MS: Final = 600_000  # of the code in the address that `stepless dev` prints, and of an invitation
+MAX_CONSOLE_CODES: Final = 20  # that are valid at a time; a further one replaces the oldest
+CONSOLE_SESSION_LIFE_MS: Final = 7 * 24 * 3_600_000  # of a tab that was opened with such a code
 DRAFT_POLL_MS: Final = 1_000  # a caller that waits for an item looks at the log this often: another process may have committed
 MAX_BEHIND_ITEMS: Final = 1_000  # that an intent may have been made before: a client further behind reads first
 MAX_DRAFTS: Final = 1_000  # that are open at once
 MAX_OPS_PER_S: Final = 20  # of a person; …
 MAX_ROOM_OPS_PER_S: Final = 100  # … of all people in one draft
+MAX_AWS_PRESENCE_PER_S: Final = 5  # cursors and drags that one client sends on AWS, where each is an invocation; …
+MAX_AWS_ROOM_PRESENCE_PER_S: Final = 20  # … and all clients in one draft, of which each sends its part
 MAX_AWS_ROOM_OPS_PER_S: Final = 40  # the same on AWS, where an item is one read and one write of some 10 ms
 MAX_INLINE_BYTES: Final = INLINE_VALUE_BYTES  # of an item's effects, or of an entity; larger ones go to the blob store
 MAX_ORIGIN_BYTES: Final = 350  # of the origin and of the base of a draft: each checkpoint is billed by the size of the head
@@ -344,7 +389,6 @@ TOMBSTONE_KEPT_MS: Final = 24 * 3_600_000  # of a deleted entity: longer than an
 CLOSED_KEPT_MS: Final = 30 * 24 * 3_600_000  # of the entities of a draft that was discarded or replaced
 MAX_WARM_DRAFTS: Final = 16  # that one process keeps in memory: one of 5,000 blocks takes some 20 MB
 DRAFT_READ_ITEMS: Final = 1_000  # of a log, or entities, that one request reads: at most MAX_PAGE_ITEMS
-
 # -- imports ---------------------------------------------------------------------------------------------------------
 MAX_IMPORT_BLOCKS: Final = 2_000  # of one export: the importer stores which block is upstream of which as a bit table
 MAX_IMPORT_EDGES: Final = 10_000

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Self, Unpack
 
-from stepless.builder.nodes import CallOptions, NodeOptions, Nodes, given
+from stepless.builder.nodes import CallOptions, EntryOptions, NodeOptions, Nodes, given
 from stepless.builder.ref import Ref
 from stepless.builder.steps import UNSET, Step, Value
 from stepless.compile.suggest import did_you_mean
@@ -20,22 +20,22 @@ class KindMethods(Nodes):
 
     # -- entries ------------------------------------------------------------------------------------------------------
 
-    def manual(self, id: str, **options: Unpack[NodeOptions]) -> Step:
+    def manual(self, id: str, **options: Unpack[EntryOptions]) -> Step:
         return self._add(id, "manual", {}, options)
 
     def webhook(
         self, id: str, *, path: Value, method: Value = UNSET, auth: Value = UNSET, schema: Value = UNSET, response: Value = UNSET,
-        **options: Unpack[NodeOptions],
+        **options: Unpack[EntryOptions],
     ) -> Step:  # fmt: skip
         return self._add(id, "webhook", given(path=path, method=method, auth=auth, schema=schema, response=response), options)
 
     def schedule(
         self, id: str, *, cron: Value = UNSET, rate: Value = UNSET, timezone: Value = UNSET, catch_up: Value = UNSET,
-        **options: Unpack[NodeOptions],
+        **options: Unpack[EntryOptions],
     ) -> Step:  # fmt: skip
         return self._add(id, "schedule", given(cron=cron, rate=rate, timezone=timezone, catch_up=catch_up), options)
 
-    def event(self, id: str, *, pattern: Mapping[str, Value], **options: Unpack[NodeOptions]) -> Step:
+    def event(self, id: str, *, pattern: Mapping[str, Value], **options: Unpack[EntryOptions]) -> Step:
         return self._add(id, "event", given(pattern=pattern), options)
 
     # -- work ---------------------------------------------------------------------------------------------------------
@@ -162,7 +162,7 @@ class KindMethods(Nodes):
 
     # -- how ----------------------------------------------------------------------------------------------------------
 
-    def _add(self, id: str, kind: str, params: Mapping[str, Value], options: NodeOptions | CallOptions) -> Step:
+    def _add(self, id: str, kind: str, params: Mapping[str, Value], options: NodeOptions | EntryOptions | CallOptions) -> Step:
         return self.add(id, kind, params if params else None, **options)
 
     def _contain(self, id: str, kind: str, params: Mapping[str, Value], options: NodeOptions) -> Container:

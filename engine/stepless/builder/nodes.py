@@ -33,11 +33,21 @@ class NodeOptions(TypedDict, total=False):
     at: Sequence[int] | None
 
 
+class EntryOptions(NodeOptions, total=False):
+    """The options of entries: those of every node, and the schema of the run's inputs."""
+
+    inputs: Mapping[str, Value] | None
+
+
 class CallOptions(NodeOptions, total=False):
     """The options of nodes that make attempts: those of every node, and limits over all runs."""
 
     concurrency: Mapping[str, Value] | None
     rate: Mapping[str, Value] | None
+
+
+class AnyOptions(CallOptions, EntryOptions, total=False):
+    """The options of nodes of all kinds."""
 
 
 class Nodes(ABC):
@@ -47,7 +57,7 @@ class Nodes(ABC):
         self._level = level
         self._place = place
 
-    def add(self, id: str, type: str, with_: Mapping[str, Value] | None = None, **options: Unpack[CallOptions]) -> Step:
+    def add(self, id: str, type: str, with_: Mapping[str, Value] | None = None, **options: Unpack[AnyOptions]) -> Step:
         """Adds a node of any kind, including kinds of plug-ins. `with_` are the kind's own parameters.
 
         Raises `InvalidRequest`: id_taken if the level already has this id, not_json for a value that JSON cannot represent.

@@ -10,7 +10,7 @@ from typing import Final
 
 from stepless.limits import MAX_DOCUMENT_BYTES, MAX_DOCUMENT_DEPTH, MAX_INTEGER_BITS
 from stepless.model.findings import Finding
-from stepless.model.json import JSON
+from stepless.model.json import JSON, encodable
 
 _CONTAINERS: Final = ("loop", "parallel")  # whose `with.body` is a graph
 
@@ -59,7 +59,7 @@ def _is_json(document: JSON) -> bool:
         inner: list[JSON] = []
         for value in level:
             if isinstance(value, Mapping):
-                if not all(isinstance(key, str) and _encodable(key) for key in value):
+                if not all(isinstance(key, str) and encodable(key) for key in value):
                     return False
                 inner.extend(value.values())
             elif isinstance(value, list):
@@ -85,7 +85,7 @@ def _json_findings(document: JSON) -> Iterator[Finding]:
         if isinstance(value, Mapping):
             for key, inner in value.items():
                 where = f"{path}.{key}" if path else str(key)
-                if isinstance(key, str) and _encodable(key):
+                if isinstance(key, str) and encodable(key):
                     stack.append((inner, where, depth + 1))
                 else:
                     yield Finding("not_json", where, f"the key {key!a} is not text", "Quote it.")
@@ -97,7 +97,7 @@ def _json_findings(document: JSON) -> Iterator[Finding]:
 
 def _scalar_fault(value: JSON) -> str | None:
     if isinstance(value, str):
-        return None if _encodable(value) else "half of a surrogate pair is not a character"
+        return None if encodable(value) else "half of a surrogate pair is not a character"
     if value is None or isinstance(value, bool):
         return None
     if isinstance(value, int):
@@ -105,7 +105,3 @@ def _scalar_fault(value: JSON) -> str | None:
     if isinstance(value, float):
         return None if isfinite(value) else f"{value} is not a number in JSON"
     return f"a {type(value).__name__} is not JSON"
-
-
-def _encodable(text: str) -> bool:
-    return text.isascii() or not any("\ud800" <= character <= "\udfff" for character in text)

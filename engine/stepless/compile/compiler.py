@@ -33,6 +33,7 @@ BODY_CHECKS: Final = (
     node_checks.shadowed_ids,
     node_checks.source_lines,
     node_checks.entries_in_bodies,
+    node_checks.misplaced_inputs,
     node_checks.container_modes,
     node_checks.unknown_callables,
     argument_checks.unfit_arguments,

@@ -8,26 +8,22 @@ from stepless.compile.order import Links
 
 
 class Tree:
-    """A tree of the nodes 0 … n−1 below a virtual root (numbered n). Nodes are added as leaves.
+    """A tree of the nodes 0 … n−1 below a virtual root (numbered n). `grown` lists them with parents before their children.
 
     `parents[v]` is v's parent. `meet` finds the lowest common ancestor in logarithmic time by jump pointers: E. W. Myers, An
-    applicative random-access stack (1983). `close` numbers the complete tree, so that `holds` takes constant time by the
-    intervals of an Euler tour.
+    applicative random-access stack (1983). `holds` takes constant time by the intervals of an Euler tour, whose numbers are
+    worked out when they are first needed.
     """
 
-    def __init__(self, size: int) -> None:
+    def __init__(self, grown: Sequence[int]) -> None:
+        size = len(grown)
         self.root = size
+        self.grown = grown
         self.parents = [size] * (size + 1)
         self.jumps = [size] * (size + 1)
         self.depths = [0] * (size + 1)
         self.first: list[int] = []
         self.last: list[int] = []
-
-    def add(self, node: int, parent: int) -> None:
-        parents, jumps, depths = self.parents, self.jumps, self.depths
-        jump = jumps[parent]
-        even = depths[parent] - depths[jump] == depths[jump] - depths[jumps[jump]]
-        parents[node], jumps[node], depths[node] = parent, jumps[jump] if even else parent, depths[parent] + 1
 
     def meet(self, one: int, other: int) -> int:
         parents, jumps, depths = self.parents, self.jumps, self.depths
@@ -42,8 +38,11 @@ class Tree:
                 one, other = jumps[one], jumps[other]
         return one
 
-    def close(self, grown: Sequence[int]) -> None:
-        """Numbers the nodes. `grown` lists them with parents before their children."""
+    def number(self) -> None:
+        """Numbers the nodes, unless they are numbered."""
+        if self.last:
+            return
+        grown = self.grown
         sizes = [1] * (self.root + 1)
         for node in reversed(grown):
             sizes[self.parents[node]] += sizes[node]
@@ -58,14 +57,17 @@ class Tree:
 
     def holds(self, ancestor: int, node: int) -> bool:
         """Whether `ancestor` is `node` or above it."""
+        self.number()
         return self.first[ancestor] <= self.first[node] < self.last[ancestor]
 
     def count_below(self, node: int) -> int:
         """How many nodes are strictly below `node`."""
+        self.number()
         return self.last[node] - self.first[node] - 1
 
     def below(self, nodes: Collection[int]) -> dict[int, tuple[int, ...]]:
         """For each of `nodes`, the nodes strictly below it, in ascending order."""
+        self.number()
         numbered = [0] * (self.root + 1)
         for node, number in enumerate(self.first):
             numbered[number] = node
@@ -79,14 +81,17 @@ def dominator_tree(order: Sequence[int], predecessors: Links) -> Tree:
     T. J. Harvey and K. Kennedy, A simple, fast dominance algorithm (2001), which needs more passes only for cycles. With the
     order reversed, and successors in place of predecessors, the result is the tree of post-dominators.
     """
-    tree = Tree(len(order))
+    tree = Tree(order)
+    parents, jumps, depths, root = tree.parents, tree.jumps, tree.depths, tree.root
     for node in order:
         sources = iter(predecessors[node])
-        parent = next(sources, tree.root)
+        parent = next(sources, root)
         for source in sources:
             parent = tree.meet(parent, source)
-        tree.add(node, parent)
-    tree.close(order)
+        jump = jumps[parent]
+        far = jumps[jump]
+        parents[node], depths[node] = parent, depths[parent] + 1
+        jumps[node] = far if depths[parent] - depths[jump] == depths[jump] - depths[far] else parent
     return tree
 
 
@@ -99,10 +104,13 @@ def fork_depths(order: Sequence[int], successors: Links, above: Tree, behind: Tr
     * Otherwise v post-dominates no fork above d either, since a path from f to d may bypass v. The number is then that of all
       forks from d upwards.
     """
-    forks = [0] * (above.root + 1)  # among the node and its dominators
-    depths = [0] * (above.root + 1)
+    behind.number()
+    first, last, parents, root = behind.first, behind.last, above.parents, above.root
+    forks = [0] * (root + 1)  # among the node and its dominators
+    depths = [0] * (root + 1)
     for node in order:
-        dominator = above.parents[node]
+        dominator = parents[node]
         forks[node] = forks[dominator] + (len(successors[node]) > 1)
-        depths[node] = depths[dominator] if dominator != above.root and behind.holds(node, dominator) else forks[dominator]
-    return depths[: above.root]
+        ends = dominator != root and first[node] <= first[dominator] < last[node]
+        depths[node] = depths[dominator] if ends else forks[dominator]
+    return depths[:root]

@@ -14,7 +14,7 @@ from typing import Final
 
 from stepless.expressions.references import REFERENCE
 from stepless.model.json import JSON
-from stepless.model.stored_document import EVERY, FUNCTIONS, LIMITS, STRICT_REFERENCES
+from stepless.model.stored_document import EVERY, FUNCTIONS, INPUTS, LIMITS, STRICT_REFERENCES
 
 _REFERENCE: Final = re.compile(REFERENCE)
 _LATER_FUNCTIONS: Final = re.compile(r"\b(?:need|merge|put|sort|range|zip|repeat|text)\s*\(")
@@ -32,6 +32,8 @@ def features_of(document: Mapping[str, JSON], *, limited: bool) -> frozenset[str
         join = node.get("join")
         if isinstance(join, Mapping) and join.get("mode") == "every":
             found.add(EVERY)
+        if "inputs" in node:
+            found.add(INPUTS)
     return frozenset(found)
 
 

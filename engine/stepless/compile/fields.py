@@ -25,28 +25,21 @@ _NO_TEMPLATE: Final = compile_template({}, lambda name: False)  # shared, like N
 
 
 def fill(node: ParsedNode, kind: Kind, known: Known) -> list[Finding]:
-    """Sets the `fields` of a node. Returns the findings about them, in the order of `with`."""
-    plain = _plain(node, kind)
-    if plain is not None:
-        node.fields = plain
+    """Sets the `config` and the `fields` of a node. Returns the findings about them, in the order of `with`."""
+    if node.plain and kind.nature is Nature.EFFECT and _is_literal(node.raw.get("with") or NOTHING, kind.parts):
+        node.config = Config(_NO_TEMPLATE, NOTHING, (), node.raw.get("with") or NOTHING)
         return []
     compiler = _Compiler(node, kind, known)
-    node.fields = compiler.compile()
+    node.config, node.fields = compiler.compile()
     return compiler.findings
 
 
-_COMPILED: Final = frozenset({"concurrency", "input_contract", "join", "output_contract", "rate"})
-
-
-def _plain(node: ParsedNode, kind: Kind) -> Fields | None:
-    """The fields of a node in which nothing is compiled, as most nodes are of a graph that a program has written."""
-    if kind.nature is not Nature.EFFECT or not node.document.given.isdisjoint(_COMPILED):
-        return None
-    given, parts = node.document.with_, kind.parts
-    for name in given:
+def _is_literal(given: Mapping[str, JSON], parts: Mapping[str, Part]) -> bool:
+    """Whether nothing in `with` is compiled, as in most nodes of a graph that a program has written."""
+    for name in given:  # noqa: SIM110 - `all` would take twice as long for the one name of most nodes
         if parts.get(name) is not Part.LITERAL:
-            return None
-    return Fields(Config(_NO_TEMPLATE, NOTHING, (), given or NOTHING))
+            return False
+    return True
 
 
 class _Compiler:
@@ -62,7 +55,7 @@ class _Compiler:
         self.literals: dict[str, JSON] = {}
         self.cases: list[Case] = []
 
-    def compile(self) -> Fields:
+    def compile(self) -> tuple[Config, Fields]:
         document, parts = self.node.document, self.kind.parts
         for name, value in document.with_.items():
             _PARTS[parts.get(name, Part.TEMPLATE)](self, name, value)
@@ -70,13 +63,14 @@ class _Compiler:
         template = self._template("with", self.templates) if self.templates else None
         custom = document.join.vars
         limits = self._limits()
-        return Fields(
-            Config(template or _NO_TEMPLATE, self.expressions or NOTHING, tuple(self.cases), literals or NOTHING),
+        config = Config(template or _NO_TEMPLATE, self.expressions or NOTHING, tuple(self.cases), literals or NOTHING)
+        return config, Fields(
             self.values or NOTHING,
             None if isinstance(custom, str) else self._expression("join.vars.custom", custom["custom"]),
             self._contract("input_contract", document.input_contract),
             self._contract("output_contract", document.output_contract),
             self._answer_contract(),
+            self._contract("inputs", document.inputs),
             tuple(self.mentions),
             limits,
         )

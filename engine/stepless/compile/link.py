@@ -6,16 +6,16 @@ in memory.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final, NamedTuple
 
-from stepless.compile.dominators import dominator_tree, fork_depths
+from stepless.compile.dominators import Tree, dominator_tree, fork_depths
 from stepless.compile.order import Links, longest_paths, reachable, topological_order
-from stepless.compile.parsed import Fields, Parsed, ParsedBody, ParsedEdge, ParsedNode
+from stepless.compile.parsed import Fields, Parsed, ParsedBody, ParsedNode
 from stepless.errors import EngineBug, InvalidRequest
-from stepless.model.declaration.document import ConcurrencyView, DocumentView, NodeView
+from stepless.model.declaration.document import AfterView, ConcurrencyView, DocumentView, EdgeView, NodeView
 from stepless.model.declaration.policies import (
     DEFAULT_JOIN,
     Delivery,
@@ -30,6 +30,7 @@ from stepless.model.findings import Finding
 from stepless.model.graph import (
     Body,
     Condition,
+    Config,
     Container,
     Edge,
     Graph,
@@ -60,6 +61,7 @@ def link(parsed: Parsed, version: str, entries: Sequence[str] | None, warnings: 
     if entries is not None:
         chosen = reachable([_entry(root, entry).place for entry in entries], root.successors)
     body = _link_body(root, chosen, wave=0, depth=0)
+    kinds, limited = _used(body)
     return Graph(
         workflow_id=document.id,
         name=document.name or document.id,
@@ -70,7 +72,7 @@ def link(parsed: Parsed, version: str, entries: Sequence[str] | None, warnings: 
         on_failure=document.on_failure,
         max_steps=document.max_steps,
         timeout_ms=document.timeout_ms,
-        kinds=frozenset(node.kind.name for node in all_nodes(body)),
+        kinds=kinds,
         warnings=warnings,
         concurrency=document.concurrency if isinstance(document.concurrency, int) else None,
         rate_limit=_rate_limit(document),
@@ -78,8 +80,17 @@ def link(parsed: Parsed, version: str, entries: Sequence[str] | None, warnings: 
         retention_ms=document.retention_ms,
         on_failure_notify=None if document.on_failure_notify is None else tuple(document.on_failure_notify),
         slots=_slots(document.concurrency) if isinstance(document.concurrency, ConcurrencyView) else None,
-        limited=isinstance(document.concurrency, ConcurrencyView) or any(node.limits is not None for node in all_nodes(body)),
+        limited=limited or isinstance(document.concurrency, ConcurrencyView),
     )
+
+
+def _used(body: Body) -> tuple[frozenset[str], bool]:
+    """The names of the kinds of all nodes, and whether any node has a limit."""
+    kinds, limited = {}, False
+    for node in all_nodes(body):
+        kinds[id(node.kind)] = node.kind
+        limited = limited or node.limits is not None
+    return frozenset([kind.name for kind in kinds.values()]), limited
 
 
 def _entry(root: ParsedBody, name: str) -> ParsedNode:
@@ -93,7 +104,7 @@ def _entry(root: ParsedBody, name: str) -> ParsedNode:
     raise InvalidRequest(f"there is no node `{name}` to start at", code="unknown_entry", place="entry", mend=mend, status=422)
 
 
-def _places(body: ParsedBody) -> set[int]:
+def _places(body: ParsedBody) -> Set[int]:
     """The places of all nodes except those that are only tools."""
     return set(range(len(body.nodes))) - {body.nodes[name].place for name in body.tools}
 
@@ -140,13 +151,14 @@ class _Layout:
 
 
 _ALONE: Final = _Layout([], [()], [()], {}, [()], [()], [None], [0], [0], {}, {}, {})  # of a node without edges
+_new: Final = tuple.__new__  # makes a named tuple without a call of Python code
 _NO_TOOLS: Final[Mapping[str, Node]] = {}
 
 
-def _link_body(body: ParsedBody, chosen: set[int], wave: int, depth: int) -> Body:
+def _link_body(body: ParsedBody, chosen: Set[int], wave: int, depth: int) -> Body:
     """Links one body. `chosen` are places in the parsed document; `wave` and `depth` are those of an entry."""
     layout = _lay_out(body, chosen, wave, depth)
-    body.nodes, body.edges, body.successors, body.predecessors = {}, (), (), ()
+    body.release()
     nodes = tuple([_link_node(layout, node, position) for position, node in enumerate(_taken(layout.nodes))])
     return Body(
         nodes=nodes,
@@ -158,22 +170,37 @@ def _link_body(body: ParsedBody, chosen: set[int], wave: int, depth: int) -> Bod
     )
 
 
-def _lay_out(body: ParsedBody, chosen: set[int], wave: int, depth: int) -> _Layout:
-    nodes = [node for node in body.order if node.place in chosen]
+def _lay_out(body: ParsedBody, chosen: Set[int], wave: int, depth: int) -> _Layout:
+    nodes = list(body.order) if len(chosen) == len(body.nodes) else [node for node in body.order if node.place in chosen]
     branches, targets = _links(nodes, body.predecessors), _links(nodes, body.successors)
     order = topological_order(targets, branches)
+    if len(order) < len(nodes) or any(source == target for source, target, *_ in body.wires):
+        raise EngineBug(f"{body.path or 'the document'} is linked with a cycle")
     above = dominator_tree(order, branches)
-    behind = dominator_tree(order[::-1], targets)
+    joins = [place for place, node in enumerate(nodes) if "join" in node.raw and branches[place]]
+    losing = [place for place in joins if nodes[place].document.join.losers == "cancel"]
+    depths, losers = _behind(order, targets, above, losing)
     dominators = [parent if parent != above.root else None for parent in above.parents[: len(nodes)]]
     incoming, outgoing, merges = _edges(body, nodes)
     return _Layout(
         nodes, incoming, outgoing, merges, branches, targets, dominators,
         longest_paths(order, targets, wave),
-        [depth + forks for forks in fork_depths(order, targets, above, behind)],
-        behind.below([place for place, node in enumerate(nodes) if branches[place] and node.document.join.losers == "cancel"]),
-        _clocks(nodes, branches, dominators),
+        [depth + forks for forks in depths] if depth else depths,
+        losers,
+        _clocks(nodes, joins, dominators),
         _tools_of(body),
     )
+
+
+def _behind(
+    order: list[int], targets: Links, above: Tree, losing: Sequence[int],
+) -> tuple[list[int], Mapping[int, tuple[int, ...]]]:
+    """What the post-dominators say: the fork depth of each node, and what leads only to each of `losing`. Without a fork and
+    without `losing`, as in a chain, they are not needed."""
+    if not losing and not any(len(ends) > 1 for ends in targets):
+        return [0] * len(order), {}
+    behind = dominator_tree(order[::-1], targets)
+    return fork_depths(order, targets, above, behind), behind.below(losing) if losing else {}
 
 
 def _taken(nodes: list[ParsedNode]) -> Iterator[ParsedNode]:
@@ -186,18 +213,16 @@ def _taken(nodes: list[ParsedNode]) -> Iterator[ParsedNode]:
 def _links(nodes: list[ParsedNode], places: Links) -> list[tuple[int, ...]]:
     """Converts links by place in the parsed document to links by position in the graph."""
     if len(nodes) == len(places):
-        return [tuple(places[node.place]) for node in nodes]
+        return [held if type(held) is tuple else tuple(held) for held in places]
     position = {node.place: place for place, node in enumerate(nodes)}
     return [tuple([position[place] for place in places[node.place] if place in position]) for node in nodes]
 
 
-def _clocks(
-    nodes: list[ParsedNode], branches: list[tuple[int, ...]], dominators: list[int | None]
-) -> dict[int | None, list[int]]:
+def _clocks(nodes: list[ParsedNode], joins: Sequence[int], dominators: list[int | None]) -> dict[int | None, list[int]]:
     """The joins with a timeout, by the node whose settlement starts their clock."""
     clocks: dict[int | None, list[int]] = {}
-    for place, node in enumerate(nodes):
-        if node.document.join.timeout_ms is not None and branches[place]:
+    for place in joins:
+        if nodes[place].document.join.timeout_ms is not None:
             clocks.setdefault(dominators[place], []).append(place)
     return clocks
 
@@ -206,43 +231,42 @@ def _edges(
     body: ParsedBody, nodes: list[ParsedNode],
 ) -> tuple[list[tuple[Edge, ...]], list[tuple[Edge, ...]], dict[tuple[int, str], Merge]]:
     """Edges of the chosen nodes: incoming and outgoing by node, and the merges that they specify, by node and param."""
-    position = {node.id: place for place, node in enumerate(nodes)}
+    wires = body.wires
+    if len(nodes) < len(body.nodes):
+        position = {node.place: place for place, node in enumerate(nodes)}
+        wires = [
+            (position[source], position[target], handle, written)
+            for source, target, handle, written in wires if source in position and target in position
+        ]
     incoming: list[tuple[Edge, ...] | list[Edge]] = [()] * len(nodes)  # a list only where there is more than one
     outgoing: list[tuple[Edge, ...] | list[Edge]] = [()] * len(nodes)
     merges: dict[tuple[int, str], Merge] = {}
-    order = 0
-    for parsed in body.edges:
-        source, target = position.get(parsed.source), position.get(parsed.target)
-        if source is None or target is None:
-            continue
-        edge = _link_edge(parsed, order, source, target)
-        order += 1
-        _join_to(incoming, target, edge)
-        _join_to(outgoing, source, edge)
-        if parsed.written is not None and parsed.written.merge is not None:
-            merges.setdefault((target, edge.param), parsed.written.merge)
+    for order, (source, target, handle, written) in enumerate(wires):
+        if written is None:
+            edge = _new(Edge, (order, source, target, handle, "input", (), None))
+        else:
+            edge = _link_edge(written, order, source, target, handle)
+            if written.merge is not None:
+                merges.setdefault((target, edge.param), written.merge)
+        only = (edge,)  # shared by both ends, where it is the only edge of both
+        incoming[target] = _joined_by(held, edge) if (held := incoming[target]) else only
+        outgoing[source] = _joined_by(held, edge) if (held := outgoing[source]) else only
     return list(map(tuple, incoming)), list(map(tuple, outgoing)), merges
 
 
-def _join_to(edges: list[tuple[Edge, ...] | list[Edge]], place: int, edge: Edge) -> None:
-    held = edges[place]
-    if not held:
-        edges[place] = (edge,)
-    elif isinstance(held, list):
+def _joined_by(held: tuple[Edge, ...] | list[Edge], edge: Edge) -> list[Edge]:
+    if isinstance(held, list):
         held.append(edge)
-    else:
-        edges[place] = [*held, edge]
+        return held
+    return [*held, edge]
 
 
-def _link_edge(parsed: ParsedEdge, order: int, source: int, target: int) -> Edge:
-    written = parsed.written
-    if written is None:
-        return Edge(order, source, target, parsed.handle, "input", (), None)
+def _link_edge(written: AfterView | EdgeView, order: int, source: int, target: int, handle: str) -> Edge:
     condition = None
     if written.condition is not None:
         ((test, operand),) = written.condition.raw.items()
         condition = Condition(test, operand)
-    return Edge(order, source, target, parsed.handle, written.param, parse_path(written.key), condition)
+    return Edge(order, source, target, handle, written.param, parse_path(written.key), condition)
 
 
 # -- a node -----------------------------------------------------------------------------------------------------------
@@ -263,11 +287,6 @@ class _Policies(NamedTuple):
     moderation_on_error: OnModerationError
 
 
-def _policies(document: NodeView) -> _Policies:
-    """Most nodes have none of their own: they share the defaults."""
-    return _DEFAULTS if document.given.isdisjoint(_Policies._fields) else _read(document)
-
-
 def _read(document: NodeView) -> _Policies:
     return _Policies(*(getattr(document, name) for name in _Policies._fields))
 
@@ -276,46 +295,34 @@ _DEFAULTS: Final = _read(NodeView({}))
 
 
 def _link_node(layout: _Layout, parsed: ParsedNode, position: int) -> Node:
-    document, fields, kind = parsed.document, parsed.fields, parsed.kind
-    if fields is None or kind is None:
+    fields, kind, config = parsed.fields, parsed.kind, parsed.config
+    if config is None or kind is None:
         raise EngineBug(f"{parsed.path} is linked without being compiled")
     incoming, outgoing = layout.incoming[position], layout.outgoing[position]
-    branches, policies = layout.branches[position], _policies(document)
-    label = document.label
-    return Node(
-        id=parsed.id,
-        position=position,
-        kind=kind,
-        label=label if label is not None else parsed.id,
-        enabled=policies.enabled,
-        config=fields.config,
-        incoming=incoming,
-        outgoing=outgoing,
-        params=_link_params(layout, policies.merge, position, incoming),
-        branches=branches,
-        targets=layout.targets[position],
-        handles=_handles(frozenset([edge.handle for edge in outgoing])),
-        exits=parsed.exits or (),
-        join=_link_join(policies.join, fields, len(branches)),
-        retry=policies.retry,
-        timeout_ms=policies.timeout_ms,
-        delivery=policies.delivery,
-        on_parent_failure=policies.on_parent_failure,
-        default=policies.default,
-        input_contract=fields.input_contract,
-        output_contract=fields.output_contract,
-        answer_contract=fields.answer_contract,
-        moderation=policies.moderation,
-        moderation_on_error=policies.moderation_on_error,
-        container=_link_container(parsed, fields, layout.waves[position], layout.depths[position]) if parsed.inner else None,
-        wave=layout.waves[position],
-        depth=layout.depths[position],
-        dominator=layout.dominators[position],
-        clocks=tuple(layout.clocks.get(position, ())),
-        losers=layout.losers.get(position, ()),
-        tools=_link_tools(layout, parsed) if layout.tools else _NO_TOOLS,
-        limits=fields.limits,
-    )
+    branches = layout.branches[position]
+    policies = _DEFAULTS if parsed.plain else _read(parsed.document)  # most nodes have none of their own
+    label, wave, depth = parsed.raw.get("label"), layout.waves[position], layout.depths[position]
+    return _new(Node, (  # in the order of its fields: with their names it would take five times as long
+        parsed.id, position, kind,
+        parsed.id if label is None else label,
+        policies.enabled, config, incoming, outgoing,
+        _link_params(layout, policies.merge, position, incoming),
+        branches, layout.targets[position],
+        _handles(outgoing),
+        parsed.exits or (),
+        _link_join(policies.join, fields, len(branches)),
+        policies.retry, policies.timeout_ms, policies.delivery, policies.on_parent_failure, policies.default,
+        fields.input_contract, fields.output_contract, fields.answer_contract,
+        policies.moderation, policies.moderation_on_error,
+        _link_container(parsed, config, wave, depth) if parsed.inner else None,
+        wave, depth,
+        layout.dominators[position],
+        tuple(layout.clocks.get(position, ())),
+        layout.losers.get(position, ()),
+        _link_tools(layout, parsed) if layout.tools else _NO_TOOLS,
+        fields.limits,
+        fields.entry_contract,
+    ))
 
 
 def _link_tools(layout: _Layout, parsed: ParsedNode) -> Mapping[str, Node]:
@@ -335,15 +342,21 @@ def _tools_of(body: ParsedBody) -> Mapping[str, Sequence[ParsedNode]]:
 def _link_params(layout: _Layout, merge: Merge, position: int, incoming: tuple[Edge, ...]) -> tuple[Param, ...]:
     if not incoming:
         return ()
-    names = dict.fromkeys([edge.param for edge in incoming])
-    fed = {name: incoming if len(names) == 1 else tuple([edge for edge in incoming if edge.param == name]) for name in names}
+    names = [incoming[0].param] if len(incoming) == 1 else dict.fromkeys([edge.param for edge in incoming])
+    if len(names) == 1:
+        return tuple([_new(Param, (name, layout.merges.get((position, name), merge), incoming)) for name in names])
+    fed = {name: tuple([edge for edge in incoming if edge.param == name]) for name in names}
     return tuple([Param(name, layout.merges.get((position, name), merge), edges) for name, edges in fed.items()])
 
 
+def _handles(outgoing: tuple[Edge, ...]) -> frozenset[str]:
+    """The exits of the edges. One shared set for all nodes with these, since most nodes have the same ones."""
+    return _shared(outgoing[0].handle) if len(outgoing) == 1 else _shared(*sorted({edge.handle for edge in outgoing}))
+
+
 @lru_cache(maxsize=256)
-def _handles(handles: frozenset[str]) -> frozenset[str]:
-    """One shared set for all nodes with these handles, since most nodes have the same ones."""
-    return handles
+def _shared(*handles: str) -> frozenset[str]:
+    return frozenset(handles)
 
 
 def _link_join(rule: JoinRule, fields: Fields, branches: int) -> Join:
@@ -358,7 +371,7 @@ def _default_join(need: int) -> Join:
     return Join(need)
 
 
-def _link_container(parsed: ParsedNode, fields: Fields, wave: int, depth: int) -> Container | None:
+def _link_container(parsed: ParsedNode, config: Config, wave: int, depth: int) -> Container | None:
     """Read from the parameters as the kind's `ContainerSpec` says."""
     body, params, spec = parsed.inner, parsed.params, parsed.kind.container if parsed.kind is not None else None
     if body is None or params is None or spec is None:
@@ -376,8 +389,8 @@ def _link_container(parsed: ParsedNode, fields: Fields, wave: int, depth: int) -
         truncate=bounds.truncate,
         on_error=OnError(bounds.on_error),
         max_consecutive_errors=bounds.max_consecutive_errors,
-        expression=fields.config.expressions.get(mode),
-        value=fields.values.get(mode),
+        expression=config.expressions.get(mode),
+        value=parsed.fields.values.get(mode),
         keeps_results=bounds.keeps_results,
         keeps_writes=bounds.keeps_writes,
     )

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias
 
 from stepless.compile.order import Links
 from stepless.expressions.references import STRICT
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
 HANDLE_ALIASES: Mapping[str, str] = {"onError": ERROR}
 SCOPES = ("loop", "parallel", "workflow", "inputs", "input", "run")
+_PLAIN: Final = frozenset({"after", "at", "label", "type", "with"})  # fields of a node that are neither compiled nor policies
 _FEW = 8  # neighbours: up to this number, a tuple is smaller than a dictionary and as fast to search
 
 
@@ -55,33 +56,44 @@ def as_written(raw: Mapping[str, JSON], path: str, view: type[BodyView]) -> Shap
 
 
 class Fields(NamedTuple):
-    """The compiled parts of a node. `values` are the EXPRESSION fields of a container that are not texts. `mentions` are the
-    references, by their dotted place in the node."""
+    """The compiled parts of a node other than its `config`. `values` are the EXPRESSION fields of a container that are not texts.
+    `mentions` are the references, by their dotted place in the node."""
 
-    config: Config
     values: Mapping[str, Template] = NOTHING
     custom: Expression | None = None
     input_contract: Contract | None = None
     output_contract: Contract | None = None
     answer_contract: Contract | None = None
+    entry_contract: Contract | None = None
     mentions: tuple[tuple[str, tuple[Reference, ...]], ...] = ()
     limits: Limits | None = None
 
 
+NO_FIELDS: Final = Fields()  # shared by the nodes in which nothing but `with` is compiled
+
+
 @dataclass(slots=True, eq=False)
 class ParsedNode:
-    """A node of a parsed document. `kind` is None if it is unknown, `params` if they do not fit or were not needed, and `exits`
-    (without `error`) if they are not known."""
+    """A node of a parsed document. `kind` is None if it is unknown, `params` if they do not fit or were not needed, `exits`
+    (without `error`) if they are not known, and `config` until the node is compiled. `plain`: the author wrote none of the fields
+    that are compiled or set a policy."""
 
     id: str
     place: int
-    document: NodeView
+    raw: Mapping[str, JSON]
+    plain: bool
     body: ParsedBody
     kind: Kind | None
     inner: ParsedBody | None = None
     params: BaseModel | None = None
     exits: tuple[str, ...] | None = None
-    fields: Fields | None = None
+    config: Config | None = None
+    fields: Fields = NO_FIELDS
+
+    @property
+    def document(self) -> NodeView:
+        """The node as the author wrote it. Made at each use: kept views of a hundred thousand nodes would take memory."""
+        return NodeView(self.raw)
 
     @property
     def path(self) -> str:
@@ -122,21 +134,28 @@ class ParsedEdge(NamedTuple):
         return condition.raw if condition is not None else None
 
 
+Wire: TypeAlias = "tuple[int, int, str, AfterView | EdgeView | None]"
+"""An edge between two known nodes: the places of its source and its target, the exit, and what was written unless a text."""
+
+
 @dataclass(slots=True, eq=False)
 class ParsedBody:
-    """One level of the document. `successors` and `predecessors` are by place, without duplicates, self edges and unknown ends.
-    `incomplete` means that a node or an edge could not be read, so that checks must not draw conclusions from missing parts."""
+    """One level of the document. `wires` are the edges between known nodes, in edge order. `successors` and `predecessors` are by
+    place, without duplicates, self edges and unknown ends. `incomplete` means that a node or an edge could not be read, so that
+    checks must not draw conclusions from missing parts."""
 
     path: str
     owner: ParsedNode | None
     depth: int
     nodes: dict[str, ParsedNode] = field(default_factory=dict)
-    edges: tuple[ParsedEdge, ...] = ()
+    written_edges: Sequence[tuple[int, Mapping[str, JSON]]] = ()  # those in `edges`, each with its index there
+    wires: Sequence[Wire] = ()
     unreadable: frozenset[str] = frozenset()
     untyped: frozenset[str] = frozenset()
     incomplete: bool = False
     successors: Links = ()
     predecessors: Links = ()
+    _edges: tuple[ParsedEdge, ...] | None = None
     _fed: Mapping[str, set[str]] | None = None
     _tools: Mapping[str, list[ParsedNode]] | None = None
 
@@ -149,6 +168,19 @@ class ParsedBody:
         return self.nodes.values()
 
     @property
+    def edges(self) -> tuple[ParsedEdge, ...]:
+        """Every edge in edge order (docs/semantics.md#edge-order): the `after` entries in node order, then `edges`. Only checks
+        need them, so they are made at their first use."""
+        if self._edges is None:
+            self._edges = tuple(_edges_of(self))
+        return self._edges
+
+    def release(self) -> None:
+        """Lets go of nodes and edges, which refer back to the body: else only the garbage collector would free them."""
+        self.nodes, self.wires, self.successors, self.predecessors = {}, (), (), ()
+        self.written_edges, self._edges, self._fed, self._tools = (), None, None, None
+
+    @property
     def fed(self) -> Mapping[str, set[str]]:
         """The params of each node that an edge feeds."""
         if self._fed is None:
@@ -157,7 +189,6 @@ class ParsedBody:
                 fed.setdefault(edge.target, set()).add(edge.param)
             self._fed = fed
         return self._fed
-
 
     @property
     def tools(self) -> Mapping[str, list[ParsedNode]]:
@@ -218,18 +249,21 @@ def readable(parsed: Parsed, *, strict: bool = True) -> Callable[[str], bool]:
 
 def _add_body(parsed: Parsed, body: ParsedBody, shape: Shape, read: Read) -> None:
     parsed.bodies.append(body)
-    kinds = {}
+    kinds: dict[Any, Kind | None] = {}  # by the type as it was written
+    nodes, untyped = body.nodes, shape.untyped
+    containers = []
     for place, (name, raw) in enumerate(shape.document.nodes.items()):
-        document = NodeView(raw)
-        word = document.type
-        if word not in kinds:
-            kinds[word] = parsed.kinds.get(word)
-        body.nodes[name] = ParsedNode(name, place, document, body, kinds[word] if name not in shape.untyped else None)
-    body.edges = tuple(edges_of(body, shape))
+        word: Any = raw.get("type")
+        kind = kinds[word] if word in kinds else kinds.setdefault(word, parsed.kinds.get(word))
+        if name in untyped:
+            kind = None
+        nodes[name] = node = ParsedNode(name, place, raw, raw.keys() <= _PLAIN, body, kind)
+        if kind is not None and kind.nature is Nature.CONTAINER:
+            containers.append(node)
+    body.written_edges = tuple(zip(shape.edge_places, shape.document.edges, strict=True))
     _wire(body)
-    for node in body.order:
-        if node.kind is not None and node.kind.nature is Nature.CONTAINER:
-            _add_inner(parsed, node, read)
+    for node in containers:
+        _add_inner(parsed, node, read)
 
 
 def _body_of(shape: Shape, path: str, owner: ParsedNode | None) -> ParsedBody:
@@ -252,36 +286,62 @@ def _add_inner(parsed: Parsed, node: ParsedNode, read: Read) -> None:
     _add_body(parsed, node.inner, shape, read)
 
 
-def edges_of(body: ParsedBody, shape: Shape) -> Iterator[ParsedEdge]:
-    """Every edge of a body in edge order (docs/semantics.md#edge-order): the `after` entries in node order, then `edges`."""
+def _edges_of(body: ParsedBody) -> Iterator[ParsedEdge]:
     for node in body.order:
-        after = node.document.after
+        after = node.raw.get("after")
         if isinstance(after, list):
             for place, entry in enumerate(after):
                 yield _incoming(node, entry, place)
         elif after is not None:
             yield _incoming(node, after, None)
-    for raw, place in zip(shape.document.edges, shape.edge_places, strict=True):
+    for place, raw in body.written_edges:
         edge = EdgeView(raw)
         yield ParsedEdge(edge.source, HANDLE_ALIASES.get(edge.handle, edge.handle), edge.target, edge, body, place)
 
 
 def _incoming(node: ParsedNode, entry: JSON, place: int | None) -> ParsedEdge:
     written = None if isinstance(entry, str) else AfterView(entry)
-    source, dot, handle = (entry if written is None else written.from_).partition(".")
-    handle = HANDLE_ALIASES.get(handle, handle) if dot else SOURCE
+    source, handle = _origin(entry if written is None else written.from_)
     return ParsedEdge(source, handle, node.id, written, node, place)
 
 
+def _origin(text: str) -> tuple[str, str]:
+    """The node and its exit, from `node` or `node.exit`."""
+    source, dot, handle = text.partition(".")
+    return source, HANDLE_ALIASES.get(handle, handle) if dot else SOURCE
+
+
 def _wire(body: ParsedBody) -> None:
-    successors: list[Collection[int]] = [()] * len(body.nodes)
-    predecessors: list[Collection[int]] = [()] * len(body.nodes)
-    for edge in body.edges:
-        source, target = body.nodes.get(edge.source), body.nodes.get(edge.target)
-        if source is not None and target is not None and source is not target:
-            successors[source.place] = _joined_by(successors[source.place], target.place)
-            predecessors[target.place] = _joined_by(predecessors[target.place], source.place)
-    body.successors, body.predecessors = successors, predecessors
+    """Sets the wires and the neighbours of a body."""
+    nodes = body.nodes
+    successors: list[Collection[int]] = [()] * len(nodes)
+    predecessors: list[Collection[int]] = [()] * len(nodes)
+    wires: list[Wire] = []
+
+    def add(source: ParsedNode | None, target: ParsedNode | None, handle: str, written: AfterView | EdgeView | None) -> None:
+        if source is None or target is None:
+            return
+        start, end = source.place, target.place
+        wires.append((start, end, handle, written))
+        if start != end:
+            held = successors[start]
+            successors[start] = _joined_by(held, end) if held else (end,)
+            held = predecessors[end]
+            predecessors[end] = _joined_by(held, start) if held else (start,)
+
+    for node in nodes.values():
+        after = node.raw.get("after")
+        if after is None:
+            continue
+        for entry in after if isinstance(after, list) else (after,):
+            written = None if isinstance(entry, str) else AfterView(entry)
+            text = entry if written is None else written.from_
+            source, handle = (text, SOURCE) if text in nodes else _origin(text)  # no id contains a dot
+            add(nodes.get(source), node, handle, written)
+    for _, raw in body.written_edges:
+        edge = EdgeView(raw)
+        add(nodes.get(edge.source), nodes.get(edge.target), HANDLE_ALIASES.get(edge.handle, edge.handle), edge)
+    body.wires, body.successors, body.predecessors = wires, successors, predecessors
 
 
 def _joined_by(places: Collection[int], place: int) -> Collection[int]:

@@ -12,7 +12,7 @@ from typing import Final
 from stepless.compile.fields import Known, fill
 from stepless.compile.link import link
 from stepless.compile.parsed import Parsed, ParsedNode, as_written, parsed_of, readable
-from stepless.errors import NewerVersion
+from stepless.errors import DamagedVersion, EngineBug, NewerVersion, SteplessError
 from stepless.model.graph import Graph
 from stepless.model.kind import SOURCE, Kind, Kinds, Nature, only_source
 from stepless.model.stored_document import STRICT_REFERENCES, Stored, read_stored
@@ -22,8 +22,30 @@ _ONE_EXIT: Final = (SOURCE,)
 
 def compile_stored(data: bytes, version: str, kinds: Kinds, entries: Sequence[str] | None = None) -> Graph:
     """The graph of the nodes that `entries` reach (None: all roots). `data` is what was stored (`encode_document`) under the
-    content hash `version`. Raises `NewerVersion` for a document that this release would not have published."""
-    return link(_parsed(read_stored(data), version, kinds), version, entries, ())
+    content hash `version`. Raises `NewerVersion` for a document that this release would not have published, and `DamagedVersion`
+    for bytes that are no document, or not the one with this hash."""
+    try:
+        stored = read_stored(data)
+        return link(_parsed(stored, version, kinds), version, entries, ())
+    except SteplessError as error:
+        if not isinstance(error, EngineBug):
+            raise
+        failure: Exception = error
+    except Exception as error:  # of any type: the document is read without checks
+        failure = error
+    if _is_intact(data, version):
+        raise failure
+    raise DamagedVersion(f"its document cannot be read ({type(failure).__name__}: {failure!s:.80})", place=version) from failure
+
+
+def _is_intact(data: bytes, version: str) -> bool:
+    """Whether this is the document that was published. It is not asked of a document that can be read, since that takes long."""
+    from stepless.compile.canonical import content_hash
+
+    try:
+        return content_hash(read_stored(data).document) == version
+    except (ValueError, TypeError, AttributeError, KeyError, RecursionError):
+        return False
 
 
 def _parsed(stored: Stored, version: str, kinds: Kinds) -> Parsed:

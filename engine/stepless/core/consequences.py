@@ -50,8 +50,8 @@ def settled(state: State, instance: Instance, event: Event) -> None:
 
 def _resolve_branches(state: State, instance: Instance) -> None:
     taken, otherwise = resolve(instance)
-    scope, position = instance.scope, instance.node.position
-    for number in instance.node.targets:
+    scope, position, targets = instance.scope, instance.node.position, instance.node.targets
+    for number in targets:
         target = scope.instances[number] or scope.at(number)
         if number in taken:
             target.taken += 1

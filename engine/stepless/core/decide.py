@@ -40,7 +40,7 @@ from stepless.core.facts import (
 from stepless.core.pauses import answer_pause, child_changed, complete_resumed, expire_pause, hold_changed, noticed, tick
 from stepless.core.settle import attempt_failed, complete, fail
 from stepless.core.start import begin, end_for_permit, wait, work
-from stepless.core.state import Instance, State, Status, is_effect, scopes
+from stepless.core.state import Instance, RunStatus, State, Status, is_effect, scopes
 from stepless.limits import MAX_IDLE_HOPS, MAX_RECOVERIES
 from stepless.model.kind import Nature
 
@@ -76,7 +76,8 @@ def decide(
         _advance(decision, steps)
     if not facts:
         _advance(decision, steps)
-    if not state.ended and state.sequence and decision.over:
+    working = state.running and state.status is RunStatus.RUNNING and state.root.unsettled  # nothing to conclude: it goes on
+    if not working and not state.ended and state.sequence and not state.agenda:
         conclude(decision)
     return decision
 
@@ -136,7 +137,11 @@ def _start_limited(decision: Decision) -> bool:
 
 def _examine(decision: Decision, instance: Instance) -> None:
     if instance.status is Status.PENDING:
-        _decide_pending(decision, instance)
+        ruling = verdict(instance)
+        if ruling is not Verdict.RUN:
+            _decide_pending(decision, instance, ruling)
+        elif not decision.state.halting or _may_start(decision, instance):
+            begin(decision, instance)
     elif instance.status is Status.RUNNING:
         if instance.answer is not None:
             complete_resumed(decision, instance)
@@ -144,13 +149,11 @@ def _examine(decision: Decision, instance: Instance) -> None:
             advance_container(decision, instance)
 
 
-def _decide_pending(decision: Decision, instance: Instance) -> None:
-    match verdict(instance):
+def _decide_pending(decision: Decision, instance: Instance, ruling: Verdict) -> None:
+    """Follows every ruling but RUN, which is by far the most frequent."""
+    match ruling:
         case Verdict.WAIT:
             return
-        case Verdict.RUN:
-            if _may_start(decision, instance):
-                begin(decision, instance)
         case Verdict.RUN_SUBSTITUTED:
             if _may_start(decision, instance):
                 begin(decision, instance, substituted=True)
@@ -192,8 +195,8 @@ def _begin(decision: Decision, fact: Begin) -> None:
 
 
 def _completed(decision: Decision, fact: Completed) -> None:
-    instance = _attempt(decision, fact.instance, fact.attempt)
-    if instance is not None:
+    instance = decision.state.running.get(fact.instance)
+    if instance is not None and instance.attempt == fact.attempt:  # as `_attempt`, without a call: the most frequent fact
         complete(decision, instance, fact.outcome, usage=fact.usage)
 
 

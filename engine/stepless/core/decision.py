@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from stepless.core.consequences import LATE_ARRIVAL
 from stepless.core.events import Event, EventType
-from stepless.core.fold import VARIABLE_CONFLICT, apply
-from stepless.core.masking import mask_for
+from stepless.core.fold import NODE_FOLDS, VARIABLE_CONFLICT, apply, ignore
+from stepless.core.masking import NO_MASK, mask_for
 from stepless.core.state import Instance, State
 from stepless.model.graph import Node
 from stepless.model.json import JSON
@@ -63,8 +63,8 @@ class Decision:
         self.env = env
         self.capacity = capacity
         self.room_ms = room_ms
-        self.mask = mask_for(frozenset(env.values()))
-        self.masks = bool(self.mask)
+        self.mask = mask_for(frozenset(env.values())) if env else NO_MASK
+        self.masks = bool(env) and bool(self.mask)
         self.events: list[Event] = []
         self.dispatches: list[Dispatch] = []
         self.aborts: list[str] = []
@@ -79,7 +79,7 @@ class Decision:
         """Whether an attempt of this instance may begin now: a slot is free and its timeout is short enough."""
         if self.capacity is not None and len(self.state.running) >= self.capacity:
             return False
-        return self.fits(instance)
+        return self.room_ms is None or self.fits(instance)
 
     def fits(self, instance: Instance) -> bool:
         """Whether the timeout of an attempt is short enough for what is left of the invocation."""
@@ -106,9 +106,10 @@ class Decision:
             parent = source.settled_sequence if source is not None else 0
         if self.masks:
             data = self._without_secrets(data)
-        event = Event(state.sequence + 1, type, self.now_ms, instance.id, parent, data)
+        state.sequence = sequence = state.sequence + 1
+        event = Event(sequence, type, self.now_ms, instance.id, parent, data)
         self.events.append(event)
-        apply(state, event, instance)
+        NODE_FOLDS.get(type, ignore)(state, instance, event)  # as `apply` does
         if state.notes:
             self._log_notes()
 

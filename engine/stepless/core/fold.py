@@ -67,7 +67,7 @@ def apply(state: State, event: Event, instance: Instance | None) -> None:
     if instance is None:
         _RUN_FOLDS.get(event.type, _ignore_of_run)(state, event)
     else:
-        _NODE_FOLDS.get(event.type, _ignore)(state, instance, event)
+        NODE_FOLDS.get(event.type, ignore)(state, instance, event)
 
 
 # -- the run ----------------------------------------------------------------------------------------------------------
@@ -122,6 +122,7 @@ def _hold_changed(state: State, event: Event) -> None:
 def _run_ended(status: RunStatus) -> Callable[[State, Event], None]:
     def folded(state: State, event: Event) -> None:
         state.status = status
+        state.ended = True
         state.ended_ms = event.at_ms
         state.held = None
         state.timers.clear()
@@ -145,7 +146,7 @@ def _run_continued(state: State, event: Event) -> None:
 # -- nodes ------------------------------------------------------------------------------------------------------------
 
 
-def _ignore(state: State, instance: Instance, event: Event) -> None:
+def ignore(state: State, instance: Instance, event: Event) -> None:
     """Events that do not change the state: log, contract.violated, moderation.flagged, loop.completed."""
 
 
@@ -175,7 +176,7 @@ def _first_start(state: State, instance: Instance, event: Event) -> None:
     instance.index = state.steps
     instance.predecessor = instance.last_taken
     instance.substituted = instance.substituted or bool(event.data.get("substituted"))
-    if instance.open:
+    if instance.taken + instance.pruned + instance.dead != len(instance.node.branches):
         sources, settled = instance.scope.instances, (Status.COMPLETED, Status.FAILED)
         branches = instance.node.branches
         instance.arrived = tuple(b for b in branches if (source := sources[b]) is not None and source.status in settled)
@@ -381,7 +382,7 @@ _RUN_FOLDS: Mapping[EventType, Callable[[State, Event], None]] = {
     EventType.RUN_TIMED_OUT: _run_ended(RunStatus.TIMED_OUT),
 }
 
-_NODE_FOLDS: Mapping[EventType, Callable[[State, Instance, Event], None]] = {
+NODE_FOLDS: Mapping[EventType, Callable[[State, Instance, Event], None]] = {
     EventType.NODE_QUEUED: fold_queued,
     EventType.NODE_STARTED: _started,
     EventType.NODE_DELTA: _streamed,

@@ -8,6 +8,7 @@ from json import dumps
 
 from stepless.core.branches import carried, carries, is_dead
 from stepless.core.state import Instance, Scope, State, Status
+from stepless.limits import MAX_SCHEMA_REFERENCES
 from stepless.model.declaration.policies import Merge
 from stepless.model.graph import Edge, Param
 from stepless.model.json import JSON
@@ -23,6 +24,12 @@ def merged_inputs(state: State, instance: Instance) -> dict[str, JSON]:
     if not node.incoming:
         return {"input": entry_input(state, instance.scope)}
     sources, arrived = instance.scope.instances, instance.arrived
+    if len(node.incoming) == 1 and arrived is None and not instance.substituted:  # as below, without its loops
+        edge = node.incoming[0]
+        only = sources[edge.source]
+        if only is None or only.status not in _SENDERS or not carries(only, edge):
+            return {}
+        return {edge.param: carried(only, edge) if edge.key or only.status is Status.FAILED else only.value}
     inputs: dict[str, JSON] = {}
     for param in node.params:
         values = []
@@ -49,6 +56,42 @@ def entry_input(state: State, scope: Scope) -> JSON:
         return state.inputs
     turns = owner.turns
     return scope.item if turns is not None and turns.items is not None else merged_inputs(state, owner).get("input")
+
+
+def with_defaults(schema: JSON, value: JSON) -> JSON:
+    """`value` with the `default` of each property that is missing in it, as its JSON Schema says; also inside of objects and
+    lists. A default is taken as it is."""
+    return _filled(schema, schema, value)
+
+
+def _filled(whole: JSON, schema: JSON, value: JSON) -> JSON:
+    seen = 0
+    while isinstance(schema, dict) and isinstance(reference := schema.get("$ref"), str) and seen < MAX_SCHEMA_REFERENCES:
+        schema, seen = _definition(whole, reference), seen + 1
+    if not isinstance(schema, dict) or not isinstance(value, dict | list):
+        return value
+    if isinstance(value, list):
+        items = schema.get("items")
+        return [_filled(whole, items, item) for item in value] if isinstance(items, dict) else value
+    properties = schema.get("properties")
+    if not isinstance(properties, dict):
+        options = [one for one in schema.get("anyOf", ()) if isinstance(one, dict) and one.get("type") != "null"]
+        return _filled(whole, options[0], value) if len(options) == 1 else value
+    filled = {name: _filled(whole, properties.get(name), item) for name, item in value.items()}
+    for name, rule in properties.items():
+        if name not in filled and isinstance(rule, dict) and "default" in rule:
+            filled[name] = rule["default"]
+    return filled
+
+
+def _definition(whole: JSON, reference: str) -> JSON:
+    """What a reference such as `#/$defs/Line` refers to; None for any other kind of reference."""
+    if not reference.startswith("#/"):
+        return None
+    found = whole
+    for step in reference[2:].split("/"):
+        found = found.get(step.replace("~1", "/").replace("~0", "~")) if isinstance(found, dict) else None
+    return found
 
 
 def _with_defaults(instance: Instance, param: Param, values: list[tuple[Edge, JSON]]) -> list[tuple[Edge, JSON]]:

@@ -91,6 +91,9 @@ def mask_for(secrets: frozenset[str]) -> Mask:
     return Mask(secrets)
 
 
+NO_MASK = Mask(())  # of a run without secrets
+
+
 def _without_beginning(text: str, form: str, least: int) -> str:
     start = text.find(form[:least])
     while start >= 0:

@@ -28,7 +28,7 @@ class Reading(Steps):
     `env`, as when a log is folded, `${NAME}` reads as null.
     """
 
-    __slots__ = ("state", "instance", "inputs", "now_ms", "env", "params", "turn", "cells", "nulls")
+    __slots__ = ("state", "instance", "inputs", "now_ms", "env", "params", "turn", "cells", "nulls", "run_inputs")
 
     def __init__(
         self,
@@ -47,6 +47,7 @@ class Reading(Steps):
         self.turn = turn
         self.cells = instance.cells
         self.params: Mapping[str, JSON] = _NOTHING
+        self.run_inputs: JSON = state.inputs  # with the defaults of an entry that has `inputs`
         self.nulls: tuple[str, ...] = ()  # the text of each reference that was read as null
         self.left = MAX_EVALUATION_STEPS
 
@@ -103,10 +104,6 @@ class Reading(Steps):
     @property
     def cases(self) -> tuple[Case, ...]:
         return self.instance.node.config.cases
-
-    @property
-    def run_inputs(self) -> JSON:
-        return self.state.inputs
 
     def evaluate(self, expression: Expression) -> JSON:
         return expression.evaluate(self)

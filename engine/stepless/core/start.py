@@ -10,15 +10,16 @@ from stepless.core.containers import open_container
 from stepless.core.decision import Decision, Dispatch, Render
 from stepless.core.events import EventType
 from stepless.core.facts import Failure
-from stepless.core.inputs import merged_inputs
+from stepless.core.inputs import merged_inputs, with_defaults
 from stepless.core.reading import Merging, Reading, with_nulls
 from stepless.core.settle import complete, fail, processing
-from stepless.core.state import Instance, is_effect
+from stepless.core.state import Instance
 from stepless.core.variables import VariableConflict, incoming_cells
 from stepless.errors import ExpressionError, SteplessError
 from stepless.model.graph import Node
 from stepless.model.json import JSON
 from stepless.model.kind import SOURCE, Nature, Outcome, Pause
+from stepless.model.scope import Contract
 from stepless.model.work import passed_through
 
 if TYPE_CHECKING:
@@ -30,16 +31,17 @@ _NOTHING: Mapping[str, JSON] = {}
 def begin(decision: Decision, instance: Instance, *, substituted: bool = False) -> None:
     """Starts an instance that was decided to run, or its next attempt. Queues it instead when no slot is free, when its timeout
     is too long, or while the run is held."""
-    state = decision.state
-    if state.held is not None or (is_effect(instance) and not decision.admits(instance) and instance.id not in state.reused):
+    state, node = decision.state, instance.node
+    effect = node.kind.nature is Nature.EFFECT and node.enabled
+    if state.held is not None or (effect and not decision.admits(instance) and instance.id not in state.reused):
         facts = _facts(instance, {}, substituted=substituted)
         decision.emit(EventType.NODE_QUEUED, instance, facts or _NOTHING)
         return
-    wait = instance.wait
-    permits = decision.permits if state.graph.limited and is_effect(instance) and instance.id not in state.reused else None
+    permits = decision.permits if effect and state.graph.limited and instance.id not in state.reused else None
     if permits is not None and not _permitted(decision, instance, permits, substituted=substituted):
         return
     if instance.index:
+        wait = instance.wait
         again = wait is not None and bool(wait.details.get("again"))
         begin_attempt(decision, instance, instance.attempt if again else instance.attempt + 1)
         return
@@ -121,13 +123,18 @@ def work(decision: Decision, instance: Instance) -> None:
         return
     if node.input_contract is not None and _violates(decision, instance, inputs):
         return
+    if node.kind.nature is Nature.EFFECT and node.config.template.constant and not node.tools and node.container is None:
+        params = node.config.template.value  # without references there is nothing to read
+        decision.dispatches.append(Dispatch(instance, instance.id, instance.attempt, params, inputs))
+        return
     reading = Reading(decision.state, instance, inputs, decision.now_ms, decision.env)
+    if node.entry_contract is not None and _unfit(decision, reading, node.entry_contract):
+        return
     try:
         if node.container is not None:
             open_container(decision, instance, reading)
             return
-        template = node.config.template
-        reading.params = params = template.render(reading)
+        reading.params = params = node.config.template.render(reading)
         nature = node.kind.nature
         if nature is Nature.EFFECT:
             render = _tool_renderer(decision, instance) if node.tools else None
@@ -165,6 +172,17 @@ def _violates(decision: Decision, instance: Instance, inputs: Mapping[str, JSON]
     if violations:
         decision.emit(EventType.CONTRACT_VIOLATED, instance, {"phase": "input", "violations": list(violations)})
         fail(decision, instance, processing("input_contract_violation", violations[0]))
+    return bool(violations)
+
+
+def _unfit(decision: Decision, reading: Reading, contract: Contract) -> bool:
+    """Whether the inputs of the run violate the entry's `inputs`; fills in its defaults."""
+    reading.run_inputs = with_defaults(contract.schema, reading.run_inputs)
+    violations = contract.violations(reading.run_inputs)
+    if violations:
+        instance = reading.instance
+        decision.emit(EventType.CONTRACT_VIOLATED, instance, {"phase": "input", "violations": list(violations)})
+        fail(decision, instance, processing("input_contract_violation", f"the inputs of the run: {violations[0]}"))
     return bool(violations)
 
 

@@ -95,7 +95,7 @@ class Instance:
     """One node in one scope."""
 
     __slots__ = (
-        "node", "scope", "status", "taken", "pruned", "dead", "last_taken", "index", "predecessor", "attempt", "handle",
+        "node", "scope", "id", "status", "taken", "pruned", "dead", "last_taken", "index", "predecessor", "attempt", "handle",
         "value", "error", "reason", "cells", "arrived", "wait", "answer", "turns", "last_sequence", "settled_sequence",
         "since_ms", "substituted", "deltas", "streamed",
     )  # fmt: skip
@@ -103,6 +103,7 @@ class Instance:
     def __init__(self, node: Node, scope: Scope) -> None:
         self.node = node
         self.scope = scope
+        self.id = node.id + scope.suffix
         self.status = Status.PENDING
         self.taken = 0  # branches, by how they resolved
         self.pruned = 0
@@ -126,10 +127,6 @@ class Instance:
         self.substituted = False  # runs with defaults for its dead branches
         self.deltas = 0  # pieces streamed, over all attempts
         self.streamed = 0  # characters streamed by the present attempt
-
-    @property
-    def id(self) -> str:
-        return self.node.id + self.scope.suffix
 
     @property
     def settled(self) -> bool:
@@ -219,7 +216,7 @@ class State:
     """The state of a whole run. Only `fold` changes it; all other code reads it."""
 
     __slots__ = (
-        "graph", "run_id", "inputs", "root", "status", "sequence", "steps", "failures", "agenda", "ready", "running",
+        "graph", "run_id", "inputs", "root", "status", "ended", "sequence", "steps", "failures", "agenda", "ready", "running",
         "waiting", "backing_off", "children", "reused", "limited", "paced",
         "timers", "sweeps", "ending", "ending_error", "halting", "response", "started_ms", "ended_ms", "paused_since_ms",
         "paused_ms", "continued", "idle_hops", "recoveries", "first_starts", "meta", "notes", "held", "holds", "usage",
@@ -233,6 +230,7 @@ class State:
         cells = {name: Cell(value, OUTSIDE, 0) for name, value in graph.variables.items()}
         self.root = Scope(graph.root, None, 0, None, cells, 0)
         self.status = RunStatus.CREATED
+        self.ended = False  # whether `status` is terminal
         self.sequence = 0
         self.steps = 0  # started instances, of every turn; also the counter behind `index`
         self.failures = 0
@@ -264,10 +262,6 @@ class State:
         self.holds = 0  # how often it was held or released so far
         self.usage: Mapping[str, int] | None = {}  # of all attempts; None after a snapshot of an earlier release without it
         self.notes: list[tuple[str, Instance, str]] = []  # warnings of the last folds that are not yet logged
-
-    @property
-    def ended(self) -> bool:
-        return self.status in RUN_TERMINAL
 
     def find(self, instance_id: str) -> Instance | None:
         """The instance with this id if its scope is live; created on first access."""

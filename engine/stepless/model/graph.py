@@ -174,6 +174,7 @@ class Node(NamedTuple):
     losers: tuple[int, ...]
     tools: Mapping[str, Any] = _NOTHING  # nodes; shared: most nodes have none
     limits: Limits | None = None
+    entry_contract: Contract | None = None  # of the run's inputs, with defaults
 
     @property
     def is_leaf(self) -> bool:

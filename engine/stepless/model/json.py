@@ -52,6 +52,11 @@ def has_step(value: JSON, step: str | int) -> bool:
     return step.isdecimal() and int(step) < len(value)
 
 
+def encodable(text: str) -> bool:
+    """Whether a text can be written as UTF-8: it has no half of a surrogate pair."""
+    return text.isascii() or not any("\ud800" <= character <= "\udfff" for character in text)
+
+
 def equal(left: JSON, right: JSON) -> bool:
     """Equality by JSON type and value: `1 == 1.0`, but `1 != True` and `"5" != 5`."""
     if isinstance(left, bool) or isinstance(right, bool):

@@ -9,7 +9,7 @@ from typing import Any, Final
 import orjson
 
 _PLAIN: Final = (b"[", b"{", b" ")
-_COMPRESS_BYTES: Final = 1024
+PACK_BYTES: Final = 1024  # longer texts are compressed where that makes them smaller
 _LEVEL: Final = 5  # a seventh smaller than 1 for half a microsecond per event; 6 takes longer and gives nothing
 
 
@@ -22,7 +22,7 @@ def dump(value: Any) -> bytes:
     try:
         data = orjson.dumps(value)
         # orjson returns its whole write buffer: without a copy, a short text keeps 4 KB in memory
-        return bytes(memoryview(data)) if len(data) <= _COMPRESS_BYTES else data
+        return bytes(memoryview(data)) if len(data) <= PACK_BYTES else data
     except TypeError:
         text = json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
         return b" " + text.encode("utf-8", "surrogatepass")
@@ -30,7 +30,7 @@ def dump(value: Any) -> bytes:
 
 def pack(plain: bytes) -> bytes:
     """Compresses JSON bytes where that makes them smaller."""
-    if len(plain) <= _COMPRESS_BYTES:
+    if len(plain) <= PACK_BYTES:
         return plain
     # a window no larger than the text: for the largest window zlib clears 256 KB, five times the work of a short text
     window = min(len(plain).bit_length(), zlib.MAX_WBITS)

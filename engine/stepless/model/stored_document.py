@@ -17,7 +17,8 @@ LIMITS: Final = "limits"  # limits per key
 FUNCTIONS: Final = "functions"  # functions of expressions since `need`, in a limit of the workflow
 EVERY: Final = "every"  # a join with `mode: every`
 STRICT_REFERENCES: Final = "strict-references"  # `<node.path!>`
-FEATURES: Final = frozenset({LIMITS, FUNCTIONS, EVERY, STRICT_REFERENCES})
+INPUTS: Final = "inputs"  # `inputs` of an entry
+FEATURES: Final = frozenset({LIMITS, FUNCTIONS, EVERY, STRICT_REFERENCES, INPUTS})
 """What this release knows. A name is stored, so it is never changed."""
 
 _KIND: Final = "stepless:{}"

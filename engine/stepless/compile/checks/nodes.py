@@ -58,6 +58,15 @@ def source_lines(parsed: Parsed, body: ParsedBody) -> Iterator[Finding]:
             yield Finding("out_of_range", f"{node.path}.at", message, "Write the first line, then the last one.", node.id)
 
 
+def misplaced_inputs(parsed: Parsed, body: ParsedBody) -> Iterator[Finding]:
+    """`inputs` describes what a run is started with, which only an entry receives."""
+    for node in body.order:
+        if "inputs" in node.document.given and node.kind is not None and node.kind.nature is not Nature.ENTRY:
+            message = f"a {node.kind.name} does not receive the inputs of a run"
+            mend = "Move it to the entry; `input_contract` says what a node takes."
+            yield Finding("misplaced_inputs", f"{node.path}.inputs", message, mend, node.id)
+
+
 def entries_in_bodies(parsed: Parsed, body: ParsedBody) -> Iterator[Finding]:
     for node in body.order if body.owner is not None else ():
         if node.kind is not None and node.kind.nature is Nature.ENTRY:

@@ -32,7 +32,7 @@ def reference_findings(parsed: Parsed) -> Iterator[Finding]:
     """A finding for every reference that is not in scope."""
     seen: dict[int, list[tuple[ParsedNode, ParsedNode, Mention]]] = {}  # by body: (read, must be below it, mention)
     for node in parsed.nodes:
-        for place, references in node.fields.mentions if node.fields else ():
+        for place, references in node.fields.mentions:
             for reference in references:
                 mention = (node, place, reference)
                 if reference.env:

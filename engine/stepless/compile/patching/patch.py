@@ -6,12 +6,12 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import Final
 
+from stepless.compile.patching.composing import composed
 from stepless.compile.patching.edits import Edit, Editor, Path, Wider, canonical
 from stepless.compile.patching.rendering import Rendering
 from stepless.compile.patching.tree import Node, column, tree_of
 from stepless.compile.reading.read_yaml import read_yaml
 from stepless.compile.reading.syntax import SyntaxFault
-from stepless.compile.reading.write_yaml import write_yaml
 from stepless.model.json import JSON
 
 _BOM: Final = "\ufeff"
@@ -63,7 +63,7 @@ def _patched(text: str, goal: dict[str, JSON]) -> str:
 
 
 def _anew(goal: dict[str, JSON], *, json: bool) -> str:
-    return _json_text(goal) if json else write_yaml(goal)
+    return _json_text(goal) if json else composed(goal)
 
 
 def _json_text(goal: dict[str, JSON]) -> str:

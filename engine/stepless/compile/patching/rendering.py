@@ -12,7 +12,8 @@ from stepless.compile.reading.write_yaml import write_yaml
 from stepless.model.json import JSON
 
 MAX_FLOW_CHARACTERS: Final = 100
-_PLAIN: Final = re.compile(r"[A-Za-z_<$/][A-Za-z0-9_<>$/.\-]*")
+_PLAIN: Final = re.compile(r"[A-Za-z_<$/][A-Za-z0-9_<>$/.\-]*|(?:[0-9]+(?:ms|[smhdw]))+")
+_ESCAPED: Final = re.compile("[\x7f-\x9f\u2028\u2029\ufeff]")  # JSON leaves them as they are, YAML reads some as line breaks
 
 
 class Rendering:
@@ -32,7 +33,7 @@ class Rendering:
             return "{" + ", ".join(f"{self.flow(key)}: {self.flow(held)}" for key, held in value.items()) + "}"
         if isinstance(value, list):
             return "[" + ", ".join(map(self.flow, value)) + "]"
-        return json.dumps(value, ensure_ascii=False)
+        return _ESCAPED.sub(lambda found: f"\\u{ord(found[0]):04x}", json.dumps(value, ensure_ascii=False))
 
     def scalar(self, value: JSON) -> str | None:
         """Behind its key, in one line of a block; None for what takes more lines."""

@@ -12,6 +12,7 @@ from stepless.model.json import JSON
 
 _WIDTH: Final = 120
 _AMBIGUOUS: Final = re.compile(r"[-+.]?[0-9]|[-+.]|~|(?i:true|false|null|yes|no|on|off|y|n)\Z")
+_DURATION: Final = re.compile(r"(?:[0-9]+(?:ms|[smhdw]))+\Z")  # begins as a number does, and is a text to every reader
 _OTHER_BREAKS: Final = re.compile("[\x85\u2028\u2029]")
 
 
@@ -23,7 +24,8 @@ class _Dumper(yaml.SafeDumper):
 
 
 def _text(dumper: yaml.SafeDumper, text: str) -> yaml.ScalarNode:
-    style = "|" if "\n" in text else "'" if _AMBIGUOUS.match(text) else None  # YAML 1.2 has more numbers than PyYAML knows
+    is_ambiguous = _AMBIGUOUS.match(text) and not _DURATION.match(text)
+    style = "|" if "\n" in text else "'" if is_ambiguous else None  # YAML 1.2 has more numbers than PyYAML knows
     if text.endswith("\n\n") or text == "\n":
         style = '"'  # as a block it would keep the lines below it, and end the document
     if _OTHER_BREAKS.search(text):

@@ -44,7 +44,7 @@ def locate(graph: Graph, instance_id: str) -> Node:
     return body.nodes[position]
 
 
-_STATUS_OF: Mapping[EventType, Status] = {
+STATUS_OF: Mapping[EventType, Status] = {
     EventType.NODE_QUEUED: Status.QUEUED,
     EventType.NODE_STARTED: Status.RUNNING,
     EventType.NODE_WAITING: Status.WAITING,
@@ -72,7 +72,7 @@ def envelope(graph: Graph, run_id: str, event: Event) -> dict[str, JSON]:
         node = locate(graph, event.instance)
         wave = node.wave
         payload = {"instance": event.instance, "node": node.id, "kind": node.kind.name, **payload}
-        status = _STATUS_OF.get(event.type)
+        status = STATUS_OF.get(event.type)
         if status is not None:
             payload["status"] = status.value
         if "error" in payload:
@@ -183,7 +183,7 @@ class Trace:
                 record.fork, record.branch = place
         if "usage" in event.data and not event.data.get("reused"):  # of every attempt; another run paid for a reused result
             record.usage = added(record.usage, event.data["usage"])
-        status = _STATUS_OF.get(event.type)
+        status = STATUS_OF.get(event.type)
         if status is not None:
             record.status = status.value
             if "limit" in event.data:

@@ -75,31 +75,26 @@ def encode_batch(
     """Encodes consecutive events as one batch, not yet compressed. A `writer` makes its bytes differ from those of another writer
     of the same events; it is not read back. Raises ValueError or TypeError for data that is not JSON."""
     words = formats[format]
+    codes, short = words.codes, words.short
     rows: list[Any] = []
     former_ms: int | None = None
     for event in events:
+        at_ms, data = event.at_ms, event.data
         if former_ms is None:
-            former_ms = event.at_ms
+            former_ms = at_ms
             rows.append(former_ms)
-        rows.append(_row(event, former_ms, words))
-        former_ms = event.at_ms
+        row: list[Any] = [codes[event.type], at_ms - former_ms, event.instance, event.parent]
+        if data:
+            row.append({short.get(key, key): value for key, value in data.items()})
+        elif not event.parent:
+            del row[3 if event.instance else 2 :]
+        rows.append(row)
+        former_ms = at_ms
     if rows and (format != _UNMARKED or writer):
         _mark(rows[1], format)
     if rows and writer:
         rows[1].append(writer)
     return dump(rows)
-
-
-def _row(event: Event, former_ms: int, words: Words) -> list[Any]:
-    """One event in its stored form."""
-    data = event.data
-    row: list[Any] = [words.codes[event.type], event.at_ms - former_ms, event.instance, event.parent]
-    if data:
-        short = words.short
-        row.append({short.get(key, key): value for key, value in data.items()})
-    elif not event.parent:
-        del row[3 if event.instance else 2 :]
-    return row
 
 
 def _mark(row: list[Any], format: int) -> None:

@@ -15,6 +15,7 @@ from stepless.core.inputs import merged_inputs
 from stepless.core.limits.queue import PACED, restore_limited
 from stepless.core.reading import DECIDED, Reading
 from stepless.core.state import (
+    RUN_TERMINAL,
     Cell,
     Cells,
     Instance,
@@ -160,6 +161,7 @@ def _decode(document: Mapping[str, Any], graph: Graph, run_id: str) -> State:
     for name, value in document["run"].items():
         setattr(state, name, value)
     state.status = RunStatus(document["status"])
+    state.ended = state.status in RUN_TERMINAL
     state.usage = document.get("usage")  # earlier releases neither write nor read this, nor the next two fields
     state.idle_hops, state.recoveries = document.get("cut_off", [0, {}])
     state.first_starts = document.get("first_starts", {})

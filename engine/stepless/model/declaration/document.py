@@ -208,6 +208,9 @@ class NodeView(View):
     """JSON Schema (2020-12) that the inputs, an object by param, must satisfy."""
     output_contract: Schema | None = None
     """JSON Schema (2020-12) that the output must satisfy."""
+    inputs: Schema | None = None
+    """Of an entry: JSON Schema (2020-12) of the run's inputs. The entry puts them out with the `default` of each property that is
+    missing, and fails if they do not satisfy the schema."""
     moderation: Moderation = "off"
     """Whether the moderator reviews the node's `input`, its `output`, or `both`."""
     moderation_on_error: OnModerationError = "block"

@@ -17,18 +17,19 @@ if TYPE_CHECKING:
         name_of,
         names,
         node,
+        register_waiting,
         replacing_registrations,
         signatures,
     )
 
 __all__ = [
     "KIND", "MODULES_VARIABLE", "FunctionCall", "describe", "function", "load_modules", "name_of", "names", "node",
-    "replacing_registrations", "run", "signatures",
+    "register_waiting", "replacing_registrations", "run", "signatures",
 ]  # fmt: skip
 
 _HOMES: Final = {
     "FunctionCall": "call", "KIND": "kind", "MODULES_VARIABLE": "registry", "describe": "described", "function": "registry",
-    "load_modules": "registry", "name_of": "registry", "names": "registry", "node": "registry",
+    "load_modules": "registry", "name_of": "registry", "names": "registry", "node": "registry", "register_waiting": "registry",
     "replacing_registrations": "registry", "run": "kind", "signatures": "registry",
 }  # fmt: skip
 

@@ -14,6 +14,7 @@ from pydantic.errors import PydanticUserError
 from stepless.model.declaration.misfits import Misfit, misfits
 from stepless.model.json import JSON
 from stepless.model.signature import Signature
+from stepless.model.traceparent import TRACE
 from stepless.model.work import NodeFailure
 from stepless.nodes.function.call import FunctionCall
 from stepless.nodes.json_value import copied
@@ -22,6 +23,7 @@ from stepless.ports import Call
 _POSITIONAL_ONLY: Final = inspect.Parameter.POSITIONAL_ONLY
 _VAR_POSITIONAL: Final = inspect.Parameter.VAR_POSITIONAL
 _VAR_KEYWORD: Final = inspect.Parameter.VAR_KEYWORD
+_NO_HEADERS: Final[Mapping[str, str]] = {}
 _UNCHECKED: Final = (inspect.Parameter.empty, Any, object)
 
 
@@ -52,14 +54,14 @@ class Binding:
         names = args.keys()
         if names != self.accepted:
             self._refuse_unfit(names)
-        arguments = {name: copied(value) for name, value in args.items()}
+        arguments = {name: copied(value) for name, value in args.items()} if args else {}
         for name, check in self.checks.items():
             if name in arguments and type(arguments[name]) is not check.plain:
                 arguments[name] = self._validated(name, arguments[name], check)
         if self.call_parameter is not None:
             arguments[self.call_parameter] = FunctionCall(
                 call.run_id, call.workflow_id, call.instance, call.attempt, call.token, call.deadline_ms, call.log, call.delta,
-                call.heartbeat, **call.trace_headers,
+                call.heartbeat, **(call.trace_headers if TRACE in call.facts else _NO_HEADERS),
             )
         return arguments
 

@@ -54,7 +54,21 @@ async def run(call: Call) -> Result:
     if type(args) is not dict and not isinstance(args, Mapping):  # the first test is cheap, and nearly always enough
         raise NodeFailure("config", "invalid_arguments", f"{function.name}: `args` is {type(args).__name__}, not an object",
                           retryable=False, mend="pass the arguments by name")
-    value = await _invoke(function, function.binding.bind(args, call))
+    arguments = function.binding.bind(args, call)
+    if function.is_async:
+        try:
+            value = await function.callable(**arguments)
+        except NodeFailure:
+            raise
+        except asyncio.CancelledError as error:
+            task = asyncio.current_task()
+            if task is not None and task.cancelling():
+                raise  # the engine cancelled the attempt; the function did not raise this itself
+            raise _failure(error) from error
+        except Exception as error:
+            raise _failure(error) from error
+    else:
+        value = await _in_thread(function, arguments)
     try:
         return Result(to_json(value))
     except NotJson as found:
@@ -62,25 +76,13 @@ async def run(call: Call) -> Result:
                           retryable=False, mend=found.mend) from found
 
 
-async def _invoke(function: Function, arguments: Mapping[str, Any]) -> Any:
-    if not function.is_async:
-        value, error = await _THREADS.run(lambda: function.callable(**arguments))
-        if isinstance(error, NodeFailure):
-            raise error
-        if error is not None:
-            raise _failure(error) from error
-        return value
-    try:
-        return await function.callable(**arguments)
-    except NodeFailure:
-        raise
-    except asyncio.CancelledError as error:
-        task = asyncio.current_task()
-        if task is not None and task.cancelling():
-            raise  # the engine cancelled the attempt; the function did not raise this itself
+async def _in_thread(function: Function, arguments: Mapping[str, Any]) -> Any:
+    value, error = await _THREADS.run(lambda: function.callable(**arguments))
+    if isinstance(error, NodeFailure):
+        raise error
+    if error is not None:
         raise _failure(error) from error
-    except Exception as error:
-        raise _failure(error) from error
+    return value
 
 
 def _failure(error: BaseException) -> NodeFailure:

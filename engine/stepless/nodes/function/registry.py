@@ -7,12 +7,12 @@ import inspect
 import os
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
-from stepless.errors import ConfigError
+from stepless.errors import AuthorError, ConfigError
 from stepless.limits import MAX_FUNCTION_NAME_CHARACTERS
 from stepless.model.work import NodeFailure
 
@@ -81,9 +81,42 @@ node: Final = function
 """An alias of `function`. Prefer `function`, which is also the name of the kind that calls it."""
 
 
+_LATER: dict[str, tuple[str, Callable[[], None]]] = {}
+
+
+def later(prefix: str, module: str, register: Callable[[], None]) -> None:
+    """Has `register` called when a function whose name begins with `prefix` is first asked for and not registered. `module` is
+    the one that asks for this."""
+    _LATER[prefix] = (module, register)
+
+
+def replace(name: str, callable: Callable[..., Any]) -> None:
+    """Registers a callable, in place of any former one of the name."""
+    _FUNCTIONS[name] = Function(name, callable)
+
+
+def _register_late(name: str) -> None:
+    """Registers what waits for a name like this. One that fails leaves the name unknown, with the reason."""
+    for prefix in [prefix for prefix in _LATER if name.startswith(prefix)]:
+        _LATER.pop(prefix)[1]()
+
+
+def register_waiting() -> None:
+    """Registers all that waits for its name to be asked for. What is refused stays unknown: the caller names it."""
+    for prefix in list(_LATER):
+        with suppress(AuthorError):
+            _LATER.pop(prefix)[1]()
+
+
 def find(name: object) -> Function:
     """The function of that name. Raises `NodeFailure` (config) if none is registered in this process."""
     entry = _FUNCTIONS.get(name) if isinstance(name, str) else None
+    if entry is None and isinstance(name, str) and _LATER:
+        try:
+            _register_late(name)
+        except AuthorError as error:
+            raise NodeFailure("config", error.code, str(error), retryable=False) from error
+        entry = _FUNCTIONS.get(name)
     if entry is None:
         raise NodeFailure(
             "config", "unknown_function", f"no function is registered as {name!r:.100}", retryable=False,
@@ -96,14 +129,20 @@ def find(name: object) -> Function:
 def replacing_registrations(modules: Collection[str]) -> Iterator[None]:
     """Removes the functions that these modules registered, so that the block can import the modules again. If the block raises,
     restores all functions. Calls in progress keep their callables."""
-    before = dict(_FUNCTIONS)
+    before, waiting = dict(_FUNCTIONS), dict(_LATER)
     _FUNCTIONS.clear()
+    _LATER.clear()
     try:
         yield
     except BaseException:
         _FUNCTIONS.clear()
         _FUNCTIONS.update(before)
+        _LATER.clear()
+        _LATER.update(waiting)
         raise
+    for prefix, entry_of in waiting.items():
+        if entry_of[0] not in modules:
+            _LATER.setdefault(prefix, entry_of)
     for name, entry in before.items():
         if getattr(entry.callable, "__module__", None) not in modules:
             _FUNCTIONS.setdefault(name, entry)

@@ -1,0 +1,38 @@
+"""What is kept beside a published version, outside its content hash: it may be replaced, and no run reads it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+from stepless.model.json import JSON
+from stepless.model.packing import dump, pack, unpack
+
+
+class Attached(NamedTuple):
+    """`text` is the document as its author wrote it, in YAML or JSON; `layout` where its nodes were placed by hand, and its notes
+    (`stepless.editing.document.layout`). `by`, `message` and `ops` are of a version that was published from a draft: the person,
+    what they said of it, and `{epoch, after, seq}`: the items above `after`, up to `seq`, lead to it from the version before."""
+
+    text: str | None = None
+    layout: Mapping[str, JSON] | None = None
+    by: str = ""
+    message: str = ""
+    ops: Mapping[str, JSON] | None = None
+
+    def updated(self, newer: Attached) -> Attached:
+        """This one, with what the newer one has."""
+        return self._replace(**{name: value for name, value in newer._asdict().items() if value not in (None, "")})
+
+
+def encode_attached(attached: Attached) -> bytes:
+    return pack(dump({name: value for name, value in attached._asdict().items() if value not in (None, "")}))
+
+
+def decode_attached(data: bytes | None) -> Attached:
+    """Fields that only a later release knows are ignored; without data, nothing is attached. Raises `ValueError` for damaged
+    bytes."""
+    if data is None:
+        return Attached()
+    found: Any = unpack(data)
+    return Attached(**{name: value for name, value in found.items() if name in Attached._fields})

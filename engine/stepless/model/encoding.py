@@ -1,0 +1,12 @@
+"""JSON as it is sent: encoded here and not by a framework."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+
+def encode(value: Any) -> bytes:
+    """Compact JSON in UTF-8. An unpaired surrogate, which values of a run may contain, is written as its escape."""
+    text = json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+    return text.encode("utf-8", "backslashreplace")
