@@ -16,6 +16,7 @@ from stepless.ports.drafts import ENTITY_KINDS, Draft, DraftHead, Drafts, Entity
 from stepless.ports.hints import Calendar, Firing, Inbound, Message, Queue, Rhythm, Timers
 from stepless.ports.outward import Announcement, Announcer
 from stepless.ports.places import OpenStore, StorePlace
+from stepless.ports.rooms import Connection, Rooms, Wire
 from stepless.ports.store import (
     ERASED,
     GRANTED,
@@ -51,6 +52,7 @@ __all__ = [
     "Calendar",
     "Call",
     "Clock",
+    "Connection",
     "Draft",
     "DraftHead",
     "Drafts",
@@ -71,6 +73,7 @@ __all__ = [
     "Page",
     "Queue",
     "Rhythm",
+    "Rooms",
     "RunFilter",
     "RunHead",
     "Sandbox",
@@ -85,4 +88,5 @@ __all__ = [
     "Timers",
     "Together",
     "Version",
+    "Wire",
 ]

@@ -136,11 +136,21 @@ class Store(Protocol):
 
     # -- versions -------------------------------------------------------------------------------------------------
     def put_version(
-        self, workflow_id: str, hash: str, document: bytes, now_ms: int, entries: Collection[str] = ()
+        self, workflow_id: str, hash: str, document: bytes, now_ms: int, entries: Collection[str] = (),
+        *, attached: bytes | None = None, expected: int | None = None,
     ) -> StoredVersion:
         """Stores a version, numbered one above the last. For the hash of the newest version, returns that version unchanged;
         an older hash gets a new number (a roll-back is a publication). From now on, `list_entries` finds the workflow by each
-        kind in `entries`."""
+        kind in `entries`.
+
+        `attached` is kept beside the version, and replaces what is attached to a version that is returned unchanged; None leaves
+        that as it is. With `expected`, raises `VersionMoved`, and stores nothing but `entries`, if the newest version has another
+        number (0: there is none) and another hash. Of several concurrent callers with the same `expected` and different hashes,
+        exactly one succeeds."""
+        ...
+
+    def get_attached(self, workflow_id: str, number: int) -> bytes | None:
+        """What is kept beside a version; None if nothing is, or if there is no such version."""
         ...
 
     def get_version(self, workflow_id: str, number: int | None = None, *, hash: str | None = None) -> StoredVersion | None:
@@ -238,7 +248,7 @@ class Store(Protocol):
         ...
 
     def update_run(
-        self, lease: Lease, now_ms: int, *, status: str | None = None, sequence: int | None = None,
+        self, lease: Lease, now_ms: int, *, status: str | None = None, sequence: int | None = None, meta: bytes | None = None,
         due_ms: int | None = None, until_ms: int | None = None, release: bool = False, spent: bytes | None = None,
         waits: str | None = None, exported: str | None = None, expires_ms: int | None = None, grant_ms: int | None = None,
     ) -> Lease:
@@ -247,8 +257,8 @@ class Store(Protocol):
         changes nothing. With `grant_ms` instead, passes the lease on, and returns it: raises the epoch, makes SUCCESSOR the owner
         until `grant_ms`, and sets `due_ms` to it; touches still hold at the next release, and a repetition changes nothing.
         Without either, extends the lease to `until_ms` (if given) and sets `due_ms` to the lease's end.
-        `spent`, `waits`, `exported` and `expires_ms` replace the header's values. Raises `LeaseLost` when the header's epoch is
-        not the lease's, or when a lease to pass on was released."""
+        `spent`, `waits`, `exported`, `expires_ms` and `meta` replace the header's values. Raises `LeaseLost` when the header's
+        epoch is not the lease's, or when a lease to pass on was released."""
         ...
 
     def touch_run(self, run_id: str, due_ms: int) -> bool:

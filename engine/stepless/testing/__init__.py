@@ -15,14 +15,16 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from stepless.testing.same import assert_same
     from stepless.testing.simulation import Simulation, simulate
     from stepless.testing.workflow import WorkflowTest, fails, returns
 
-__all__ = ["Simulation", "WorkflowTest", "fails", "returns", "simulate"]
+__all__ = ["Simulation", "WorkflowTest", "assert_same", "fails", "returns", "simulate"]
 
 _HOMES = {
     "Simulation": "stepless.testing.simulation",
     "WorkflowTest": "stepless.testing.workflow",
+    "assert_same": "stepless.testing.same",
     "fails": "stepless.testing.workflow",
     "returns": "stepless.testing.workflow",
     "simulate": "stepless.testing.simulation",

@@ -19,8 +19,8 @@ from stepless.ports import AuditEntry, Batch, Lease, RunHead, Signal
 from stepless_journal.journal import Journal
 
 READS: Final = (
-    "get_version", "newest_version", "list_workflows", "list_entries", "get_claim", "get_run", "list_runs", "list_due",
-    "list_expired", "list_audit",
+    "get_version", "get_attached", "newest_version", "list_workflows", "list_entries", "get_claim", "get_run", "list_runs",
+    "list_due", "list_expired", "list_audit",
     "read_log", "get_snapshot", "get_signal", "read_inbox", "read_line",
 )  # fmt: skip
 WRITES: Final = (

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right, insort
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from heapq import nsmallest
-from threading import Lock
 
 from stepless.adapters.bounds import check_batch, check_signal, check_text, inbox_full, page_size
 from stepless.adapters.cursors import decode_cursor, encode_cursor
+from stepless.adapters.memory.versions import MemoryVersions
 from stepless.errors import AppendConflict, LeaseLost
 from stepless.limits import MAX_INBOX_SIGNALS, MAX_MEMORY_AUDIT, MAX_PAGE_ITEMS
-from stepless.ports import ERASED, RECEIVER, AuditEntry, Batch, Lease, Page, RunFilter, RunHead, Signal, StoredVersion, Version
+from stepless.ports import ERASED, RECEIVER, AuditEntry, Batch, Lease, Page, RunFilter, RunHead, Signal
 
 
 @dataclass(slots=True)
@@ -25,13 +25,11 @@ class _Records:
     touched_ms: int | None = None  # the earliest touch since the lease was taken
 
 
-class MemoryStore:
+class MemoryStore(MemoryVersions):
     """Plain dictionaries under one lock. Values are immutable, so callers and the store share them without copying."""
 
     def __init__(self) -> None:
-        self._lock = Lock()
-        self._versions: dict[str, list[StoredVersion]] = {}
-        self._entries: dict[str, set[str]] = {}
+        super().__init__()
         self._claims: dict[str, tuple[bytes, int | None]] = {}
         self._lines: dict[str, list[bytes]] = {}
         self._runs: dict[str, RunHead] = {}
@@ -41,42 +39,6 @@ class MemoryStore:
 
     def check(self) -> None:
         """Does nothing: memory is always available."""
-
-    # -- versions -------------------------------------------------------------------------------------------------
-
-    def put_version(
-        self, workflow_id: str, hash: str, document: bytes, now_ms: int, entries: Collection[str] = ()
-    ) -> StoredVersion:
-        check_text(workflow_id, hash)
-        with self._lock:
-            for kind in entries:
-                self._entries.setdefault(kind, set()).add(workflow_id)
-            versions = self._versions.setdefault(workflow_id, [])
-            if not versions or versions[-1].hash != hash:
-                versions.append(StoredVersion(workflow_id, len(versions) + 1, hash, document, now_ms))
-            return versions[-1]
-
-    def get_version(self, workflow_id: str, number: int | None = None, *, hash: str | None = None) -> StoredVersion | None:
-        with self._lock:
-            for version in reversed(self._versions.get(workflow_id, ())):
-                if number in (None, version.number) and hash in (None, version.hash):
-                    return version
-            return None
-
-    def newest_version(self, workflow_id: str) -> Version | None:
-        newest = self.get_version(workflow_id)
-        return Version(workflow_id, newest.number, newest.hash) if newest is not None else None
-
-    def list_workflows(self, *, limit: int = 100, cursor: str | None = None) -> Page[StoredVersion]:
-        with self._lock:
-            names, following = _page_of(self._versions, limit, cursor)
-            return Page(tuple(self._versions[name][-1] for name in names), following)
-
-    def list_entries(self, kind: str, *, limit: int = 100, cursor: str | None = None) -> Page[Version]:
-        with self._lock:
-            names, following = _page_of(self._entries.get(kind, ()), limit, cursor)
-            found = [self._versions[name][-1] for name in names]
-            return Page(tuple(Version(newest.workflow_id, newest.number, newest.hash) for newest in found), following)
 
     # -- claims ---------------------------------------------------------------------------------------------------
 
@@ -216,7 +178,7 @@ class MemoryStore:
             return True
 
     def update_run(
-        self, lease: Lease, now_ms: int, *, status: str | None = None, sequence: int | None = None,
+        self, lease: Lease, now_ms: int, *, status: str | None = None, sequence: int | None = None, meta: bytes | None = None,
         due_ms: int | None = None, until_ms: int | None = None, release: bool = False, spent: bytes | None = None,
         waits: str | None = None, exported: str | None = None, expires_ms: int | None = None, grant_ms: int | None = None,
     ) -> Lease:
@@ -236,7 +198,7 @@ class MemoryStore:
                 records.touched_ms = None
             self._runs[lease.run_id] = head._replace(
                 updated_ms=now_ms,
-                status=head.status if status is None else status,
+                status=head.status if status is None else status, meta=head.meta if meta is None else meta,
                 sequence=head.sequence if sequence is None else sequence,
                 owner=None if release else passed.owner if passed else head.owner, epoch=passed.epoch if passed else head.epoch,
                 lease_until_ms=until_ms,
@@ -326,7 +288,7 @@ class MemoryStore:
     def append(self, run_id: str, batch: Batch) -> None:
         check_batch(run_id, batch)
         with self._lock:
-            log = self._of(run_id).log
+            log = (self._records.get(run_id) or self._of(run_id)).log
             last = log[-1].last if log else 0
             if last != batch.first - 1:
                 raise AppendConflict(f"the log does not end at {batch.first - 1}", place=f"run {run_id!r}")
@@ -389,11 +351,3 @@ class MemoryStore:
     def _kept(self, run_id: str) -> _Records:
         """The records to read. Does not create records for an unknown run."""
         return self._records.get(run_id) or _Records()
-
-
-def _page_of(names: Iterable[str], limit: int, cursor: str | None) -> tuple[Sequence[str], str | None]:
-    """The names after a cursor, in order, and the cursor of the next page."""
-    limit, known = page_size(limit), sorted(names)
-    start = bisect_right(known, decode_cursor(cursor, str)[0]) if cursor is not None else 0
-    some = known[start : start + limit]
-    return some, encode_cursor(some[-1]) if start + limit < len(known) else None

@@ -120,7 +120,8 @@ class Database:
 
     def offer(self, statement: str, parameters: Parameters) -> bool:
         """Inserts a row, durable on return. Returns False when a constraint of the table rejects it."""
-        self.check()
+        if not self._connection.in_transaction:  # else it was checked before the first statement
+            self.check()
         try:
             with self._lock:
                 self._connection.execute(statement, parameters)
@@ -156,7 +157,12 @@ class Database:
         checks only before its first statement."""
         if self._file is None or self._connection.in_transaction:
             return
-        if (found := self._found()) != self._file:
+        try:
+            file = os.stat(self.path)
+            found = file.st_dev, file.st_ino
+        except OSError:
+            found = None
+        if found != self._file:
             what = "deleted" if found is None else "replaced by another"
             message = f"the file was {what} while this process uses it; no more changes are stored"
             mend = "put the file back, or restart this process"

@@ -11,11 +11,12 @@ from stepless.adapters.bounds import check_batch, check_signal, inbox_full, page
 from stepless.adapters.cursors import decode_cursor, encode_cursor
 from stepless.adapters.sqlite import statements as sql
 from stepless.adapters.sqlite.database import Database
-from stepless.errors import AppendConflict, LeaseLost
-from stepless.limits import MAX_INBOX_SIGNALS, MAX_PAGE_ITEMS, SQLITE_BUSY_MS
+from stepless.errors import AppendConflict, LeaseLost, VersionMoved
+from stepless.limits import LOG_NUMBERS, MAX_INBOX_SIGNALS, MAX_PAGE_ITEMS, SQLITE_BUSY_MS
 from stepless.ports import RECEIVER, AuditEntry, Batch, Lease, Page, RunFilter, RunHead, Signal, StoredVersion, Version
 
 V = TypeVar("V", bound=Version)
+_LAST_EVENT: Final = 2**32 - 1  # the highest number of a first event that a key has room for
 _LAST_MS: Final = 2**63 - 1  # SQLite's largest integer: the start of a listing without a cursor
 
 
@@ -27,6 +28,7 @@ class SqliteStore:
         self, path: str | os.PathLike[str], *, synchronous: Literal["NORMAL", "FULL"] = "NORMAL", busy_ms: int = SQLITE_BUSY_MS
     ) -> None:
         self.database = Database(path, synchronous=synchronous, busy_ms=busy_ms)
+        self._numbers: dict[str, int] = {}  # of the logs that were written last, as far as this process knows
         self._rows, self._row, self._change = self.database.rows, self.database.row, self.database.change
 
     def close(self) -> None:
@@ -43,18 +45,29 @@ class SqliteStore:
     # -- versions -------------------------------------------------------------------------------------------------
 
     def put_version(
-        self, workflow_id: str, hash: str, document: bytes, now_ms: int, entries: Collection[str] = ()
+        self, workflow_id: str, hash: str, document: bytes, now_ms: int, entries: Collection[str] = (),
+        *, attached: bytes | None = None, expected: int | None = None,
     ) -> StoredVersion:
         with self.database.transaction():
             for kind in entries:
                 self._change(sql.PUT_ENTRY, (kind, workflow_id))
             newest = self.get_version(workflow_id)
             if newest is not None and newest.hash == hash:
-                return newest
-            version = StoredVersion(workflow_id, newest.number + 1 if newest else 1, hash, document, now_ms)
-            self._change(sql.INSERT_VERSION, (workflow_id, version.number, hash, document, now_ms))
-            self._change(sql.POINT_TO_NEWEST, (workflow_id, version.number))
+                version = newest
+            else:
+                number = newest.number if newest else 0
+                if expected not in (None, number):
+                    raise VersionMoved(workflow_id, expected, number)
+                version = StoredVersion(workflow_id, number + 1, hash, document, now_ms)
+                self._change(sql.INSERT_VERSION, (workflow_id, version.number, hash, document, now_ms))
+                self._change(sql.POINT_TO_NEWEST, (workflow_id, version.number))
+            if attached is not None:
+                self._change(sql.ATTACH, (attached, workflow_id, version.number))
             return version
+
+    def get_attached(self, workflow_id: str, number: int) -> bytes | None:
+        row = self._row(sql.GET_ATTACHED, (workflow_id, number))
+        return row[0] if row else None
 
     def get_version(self, workflow_id: str, number: int | None = None, *, hash: str | None = None) -> StoredVersion | None:
         if number is not None:
@@ -172,13 +185,13 @@ class SqliteStore:
         return self._change(sql.GRANT_LEASE, {"run_id": run_id, "owner": RECEIVER, "until_ms": until_ms}) == 1
 
     def update_run(
-        self, lease: Lease, now_ms: int, *, status: str | None = None, sequence: int | None = None,
+        self, lease: Lease, now_ms: int, *, status: str | None = None, sequence: int | None = None, meta: bytes | None = None,
         due_ms: int | None = None, until_ms: int | None = None, release: bool = False, spent: bytes | None = None,
         waits: str | None = None, exported: str | None = None, expires_ms: int | None = None, grant_ms: int | None = None,
     ) -> Lease:
         given: dict[str, Any] = {
             "run_id": lease.run_id, "epoch": lease.epoch, "now_ms": now_ms, "status": status, "sequence": sequence,
-            "spent": spent, "waits": waits, "exported": exported, "expires_ms": expires_ms,
+            "spent": spent, "waits": waits, "exported": exported, "expires_ms": expires_ms, "meta": meta,
         }
         if grant_ms is not None:
             return self._pass_on(lease, given, lease.passed_on(grant_ms, spent, exported))
@@ -236,20 +249,40 @@ class SqliteStore:
             kept = due_ms is not None and self._change(sql.POSTPONE_ERASED, (due_ms, run_id)) == 1
             if due_ms is not None and not kept and self.get_run(run_id) is not None:
                 return
-            end = self._row(sql.END_OF_LOG, (run_id,))
-            for statement in (sql.FORGET_LOG, sql.FORGET_SNAPSHOT, sql.FORGET_INBOX):
+            end = self._row(sql.END_OF_LOG, {"run_id": run_id})
+            self._change(sql.FORGET_LOG, {"run_id": run_id})
+            for statement in (sql.FORGET_SNAPSHOT, sql.FORGET_INBOX):
                 self._change(statement, (run_id,))
+            if kept and end is not None:
+                self._change(sql.EMPTY_LOG, {"run_id": run_id, "last": end[0], "epoch": end[1]})
+            else:
+                self._change(sql.FORGET_LOG_NUMBER, (run_id,))
             if due_ms is None:
                 self._change(sql.FORGET_RUN, (run_id,))
-            elif kept and end is not None:
-                self._change(sql.EMPTY_LOG, (run_id, *end))
 
     # -- the log --------------------------------------------------------------------------------------------------
 
     def append(self, run_id: str, batch: Batch) -> None:
         check_batch(run_id, batch)
-        if not self.database.offer(sql.APPEND, (run_id, batch.first, run_id, batch.first, batch.last, batch.epoch, batch.data)):
-            raise AppendConflict(f"the log does not end at {batch.first - 1}", place=f"run {run_id!r}")
+        number = self._numbers.get(run_id)
+        if number is not None and self._append(run_id, number, batch):
+            return
+        with self.database.transaction():  # its number is new, or not known here, or no longer its own; or this is a conflict
+            new = self._row(sql.NUMBER_LOG, (run_id,)) if batch.first == 1 else None
+            found = new or self._row(sql.LOG_NUMBER, (run_id,))
+            if found is None or not self._append(run_id, found[0], batch):
+                raise AppendConflict(f"the log does not end at {batch.first - 1}", place=f"run {run_id!r}")
+        while len(self._numbers) >= LOG_NUMBERS:
+            self._numbers.pop(next(iter(self._numbers)), None)
+        self._numbers[run_id] = found[0]
+
+    def _append(self, run_id: str, number: int, batch: Batch) -> bool:
+        """Whether this is the number of the log, and the batch follows its end. A number is checked with each append: the
+        transaction that gave it may not have become durable, and that of a removed log is given again."""
+        first, last, data, epoch = batch
+        base = number << 32
+        facts = (base + first, first - 1, base, base + _LAST_EVENT, run_id, number, last, epoch, data)
+        return first <= _LAST_EVENT and self.database.offer(sql.APPEND, facts)
 
     def read_log(self, run_id: str, after: int = 0, *, limit_bytes: int = 4_000_000) -> Sequence[Batch]:
         found, total = list[Batch](), 0

@@ -240,6 +240,29 @@ def test_how_far_a_run_was_exported_stays_until_it_is_replaced(store: Store) -> 
     assert kept and (kept.exported, kept.due_ms) == ("bus9 otel4/2", None)
 
 
+def test_the_meta_of_a_header_stays_until_it_is_replaced(store: Store) -> None:
+    store.create_run(head("r", meta=b'{"tags":["a"]}'))
+
+    def meta() -> bytes:
+        kept = store.get_run("r")
+        assert kept is not None
+        return kept.meta
+
+    first = store.take_lease("r", "me", 1, 10)
+    assert first and meta() == b'{"tags":["a"]}'
+    store.update_run(first, 2, until_ms=20, meta=b'{"n":1}')
+    assert meta() == b'{"n":1}'
+    store.update_run(first, 3, until_ms=30)
+    assert meta() == b'{"n":1}'
+    passed = store.update_run(first, 4, grant_ms=40, meta=b'{"n":2}')
+    assert meta() == b'{"n":2}'
+    store.update_run(passed, 5, status="failed", release=True, meta='{"n":"ü"}'.encode())
+    assert meta() == '{"n":"ü"}'.encode()
+    with pytest.raises(LeaseLost):
+        store.update_run(first, 6, meta=b'{"n":3}', until_ms=50)
+    assert [run.meta for run in store.list_runs(RunFilter()).items] == ['{"n":"ü"}'.encode()]
+
+
 def test_a_run_that_has_ended_can_be_due(store: Store) -> None:
     store.create_run(head("r"))
     lease = store.take_lease("r", "me", 1, 10)

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
+
+from stepless.errors import VersionMoved
 from stepless.ports import Store, Version
 
 
@@ -71,3 +74,54 @@ def test_a_version_that_is_published_again_with_its_entries_is_found_by_them(sto
     first = store.put_version("wf", "h1", b"{}", 0)
     assert store.put_version("wf", "h1", b"{}", 1, ["event"]) == first
     assert store.list_entries("event").items == (Version("wf", 1, "h1"),)
+
+
+def test_what_is_attached_to_a_version_stays_beside_it(store: Store) -> None:
+    first = store.put_version("wf", "h1", b"{}", 0, attached=b"one")
+    assert store.put_version("wf", "h2", b"{}", 1).number == 2
+    assert [store.get_attached("wf", number) for number in (1, 2, 3)] == [b"one", None, None]
+    assert store.get_attached("none", 1) is None
+    assert store.get_version("wf", 1) == first
+
+
+def test_another_attachment_of_the_newest_version_replaces_it_without_a_new_number(store: Store) -> None:
+    store.put_version("wf", "h1", b"{}", 0, attached=b"one")
+    assert store.put_version("wf", "h1", b"{}", 1, attached=b"two").number == 1
+    assert store.get_attached("wf", 1) == b"two"
+    assert store.put_version("wf", "h1", b"{}", 2).number == 1
+    assert store.get_attached("wf", 1) == b"two", "without an attachment, the former one stays"
+    assert store.put_version("wf", "h1", b"{}", 3, attached=b"").number == 1
+    assert store.get_attached("wf", 1) == b""
+
+
+def test_a_large_attachment_is_kept_whole(store: Store) -> None:
+    data = bytes(range(256)) * 4_000 + b"end"
+    store.put_version("wf", "h1", b"{}", 0, attached=data)
+    assert store.get_attached("wf", 1) == data
+
+
+def test_a_version_is_stored_only_after_the_one_that_was_expected(store: Store) -> None:
+    with pytest.raises(VersionMoved) as moved:
+        store.put_version("wf", "h1", b"{}", 0, expected=1)
+    assert (moved.value.code, moved.value.facts) == ("version_moved", {"expected": 1, "newest": 0})
+    assert store.get_version("wf") is None and store.list_workflows().items == ()
+    assert store.put_version("wf", "h1", b"{}", 0, expected=0).number == 1
+    assert store.put_version("wf", "h2", b"{}", 0, expected=1).number == 2
+    with pytest.raises(VersionMoved):
+        store.put_version("wf", "h3", b"{}", 0, attached=b"lost", expected=1)
+    assert store.newest_version("wf") == Version("wf", 2, "h2") and store.get_attached("wf", 3) is None
+    assert store.put_version("wf", "h2", b"{}", 0, expected=1).number == 2, "a repeat finds its own version"
+
+
+def test_of_many_that_expect_the_same_version_one_is_stored(store: Store, race: Any) -> None:
+    store.put_version("wf", "h", b"{}", 0)
+
+    def publish(i: int) -> int:
+        try:
+            return store.put_version("wf", f"h{i}", b"{}", 1, attached=f"{i}".encode(), expected=1).number
+        except VersionMoved:
+            return 0
+
+    assert sorted(race(publish)) == [*[0] * 19, 2]
+    newest = store.newest_version("wf")
+    assert newest is not None and store.get_attached("wf", 2) == newest.hash.removeprefix("h").encode()

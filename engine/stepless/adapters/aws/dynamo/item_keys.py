@@ -97,6 +97,15 @@ def draft_epoch(workflow_id: str, epoch: int) -> str:
     return f"DRAFT#{workflow_id}#{epoch}"
 
 
+def room(workflow_id: str) -> str:
+    """The partition of the connections in the room of a draft; their sort keys are those of the connections."""
+    return f"ROOM#{workflow_id}"
+
+
+def connection(connection_id: str) -> str:
+    return f"CONN#{connection_id}"
+
+
 def op(seq: int) -> str:
     return f"OP#{seq:010d}"
 

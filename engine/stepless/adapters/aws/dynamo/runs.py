@@ -83,7 +83,7 @@ class Runs(TableAccess):
         return taken.done or (existing.get("o"), existing.get("l")) == (RECEIVER, until_ms)  # an earlier try succeeded unseen
 
     def update_run(
-        self, lease: Lease, now_ms: int, *, status: str | None = None, sequence: int | None = None,
+        self, lease: Lease, now_ms: int, *, status: str | None = None, sequence: int | None = None, meta: bytes | None = None,
         due_ms: int | None = None, until_ms: int | None = None, release: bool = False, spent: bytes | None = None,
         waits: str | None = None, exported: str | None = None, expires_ms: int | None = None, grant_ms: int | None = None,
     ) -> Lease:
@@ -94,14 +94,10 @@ class Runs(TableAccess):
             change, values = f"{change}, st = :st{ended}", values | {"st": status}
         if sequence is not None:
             change, values = change + ", q = :q", values | {"q": sequence}
-        if spent is not None:
-            change, values = change + ", w = :w", values | {"w": spent}
-        if expires_ms is not None:
-            change, values = change + ", p = :p", values | {"p": expires_ms}
-        if waits:
-            change, values = change + ", a = :a", values | {"a": waits}
-        if exported is not None:
-            change, values = change + ", c = :c", values | {"c": exported}
+        more: dict[str, Value | None] = {"w": spent, "p": expires_ms, "m": meta, "a": waits or None, "c": exported}
+        for name, value in more.items():
+            if value is not None:
+                change, values = f"{change}, {name} = :{name}", values | {name: value}
         if release:
             self._release(lease, change, values, due_ms, ", a" * (waits == ""))
             return lease._replace(until_ms=0)

@@ -12,7 +12,7 @@ from stepless.adapters.aws.dynamo.table_access import TableAccess
 from stepless.adapters.aws.dynamo.wire import Item, each
 from stepless.adapters.bounds import check_text, page_size
 from stepless.adapters.cursors import decode_cursor, encode_cursor
-from stepless.errors import EngineBug, StoreUnavailable
+from stepless.errors import EngineBug, StoreUnavailable, VersionMoved
 from stepless.limits import MAX_ITEM_BYTES
 from stepless.ports import Page, StoredVersion, Version
 
@@ -22,31 +22,48 @@ _ROWS: Final = "pk = :pk AND begins_with(sk, :v)"
 
 
 class Versions(TableAccess):
-    """Publishing writes the document first, then its row, whose number is taken by a conditional put. A process that dies in
-    between leaves a document that the next publication reuses."""
+    """Publishing writes the document first, and what is attached to it, then its row, whose number is taken by a conditional put.
+    A process that dies in between leaves a document that the next publication reuses. In a row, `r` names the document and `t`
+    what is attached, which a release before this one does not read."""
 
     def put_version(
-        self, workflow_id: str, hash: str, document: bytes, now_ms: int, entries: Collection[str] = ()
+        self, workflow_id: str, hash: str, document: bytes, now_ms: int, entries: Collection[str] = (),
+        *, attached: bytes | None = None, expected: int | None = None,
     ) -> StoredVersion:
         check_text(workflow_id, hash)
         item_keys.check_length(workflow_id)
         for kind in entries:
             self._wire.put({"pk": item_keys.with_entry(kind), "sk": workflow_id})
-        pk, stored, listed = item_keys.workflow(workflow_id), "", False
+        pk, stored, beside, listed = item_keys.workflow(workflow_id), "", "", False
         for _ in range(_TRIES):
             newest = self._row(workflow_id)
             if newest is not None and newest["h"] == hash:
+                self._attach(pk, newest, attached)
                 return self._version(workflow_id, newest)
+            standing = newest["n"] if newest else 0
+            if expected not in (None, standing):
+                raise VersionMoved(workflow_id, expected, standing)
             stored = stored or self._put_document(document)
             if not listed:
                 self._wire.put({"pk": item_keys.PUBLISHED, "sk": workflow_id})
                 listed = True
-            number = newest["n"] + 1 if newest else 1
+            number = standing + 1
             row = {"pk": pk, "sk": item_keys.version(number), "n": number, "h": hash, "c": now_ms, "r": stored}
+            if attached is not None:
+                row["t"] = beside = beside or self._put_document(attached)
             if self._wire.put(row, "attribute_not_exists(pk)").done:
                 return StoredVersion(workflow_id, number, hash, document, now_ms)
         message = "other processes keep publishing the workflow"
         raise StoreUnavailable(message, place=f"workflow {workflow_id!r}", mend="publish again")
+
+    def _attach(self, pk: str, row: Item, attached: bytes | None) -> None:
+        if attached is not None and row.get("t") != (digest := sha256(attached).hexdigest()):
+            self._put_document(attached)
+            self._wire.update(pk, item_keys.version(row["n"]), "SET t = :t", {"t": digest})
+
+    def get_attached(self, workflow_id: str, number: int) -> bytes | None:
+        row = self._wire.get(item_keys.workflow(workflow_id), item_keys.version(number))
+        return self._document(row["t"]) if row is not None and "t" in row else None
 
     def get_version(self, workflow_id: str, number: int | None = None, *, hash: str | None = None) -> StoredVersion | None:
         if number is not None:
