@@ -8,7 +8,7 @@ from __future__ import annotations
 from itertools import count
 
 from stepless.editing.effects import Delete, Effect, Put, Rename, Set, Splice, Unset, Write
-from stepless.editing.fold import after
+from stepless.editing.fold import after, apply
 from stepless.editing.orders import spread
 from stepless.editing.references import readers, renaming, rewritten
 from stepless.editing.shapes import fits
@@ -308,6 +308,6 @@ class Trial:
 
     def _take(self, effect: Effect) -> None:
         self.effects.append(effect)
-        self.layer.put(effect.key, after(self.layer.get(effect.key), effect))
+        apply(self.layer, (effect,))
 
 

@@ -21,7 +21,7 @@ from stepless.editing.document.values import number
 from stepless.editing.effects import Delete, Effect, Put, Rename, Set, Splice, Unset, Write, all_written
 from stepless.editing.gestures import Gesture, Guard, Intent, Item, Outcome
 from stepless.limits import MAX_COUNT, MAX_DOCUMENT_DEPTH, MAX_GUARDS, MAX_INTEGER_BITS, MAX_INTENT_WRITES, MAX_KEY_CHARACTERS
-from stepless.model.json import JSON
+from stepless.model.json import JSON, encodable
 
 
 class Malformed(ValueError):
@@ -195,7 +195,7 @@ def _list(value: JSON, place: str) -> list[JSON]:
 
 
 def _text(value: JSON, place: str) -> str:
-    if not isinstance(value, str) or not _encodable(value):
+    if not isinstance(value, str) or not encodable(value):
         raise Malformed(place, "expected a text")
     return value
 
@@ -242,7 +242,7 @@ def _value(value: JSON, place: str) -> JSON:
         inner: list[JSON] = []
         for one in level:
             if isinstance(one, dict):
-                if not all(map(_encodable, one)):
+                if not all(map(encodable, one)):
                     raise Malformed(place, "a key has half of a surrogate pair")
                 inner.extend(one.values())
             elif isinstance(one, list):
@@ -256,7 +256,7 @@ def _value(value: JSON, place: str) -> JSON:
 
 
 def _scalar(value: JSON, place: str) -> None:
-    if isinstance(value, str) and not _encodable(value):
+    if isinstance(value, str) and not encodable(value):
         raise Malformed(place, "a text has half of a surrogate pair")
     if isinstance(value, float) and not isfinite(value):
         raise Malformed(place, f"{value} is not a number in JSON")
@@ -270,10 +270,6 @@ def _plain(value: JSON) -> JSON:
     if isinstance(value, list):
         return [_plain(item) for item in value]
     return number(value)
-
-
-def _encodable(text: str) -> bool:
-    return text.isascii() or not any("\ud800" <= character <= "\udfff" for character in text)
 
 
 _SHAPES: Final[dict[str, tuple[Callable[..., Any], tuple[Callable[[JSON, str], Any], ...], int]]] = {

@@ -42,11 +42,11 @@ def readers(state: State, key: str) -> list[str]:
     ]
 
 
-def renaming(state: State, key: str, name: str, among: Iterable[str] | None = None) -> Iterator[Set | Splice]:
-    """The effects that give a block another name: its id, then each reference. `among` limits the entities that are rewritten."""
+def renaming(state: State, key: str, name: str) -> Iterator[Set | Splice]:
+    """The effects that give a block another name: its id, then each reference."""
     block = state.get(key) or {}
     former = block.get("id")
-    changed = readers(state, key) if among is None else [one for one in among if one in set(readers(state, key))]
+    changed = readers(state, key)  # before the name is another one
     yield Set(key, ("id",), name)
     if isinstance(former, str):
         yield from rewritten(state, changed, former, name)

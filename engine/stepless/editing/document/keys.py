@@ -7,7 +7,8 @@ from hashlib import sha256
 from json import dumps
 from typing import Final
 
-_DIGITS: Final = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+from stepless.editing.orders import DIGITS
+
 KEY_CHARACTERS: Final = 10
 
 
@@ -17,6 +18,6 @@ def derived_key(epoch: str, kind: str, *place: str | int | tuple[str, ...]) -> s
     number = int.from_bytes(sha256(text.encode()).digest(), "big")
     made = ""
     for _ in range(KEY_CHARACTERS):
-        number, digit = divmod(number, len(_DIGITS))
-        made += _DIGITS[digit]
+        number, digit = divmod(number, len(DIGITS))
+        made += DIGITS[digit]
     return made

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Final
 
 from stepless.editing.document.reading import BLOCK_FIELDS, BODY_FIELDS, DOC_FIELDS, EDGE_FIELDS, SUBFLOW_FIELDS
@@ -16,6 +17,11 @@ _ENTITY_ONLY: Final = frozenset({"id", "parent", "order", "rest"})
 def to_document(state: State) -> Object:
     """The document of a state. Blocks, edges and list items stand by their order, then by their key."""
     return _Writer(state).document()
+
+
+def entry_of(edge: Object, ids: Mapping[str, str]) -> JSON:
+    """What a document has for an edge: an entry of `after`, or of `edges`. `ids` are the names of the blocks at its ends."""
+    return _listed(edge, ids) if edge.get("home") == "edges" else _incoming(edge, ids)
 
 
 class _Writer:
@@ -40,9 +46,9 @@ class _Writer:
             placed = (str(edge.get("order", "")), tail_of(key))
             if edge.get("home") == "edges":
                 parent = blocks.get(str(edge.get("target")), {}).get("parent")
-                self._edges.setdefault(parent, []).append((*placed, self._listed(edge)))
+                self._edges.setdefault(parent, []).append((*placed, _listed(edge, self._ids)))
             else:
-                self._after.setdefault(str(edge.get("target")), []).append((*placed, self._incoming(edge)))
+                self._after.setdefault(str(edge.get("target")), []).append((*placed, _incoming(edge, self._ids)))
 
     def document(self) -> Object:
         doc = self._state.get("doc") or {}
@@ -99,17 +105,17 @@ class _Writer:
             made["body"] = self._body({}, tail, rest, BODY_FIELDS)
         return made
 
-    def _incoming(self, edge: Object) -> JSON:
-        source = self._ids.get(str(edge.get("source")), "")
-        written = f"{source}.{edge['handle']}" if "handle" in edge else source
-        fields = _fields(edge, {"source": ("from", written)})
-        return written if edge.get("form") == "text" and fields.keys() == {"from"} else fields
 
-    def _listed(self, edge: Object) -> JSON:
-        ends: dict[str, tuple[str, JSON]] = {
-            end: (end, self._ids.get(str(edge.get(end)), "")) for end in ("source", "target")
-        }
-        return _fields(edge, ends | ({"handle": ("handle", edge["handle"])} if "handle" in edge else {}))
+def _incoming(edge: Object, ids: Mapping[str, str]) -> JSON:
+    source = ids.get(str(edge.get("source")), "")
+    written = f"{source}.{edge['handle']}" if "handle" in edge else source
+    fields = _fields(edge, {"source": ("from", written)})
+    return written if edge.get("form") == "text" and fields.keys() == {"from"} else fields
+
+
+def _listed(edge: Object, ids: Mapping[str, str]) -> JSON:
+    ends: dict[str, tuple[str, JSON]] = {end: (end, ids.get(str(edge.get(end)), "")) for end in ("source", "target")}
+    return _fields(edge, ends | ({"handle": ("handle", edge["handle"])} if "handle" in edge else {}))
 
 
 def _fields(edge: Object, own: dict[str, tuple[str, JSON]]) -> Object:
