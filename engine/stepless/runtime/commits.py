@@ -12,6 +12,7 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import Any, TypeVar
 
 from stepless.errors import StoreUnavailable
+from stepless.limits import COMMIT_TRIES, TRANSIENT_BACKOFF_MS
 from stepless.ports import Together
 
 T = TypeVar("T")
@@ -64,6 +65,19 @@ class Commits:
         if refusal is not None:
             raise refusal
         return answer
+
+    async def with_retries(self, call: Callable[[], T], *, together: bool = False, failed: int = 0) -> T:
+        """Retries an idempotent call; `failed` tries were made before. A store that is unavailable for a moment delays the run
+        and interrupts no attempt. `together` allows the call to wait for other runs and share their transaction."""
+        while True:
+            if failed:
+                await asyncio.sleep(TRANSIENT_BACKOFF_MS / 1000 * 2 ** min(failed, 6))
+            try:
+                return await self.make(call) if together and self.shared else call()
+            except StoreUnavailable:
+                failed += 1
+                if failed >= COMMIT_TRIES:
+                    raise
 
     async def make(self, write: Callable[[], T]) -> T:
         """Returns or raises what `write` does, once it is durable. Also raises `StoreUnavailable` when another write of the

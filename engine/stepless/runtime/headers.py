@@ -7,9 +7,9 @@ import json
 from collections.abc import Mapping
 
 from stepless.errors import Conflict
-from stepless.limits import LEASE_MS, NEVER_MS
+from stepless.limits import FRESH_HEAD_BYTES, FRESH_HEAD_MS, FRESH_HEADS, LEASE_MS, NEVER_MS
 from stepless.model.json import JSON
-from stepless.ports import ERASED, RECEIVER, RunHead, Version
+from stepless.ports import ERASED, RECEIVER, Message, RunHead, Version
 from stepless.runtime.world import World
 
 _VERSION, _NUMBER = "version", "number"
@@ -40,7 +40,22 @@ def create_run(
         owner=RECEIVER,
         lease_until_ms=now_ms + LEASE_MS,
     )
-    return head if world.store.create_run(head) else not_erased(world.store.get_run(run_id) or head)
+    if not world.store.create_run(head):
+        return not_erased(world.store.get_run(run_id) or head)
+    if world.near and len(inputs) <= FRESH_HEAD_BYTES:
+        while len(world.fresh) >= FRESH_HEADS:
+            world.fresh.pop(next(iter(world.fresh)), None)
+        world.fresh[run_id] = head
+    return head
+
+
+def head_of(world: World, message: Message, now_ms: int) -> RunHead | None:
+    """The header of the run of a hint. That of a run which this process has just created is not read again: if another process
+    has received a hint of it before, the first append is refused, as with every lease that was granted."""
+    fresh = world.fresh.pop(message.run_id, None)
+    if fresh is not None and message.reason == "start" and 0 <= now_ms - fresh.created_ms < FRESH_HEAD_MS:
+        return fresh
+    return world.store.get_run(message.run_id)
 
 
 def not_erased(head: RunHead) -> RunHead:

@@ -69,10 +69,10 @@ class Follower:
 
 
 class News:
-    """The followers of each run. To publish news of a run without followers costs one lookup."""
+    """`followers` of each run that has any. To publish news of a run without followers costs one lookup."""
 
     def __init__(self) -> None:
-        self._followers: dict[str, tuple[Follower, ...]] = {}
+        self.followers: dict[str, tuple[Follower, ...]] = {}
         self._lock = Lock()
 
     @contextmanager
@@ -80,20 +80,20 @@ class News:
         """Follows the run inside the block. A caller that enters the block, reads the run and then waits misses no news."""
         follower = Follower(matters)
         with self._lock:
-            self._followers[run_id] = (*self._followers.get(run_id, ()), follower)
+            self.followers[run_id] = (*self.followers.get(run_id, ()), follower)
         try:
             yield follower
         finally:
             with self._lock:
-                rest = tuple(other for other in self._followers[run_id] if other is not follower)
+                rest = tuple(other for other in self.followers[run_id] if other is not follower)
                 if rest:
-                    self._followers[run_id] = rest
+                    self.followers[run_id] = rest
                 else:
-                    del self._followers[run_id]
+                    del self.followers[run_id]
 
     def publish(self, run_id: str, events: Sequence[Event]) -> None:
         """Wakes the followers of the run for which these events, which are committed, are news."""
-        followers = self._followers.get(run_id)
+        followers = self.followers.get(run_id)
         if not followers or not events:
             return
         for follower in followers:

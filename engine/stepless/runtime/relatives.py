@@ -52,6 +52,13 @@ def _noted(world: World, run_id: str, number: int) -> str:
     return str(inbox.body_of(note)["run"]) if note is not None else ""
 
 
+def reruns_of(world: World, run_id: str) -> tuple[RunHead, ...]:
+    """The headers of the reruns of a run that still exist, in the order of their start: a few reads, and two for each rerun.
+    Reruns of former releases left no note."""
+    noted = (_noted(world, run_id, number) for number in range(1, _reruns(world, run_id) + 1))
+    return tuple(head for rerun in noted if (head := world.store.get_run(rerun)) is not None)
+
+
 def relatives_of(world: World, head: RunHead) -> Relatives:
     """Reads the whole log of the run. Reruns of former releases left no note."""
     children, readable = dict[str, None](), True

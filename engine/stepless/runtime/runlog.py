@@ -24,7 +24,7 @@ from stepless.limits import (
     SUMMARY_VALUE_BYTES,
 )
 from stepless.model.graph import Graph
-from stepless.model.packing import pack
+from stepless.model.packing import PACK_BYTES, pack
 from stepless.ports import Batch, Blobs, Store
 
 _SPILLED = frozenset({"output", "inputs", "response", "variables", "answer", "reused"})
@@ -52,7 +52,13 @@ class RunLog:
         """Commits batches in order. May be repeated. Raises `AppendConflict` if another runner has written in the meantime; the
         remaining batches are then not written."""
         for batch in batches:
-            self._append(batch)
+            try:
+                self._store.append(self.run_id, batch)
+            except AppendConflict:
+                existing = self._store.read_log(self.run_id, batch.first - 1, limit_bytes=1)
+                if not existing or existing[0] != batch:
+                    raise
+                # an earlier try wrote this batch and its answer was lost: no other writer has this epoch and these bytes
             self._writer = ""
             self.tail_bytes += len(batch.data)
 
@@ -64,6 +70,8 @@ class RunLog:
 
     def encoded(self, events: Sequence[Event]) -> Sequence[Batch]:
         """The events in order, in as few batches as MAX_BATCH_EVENTS and MAX_BATCH_BYTES allow."""
+        if len(events) <= MAX_BATCH_EVENTS:
+            return self._fitting(events) if events else []
         batches: list[Batch] = []
         for first in range(0, len(events), MAX_BATCH_EVENTS):
             batches += self._fitting(events[first : first + MAX_BATCH_EVENTS])
@@ -74,7 +82,7 @@ class RunLog:
         if len(data) > INLINE_VALUE_BYTES or "steps" in events[-1].data:  # else no value in it can be large
             spilled = [self._spilled(event) for event in events]
             data = encode_batch(spilled, writer=self._writer) if spilled != events else data
-        data = pack(data)
+        data = pack(data) if len(data) > PACK_BYTES else data
         if len(data) > MAX_BATCH_BYTES:
             if len(events) == 1:
                 place = f"{self.run_id}#{events[0].sequence}"
@@ -82,15 +90,6 @@ class RunLog:
             middle = len(events) // 2
             return [*self._fitting(events[:middle]), *self._fitting(events[middle:])]
         return [Batch(events[0].sequence, events[-1].sequence, data, self.epoch)]
-
-    def _append(self, batch: Batch) -> None:
-        try:
-            self._store.append(self.run_id, batch)
-        except AppendConflict:
-            existing = self._store.read_log(self.run_id, batch.first - 1, limit_bytes=1)
-            if not existing or existing[0] != batch:
-                raise
-            # an earlier try wrote this batch and its answer was lost: no other writer has this epoch and these bytes
 
     def load(self, graph: Graph, *, unsaved: bool = False) -> State:
         """The state after the last committed event: the newest snapshot plus the events after it. `unsaved` says that there is

@@ -24,6 +24,7 @@ from stepless.runtime.verbs import (
     time_skip,
     values,
 )
+from stepless.runtime.verbs.overviews import approvals, failures, health
 from stepless.runtime.world import World
 
 P = ParamSpec("P")
@@ -89,3 +90,7 @@ class Service:
     value = _signing(values.find)
     cost = _verb(costing.cost)
     search = _verb(searching.search)
+    count = _verb(searching.count)
+    approvals = _signing(approvals.approvals)
+    failures = _verb(failures.failures)
+    health = _verb(health.health)

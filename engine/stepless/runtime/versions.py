@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from threading import Lock
 
 from stepless.errors import EngineBug
@@ -18,13 +19,15 @@ _MAX_GRAPHS = 64  # in memory
 
 class Versions:
     """Graphs by workflow, version hash and entries. A version never changes, so a process compiles each graph once (twice if two
-    threads request it for the first time concurrently). Thread-safe."""
+    threads request it for the first time concurrently). Thread-safe. Each is compiled inside a context of `while_compiling`,
+    which the owner of the process may set."""
 
     def __init__(self, store: Store, kinds: Kinds) -> None:
         self._store = store
         self._kinds = kinds
         self._graphs: OrderedDict[tuple[str, str, tuple[str, ...] | None], Graph] = OrderedDict()
         self._lock = Lock()
+        self.while_compiling: Callable[[], AbstractContextManager[None]] = nullcontext
 
     def graph(self, workflow_id: str, version: str, entries: Sequence[str] | None = None) -> Graph:
         """The graph of a published version, for these entries (None: all roots)."""
@@ -36,7 +39,9 @@ class Versions:
                 return graph
         from stepless.compile.stored import compile_stored  # imported late: a process that runs nothing never loads it
 
-        graph = compile_stored(self._stored(workflow_id, version), version, self._kinds, entries)
+        stored = self._stored(workflow_id, version)
+        with self.while_compiling():
+            graph = compile_stored(stored, version, self._kinds, entries)
         with self._lock:
             self._graphs[key] = graph
             if len(self._graphs) > _MAX_GRAPHS:

@@ -10,7 +10,21 @@ from stepless.core.state import Instance, State, Wait
 from stepless.model.exchange import NoHttp
 from stepless.model.kind import Kinds
 from stepless.nodes import KindCode
-from stepless.ports import Blobs, Calendar, Clock, Drafts, Http, Meter, Moderator, Queue, Secrets, Store, Tallies, Timers
+from stepless.ports import (
+    Blobs,
+    Calendar,
+    Clock,
+    Drafts,
+    Http,
+    Meter,
+    Moderator,
+    Queue,
+    RunHead,
+    Secrets,
+    Store,
+    Tallies,
+    Timers,
+)  # fmt: skip
 from stepless.runtime.commits import Commits
 from stepless.runtime.metering import NullMeter, NullTallies
 from stepless.runtime.news import News
@@ -36,7 +50,7 @@ class World:
     invocation; None if there is no limit. `retention_ms` is how long runs are kept after their end, unless their workflow says
     otherwise; None keeps them for ever. `traces` says whether the trace context of a request is stored with the run that it
     starts, and handed on by its nodes. `near` is `OpenStore.near`, `drafts` is
-    `OpenStore.drafts`."""
+    `OpenStore.drafts`. `fresh` are headers of runs that this process has just created (`headers.head_of`)."""
 
     store: Store
     queue: Queue
@@ -62,3 +76,4 @@ class World:
     traces: bool = False
     near: bool = False
     drafts: Drafts | None = None
+    fresh: dict[str, RunHead] = field(default_factory=dict)

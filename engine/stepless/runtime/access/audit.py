@@ -81,7 +81,9 @@ def _read(entry: AuditEntry) -> Audited:
 
 def _bounded(details: Mapping[str, JSON] | None) -> Mapping[str, JSON] | None:
     """The details, with long values cut."""
-    if details is None:
-        return None
-    return {name: value if len(text := json.dumps(value)) <= MAX_AUDIT_FACT_CHARACTERS else text[:MAX_AUDIT_FACT_CHARACTERS]
-            for name, value in details.items()}  # fmt: skip
+    return None if details is None else {name: _cut(value) for name, value in details.items()}
+
+
+def _cut(value: JSON) -> JSON:
+    text = value if isinstance(value, str) else json.dumps(value)
+    return value if len(text) <= MAX_AUDIT_FACT_CHARACTERS else text[:MAX_AUDIT_FACT_CHARACTERS]

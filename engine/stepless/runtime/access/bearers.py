@@ -38,6 +38,13 @@ class _Unusable(Exception):
     """A claim that names no groups; the message says why."""
 
 
+def expires_ms(authorizer: Mapping[str, Any], headers: Sequence[str]) -> int | None:
+    """When the token of a caller ends that the gateway has verified; None if it does not say so. Raises `Forbidden`."""
+    texts = _texts(authorizer)
+    token = _token(headers, texts)
+    return _instant((texts if token is None else token).get("exp"))
+
+
 class BearerRoles:
     """The roles that `JwtRoles` gives to the groups in the claims that `JwtRolesClaim` names.
 

@@ -21,12 +21,14 @@ from stepless.runtime.access.tokens import Signer, decode, encode, mac
 
 @dataclass(frozen=True, slots=True)
 class Visitor:
-    """Whom a ticket lets in, and what they may do there. `key_id` names the API key, empty for other callers."""
+    """Whom a ticket lets in, and what they may do there. `key_id` names the API key, empty for other callers: its id, or for a
+    configured key the beginning of its hash. `until_ms` is when the token of the caller ends; None where nothing ends."""
 
     workflow_id: str
     person: str
     roles: frozenset[Role]
     key_id: str = ""
+    until_ms: int | None = None
 
 
 class Tickets:
@@ -37,17 +39,20 @@ class Tickets:
         self._store = store
         self._clock = clock
 
-    def issue(self, workflow_id: str, person: str, roles: Collection[Role], key_id: str = "") -> str:
+    def issue(
+        self, workflow_id: str, person: str, roles: Collection[Role], key_id: str = "", until_ms: int | None = None
+    ) -> str:
         """A ticket for a caller who was authenticated just now."""
         claims = {
             "w": workflow_id, "p": person, "r": sorted(roles), "k": key_id, "x": self._clock.now_ms() + TICKET_LIFE_MS,
-            "n": token_hex(8),
+            "n": token_hex(8), "e": until_ms,
         }
         body = json.dumps(claims, ensure_ascii=False, separators=(",", ":")).encode()
         return f"{encode(body)}.{encode(self._mac(body))}"
 
-    def spend(self, ticket: str, workflow_id: str) -> Visitor:
-        """Raises `Forbidden` (invalid_ticket), without details, for one that is not genuine, of another draft, late or spent."""
+    def spend(self, ticket: str, workflow_id: str | None = None) -> Visitor:
+        """Without a `workflow_id`, the ticket says to which draft. Raises `Forbidden` (invalid_ticket), without details, for one
+        that is not genuine, of another draft, late or spent."""
         mend = "ask for a new one: a ticket is valid once, for a minute"
         refused = Forbidden("the ticket is not valid", code="invalid_ticket", status=401, place="ticket", mend=mend)
         try:
@@ -57,12 +62,12 @@ class Tickets:
         except ValueError as error:
             raise refused from error
         now_ms = self._clock.now_ms()
-        if not genuine or claims["w"] != workflow_id or claims["x"] <= now_ms:
+        if not genuine or (workflow_id is not None and claims["w"] != workflow_id) or claims["x"] <= now_ms:
             raise refused
         mine = token_hex(8).encode()
         if self._store.claim(f"ticket:{claims['n']}", mine, now_ms, claims["x"]) != mine:
             raise refused
-        return Visitor(workflow_id, claims["p"], frozenset(map(Role, claims["r"])), claims["k"])
+        return Visitor(claims["w"], claims["p"], frozenset(map(Role, claims["r"])), claims["k"], claims["e"])
 
     def _mac(self, body: bytes) -> bytes:
         return mac(self._signer.derive("draft-ticket").encode(), body)

@@ -11,11 +11,12 @@ from typing import Final, TypedDict
 
 from stepless.core.history.waits import header_words
 from stepless.core.state import State
-from stepless.limits import MAX_CLAIM_LIFE_MS, SHORT_RUN_MS
+from stepless.limits import LEASE_MS, MAX_CLAIM_LIFE_MS, SHORT_RUN_MS
 from stepless.model.tally import Tally, decode_tally, encode_tally
 from stepless.ports import Lease, Message, RunHead
 from stepless.runtime.billing import estimating
 from stepless.runtime.exporting.cursors import NOTHING, Also
+from stepless.runtime.header_notes import noted_meta
 from stepless.runtime.world import World
 
 ONE_REQUEST: Final = Tally(http_requests=1, invocations=1)  # the initial tally of an invocation for an HTTP request
@@ -47,18 +48,28 @@ def release(
     """Releases the lease of a run at `state`, or passes it on until `grant_ms`. Returns what `update_run` does. The usage of the
     write and of the request that follows cannot be counted before they happen. It is computed from the header at the start, to
     within a unit. `also` may hold the header's new `exported`. A run that has ended gets its expiry in the same update."""
-    now_ms = world.clock.now_ms()
+    now_ms, meta = world.clock.now_ms(), noted_meta(head, state)
     expires_ms = _expiry(world, head, state, now_ms) if state.ended else None
     if expires_ms is not None and now_ms - head.created_ms > SHORT_RUN_MS:
         due_ms = expires_ms if due_ms is None else due_ms  # it is given if events are left to export, which the removal waits for
     used, spent = world.tallies.take(), None
     if used is not None:
-        leaving = estimating.leaving(head, state.status.value, due_ms, now_ms, passed_on=grant_ms is not None)
+        noted = head if meta is None else head._replace(meta=meta)
+        leaving = estimating.leaving(noted, state.status.value, due_ms, now_ms, passed_on=grant_ms is not None)
         spent = encode_tally(decode_tally(lease.spent) + used + leaving)
     ends: _Ends = {"due_ms": due_ms, "release": True} if grant_ms is None else {"grant_ms": grant_ms}
     return world.store.update_run(
         lease, now_ms, status=state.status.value, sequence=state.sequence, spent=spent, waits=header_words(state),
-        expires_ms=expires_ms, **ends, **also,
+        expires_ms=expires_ms, meta=meta, **ends, **also,
+    )  # fmt: skip
+
+
+def renew(world: World, head: RunHead, lease: Lease, state: State, also: Also) -> Lease:
+    """Extends the lease of a run at `state`. Its status, waits and notes keep lists of long runs current."""
+    now_ms = world.clock.now_ms()
+    return world.store.update_run(
+        lease, now_ms, status=state.status.value, until_ms=now_ms + LEASE_MS, waits=header_words(state),
+        meta=noted_meta(head, state), **also,
     )  # fmt: skip
 
 

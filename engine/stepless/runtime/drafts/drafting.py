@@ -4,7 +4,7 @@ than the log: a commit that it did not know makes its next append fail."""
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from threading import Lock
 from typing import Final, Generic
 
@@ -17,7 +17,7 @@ from stepless.runtime.drafts.editing import Editing, S
 from stepless.runtime.drafts.heads import each_head, move, new_head, settle, successor
 from stepless.runtime.drafts.items import Answer, Intent, Item
 from stepless.runtime.drafts.opening import Opening
-from stepless.runtime.drafts.records import Records, Storage
+from stepless.runtime.drafts.records import Records, Storage, encoded
 from stepless.runtime.drafts.room import Room
 
 _GATES: Final = 16  # locks under which drafts are opened: few wait for the opening of another draft
@@ -43,17 +43,18 @@ class Drafting(Generic[S]):
             raise NotFound(f"there is no draft of {workflow_id}", code="unknown_draft", mend="open one, or look at the list")
         return head
 
-    def open(self, workflow_id: str, origin: JSON, by: str) -> DraftHead:
-        """Opens a draft; replaces one that is open. Of several that open a first draft at once, one succeeds, and all receive its
-        head. Raises `Refused` (too_many_drafts), `Conflict` (draft_replaced, draft_busy)."""
+    def open(self, workflow_id: str, origin: JSON, by: str, base: JSON = None) -> DraftHead:
+        """Opens a draft, whose base is its origin unless another one is given; replaces one that is open. Of several that open
+        a first draft at once, one succeeds, and all receive its head. Raises `Refused` (too_many_drafts), `Conflict`
+        (draft_replaced, draft_busy)."""
         head, now_ms = self._storage.drafts.get_head(workflow_id), self._storage.clock.now_ms()
         if head is not None and head.is_open:
-            return self._leave(head, new_head(workflow_id, head.epoch + 1, origin, by, now_ms))
+            return self._leave(head, new_head(workflow_id, head.epoch + 1, origin, by, now_ms, base))
         if sum(other.is_open for other in each_head(self._storage.drafts)) >= MAX_DRAFTS:
             raise Refused(f"{MAX_DRAFTS:,} drafts are open", code="too_many_drafts", mend="discard some")
         if head is not None:
             settle(self._storage, head)
-        made = new_head(workflow_id, head.epoch + 1 if head else 1, origin, by, now_ms)
+        made = new_head(workflow_id, head.epoch + 1 if head else 1, origin, by, now_ms, base)
         stored = self._storage.drafts.put_head(made, head.epoch if head else None)
         return stored if stored is not None and stored.is_open else self.head(workflow_id)
 
@@ -132,8 +133,20 @@ class Drafting(Generic[S]):
         return state
 
     def keep_state(self, workflow_id: str) -> int:
-        """Keeps the whole state as of the end of the log, as at publication; returns the item."""
+        """Keeps the whole state as of the end of the log; returns the item."""
         return checkpoints.keep_state(self.current(workflow_id))
+
+    def keep_state_at(self, draft: Draft, seq: int, state: S) -> None:
+        """Keeps a state that `state_at` has made, as at publication."""
+        Records(self._storage, draft).put_state(seq, self._editing.entities(state))
+
+    def move_base(self, head: DraftHead, base: JSON) -> bool:
+        """Replaces the base that the head has. False, and no change, if it is another one by now, or of another epoch."""
+        return self._storage.drafts.move_base(head.draft, head.base, encoded(base))
+
+    def begin(self, entities: Iterable[tuple[str, JSON]]) -> S:
+        """A state of these entities."""
+        return self._editing.begin(entities)
 
     # -- upkeep -----------------------------------------------------------------------------------------------------
 

@@ -16,10 +16,12 @@ from stepless.ports import Draft, DraftHead, Drafts
 from stepless.runtime.drafts.records import Storage, encoded
 
 
-def new_head(workflow_id: str, epoch: int, origin: JSON, by: str, now_ms: int, *, is_open: bool = True) -> DraftHead:
-    """A head whose base is its origin."""
+def new_head(
+    workflow_id: str, epoch: int, origin: JSON, by: str, now_ms: int, base: JSON = None, *, is_open: bool = True
+) -> DraftHead:
+    """A head whose base is its origin, unless another one is given."""
     content = encoded(origin)
-    return DraftHead(workflow_id, epoch, content, content, now_ms, by, is_open=is_open)
+    return DraftHead(workflow_id, epoch, content, content if base is None else encoded(base), now_ms, by, is_open=is_open)
 
 
 def successor(head: DraftHead) -> JSON:

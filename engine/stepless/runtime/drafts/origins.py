@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from stepless.errors import StoreUnusable
+from stepless.model.attached import Attached
 from stepless.model.json import JSON
 from stepless.model.kind import Kinds, Nature
 from stepless.model.packing import dump, pack, unpack
@@ -25,26 +26,42 @@ class Origins:
         self._blobs = blobs
         self._kinds = kinds
 
-    def of_version(self, version: StoredVersion) -> JSON:
-        return {"version": version.number, "hash": version.hash}
+    def of_version(self, version: StoredVersion, attached: Attached) -> JSON:
+        """What is attached to a version may be replaced later, so the origin keeps what it is now."""
+        made: dict[str, JSON] = {"version": version.number, "hash": version.hash}
+        if attached.text is None and attached.layout is None:
+            return made
+        return {**made, "blob": self.keep(version.workflow_id, {"text": attached.text, "layout": attached.layout})}
 
-    def of_document(self, workflow_id: str, document: Mapping[str, JSON], text: str | None) -> JSON:
-        data = pack(dump({"document": document, "text": text}))
-        return {"blob": self._blobs.put(data, f"{BLOB_OWNER}/{workflow_id}/origins")}
+    def of_document(
+        self, workflow_id: str, document: Mapping[str, JSON], text: str | None, layout: Mapping[str, JSON] | None = None
+    ) -> JSON:
+        return {"blob": self.keep(workflow_id, {"document": document, "text": text, "layout": layout})}
+
+    def keep(self, workflow_id: str, content: Mapping[str, JSON]) -> str:
+        """Keeps what an origin or a base names; returns the key."""
+        return self._blobs.put(pack(dump(dict(content))), f"{BLOB_OWNER}/{workflow_id}/origins")
 
     def read(self, workflow_id: str, origin: JSON) -> Origin:
         """Raises `StoreUnusable` (draft_damaged) where a blob is missing."""
+        kept = self.kept(workflow_id, origin)
         if "hash" in origin:
-            return Origin(self._versions.document(workflow_id, origin["hash"]))
+            document: Mapping[str, JSON] = self._versions.document(workflow_id, origin["hash"])
+        else:
+            document = kept.get("document") or {"id": workflow_id, "nodes": {}}
+        return Origin(document, kept.get("text"), kept.get("layout"))
+
+    def kept(self, workflow_id: str, origin: JSON) -> Mapping[str, Any]:
+        """What `keep` kept for an origin or a base; empty if it names nothing. Raises as `read` does."""
         if "blob" not in origin:
-            return Origin({"id": workflow_id, "nodes": {}})
+            return {}
         data = self._blobs.get(origin["blob"])
         if data is None:
             message = f"what the draft was opened from is missing: the blob {origin['blob']}"
             mend = "restore the store from a backup, or replace the draft by the published version"
             raise StoreUnusable(message, code="draft_damaged", place=f"draft of {workflow_id}", mend=mend)
-        kept: Any = unpack(data)
-        return Origin(kept["document"], kept["text"])
+        kept: dict[str, Any] = unpack(data)
+        return kept
 
     def is_container(self, type_: str) -> bool | None:
         kind = self._kinds.get(type_)

@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 from stepless.editing import messages
 from stepless.editing.document import from_document
+from stepless.editing.document.layout import entities_of
 from stepless.editing.document.reading import IsContainer
 from stepless.editing.fold import apply
 from stepless.editing.gestures import Item as TypedItem
@@ -19,10 +20,12 @@ from stepless.runtime.drafts.items import Intent, Item
 
 
 class Origin(NamedTuple):
-    """What a draft was opened from: a document, and the text that it was read from, if that is kept."""
+    """What a draft was opened from: a document, the text that it was read from, and where its nodes were
+    placed, if that is kept."""
 
     document: Mapping[str, JSON]
     text: str | None = None
+    layout: Mapping[str, JSON] | None = None
 
 
 class Rules:
@@ -36,6 +39,8 @@ class Rules:
     def origin(self, draft: Draft, origin: JSON) -> Mapping[str, JSON]:
         found = self._origin_of(draft.workflow_id, origin)
         made = from_document(found.document, str(draft.epoch), self._is_container)
+        if found.layout is not None:
+            made |= entities_of(found.layout, Entities(made), str(draft.epoch))
         return made if found.text is None else {**made, TEXT: {"yaml": found.text}}
 
     def begin(self, entities: Iterable[tuple[str, JSON]]) -> Entities:

@@ -47,9 +47,14 @@ class Host:
         self.serves: Callable[[str], bool] = lambda run_id: True  # hints for other runs are dropped; the next sweep finds them
 
     def wake(self) -> None:
-        """Makes the host receive messages now. Called when a message was sent."""
-        if self._loop is not None:
-            self._loop.call_soon_threadsafe(self._wake.set)
+        """Makes the host receive messages now. Called, by any thread, when a message was sent."""
+        loop = self._loop
+        if loop is None or self._wake.is_set():  # if it is set, the host has yet to clear it, and receives messages after that
+            return
+        if _running_loop() is loop:
+            loop.call_soon(self._wake.set)  # after what is ready now: its messages are received together
+        else:  # a byte is written to a socket, to wake up the event loop
+            loop.call_soon_threadsafe(self._wake.set)
 
     async def serve(self) -> None:
         """Processes messages, timers and overdue runs until `stop` has been called and all invocations have ended."""
@@ -142,3 +147,10 @@ class Host:
         for task in late:
             task.cancel()
         return not late
+
+
+def _running_loop() -> asyncio.AbstractEventLoop | None:
+    try:
+        return asyncio.get_running_loop()
+    except RuntimeError:
+        return None

@@ -11,27 +11,28 @@ from stepless.runtime.session.alarm import Alarm
 
 
 class Arrivals:
-    """True while `take` would return or raise anything. For use in the thread of one loop."""
+    """`some` says whether `take` would return or raise anything. For use in the thread of one loop."""
 
     def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
         self._loop = loop
         self._alarm = Alarm(loop)
+        self.some = False
         self._facts: list[Fact] = []
         self._fault: SteplessError | None = None
         self._woken = False
         self._sleeper: asyncio.Future[None] | None = None
 
-    def __bool__(self) -> bool:
-        return bool(self._facts) or self._fault is not None
-
     def add(self, fact: AttemptFact | Noticed) -> None:
         """Adds the end of an attempt, its output while it runs, or the result of a notice."""
         self._facts.append(fact)
-        self.wake()
+        self.some = self._woken = True
+        if self._sleeper is not None:
+            self.wake()
 
     def fail(self, error: Exception, place: str) -> None:
         """Reports an error outside of node code, which ends the session. An unknown error becomes an `EngineBug`."""
         self._fault = error if isinstance(error, SteplessError) else EngineBug(f"{type(error).__name__}: {error}", place=place)
+        self.some = True
         self.wake()
 
     def wake(self) -> None:
@@ -52,7 +53,7 @@ class Arrivals:
         """Removes and returns the facts, in the order of their arrival. Raises the error passed to `fail`."""
         if self._fault is not None:
             raise self._fault
-        facts, self._facts, self._woken = self._facts, [], False
+        facts, self._facts, self._woken, self.some = self._facts, [], False, False
         return facts
 
     def close(self) -> None:

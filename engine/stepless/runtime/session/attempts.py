@@ -29,54 +29,52 @@ class Attempt:
 
 
 class Attempts:
-    """True while any attempt is running. `report` is called with the failure of each attempt that times out."""
+    """`live` holds the running attempts, by instance. `report` is called with the failure of each attempt that times out."""
 
     def __init__(self, loop: asyncio.AbstractEventLoop, report: Callable[[AttemptFact], None]) -> None:
         self._loop = loop
         self._report = report
-        self._live: dict[str, Attempt] = {}
+        self.live: dict[str, Attempt] = {}
         self._alarm = Alarm(loop)
-
-    def __bool__(self) -> bool:
-        return bool(self._live)
 
     def begin(self, dispatch: Dispatch, work: Callable[[Attempt], Coroutine[Any, Any, None]], *, now: bool = False) -> None:
         """Runs `work` in a separate task. With `now` it runs at once until it first waits, so it may be over on return."""
-        attempt = self._live[dispatch.id] = Attempt(dispatch)
+        attempt = self.live[dispatch.id] = Attempt(dispatch)
         attempt.task = (start_now if now else start_soon)(self._loop, work(attempt), dispatch.id)
 
     def start_clock(self, attempt: Attempt) -> float:
         """Starts the clock right before the node's code is called. Returns the instant from which its `timeout_ms` counts."""
         now = self._loop.time()
-        attempt.until = now + attempt.dispatch.instance.node.timeout_ms / 1000
-        self._alarm.set(attempt.until, self._end_overdue)
+        attempt.until = until = now + attempt.dispatch.instance.node.timeout_ms / 1000
+        if until < self._alarm.at:
+            self._alarm.set(until, self._end_overdue)
         return now
 
     def end(self, attempt: Attempt) -> bool:
         """Removes the attempt. Returns whether its end counts: False if it timed out or was dropped."""
-        if self._live.get(attempt.dispatch.id) is not attempt:
+        if self.live.get(attempt.dispatch.id) is not attempt:
             return False
-        del self._live[attempt.dispatch.id]
+        del self.live[attempt.dispatch.id]
         return True
 
     def drop(self, instance: str) -> None:
         """Cancels an attempt whose end no longer matters."""
-        attempt = self._live.pop(instance, None)
+        attempt = self.live.pop(instance, None)
         if attempt is not None and attempt.task is not None:
             attempt.task.cancel()
 
     def close(self) -> None:
         """Drops all attempts."""
         self._alarm.clear()
-        for instance in list(self._live):
+        for instance in list(self.live):
             self.drop(instance)
 
     def _end_overdue(self) -> None:
         """Ends the overdue attempts. Checks all, at most a few hundred; the one that set the alarm has usually ended before."""
         now = self._loop.time()
-        for attempt in [attempt for attempt in self._live.values() if attempt.until <= now]:
+        for attempt in [attempt for attempt in self.live.values() if attempt.until <= now]:
             self.drop(attempt.dispatch.id)
             self._report(timed_out(attempt.dispatch))
-        soonest = min((attempt.until for attempt in self._live.values()), default=inf)
+        soonest = min((attempt.until for attempt in self.live.values()), default=inf)
         if soonest < inf:
             self._alarm.set(soonest, self._end_overdue)

@@ -31,7 +31,7 @@ class Budget:
     @property
     def over(self) -> bool:
         """Whether the time is used up, so that no attempt may be started."""
-        return self.remaining_ms <= (self.margin_ms if self.hard else 0)
+        return self.total_ms - (self.clock() - self._started) * 1000 <= (self.margin_ms if self.hard else 0)
 
     @property
     def leaving_ms(self) -> float:

@@ -20,7 +20,7 @@ from stepless.core.fold import fold
 from stepless.core.pauses import CHILD_ENDS
 from stepless.core.state import RunStatus, State
 from stepless.errors import SteplessError, TransientError
-from stepless.limits import COMMIT_TRIES, MAX_CALL_DEPTH, MAX_INPUT_BYTES, START_GRACE_MS, TRANSIENT_BACKOFF_MS
+from stepless.limits import COMMIT_TRIES, MAX_CALL_DEPTH, MAX_INPUT_BYTES, TRANSIENT_BACKOFF_MS
 from stepless.model.graph import Graph
 from stepless.model.json import JSON
 from stepless.model.kind import Pause
@@ -33,7 +33,7 @@ from stepless.runtime import inbox
 from stepless.runtime.headers import create_run
 from stepless.runtime.nearest import near_workflow
 from stepless.runtime.runlog import RunLog
-from stepless.runtime.signalling import keep_due
+from stepless.runtime.signalling import put_signal
 from stepless.runtime.world import World
 
 
@@ -97,11 +97,8 @@ def notify_parent(world: World, meta: Mapping[str, JSON], state: State) -> None:
         return
     now_ms = world.clock.now_ms()
     signal = inbox.child_signal(parent["instance"], state.run_id, state.sequence, state.status.value, now_ms)
-    if not world.store.touch_run(parent["run"], now_ms + START_GRACE_MS):
-        return  # the parent was removed
-    world.store.put_signal(parent["run"], signal)
-    keep_due(world, parent["run"], now_ms)
-    world.queue.send(Message(parent["run"], "child"))
+    if put_signal(world, parent["run"], signal, now_ms):  # else the parent was removed
+        world.queue.send(Message(parent["run"], "child"))
 
 
 def outcome(world: World, run_id: str) -> tuple[JSON, Mapping[str, JSON] | None]:
@@ -145,7 +142,5 @@ def cancel(world: World, run_id: str) -> None:
     if head is None or head.status in inbox.OVER:
         return
     now_ms = world.clock.now_ms()
-    world.store.touch_run(run_id, now_ms + START_GRACE_MS)
-    world.store.put_signal(run_id, inbox.cancel_signal(None, "its parent no longer waits for it", now_ms))
-    keep_due(world, run_id, now_ms)
-    world.queue.send(Message(run_id, "signal"))
+    if put_signal(world, run_id, inbox.cancel_signal(None, "its parent no longer waits for it", now_ms), now_ms):
+        world.queue.send(Message(run_id, "signal"))

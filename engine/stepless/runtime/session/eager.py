@@ -2,8 +2,8 @@
 
 The work is always a task of its own, which `asyncio.current_task` returns in it: `asyncio.timeout` in the code of a node cancels
 that task, never the runner. From Python 3.12 on asyncio does this itself (`eager_start`). In Python 3.11, whose event loop is
-final, the first step of the new task is taken from the loop's queue and made at once. A loop or a task factory of another
-package gets an ordinary task.
+final, what the new task gives its loop to call soon is called at once. A loop or a task factory of another package gets an
+ordinary task.
 """
 
 from __future__ import annotations
@@ -28,22 +28,38 @@ if sys.version_info >= (3, 12):
         return asyncio.Task(work, loop=loop, name=name, eager_start=True)
 
 else:
+    _running: dict[asyncio.AbstractEventLoop, asyncio.Task[Any]] = vars(asyncio.tasks)["_current_tasks"]
+
+    class _Steps(list[tuple[Any, tuple[Any, ...], Any]]):
+        """What is scheduled while a task is made: its first step, and whatever the garbage collector finds to do meanwhile."""
+
+        def __call__(self, callback: Any, *args: Any, context: Any = None) -> None:
+            self.append((callback, args, context))
 
     def start_now(loop: asyncio.AbstractEventLoop, work: Coroutine[Any, Any, None], name: str) -> asyncio.Task[None]:
         """A task that has already run until its end or its first wait. For the use in a task of this loop, while it runs."""
-        if loop.get_task_factory() is not None:
+        outer = _running.get(loop)
+        if outer is None or loop.get_task_factory() is not None or not isinstance(loop, asyncio.BaseEventLoop):
             return loop.create_task(work, name=name)
-        outer = asyncio.current_task(loop)
-        task: asyncio.Task[None] = asyncio.Task(work, loop=loop, name=name)
-        queue: Any = getattr(loop, "_ready", None)
-        step: Any = queue[-1] if queue else None
-        is_next: bool = getattr(getattr(step, "_callback", None), "__self__", None) == task
-        if outer is None or not is_next:
+        own = loop.__dict__
+        if "call_soon" in own:  # replaced by another package
+            return loop.create_task(work, name=name)
+        own["call_soon"] = steps = _Steps()
+        try:
+            task: asyncio.Task[None] = asyncio.Task(work, loop=loop, name=name)
+        finally:
+            del own["call_soon"]
+        first = None
+        for step in steps:
+            if first is None and getattr(step[0], "__self__", None) is task:
+                first = step
+            else:
+                loop.call_soon(step[0], *step[1], context=step[2])
+        if first is None:
             return task
-        queue.pop()
         asyncio.tasks._leave_task(loop, outer)
         try:
-            step._run()
+            first[2].run(first[0])
         finally:
             asyncio.tasks._enter_task(loop, outer)
         return task

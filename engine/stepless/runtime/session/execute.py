@@ -22,11 +22,12 @@ from stepless.nodes import KindCode
 from stepless.ports import Call, RunHead
 from stepless.raised import described, message_of, origin_of
 from stepless.runtime.session.moderation import Gate
-from stepless.runtime.session.tooling import check_size, tools_of
+from stepless.runtime.session.tooling import SMALL, check_size, tools_of
 from stepless.runtime.world import World
 
 _FAMILIES = {"timeout": "timeout", "config": "processing", "moderation": "policy"}
 Report = Callable[[AttemptFact], None]
+_NOTHING: Mapping[str, int] = {}
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,9 +44,9 @@ class Reporter:
     """Reports what a node puts out while it runs: log lines at once, streamed text every STREAM_COALESCE_MS, media one by one.
     Thread-safe. If `withheld`, streamed output is kept until `release`, which reports the text first. A line is masked before it
     is cut, and a piece never ends inside a possible secret, since half a secret cannot be masked. `over` is true once the attempt
-    is cancelled."""
+    is cancelled; `keeps` whether output is kept back."""
 
-    over = False
+    __slots__ = ("_instance", "_attempt", "_listener", "_withheld", "_pieces", "_media", "_flush", "over", "keeps")
 
     def __init__(self, instance: str, attempt: int, listener: Listener, *, withheld: bool) -> None:
         self._instance = instance
@@ -55,6 +56,7 @@ class Reporter:
         self._pieces: list[str] = []
         self._media: list[Media] = []
         self._flush: asyncio.TimerHandle | None = None
+        self.over = self.keeps = False
 
     def log(self, text: str) -> None:
         line = self._listener.mask.message(text)[:MAX_LOG_CHARACTERS]
@@ -80,11 +82,13 @@ class Reporter:
 
     def _keep(self, text: str) -> None:
         self._pieces.append(text)
+        self.keeps = True
         if self._flush is None and not self._withheld:
             self._flush = self._listener.loop.call_later(STREAM_COALESCE_MS / 1000, self._release_safely)
 
     def _keep_media(self, media: Media) -> None:
         self._media.append(media)
+        self.keeps = True
         if not self._withheld:
             self._release_safely()
             self._release_media()
@@ -116,7 +120,8 @@ class Reporter:
 
 class Executor:
     """Executes the attempts of one session. `report` is called with what nodes log and stream, in order, in the thread of the
-    loop. `facts` is what kinds may know about the run. Only node code receives secrets unmasked."""
+    loop. `facts` is what kinds may know about the run. `code` is that of the kinds that the run has needed so far. Only node code
+    receives secrets unmasked."""
 
     def __init__(
         self, head: RunHead, world: World, report: Report, facts: Mapping[str, object], mask: Mask
@@ -125,7 +130,7 @@ class Executor:
         self._workflow_id = head.workflow_id
         self._kind_code = world.kind_code
         self._http = world.http
-        self._code: dict[str, KindCode] = {}  # of the kinds that the run has needed so far
+        self.code: dict[str, KindCode] = {}
         self._gate = Gate(world.moderator)
         self._listener = Listener(report, mask, asyncio.get_running_loop(), get_ident())
         self._facts = facts
@@ -134,8 +139,8 @@ class Executor:
     def load(self, kind: str) -> None:
         """Loads a kind's code before the clock of an attempt starts, since an import may take longer than a short `timeout_ms`.
         Never raises."""
-        if kind not in self._code:
-            self._code[kind] = _loaded(self._kind_code, kind)
+        if kind not in self.code:
+            self.code[kind] = _loaded(self._kind_code, kind)
 
     async def attempt(self, dispatch: Dispatch, now_ms: int) -> Completed | Failed | Suspended:
         """Executes an attempt and returns its outcome. Raises only if it is cancelled. `Attempts` enforces the deadline."""
@@ -168,15 +173,17 @@ class Executor:
             if node.moderation in ("input", "both"):
                 shown = {"inputs": dict(call.inputs), "params": self._mask.value(call.params)}
                 await self._gate.pass_through(node, "input", shown)
-            if call.kind not in self._code:
+            if call.kind not in self.code:
                 self.load(call.kind)
-            result = await self._code[call.kind](call)
-            if isinstance(result, Pause):
+            result = await self.code[call.kind](call)
+            if type(result) is not Result and isinstance(result, Pause):
                 return Suspended(instance, number, result)
-            check_size(result)
+            if type(result.value) is not str or len(result.value) > SMALL:
+                check_size(result)
             if watched:
                 await self._gate.pass_through(node, "output", self._mask.value(result.value))
-            reporter.release()
+            if reporter.keeps:
+                reporter.release()
         except NodeFailure as error:
             return Failed(instance, number, _failure(error, self._mask, dispatch.nulls), random(), _spent(result, error))
         except TimeoutError as error:
@@ -188,7 +195,8 @@ class Executor:
             message = self._mask.message(f"{type(error).__name__}: {message_of(error)}")[:MAX_LOG_CHARACTERS]
             failure = Failure("provider_error", "kind_raised", message, exception=_exception_facts(error, self._mask))
             return Failed(instance, number, failure, random())
-        return Completed(instance, number, Outcome(result.value, result.handle, result.variables), _counts(result.usage))
+        outcome, usage = Outcome(result.value, result.handle, result.variables), result.usage
+        return Completed(instance, number, outcome, _counts(usage) if usage else _NOTHING)
 
 
 def _loaded(kind_code: Mapping[str, KindCode], kind: str) -> KindCode:

@@ -26,7 +26,8 @@ _log = logging.getLogger(__name__)
 
 
 class SessionExports:
-    """The exports of one session. Nothing is exported before `open`."""
+    """The exports of one session. Nothing is exported before `open`. `is_idle` says whether this session exports nothing, so that
+    it leaves without waiting."""
 
     def __init__(self, world: World, head: RunHead, lease: Lease) -> None:
         self._world = world
@@ -34,6 +35,7 @@ class SessionExports:
         self._lease = lease
         self._exports: Exports | None = None
         self._is_broken = False  # the exporters could not be made
+        self.is_idle = True
 
     def open(self, state: State, meta: Mapping[str, JSON], env: Mapping[str, str], mask: Mask) -> None:
         """Continues from the cursors that the former session stored. Everything in `state` is committed."""
@@ -47,15 +49,11 @@ class SessionExports:
 
             run = ExportedRun(self._head, meta, state.graph, state, env, mask)
             self._exports = relay.open(run, self._lease.exported, state.sequence, self._read)
+            self.is_idle = self._exports is None
         except Exception:  # no exporter may stop a run, even one that cannot be made
             _log.exception("nothing of run %s can be exported in this session", self._head.run_id)
             self._world.meter.count(EXPORT_FAILURES)
-            self._is_broken = True
-
-    @property
-    def idle(self) -> bool:
-        """Whether this session exports nothing, so that it leaves without waiting."""
-        return self._exports is None and not self._is_broken
+            self._is_broken, self.is_idle = True, False
 
     def _read(self, after: int) -> Iterator[Event]:
         log = RunLog(self._world.store, self._world.blobs, self._head.run_id)  # the session's own counts what it reads

@@ -14,22 +14,19 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
 from secrets import token_hex
-from typing import TypeVar
 
 from stepless.core.decide import decide, is_cut_off
 from stepless.core.decision import Decision, Dispatch
 from stepless.core.events import Event
 from stepless.core.facts import Continued, Fact, Postponed, Recovered, Tick
-from stepless.core.history.waits import header_words
 from stepless.core.masking import mask_for
 from stepless.core.pauses import next_due_ms
 from stepless.core.state import State
 from stepless.errors import LeaseLost, LogUnreadable, SteplessError, StoreUnavailable
 from stepless.limits import (
-    COMMIT_TRIES,
     INBOX_POLL_MS,
     LEASE_MARGIN_MS,
     LEASE_MS,
@@ -39,7 +36,6 @@ from stepless.limits import (
     MAX_STARTED_NOW,
     STAY_MS,
     TAKEN_AT_ONCE,
-    TRANSIENT_BACKOFF_MS,
     TURN_MS,
 )
 from stepless.model.graph import Graph
@@ -62,8 +58,6 @@ from stepless.runtime.session.notice_sender import NoticeSender
 from stepless.runtime.session.signals import Signals
 from stepless.runtime.world import World
 
-T = TypeVar("T")
-
 
 class Session:
     """One run in one invocation."""
@@ -71,6 +65,8 @@ class Session:
     def __init__(self, world: World, head: RunHead, lease: Lease, budget: Budget) -> None:
         self._world = world
         self._commits = world.commits
+        self._with_retries = world.commits.with_retries
+        self._metered = type(world.meter) is not metering.NullMeter
         self._head = head
         self._lease = lease
         self._budget = budget
@@ -142,8 +138,9 @@ class Session:
                 return await self._end()
             if facts:
                 continue
-            leaving = self._decided or self._budget.over or self._stopping
-            if leaving and not self._attempts and not self._notice_sender and (ending := await self._may_leave()) is not None:
+            idle = not (self._arrivals.some or self._attempts.live or self._notice_sender)
+            leaving = idle and (self._decided or self._budget.over or self._stopping)
+            if leaving and (ending := await self._may_leave()) is not None:
                 return ending
             facts = await self._collect()
 
@@ -170,16 +167,20 @@ class Session:
             return []
         limiter, once = self._limiter, self._decide_once
         decision = once(facts) if limiter is None else await limiter.decide(self._state, facts, once, exhausted=self._exhausted)
-        self._decided, self._permitted = decision.over, False
+        self._decided, self._permitted = not self._state.agenda or self._state.ended, False
         write = partial(self._log.write, self._log.encoded(decision.events))
         if self._state.ended and self._may_end_at_once:
             release = partial(spending.release, self._world, self._head, self._lease, self._state, None)
             write, self._released = partial(self._commits.join, write, release), True
-        await self._with_retries(write, together=True)
-        metering.committed(self._world.meter, self._head, decision.events)
-        if self._world.news is not None:
-            self._world.news.publish(self._head.run_id, decision.events)
-        self._exports.committed(decision.events)
+        if self._commits.shared:
+            await self._with_retries(write, together=True)
+            self._yield_at = self._loop.time() + TURN_MS / 1000  # other runs had their turn
+        else:
+            try:
+                write()
+            except StoreUnavailable:
+                await self._with_retries(write, together=True, failed=1)
+        self._announce(decision.events)
         for instance in decision.aborts:  # before the first await: a cancelled attempt must not start in the meantime
             self._attempts.drop(instance)
         if self._signals.unmarked and inbox.is_worth_marking(self._signals.unmarked):
@@ -195,13 +196,22 @@ class Session:
         if limiter is not None:
             self._permitted = await limiter.after(self._state, exhausted=self._exhausted)
         won = await self._claim_deadlines(decision) if decision.expiries else []
-        return [*won, *self._signals.no_longer_early(self._state)]
+        return [*won, *self._signals.no_longer_early(self._state)] if won or self._signals.early else []
+
+    def _announce(self, events: Sequence[Event]) -> None:
+        """Reports committed events to those who follow the run in this process."""
+        if self._metered:
+            metering.committed(self._world.meter, self._head, events)
+        if (news := self._world.news) is not None and news.followers:
+            news.publish(self._head.run_id, events)
+        if not self._exports.is_idle:
+            self._exports.committed(events)
 
     @property
     def _may_end_at_once(self) -> bool:
         """Whether nothing has to be done between the last commit and the release of the lease."""
         alone = self._limiter is None and not self._calls_children and "parent" not in self._meta
-        return alone and self._commits.can_join and self._exports.idle and not self._signals.unmarked
+        return alone and self._commits.can_join and self._exports.is_idle and not self._signals.unmarked
 
     @property
     def _exhausted(self) -> bool:
@@ -209,9 +219,10 @@ class Session:
         return self._stopping or (self._budget.over and (self._budget.hard or self._dispatched > 0))
 
     def _decide_once(self, facts: Sequence[Fact]) -> Decision:
+        now_ms, limiter = self._world.clock.now_ms() + self._ahead_ms, self._limiter
         return decide(
-            self._state, facts, self._now_ms(), env=self._env, capacity=0 if self._exhausted else MAX_IN_FLIGHT,
-            room_ms=self._budget.room_ms, steps=MAX_DECISION_STEPS, permits=self._limiter.permits if self._limiter else None,
+            self._state, facts, now_ms, env=self._env, capacity=0 if self._exhausted else MAX_IN_FLIGHT, steps=MAX_DECISION_STEPS,
+            room_ms=self._budget.room_ms if self._budget.hard else None, permits=limiter.permits if limiter else None,
         )  # fmt: skip
 
     async def _cancel_orphans(self, events: Iterable[Event]) -> None:
@@ -230,22 +241,10 @@ class Session:
             if self._loop.time() >= self._renew_at:
                 await self._with_retries(self._renew)
 
-    async def _with_retries(self, call: Callable[[], T], *, together: bool = False) -> T:
-        """Retries an idempotent call. A store that is unavailable for a moment delays the run and interrupts no attempt.
-        `together` allows the call to wait for other runs and share their transaction."""
-        tries = 1
-        while True:
-            try:
-                return await self._commits.make(call) if together and self._commits.shared else call()
-            except StoreUnavailable:
-                if tries == COMMIT_TRIES:
-                    raise
-            await asyncio.sleep(TRANSIENT_BACKOFF_MS / 1000 * 2 ** min(tries, 6))
-            tries += 1
-
     def _dispatch(self, dispatch: Dispatch, *, now: bool) -> None:
         self._dispatched += 1
-        self._executor.load(dispatch.instance.node.kind.name)
+        if (kind := dispatch.instance.node.kind.name) not in self._executor.code:
+            self._executor.load(kind)
         self._attempts.begin(dispatch, self._attempt, now=now)
 
     async def _attempt(self, attempt: Attempt) -> None:
@@ -261,7 +260,8 @@ class Session:
                 return
             started = self._attempts.start_clock(attempt)
             fact = await self._executor.attempt(attempt.dispatch, now_ms)
-            world.meter.took(metering.NODE_TIME, (self._loop.time() - started) * 1000)
+            if self._metered:
+                world.meter.took(metering.NODE_TIME, (self._loop.time() - started) * 1000)
         except Exception as error:
             if self._attempts.end(attempt):
                 self._arrivals.fail(error, attempt.dispatch.id)
@@ -289,12 +289,12 @@ class Session:
 
     async def _collect(self) -> list[Fact]:
         """Waits for new facts: ends of attempts, due timers, signals."""
-        due_ms = next_due_ms(self._state)
+        due_ms = next_due_ms(self._state) if self._state.timers else None
         now = self._loop.time()
-        if not self._decided or (self._arrivals and now >= self._yield_at):  # attempts that never wait take no turn of the loop
+        if not self._decided or (self._arrivals.some and now >= self._yield_at):  # attempts that never wait take no turn
             await asyncio.sleep(0)  # lets other runs proceed, and receives what they have reported
             self._yield_at = (now := self._loop.time()) + TURN_MS / 1000
-        elif not self._arrivals and not self._permitted:
+        elif not self._arrivals.some and not self._permitted:
             await self._arrivals.sleep(self._next_look(due_ms))
             self._yield_at = (now := self._loop.time()) + TURN_MS / 1000
         facts = self._arrivals.take()
@@ -319,10 +319,8 @@ class Session:
         return at
 
     def _renew(self) -> None:
-        now, now_ms = self._loop.time(), self._world.clock.now_ms()
-        status, waits = self._state.status.value, header_words(self._state)  # keeps lists of long runs current
-        until_ms, also = now_ms + LEASE_MS, self._exports.renewal()
-        self._lease = self._world.store.update_run(self._lease, now_ms, status=status, until_ms=until_ms, waits=waits, **also)
+        now = self._loop.time()
+        self._lease = spending.renew(self._world, self._head, self._lease, self._state, self._exports.renewal())
         self._renew_at = now + LEASE_MS / 3000
 
     def _look(self, *, new: bool = False) -> list[Fact]:
@@ -336,9 +334,7 @@ class Session:
     # -- leaving ----------------------------------------------------------------------------------------------------
 
     async def _may_leave(self) -> InvocationEnd | None:
-        """Stays for something due soon, hands over or parks. No attempt is running. Returns None to stay."""
-        if self._arrivals:
-            return None
+        """Stays for something due soon (None), hands over or parks. No attempt is running, and no fact has arrived."""
         if self._stopping or not self._decided or (self._state.ready and self._state.held is None):
             return await self._hand_over()
         due_ms = next_due_ms(self._state)

@@ -10,6 +10,7 @@ from stepless.errors import Fenced, LogUnreadable, NewerVersion
 from stepless.limits import BUSY_DELAY_MS, LEASE_MARGIN_MS, LEASE_MS
 from stepless.ports import ERASED, GRANTED, RECEIVER, SUCCESSOR, Lease, Message, RunHead
 from stepless.runtime import inbox, metering
+from stepless.runtime.headers import head_of
 from stepless.runtime.resting import rest
 from stepless.runtime.session.budget import Budget
 from stepless.runtime.session.invocation_end import InvocationEnd as InvocationEnd
@@ -42,7 +43,7 @@ class Runner:
         now_ms = world.clock.now_ms()
         if self._runs_here(run_id):
             return InvocationEnd.BUSY
-        head = world.store.get_run(run_id)
+        head = head_of(world, message, now_ms)
         if head is None or head.status == ERASED or _rests_for_ever(head):
             return InvocationEnd.GONE
         lease = _granted(head, message, now_ms)

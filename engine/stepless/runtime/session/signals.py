@@ -17,15 +17,16 @@ class Signals:
     """Each signal becomes a fact once per session, in the order in which it was put. An early signal becomes a fact once its
     pause is recorded.
 
-    `unmarked` holds the signals that were passed to the core and are not marked as taken. `orphans` holds the child runs that are
-    still running although their caller has settled. The caller removes what it has handled.
+    `early` holds the answers to pauses that are not recorded yet. `unmarked` holds the signals that were passed to the core and
+    are not marked as taken. `orphans` holds the child runs that are still running although their caller has settled. The caller
+    removes what it has handled.
     """
 
     def __init__(self, world: World, run_id: str) -> None:
         self._world = world
         self._run_id = run_id
         self._seen: set[tuple[str, str]] = set()
-        self._early: list[Signal] = []  # answers to pauses that are not recorded yet
+        self.early: list[Signal] = []
         self.unmarked: list[Signal] = []
         self.orphans: list[str] = []
 
@@ -34,15 +35,15 @@ class Signals:
         new = self._unseen()
         early, timely = inbox.split_by_timing(state, new)
         facts = self._to_facts(state, timely)
-        self._early += early
+        self.early += early
         self._seen.update((signal.kind, signal.identity) for signal in new)
         return facts
 
     def no_longer_early(self, state: State) -> list[Fact]:
         """Early answers whose pause has been recorded, or never will be."""
-        if not self._early:
+        if not self.early:
             return []
-        self._early, no_longer_early = inbox.split_by_timing(state, self._early)
+        self.early, no_longer_early = inbox.split_by_timing(state, self.early)
         return self._to_facts(state, no_longer_early)
 
     def claimed(self, state: State, existing: Signal) -> list[Fact]:

@@ -10,6 +10,7 @@ import asyncio
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from typing import Final
 
 from stepless.core.decision import Dispatch
 from stepless.core.masking import Mask
@@ -25,6 +26,8 @@ from stepless.ports import Call
 from stepless.raised import origin_of
 from stepless.runtime.runlog import may_be_large
 from stepless.runtime.session.moderation import Gate
+
+SMALL: Final = MAX_RESULT_BYTES // 6  # characters that a run can store, however many bytes each takes
 
 
 def tools_of(
@@ -110,7 +113,7 @@ def _discard(piece: object) -> None:
 
 def check_size(result: Result) -> None:
     """Raises `NodeFailure` for a result that is larger than a run may store."""
-    if may_be_large(result.value, MAX_RESULT_BYTES // 6):
+    if may_be_large(result.value, SMALL):
         size = len(json.dumps(result.value, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "surrogatepass"))
         if size > MAX_RESULT_BYTES:
             message = f"the result takes {size:,} bytes; {MAX_RESULT_BYTES:,} is the limit"

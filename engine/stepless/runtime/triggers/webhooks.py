@@ -5,6 +5,7 @@ from __future__ import annotations
 import hmac
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from hashlib import sha256
 
 from stepless.compile.reading.strict_json import strict_json
@@ -13,7 +14,7 @@ from stepless.core.reading import Reading
 from stepless.core.state import State
 from stepless.errors import AuthorError, Forbidden, InvalidRequest, NotFound
 from stepless.expressions import compile_contract
-from stepless.limits import IDEMPOTENCY_KEY_LIFE_MS, MAX_REQUEST_BYTES
+from stepless.limits import IDEMPOTENCY_KEY_LIFE_MS, MAX_KNOWN_WEBHOOKS, MAX_REQUEST_BYTES
 from stepless.model.graph import Graph, Node
 from stepless.model.json import JSON
 from stepless.model.traceparent import stored_parent
@@ -144,14 +145,24 @@ def _auth(world: World, graph: Graph, node: Node) -> tuple[Mask, Bearer | Hmac |
     if missing:
         message = f"the secret {missing[0]} is not set, so no request can be accepted"
         raise Forbidden(message, code="secret_missing", mend=f"set {missing[0]} in the environment", status=503)
-    state = State(graph, "")
-    reading = Reading(state, state.root.at(node.position), {}, 0, env)
     try:
-        params = rendered(WebhookParams, node.config.template.render(reading), node.config.literals)
+        params = _constant(node) if node.config.template.constant else _filled_in(graph, node, env)
     except AuthorError:
         message = "the webhook's `auth` cannot be evaluated, so no request can be accepted"
         raise Forbidden(message, code="secret_missing", mend="check its secret", status=503) from None
     return mask_for(frozenset(env.values())), params.auth
+
+
+@lru_cache(maxsize=MAX_KNOWN_WEBHOOKS)
+def _constant(node: Node) -> WebhookParams:
+    """The parameters of a webhook in which nothing is filled in."""
+    return rendered(WebhookParams, node.config.template.value, node.config.literals)
+
+
+def _filled_in(graph: Graph, node: Node, env: Mapping[str, str]) -> WebhookParams:
+    state = State(graph, "")
+    reading = Reading(state, state.root.at(node.position), {}, 0, env)
+    return rendered(WebhookParams, node.config.template.render(reading), node.config.literals)
 
 
 # -- body -------------------------------------------------------------------------------------------------------------

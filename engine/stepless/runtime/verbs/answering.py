@@ -20,7 +20,7 @@ from stepless.runtime.access.tokens import Claims, Signer
 from stepless.runtime.billing import spending
 from stepless.runtime.inbox import ENDED
 from stepless.runtime.runlog import RunLog
-from stepless.runtime.signalling import keep_due
+from stepless.runtime.signalling import keep_due, put_signal
 from stepless.runtime.verbs.inspecting import graph_of, head_of, whole_or_gone
 from stepless.runtime.world import World
 
@@ -233,9 +233,7 @@ def cancel(world: World, run_id: str, *, by: str | None = None, reason: str | No
     if head.status in ENDED:
         raise Conflict(f"the run {run_id} has ended: {head.status}", code="run_ended", run_status=head.status)
     now_ms = world.clock.now_ms()
-    world.store.touch_run(run_id, now_ms + START_GRACE_MS)
-    world.store.put_signal(run_id, inbox.cancel_signal(by, reason, now_ms))
-    keep_due(world, run_id, now_ms)
+    put_signal(world, run_id, inbox.cancel_signal(by, reason, now_ms), now_ms)
     _hint(world, run_id)
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from stepless.errors import CallerError, SteplessError, TransientError
 from stepless.ports import RunFilter, RunHead
-from stepless.runtime.verbs.searching import search
+from stepless.runtime.verbs.searching import ANY, Wanted, search
 from stepless.runtime.world import World
 
 
@@ -22,11 +22,12 @@ class Refusal:
 
 @dataclass(frozen=True, slots=True)
 class Swept:
-    """The result of one page: `matched` runs matched the filter, and `done` holds the verb's result for each run that it changed.
-    `cursor` continues with older runs; None if there are none."""
+    """The result of one page: `matched` runs matched the filter, and `done` holds the verb's result for each run in
+    `changed`. `cursor` continues with older runs; None if there are none."""
 
     matched: int
     done: tuple[str, ...]
+    changed: tuple[str, ...]
     refused: tuple[Refusal, ...]
     cursor: str | None
 
@@ -37,19 +38,22 @@ def each_run(
     filter: RunFilter,
     *,
     keywords: Collection[str] = (),
+    wanted: Wanted = ANY,
     limit: int = 100,
     cursor: str | None = None,
 ) -> Swept:
     """Applies `verb` to the runs of one page, one by one, newest first. A refusal of one run does not stop the others."""
-    page = search(world, filter, keywords=keywords, limit=limit, cursor=cursor)
+    page = search(world, filter, keywords=keywords, wanted=wanted, limit=limit, cursor=cursor)
     done: list[str] = []
+    changed: list[str] = []
     refused: list[Refusal] = []
     for head in page.items:
         try:
             done.append(verb(head))
+            changed.append(head.run_id)
         except (CallerError, TransientError) as error:
             refused.append(_refusal(head, error))
-    return Swept(len(page.items), tuple(done), tuple(refused), page.cursor)
+    return Swept(len(page.items), tuple(done), tuple(changed), tuple(refused), page.cursor)
 
 
 def _refusal(head: RunHead, error: SteplessError) -> Refusal:

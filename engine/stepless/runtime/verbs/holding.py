@@ -7,11 +7,10 @@ them. So the order of changes depends on no clock, and repeated requests have no
 from __future__ import annotations
 
 from stepless.errors import Conflict
-from stepless.limits import START_GRACE_MS
 from stepless.runtime import inbox
 from stepless.runtime.billing import spending
 from stepless.runtime.runlog import RunLog
-from stepless.runtime.signalling import keep_due
+from stepless.runtime.signalling import put_signal
 from stepless.runtime.verbs.inspecting import graph_of, head_of, whole_or_gone
 from stepless.runtime.world import World
 
@@ -41,7 +40,5 @@ def _change(world: World, run_id: str, wanted: bool, by: str | None, reason: str
         number, held = number + 1, bool(inbox.body_of(existing)["held"])  # requested, and not yet processed
     now_ms = world.clock.now_ms()
     if held is not wanted:
-        world.store.touch_run(run_id, now_ms + START_GRACE_MS)  # in case this process dies between the next two lines
-        world.store.put_signal(run_id, inbox.hold_signal(number + 1, wanted, by, reason, now_ms))
-        keep_due(world, run_id, now_ms)
+        put_signal(world, run_id, inbox.hold_signal(number + 1, wanted, by, reason, now_ms), now_ms)
     world.queue.send(spending.hint(world, run_id, "signal"))

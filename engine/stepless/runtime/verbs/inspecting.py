@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 from stepless.core.ending import outputs, variables
 from stepless.core.events import RUN_ENDS, Event
@@ -16,7 +16,7 @@ from stepless.core.history.waits import summary, until_of, waits_of
 from stepless.core.history.window import Window
 from stepless.core.state import State
 from stepless.errors import EngineBug, Gone, LogUnreadable, NewerVersion, NotFound
-from stepless.limits import DEFAULT_PAGE_ITEMS, LINK_LIFE_MS, PAGE_EVENTS, PAGE_READ_BYTES
+from stepless.limits import DEFAULT_PAGE_ITEMS, LINK_LIFE_MS, MAX_SCANNED_EVENTS, PAGE_EVENTS, PAGE_READ_BYTES, READ_BYTES
 from stepless.model.graph import Graph
 from stepless.model.json import JSON
 from stepless.model.work import added
@@ -25,6 +25,7 @@ from stepless.runtime.access.tokens import Claims, Signer
 from stepless.runtime.inbox import ENDED
 from stepless.runtime.resting import reported
 from stepless.runtime.runlog import RunLog
+from stepless.runtime.verbs.source_lines import SourceLines
 from stepless.runtime.world import World
 
 if TYPE_CHECKING:
@@ -146,7 +147,8 @@ def view(world: World, signer: Signer, run_id: str) -> RunView:
     usage: Mapping[str, int] = {}
     for record in trace.nodes.values():
         usage = added(usage, record.usage)
-    return _of_state(world, head, trace.state, ends[0] if ends else None, signer, usage, trace.tags, trace.nodes)
+    records = {record.instance: record for record in SourceLines(world, head).records(trace.nodes.values())}
+    return _of_state(world, head, trace.state, ends[0] if ends else None, signer, usage, trace.tags, records)
 
 
 def overview(world: World, signer: Signer, run_id: str) -> RunView:
@@ -168,10 +170,10 @@ def overview(world: World, signer: Signer, run_id: str) -> RunView:
 
 
 def nodes(
-    world: World, run_id: str, *, after: int = 0, limit: int = DEFAULT_PAGE_ITEMS
+    world: World, run_id: str, *, after: int = 0, limit: int = DEFAULT_PAGE_ITEMS, instance: str | None = None
 ) -> tuple[Sequence[NodeRecord], bool]:
-    """The records of at most `limit` instances after the first `after`, in the order of first mention, and whether more follow.
-    Reads the log until no later event can change them. Raises as `view` does."""
+    """The records of at most `limit` instances after the first `after`, in the order of first mention, and whether more follow;
+    or that of one `instance`, or none. Reads the log until no later event can change them. Raises as `view` does."""
     head = head_of(world, run_id)
     log = RunLog(world.store, world.blobs, run_id)
 
@@ -180,11 +182,11 @@ def nodes(
         return window.settled
 
     with read_or_reported(world, head):
-        window = Window(graph_of(world, head), run_id, after, limit)
+        window = Window(graph_of(world, head), run_id, after, limit, instance)
         log.replay(take)
         if not window.settled:
             log.check_end(window.state.sequence, head.sequence)
-    return list(window.nodes.values()), window.more
+    return SourceLines(world, head).records(window.nodes.values()), window.more
 
 
 def _end_of(log: RunLog, head: RunHead) -> Event | None:
@@ -206,7 +208,7 @@ def _of_state(
         outputs=outputs(state),
         response=state.response,
         variables=variables(state),
-        error=end.data.get("error") if end is not None else None,
+        error=SourceLines(world, head).error(end.data.get("error")) if end is not None else None,
         failures=state.failures,
         steps=state.steps,
         sequence=state.sequence,
@@ -243,7 +245,7 @@ def _of_summary(world: World, head: RunHead, begin: Event, end: Event) -> RunVie
         outputs=data.get("output") if response is None else response.get("body"),
         response=response,
         variables=data["variables"],
-        error=data.get("error"),
+        error=SourceLines(world, head).error(data.get("error")),
         failures=data.get("failures", 0),
         steps=data["steps"],
         sequence=end.sequence,
@@ -308,29 +310,39 @@ def _pauses(state: State, signer: Signer) -> Sequence[OpenPause]:
     return found
 
 
-def events(world: World, run_id: str, *, after: int = 0, limit: int = PAGE_EVENTS) -> EventPage:
-    """Events above `after`, at most `limit`. The payload has `previews` in place of large values. Raises `NotFound` and
-    `LogUnreadable`."""
+Fits: TypeAlias = Callable[[Mapping[str, JSON]], bool]
+"""Whether a reader wants an event, by its envelope."""
+
+
+def events(
+    world: World, run_id: str, *, after: int = 0, limit: int = PAGE_EVENTS, fits: Fits | None = None
+) -> EventPage:
+    """Events above `after`, at most `limit`, and of these only those that fit: at most MAX_SCANNED_EVENTS are read for them, and
+    `cursor` is the last one read. The payload has `previews` in place of large values. Raises `NotFound` and `LogUnreadable`."""
     head = head_of(world, run_id)
     with read_or_reported(world, head):
-        found = _page(RunLog(world.store, world.blobs, run_id), graph_of(world, head), after, limit, head.sequence)
+        found = _page(RunLog(world.store, world.blobs, run_id), graph_of(world, head), after, limit, head.sequence, fits)
+    if fits is not None:
+        return found if found.ended else replace(found, ended=has_ended_by(world, run_id, found.cursor))
     if not found.events and after:
         return replace(found, ended=has_ended_by(world, run_id, after))
     return found
 
 
-def _page(log: RunLog, graph: Graph, after: int, limit: int, known: int) -> EventPage:
+def _page(log: RunLog, graph: Graph, after: int, limit: int, known: int, fits: Fits | None) -> EventPage:
     page: list[Mapping[str, JSON]] = []
     cursor, ended = after, False
-    for event in log.read(after, whole=False, stride_bytes=PAGE_READ_BYTES):
-        if len(page) == limit:
+    for event in log.read(after, whole=False, stride_bytes=PAGE_READ_BYTES if fits is None else READ_BYTES):
+        if len(page) == limit or (fits is not None and event.sequence > after + MAX_SCANNED_EVENTS):
             break
         try:
-            page.append(envelope(graph, log.run_id, event))
+            made = envelope(graph, log.run_id, event)
         except EngineBug as error:
             raise log.misfit(event, error) from error
+        if fits is None or fits(made):
+            page.append(made)
         cursor, ended = event.sequence, event.type in RUN_ENDS
-    if not page:
+    if not page and cursor == after:
         log.check_end(cursor, known)
     return EventPage(tuple(page), cursor, ended)
 

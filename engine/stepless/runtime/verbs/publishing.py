@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
-from stepless.compile import compile_document, compile_stored, features_of
 from stepless.errors import Conflict, DocumentRefused, StoreUnavailable, StoreUnusable
 from stepless.limits import MAX_SCHEDULES, PUBLISHING_TRIES
+from stepless.model.attached import Attached, decode_attached, encode_attached
 from stepless.model.findings import Finding
 from stepless.model.graph import Graph, Node, placed_nodes
 from stepless.model.json import JSON
@@ -44,13 +44,20 @@ class Published:
     new: bool
 
 
-def publish(world: World, document: Mapping[str, JSON], *, functions: Callables | None = None) -> Published:
-    """Stores a document as the newest version of its workflow. The same content again changes nothing.
+def publish(
+    world: World, document: Mapping[str, JSON], *, functions: Callables | None = None, attached: Attached | None = None,
+    expected: int | None = None,
+) -> Published:
+    """Stores a document as the newest version of its workflow. The same content again changes nothing but what is `attached`.
+    With `expected`, the newest version must have this number (0: there is none), or the same content.
 
-    Raises `DocumentRefused` with every finding, or `Conflict` if a webhook path belongs to another workflow; nothing is stored
-    then. After the version is stored, raises as `scheduling.keep_schedules` does, and `StoreUnavailable` or `Conflict` if a
-    webhook path could not be claimed or released. To publish again then completes the publication.
+    Raises `DocumentRefused` with every finding, `VersionMoved` for another newest version than was expected, or `Conflict` if a
+    webhook path belongs to another workflow; nothing is stored then. After the version is stored, raises as
+    `scheduling.keep_schedules` does, and `StoreUnavailable` or `Conflict` if a webhook path could not be claimed or released. To
+    publish again then completes the publication.
     """
+    from stepless.compile import compile_document, features_of  # imported late: it loads all checks
+
     graph = compile_document(document, world.kinds, functions=functions)
     placed = dict(placed_nodes(graph.root))
     missing = [finding for path, node in placed.items() if (finding := _without_code(world, path, node)) is not None]
@@ -63,11 +70,26 @@ def publish(world: World, document: Mapping[str, JSON], *, functions: Callables 
     _claim_paths(world, graph, now_ms)
     former = world.store.newest_version(graph.workflow_id)
     data = encode_document(document, features_of(document, limited=graph.limited or document.get("rate") is not None))
-    version = world.store.put_version(graph.workflow_id, graph.version, data, now_ms, _listed_entries(graph))
+    version = _stored(world, graph, data, now_ms, attached, expected)
     _settle_paths(world, version, webhook_paths(graph))
     keep_schedules(world, graph.workflow_id)
     warnings = (*graph.warnings, *_unset_names(world, document))
     return Published(version, warnings, new=former is None or former.number != version.number)
+
+
+def _stored(
+    world: World, graph: Graph, data: bytes, now_ms: int, attached: Attached | None, expected: int | None
+) -> StoredVersion:
+    """Only what is given is passed on: a store of another package that keeps nothing beside its versions still publishes. What is
+    known of a version stays when the same content is published again with another text."""
+    given: dict[str, Any] = {} if expected is None else {"expected": expected}
+    if attached is not None:
+        newest = world.store.newest_version(graph.workflow_id)
+        if newest is not None and newest.hash == graph.version:
+            known = decode_attached(world.store.get_attached(graph.workflow_id, newest.number))
+            attached = known.updated(attached)
+        given["attached"] = encode_attached(attached)
+    return world.store.put_version(graph.workflow_id, graph.version, data, now_ms, _listed_entries(graph), **given)
 
 
 def _unset_names(world: World, document: Mapping[str, JSON]) -> tuple[Finding, ...]:
@@ -132,6 +154,8 @@ def _settle_paths(world: World, version: Version, mine: Collection[str]) -> None
 
 def _paths_of(world: World, workflow_id: str, number: int) -> tuple[str, ...]:
     """The webhook paths of a version; none if the version does not exist."""
+    from stepless.compile.stored import compile_stored  # imported late, like the checks
+
     stored = world.store.get_version(workflow_id, number) if number else None
     return webhook_paths(compile_stored(stored.document, stored.hash, world.kinds)) if stored is not None else ()
 

@@ -36,8 +36,10 @@ def rerun(
     inputs: JSON = None,
     edited: bool = False,
     anywhere: bool = False,
+    by: str | None = None,
+    reason: str | None = None,
 ) -> Started:
-    """Starts a run like `run_id`, with other inputs if `edited`.
+    """Starts a run like `run_id`, with other inputs if `edited`. Who asked for it and why is kept in the header of the new run.
 
     Other inputs are allowed at entries only, since nodes before `node` have processed the former inputs. A run that started at
     nodes that are not entries can be rerun only by a caller who may start `anywhere`.
@@ -50,7 +52,8 @@ def rerun(
         _check_node(graph, node)
         _check_upstream(_traced(world, graph, head), node)
     meta = {name: value for name, value in json.loads(head.meta).items() if name in ("entry", "tags")}
-    meta["rerun"] = {"of": run_id, "from": node}
+    asked = {"by": by, "reason": reason}
+    meta["rerun"] = {"of": run_id, "from": node, **{name: text for name, text in asked.items() if text is not None}}
     meta |= stored_former(run_id, json.loads(head.meta))
     data = encoded_inputs(inputs) if edited else head.inputs
     version = _version(world, head)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from stepless.compile import compile_document
 from stepless.errors import SteplessError, StoreUnavailable, StoreUnusable, TransientError
 from stepless.limits import SCHEDULING_TRIES
 from stepless.model.durations import parse_duration_ms
@@ -40,6 +39,8 @@ def keep_schedules(world: World, workflow_id: str) -> None:
         newest = world.store.get_version(workflow_id)
         if newest is None or newest.hash == kept:
             return
+        from stepless.compile import compile_document  # imported late: it loads all checks
+
         graph = compile_document(decode_document(newest.document), world.kinds)
         try:
             world.calendar.keep(workflow_id, rhythms_of(graph))

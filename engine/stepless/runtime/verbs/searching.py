@@ -1,30 +1,71 @@
-"""Search: finds runs by their headers and by the keywords that they were started with.
+"""Search: finds runs by their headers, by the keywords that they were started with, and by the notes in their headers.
 
-Keywords are not indexed: a search reads headers, newest first, and stops after MAX_SEARCHED_RUNS of them. A page may therefore
-hold fewer runs than requested and still have a cursor.
+Only what a `RunFilter` has is indexed: a search reads headers, newest first, and stops after MAX_SEARCHED_RUNS of them. A page
+may therefore hold fewer runs than requested and still have a cursor.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Sequence
+from collections import Counter
+from collections.abc import Collection, Mapping, Sequence
+from typing import NamedTuple
 
-from stepless.core.history.waits import ANSWER, RETRY, TIME, failed_node, summary
-from stepless.limits import MAX_SEARCHED_RUNS
+from stepless.core.history.waits import ANSWER, HELD, RETRY, TIME, failed_node, summary
+from stepless.limits import MAX_PAGE_ITEMS, MAX_SEARCHED_RUNS
 from stepless.ports import GRANTED, Page, RunFilter, RunHead
+from stepless.runtime.header_notes import error_of, pauses_of
+from stepless.runtime.headers import number_of
 from stepless.runtime.inbox import ENDED
 from stepless.runtime.world import World
 
 
+class Wanted(NamedTuple):
+    """What a header must have besides what a `RunFilter` says: every given field must fit. `words` are texts that must each occur
+    in an id, a keyword or a note of the run, whatever their case; `error` is the code of its failure; the durations are those of
+    `duration_of`, inclusive; `until_ms` compares the creation, exclusive."""
+
+    words: tuple[str, ...] = ()
+    error: str | None = None
+    min_duration_ms: int | None = None
+    max_duration_ms: int | None = None
+    until_ms: int | None = None
+
+    def fits(self, head: RunHead, now_ms: int) -> bool:
+        if self.until_ms is not None and head.created_ms >= self.until_ms:
+            return False
+        if self.error is not None and (error_of(head) or {}).get("code") != self.error:
+            return False
+        lasted_ms = duration_of(head, now_ms)
+        if lasted_ms < (self.min_duration_ms or 0) or lasted_ms > (lasted_ms if (most := self.max_duration_ms) is None else most):
+            return False
+        text = _text_of(head) if self.words else ""
+        return all(word.casefold() in text for word in self.words)
+
+
+ANY = Wanted()
+
+
+def _text_of(head: RunHead) -> str:
+    """What words are searched in."""
+    error, number = error_of(head) or {}, number_of(head)
+    parts = [head.run_id, head.workflow_id, *keywords_of(head)]
+    parts += [str(error.get(name, "")) for name in ("code", "message", "node")]
+    parts += ["" if number is None else f"#{number}", failed_node_of(head) or ""]
+    parts += [str(pause.get(name, "")) for pause in pauses_of(head) for name in ("node", "message")]
+    return "\n".join(parts).casefold()
+
+
 def search(
-    world: World, filter: RunFilter, *, keywords: Collection[str] = (), limit: int = 100, cursor: str | None = None
-) -> Page[RunHead]:
-    """At most `limit` headers that match the filter and have all the keywords, newest first. A caller that follows the cursor to
-    its end sees every run that existed throughout exactly once. Raises `InvalidRequest` (invalid_cursor)."""
-    wanted, found = frozenset(keywords), list[RunHead]()
-    for _ in range(max(1, MAX_SEARCHED_RUNS // limit) if wanted else 1):
+    world: World, filter: RunFilter, *, keywords: Collection[str] = (), wanted: Wanted = ANY, limit: int = 100,
+    cursor: str | None = None,
+) -> Page[RunHead]:  # fmt: skip
+    """At most `limit` headers that match the filter, have all the keywords and are `wanted`, newest first. A caller that follows
+    the cursor to its end sees every run that existed throughout exactly once. Raises `InvalidRequest` (invalid_cursor)."""
+    words, now_ms, found = frozenset(keywords), world.clock.now_ms(), list[RunHead]()
+    for _ in range(max(1, MAX_SEARCHED_RUNS // limit) if words or wanted != ANY else 1):
         page = world.store.list_runs(filter, limit=limit, cursor=cursor)
-        fitting = [head for head in page.items if wanted <= set(keywords_of(head))]
+        fitting = [head for head in page.items if words <= set(keywords_of(head)) and wanted.fits(head, now_ms)]
         if len(found) + len(fitting) > limit:  # cursors exist only between pages of the store: read this one again
             return Page(tuple(found), cursor)
         found += fitting
@@ -32,6 +73,32 @@ def search(
         if cursor is None or len(found) == limit:
             break
     return Page(tuple(found), cursor)
+
+
+class Count(NamedTuple):
+    """How many headers a search finds, also by their current status, and those of them that wait for an operator's release.
+    `cursor` counts on; None where all were counted."""
+
+    total: int
+    statuses: Mapping[str, int]
+    held: int
+    cursor: str | None
+
+
+def count(
+    world: World, filter: RunFilter, *, keywords: Collection[str] = (), wanted: Wanted = ANY, cursor: str | None = None
+) -> Count:
+    """Counts what `search` finds, among the next MAX_SEARCHED_RUNS headers that match the filter."""
+    words, now_ms, statuses, held, read = frozenset(keywords), world.clock.now_ms(), Counter[str](), 0, 0
+    while True:
+        page = world.store.list_runs(filter, limit=min(MAX_PAGE_ITEMS, MAX_SEARCHED_RUNS - read), cursor=cursor)
+        for head in page.items:
+            if words <= set(keywords_of(head)) and wanted.fits(head, now_ms):
+                statuses[status_of(head, now_ms)] += 1
+                held += HELD in waits_of(head)
+        read, cursor = read + len(page.items), page.cursor
+        if cursor is None or read >= MAX_SEARCHED_RUNS:
+            return Count(sum(statuses.values()), statuses, held, cursor)
 
 
 def keywords_of(head: RunHead) -> Sequence[str]:

@@ -6,18 +6,20 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from threading import Lock
-from typing import Final
+from typing import Final, NamedTuple, Protocol
 
-from stepless.compile.canonical import json_findings
+from stepless.compile import parse
+from stepless.compile.canonical import content_hash, json_findings
 from stepless.editing.document import to_document
 from stepless.editing.messages import Malformed, read_intent
 from stepless.editing.state import Entities, named_in, snapshot
-from stepless.errors import Conflict, DocumentRefused, InvalidRequest
+from stepless.errors import Conflict, DocumentRefused, InvalidRequest, NotFound
 from stepless.limits import MAX_ID_CHARACTERS, SEQUENCING_TRIES
+from stepless.model.attached import decode_attached
 from stepless.model.findings import Finding
 from stepless.model.json import JSON
 from stepless.model.packing import unpack
-from stepless.ports import Draft, DraftHead, Page
+from stepless.ports import Draft, DraftHead, Page, StoredVersion
 from stepless.runtime.drafts.drafting import Drafting
 from stepless.runtime.drafts.items import Answer, Intent, Item
 from stepless.runtime.drafts.origins import EMPTY, Origins
@@ -38,15 +40,72 @@ class Shown:
     entities: Mapping[str, JSON]
 
 
+class At(NamedTuple):
+    """A draft as of item `seq`; `last` is the item at the end of its log. The state is a copy."""
+
+    head: DraftHead
+    seq: int
+    state: Entities
+    last: int
+
+
+class _Read(NamedTuple):
+    """A file of the folder."""
+
+    name: str
+    document: dict[str, JSON]
+    text: str
+    layout: Mapping[str, JSON] | None
+
+
+class Files(Protocol):
+    """The folder of the workflows. Names are those of files in it, without a path."""
+
+    def holding(self, workflow_id: str) -> Sequence[str]:
+        """The names of the documents with this id, sorted."""
+        ...
+
+    def read(self, name: str) -> str | None:
+        """The text of a file; None if there is none. Raises `InvalidRequest` (file_not_read)."""
+        ...
+
+    def layout(self, name: str) -> Mapping[str, JSON] | None:
+        """What is kept beside a file in `<file>.layout.json`; None if there is none, or if it is no JSON object."""
+        ...
+
+    def write(self, name: str, expected: str | None, text: str) -> bool:
+        """Replaces the text `expected` (None: no file) of a file. False, and the file as it was, if it is another one by then:
+        nothing that another program has written is lost. Raises `InvalidRequest` (file_not_written, invalid_file)."""
+        ...
+
+    def write_layout(self, name: str, layout: Mapping[str, JSON] | None) -> None:
+        """Replaces what is kept beside a file; None removes it."""
+        ...
+
+
 class DraftVerbs:
     """Safe to use from several threads; one for a process. Every method may raise `StoreUnavailable`, and `Refused`
-    (drafts_not_kept) where the store keeps no drafts."""
+    (drafts_not_kept) where the store keeps no drafts. `files` is the folder that drafts are saved to, in `stepless dev`."""
 
-    def __init__(self, world: World) -> None:
+    def __init__(self, world: World, files: Files | None = None) -> None:
         self._world = world
+        self.files = files
         self._origins = Origins(world.versions, world.blobs, world.kinds)
         self._made: Drafting[Entities] | None = None
         self._making = Lock()
+
+    @property
+    def world(self) -> World:
+        return self._world
+
+    @property
+    def origins(self) -> Origins:
+        return self._origins
+
+    @property
+    def drafting(self) -> Drafting[Entities]:
+        """The drafts as they are kept. Raises `Refused` (drafts_not_kept)."""
+        return self._drafting
 
     @property
     def _drafting(self) -> Drafting[Entities]:
@@ -64,12 +123,32 @@ class DraftVerbs:
         found = self._world.store.get_version(workflow_id, number)
         if found is None:
             raise unknown_workflow(self._world.store, workflow_id, what=f"{workflow_id}@{number}" if number is not None else "")
-        self._drafting.open(workflow_id, self._origins.of_version(found), by)
+        from_file = self._file_of(found) if number is None else None
+        if from_file is not None:
+            return self.open_document(workflow_id, from_file.document, from_file.text, by, from_file.layout, from_file.name)
+        attached = decode_attached(self._world.store.get_attached(workflow_id, found.number))
+        origin = self._origins.of_version(found, attached)
+        newest = self._world.store.newest_version(workflow_id)
+        known = {"newest": newest.number} if newest is not None and newest.number != found.number else {}
+        self._drafting.open(workflow_id, origin, by, {**origin, **known})
         return self.show(workflow_id)
 
-    def open_document(self, workflow_id: str, document: Mapping[str, JSON], text: str | None, by: str) -> Shown:
-        """Opens a draft from a document, valid or not. Raises `DocumentRefused` for a value that is not JSON, `InvalidRequest`
-        (id_mismatch, invalid_workflow_id), and what `Drafting.open` raises."""
+    def _file_of(self, version: StoredVersion) -> _Read | None:
+        """The one file that has this version."""
+        names = self.files.holding(version.workflow_id) if self.files is not None else ()
+        if self.files is None or len(names) != 1 or (text := self.files.read(names[0])) is None:
+            return None
+        document = dict(parse(text))
+        if content_hash(document) != version.hash:
+            return None
+        return _Read(names[0], document, text, self.files.layout(names[0]))
+
+    def open_document(
+        self, workflow_id: str, document: Mapping[str, JSON], text: str | None, by: str,
+        layout: Mapping[str, JSON] | None = None, file: str | None = None,
+    ) -> Shown:
+        """Opens a draft from a document, valid or not; with `file`, which has it, it is the base. Raises `DocumentRefused` for
+        a value that is not JSON, `InvalidRequest` (id_mismatch, invalid_workflow_id), and what `Drafting.open` raises."""
         _check_id(workflow_id)
         if document.get("id", workflow_id) != workflow_id:
             message = f"the document is of another workflow than {workflow_id}"
@@ -78,14 +157,21 @@ class DraftVerbs:
         if findings:
             raise DocumentRefused(findings)
         whole = {"id": workflow_id, **document}
-        self._drafting.open(workflow_id, self._origins.of_document(workflow_id, whole, text), by)
+        origin = self._origins.of_document(workflow_id, whole, text, layout)
+        self._drafting.open(workflow_id, origin, by, self._base_of(workflow_id, origin, file))
         return self.show(workflow_id)
 
     def open_empty(self, workflow_id: str, by: str) -> Shown:
         """Opens a draft without a node. Raises `InvalidRequest` (invalid_workflow_id), and what `Drafting.open` raises."""
         _check_id(workflow_id)
-        self._drafting.open(workflow_id, EMPTY, by)
+        self._drafting.open(workflow_id, EMPTY, by, self._base_of(workflow_id, EMPTY, None))
         return self.show(workflow_id)
+
+    def _base_of(self, workflow_id: str, origin: JSON, file: str | None) -> JSON:
+        """The origin as a base: with the file that it is of, and the newest version, which publication must not pass over."""
+        newest = self._world.store.newest_version(workflow_id)
+        known = {} if newest is None else {"newest": newest.number}
+        return {**({} if file is None else {"file": file}), **origin, **known}
 
     def discard(self, workflow_id: str, by: str) -> Draft:
         """Returns the draft that is over. Raises as `Drafting.discard` does."""
@@ -106,25 +192,37 @@ class DraftVerbs:
                     return Shown(head, room.seq, snapshot(room.state))
         raise Conflict("others keep replacing the draft", code="draft_busy", place=f"draft of {workflow_id}", mend="try again")
 
-    def document(self, workflow_id: str) -> tuple[int, dict[str, JSON]]:
-        """The item at the end of the log, and the document as of it. Raises `NotFound` (unknown_draft)."""
-        seq, state = self._copy(workflow_id)
-        return seq, to_document(state)
+    def document(self, workflow_id: str, seq: int | None = None) -> tuple[At, dict[str, JSON]]:
+        """The document as of an item, the end of the log without one. Raises as `at` does."""
+        at = self.at(workflow_id, seq)
+        return at, to_document(at.state)
 
-    def findings(self, workflow_id: str) -> tuple[int, Sequence[tuple[Finding, str | None]]]:
-        """The item at the end of the log, and what publishing would say: each finding, with the key of the block that it is
-        about. Raises `NotFound` (unknown_draft)."""
+    def findings(self, workflow_id: str, seq: int | None = None) -> tuple[At, Sequence[tuple[Finding, str | None]]]:
+        """What publishing as of an item would say: each finding, with the key of the block that it is about. Raises as `at`
+        does."""
         from stepless.compile.compiler import check_document  # imported late: only a check loads all checks
 
-        seq, state = self._copy(workflow_id)
-        return seq, [(finding, _block(state, finding)) for finding in check_document(to_document(state), self._world.kinds)]
+        at = self.at(workflow_id, seq)
+        found = check_document(to_document(at.state), self._world.kinds)
+        return at, [(finding, block_of(at.state, finding)) for finding in found]
 
-    def _copy(self, workflow_id: str) -> tuple[int, Entities]:
-        """The state as of now: what is made of it takes longer than others should wait."""
-        room = self._drafting.current(workflow_id)
-        with room.lock:
-            seq, entities = room.seq, snapshot(room.state)
-        return seq, Entities(entities)
+    def at(self, workflow_id: str, seq: int | None = None) -> At:
+        """The draft as of an item, at the end of the log without one: a copy, since what is made of it takes longer than others
+        should wait. Raises `NotFound`: unknown_draft, or unknown_item for one that the log does not have, or not any more."""
+        for _ in range(SEQUENCING_TRIES):
+            room = self._drafting.current(workflow_id)
+            head = self._drafting.head(workflow_id)
+            if head.draft != room.draft:
+                continue
+            with room.lock:
+                last, entities = room.seq, snapshot(room.state)
+            if seq is None or seq == last:
+                return At(head, last, Entities(entities), last)
+            if not 0 <= seq < last:
+                message = f"the log ends with item {last:,}"
+                raise NotFound(message, code="unknown_item", place=f"draft of {workflow_id}", mend="take an earlier one")
+            return At(head, seq, self._drafting.state_at(head, seq), last)
+        raise Conflict("others keep replacing the draft", code="draft_busy", place=f"draft of {workflow_id}", mend="try again")
 
     # -- editing ----------------------------------------------------------------------------------------------------
 
@@ -150,6 +248,10 @@ class DraftVerbs:
         """See `Drafting.sweep`."""
         self._drafting.sweep(idle_ms, until_ms)
 
+    def now_ms(self) -> int:
+        """The clock that the log has its times from."""
+        return self._world.clock.now_ms()
+
     def items(self, draft: Draft, after: int, limit: int) -> tuple[Sequence[Item], int, bool]:
         """Items above `after`, the end of the log, and True; nothing and False if the epoch is over. Raises `NotFound`
         (unknown_draft)."""
@@ -174,8 +276,8 @@ def _check_id(workflow_id: str) -> None:
         raise InvalidRequest(message, code="invalid_workflow_id", place="workflow_id", mend="use an id like refund-approval")
 
 
-def _block(state: Entities, finding: Finding) -> str | None:
-    """The block that a finding is about: its path names the nodes from the outside in."""
+def block_of(state: Entities, finding: Finding) -> str | None:
+    """The key of the block that a finding is about: its path names the nodes from the outside in."""
     key: str | None = None
     parts = iter(finding.path.split("."))
     for part in parts:

@@ -1,0 +1,63 @@
+"""What is decided about a person in a room: who enters, what they may do now, what becomes of an edit. The same for the server on
+one machine and for the functions on AWS. Loads no web framework."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+
+from stepless.errors import InvalidRequest, TransientError
+from stepless.limits import BUSY_RETRY_MS
+from stepless.ports import Draft
+from stepless.runtime.access.roles import Role
+from stepless.runtime.access.tickets import Visitor
+from stepless.runtime.drafts.items import Answer
+from stepless.runtime.rooms.bounds import Bounds
+from stepless.runtime.rooms.closing import LOGIN_OVER, MALFORMED, ROLE_LOST, TOO_MUCH, Closing
+from stepless.runtime.rooms.messages import Hello
+from stepless.runtime.rooms.pace import Paces
+
+
+def check_entry(hello: Hello, person: str, held: str | None, people: int, bounds: Bounds) -> None:
+    """Whether a client may take a seat: `held` is the person who has one under this client id, `people` are all who have one.
+    Raises `Closing`."""
+    if held is not None and held != person:
+        raise Closing(ROLE_LOST, "another person has this client id")
+    if held is None and people >= bounds.people:
+        raise Closing(TOO_MUCH, f"{bounds.people} people are here already: follow the draft over HTTP")
+
+
+def check_standing(visitor: Visitor, roles: Collection[Role], now_ms: int) -> None:
+    """Whether a person may stay, with the roles that they have now. Raises `Closing`."""
+    if visitor.until_ms is not None and now_ms >= visitor.until_ms:
+        raise Closing(LOGIN_OVER, "the login has ended: sign in again")
+    if Role.READ not in roles:
+        raise Closing(ROLE_LOST, "the API key was removed")
+
+
+def forbidden(roles: Collection[Role]) -> Answer | None:
+    """The answer to every intent of a person who may only read."""
+    return None if Role.EDIT in roles else Answer("forbidden")
+
+
+def not_committed(error: Exception) -> Answer:
+    """What an intent is answered that failed: `busy` where it may be sent again. Raises `Closing` for a malformed one, and every
+    other error again."""
+    if isinstance(error, InvalidRequest):
+        raise Closing(MALFORMED, f"{error.place}: {error.message}") from error
+    if isinstance(error, TransientError):
+        return Answer("busy", error.facts.get("retry_after_ms", BUSY_RETRY_MS))
+    raise error
+
+
+class Intake:
+    """How often people may edit, in one process."""
+
+    def __init__(self, bounds: Bounds) -> None:
+        self._of_client = Paces(bounds.ops_per_s)
+        self._of_draft = Paces(bounds.room_ops_per_s)
+
+    def too_soon(self, draft: Draft, by: str, message: Mapping[str, object]) -> Answer | None:
+        """`rate` if the client, or everyone in the draft, has sent too much in this second."""
+        client = str(message.get("client"))
+        wait_ms = self._of_client.wait_ms(draft.workflow_id, by, client) or self._of_draft.wait_ms(draft.workflow_id)
+        return Answer("rate", wait_ms) if wait_ms else None

@@ -1,0 +1,135 @@
+"""Failures of many runs, grouped by what failed. A failure is left out once a rerun of its run, or a rerun of that, completed."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+from stepless.core.history.fingerprint import blanked, fingerprint
+from stepless.core.state import RunStatus
+from stepless.limits import ERROR_BARS, MAX_LISTED_ERRORS, MAX_RERUN_CHAIN, MAX_RERUN_LOOKS
+from stepless.ports import RunFilter, RunHead
+from stepless.runtime.header_notes import error_of
+from stepless.runtime.headers import version_of
+from stepless.runtime.relatives import reruns_of
+from stepless.runtime.verbs.overviews.heads import read_heads
+from stepless.runtime.verbs.searching import failed_node_of
+from stepless.runtime.world import World
+
+
+class Group(NamedTuple):
+    """Failures of one fingerprint. `runs` are their ids, the last failure first. `bars` counts them in ERROR_BARS equal spans of
+    the time that was asked for. `message` is blanked, `example` is that of the last failure. Instants are those of the ends."""
+
+    fingerprint: str
+    workflow: str
+    node: str
+    code: str
+    message: str
+    example: str
+    runs: Sequence[str]
+    versions: Sequence[int]
+    first_ms: int
+    last_ms: int
+    bars: Sequence[int]
+
+
+class Failures(NamedTuple):
+    """`groups` by their last failure, the newest first, and at most MAX_LISTED_ERRORS. `total` is the number of failures in all
+    groups, `group_count` the number of groups, listed or not. `more`: not all runs were searched, so there may be other failures.
+    `unsure`: for some failures it is not known whether a rerun completed, so there may be fewer."""
+
+    groups: Sequence[Group]
+    group_count: int
+    total: int
+    since_ms: int
+    until_ms: int
+    more: bool
+    unsure: bool
+
+
+def failures(world: World, *, workflow: str | None = None, since_ms: int) -> Failures:
+    """The failures of the runs that were created since `since_ms`."""
+    until_ms = world.clock.now_ms()
+    failed = read_heads(world, RunFilter(workflow, RunStatus.FAILED, since_ms))
+    mended, unsure = _mended(world, failed.items, workflow)
+    open_heads = [head for head in failed.items if head.run_id not in mended]
+    by_fingerprint: dict[str, list[RunHead]] = {}
+    for head in open_heads:
+        by_fingerprint.setdefault(fingerprint(*_parts(head)), []).append(head)
+    groups = [_group(name, heads, since_ms, until_ms) for name, heads in by_fingerprint.items()]
+    groups.sort(key=lambda group: (-group.last_ms, group.fingerprint))
+    shown = groups[:MAX_LISTED_ERRORS]
+    return Failures(shown, len(groups), len(open_heads), since_ms, until_ms, failed.more, unsure)
+
+
+def _parts(head: RunHead) -> tuple[str, str, str, str]:
+    error = error_of(head) or {}
+    node = error.get("node") or failed_node_of(head) or ""
+    return head.workflow_id, str(node), str(error.get("code") or "unknown"), str(error.get("message") or "")
+
+
+def _group(name: str, heads: Sequence[RunHead], since_ms: int, until_ms: int) -> Group:
+    heads = sorted(heads, key=lambda head: (-head.updated_ms, head.run_id))
+    workflow, node, code, example = _parts(heads[0])
+    bars = [0] * ERROR_BARS
+    for head in heads:
+        bars[bar_of(head.updated_ms, since_ms, until_ms)] += 1
+    versions = sorted({number for head in heads if (number := version_of(head)) is not None})
+    return Group(
+        name, workflow, node, code, blanked(example), example, [head.run_id for head in heads], versions,
+        heads[-1].updated_ms, heads[0].updated_ms, bars,
+    )  # fmt: skip
+
+
+def bar_of(at_ms: int, since_ms: int, until_ms: int) -> int:
+    """The number of the bar that an instant belongs to; one outside belongs to the nearest."""
+    place = (at_ms - since_ms) * ERROR_BARS // max(1, until_ms - since_ms)
+    return min(max(place, 0), ERROR_BARS - 1)
+
+
+def _former(head: RunHead) -> str | None:
+    """The run that this one repeats."""
+    rerun = json.loads(head.meta).get("rerun")
+    return str(rerun["of"]) if isinstance(rerun, dict) and "of" in rerun else None
+
+
+def _mended(world: World, failed: Sequence[RunHead], workflow: str | None) -> tuple[frozenset[str], bool]:
+    """The runs that a completed rerun makes up for, and whether there may be others. Reruns are found among the completed runs
+    since the first failure. If those are too many to read, they are looked up run by run, for the newest failures."""
+    if not failed:
+        return frozenset(), False
+    known = {head.run_id: head for head in failed}
+    completed = read_heads(world, RunFilter(workflow, RunStatus.COMPLETED, failed[-1].created_ms))
+    mended = set[str]()
+    for head in completed.items:
+        _follow(world, head, known, mended)
+    if not completed.more:
+        return frozenset(mended), False
+    rest = [head.run_id for head in failed if head.run_id not in mended]
+    mended |= {run_id for run_id in rest[:MAX_RERUN_LOOKS] if _completed_again(world, run_id)}
+    return frozenset(mended), len(rest) > MAX_RERUN_LOOKS
+
+
+def _follow(world: World, head: RunHead, known: Mapping[str, RunHead], mended: set[str]) -> None:
+    """Adds what a completed run repeats, and what that repeats, and so on."""
+    former = _former(head)
+    for _ in range(MAX_RERUN_CHAIN):
+        if former is None or former in mended:
+            return
+        mended.add(former)
+        found = known.get(former) or world.store.get_run(former)
+        former = _former(found) if found is not None else None
+
+
+def _completed_again(world: World, run_id: str) -> bool:
+    """Whether a rerun of the run completed, or a rerun of one of those."""
+    waiting, seen = [run_id], 0
+    while waiting and seen < MAX_RERUN_CHAIN:
+        seen += 1
+        again = reruns_of(world, waiting.pop())
+        if any(head.status == RunStatus.COMPLETED for head in again):
+            return True
+        waiting += [head.run_id for head in again]
+    return False
