@@ -9,6 +9,8 @@ import sys
 from collections.abc import Mapping
 from typing import Final, NamedTuple
 
+from stepless import codes_of_flows
+
 
 class Code(NamedTuple):
     """What a code means, and how to fix the problem."""
@@ -44,10 +46,9 @@ FINDINGS: Final[Table] = {
     "invalid_schema": Code("a contract is not a valid JSON Schema (2020-12)", "See the schema compiler's message."),
     "invalid_value": Code("a field has a value of the wrong type or form", "Use a value of the expected form."),
     "kind_without_code": Code(
-        "this installation can simulate the kind but not run it",
-        "Configure what the kind needs, or use another kind.",
-    ),
+        "this installation can simulate the kind but not run it", "Configure what the kind needs, or use another kind."),
     "malformed_id": Code("an id contains characters that ids cannot have", "Use letters, digits, `_` and `-`."),
+    "misplaced_inputs": Code("a node that is no entry has `inputs`", "Move it to the entry, or write `input_contract`."),
     "misplaced_limit": Code("a node without attempts has a `concurrency` or `rate`", "Set it on a node that calls something."),
     "missing_count": Code("`mode: count` needs a `count`", "Set `count` to the number of branches that must arrive."),
     "missing_field": Code("a required field is missing", "Add it."),
@@ -101,6 +102,7 @@ FINDINGS: Final[Table] = {
 }
 
 NODES: Final[Table] = {
+    "argument_changed": Code("a lifted expression changed one of its arguments in place", "Return the new value."),
     "address_refused": Code("the http node may not connect to this address", "To allow it, set STEPLESS_HTTP_ALLOW."),
     "attempt_over": Code("the attempt ended while its code was still running", "Stop the work: its result is discarded."),
     "call_depth_exceeded": Code("workflows call each other too deeply", "Look for a cycle of calls."),
@@ -159,10 +161,7 @@ NODES: Final[Table] = {
         "See the violation; list `contract_violated` to retry.",
     ),
     "protocol_error": Code("the server's response is not valid HTTP", "Fix the server."),
-    "response_schema_violation": Code(
-        "the model's answer violates `response_schema`",
-        "List `contract_violated` to ask again.",
-    ),
+    "response_schema_violation": Code("the model's answer violates `response_schema`", "List `contract_violated` to ask again."),
     "response_too_large": Code("the response is larger than a run may keep", "Request less data."),
     "result_not_json": Code("the function returned a value that is not JSON", "See the path inside the result."),
     "result_too_large": Code("the result is larger than a run may keep", "Store it elsewhere and return a reference to it."),
@@ -177,10 +176,7 @@ NODES: Final[Table] = {
     "too_many_redirects": Code("the server redirects too often", "Check the URL."),
     "too_many_threads": Code("too many timed-out calls still block their threads", "Set timeouts inside the functions."),
     "tool_waits": Code("a node that runs as a tool would pause", "Use it in the graph instead."),
-    "too_many_tool_calls": Code(
-        "a model requests more tool calls than one attempt may make",
-        "Say in the prompt when to stop.",
-    ),
+    "too_many_tool_calls": Code("a model requests more tool calls than one attempt may make", "Say in the prompt when to stop."),
     "too_many_turns": Code("a model keeps calling tools and never answers", "Say in the prompt when to stop."),
     "unknown_encoding": Code("the response uses an unknown encoding", "Request another encoding."),
     "unknown_function": Code("no function of that name is registered", "Load its module with STEPLESS_MODULES."),
@@ -192,6 +188,8 @@ NODES: Final[Table] = {
     "variable_conflict": Code("parallel branches wrote the same variable", "See `join.on_conflict`."),
     "wait_timeout": Code("no answer arrived in time, and no `timeout` exit is wired", "Wire it, or wait longer."),
 }
+
+FLOWS: Final[Table] = {name: Code(*texts) for name, texts in codes_of_flows.TEXTS.items()}
 
 REQUESTS: Final[Table] = {
     "access_misconfigured": Code("403: a setting of who may do what is malformed", "Deploy with the setting corrected."),
@@ -268,8 +266,17 @@ REQUESTS: Final[Table] = {
     "invalid_code": Code("401: the code of the console was used, or is too old", "Open the newest address, or use a key."),
     "invalid_ticket": Code("401: the ticket was used, is too old, or is for another draft", "Request a new one."),
     "invalid_workflow_id": Code("400: this cannot be the id of a workflow", "Use lower-case letters, digits and hyphens."),
+    "issuer_unreachable": Code(
+        "503: where people sign in to the console could not be read from the issuer", "Check JwtIssuer, or try again."
+    ),
     "malformed_intent": Code("400: an edit of a draft does not have the form of one", "See the place, and docs/drafts.md."),
     "drafts_not_kept": Code("501: the store keeps no drafts", "Use a SQLite file, or a store that keeps drafts."),
+    "file_changed": Code("409: another program has changed the file of the draft", "Look at the draft, then save again."),
+    "files_claim_id": Code("409: several files have the id of the workflow", "Name the file to save to."),
+    "invalid_file": Code("422: a draft cannot be saved to this file", "Name a file of the folder, like refund.yaml."),
+    "gesture_too_large": Code("413: an edit changes too many things at once", "Make it in several steps."),
+    "unknown_conflict": Code("404: this difference is not in conflict any more", "Read the conflicts again."),
+    "version_moved": Code("409: the workflow was published meanwhile", "Look at what was published, then publish again."),
     "too_many_drafts": Code("429: the limit of open drafts is reached", "Discard some."),
     "unknown_draft": Code("404: the workflow has no open draft", "Open one, or see the list."),
     "unknown_item": Code("404: the log of the draft does not have this item any more", "Take a later one."),
@@ -299,15 +306,10 @@ ENGINE: Final[Table] = {
         "Restore the run's log from a backup, or start the run again.",
     ),
     "draft_damaged": Code(
-        "500: an item or an entity of a draft is missing or cannot be read",
-        "Restore the store from a backup, or replace the draft by the published version.",
-    ),
+        "500: a part of a draft is missing or cannot be read", "Restore the store from a backup, or replace the draft."),
     "engine_bug": Code("a bug in the engine; nothing was written", "Report it."),
     "error": Code("an unclassified error", "See the message."),
-    "database_gone": Code(
-        "503: the database was deleted or replaced while the server was running",
-        "Put it back, or restart the server.",
-    ),
+    "database_gone": Code("503: the database was deleted or replaced under the server", "Put it back, or restart the server."),
     "extra_missing": Code("the command needs a package that is not installed", "Install the extra in the message."),
     "fenced": Code("another process owns this run", "No action: the run continues there."),
     "file_held": Code("another process serves the file", "Stop it, or use another file."),
@@ -360,6 +362,7 @@ SECTIONS: Final[Mapping[str, tuple[str, Table]]] = {
         "Why a document is refused. All are reported at once, each with its path, node or edge, and mend. Some are warnings.",
         FINDINGS,
     ),
+    "Flows": ("Why the source of a flow is refused (docs/flows.md). All faults are reported at once, with file and line.", FLOWS),
     "Failed nodes": (_FAILED, NODES),
     "Requests": ("The `code` of an `application/problem+json` answer.", REQUESTS),
     "Engine and command line": ("Errors that an operator or a user of the command line sees.", ENGINE),

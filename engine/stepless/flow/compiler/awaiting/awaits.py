@@ -1,0 +1,200 @@
+"""What a function can await: steps, other workflows, sleeps, approvals and callbacks. Each becomes a node."""
+
+from __future__ import annotations
+
+import ast
+import inspect
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Final
+
+from stepless.flow.compiler.expressions.inference import returned
+from stepless.flow.compiler.expressions.json_values import json_value
+from stepless.flow.compiler.facts.types import UNKNOWN, bare, is_dict, is_model, schema_of
+from stepless.flow.compiler.origin import hints_of, signature_of
+from stepless.flow.compiler.unit import Unit
+from stepless.flow.words import word_of
+from stepless.model.json import JSON
+
+OPTIONS: Final = ("retry", "timeout_ms", "delivery", "label", "concurrency", "rate", "moderation", "moderation_on_error",
+                  "output_contract")
+"""What `.with_(…)` may say besides `id`: fields of a node."""
+_ASKING: Final = {
+    "approval": ("message", "timeout", "fields", "approvers", "notify", "reminders"),
+    "callback": ("message", "timeout", "fields", "notify"),
+}
+Arguments = Callable[[Unit, Sequence[ast.expr]], list[ast.expr]]
+
+
+def callee(unit: Unit, node: ast.expr) -> tuple[Any, dict[str, JSON]]:
+    """What a call calls, and the options of `.with_(…)`."""
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "with_":
+        target, options = callee(unit, node.func.value)
+        for keyword in node.keywords:
+            if keyword.arg is None:
+                unit.refuse(node, "option_not_constant", "options of a step are fixed in the document", "Name them")
+            options[keyword.arg] = constant(unit, keyword.value)
+        return target, options
+    target = unit.static(node)
+    return target, dict(getattr(target, "options", {})) if word_of(target) == "step" else {}
+
+
+def constant(unit: Unit, node: ast.expr) -> JSON:
+    """A value that the source fixes: a literal, or a name of the module."""
+    match node:
+        case ast.Constant():
+            return node.value
+        case ast.List() | ast.Tuple():
+            return [constant(unit, element) for element in node.elts]
+        case ast.Dict() if all(isinstance(key, ast.Constant) for key in node.keys):
+            return {key.value: constant(unit, value) for key, value in zip(node.keys, node.values, strict=True)}  # type: ignore[union-attr]
+        case ast.UnaryOp(op=ast.USub(), operand=ast.Constant(value=int() | float() as number)):
+            return -number
+        case ast.Name() | ast.Attribute():
+            value = unit.static(node)
+            if isinstance(value, bool | int | float | str | list | dict):
+                return value
+    mend = "Use a literal, or a constant of the module"
+    return unit.refuse(node, "option_not_constant", "options of a step are fixed in the document", mend)
+
+
+def wait_for(unit: Unit, node: ast.Await, hint: str | None, arguments: Arguments) -> ast.expr:
+    """Emits the node of one await, and refers to its output. `gather` and parts are read elsewhere."""
+    call = node.value
+    if not isinstance(call, ast.Call):
+        unit.refuse(node, "unknown_await", "only a call can be awaited", "Await a step, gather, sleep, approval or a workflow")
+    target, options = callee(unit, call.func)
+    match word_of(target):
+        case "step":
+            return step(unit, call, target, options, hint, arguments)
+        case "flow":
+            return child(unit, call, target, hint, arguments)
+        case "sleep":
+            return sleep(unit, call, arguments)
+        case "approval" | "callback" as kind:
+            return ask(unit, call, kind, hint, arguments)
+        case "now":
+            id = unit.emit(unit.new_id(hint or "now"), "transform", {"value": "{{ now() }}"})
+            return unit.texts.reference(id)
+    name = ast.unparse(call.func)
+    return unit.refuse(node, "not_a_step", f"`{name}` is no step", "Put @step(…) above it, or call it without await")
+
+
+def bound_arguments(unit: Unit, call: ast.Call, name: str, function: Callable[..., Any]) -> dict[str, ast.expr]:
+    """The arguments of a call by the names of the parameters. Refuses what the signature refuses."""
+    if any(isinstance(one, ast.Starred) for one in call.args) or any(keyword.arg is None for keyword in call.keywords):
+        unit.refuse(call, "spread_arguments", "the arguments of a step are fixed in the document", "Name them one by one")
+    try:
+        given = {str(keyword.arg): keyword.value for keyword in call.keywords}
+        bound = signature_of(function).bind(*call.args, **given)
+    except TypeError as error:
+        unit.refuse(call, "bad_arguments", f"{name}: {error}", f"It takes {_shown(function)}")
+    kinds = signature_of(function).parameters
+    values: dict[str, ast.expr] = {}
+    for parameter, value in bound.arguments.items():
+        if kinds[parameter].kind is inspect.Parameter.VAR_POSITIONAL:
+            unit.refuse(call, "spread_arguments", f"{name} takes `*{parameter}`, and arguments are passed by name", "Pass a list")
+        values |= value if kinds[parameter].kind is inspect.Parameter.VAR_KEYWORD else {parameter: value}
+    return values
+
+
+def _shown(function: Callable[..., Any]) -> str:
+    return ", ".join(map(str, signature_of(function).parameters.values())) or "no arguments"
+
+
+def evaluated(unit: Unit, given: Mapping[str, ast.expr], call: ast.Call, arguments: Arguments) -> dict[str, ast.expr]:
+    """The arguments without awaits, evaluated in the order in which they are written."""
+    written = [*call.args, *(keyword.value for keyword in call.keywords)]
+    taken = dict(zip(map(id, written), arguments(unit, written), strict=True))
+    return {name: taken[id(value)] for name, value in given.items()}
+
+
+def check_types(unit: Unit, call: ast.Call, name: str, function: Callable[..., Any], given: Mapping[str, ast.expr]) -> None:
+    """Refuses a literal that the parameter's annotation excludes. Other values are checked when they are there."""
+    from pydantic import TypeAdapter, ValidationError
+    from pydantic.errors import PydanticUserError
+
+    hints = hints_of(function)
+    for parameter, value in given.items():
+        kind = bare(hints.get(parameter, UNKNOWN))
+        if isinstance(value, ast.Constant) and kind is not UNKNOWN:
+            try:
+                TypeAdapter(kind).validate_python(value.value)
+            except ValidationError as error:
+                message = error.errors(include_url=False)[0]["msg"]
+                unit.refuse(call, "bad_arguments", f"{name}: `{parameter}`: {message}", f"It takes {_shown(function)}")
+            except (TypeError, PydanticUserError):  # a type without a validator says nothing
+                continue
+
+
+def step(
+    unit: Unit, call: ast.Call, target: Any, options: dict[str, JSON], hint: str | None, arguments: Arguments
+) -> ast.expr:
+    given = bound_arguments(unit, call, target.name, target.function)
+    check_types(unit, call, target.name, target.function, given)
+    if unknown := sorted(set(options) - {*OPTIONS, "id"}):
+        unit.refuse(call, "unknown_option", f"a step has no option `{unknown[0]}`", f"It has id, {', '.join(OPTIONS)}")
+    chosen = options.pop("id", None)
+    before = unit.risks
+    values = {name: json_value(unit, value) for name, value in evaluated(unit, given, call, arguments).items()}
+    id = unit.fixed_id(call, chosen) if isinstance(chosen, str) else unit.new_id(hint or target.function.__name__)
+    kind = returned(target.function)
+    if "output_contract" not in options and is_model(kind):
+        options["output_contract"] = schema_of(kind)
+    unit.emit(id, "function", {"call": target.name, "args": values}, **options)
+    unit.may_fail(id, mixed=unit.risks > before)
+    return unit.texts.reference(id)
+
+
+def child(unit: Unit, call: ast.Call, target: Any, hint: str | None, arguments: Arguments) -> ast.expr:
+    given = bound_arguments(unit, call, target.id, target.function)
+    before = unit.risks
+    values = {name: json_value(unit, value) for name, value in evaluated(unit, given, call, arguments).items()}
+    id = unit.new_id(hint or target.id.replace("-", "_"))
+    hints = hints_of(target.function)
+    parameters = list(signature_of(target.function).parameters)
+    whole = len(parameters) == 1 and takes_all(bare(hints.get(parameters[0], UNKNOWN)))
+    inputs = values.get(parameters[0], {}) if whole else values
+    unit.emit(id, "workflow", {"workflow": target.id, "inputs": inputs}, timeout_ms=None)
+    unit.may_fail(id, mixed=unit.risks > before, inner=True)
+    return unit.texts.reference(id)
+
+
+def takes_all(kind: Any) -> bool:
+    """Whether a single parameter of this type is the whole of the inputs."""
+    return is_model(kind) or is_dict(kind)
+
+
+def sleep(unit: Unit, call: ast.Call, arguments: Arguments) -> ast.expr:
+    if len(call.args) != 1 or call.keywords:
+        unit.refuse(call, "bad_arguments", "sleep takes one duration", 'Write sleep("15m"), or a number of seconds')
+    (node,) = arguments(unit, call.args)
+    before = unit.risks
+    if isinstance(node, ast.Constant) and isinstance(node.value, int | float):
+        duration: JSON = f"{round(node.value * 1000)}ms"
+    elif unit.infer(node) in (int, float):
+        duration = unit.texts.source(unit.value(node))
+        duration = f"{{{{ str(int({duration} * 1000)) }}}}ms"
+    else:
+        duration = json_value(unit, node)
+    id = unit.emit(unit.new_id("sleep"), "wait", {"for": duration})
+    unit.may_fail(id, mixed=unit.risks > before)
+    return ast.Name("null", ast.Load())
+
+
+def ask(unit: Unit, call: ast.Call, kind: str, hint: str | None, arguments: Arguments) -> ast.expr:
+    names = _ASKING[kind]
+    given: dict[str, ast.expr] = dict(zip(names[:1], call.args, strict=False))
+    if len(call.args) > 1 or any(keyword.arg not in names or keyword.arg in given for keyword in call.keywords):
+        unit.refuse(call, "bad_arguments", f"{kind} takes a message, and the rest by name", f"It takes {', '.join(names)}")
+    given |= {str(keyword.arg): keyword.value for keyword in call.keywords}
+    fixed = {name: constant(unit, given.pop(name)) for name in ("fields",) if name in given}
+    order = [*call.args, *(keyword.value for keyword in call.keywords if keyword.arg not in fixed)]
+    taken = dict(zip(map(id, order), arguments(unit, order), strict=True))
+    before = unit.risks
+    params = {name: json_value(unit, taken[id(value)]) for name, value in given.items()} | fixed
+    node_id = unit.emit(unit.new_id(hint or kind), kind, {"message": "", **params} if kind == "approval" else params)
+    unit.may_fail(node_id, mixed=unit.risks > before)
+    if kind == "approval":
+        exits = ["approved", "rejected", *(["timeout"] if "timeout" in params else [])]
+        unit.frontier = [f"{node_id}.{exit}" for exit in exits]
+    return unit.texts.reference(node_id)

@@ -1,0 +1,184 @@
+"""`gather`, and lists of awaits: nodes side by side, or a body that runs once per item."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable
+from typing import Final, TypeAlias
+
+from stepless.flow.compiler.expressions.hoisting import Hoist, has_await
+from stepless.flow.compiler.expressions.turning import ITERATIONS, check_items, turns, unsure_target
+from stepless.flow.compiler.frames import LoopFrame, TryFrame
+from stepless.flow.compiler.refusals import Ended, Lift
+from stepless.flow.compiler.unit import Unit
+from stepless.flow.words import word_of
+
+Await: TypeAlias = Callable[[Unit, ast.Await, str | None], ast.expr]
+_WINDOW: Final = 200  # the widest: Python starts all of them
+
+
+class Gather:
+    """Reads `gather` and comprehensions of awaits. `await_` emits the node of one await."""
+
+    def __init__(self, await_: Await) -> None:
+        self._await = await_
+        self._hoist = Hoist(await_, self.each)
+
+    def gather(self, unit: Unit, call: ast.Call, hint: str | None) -> ast.expr:
+        if call.keywords:
+            unit.refuse(call, "gather", "gather takes calls only", "Write gather(a(), b())")
+        if len(call.args) == 1 and isinstance(call.args[0], ast.Starred):
+            return self._over(unit, call.args[0].value, hint, "parallel")
+        calls = [argument.value if isinstance(argument, ast.Await) else argument for argument in call.args]
+        if not calls or any(not isinstance(one, ast.Call) for one in calls) or any(isinstance(a, ast.Await) for a in call.args):
+            mend = "Write gather(a(), b()) or gather(*[a(x) for x in xs])"
+            unit.refuse(call, "gather", "gather takes calls, or * and one comprehension", mend)
+        given = self._settled(unit, [one for one in calls if isinstance(one, ast.Call)])
+        if any(self._is_part(unit, one) for one in given):
+            return self._branches(unit, given, hint)
+        return self._side_by_side(unit, call, given)
+
+    def each(self, unit: Unit, node: ast.ListComp) -> ast.expr:
+        """`[await f(x) for x in xs]`: one after the other."""
+        return self._over(unit, node, None, "loop")
+
+    def _is_part(self, unit: Unit, call: ast.Call) -> bool:
+        return word_of(unit.static(call.func)) in ("part", "gather")
+
+    def _settled(self, unit: Unit, calls: list[ast.Call]) -> list[ast.Call]:
+        """The calls with their arguments evaluated: Python does so before it starts any of them."""
+        written = [one for call in calls for one in (*call.args, *(keyword.value for keyword in call.keywords))]
+        taken = iter(self._hoist.settled(unit, written) if len(calls) > 1 else self._hoist.expressions(unit, written))
+        made = []
+        for call in calls:
+            arguments = [next(taken) for _ in call.args]
+            keywords = [ast.keyword(keyword.arg, next(taken)) for keyword in call.keywords]
+            made.append(ast.copy_location(ast.Call(call.func, arguments, keywords), call))
+        return made
+
+    def _side_by_side(self, unit: Unit, call: ast.Call, calls: list[ast.Call]) -> ast.expr:
+        """Nodes behind the same frontier. With a handler, one node waits for all of their errors and hands on the first by place,
+        and another lets control pass only if none failed."""
+        start, ends, found = unit.frontier, [], []
+        caught = unit.is_caught_here() and len(calls) > 1
+        frames, errors = unit.frames, list[str]()
+        mixed = inner = False
+        for one in calls:
+            unit.frontier = start
+            if caught:
+                probe = TryFrame(broad=True, exact=False)
+                unit.frames = [*frames, probe]
+            found.append(self._await(unit, _awaited(one), None))
+            ends += unit.frontier or []
+            if caught:
+                errors += probe.entries
+                mixed, inner = mixed or probe.mixed, inner or probe.inner
+        unit.frames, unit.frontier = frames, ends
+        if errors:
+            id = unit.emit(unit.new_id("first_error"), "transform", {"value": "<input[0]>"}, after=errors, merge="array")
+            unit.may_fail(id, mixed=mixed, inner=inner, exit=id)
+            unit.frontier = ends
+        if caught:
+            unit.emit(unit.new_id("gathered"), "join", join={"mode": "every"})
+        return ast.copy_location(ast.List(found, ast.Load()), call)
+
+    def _branches(self, unit: Unit, calls: list[ast.Call], hint: str | None) -> ast.expr:
+        """Branches of several nodes each: a container with one turn for each call."""
+        id = unit.new_id(hint or "gather")
+        frame = LoopFrame(unit.next(), id)
+        with unit.inside(frame) as body:
+            cases = {f"call_{place}": f"<{id}.index> == {place}" for place in range(len(calls))}
+            which = unit.emit(unit.new_id(f"which_{id}"), "condition", {"cases": cases})
+            for place, one in enumerate(calls):
+                unit.frontier = [f"{which}.call_{place}"]
+                self._turn(unit, _awaited(one))
+        unit.emit(id, "parallel", {"branches": len(calls), "window": _WINDOW, "body": {"nodes": body}})
+        unit.may_fail(id, mixed=frame.risky, inner=True)
+        return unit.texts.reference(id)
+
+    def _over(self, unit: Unit, node: ast.expr, hint: str | None, kind: str) -> ast.expr:
+        if not isinstance(node, ast.ListComp | ast.GeneratorExp) or len(node.generators) != 1:
+            mend = "Write gather(*[step(x) for x in items])"
+            unit.refuse(node, "gather", "it takes one comprehension over one collection", mend)
+        generator = node.generators[0]
+        if generator.is_async:
+            unit.refuse(node, "no_such_construct", "async for has no counterpart in a graph", "Collect the items in a step")
+        over, target, elt = self._hoist.expression(unit, generator.iter), generator.target, node.elt
+        if kind == "parallel" and isinstance(elt, ast.Call) and self._may_fail(unit, elt, over, target):
+            over, target, elt = self._given(unit, elt, ast.comprehension(target, over, generator.ifs, 0))
+        elif generator.ifs:
+            kept = ast.ListComp(_loaded(target), [ast.comprehension(target, over, generator.ifs, 0)])
+            over = ast.copy_location(kept, node)
+        id = unit.new_id(hint or (f"each_{unit.shown.get(target.id, target.id)}" if isinstance(target, ast.Name) else "each"))
+        params, targets = turns(unit, id, over, target)
+        frame = LoopFrame(unit.next(), id)
+        with unit.inside(frame) as body:
+            check_items(unit, id, over, target)
+            unit.values |= targets
+            unit.bound |= targets.keys()
+            self._turn(unit, elt if isinstance(elt, ast.Await) else _awaited(elt))
+        wide = {"window": _WINDOW} if kind == "parallel" else {}
+        unit.emit(id, kind, {**params, **wide, "max_iterations": ITERATIONS, "body": {"nodes": body}})
+        unit.may_fail(id, mixed=True, inner=True)
+        return unit.texts.reference(id)
+
+    def _may_fail(self, unit: Unit, call: ast.Call, over: ast.expr, target: ast.expr) -> bool:
+        """Whether it may fail to evaluate the arguments of the calls, which Python does before it starts any of them."""
+        written = [*call.args, *(keyword.value for keyword in call.keywords)]
+        if any(isinstance(one, ast.Starred) for one in written) or any(keyword.arg is None for keyword in call.keywords):
+            return False  # refused below
+        if any(map(has_await, written)) or unsure_target(unit, over, target) is not None:
+            return True
+        values, bound, before = dict(unit.values), set(unit.bound), unit.risks
+        for name in (part.id for part in ast.walk(target) if isinstance(part, ast.Name)):
+            unit.values[name] = unit.texts.reference(name)
+            unit.bound.add(name)
+        try:
+            for one in written:
+                unit.express(one)
+        except Lift:
+            return True
+        finally:
+            unit.values, unit.bound, risky = values, bound, unit.risks > before
+            unit.risks = before
+        return risky
+
+    def _given(self, unit: Unit, call: ast.Call, turns: ast.comprehension) -> tuple[ast.expr, ast.expr, ast.expr]:
+        """What a comprehension of calls runs over, its target and its element, with the arguments evaluated first."""
+        written = [*call.args, *(keyword.value for keyword in call.keywords)]
+        names = [f"given_{unit.next()}_" for _ in written]
+        for name, value in zip(names, written, strict=True):
+            unit.kinds[name] = unit.infer(value)
+        several = len(names) > 1
+        value = ast.Tuple(written, ast.Load()) if several else written[0]
+        over = ast.copy_location(ast.ListComp(value, [turns]), call)
+        targets = [ast.Name(name, ast.Store()) for name in names]
+        target = ast.Tuple(list[ast.expr](targets), ast.Store()) if several else targets[0]
+        read = iter([ast.copy_location(ast.Name(name, ast.Load()), call) for name in names])
+        arguments = [next(read) for _ in call.args]
+        keywords = [ast.keyword(keyword.arg, next(read)) for keyword in call.keywords]
+        return over, ast.copy_location(target, call), ast.copy_location(ast.Call(call.func, list(arguments), keywords), call)
+
+    def _turn(self, unit: Unit, node: ast.Await) -> None:
+        """One branch or turn, which ends with the value of an await."""
+        try:
+            self._result(unit, self._await(unit, node, None))
+        except Ended:
+            unit.frontier = None
+
+    def _result(self, unit: Unit, value: ast.expr) -> None:
+        """Makes a value the result of its turn: the output of the body's last node."""
+        path = unit.texts.path(value)
+        if unit.frontier is None or (path is not None and {exit.partition(".")[0] for exit in unit.frontier} == {path}):
+            return
+        unit.emit(unit.new_id("result"), "transform", {"value": unit.texts.template(value)})
+
+
+def _awaited(call: ast.expr) -> ast.Await:
+    return ast.copy_location(ast.Await(call), call)
+
+
+def _loaded(target: ast.expr) -> ast.expr:
+    if isinstance(target, ast.Name):
+        return ast.Name(target.id, ast.Load())
+    return ast.Tuple([_loaded(element) for element in getattr(target, "elts", [])], ast.Load())

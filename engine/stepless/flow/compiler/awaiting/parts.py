@@ -1,0 +1,149 @@
+"""Inlined parts: the statements of an `@part` function, written where it is called."""
+
+from __future__ import annotations
+
+import ast
+import copy
+from collections.abc import Callable, Mapping
+from typing import Any, Final, TypeAlias
+
+from stepless.flow.compiler.awaiting.awaits import Arguments, bound_arguments, evaluated
+from stepless.flow.compiler.expressions.inference import learn
+from stepless.flow.compiler.facts.names import names_of
+from stepless.flow.compiler.facts.sharing import sharing_of
+from stepless.flow.compiler.frames import PartFrame
+from stepless.flow.compiler.origin import Origin
+from stepless.flow.compiler.unit import Unit
+from stepless.limits import MAX_NESTED_PARTS
+
+Evaluate: TypeAlias = Callable[[Unit, ast.expr, str], ast.expr]
+CALLER: Final = " caller"
+"""Stands for the names of the caller: no name of a source has a space."""
+
+
+def inline(
+    unit: Unit, call: ast.Call, part: Any, origin: Origin, hint: str | None, arguments: Arguments,
+    fresh: Callable[[Unit, ast.expr], bool], evaluate: Evaluate,
+) -> ast.expr:
+    """Writes the statements of a part behind the frontier. Returns what it returns."""
+    if part in unit.parts:
+        message = f"`{origin.name}` calls itself, and a graph is finite"
+        unit.refuse(call, "recursion", message, "Write a loop, or make it a workflow")
+    if len(unit.parts) >= MAX_NESTED_PARTS:
+        unit.refuse(call, "recursion", f"more than {MAX_NESTED_PARTS} parts inside of each other", "Make one of them a workflow")
+    if origin.tree.args.vararg or origin.tree.args.kwarg:
+        unit.refuse(call, "parameters", f"`{origin.name}` takes any number of arguments", "Name the parameters")
+    number = unit.next()
+    given = evaluated(unit, bound_arguments(unit, call, origin.name, part.function), call, arguments)
+    tree = _Renamed(origin, number).visit(copy.deepcopy(origin.tree))
+    body: list[ast.stmt] = tree.body
+    unit.shown |= {renamed(name, number): name for name in local_names(origin)}
+    _bind(unit, origin, number, given)
+    outer = (unit.origin, unit.error, unit.statement, unit.shared, unit.bound)
+    names = names_of(body)
+    for parameter in (renamed(one.arg, number) for one in origin.parameters):
+        names.bound.setdefault(parameter, []).insert(0, ())
+    unit.names.update(names)
+    unit.parts.append(part)
+    unit.origin, unit.error = origin, None
+    learn(unit, names)
+    unit.shared = _shared(unit, body, [renamed(one.arg, number) for one in origin.parameters], fresh)
+    unit.bound = {renamed(one.arg, number) for one in origin.parameters}
+    _copy_changed(unit, origin, number)
+    try:
+        return _written(unit, body, number, hint or origin.name, evaluate)
+    finally:
+        unit.parts.pop()
+        unit.origin, unit.error, unit.statement, unit.shared, unit.bound = outer
+
+
+def renamed(name: str, number: int) -> str:
+    return f"{name}_{number}_"
+
+
+def local_names(origin: Origin) -> set[str]:
+    return {one.arg for one in origin.parameters} | set(names_of(origin.tree.body).bound)
+
+
+class _Renamed(ast.NodeTransformer):
+    """Gives the local names of a part names that no other statement has."""
+
+    def __init__(self, origin: Origin, number: int) -> None:
+        self._number = number
+        self._local = local_names(origin)
+
+    def visit_Name(self, node: ast.Name) -> ast.Name:
+        return ast.copy_location(ast.Name(self._name(node.id), node.ctx), node)
+
+    def visit_ExceptHandler(self, node: ast.ExceptHandler) -> ast.AST:
+        node.name = self._name(node.name) if node.name else None
+        return self.generic_visit(node)
+
+    def visit_arg(self, node: ast.arg) -> ast.arg:  # of a lambda
+        node.arg = self._name(node.arg)
+        return node
+
+    def _name(self, name: str) -> str:
+        return renamed(name, self._number) if name in self._local else name
+
+
+def _bind(unit: Unit, origin: Origin, number: int, given: Mapping[str, ast.expr]) -> None:
+    """Gives the parameters their arguments, and the others their defaults."""
+    for parameter in origin.parameters:
+        name, kind = renamed(parameter.arg, number), origin.hint(parameter.arg)
+        if parameter.arg in given:
+            value = unit.value(given[parameter.arg])
+        else:
+            unit.origin, caller = origin, unit.origin
+            value = unit.value(origin.defaults[parameter.arg])
+            unit.origin = caller
+        if not unit.texts.is_settled(value) and not isinstance(value, ast.Constant):
+            id = unit.emit(unit.new_id(parameter.arg), "transform", {"value": unit.texts.template(value)})
+            unit.may_fail(id, pure=True)
+            value = unit.texts.reference(id)
+        unit.values[name], unit.kinds[name] = value, kind
+
+
+def _copy_changed(unit: Unit, origin: Origin, number: int) -> None:
+    """Makes variables of the parameters that the part assigns again."""
+    changed = {
+        name: unit.texts.template(unit.values.pop(name))
+        for name in (renamed(one.arg, number) for one in origin.parameters)
+        if unit.names.is_variable(name)
+    }
+    if changed:
+        unit.set(f"set_{origin.name}", changed)
+
+
+def _shared(
+    unit: Unit, body: list[ast.stmt], parameters: list[str], fresh: Callable[[Unit, ast.expr], bool]
+) -> Callable[[str], set[str]]:
+    sharing = sharing_of(body, lambda node: fresh(unit, node))
+    return lambda name: sharing(name) | ({CALLER} if name in parameters else set())
+
+
+def _written(unit: Unit, body: list[ast.stmt], number: int, hint: str, evaluate: Evaluate) -> ast.expr:
+    returns = [node for statement in body for node in ast.walk(statement) if isinstance(node, ast.Return)]
+    frame = PartFrame(number, f"result_{number}")
+    unit.frames.append(frame)
+    try:
+        if not returns or (len(returns) == 1 and returns[0] is body[-1]):
+            return _straight(unit, body, returns, hint, evaluate)
+        unit.block(body)
+        if unit.frontier is not None:
+            unit.jump("return", {frame.result: None})
+        unit.variables.setdefault(frame.result, None)
+        unit.frontier = frame.entries or None
+        return unit.texts.reference(f"workflow.{frame.result}")
+    finally:
+        unit.frames.pop()
+
+
+def _straight(unit: Unit, body: list[ast.stmt], returns: list[ast.Return], hint: str, evaluate: Evaluate) -> ast.expr:
+    """A part that returns once, at its end: its value needs no variable."""
+    nothing = ast.Name("null", ast.Load())
+    unit.block(body[: len(body) - len(returns)])
+    if unit.frontier is None or not returns or returns[0].value is None:
+        return nothing
+    unit.statement = returns[0]
+    return evaluate(unit, returns[0].value, hint)

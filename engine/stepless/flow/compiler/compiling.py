@@ -1,0 +1,74 @@
+"""Compiles one function to a document, or refuses it with all of its faults at once. Nothing of the function is executed."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from stepless.flow.compiler.entries import Trigger, begin
+from stepless.flow.compiler.expressions.inference import learn
+from stepless.flow.compiler.facts.names import names_of
+from stepless.flow.compiler.facts.sharing import sharing_of
+from stepless.flow.compiler.origin import Origin
+from stepless.flow.compiler.refusals import FlowRefused, Refusal, Remark
+from stepless.flow.compiler.statements.statement import Reading
+from stepless.flow.compiler.unit import RETURN, LiftedExpression, Unit
+from stepless.limits import MAX_FLOW_STEPS
+from stepless.model.json import JSON
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """A document that was compiled, what the process has to evaluate for it, and warnings."""
+
+    document: dict[str, JSON]
+    lifted: Sequence[LiftedExpression]
+    warnings: Sequence[Remark]
+
+
+def compile_function(
+    origin: Origin, workflow: str, triggers: Sequence[Trigger] = (), fields: Mapping[str, JSON] | None = None, *,
+    lift: str = "auto",
+) -> Written:
+    """The document of a function. `fields` are further fields of the document. `lift` is `auto`, `function` or `never`. Raises
+    `FlowRefused`."""
+    reading = Reading()
+    unit = Unit(workflow, origin, reading.rules, lift)
+    body = list(origin.tree.body)
+    try:
+        _check_parameters(unit)
+        names = names_of(body)
+        unit.names.update(names)
+        begin(unit, triggers)
+        learn(unit, names)
+        unit.shared = sharing_of(body, lambda node: reading.is_fresh(unit, node))
+        unit.block(body)
+        unit.statement = body[-1]
+        if unit.frontier is not None:
+            unit.jump("return", {RETURN: None})
+    except Refusal as refusal:
+        unit.note(refusal)
+    if unit.findings:
+        raise FlowRefused(sorted(dict.fromkeys(unit.findings)))
+    return Written(_document(unit, fields or {}), unit.lifted, sorted(unit.warnings))
+
+
+def _check_parameters(unit: Unit) -> None:
+    arguments = unit.origin.tree.args
+    for extra, stars in ((arguments.vararg, "*"), (arguments.kwarg, "**")):
+        if extra is not None:
+            unit.refuse(extra, "parameters", f"`{stars}{extra.arg}` has no contract", "Name the parameters")
+
+
+def _document(unit: Unit, fields: Mapping[str, JSON]) -> dict[str, JSON]:
+    origin = unit.origin
+    document: dict[str, JSON] = {"id": unit.workflow}
+    description = ast.get_docstring(origin.tree)
+    if description:
+        document["description"] = description
+    if unit.variables:
+        document["variables"] = dict(unit.variables)
+    document |= {"max_steps": MAX_FLOW_STEPS, **fields, "nodes": unit.level}
+    document["made_by"] = {"language": "python", "file": origin.file, "function": origin.name, "source": origin.text}
+    return document

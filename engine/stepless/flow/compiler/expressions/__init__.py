@@ -1,0 +1,1 @@
+"""Expressions: in the words of a document, or lifted."""

@@ -1,0 +1,152 @@
+"""Awaits inside of expressions: they become nodes before the statement, in the order in which Python evaluates them."""
+
+from __future__ import annotations
+
+import ast
+import copy
+from collections.abc import Callable, Sequence
+from typing import Final, TypeAlias
+
+from stepless.flow.compiler.refusals import Lift
+from stepless.flow.compiler.unit import Unit
+
+Await: TypeAlias = Callable[[Unit, ast.Await, str | None], ast.expr]
+Each: TypeAlias = Callable[[Unit, ast.ListComp], ast.expr]
+
+_SIMPLE: Final = (ast.Name, ast.Constant)
+_NONE: Final = "without_awaits"
+
+
+def has_await(node: ast.AST) -> bool:
+    """Whether a node awaits anywhere. A node without awaits is asked often, and never gets one: this is noted in it."""
+    if isinstance(node, ast.Await):
+        return True
+    noted = node.__dict__
+    if _NONE in noted:
+        return False
+    for name in node._fields:
+        value = noted.get(name)
+        if isinstance(value, list):
+            if any(isinstance(one, ast.AST) and has_await(one) for one in value):
+                return True
+        elif isinstance(value, ast.AST) and value._fields and has_await(value):
+            return True
+    noted[_NONE] = True
+    return False
+
+
+def _copied(node: ast.expr) -> ast.expr:
+    """A node that may be changed: its awaits are replaced. One without awaits stays as it is."""
+    return copy.deepcopy(node) if has_await(node) else node
+
+
+class Hoist:
+    """Takes awaits out of expressions. `await_` and `each` emit the node of an await and of a list of awaits."""
+
+    def __init__(self, await_: Await, each: Each) -> None:
+        self._await = await_
+        self._each = each
+
+    def expression(self, unit: Unit, node: ast.expr) -> ast.expr:
+        """The expression without the awaits that are certain to run. The others stay, and are refused where they are read."""
+        return self._taken(unit, copy.deepcopy(node)) if has_await(node) else node
+
+    def expressions(self, unit: Unit, nodes: Sequence[ast.expr]) -> list[ast.expr]:
+        """Several that Python evaluates from the left."""
+        nodes = [_copied(node) for node in nodes]
+        last = max((place for place, node in enumerate(nodes) if has_await(node)), default=-1)
+        return [self._before(unit, node, later=place < last) for place, node in enumerate(nodes)]
+
+    def settled(self, unit: Unit, nodes: Sequence[ast.expr]) -> list[ast.expr]:
+        """As `expressions`; all of them are evaluated before the next node."""
+        return [self._before(unit, _copied(node), later=True) for node in nodes]
+
+    def _before(self, unit: Unit, node: ast.expr, *, later: bool) -> ast.expr:
+        """A part of an expression; if an await follows it, what may fail in it is evaluated first."""
+        if has_await(node):
+            node = self._taken(unit, node)
+        return self._spilled(unit, node) if later else node
+
+    def _spilled(self, unit: Unit, node: ast.expr) -> ast.expr:
+        if isinstance(node, (*_SIMPLE, ast.Starred)):
+            return node
+        before = unit.risks
+        try:
+            unit.express(node)
+        except Lift:
+            unit.risk()
+        if unit.risks == before:
+            return node
+        kind = unit.infer(node)
+        expressed = unit.value(node)
+        if unit.texts.path(expressed) is None or unit.texts.is_strict(expressed):
+            id = unit.emit(unit.new_id("value"), "transform", {"value": unit.texts.template(expressed)})
+            unit.may_fail(id, pure=True)
+            expressed = unit.texts.reference(id)
+        return unit.temporary(expressed, kind, node)
+
+    def _taken(self, unit: Unit, node: ast.expr) -> ast.expr:
+        match node:
+            case ast.Await():
+                kind = unit.infer(node)
+                return unit.temporary(self._await(unit, node, None), kind, node)
+            case ast.ListComp(elt=ast.Await()):
+                kind = unit.infer(node)
+                return unit.temporary(self._each(unit, node), kind, node)
+            case ast.Compare():
+                first = [node.left, node.comparators[0]]
+                node.left, node.comparators[0] = self._in_order(unit, first)
+            case ast.BinOp():
+                node.left, node.right = self._in_order(unit, [node.left, node.right])
+            case ast.Dict():
+                self._dict(unit, node)
+            case ast.List() | ast.Tuple() | ast.Set():
+                node.elts = self._in_order(unit, node.elts)
+            case ast.Call():
+                self._call(unit, node)
+            case ast.Subscript() if not isinstance(node.slice, ast.Slice):
+                node.value, node.slice = self._in_order(unit, [node.value, node.slice])
+            case ast.JoinedStr():
+                node.values = self._in_order(unit, node.values)
+            case _:
+                self._single(unit, node)
+        return node
+
+    def _single(self, unit: Unit, node: ast.expr) -> None:
+        """Expressions of which one part is certain to be evaluated first."""
+        match node:
+            case ast.BoolOp():
+                node.values[0] = self._sure(unit, node.values[0])
+            case ast.IfExp():
+                node.test = self._sure(unit, node.test)
+            case ast.Subscript() | ast.Attribute() | ast.Starred() | ast.FormattedValue():
+                node.value = self._sure(unit, node.value)
+            case ast.UnaryOp():
+                node.operand = self._sure(unit, node.operand)
+
+    def _sure(self, unit: Unit, node: ast.expr) -> ast.expr:
+        return self._taken(unit, node) if has_await(node) else node
+
+    def _in_order(self, unit: Unit, nodes: Sequence[ast.expr]) -> list[ast.expr]:
+        last = max((place for place, node in enumerate(nodes) if has_await(node)), default=-1)
+        return [
+            self._before(unit, node, later=place < last and not isinstance(node, ast.FormattedValue))
+            for place, node in enumerate(nodes)
+        ]
+
+    def _dict(self, unit: Unit, node: ast.Dict) -> None:
+        order = [part for pair in zip(node.keys, node.values, strict=True) for part in pair if part is not None]
+        taken = iter(self._in_order(unit, order))
+        for place, key in enumerate(node.keys):
+            node.keys[place] = None if key is None else next(taken)
+            node.values[place] = next(taken)
+
+    def _call(self, unit: Unit, node: ast.Call) -> None:
+        has_base = isinstance(node.func, ast.Attribute) and unit.static(node.func) is None
+        base = [node.func.value] if has_base and isinstance(node.func, ast.Attribute) else []
+        taken = self._in_order(unit, [*base, *node.args, *(keyword.value for keyword in node.keywords)])
+        if base and isinstance(node.func, ast.Attribute):
+            node.func.value = taken.pop(0)
+        node.args = taken[: len(node.args)]
+        for keyword, value in zip(node.keywords, taken[len(node.args) :], strict=True):
+            keyword.value = value

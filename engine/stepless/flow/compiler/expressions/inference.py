@@ -1,0 +1,389 @@
+"""The types of expressions, as far as the annotations of the module lead."""
+
+from __future__ import annotations
+
+import ast
+import typing
+from collections.abc import Callable
+from typing import Any, Final
+
+from pydantic import BaseModel
+
+from stepless.flow.compiler.facts.names import Changed, Comprehension, Names, Piece
+from stepless.flow.compiler.facts.types import (
+    SCALARS,
+    UNKNOWN,
+    bare,
+    dict_of,
+    is_dict,
+    is_failure,
+    is_list,
+    is_model,
+    is_number,
+    is_tuple,
+    item_of,
+    list_of,
+    may_be_null,
+    solid,
+    tuple_of,
+    union,
+)
+from stepless.flow.compiler.origin import hints_of
+from stepless.flow.compiler.unit import Unit
+from stepless.flow.words import Answer, NodeError, word_of
+
+UNSEEN: Final = type("Unseen", (), {})
+"""The type of a name whose bindings have not been read yet."""
+_ROUNDS: Final = 6  # after which a type that still changes is not known
+_TEXTS: Final = (
+    "lower", "upper", "strip", "lstrip", "rstrip", "replace", "title", "join", "format", "capitalize", "removeprefix",
+    "removesuffix", "isoformat",
+)  # fmt: skip
+_CALLS: Final[dict[str, Any]] = {
+    "len": int, "int": int, "str": str, "float": float, "bool": bool, "any": bool, "all": bool, "range": list[int],
+    "isinstance": bool, "repr": str, "ord": int, "chr": str,
+}
+
+
+def known(unit: Unit, node: ast.AST) -> Any:
+    """As `infer`, after every binding was read."""
+    kind = infer(unit, node)
+    if kind is UNSEEN:
+        return list if isinstance(node, ast.List) else dict if isinstance(node, ast.Dict) else UNKNOWN
+    return kind
+
+
+def infer(unit: Unit, node: ast.AST) -> Any:
+    """The type of an expression's value; UNKNOWN where no annotation says it, UNSEEN where it depends on what is not read yet."""
+    rule = _RULES.get(type(node))
+    return UNKNOWN if rule is None else bare(rule(unit, node))
+
+
+def learn(unit: Unit, names: Names) -> None:
+    """Finds the types of a function's local names from all of their bindings."""
+    fixed = set(unit.kinds)
+    for name in names.values:
+        unit.kinds.setdefault(name, UNSEEN)
+    for round in range(_ROUNDS + 1):
+        changed = False
+        for name, values in names.values.items():
+            given = [infer(unit, value) for value in values]
+            seen = [kind for kind in given if kind is not UNSEEN]
+            if name in fixed:
+                seen.append(unit.kinds[name])
+            found = union(*seen) if seen else UNSEEN
+            if round == _ROUNDS and found != unit.kinds[name]:
+                found = UNKNOWN
+            changed = changed or found != unit.kinds[name]
+            unit.kinds[name] = found
+        if not changed:
+            break
+    for name, kind in unit.kinds.items():
+        if kind is UNSEEN:
+            unit.kinds[name] = UNKNOWN
+
+
+def returned(function: Callable[..., Any]) -> Any:
+    """What a function or coroutine returns."""
+    return bare(hints_of(function).get("return", UNKNOWN))
+
+
+def annotated(unit: Unit, node: ast.expr) -> Any:
+    """The type that an annotation in the text names. Nothing but names, unions and subscripts is looked up."""
+    allowed = (ast.Name, ast.Attribute, ast.Subscript, ast.Tuple, ast.BinOp, ast.BitOr, ast.Constant, ast.Load)
+    if not all(isinstance(part, allowed) for part in ast.walk(node)):
+        return UNKNOWN
+    try:
+        kind = eval(compile(ast.Expression(node), unit.origin.file, "eval"), dict(unit.origin.globals))
+    except Exception:  # an annotation that names nothing says nothing
+        return UNKNOWN
+    return bare(kind)
+
+
+# -- expressions ------------------------------------------------------------------------------------------------------
+
+
+def _name(unit: Unit, node: ast.Name) -> Any:
+    if unit.is_local(node.id):
+        return unit.kind_of(node.id)
+    value = unit.origin.globals.get(node.id)
+    return type(value) if type(value) in SCALARS and value is not None else UNKNOWN
+
+
+def _attribute(unit: Unit, node: ast.Attribute) -> Any:
+    base = solid(infer(unit, node.value))
+    if base is UNSEEN:
+        return UNSEEN
+    if is_model(base) and node.attr in base.model_fields:
+        return base.model_fields[node.attr].annotation
+    if is_failure(base) and node.attr in ("code", "message"):
+        return str
+    return UNKNOWN
+
+
+def _subscript(unit: Unit, node: ast.Subscript) -> Any:
+    base = infer(unit, node.value)
+    if base is UNSEEN or isinstance(node.slice, ast.Slice):
+        return base
+    arguments = typing.get_args(solid(base))
+    if is_tuple(base) and isinstance(node.slice, ast.Constant) and isinstance(node.slice.value, int) and ... not in arguments:
+        return arguments[node.slice.value] if -len(arguments) <= node.slice.value < len(arguments) else UNKNOWN
+    return item_of(base)
+
+
+def _operation(unit: Unit, node: ast.BinOp) -> Any:
+    left, right = infer(unit, node.left), infer(unit, node.right)
+    if UNSEEN in (left, right):
+        other = right if left is UNSEEN else left
+        return other if isinstance(node.op, ast.Add) and is_list(other) else UNSEEN
+    left, right = (int if kind is bool else kind for kind in (left, right))
+    if is_number(left) and is_number(right):
+        if isinstance(node.op, ast.Pow):
+            return UNKNOWN  # 2 ** -1 is no whole number
+        return float if float in (left, right) or isinstance(node.op, ast.Div) else int
+    if isinstance(node.op, ast.Mod) and left is str:
+        return str
+    if isinstance(node.op, ast.Mult) and int in (left, right):
+        other = right if left is int else left
+        return other if other is str or is_list(other) else UNKNOWN
+    if isinstance(node.op, ast.Add):
+        if is_list(left) and is_list(right):
+            return _joined(left, right)
+        return left if left == right and (left is str or is_tuple(left)) else UNKNOWN
+    return UNKNOWN
+
+
+def _joined(left: Any, right: Any) -> Any:
+    """The type of two lists, one after the other; an empty display says nothing about its items."""
+    if right in (list, _EMPTY):
+        return left
+    return right if left in (list, _EMPTY) else list_of(union(item_of(left), item_of(right)))
+
+
+_EMPTY: Final = list_of(UNSEEN)
+
+
+def _list(unit: Unit, node: ast.List) -> Any:
+    found: list[Any] = []
+    for element in node.elts:
+        found.append(item_of(infer(unit, element.value)) if isinstance(element, ast.Starred) else infer(unit, element))
+    found = [kind for kind in found if kind is not UNSEEN]
+    return list_of(union(*found)) if found else UNSEEN
+
+
+def _tuple(unit: Unit, node: ast.Tuple) -> Any:
+    if any(isinstance(element, ast.Starred) for element in node.elts) or not node.elts:
+        return tuple
+    kinds = [UNKNOWN if (kind := infer(unit, element)) is UNSEEN else kind for element in node.elts]
+    return tuple_of(*kinds)
+
+
+def _dict(unit: Unit, node: ast.Dict) -> Any:
+    found = []
+    for key, value in zip(node.keys, node.values, strict=True):
+        found.append(item_of(infer(unit, value)) if key is None else infer(unit, value))
+    found = [kind for kind in found if kind is not UNSEEN]
+    return dict_of(union(*found)) if found else UNSEEN
+
+
+def _choice(unit: Unit, *branches: ast.expr) -> Any:
+    kinds = [kind for branch in branches if (kind := infer(unit, branch)) is not UNSEEN]
+    return union(*kinds) if kinds else UNSEEN
+
+
+def _call(unit: Unit, node: ast.Call) -> Any:
+    function = node.func
+    if isinstance(function, ast.Name):
+        if unit.is_builtin(function, function.id):
+            return _builtin(unit, function.id, node)
+        if word_of(unit.static(function)) == "now":
+            return str
+    if isinstance(function, ast.Attribute) and unit.static(function) is None:
+        return _method(unit, function, node)
+    target = unit.static(function)
+    if is_model(target):
+        return target
+    plain = callable(target) and hasattr(target, "__annotations__") and not isinstance(target, type)
+    return returned(target) if plain else UNKNOWN
+
+
+def _builtin(unit: Unit, name: str, node: ast.Call) -> Any:
+    if name in _CALLS:
+        return _CALLS[name]
+    kinds = [infer(unit, argument) for argument in node.args if not isinstance(argument, ast.Starred)]
+    if UNSEEN in kinds:
+        return UNSEEN
+    if name in ("abs", "round") and kinds:
+        return int if kinds[0] in (int, bool) or (name == "round" and len(node.args) == 1) else kinds[0]
+    if name in ("min", "max") and kinds:
+        return item_of(kinds[0]) if len(node.args) == 1 else union(*kinds)
+    if name == "sum" and len(node.args) == 1 and item_of(kinds[0]) in (int, float):
+        return item_of(kinds[0])
+    if name in ("sorted", "list") and len(kinds) == 1:
+        item = _turn(unit, node.args[0])
+        return UNSEEN if item is UNSEEN else list_of(item)
+    if name == "dict" and len(kinds) == 1 and is_dict(kinds[0]):
+        return kinds[0]
+    return UNKNOWN
+
+
+def _method(unit: Unit, function: ast.Attribute, node: ast.Call) -> Any:
+    base = solid(infer(unit, function.value))
+    if base is UNSEEN:
+        return UNSEEN
+    if is_model(base):
+        method = getattr(base, function.attr, None)
+        return returned(method) if callable(method) and not hasattr(BaseModel, function.attr) else UNKNOWN
+    match function.attr:
+        case "split":
+            return list[str]
+        case "startswith" | "endswith" | "isdigit" | "isalpha":
+            return bool
+        case "keys":
+            return list[str]
+        case "values":
+            return list_of(item_of(base))
+        case "items":
+            return list_of(tuple_of(str, item_of(base)))
+        case "get":
+            return union(item_of(base), infer(unit, node.args[1]) if len(node.args) == 2 else type(None))
+        case "copy" if is_list(base) or is_dict(base):
+            return base
+    return str if function.attr in _TEXTS and base in (str, UNKNOWN) else UNKNOWN
+
+
+def _await(unit: Unit, node: ast.Await) -> Any:
+    call = node.value
+    if not isinstance(call, ast.Call):
+        return UNKNOWN
+    function = call.func
+    while isinstance(function, ast.Call) and isinstance(function.func, ast.Attribute) and function.func.attr == "with_":
+        function = function.func.value
+    target = unit.static(function)
+    match word_of(target):
+        case "step" | "flow" | "part":
+            return returned(target.function)
+        case "approval":
+            return Answer
+        case "now":
+            return str
+        case "gather":
+            return _gathered(unit, call)
+    return UNKNOWN
+
+
+def _gathered(unit: Unit, call: ast.Call) -> Any:
+    if len(call.args) == 1 and isinstance(call.args[0], ast.Starred):
+        comprehension = call.args[0].value
+        if isinstance(comprehension, ast.ListComp | ast.GeneratorExp):
+            return list_of(infer(unit, _awaited(comprehension.elt)))
+        return list
+    return list_of(union(*[infer(unit, _awaited(one)) for one in call.args])) if call.args else list
+
+
+def _awaited(call: ast.expr) -> ast.expr:
+    return call if isinstance(call, ast.Await) else ast.copy_location(ast.Await(call), call)
+
+
+def _comprehension(unit: Unit, node: Comprehension) -> Any:
+    if isinstance(node, ast.ListComp | ast.GeneratorExp):
+        kind = infer(unit, node.elt)
+        return UNSEEN if kind is UNSEEN else list_of(kind)
+    return UNKNOWN
+
+
+# -- bindings ---------------------------------------------------------------------------------------------------------
+
+
+def _turn(unit: Unit, over: ast.expr) -> Any:
+    """The type of what one turn over a collection receives."""
+    if isinstance(over, ast.Call) and isinstance(over.func, ast.Name) and unit.is_builtin(over.func, over.func.id) and over.args:
+        match over.func.id:
+            case "range":
+                return int
+            case "enumerate":
+                item = _turn(unit, over.args[0])
+                return UNSEEN if item is UNSEEN else tuple_of(int, item)
+            case "zip":
+                items = tuple(_turn(unit, one) for one in over.args)
+                return UNSEEN if UNSEEN in items else tuple_of(*items)
+    kind = infer(unit, over)
+    if is_dict(kind):
+        return str
+    if kind is UNSEEN or is_list(kind) or is_tuple(kind) or kind is str:
+        return UNSEEN if kind is UNSEEN else item_of(kind)
+    return UNKNOWN
+
+
+def _piece(unit: Unit, piece: Piece) -> Any:
+    whole = piece.whole
+    if isinstance(whole, ast.Tuple | ast.List) and piece.place < len(whole.elts):
+        return infer(unit, whole.elts[piece.place])
+    if isinstance(whole, ast.Await) and isinstance(whole.value, ast.Call) and word_of(unit.static(whole.value.func)) == "gather":
+        calls = whole.value.args
+        if not any(isinstance(call, ast.Starred) for call in calls) and piece.place < len(calls):
+            return infer(unit, _awaited(calls[piece.place]))
+    kind = infer(unit, whole)
+    if kind is UNSEEN:
+        return UNSEEN
+    arguments = typing.get_args(solid(kind))
+    if is_tuple(kind) and ... not in arguments:
+        return arguments[piece.place] if piece.place < len(arguments) else UNKNOWN
+    return item_of(kind)
+
+
+def _changed(unit: Unit, node: Changed) -> Any:
+    whole, value = unit.kind_of(node.name), infer(unit, node.value)
+    if is_list(whole):
+        return whole if value is UNSEEN else list_of(union(item_of(whole), value))
+    if is_dict(whole) or whole is UNSEEN:
+        other = [] if whole is UNSEEN else [item_of(whole)]
+        return UNSEEN if value is UNSEEN else dict_of(union(*other, value))
+    return UNKNOWN
+
+
+def _declared(unit: Unit, node: ast.AnnAssign) -> Any:
+    return annotated(unit, node.annotation)
+
+
+def _caught(unit: Unit, node: ast.ExceptHandler) -> Any:
+    return NodeError
+
+
+_RULES: Final[dict[type[ast.AST], Callable[[Unit, Any], Any]]] = {
+    ast.Name: _name,
+    ast.Constant: lambda unit, node: type(node.value) if type(node.value) in SCALARS else UNKNOWN,
+    ast.JoinedStr: lambda unit, node: str,
+    ast.Attribute: _attribute,
+    ast.Subscript: _subscript,
+    ast.BinOp: _operation,
+    ast.UnaryOp: lambda unit, node: bool if isinstance(node.op, ast.Not) else _negated(infer(unit, node.operand)),
+    ast.Compare: lambda unit, node: bool,
+    ast.BoolOp: lambda unit, node: _choice(unit, *node.values),
+    ast.IfExp: lambda unit, node: _choice(unit, node.body, node.orelse),
+    ast.List: _list,
+    ast.Tuple: _tuple,
+    ast.Dict: _dict,
+    ast.Call: _call,
+    ast.Await: _await,
+    ast.ListComp: _comprehension,
+    ast.GeneratorExp: _comprehension,
+    ast.For: lambda unit, node: _turn(unit, node.iter),
+    ast.comprehension: lambda unit, node: _turn(unit, node.iter),
+    ast.AnnAssign: _declared,
+    ast.ExceptHandler: _caught,
+    Piece: _piece,
+    Changed: _changed,
+}
+
+
+def _negated(kind: Any) -> Any:
+    if kind is UNSEEN:
+        return UNSEEN
+    return int if kind is bool else kind if is_number(kind) else UNKNOWN
+
+
+def is_scalar(unit: Unit, node: ast.expr) -> bool:
+    """Whether a value is one that cannot be changed in place."""
+    kind = known(unit, node)
+    return solid(kind) in SCALARS or (is_tuple(kind) and may_be_null(kind) is False and solid(item_of(kind)) in SCALARS)

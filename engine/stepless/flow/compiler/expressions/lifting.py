@@ -1,0 +1,183 @@
+"""What the closed language cannot say: a whole expression becomes a node `eval_…`, which runs once and is recorded.
+
+Python evaluates it: in the sandbox, if it names nothing but its own values and Python's functions (`code`: the document holds
+its source), else in a function of the module's process (`function`), to which its arguments come with their annotated types.
+"""
+
+from __future__ import annotations
+
+import ast
+import copy
+import hashlib
+import inspect
+import typing
+from typing import Any, Final
+
+from stepless.flow.compiler.expressions.calls import AWAITED, MUTATORS, PUT
+from stepless.flow.compiler.expressions.expression import WITHOUT_COUNTERPART, unknown_name
+from stepless.flow.compiler.facts.types import UNKNOWN, is_model, is_plain, members, solid
+from stepless.flow.compiler.frames import TryFrame
+from stepless.flow.compiler.unit import LiftedExpression, Unit
+from stepless.flow.words import Answer, word_of
+from stepless.limits import MAX_FUNCTION_NAME_CHARACTERS
+
+_DIGEST_CHARACTERS: Final = 8
+_RECORDS: Final = """\
+class _Record(dict):
+    def __getattr__(self, name):
+        try:
+            return self[name]
+        except KeyError:
+            raise AttributeError(name) from None
+
+def _record(value):
+    if isinstance(value, dict):
+        return _Record({name: _record(item) for name, item in value.items()})
+    return [_record(item) for item in value] if isinstance(value, list) else value
+
+"""
+
+
+def lift(unit: Unit, node: ast.expr) -> ast.expr:
+    """Emits the node that evaluates an expression, and refers to its output."""
+    if unit.lift == "never":
+        message = f"`{_shown(node)}` is no expression of a document, and `lift` is never"
+        unit.refuse(node, "lifted", message, "Move it into a step")
+    node = _Putting().visit(copy.deepcopy(node))
+    _check(unit, node)
+    free = _free(unit, node)
+    for name in sorted(free):
+        if name not in unit.bound:
+            unit.express(ast.copy_location(ast.Name(name, ast.Load()), node))  # refuses it
+    outside = _outside(unit, node, free)
+    kinds = {name: unit.kind_of(name) for name in sorted(free)}
+    source = ast.unparse(ast.fix_missing_locations(node))
+    arguments = {name: unit.texts.template(unit.express(ast.Name(name, ast.Load()))) for name in sorted(free)}
+    about = _first(node)
+    id = unit.new_id(f"eval_{unit.shown.get(about, about) or 'value'}")
+    in_sandbox = unit.lift == "auto" and not outside and all(map(is_plain, kinds.values()))
+    if in_sandbox and not any(isinstance(frame, TryFrame) for frame in unit.frames):
+        code = _RECORDS + "def main(args):\n" + "".join(f"    {name} = _record(args[{name!r}])\n" for name in kinds)
+        unit.emit(id, "code", {"code": f"{code}    return {source}\n", "args": arguments})
+    else:
+        name = function_name(unit.workflow, id, source, unit.origin.globals.get("__name__", ""))
+        unit.lifted.append(LiftedExpression(name, source, kinds, unit.origin.globals))
+        unit.emit(id, "function", {"call": name, "args": arguments})
+    unit.may_fail(id, pure=not outside, mixed=True)
+    return unit.texts.reference(id)
+
+
+def function_name(workflow: str, id: str, source: str, module: object) -> str:
+    """The name under which the process registers the expression. It changes with the expression, so a version never calls one
+    that has taken its place."""
+    digest = hashlib.sha256(f"{module}\n{source}".encode()).hexdigest()[:_DIGEST_CHARACTERS]
+    prefix = workflow if workflow[:1].isalpha() else f"_{workflow}"
+    room = MAX_FUNCTION_NAME_CHARACTERS - len(id) - _DIGEST_CHARACTERS - 2
+    return f"{prefix[:room]}.{id}_{digest}"
+
+
+class _Putting(ast.NodeTransformer):
+    """Writes the assignment of an item as Python makes it, in a copy."""
+
+    def visit_Call(self, node: ast.Call) -> ast.AST:
+        self.generic_visit(node)
+        if not (isinstance(node.func, ast.Name) and node.func.id == PUT):
+            return node
+        whole, place, value = node.args
+        pattern = ast.parse("(lambda copy: (copy.__setitem__(place, value), copy)[1])(whole.copy())", mode="eval").body
+        filled: ast.AST = _Filling({"whole": whole, "place": place, "value": value}).visit(pattern)
+        return ast.copy_location(filled, node)
+
+
+class _Filling(ast.NodeTransformer):
+    def __init__(self, values: dict[str, ast.expr]) -> None:
+        self._values = values
+
+    def visit_Name(self, node: ast.Name) -> ast.expr:
+        return self._values.get(node.id, node)
+
+
+def _shown(node: ast.expr) -> str:
+    written = ast.unparse(node)
+    return written if len(written) <= 60 else written[:59] + "…"
+
+
+def _check(unit: Unit, node: ast.expr) -> None:
+    inner = _inner(node)
+    for part in ast.walk(node):
+        if isinstance(part, ast.Await):
+            message = "a step inside an expression that Python itself evaluates"
+            unit.refuse(part, "conditional_await", message, "Assign its result to a name first")
+        if type(part) in WITHOUT_COUNTERPART and not isinstance(part, ast.Lambda):
+            message = f"{WITHOUT_COUNTERPART[type(part)]} has no counterpart in a graph"
+            unit.refuse(part, "no_such_construct", message, "Write a statement, or a step")
+        if isinstance(part, ast.Call) and word_of(unit.static(part.func)) in AWAITED:
+            message = f"`{ast.unparse(part.func)}` is a step, and nothing waits for it here"
+            unit.refuse(part, "not_awaited", message, "Write await before it")
+        if isinstance(part, ast.Attribute):
+            _check_field(unit, part)
+        if isinstance(part, ast.Call) and isinstance(part.func, ast.Attribute) and part.func.attr in MUTATORS:
+            _check_change(unit, part.func, inner)
+
+
+def _check_change(unit: Unit, method: ast.Attribute, inner: set[str]) -> None:
+    """Refuses a method that would change a value of the workflow in place."""
+    root: ast.expr = method.value
+    while isinstance(root, ast.Attribute | ast.Subscript):
+        root = root.value
+    if isinstance(root, ast.Name) and root.id not in inner and unit.is_local(root.id):
+        kind = solid(unit.infer(method.value))
+        if not is_model(kind):
+            unit.refuse(method, "mutation", f"`.{method.attr}()` changes a value in place", "Assign a new value to the name")
+
+
+def _check_field(unit: Unit, node: ast.Attribute) -> None:
+    kind = solid(unit.infer(node.value))
+    if not is_model(kind) or kind is Answer or node.attr in kind.model_fields:
+        return
+    if inspect.getattr_static(kind, node.attr, None) is None and kind.model_config.get("extra") != "allow":
+        unit.express(node)  # refuses it
+
+
+def _inner(node: ast.expr) -> set[str]:
+    """The names that the expression binds itself."""
+    lambdas = [part.args for part in ast.walk(node) if isinstance(part, ast.Lambda)]
+    bound = {arg.arg for arguments in lambdas for arg in ast.walk(arguments) if isinstance(arg, ast.arg)}
+    return bound | {part.id for part in ast.walk(node) if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Store)}
+
+
+def _read(node: ast.expr) -> list[str]:
+    return [part.id for part in ast.walk(node) if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Load)]
+
+
+def _free(unit: Unit, node: ast.expr) -> set[str]:
+    inner = _inner(node)
+    free = {name for name in _read(node) if unit.is_local(name) and name not in inner}
+    return free | {name for name in _read(node) if name in inner and name in unit.bound and name in _first_iterated(node)}
+
+
+def _first_iterated(node: ast.expr) -> set[str]:
+    """The names read by the first collection of comprehensions, which Python evaluates outside of them."""
+    return {name for part in ast.walk(node) if isinstance(part, ast.comprehension) for name in _read(part.iter)}
+
+
+def _outside(unit: Unit, node: ast.expr, free: set[str]) -> bool:
+    """Whether the expression needs its module: a name of it, or a class of one of its values."""
+    inner = _inner(node)
+    needs = False
+    for name in _read(node):
+        if name in free or name in inner:
+            continue
+        if not unit.is_known(name):
+            unknown_name(unit, node, name)
+        needs = needs or name in unit.origin.globals
+    return needs or any(_is_class(unit.kind_of(name)) for name in free)
+
+
+def _is_class(kind: Any) -> bool:
+    return any(one is not UNKNOWN and not is_plain(one) and typing.get_origin(one) is not tuple for one in members(kind))
+
+
+def _first(node: ast.expr) -> str:
+    """What an expression is about, for an id."""
+    return next((name.strip("_") for name in _read(node) if name.strip("_")), "")

@@ -1,0 +1,93 @@
+"""Items, numbers and texts: readings that fail where Python's do, and texts as Python writes them."""
+
+from __future__ import annotations
+
+import ast
+from typing import NoReturn
+
+from stepless.flow.compiler.facts.types import (
+    UNKNOWN,
+    is_dict,
+    is_failure,
+    is_list,
+    is_number,
+    is_tuple,
+    item_of,
+    may_be_null,
+    parts,
+    solid,
+)
+from stepless.flow.compiler.refusals import Lift
+from stepless.flow.compiler.unit import Unit
+
+
+def calling(function: str, *arguments: ast.expr) -> ast.Call:
+    """A call of a function of the expression language."""
+    return ast.Call(ast.Name(function, ast.Load()), list(arguments), [])
+
+
+def at(unit: Unit, node: ast.Subscript) -> ast.expr:
+    """`x[key]`, which fails where there is no such item; an item that is null is read."""
+    base, key = unit.express(node.value), unit.express(node.slice)
+    kind, named = solid(unit.infer(node.value)), unit.infer(node.slice)
+    fixed = node.slice.value if isinstance(node.slice, ast.Constant) else None
+    match node.slice:
+        case ast.UnaryOp(op=ast.USub(), operand=ast.Constant(value=int() as number)):
+            fixed = -number
+    if isinstance(fixed, str) or (type(fixed) is int and (is_list(kind) or is_tuple(kind))):
+        strict = unit.texts.step(base, fixed, strict=True)
+        if strict is not None:
+            return strict
+    item = ast.Subscript(base, key, ast.Load())
+    if (is_list(kind) or is_dict(kind) or is_tuple(kind) or kind is str) and not may_be_null(item_of(kind)):
+        return calling("need", item)
+    if not (unit.texts.is_simple(base) and _repeatable(unit, key)):
+        raise Lift
+    nothing = calling("need", ast.Name("null", ast.Load()))
+    if named is str:
+        return ast.IfExp(ast.Compare(key, [ast.In()], [base]), item, nothing)
+    if named is int:
+        length = calling("len", base)
+        inside = ast.Compare(ast.UnaryOp(ast.USub(), length), [ast.LtE(), ast.Lt()], [key, length])
+        return ast.IfExp(inside, item, nothing)
+    raise Lift
+
+
+def _repeatable(unit: Unit, key: ast.expr) -> bool:
+    return unit.texts.is_simple(key) or (isinstance(key, ast.UnaryOp) and unit.texts.is_simple(key.operand))
+
+
+def numeric(unit: Unit, node: ast.expr) -> ast.expr:
+    """An operand of arithmetic. Python counts with booleans; and where a contract says float, JSON may hold a whole number."""
+    kind, expressed = unit.infer(node), unit.express(node)
+    if kind is bool:
+        return calling("int", expressed)
+    return calling("float", expressed) if kind is float and unit.texts.path(expressed) is not None else expressed
+
+
+def text(unit: Unit, node: ast.expr) -> ast.expr:
+    """A value as Python's `str` writes it."""
+    kind = unit.infer(node)
+    if is_failure(kind):
+        step = unit.texts.step(unit.express(node), "message", strict=False)
+        if step is None:
+            raise Lift
+        return step
+    found = parts(kind)
+    if "foreign" in found or (("float" in found or "unknown" in found) and not is_number(kind) and kind is not UNKNOWN):
+        raise Lift
+    if kind is UNKNOWN:
+        message = "the text of a model, a tuple or another class is not kept by JSON"
+        unit.warn(node, "text_of_unknown", message, "Annotate it as str, int, float or bool")
+    expressed = unit.express(node)
+    if kind is str:
+        return expressed
+    if kind is float and unit.texts.path(expressed) is not None:
+        expressed = calling("float", expressed)
+    return calling("text", expressed)
+
+
+def after_await(unit: Unit, node: ast.Await) -> NoReturn:
+    """An await that was not taken out: Python may skip it."""
+    message = "this step runs only on a condition inside an expression"
+    unit.refuse(node, "conditional_await", message, "Write an if around it, or assign its result to a name first")

@@ -1,0 +1,173 @@
+"""Where each local name of a function is bound and read, and so what it becomes: a node, or a run variable."""
+
+from __future__ import annotations
+
+import ast
+from typing import Final, TypeAlias
+
+Place: TypeAlias = tuple[int, ...]
+"""The loops and comprehensions around a binding or a reading, outermost first."""
+
+Comprehension: TypeAlias = ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp
+
+IN_PLACE: Final = ("append",)
+"""Methods of lists that are written as an assignment of a new list."""
+
+
+class Names(ast.NodeVisitor):
+    """Collects the bindings and readings of a function's body. Names are unique in it: those of inlined parts were renamed."""
+
+    def __init__(self) -> None:
+        self.bound: dict[str, list[Place]] = {}
+        self.read: dict[str, list[Place]] = {}
+        self.turns: dict[str, list[Place]] = {}  # the loop or handler that gives a name its value
+        self.values: dict[str, list[ast.AST]] = {}  # what each name is assigned, for its type; loops stand for their items
+        self._read_fully: dict[str, list[Place]] = {}  # as `read`, with the handlers around each place
+        self._place: Place = ()
+        self._full: Place = ()
+
+    # -- statements -------------------------------------------------------------------------------------------------
+
+    def visit_Name(self, node: ast.Name) -> None:
+        kept = self.read if isinstance(node.ctx, ast.Load) else self.bound
+        kept.setdefault(node.id, []).append(self._place)
+        if isinstance(node.ctx, ast.Load):
+            self._read_fully.setdefault(node.id, []).append(self._full)
+
+    def visit_For(self, node: ast.For) -> None:
+        self.visit(node.iter)
+        self._within(node, [node.target, *node.body])
+        for name in _targets(node.target):
+            self.turns.setdefault(name, []).append((*self._full, id(node)))
+        self._assigned(node.target, node)
+        for statement in node.orelse:
+            self.visit(statement)
+
+    def visit_While(self, node: ast.While) -> None:
+        self._within(node, [node.test, *node.body])
+        for statement in node.orelse:
+            self.visit(statement)
+
+    def visit_ExceptHandler(self, node: ast.ExceptHandler) -> None:
+        if node.name:
+            self.bound.setdefault(node.name, []).append(self._place)
+            self.values.setdefault(node.name, []).append(node)
+            self.turns.setdefault(node.name, []).append((*self._full, id(node)))
+        outer, self._full = self._full, (*self._full, id(node))
+        self.generic_visit(node)
+        self._full = outer
+
+    def visit_Assign(self, node: ast.Assign) -> None:
+        self.generic_visit(node)
+        for target in node.targets:
+            self._assigned(target, node.value)
+            self._rebound(target, node)
+
+    def visit_AnnAssign(self, node: ast.AnnAssign) -> None:
+        if node.value is not None:
+            self.visit(node.value)
+            self.visit(node.target)
+            self._assigned(node.target, node)
+
+    def visit_AugAssign(self, node: ast.AugAssign) -> None:
+        if isinstance(node.target, ast.Name):
+            self.read.setdefault(node.target.id, []).append(self._place)
+            self._read_fully.setdefault(node.target.id, []).append(self._full)
+            value = ast.BinOp(ast.Name(node.target.id, ast.Load()), node.op, node.value)
+            self._assigned(node.target, ast.copy_location(value, node))
+        self.generic_visit(node)
+
+    def visit_Call(self, node: ast.Call) -> None:
+        self.generic_visit(node)
+        function = node.func
+        if isinstance(function, ast.Attribute) and function.attr in IN_PLACE and isinstance(function.value, ast.Name):
+            name = function.value.id
+            self.bound.setdefault(name, []).append(self._place)
+            added = ast.BinOp(ast.Name(name, ast.Load()), ast.Add(), ast.List(node.args, ast.Load()))
+            self.values.setdefault(name, []).append(ast.copy_location(added, node))
+
+    def visit_ListComp(self, node: Comprehension) -> None:
+        first = node.generators[0]
+        self.visit(first.iter)
+        parts: list[ast.AST] = []
+        for number, generator in enumerate(node.generators):
+            parts += [generator.target, *([generator.iter] if number else []), *generator.ifs]
+        parts += [node.key, node.value] if isinstance(node, ast.DictComp) else [node.elt]
+        self._within(node, parts)
+        for generator in node.generators:
+            for name in _targets(generator.target):
+                self.turns.setdefault(name, []).append((*self._full, id(node)))
+            self._assigned(generator.target, generator)
+
+    visit_GeneratorExp = visit_SetComp = visit_DictComp = visit_ListComp  # noqa: N815  # named by `ast`
+
+    def _within(self, node: ast.AST, parts: list[ast.AST]) -> None:
+        outer, full = self._place, self._full
+        self._place, self._full = (*outer, id(node)), (*full, id(node))
+        for part in parts:
+            self.visit(part)
+        self._place, self._full = outer, full
+
+    def update(self, other: Names) -> None:
+        """Takes in the names of an inlined part, which no other statement has."""
+        self.bound |= other.bound
+        self.read |= other.read
+        self.turns |= other.turns
+        self.values |= other.values
+        self._read_fully |= other._read_fully
+
+    def _assigned(self, target: ast.expr, value: ast.AST) -> None:
+        if isinstance(target, ast.Name):
+            self.values.setdefault(target.id, []).append(value)
+        elif isinstance(target, ast.Tuple | ast.List):
+            for place, element in enumerate(target.elts):
+                self._assigned(element, Piece(value, place))
+
+    def _rebound(self, target: ast.expr, node: ast.Assign) -> None:
+        if isinstance(target, ast.Subscript) and isinstance(target.value, ast.Name):
+            name = target.value.id
+            self.bound.setdefault(name, []).append(self._place)
+            self.values.setdefault(name, []).append(Changed(name, node.value))
+
+    # -- what a name becomes ----------------------------------------------------------------------------------------
+
+    def is_local(self, name: str) -> bool:
+        return name in self.bound
+
+    def is_variable(self, name: str) -> bool:
+        """Whether a name needs a run variable: it is bound more than once, or read outside the loop that binds it. The target of
+        loops needs none if each of its readings is inside the loop that binds it."""
+        bound, read = self.bound.get(name, []), self.read.get(name, [])
+        if name in self.turns:
+            turns, read = self.turns[name], self._read_fully.get(name, [])
+            return len(bound) != len(turns) or any(sum(place[: len(turn)] == turn for turn in turns) != 1 for place in read)
+        return len(bound) > 1 or any(place[: len(bound[0])] != bound[0] for place in read if bound)
+
+
+class Piece(ast.AST):
+    """One item of what a tuple of names is assigned."""
+
+    def __init__(self, whole: ast.AST, place: int) -> None:
+        super().__init__()
+        self.whole = whole
+        self.place = place
+
+
+class Changed(ast.AST):
+    """What a name is bound to after one of its items was assigned."""
+
+    def __init__(self, name: str, value: ast.expr) -> None:
+        super().__init__()
+        self.name = name
+        self.value = value
+
+
+def _targets(target: ast.expr) -> list[str]:
+    return [name.id for name in ast.walk(target) if isinstance(name, ast.Name)]
+
+
+def names_of(body: list[ast.stmt]) -> Names:
+    names = Names()
+    for statement in body:
+        names.visit(statement)
+    return names

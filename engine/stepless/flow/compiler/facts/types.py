@@ -1,0 +1,196 @@
+"""What is known of the types of values, as far as annotations lead; and what of it JSON keeps.
+
+A type is what an annotation says (`int`, `list[str]`, a model), or UNKNOWN. JSON keeps text, numbers, booleans, null, lists and
+objects. It does not keep tuples, models and other classes: an operation on these is not compiled but lifted.
+"""
+
+from __future__ import annotations
+
+import copy
+import inspect
+import types
+import typing
+from enum import Enum
+from functools import lru_cache
+from typing import Any, Final, Literal
+
+from pydantic import BaseModel, TypeAdapter
+
+from stepless.limits import MAX_CACHED_SIGNATURES
+
+UNKNOWN: Final = typing.Any
+SCALARS: Final = (str, int, float, bool, type(None))
+_ATOMS: Final = (UNKNOWN, *SCALARS)  # most types: they need no look inside
+_UNIONS: Final = (typing.Union, types.UnionType)
+
+
+def bare(kind: Any) -> Any:
+    """A type without `Annotated`; the type of its values for a `Literal` or a type variable."""
+    if kind in _ATOMS:
+        return kind
+    origin = typing.get_origin(kind)
+    if origin is typing.Annotated:
+        return bare(typing.get_args(kind)[0])
+    if origin is Literal:
+        return union(*{type(value) for value in typing.get_args(kind)})
+    if origin is not None and hasattr(typing, "TypeAliasType") and isinstance(origin, typing.TypeAliasType):
+        return UNKNOWN
+    if kind is None:
+        return type(None)
+    return UNKNOWN if isinstance(kind, typing.TypeVar | str) or kind is inspect.Parameter.empty or kind is object else kind
+
+
+def members(kind: Any) -> tuple[Any, ...]:
+    """The members of a union; a type that is none is its own only member."""
+    if kind in _ATOMS:
+        return (kind,)
+    kind = bare(kind)
+    if typing.get_origin(kind) in _UNIONS:
+        return tuple(one for member in typing.get_args(kind) for one in members(member))
+    return (kind,)
+
+
+def union(*kinds: Any) -> Any:
+    """One type for values of several; UNKNOWN where they differ in more than null."""
+    found = list(dict.fromkeys(one for kind in kinds for one in members(kind)))
+    solid = [one for one in found if one is not type(None)]
+    if len(solid) > 1 or UNKNOWN in solid:
+        return UNKNOWN
+    if not solid:
+        return type(None)
+    return typing.Optional[solid[0]] if len(found) > 1 else solid[0]  # noqa: UP045  # a value, not an annotation
+
+
+def solid(kind: Any) -> Any:
+    """A type without null: `Order | None` → `Order`; UNKNOWN for a union of several."""
+    some = [one for one in members(kind) if one is not type(None)]
+    return some[0] if len(some) == 1 else UNKNOWN if some else type(None)
+
+
+def may_be_null(kind: Any) -> bool:
+    return any(one in (UNKNOWN, type(None)) for one in members(kind))
+
+
+def list_of(kind: Any) -> Any:
+    """The type of lists of a type that is known at run time only."""
+    return types.GenericAlias(list, (kind,))
+
+
+def dict_of(kind: Any) -> Any:
+    return types.GenericAlias(dict, (str, kind))
+
+
+def tuple_of(*kinds: Any) -> Any:
+    return types.GenericAlias(tuple, kinds)
+
+
+def is_model(kind: Any) -> bool:
+    return inspect.isclass(kind) and not typing.get_args(kind) and issubclass(kind, BaseModel)
+
+
+def item_of(kind: Any) -> Any:
+    """The type of the items of a list or tuple, or of the values of an object."""
+    kind = solid(kind)
+    origin, arguments = typing.get_origin(kind), typing.get_args(kind)
+    if origin in (list, typing.get_origin(typing.Sequence[int])) and arguments:
+        return bare(arguments[0])
+    if origin is tuple and arguments:
+        return bare(arguments[0]) if len(arguments) == 2 and arguments[1] is ... else union(*arguments)
+    if origin in (dict, typing.get_origin(typing.Mapping[str, int])) and len(arguments) == 2:
+        return bare(arguments[1])
+    return str if kind is str else UNKNOWN
+
+
+def is_list(kind: Any) -> bool:
+    kind = solid(kind)
+    return kind is list or typing.get_origin(kind) is list
+
+
+def is_tuple(kind: Any) -> bool:
+    kind = solid(kind)
+    return kind is tuple or typing.get_origin(kind) is tuple
+
+
+def is_dict(kind: Any) -> bool:
+    kind = solid(kind)
+    return kind is dict or typing.get_origin(kind) is dict
+
+
+def is_number(kind: Any) -> bool:
+    return kind in (int, float)
+
+
+def parts(kind: Any) -> frozenset[str]:
+    """What values of a type may contain: `bool`, `number`, `float`, `text`, `null`, `unknown`, and `foreign`: what JSON does not
+    keep, so that Python and the engine would differ."""
+    found: set[str] = set()
+    for one in members(kind):
+        origin, arguments = typing.get_origin(one), typing.get_args(one)
+        if one is UNKNOWN:
+            found.add("unknown")
+        elif one is float:
+            found |= {"number", "float"}
+        elif one in SCALARS:
+            found.add({str: "text", int: "number", bool: "bool", type(None): "null"}[one])
+        elif one in (list, dict):
+            found.add("unknown")
+        elif origin in (list, dict):
+            found |= frozenset().union(*(parts(argument) for argument in arguments))
+        else:
+            found.add("foreign")
+    return frozenset(found)
+
+
+def is_plain(kind: Any) -> bool:
+    """Whether JSON keeps the values of a type as they are; so it may be of a type that is not known."""
+    return "foreign" not in parts(kind)
+
+
+def is_container(kind: Any) -> bool:
+    """Whether values of a type are lists, tuples or objects, whatever they contain."""
+    return is_list(kind) or is_dict(kind) or is_tuple(kind)
+
+
+def is_failure(kind: Any) -> bool:
+    return inspect.isclass(kind) and not typing.get_args(kind) and issubclass(kind, BaseException)
+
+
+@lru_cache(MAX_CACHED_SIGNATURES)
+def _schema(kind: Any) -> dict[str, Any]:
+    return dict(TypeAdapter(kind).json_schema())
+
+
+def schema_of(kind: Any) -> dict[str, Any] | None:
+    """The JSON Schema of a type's values as they are passed in; None for a type that says nothing, or that has no schema."""
+    kind = bare(kind)
+    if kind is UNKNOWN or kind is inspect.Parameter.empty:
+        return None
+    try:
+        return copy.deepcopy(_schema(kind))
+    except Exception:  # pydantic has no schema for the type: then nothing is promised
+        return None
+
+
+def needs_validation(model: Any) -> bool:
+    """Whether a schema says less than a model: it has validators, aliases or made defaults, or a model in it has."""
+    return _says_more(model, set())
+
+
+def _says_more(kind: Any, seen: set[Any]) -> bool:
+    for one in members(kind):
+        if any(_says_more(argument, seen) for argument in typing.get_args(one) if argument is not ...):
+            return True
+        if not is_model(one) or one in seen:
+            if inspect.isclass(one) and issubclass(one, Enum):
+                return False
+            continue
+        seen.add(one)
+        decorators = one.__pydantic_decorators__
+        if decorators.validators or decorators.field_validators or decorators.root_validators or decorators.model_validators:
+            return True
+        for field in one.model_fields.values():
+            if field.default_factory is not None or field.alias is not None or field.validation_alias is not None:
+                return True
+            if any(callable(getattr(rule, "func", None)) for rule in field.metadata) or _says_more(field.annotation, seen):
+                return True
+    return False

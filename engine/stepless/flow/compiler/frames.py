@@ -1,0 +1,57 @@
+"""The statements around a place that a jump or a failure may have to pass: loops, handlers, `finally` and inlined parts."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TypeAlias
+
+
+@dataclass(eq=False)
+class LoopFrame:
+    """A loop. `escapes` are the jumps that leave it for a place outside, `breaks` the names bound at each `break`. `risky`: a
+    failure in it may be of an expression."""
+
+    number: int
+    id: str
+    has_else: bool = False
+    escapes: list[str] = field(default_factory=list)
+    breaks: list[set[str]] = field(default_factory=list)
+    risky: bool = False
+
+
+@dataclass(eq=False)
+class TryFrame:
+    """The body of a `try` with handlers. `broad`: they catch failures of expressions too; `exact`: one of them names another
+    exception than `NodeError`, so expressions must fail as in Python. `entries` are the exits of failed nodes; `mixed`: some of
+    them may be failures of expressions; `inner`: some carry the failure inside of a container."""
+
+    broad: bool
+    exact: bool
+    entries: list[str] = field(default_factory=list)
+    mixed: bool = False
+    inner: bool = False
+
+
+@dataclass(eq=False)
+class FinallyFrame:
+    """The statements that a `finally` follows. `entries` are the exits that lead to it, `kinds` why; `raised` the exits of
+    failures."""
+
+    number: int
+    entries: list[str] = field(default_factory=list)
+    raised: list[str] = field(default_factory=list)
+    kinds: list[str] = field(default_factory=list)
+    inner: bool = False
+
+
+@dataclass(eq=False)
+class PartFrame:
+    """An inlined part. `result` is the variable that holds what it returns; `entries` are the exits of its returns."""
+
+    number: int
+    result: str
+    entries: list[str] = field(default_factory=list)
+    bound: list[set[str]] = field(default_factory=list)
+
+
+Frame: TypeAlias = LoopFrame | TryFrame | FinallyFrame | PartFrame

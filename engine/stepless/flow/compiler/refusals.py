@@ -1,0 +1,52 @@
+"""What the compiler says about a source: refusals, which leave no document, and warnings. Each names a line and a mend."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from stepless.errors import AuthorError
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Remark:
+    """One refusal or warning. `line` counts in the file, from 1; `code` is stable."""
+
+    file: str
+    line: int
+    code: str
+    message: str
+    mend: str
+
+    def __str__(self) -> str:
+        return f"{self.file}:{self.line}: {self.code}: {self.message}. {self.mend}"
+
+
+class FlowRefused(AuthorError):
+    """A source that does not become a document. `findings` holds all of its faults, in the order of the lines."""
+
+    code = "flow_refused"
+
+    def __init__(self, findings: Sequence[Remark]) -> None:
+        self.findings = tuple(findings)
+        super().__init__("\n".join(map(str, self.findings)))
+
+
+class Refusal(Exception):
+    """Ends the reading of one statement; the compiler notes it and reads on."""
+
+    def __init__(self, node: ast.AST, code: str, message: str, mend: str) -> None:
+        super().__init__(message)
+        self.node = node
+        self.code = code
+        self.message = message
+        self.mend = mend
+
+
+class Ended(Exception):
+    """Control never comes back from a part that always raises: the rest of the statement is not reached."""
+
+
+class Lift(Exception):
+    """The closed language cannot say an expression exactly: it becomes a node of its own."""

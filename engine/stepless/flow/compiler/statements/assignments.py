@@ -1,0 +1,190 @@
+"""Assignments: a name that is bound once is the node that puts out its value; any other is a run variable."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Callable
+
+from stepless.flow.compiler.expressions.calls import PUT
+from stepless.flow.compiler.expressions.hoisting import Hoist
+from stepless.flow.compiler.expressions.inference import is_scalar
+from stepless.flow.compiler.expressions.json_values import json_value
+from stepless.flow.compiler.facts.types import UNKNOWN, is_list, is_tuple
+from stepless.flow.compiler.refusals import Lift
+from stepless.flow.compiler.unit import Unit
+from stepless.model.json import JSON
+
+_VARIABLE = re.compile(r"<workflow\.([A-Za-z_]\w*)")
+_MUTATION = "only names can be assigned"
+Await = Callable[[Unit, ast.Await, "str | None"], ast.expr]
+
+
+class Assigning:
+    """Reads the statements that bind names. `await_` emits the node of one await."""
+
+    def __init__(self, await_: Await, hoist: Hoist) -> None:
+        self._await = await_
+        self._hoist = hoist
+
+    def evaluate(self, unit: Unit, node: ast.expr, hint: str) -> ast.expr:
+        """The value of an expression as a reference or a literal; emits the nodes that it takes."""
+        if isinstance(node, ast.Await):
+            return self._await(unit, node, hint)
+        if isinstance(node, ast.Name):
+            value = unit.value(node)
+            if unit.texts.is_settled(value):
+                return value
+        return self._node(unit, node, hint)
+
+    def _node(self, unit: Unit, node: ast.expr, hint: str) -> ast.expr:
+        before = unit.risks
+        value = json_value(unit, self._hoist.expression(unit, node))
+        id = unit.emit(unit.new_id(hint), "transform", {"value": value})
+        if unit.risks > before:
+            unit.may_fail(id, pure=True)
+        return unit.texts.reference(id)
+
+    def assign(self, unit: Unit, target: ast.expr, value: ast.expr) -> None:
+        match target:
+            case ast.Name():
+                self._name(unit, target.id, value)
+            case ast.Tuple() | ast.List():
+                self._names(unit, target, value)
+            case ast.Subscript(value=ast.Name(id=name)) if unit.is_local(name):
+                self._put(unit, target, name, value)
+            case _:
+                unit.refuse(target, "mutation", _MUTATION, "Build a new value and assign it to a name")
+
+    def _name(self, unit: Unit, name: str, value: ast.expr) -> None:
+        if unit.names.is_variable(name):
+            if isinstance(value, ast.Await):
+                unit_value: JSON = unit.texts.template(self._await(unit, value, None))
+                before = unit.risks
+            else:
+                taken = self._hoist.expression(unit, value)
+                before = unit.risks
+                unit_value = json_value(unit, taken)
+            self.write(unit, {name: unit_value}, risky=unit.risks > before)
+        else:
+            unit.values[name] = self.evaluate(unit, value, name)
+        unit.bound.add(name)
+
+    def write(self, unit: Unit, values: dict[str, JSON], *, risky: bool) -> None:
+        """Writes variables: in the `set` right before, if it makes no difference, else in one of its own."""
+        last = unit.level.get(unit.frontier[0]) if unit.frontier and len(unit.frontier) == 1 else None
+        if last is not None and last["type"] == "set" and not (risky and unit.is_caught()):
+            written = last["with"]["variables"]
+            read = _read(values)
+            if not (read | values.keys()) & written.keys() and not any(name.startswith("why_") for name in written):
+                last["with"]["variables"] = written | values
+                last["at"] = [last["at"][0], unit.origin.last_line(unit.statement)]
+                for name in values:
+                    unit.variables.setdefault(name, None)
+                return
+        unit.set(f"set_{'_'.join(unit.shown.get(name, name) for name in values)}", values, risky=risky)
+
+    def _names(self, unit: Unit, target: ast.Tuple | ast.List, value: ast.expr) -> None:
+        names = [element.id for element in target.elts if isinstance(element, ast.Name)]
+        if len(names) != len(target.elts):
+            unit.refuse(target, "mutation", _MUTATION, "Unpack into names")
+        before = unit.risks
+        if isinstance(value, ast.Tuple | ast.List) and not any(isinstance(one, ast.Starred) for one in value.elts):
+            if len(value.elts) != len(names):
+                unit.refuse(value, "bad_arguments", f"{len(value.elts)} values for {len(names)} names", "Make them as many")
+            parts = [unit.value(one) for one in self._hoist.expressions(unit, value.elts)]
+        else:
+            parts = self._unpacked(unit, value, len(names))
+        values = dict(zip(names, parts, strict=True))
+        if any(unit.names.is_variable(name) for name in names):
+            self.write(unit, {name: unit.texts.template(part) for name, part in values.items()}, risky=unit.risks > before)
+            for name in names:
+                unit.values.pop(name, None)
+        else:
+            for name, part in values.items():
+                unit.values[name] = self._settled(unit, part, name)
+        unit.bound |= set(names)
+
+    def _settled(self, unit: Unit, value: ast.expr, name: str) -> ast.expr:
+        """A reference to what a name is bound to: what it reads may change later."""
+        if unit.texts.is_settled(value):
+            return value
+        id = unit.emit(unit.new_id(name), "transform", {"value": unit.texts.template(value)})
+        unit.may_fail(id, pure=True)
+        return unit.texts.reference(id)
+
+    def _unpacked(self, unit: Unit, value: ast.expr, count: int) -> list[ast.expr]:
+        kind = unit.infer(value)
+        if isinstance(value, ast.Await):
+            whole = self._await(unit, value, None)
+        else:
+            whole = unit.value(self._hoist.expression(unit, value))
+        if isinstance(whole, ast.List) and len(whole.elts) == count:
+            return whole.elts
+        if not (is_list(kind) or is_tuple(kind) or kind is UNKNOWN):
+            raise Lift
+        if not unit.texts.is_settled(whole):
+            id = unit.emit(unit.new_id("value"), "transform", {"value": unit.texts.template(whole)})
+            unit.may_fail(id, pure=True)
+            whole = unit.texts.reference(id)
+        unit.risk()
+        length = ast.Compare(ast.Call(ast.Name("len", ast.Load()), [whole], []), [ast.Eq()], [ast.Constant(count)])
+        nothing = ast.Call(ast.Name("need", ast.Load()), [ast.Name("null", ast.Load())], [])
+        first = unit.texts.step(whole, 0, strict=True)
+        if first is None:
+            raise Lift
+        checked: ast.expr = ast.IfExp(length, first, nothing)
+        rest = [unit.texts.step(whole, place, strict=True) or nothing for place in range(1, count)]
+        return [checked, *rest]
+
+    # -- in place ---------------------------------------------------------------------------------------------------
+
+    def augment(self, unit: Unit, node: ast.AugAssign) -> None:
+        if not isinstance(node.target, ast.Name):
+            unit.refuse(node, "mutation", _MUTATION, "Build a new value and assign it to a name")
+        name = node.target.id
+        read = ast.copy_location(ast.Name(name, ast.Load()), node)
+        value = ast.copy_location(ast.BinOp(read, node.op, node.value), node)
+        if is_scalar(unit, read) or is_scalar(unit, value):
+            self._name(unit, name, value)
+            return
+        if isinstance(node.op, ast.Add) and is_list(unit.infer(read)) and is_tuple(unit.infer(node.value)):
+            value = ast.copy_location(ast.BinOp(read, node.op, ast.Call(ast.Name("list", ast.Load()), [node.value], [])), node)
+        self.change(unit, node, name, value)
+
+    def append(self, unit: Unit, node: ast.expr, name: str, item: ast.expr) -> None:
+        read = ast.copy_location(ast.Name(name, ast.Load()), node)
+        added = ast.copy_location(ast.List([item], ast.Load()), node)
+        self.change(unit, node, name, ast.copy_location(ast.BinOp(read, ast.Add(), added), node))
+
+    def change(self, unit: Unit, node: ast.AST, name: str, value: ast.expr) -> None:
+        """Assigns a new value where Python changes the old one."""
+        others = sorted(unit.shared(name))
+        shown = unit.shown.get(name, name)
+        if others:
+            other = unit.shown.get(others[0], others[0])
+            other = f"`{other}` may show it too" if other.strip() == other else "the caller's value would change too"
+            mend = f"{shown} = {{**{shown}, …}}" if isinstance(value, ast.Call) else f"{shown} = [*{shown}, …]"
+            unit.refuse(node, "shared_mutation", f"`{shown}` changes in place, and {other}", f"Write {mend}")
+        if name in unit.iterated:
+            message = f"`{shown}` changes while a loop runs over it"
+            unit.refuse(node, "shared_mutation", message, f"Run over a copy: list({shown})")
+        self._name(unit, name, value)
+
+    def _put(self, unit: Unit, target: ast.Subscript, name: str, value: ast.expr) -> None:
+        """`d[k] = v`: the object with another value, the value first, as Python evaluates it."""
+        if isinstance(target.slice, ast.Slice):
+            unit.refuse(target, "mutation", _MUTATION, "Build a new list and assign it to a name")
+        taken = self._hoist.expressions(unit, [value, target.slice])
+        parts = [unit.temporary(unit.value(one), unit.infer(one), one) for one in taken]
+        whole = ast.copy_location(ast.Name(name, ast.Load()), target)
+        put = ast.Call(ast.Name(PUT, ast.Load()), [whole, parts[1], parts[0]], [])
+        self.change(unit, target, name, ast.copy_location(put, target))
+
+
+def _read(value: JSON) -> set[str]:
+    """The variables that a template reads."""
+    if isinstance(value, str):
+        return set(_VARIABLE.findall(value))
+    inner = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+    return {name for one in inner for name in _read(one)}

@@ -1,0 +1,111 @@
+"""`if`, `elif` and `else`: one condition with a case for each test."""
+
+from __future__ import annotations
+
+import ast
+
+from stepless.flow.compiler.expressions.expression import truth
+from stepless.flow.compiler.expressions.hoisting import Hoist, has_await
+from stepless.flow.compiler.facts.types import solid
+from stepless.flow.compiler.refusals import Lift
+from stepless.flow.compiler.unit import Unit
+from stepless.flow.words import Answer
+from stepless.limits import MAX_CASES
+
+
+def branch(unit: Unit, statement: ast.If, hoist: Hoist) -> None:
+    exits = _answered(unit, statement)
+    if exits is not None:
+        _fork(unit, [(exits[0], statement.body), (exits[1], statement.orelse)])
+        return
+    cases: dict[str, str] = {}
+    bodies: list[tuple[str, list[ast.stmt]]] = []
+    before = unit.risks
+    current, rest = statement, list[ast.stmt]()
+    while True:
+        text = _test(unit, hoist.expression(unit, current.test) if current is statement else current.test, current is statement)
+        if text is None:
+            rest = [current]
+            break
+        name = "then" if current is statement else f"elif_{len(cases)}"
+        cases[name] = text
+        bodies.append((name, current.body))
+        if len(current.orelse) != 1 or not isinstance(current.orelse[0], ast.If) or len(cases) == MAX_CASES - 1:
+            rest = current.orelse
+            break
+        current = current.orelse[0]
+    id = unit.emit(unit.new_id(f"if_{_subject(unit, statement.test)}"), "condition", {"cases": {**cases, "else": "else"}})
+    if unit.risks > before:
+        unit.may_fail(id, pure=True)
+    _fork(unit, [([f"{id}.{name}"], body) for name, body in [*bodies, ("else", rest)]])
+
+
+def _test(unit: Unit, node: ast.expr, first: bool) -> str | None:
+    """The text of a case. None for a later test that awaits or is lifted: it runs only if the former ones are false."""
+    if first:
+        return unit.texts.source(tested(unit, node))
+    if has_await(node):
+        return None
+    before, warnings = unit.risks, list(unit.warnings)
+    try:
+        truth(unit, node)
+        expressed = unit.express(node)
+    except Lift:
+        unit.risks, unit.warnings = before, warnings
+        return None
+    if unit.risks > before and unit.is_exact():
+        unit.risks = before
+        return None
+    return unit.texts.source(expressed)
+
+
+def tested(unit: Unit, node: ast.expr) -> ast.expr:
+    """The expression of a test; lifts one whose truth a class decides."""
+    try:
+        truth(unit, node)
+    except Lift:
+        node = ast.copy_location(ast.Call(ast.Name("bool", ast.Load()), [node], []), node)
+    return unit.value(node)
+
+
+def _fork(unit: Unit, branches: list[tuple[list[str], list[ast.stmt]]]) -> None:
+    """Reads each branch from its exits. What is bound afterwards is bound in every branch that goes on."""
+    before, ends, bound = set(unit.bound), list[str](), list[set[str]]()
+    for exits, body in branches:
+        unit.frontier, unit.bound = list(exits), set(before)
+        unit.block(body)
+        if unit.frontier is not None:
+            ends += unit.frontier
+            bound.append(unit.bound)
+    unit.frontier = ends if bound else None
+    unit.bound = set.intersection(*bound) if bound else before
+
+
+def _answered(unit: Unit, statement: ast.If) -> tuple[list[str], list[str]] | None:
+    """The exits of the approval right before, if the test is nothing but its answer: for the body, and for the rest."""
+    test, negated = statement.test, False
+    while isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
+        test, negated = test.operand, not negated
+    if not (isinstance(test, ast.Attribute) and test.attr == "approved" and isinstance(test.value, ast.Name)):
+        return None
+    name = test.value.id
+    if solid(unit.infer(test.value)) is not Answer or name not in unit.bound:
+        return None
+    path = unit.texts.path(unit.values[name]) if name in unit.values else None
+    frontier = unit.frontier or []
+    if path is None or frontier[:1] != [f"{path}.approved"] or any(not exit.startswith(f"{path}.") for exit in frontier):
+        return None
+    if "approved" in unit.level[path]["with"].get("fields", {}):
+        return None
+    yes, no = frontier[:1], frontier[1:]
+    return (no, yes) if negated else (yes, no)
+
+
+def _subject(unit: Unit, test: ast.expr) -> str:
+    """What a test is about, for the id of its condition."""
+    for part in ast.walk(test):
+        if isinstance(part, ast.Attribute):
+            return part.attr
+        if isinstance(part, ast.Name) and part.id.strip("_"):
+            return unit.shown.get(part.id, part.id).strip("_")
+    return "so"

@@ -1,0 +1,130 @@
+"""`for` and `while`: a container whose turns are in order, with the jumps out of it behind it."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Mapping
+
+from stepless.flow.compiler.expressions.expression import truth
+from stepless.flow.compiler.expressions.hoisting import Hoist, has_await
+from stepless.flow.compiler.expressions.turning import ITERATIONS, Targets, check_items, turns
+from stepless.flow.compiler.frames import LoopFrame
+from stepless.flow.compiler.refusals import Lift
+from stepless.flow.compiler.statements.assignments import Assigning
+from stepless.flow.compiler.unit import Unit
+from stepless.model.json import JSON
+
+
+class Looping:
+    """Reads loops."""
+
+    def __init__(self, hoist: Hoist, assigning: Assigning) -> None:
+        self._hoist = hoist
+        self._assigning = assigning
+
+    def for_(self, unit: Unit, statement: ast.For) -> None:
+        target = statement.target
+        id = unit.new_id(f"for_{unit.shown.get(target.id, target.id)}" if isinstance(target, ast.Name) else "for_each")
+        before = unit.risks
+        params, targets = turns(unit, id, self._hoist.expression(unit, statement.iter), target)
+        iterated = _iterated(statement.iter)
+        unit.iterated += iterated
+        self._loop(unit, statement, id, params, statement.body, targets, risky=unit.risks > before)
+        del unit.iterated[len(unit.iterated) - len(iterated) :]
+
+    def while_(self, unit: Unit, statement: ast.While) -> None:
+        id = unit.new_id(f"while_{unit.shown.get(about := _subject(statement.test), about)}")
+        before = unit.risks
+        text, body = self._test(unit, statement)
+        self._loop(unit, statement, id, {"while": text}, body, {}, risky=unit.risks > before)
+
+    def _test(self, unit: Unit, statement: ast.While) -> tuple[JSON, list[ast.stmt]]:
+        """The test that the container makes, and the body. A test that takes nodes of its own stands in the body."""
+        test = statement.test
+        if isinstance(test, ast.Constant) and test.value:
+            return True, statement.body
+        before, warnings = unit.risks, list(unit.warnings)
+        try:
+            if has_await(test):
+                raise Lift
+            truth(unit, test)
+            expressed = unit.express(test)
+            if unit.risks > before and unit.is_exact():
+                raise Lift
+            return unit.texts.source(expressed), statement.body
+        except Lift:
+            unit.risks, unit.warnings = before, warnings
+        stop = ast.If(ast.UnaryOp(ast.Not(), test), [ast.Break()], [])
+        for node in (stop, stop.test, stop.body[0]):
+            ast.copy_location(node, test)
+        return True, [stop, *statement.body]
+
+    def _loop(
+        self, unit: Unit, statement: ast.For | ast.While, id: str, params: Mapping[str, JSON], body: list[ast.stmt],
+        targets: Targets, *, risky: bool,
+    ) -> None:
+        frame = LoopFrame(unit.next(), id, bool(statement.orelse))
+        if frame.has_else:
+            unit.set(f"reset_{id}", {f"broke_{frame.number}": False})
+        with unit.inside(frame) as level:
+            if isinstance(statement, ast.For):
+                check_items(unit, id, statement.iter, statement.target)
+            changed = {name: unit.texts.template(value) for name, value in targets.items() if unit.names.is_variable(name)}
+            if changed:
+                self._assigning.write(unit, changed, risky=any("[" in str(value) for value in changed.values()))
+            unit.values |= {name: value for name, value in targets.items() if name not in changed}
+            unit.bound |= targets.keys()
+            unit.block(body)
+            if not level:
+                unit.emit(unit.new_id("nothing"), "transform", {"value": None})
+        keeps = {"keep_writes": True} if unit.is_caught() else {}
+        unit.emit(id, "loop", {**params, "max_iterations": ITERATIONS, "results": "none", **keeps, "body": {"nodes": level}})
+        unit.may_fail(id, mixed=frame.risky or risky, inner=True)
+        endless = params.get("while") is True
+        if endless and frame.breaks:
+            unit.bound |= set.intersection(*frame.breaks)
+        self._behind(unit, id, frame, ends=not endless or bool(frame.breaks))
+        if frame.has_else and unit.frontier is not None:
+            self._else(unit, id, frame, statement.orelse)
+
+    def _behind(self, unit: Unit, id: str, frame: LoopFrame, *, ends: bool) -> None:
+        """Goes on with the jumps that left the loop. `ends`: the loop may also end by itself."""
+        if not frame.escapes:
+            unit.frontier = unit.frontier if ends else None
+            return
+        exit = f"exit_{frame.number}"
+        unit.variables.setdefault(exit, None)
+        if not ends and len(frame.escapes) == 1:
+            unit.jump(frame.escapes[0])
+            return
+        cases = {kind: f"<workflow.{exit}> == '{kind}'" for kind in frame.escapes}
+        which = unit.emit(unit.new_id(f"after_{id}"), "condition", {"cases": {**cases, "else": "else"}})
+        for kind in frame.escapes:
+            unit.frontier = [f"{which}.{kind}"]
+            unit.jump(kind)
+        unit.frontier = [f"{which}.else"] if ends else None
+
+    def _else(self, unit: Unit, id: str, frame: LoopFrame, body: list[ast.stmt]) -> None:
+        cases = {"broke": f"<workflow.broke_{frame.number}>", "else": "else"}
+        which = unit.emit(unit.new_id(f"else_{id}"), "condition", {"cases": cases})
+        bound = set(unit.bound)
+        unit.frontier = [f"{which}.else"]
+        unit.block(body)
+        unit.frontier = [f"{which}.broke", *(unit.frontier or [])]
+        unit.bound = bound
+
+
+def _iterated(over: ast.expr) -> list[str]:
+    """The names of lists that a loop runs over, not over a copy."""
+    if isinstance(over, ast.Call) and isinstance(over.func, ast.Name) and over.func.id in ("enumerate", "zip", "reversed"):
+        return [name for argument in over.args for name in _iterated(argument)]
+    if isinstance(over, ast.Call) and isinstance(over.func, ast.Attribute):
+        return _iterated(over.func.value)
+    return [over.id] if isinstance(over, ast.Name) else []
+
+
+def _subject(test: ast.expr) -> str:
+    names = (part.id.strip("_") for part in ast.walk(test) if isinstance(part, ast.Name))
+    return next((name for name in names if name), "true")
+
+

@@ -1,0 +1,174 @@
+"""The statements of a function, each handed to the file that reads its family."""
+
+from __future__ import annotations
+
+import ast
+from typing import Any, Final
+
+from stepless.flow.compiler.awaiting.awaits import callee, wait_for
+from stepless.flow.compiler.awaiting.gathers import Gather
+from stepless.flow.compiler.awaiting.parts import inline
+from stepless.flow.compiler.expressions.expression import express
+from stepless.flow.compiler.expressions.hoisting import Hoist
+from stepless.flow.compiler.expressions.inference import is_scalar, known
+from stepless.flow.compiler.expressions.json_values import json_value
+from stepless.flow.compiler.expressions.lifting import lift
+from stepless.flow.compiler.facts.names import IN_PLACE
+from stepless.flow.compiler.facts.types import SCALARS, item_of, solid
+from stepless.flow.compiler.refusals import Ended, Lift
+from stepless.flow.compiler.statements.assignments import Assigning
+from stepless.flow.compiler.statements.branches import branch
+from stepless.flow.compiler.statements.loops import Looping
+from stepless.flow.compiler.statements.tries import raise_, try_
+from stepless.flow.compiler.unit import Rules, Unit
+from stepless.flow.words import word_of
+
+_WITHOUT_COUNTERPART: Final[dict[str, tuple[str, str]]] = {
+    "With": ("with", "Use try and finally"), "AsyncWith": ("async with", "Use try and finally"),
+    "Match": ("match", "Write if and elif"), "Global": ("global", "Return the value from a step"),
+    "Nonlocal": ("nonlocal", "Return the value from a step"),
+    "Import": ("an import in a workflow", "Import at the top of the file"),
+    "ImportFrom": ("an import in a workflow", "Import at the top of the file"),
+    "FunctionDef": ("a function in a workflow", "Move it to the module"),
+    "AsyncFunctionDef": ("a function in a workflow", "Move it to the module, as a step or part"),
+    "ClassDef": ("a class in a workflow", "Move it to the module"), "Delete": ("del", "Assign None"),
+    "AsyncFor": ("async for", "Collect the items in a step"), "Assert": ("assert", "Write if and raise"),
+    "TryStar": ("except*", "Write except"), "TypeAlias": ("type", "Move it to the module"),
+}  # fmt: skip
+_YIELDS: Final = (ast.Yield, ast.YieldFrom)
+_NEW: Final = (ast.List, ast.ListComp, ast.GeneratorExp, ast.Dict, ast.DictComp, ast.BinOp)
+
+
+class Reading:
+    """Everything that reads the source, connected."""
+
+    def __init__(self) -> None:
+        self._gather = Gather(self._await)
+        self._hoist = Hoist(self._await, self._gather.each)
+        self._assigning = Assigning(self._await, self._hoist)
+        self._looping = Looping(self._hoist, self._assigning)
+        self.rules = Rules(self._statement, express, lift, known)
+
+    def is_fresh(self, unit: Unit, node: ast.expr) -> bool:
+        """Whether the value of an expression has no other name, or cannot be changed: a step returns a copy, a part does not."""
+        if isinstance(node, ast.Name):
+            return not unit.is_local(node.id) or is_scalar(unit, node)
+        if not isinstance(node, ast.Await):
+            return is_scalar(unit, node) or (_is_new(unit, node) and solid(item_of(known(unit, node))) in SCALARS)
+        call = node.value
+        if not isinstance(call, ast.Call):
+            return False
+        parts = [part for part in ast.walk(call) if isinstance(part, ast.Call) and word_of(unit.static(part.func)) == "part"]
+        kind = known(unit, node)
+        if word_of(unit.static(call.func)) == "gather":
+            kind = item_of(kind)  # the list itself is new
+        return not parts or solid(kind) in SCALARS
+
+    def _await(self, unit: Unit, node: ast.Await, hint: str | None) -> ast.expr:
+        call = node.value
+        if isinstance(call, ast.Call):
+            target: Any = callee(unit, call.func)[0]
+            match word_of(target):
+                case "gather":
+                    return self._gather.gather(unit, call, hint)
+                case "part":
+                    value = inline(
+                        unit, call, target, target.origin(), hint, self._hoist.expressions, self.is_fresh,
+                        self._assigning.evaluate,
+                    )
+                    if unit.frontier is None:
+                        raise Ended
+                    return value
+        return wait_for(unit, node, hint, self._hoist.expressions)
+
+    # -- statements -------------------------------------------------------------------------------------------------
+
+    def _statement(self, unit: Unit, statement: ast.stmt) -> None:  # noqa: C901  # a table of the statements
+        match statement:
+            case ast.Pass():
+                return
+            case ast.Expr():
+                self._expression(unit, statement)
+            case ast.Assign(targets=[target]):
+                self._lifted(unit, statement, lambda: self._assigning.assign(unit, target, statement.value))
+            case ast.Assign():
+                unit.refuse(statement, "mutation", "one value for several names", "Assign to each name")
+            case ast.AnnAssign(value=None):
+                return
+            case ast.AnnAssign(value=ast.expr() as value):
+                self._lifted(unit, statement, lambda: self._assigning.assign(unit, statement.target, value))
+            case ast.AugAssign():
+                self._assigning.augment(unit, statement)
+            case ast.If():
+                branch(unit, statement, self._hoist)
+            case ast.For():
+                self._looping.for_(unit, statement)
+            case ast.While():
+                self._looping.while_(unit, statement)
+            case ast.Try():
+                try_(unit, statement, self._hoist)
+            case ast.Raise():
+                raise_(unit, statement, self._hoist)
+            case ast.Return():
+                self._return(unit, statement)
+            case ast.Break():
+                unit.jump("break")
+            case ast.Continue():
+                unit.jump("continue")
+            case _:
+                what, mend = _WITHOUT_COUNTERPART.get(
+                    type(statement).__name__, (type(statement).__name__.lower(), "Write it with if, for, while, try and steps")
+                )
+                unit.refuse(statement, "no_such_construct", f"{what} has no counterpart in a graph", mend)
+
+    def _lifted(self, unit: Unit, statement: ast.stmt, assign: Any) -> None:
+        try:
+            assign()
+        except Lift:
+            unit.refuse(statement, "mutation", "this value cannot be unpacked here", "Assign it to one name, and read its items")
+
+    def _return(self, unit: Unit, statement: ast.Return) -> None:
+        if statement.value is None:
+            unit.jump("return", {unit.result(): None})
+            return
+        taken = self._hoist.expression(unit, statement.value)
+        unit.jump("return", {unit.result(): json_value(unit, taken)})
+
+    def _expression(self, unit: Unit, statement: ast.Expr) -> None:
+        value = statement.value
+        match value:
+            case ast.Constant():
+                return
+            case ast.Await():
+                self._await(unit, value, None)
+            case ast.ListComp(elt=ast.Await()):
+                self._gather.each(unit, value)
+            case ast.Call(func=ast.Attribute(attr=method, value=ast.Name(id=name)), args=[item], keywords=[]) if (
+                method in IN_PLACE and unit.is_local(name)
+            ):
+                self._assigning.append(unit, value, name, item)
+            case ast.Call():
+                self._call(unit, value)
+            case _ if isinstance(value, _YIELDS):
+                unit.refuse(statement, "no_such_construct", "yield has no counterpart in a graph", "Return a list, or loop here")
+            case _:
+                unit.refuse(statement, "no_effect", "this statement does nothing", "Assign it, or take it out")
+
+    def _call(self, unit: Unit, call: ast.Call) -> None:
+        """A call for its effect: a helper of the module, such as `print`, runs as a node of its own."""
+        function = call.func
+        if isinstance(function, ast.Attribute) and isinstance(function.value, ast.Name) and unit.is_local(function.value.id):
+            unit.refuse(call, "mutation", f"`.{function.attr}()` changes a value in place", "Assign a new value to the name")
+        taken = self._hoist.expression(unit, call)
+        try:
+            unit.express(taken)
+        except Lift:
+            unit.risk()
+            unit.rules.lifted(unit, taken)
+
+
+def _is_new(unit: Unit, node: ast.expr) -> bool:
+    """Whether an expression makes a list or an object of its own, of items that may have other names."""
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
+        return any(unit.is_builtin(node.func, name) for name in ("list", "sorted", "dict"))
+    return isinstance(node, _NEW) or (isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Slice))

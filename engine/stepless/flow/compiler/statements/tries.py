@@ -1,0 +1,236 @@
+"""`try`, `except`, `else`, `finally`, and `raise`: error edges that lead to one node, and a `finally` that stands once."""
+
+from __future__ import annotations
+
+import ast
+import builtins
+import inspect
+from typing import Any
+
+from stepless.flow.compiler.expressions.hoisting import Hoist
+from stepless.flow.compiler.expressions.json_values import json_value
+from stepless.flow.compiler.frames import FinallyFrame, TryFrame
+from stepless.flow.compiler.unit import Unit
+from stepless.flow.words import NodeError, code_of, snake
+from stepless.limits import MAX_CODES_OF_A_CLASS
+from stepless.model.json import JSON
+
+_ALL = (Exception, BaseException)
+
+
+def try_(unit: Unit, statement: ast.Try, hoist: Hoist) -> None:
+    if not statement.finalbody:
+        _handled(unit, statement)
+        return
+    frame = FinallyFrame(unit.next())
+    before = set(unit.bound)
+    unit.frames.append(frame)
+    try:
+        _handled(unit, statement)
+    finally:
+        unit.frames.remove(frame)
+    _finally(unit, statement, frame, before)
+
+
+# -- handlers ---------------------------------------------------------------------------------------------------------
+
+
+def _handled(unit: Unit, statement: ast.Try) -> None:
+    if not statement.handlers:
+        unit.block(statement.body)
+        return
+    before = set(unit.bound)
+    classes = [_class(unit, handler) for handler in statement.handlers]
+    exact = any(_is_exact(kind, handler) for kind, handler in zip(classes, statement.handlers, strict=True))
+    frame = TryFrame(any(not issubclass(kind, NodeError) for kind in classes), exact)
+    unit.frames.append(frame)
+    try:
+        unit.block(statement.body)
+    finally:
+        unit.frames.remove(frame)
+    if unit.frontier is not None:
+        unit.block(statement.orelse)
+    ends = list(unit.frontier) if unit.frontier is not None else []
+    bound = [set(unit.bound)] if unit.frontier is not None else []
+    if frame.entries:
+        _handlers(unit, statement, classes, frame, before, ends, bound)
+    unit.frontier = ends if bound else None
+    unit.bound = set.intersection(*bound) if bound else before
+
+
+def _class(unit: Unit, handler: ast.ExceptHandler) -> type[BaseException]:
+    if handler.type is None:
+        return Exception
+    kind = unit.static(handler.type)
+    if kind is None and isinstance(handler.type, ast.Name) and not unit.is_local(handler.type.id):
+        kind = getattr(builtins, handler.type.id, None)
+    if not (inspect.isclass(kind) and issubclass(kind, BaseException)):
+        unit.refuse(handler, "except", "a handler names one class of exceptions", "Write except NodeError as e")
+    return kind
+
+
+def _is_exact(kind: type[BaseException], handler: ast.ExceptHandler) -> bool:
+    """Whether it matters which exception an expression raises."""
+    if issubclass(kind, NodeError):
+        return False
+    read = any(isinstance(part, ast.Name) and part.id == handler.name for body in handler.body for part in ast.walk(body))
+    return kind not in _ALL or (handler.name is not None and read)
+
+
+def _handlers(
+    unit: Unit, statement: ast.Try, classes: list[type[BaseException]], frame: TryFrame, before: set[str], ends: list[str],
+    bound: list[set[str]],
+) -> None:
+    """The node that receives the error, and behind it the handlers. What none of them takes goes on outwards."""
+    first = statement.handlers[0]
+    unit.statement = first
+    id = unit.emit(
+        unit.new_id(first.name or "caught"), "transform", {"value": _error(frame.inner)}, after=frame.entries,
+    )
+    error, outer = unit.texts.reference(id), unit.error
+    rest: list[str] | None = [id]
+    for handler, kind in zip(statement.handlers, classes, strict=True):
+        unit.statement = handler
+        unit.frontier = rest
+        test = _matches(unit, kind, frame, id)
+        if test is not None:
+            which = unit.emit(unit.new_id(f"is_{snake(kind.__name__)}"), "condition", {"cases": {"yes": test, "else": "else"}})
+            unit.frontier, rest = [f"{which}.yes"], [f"{which}.else"]
+        else:
+            rest = None
+        unit.bound, unit.error = set(before), error
+        if handler.name:
+            unit.bound.add(handler.name)
+            if unit.names.is_variable(handler.name):
+                unit.set(f"set_{handler.name}", {handler.name: unit.texts.template(error)})
+            else:
+                unit.values[handler.name] = error
+        unit.block(handler.body)
+        unit.error = outer
+        if unit.frontier is not None:
+            ends += unit.frontier
+            bound.append(unit.bound - {handler.name or ""})
+        if rest is None:
+            return
+    unit.frontier = rest
+    unit.fail({"error": unit.texts.template(error)}, pure=frame.mixed or frame.broad)
+
+
+def _error(inner: bool) -> JSON:
+    """The error that arrived; of a container, the failure inside of it."""
+    return "{{ default(<input.causes[0]>, <input>) }}" if inner else "<input>"
+
+
+def _matches(unit: Unit, kind: type[BaseException], frame: TryFrame, id: str) -> str | None:
+    """The test whether an error is of this class; None if every error here is."""
+    if kind in _ALL:
+        return None
+    a_step = f"<{id}.class> != 'processing'"
+    if kind is NodeError:
+        return a_step if frame.mixed or frame.broad else None
+    codes = sorted({code_of(one) for one in _family(unit, kind)})[:MAX_CODES_OF_A_CLASS]
+    test = f"<{id}.code> in [{', '.join(repr(code) for code in codes)}]"
+    return f"{test} and {a_step}" if issubclass(kind, NodeError) and (frame.mixed or frame.broad) else test
+
+
+def _family(unit: Unit, kind: type[BaseException]) -> list[type[BaseException]]:
+    """The class and its subclasses: of an exception of Python's, those of Python and of the module, whatever else is imported."""
+    found, stack = [kind], [kind]
+    while stack:
+        for one in stack.pop().__subclasses__():
+            if one not in found and (issubclass(kind, NodeError) or _is_near(unit, one)):
+                found.append(one)
+                stack.append(one)
+    return found
+
+
+def _is_near(unit: Unit, kind: type[BaseException]) -> bool:
+    return getattr(builtins, kind.__name__, None) is kind or unit.origin.globals.get(kind.__name__) is kind
+
+
+# -- finally ----------------------------------------------------------------------------------------------------------
+
+
+def _finally(unit: Unit, statement: ast.Try, frame: FinallyFrame, before: set[str]) -> None:
+    """The body of `finally`, once. Each way in writes why; behind the body, control goes on accordingly."""
+    why, error = f"why_{frame.number}", f"error_{frame.number}"
+    normal = set(unit.bound) if unit.frontier is not None else before
+    unit.statement = statement.finalbody[0]
+    if unit.frontier is not None:
+        frame.entries.append(unit.set("done", {why: "done"}))
+        frame.kinds.append("done")
+    if frame.raised:
+        unit.variables.setdefault(why, None)
+        unit.variables.setdefault(error, None)
+        values = {why: "raise", error: _error(frame.inner)}
+        frame.entries.append(unit.emit(unit.new_id("failed"), "set", {"variables": values}, after=frame.raised))
+        frame.kinds.append("raise")
+    unit.frontier, unit.bound = list(frame.entries) or None, set(before)
+    if unit.frontier is None:
+        return
+    unit.block(statement.finalbody)
+    if unit.frontier is None:
+        return
+    end: list[str] | None = None
+    exits = _exits(unit, frame, why)
+    for kind, exit in exits.items():
+        unit.frontier = exit
+        if kind == "done":
+            end = exit
+        elif kind == "raise":
+            unit.fail({"error": f"<workflow.{error}>"}, pure=True)
+        else:
+            unit.jump(kind)
+    unit.frontier, unit.bound = end, unit.bound | normal
+
+
+def _exits(unit: Unit, frame: FinallyFrame, why: str) -> dict[str, list[str]]:
+    if len(frame.kinds) == 1:
+        return {frame.kinds[0]: unit.frontier or []}
+    cases = {kind: f"<workflow.{why}> == '{kind}'" for kind in frame.kinds}
+    last = frame.kinds[-1]
+    which = unit.emit(unit.new_id("finally"), "condition", {"cases": {**cases, last: "else"}})
+    return {kind: [f"{which}.{kind}"] for kind in frame.kinds}
+
+
+# -- raise ------------------------------------------------------------------------------------------------------------
+
+
+def raise_(unit: Unit, statement: ast.Raise, hoist: Hoist) -> None:
+    raised = statement.exc
+    if raised is None:
+        if unit.error is None:
+            unit.refuse(statement, "bare_raise", "there is no error here to raise again", "Write raise inside except")
+        unit.fail({"error": unit.texts.template(unit.error)}, pure=True)
+        return
+    if isinstance(raised, ast.Name) and unit.is_local(raised.id):
+        if unit.infer(raised) is not NodeError:
+            unit.refuse(statement, "raise", f"`{raised.id}` is no error", "Raise a NodeError, or a class made from it")
+        unit.fail({"error": unit.texts.template(unit.express(raised))}, pure=True)
+        return
+    kind = unit.static(raised.func if isinstance(raised, ast.Call) else raised)
+    if not (inspect.isclass(kind) and issubclass(kind, NodeError)):
+        mend = "Write class OutOfStock(NodeError): …"
+        unit.refuse(statement, "raise", "what a workflow raises is a NodeError, or a class made from it", mend)
+    _made(unit, statement, raised, kind, hoist)
+
+
+def _made(unit: Unit, statement: ast.Raise, raised: ast.expr, kind: type[NodeError], hoist: Hoist) -> None:
+    if kind.__init__ is not NodeError.__init__:
+        message = f"`{kind.__name__}` makes its message itself, and nothing of a workflow is executed"
+        unit.refuse(statement, "raise", message, "Take `__init__` out, and pass the message")
+    given: dict[str, ast.expr] = {}
+    if isinstance(raised, ast.Call):
+        given = dict(zip(["message"], raised.args, strict=False)) | {str(word.arg): word.value for word in raised.keywords}
+        if len(raised.args) > 1 or not given.keys() <= {"message", "code"}:
+            unit.refuse(statement, "bad_arguments", f"{kind.__name__} takes a message and a code", "Write them by name")
+    written = hoist.expressions(unit, list(given.values()))
+    before = unit.risks
+    values: dict[str, Any] = {name: json_value(unit, node) for name, node in zip(given, written, strict=True)}
+    code = values.get("code", code_of(kind))
+    params = {"code": code}
+    if values.get("message"):
+        params["message"] = values["message"]
+    elif isinstance(code, str):
+        params["message"] = code.replace("_", " ")
+    unit.fail(params, pure=unit.risks > before)

@@ -1,0 +1,331 @@
+"""The document while it is written: the nodes of the level that is being filled, where control stands, and what is known of each
+name. The files beside this one read one family of constructs each; `rules` connects them."""
+
+from __future__ import annotations
+
+import ast
+import builtins
+import copy
+import inspect
+import re
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any, Final, NoReturn
+
+from stepless.flow.compiler.facts.names import Names
+from stepless.flow.compiler.facts.types import UNKNOWN
+from stepless.flow.compiler.frames import FinallyFrame, Frame, LoopFrame, PartFrame, TryFrame
+from stepless.flow.compiler.origin import Origin
+from stepless.flow.compiler.refusals import Ended, Lift, Refusal, Remark
+from stepless.flow.compiler.texts import Texts
+from stepless.limits import MAX_ID_CHARACTERS
+from stepless.model.declaration.document import RESERVED_IDS
+from stepless.model.json import JSON
+
+RETURN: Final = "return_"
+_ID_ROOM: Final = MAX_ID_CHARACTERS - 8  # for the number of a second one
+
+
+@dataclass(frozen=True, slots=True)
+class Rules:
+    """What reads the statements, the expressions and the awaits of a function. `expression` raises `Lift`."""
+
+    statement: Callable[[Unit, ast.stmt], None]
+    expression: Callable[[Unit, ast.expr], ast.expr]
+    lifted: Callable[[Unit, ast.expr], ast.expr]
+    infer: Callable[[Unit, ast.AST], Any]
+
+
+@dataclass(frozen=True, slots=True)
+class LiftedExpression:
+    """An expression that a function of the process evaluates: its source, its arguments with their types, and its module."""
+
+    name: str
+    source: str
+    arguments: Mapping[str, Any]
+    globals: Mapping[str, Any]
+
+
+class Unit:
+    """One document. `level` holds the nodes of the body that is being filled, `frontier` the exits that lead to the next node:
+    empty at the beginning of a body, None where nothing leads."""
+
+    def __init__(self, workflow: str, origin: Origin, rules: Rules, lift: str) -> None:
+        self.workflow = workflow
+        self.origin = origin
+        self.rules = rules
+        self.lift = lift
+        self.texts = Texts()
+        self.level: dict[str, dict[str, JSON]] = {}
+        self.frontier: list[str] | None = []
+        self.variables: dict[str, JSON] = {}
+        self.lifted: list[LiftedExpression] = []
+        self.findings: list[Remark] = []
+        self.warnings: list[Remark] = []
+        self.frames: list[Frame] = []
+        self.names = Names()
+        self.shared: Callable[[str], set[str]] = lambda name: set()
+        self.bound: set[str] = set()
+        self.values: dict[str, ast.expr] = {}  # what a name stands for, if it is no variable
+        self.kinds: dict[str, Any] = {}  # the types of names
+        self.error: ast.expr | None = None  # what a bare `raise` raises
+        self.shown: dict[str, str] = {}  # the names of the source, by those that inlined parts were given
+        self.parts: list[object] = []  # those that are being inlined
+        self.iterated: list[str] = []  # names that a loop around this place runs over
+        self.risks = 0  # operations met so far that may fail
+        self.statement: ast.AST = origin.tree
+        self._taken: set[str] = set()
+        self._count = 0
+
+    # -- remarks ------------------------------------------------------------------------------------------------------
+
+    def refuse(self, node: ast.AST, code: str, message: str, mend: str) -> NoReturn:
+        raise Refusal(node, code, message, mend)
+
+    def note(self, refusal: Refusal) -> None:
+        node = refusal.node if hasattr(refusal.node, "lineno") else self.statement
+        self.findings.append(self._remark(node, refusal.code, refusal.message, refusal.mend))
+
+    def warn(self, node: ast.AST, code: str, message: str, mend: str) -> None:
+        remark = self._remark(node, code, message, mend)
+        if remark not in self.warnings:
+            self.warnings.append(remark)
+
+    def _remark(self, node: ast.AST, code: str, message: str, mend: str) -> Remark:
+        return Remark(self.origin.file, self.origin.line(node), code, message, mend)
+
+    # -- names ----------------------------------------------------------------------------------------------------------
+
+    def next(self) -> int:
+        self._count += 1
+        return self._count
+
+    def new_id(self, base: str) -> str:
+        """An id that no other node has: the base, or `base_2`, `base_3` in the order of the source."""
+        base = self.shown.get(base, base)
+        base = re.sub(r"[^A-Za-z0-9_-]", "_", base)[:_ID_ROOM] or "step"
+        if base in RESERVED_IDS or not (base[0].isalpha() or base[0] == "_"):
+            base = f"{base}_" if base[0].isalpha() else f"_{base}"
+        chosen, number = base, 1
+        while chosen in self._taken:
+            number += 1
+            chosen = f"{base}_{number}"
+        self._taken.add(chosen)
+        return chosen
+
+    def fixed_id(self, node: ast.AST, id: str) -> str:
+        """An id that the author gave."""
+        if id in self._taken:
+            self.refuse(node, "bad_arguments", f"the id `{id}` is taken by another step", "Choose another id")
+        self._taken.add(id)
+        return id
+
+    def temporary(self, value: ast.expr, kind: Any, at: ast.AST) -> ast.Name:
+        """A name for a value that stands inside a larger expression."""
+        name = f"value_{self.next()}_"
+        self.values[name], self.kinds[name] = value, kind
+        self.bound.add(name)
+        return ast.copy_location(ast.Name(name, ast.Load()), at)
+
+    def is_local(self, name: str) -> bool:
+        return name in self.values or self.names.is_local(name)
+
+    def static(self, node: ast.expr) -> Any:
+        """What a dotted name of the module stands for; None for everything else."""
+        if isinstance(node, ast.Name):
+            return None if self.is_local(node.id) else self.origin.globals.get(node.id)
+        if isinstance(node, ast.Attribute):
+            base = self.static(node.value)
+            return getattr(base, node.attr, None) if inspect.ismodule(base) or inspect.isclass(base) else None
+        return None
+
+    def is_known(self, name: str) -> bool:
+        return name in self.origin.globals or hasattr(builtins, name)
+
+    def is_builtin(self, node: ast.expr, name: str) -> bool:
+        """Whether a node is this function of Python, and not a name of the author's."""
+        return isinstance(node, ast.Name) and node.id == name and not self.is_local(name) and name not in self.origin.globals
+
+    # -- expressions --------------------------------------------------------------------------------------------------
+
+    def infer(self, node: ast.AST) -> Any:
+        """The type of an expression's value, UNKNOWN where nothing says it."""
+        return self.rules.infer(self, node)
+
+    def express(self, node: ast.expr) -> ast.expr:
+        """The expression of the document for one of the source. Raises `Lift` where it has none."""
+        return self.rules.expression(self, node)
+
+    def value(self, node: ast.expr) -> ast.expr:
+        """As `express`; what has none becomes a node that is evaluated once."""
+        before = self.risks
+        holes = copy.copy(self.warnings)
+        try:
+            expressed = self.express(node)
+            if self.risks > before and self.is_exact():
+                raise Lift
+            return expressed
+        except Lift:
+            self.risks = before + 1
+            self.warnings = holes
+            return self.rules.lifted(self, node)
+
+    def risk(self) -> None:
+        """Notes that the expression in progress may fail."""
+        self.risks += 1
+
+    # -- nodes --------------------------------------------------------------------------------------------------------
+
+    def emit(
+        self, id: str, type: str, params: Mapping[str, JSON] | None = None, *, after: list[str] | None = None, **fields: JSON
+    ) -> str:
+        """Adds a node behind the frontier, which then is its normal exit."""
+        sources = list(dict.fromkeys(self.frontier or [] if after is None else after))
+        node: dict[str, JSON] = {"type": type}
+        if sources:
+            node["after"] = sources[0] if len(sources) == 1 else sources
+        if params is not None:
+            node["with"] = dict(params)
+        node |= {name: value for name, value in fields.items() if value is not None}
+        node["at"] = [self.origin.line(self.statement), self.origin.last_line(self.statement)]
+        self.level[id] = node
+        self.frontier = [id]
+        return id
+
+    def set(self, base: str, values: Mapping[str, JSON], *, risky: bool = False) -> str:
+        """Adds a node that writes variables."""
+        for name in values:
+            self.variables.setdefault(name, None)
+        id = self.emit(self.new_id(base), "set", {"variables": dict(values)})
+        if risky:
+            self.may_fail(id, pure=True)
+        return id
+
+    def may_fail(
+        self, id: str, *, pure: bool = False, mixed: bool = False, inner: bool = False, exit: str | None = None
+    ) -> None:
+        """Wires the failure of a node to where Python would go on. `pure`: what fails is an expression; `mixed`: that is
+        possible too; `inner`: the failure happens inside of the node, which reports it as its cause. `exit` is another exit that
+        carries the error."""
+        exit = exit or f"{id}.error"
+        for frame in reversed(self.frames):
+            if isinstance(frame, LoopFrame):
+                frame.risky = frame.risky or pure or mixed
+                return
+            if isinstance(frame, FinallyFrame):
+                frame.raised.append(exit)
+                frame.inner = frame.inner or inner
+                return
+            if isinstance(frame, TryFrame) and (frame.broad or not pure):
+                frame.entries.append(exit)
+                frame.mixed = frame.mixed or mixed
+                frame.inner = frame.inner or inner
+                return
+
+    def is_exact(self) -> bool:
+        """Whether a handler around this place asks which exception an expression raised."""
+        return any(isinstance(frame, TryFrame) and frame.exact for frame in self.frames)
+
+    def is_caught_here(self) -> bool:
+        """Whether a failure of a step here has an error edge, and so does not end the body."""
+        for frame in reversed(self.frames):
+            if isinstance(frame, LoopFrame):
+                return False
+            if isinstance(frame, FinallyFrame | TryFrame):
+                return True
+        return False
+
+    def is_caught(self) -> bool:
+        """Whether a failure here leads to a statement of the function, maybe behind the loops around it."""
+        return any(isinstance(frame, FinallyFrame | TryFrame) for frame in self.frames)
+
+    def fail(self, params: Mapping[str, JSON], *, pure: bool = False) -> None:
+        """Raises: adds a node that fails, and ends the path."""
+        inner = "error" in params
+        id = self.emit(self.new_id("raise"), "fail", params)
+        self.may_fail(id, mixed=pure, inner=inner)
+        self.frontier = None
+
+    # -- jumps --------------------------------------------------------------------------------------------------------
+
+    def result(self) -> str:
+        """The variable that holds what a `return` here returns."""
+        part = next((frame for frame in reversed(self.frames) if isinstance(frame, PartFrame)), None)
+        return RETURN if part is None else part.result
+
+    def jump(self, kind: str, values: Mapping[str, JSON] | None = None) -> None:
+        """Leaves for the end of a loop (`break`, `continue`) or of the function (`return`); every `finally` comes first."""
+        written = dict(values or {})
+        for frame in reversed(self.frames):
+            if isinstance(frame, FinallyFrame):
+                frame.entries.append(self.set(kind, {**written, f"why_{frame.number}": kind}, risky=bool(written)))
+                if kind not in frame.kinds:
+                    frame.kinds.append(kind)
+                break
+            if isinstance(frame, LoopFrame):
+                self._leave_turn(frame, kind, written)
+                break
+            if isinstance(frame, PartFrame) and kind == "return":
+                if written:
+                    self.set("return", written, risky=True)
+                frame.entries += self.frontier or []
+                break
+        else:
+            body = written.get(RETURN, f"<workflow.{RETURN}>")
+            self.may_fail(self.emit(self.new_id("return"), "respond", {"body": body}), pure=True)
+        self.frontier = None
+
+    def _leave_turn(self, frame: LoopFrame, kind: str, written: dict[str, JSON]) -> None:
+        if kind == "continue":
+            if written:
+                self.set("continue", written)
+            return
+        if kind == "break":
+            written |= {f"broke_{frame.number}": True} if frame.has_else else {}
+            frame.breaks.append(set(self.bound))
+        else:
+            written[f"exit_{frame.number}"] = kind
+            if kind not in frame.escapes:
+                frame.escapes.append(kind)
+        if written:
+            self.set(kind, written, risky=kind == "return")
+        self.emit(self.new_id("break" if kind == "break" else "leave"), "end", {"break": True})
+
+    # -- bodies -------------------------------------------------------------------------------------------------------
+
+    def block(self, body: list[ast.stmt]) -> None:
+        """Reads statements in order. Notes every refusal, and goes on with the next statement."""
+        for statement in body:
+            if self.frontier is None:
+                self.warn(statement, "unreachable", "nothing leads here", "Take it out")
+                return
+            outer, self.statement = self.statement, statement
+            try:
+                self.rules.statement(self, statement)
+            except Refusal as refusal:
+                self.note(refusal)
+                self._pretend(statement)
+            except Ended:
+                self.frontier = None
+            self.statement = outer
+
+    def _pretend(self, statement: ast.stmt) -> None:
+        """After a refusal, takes the names of a statement as bound, so that one fault is reported once."""
+        self.bound |= {name.id for name in ast.walk(statement) if isinstance(name, ast.Name) and isinstance(name.ctx, ast.Store)}
+        self.frontier = self.frontier or []
+
+    @contextmanager
+    def inside(self, frame: LoopFrame) -> Iterator[dict[str, dict[str, JSON]]]:
+        """Fills the body of a container: a level of its own, whose names end with it."""
+        level, frontier, bound, values = self.level, self.frontier, set(self.bound), dict(self.values)
+        self.level, self.frontier = {}, []
+        self.frames.append(frame)
+        try:
+            yield self.level
+        finally:
+            self.frames.pop()
+            self.level, self.frontier, self.bound, self.values = level, frontier, bound, values
+
+    def kind_of(self, name: str) -> Any:
+        return self.kinds.get(name, UNKNOWN)

@@ -1,0 +1,164 @@
+"""Flows: `@workflow` makes an `async def` a workflow, which publishing compiles. Nothing is read when its module is imported."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final, Generic, Literal, ParamSpec, TypeAlias, TypeVar, Unpack
+
+from typing_extensions import TypedDict
+
+from stepless.compile import check_document
+from stepless.errors import ConfigError
+from stepless.flow.compiler.compiling import Written, compile_function
+from stepless.flow.compiler.entries import Trigger
+from stepless.flow.compiler.origin import Origin
+from stepless.flow.compiler.refusals import FlowRefused, Remark
+from stepless.flow.lifted import evaluator
+from stepless.flow.source import origin_of
+from stepless.flow.words import mark
+from stepless.limits import MAX_SOURCE_CHARACTERS
+from stepless.model.findings import Finding, Severity
+from stepless.model.json import JSON
+from stepless.nodes import KINDS
+from stepless.nodes.function import registry
+
+P = ParamSpec("P")
+R = TypeVar("R")
+Lift: TypeAlias = Literal["auto", "function", "never"]
+
+
+class FlowOptions(TypedDict, total=False):
+    """The options of a workflow: the fields of its document (docs/reference.md#the-workflow)."""
+
+    name: str
+    env: Sequence[str]
+    on_failure_notify: str | Sequence[str]
+    max_steps: int
+    timeout: str
+    concurrency: int | Mapping[str, JSON]
+    rate: Mapping[str, JSON]
+    numbered: bool
+    retention: str
+
+
+@dataclass(frozen=True, slots=True)
+class Compiled:
+    """A flow as a document. `warnings` are remarks on lines of the source."""
+
+    document: dict[str, JSON]
+    warnings: Sequence[Remark]
+
+
+class Flow(Generic[P, R]):
+    """A workflow in Python. Called, it is the coroutine itself; published, it is the document of `document()`."""
+
+    def __init__(
+        self, id: str, function: Callable[P, Awaitable[R]], triggers: Sequence[Trigger] = (), lift: Lift = "auto",
+        options: Mapping[str, Any] | None = None,
+    ) -> None:
+        self.id: Final = id
+        self.function: Final = function
+        self.__name__ = function.__name__
+        self.__doc__ = function.__doc__
+        self._triggers = tuple(triggers)
+        self._lift: Lift = lift
+        self._options = dict(options or {})
+
+    def __call__(self, *args: P.args, **kwargs: P.kwargs) -> Awaitable[R]:
+        return self.function(*args, **kwargs)
+
+    def document(self) -> dict[str, JSON]:
+        """The document that publishing stores. Raises `FlowRefused` with every fault of the source."""
+        return self.compile().document
+
+    def compile(self, *, lift: Lift | None = None, source: str | None = None) -> Compiled:
+        """Reads the source, and registers what it lifts to functions of this process. `lift` replaces the flow's own: how
+        expressions that a document cannot say are evaluated (`never` refuses them). `source` is the text of the function, where
+        no file has it. Raises `FlowRefused`."""
+        origin = origin_of(self.function, source)
+        written = self._written(origin, lift or self._lift)
+        self._register(written)
+        warnings = [*written.warnings, *_findings(origin, written.document)]
+        return Compiled(written.document, tuple(sorted(warnings)))
+
+    def _written(self, origin: Origin, lift: Lift) -> Written:
+        written = compile_function(origin, self.id, self._triggers, self._options, lift=lift)
+        if len(origin.text) > MAX_SOURCE_CHARACTERS:
+            del written.document["made_by"]["source"]
+        return written
+
+    def _register(self, written: Written) -> None:
+        for expression in written.lifted:
+            registry.replace(expression.name, evaluator(expression))
+
+    def register(self) -> None:
+        """Registers the expressions that the flow lifts, in a process that runs it without having compiled it."""
+        self._register(self._written(origin_of(self.function), self._lift))
+
+
+mark(Flow, "flow")
+
+
+def workflow(
+    id: str, *, on: Trigger | Sequence[Trigger] = (), lift: Lift = "auto", **options: Unpack[FlowOptions]
+) -> Callable[[Callable[P, Awaitable[R]]], Flow[P, R]]:
+    """Makes an `async def` the workflow `id`. `on` is what starts its runs besides callers (`webhook`, `schedule`, `event`).
+    `lift` says how expressions that a document cannot say are evaluated: in the sandbox or in the module's process (`auto`),
+    always in the module's process (`function`), or not at all (`never`: they are refused). The rest are fields of the document.
+    Raises `ConfigError` for options that do not exist."""
+    unknown = sorted(set(options) - FlowOptions.__annotations__.keys())
+    if unknown:
+        mend = f"it has {', '.join(FlowOptions.__annotations__)}"
+        raise ConfigError(f"a workflow has no option `{unknown[0]}`", place=id, mend=mend)
+    triggers = (on,) if isinstance(on, Trigger) else tuple(on)
+
+    def make(function: Callable[P, Awaitable[R]]) -> Flow[P, R]:
+        flow = Flow(id, function, triggers, lift, options)
+        registry.later(f"{id if id[:1].isalpha() else '_' + id}.", str(function.__module__), flow.register)
+        return flow
+
+    return make
+
+
+def remarks_on(document: Mapping[str, JSON], findings: Iterable[Finding]) -> list[Remark]:
+    """Findings on a document that a flow became, as remarks on lines of its source, in their order."""
+    lines, made_by = _lines(document["nodes"]), document["made_by"]
+    first = min(lines.values(), default=1)
+    said = [finding for finding in findings if finding.severity is Severity.ERROR or finding.code not in _EXPECTED]
+    return [
+        Remark(made_by["file"], lines.get(each.node or "", first), each.code, f"{each.path}: {each.message}", each.mend)
+        for each in said
+    ]
+
+
+# -- findings on the document -------------------------------------------------------------------------------------------
+
+
+def _findings(origin: Origin, document: Mapping[str, JSON]) -> list[Remark]:
+    """The warnings of the document's own checks, at the lines of their nodes. Raises `FlowRefused` for its errors."""
+    lines = _lines(document["nodes"])
+    remarks: dict[Severity, list[Remark]] = {Severity.ERROR: [], Severity.WARNING: []}
+    for finding in check_document(document, KINDS):
+        remarks[finding.severity].append(_remark(origin, finding, lines))
+    if remarks[Severity.ERROR]:
+        raise FlowRefused(sorted(remarks[Severity.ERROR]))
+    return [remark for remark in remarks[Severity.WARNING] if remark.code not in _EXPECTED]
+
+
+_EXPECTED: Final = frozenset({"no_else", "unused_answer", "unwired_exit"})
+
+
+def _remark(origin: Origin, finding: Finding, lines: Mapping[str, int]) -> Remark:
+    line = lines.get(finding.node or "", origin.line(origin.tree))
+    return Remark(origin.file, line, finding.code, f"{finding.path}: {finding.message}", finding.mend)
+
+
+def _lines(nodes: Mapping[str, Any]) -> dict[str, int]:
+    found: dict[str, int] = {}
+    for id, node in nodes.items():
+        found[id] = node["at"][0]
+        body = node.get("with", {}).get("body")
+        if node["type"] in ("loop", "parallel") and isinstance(body, Mapping):
+            found |= _lines(body["nodes"])
+    return found

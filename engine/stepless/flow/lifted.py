@@ -1,0 +1,79 @@
+"""Evaluates lifted expressions in the process of their module, with arguments that have their annotated types again."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from pydantic import TypeAdapter
+from pydantic.errors import PydanticUserError
+
+from stepless.flow.compiler.facts.types import UNKNOWN, is_failure, solid
+from stepless.flow.compiler.unit import LiftedExpression
+from stepless.flow.plain import owned
+from stepless.flow.words import Answer, NodeError, code_of
+from stepless.model.work import NodeFailure
+
+
+class Record(dict[str, Any]):
+    """An object of which no type is known: its fields are keys, and attributes too."""
+
+    def __getattr__(self, name: str) -> Any:
+        try:
+            return self[name]
+        except KeyError:
+            raise AttributeError(name) from None
+
+
+def record(value: Any) -> Any:
+    if isinstance(value, dict):
+        return Record({name: record(item) for name, item in value.items()})
+    return [record(item) for item in value] if isinstance(value, list) else value
+
+
+def evaluator(expression: LiftedExpression) -> Callable[..., Any]:
+    """The function that a node calls for an expression. An exception of the expression fails it as one of Python's own, so that
+    `except NodeError` does not take it; a `NodeError` that a helper raises stays one."""
+    names = ", ".join(expression.arguments)
+    source = f"lambda {names}: ({expression.source})"
+    compiled = compile(source, f"<{expression.name}>", "eval")
+    rebuild = {name: _rebuilder(kind) for name, kind in expression.arguments.items()}
+    function: list[Callable[..., Any]] = []
+
+    def evaluate(**given: Any) -> Any:
+        if not function:
+            function.append(eval(compiled, dict(expression.globals)))
+        try:
+            arguments = {name: rebuild[name](value) for name, value in given.items()}
+            before = {name: owned(value) for name, value in arguments.items()}
+            result = function[0](**arguments)
+            changed = [name for name, value in arguments.items() if value != before[name]]
+            if changed:
+                message = f"`{changed[0]}` was changed in place, which no other node sees"
+                raise NodeFailure("config", "argument_changed", message, retryable=False, mend="return the new value")
+            return result
+        except NodeFailure:
+            raise
+        except Exception as error:
+            raise NodeFailure("config", code_of(type(error)), str(error), retryable=False, origin=error) from error
+
+    evaluate.__qualname__ = expression.name
+    evaluate.__module__ = str(expression.globals.get("__name__", ""))
+    return evaluate
+
+
+def _rebuilder(kind: Any) -> Callable[[Any], Any]:
+    if kind is Answer or solid(kind) is Answer:
+        return Answer.model_validate
+    if is_failure(kind):
+        return _error
+    if kind is UNKNOWN:
+        return record
+    try:
+        return TypeAdapter(kind).validate_python
+    except PydanticUserError:
+        return record
+
+
+def _error(value: Mapping[str, Any]) -> NodeError:
+    return NodeError(str(value.get("message", "")), code=str(value.get("code", "")) or None)

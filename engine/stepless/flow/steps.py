@@ -1,0 +1,127 @@
+"""Steps and parts: `@step` is a function that a node calls, `@part` a piece of a workflow that is written in several places."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Awaitable, Callable, Coroutine, Generator, Mapping
+from functools import cached_property
+from typing import Any, Final, Generic, ParamSpec, TypeVar, Unpack, overload
+
+from typing_extensions import TypedDict
+
+from stepless.flow.compiler.origin import Origin
+from stepless.flow.plain import as_node_error, owned
+from stepless.flow.source import origin_of
+from stepless.flow.words import mark
+from stepless.model.json import JSON
+from stepless.nodes.function import function as register
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+
+class StepOptions(TypedDict, total=False):
+    """The options of a step: an `id`, and the fields of every node (docs/reference.md#nodes)."""
+
+    id: str
+    label: str
+    retry: Mapping[str, JSON]
+    timeout_ms: int
+    delivery: str
+    concurrency: Mapping[str, JSON]
+    rate: Mapping[str, JSON]
+    moderation: str
+    moderation_on_error: str
+    output_contract: Mapping[str, JSON]
+
+
+class _Call(Generic[R]):
+    """A call of a step that runs when it is awaited; one that is never awaited is none, as in a graph."""
+
+    def __init__(self, begin: Callable[[], Coroutine[Any, Any, R]]) -> None:
+        self._begin = begin
+
+    def __await__(self) -> Generator[Any, None, R]:
+        return self._begin().__await__()
+
+
+class Step(Generic[P, R]):
+    """A registered function, which a workflow awaits. Awaited elsewhere it calls the function: with copies of its arguments, and
+    with every exception as a `NodeError`."""
+
+    def __init__(self, function: Callable[P, Any], name: str, options: Mapping[str, Any] | None = None) -> None:
+        self.function: Final = function
+        self.name: Final = name
+        self.options: Final[Mapping[str, Any]] = options or {}
+        self.__name__ = function.__name__
+        self.__doc__ = function.__doc__
+        self.__module__ = function.__module__
+
+    def with_(self, **options: Unpack[StepOptions]) -> Step[P, R]:
+        """The same step with these options at one call: `await pay.with_(retry={"attempts": 3})(order.id)`."""
+        return Step(self.function, self.name, {**self.options, **options})
+
+    def __call__(self, *args: P.args, **kwargs: P.kwargs) -> Awaitable[R]:
+        return _Call(lambda: self._run(*args, **kwargs))
+
+    async def _run(self, *args: P.args, **kwargs: P.kwargs) -> R:
+        try:
+            result = self.function(*map(owned, args), **{name: owned(value) for name, value in kwargs.items()})
+            done: R = owned(await result if inspect.isawaitable(result) else result)
+        except Exception as error:
+            raise as_node_error(error) from error
+        return done
+
+
+mark(Step, "step")
+
+
+class _Decorator:
+    """What `@step("name")` returns: for coroutines and for plain functions, which run in a thread."""
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+
+    @overload
+    def __call__(self, function: Callable[P, Awaitable[R]]) -> Step[P, R]: ...
+    @overload
+    def __call__(self, function: Callable[P, R]) -> Step[P, R]: ...
+    def __call__(self, function: Callable[..., Any]) -> Step[..., Any]:
+        register(self._name)(function)
+        return Step(function, self._name)
+
+
+def step(name: str) -> _Decorator:
+    """Registers a function under a name, as `stepless.function` does, and makes it a step. Raises `ConfigError` for a name that
+    is malformed or taken."""
+    return _Decorator(name)
+
+
+class Part(Generic[P, R]):
+    """A coroutine of several steps, which is written into the graph of each workflow that awaits it. Awaited elsewhere it is the
+    coroutine."""
+
+    def __init__(self, function: Callable[P, Awaitable[R]]) -> None:
+        self.function: Final = function
+        self.__name__ = function.__name__
+        self.__doc__ = function.__doc__
+
+    def __call__(self, *args: P.args, **kwargs: P.kwargs) -> Awaitable[R]:
+        return self.function(*args, **kwargs)
+
+    def origin(self) -> Origin:
+        """Its source. Raises `FlowRefused` (source_missing)."""
+        return self._origin
+
+    @cached_property
+    def _origin(self) -> Origin:
+        return origin_of(self.function)
+
+
+mark(Part, "part")
+
+
+def part(function: Callable[P, Awaitable[R]]) -> Part[P, R]:
+    """Makes a coroutine a part: its statements are compiled where it is awaited, also inside of `gather` and loops. It must not
+    call itself."""
+    return Part(function)

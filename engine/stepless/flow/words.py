@@ -1,0 +1,60 @@
+"""The words of a flow that its compiler knows too: errors, answers, and the marks of what can be awaited. Pure."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any, Final
+
+from pydantic import BaseModel, ConfigDict
+
+from stepless.model.work import NodeFailure
+
+_MARK: Final = "__stepless_word__"
+
+
+class NodeError(NodeFailure):
+    """A failure that a workflow raises and catches. Steps may raise it too.
+
+    Its code is `code`, or the name of its class in snake case: `class CardDeclined(NodeError)` has the code `card_declined`. It
+    is never tried again, whatever `retry_on` lists. What a step fails with is caught as a `NodeError`, in a test too.
+    """
+
+    def __init__(self, message: str = "", *, code: str | None = None) -> None:
+        code = code or code_of(type(self))
+        super().__init__("execution", code, message or code.replace("_", " "), retryable=False)
+
+
+class Answer(BaseModel):
+    """The answer to an approval: `decision` is `approved`, `rejected` or `timeout`. The fields of the question are attributes."""
+
+    model_config = ConfigDict(extra="allow")
+
+    decision: str = "approved"
+    approved: bool = True
+    by: str | None = None
+    at: str | None = None
+
+    if TYPE_CHECKING:
+        def __getattr__(self, name: str) -> Any: ...  # fields of the question, which a type checker cannot know
+
+
+def snake(name: str) -> str:
+    """`HTTPStatusError` → `http_status_error`, as the engine names the exceptions of functions."""
+    return re.sub(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", "_", name).lower()
+
+
+def code_of(kind: type[BaseException]) -> str:
+    """The code of a failure whose exception has this class."""
+    return "timeout" if issubclass(kind, TimeoutError) else snake(kind.__name__)
+
+
+def mark(value: Any, word: str) -> Any:
+    """Marks a function or class of the API, so that the compiler knows it under any name."""
+    setattr(value, _MARK, word)
+    return value
+
+
+def word_of(value: Any) -> str:
+    """The mark of a value; empty for anything else."""
+    word = getattr(value, _MARK, "")
+    return word if isinstance(word, str) else ""
