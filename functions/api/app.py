@@ -1,6 +1,6 @@
 """API function: handles one HTTP request from the gateway."""
 
-from stepless.collector import paused_collector
+from stepless.collector import paused_collector, resting_collector
 
 with paused_collector():
     import os
@@ -10,11 +10,14 @@ with paused_collector():
     from mangum import Mangum
 
     from stepless.api.app import create_app
+    from stepless.api.site import Site
     from stepless.limits import MAX_LONG_POLL_MS
     from stepless.runtime.billing import spending
     from stepless.runtime.wiring.aws import aws, setting, traced
+    from stepless.runtime.wiring.aws_sockets import login, sockets
 
     LOG, CLOUD = Logger(), aws()
+    CLOUD.world.versions.while_compiling = resting_collector
     APP = create_app(
         CLOUD.service,
         api_keys=CLOUD.api_keys,
@@ -22,6 +25,7 @@ with paused_collector():
         base_url=setting("STEPLESS_BASE_URL"),
         stream_seconds=MAX_LONG_POLL_MS / 1000,
         cors_origins=os.environ.get("STEPLESS_CORS_ORIGINS", "").split(),
+        site=Site(url, sockets(CLOUD).fan.pass_on, login()) if (url := os.environ.get("STEPLESS_SOCKET_URL")) else None,
     )
     SERVE = Mangum(APP, lifespan="off", text_mime_types=["text/", "application/json", "application/problem+json"])
 

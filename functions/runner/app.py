@@ -1,6 +1,6 @@
 """Runner function: a message is a hint that a run needs work; the runner continues the run within the time of the invocation."""
 
-from stepless.collector import paused_collector
+from stepless.collector import paused_collector, resting_collector
 
 with paused_collector():
     import asyncio
@@ -13,7 +13,7 @@ with paused_collector():
     from stepless.runtime.wiring.aws import aws, received, traced
 
     LOG, CLOUD, LOOP = Logger(), aws(), asyncio.Runner()
-    RUNNER = CLOUD.runner
+    RUNNER, CLOUD.world.versions.while_compiling = CLOUD.runner, resting_collector
 
 
 @traced

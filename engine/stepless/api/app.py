@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Mapping
+from functools import partial
 from typing import Any, Final, Protocol
 
 from fastapi import Depends, FastAPI
@@ -17,7 +18,6 @@ from stepless.api.auth import guard, guard_behind
 from stepless.api.examples import add_examples
 from stepless.api.hosts import KnownHosts
 from stepless.api.links import Links
-from stepless.api.rooms.bounds import Bounds
 from stepless.api.rooms.following import Rooms
 from stepless.api.rooms.seats import Seats
 from stepless.api.routes import (
@@ -25,7 +25,6 @@ from stepless.api.routes import (
     changing,
     console,
     costs,
-    drafts,
     erasing,
     events,
     health,
@@ -35,21 +34,29 @@ from stepless.api.routes import (
     room,
     runs,
     schedules,
+    timeline,
     workflows,
 )
 from stepless.api.routes import kinds as kind_routes
 from stepless.api.routes.api_keys import add_routes as add_key_routes
 from stepless.api.routes.development import add_routes as add_development_routes
+from stepless.api.routes.drafts import editing as draft_routes
+from stepless.api.routes.drafts import texts as draft_texts
+from stepless.api.routes.overviews import approvals, errors, stats
 from stepless.api.routing import Routes
 from stepless.api.schemas import Problem
+from stepless.api.site import LOCAL, Site
 from stepless.errors import ConfigError
-from stepless.limits import HEARTBEAT_MS, MAX_AWS_ROOM_OPS_PER_S, MAX_LONG_POLL_MS, MAX_ROOM_OPS_PER_S
+from stepless.limits import HEARTBEAT_MS, MAX_LONG_POLL_MS
 from stepless.runtime.access.api_keys import ApiKeys
 from stepless.runtime.access.audit import AuditLog
 from stepless.runtime.access.gateways import Gateway
+from stepless.runtime.access.login import Discovery
+from stepless.runtime.access.standing import Standing
 from stepless.runtime.access.tickets import Tickets
+from stepless.runtime.rooms.bounds import ON_AWS, Bounds
 from stepless.runtime.service import Service
-from stepless.runtime.verbs.drafts import DraftVerbs
+from stepless.runtime.verbs.drafts import DraftVerbs, Files
 
 _ORIGIN: Final = re.compile(r"\*|https?://[A-Za-z0-9.:\[\]-]+")
 _PREFLIGHT_S: Final = 600  # how long a browser caches a preflight response
@@ -71,6 +78,8 @@ def create_app(
     hosts: Collection[str] | None = None,
     room_bounds: Bounds | None = None,
     console_files: Mapping[str, bytes] | None = None,
+    draft_files: Files | None = None,
+    site: Site | None = LOCAL,
 ) -> FastAPI:
     """The HTTP API (docs/http.md) of a service.
 
@@ -79,12 +88,14 @@ def create_app(
     and no key is accepted. Hooks, signed links, the page of a run, health and the documentation are open to everyone. `base_url`
     is the base of links in responses; without it they are relative. With `stream_seconds` None, an event stream stays open until
     the run ends, with a heartbeat every `heartbeat_seconds`. With a number, at most 20, every stream is one finite response that
-    waits at most that long for the next event (Lambda). `docs` False leaves out /docs and /. Pages of `cors_origins`, like
+    waits at most that long for the next event (Lambda). `docs` False leaves out /docs and /. With
+    `codes`, / leads to the console. Pages of `cors_origins`, like
     `https://app.example.com`, may call the API from a browser; by default none may. `development` adds the routes for one process
     over one file, and the room of a draft; before such a process ends, it calls `app.state.rooms.close()`. `codes` are exchanged
     for a token when the console opens. With `hosts`, requests under other names than these, `localhost` and IP addresses are
     refused, and those of pages of other origins, but for hooks, signed links and health. `room_bounds` and `console_files`, by
-    path, replace those of this release. Raises `ConfigError`.
+    path, replace those of this release. `draft_files` is the folder that drafts are saved to; without it none can be. `site` None
+    leaves out the console and the drafts. Raises `ConfigError`.
     """
     if stream_seconds is not None and not 0 <= stream_seconds <= MAX_LONG_POLL_MS / 1000:
         message = f"a stream waits 0 to {MAX_LONG_POLL_MS // 1000} seconds"
@@ -92,41 +103,58 @@ def create_app(
     links = Links(base_url.rstrip("/"))
     kept = ApiKeys(service.world.store, service.world.clock)
     log = AuditLog(service.world.store, service.world.clock)
-    check = guard(api_keys, kept, service.world) if gateway is None else guard_behind(gateway, service.world.clock)
+    sessions = codes.sessions if codes is not None else None
+    check = guard(api_keys, kept, service.world, sessions) if gateway is None else guard_behind(gateway, service.world.clock)
     watch = recorder(log, service.world)
-    editing = DraftVerbs(service.world)
-    pace = MAX_ROOM_OPS_PER_S if development else MAX_AWS_ROOM_OPS_PER_S
-    rooms = Rooms(editing, room_bounds or Bounds(room_ops_per_s=pace), lasting=development)
+    editing = DraftVerbs(service.world, draft_files)
+    bounds = room_bounds or (Bounds() if development else ON_AWS)
+    rooms = Rooms(editing, bounds, lasting=development, beyond=site.beyond if site is not None else None)
     tickets = Tickets(service.signer, service.world.store, service.world.clock)
-    seats = Seats(rooms, lambda visitor: kept.roles_of(visitor.key_id) if visitor.key_id else visitor.roles)
+    seats = Seats(rooms, Standing(kept, api_keys, service.world.clock, fresh_ms=0).roles)
+    login = site.login if site is not None else None
+    discovery = Discovery(login, service.world.http, service.world.clock) if login is not None else None
 
     def add_routes(app: FastAPI, *, documented: bool) -> None:
         guarded = Routes(app, [Depends(check), Depends(watch)], documented=documented)
         public = Routes(app, documented=documented)
-        workflows.add_routes(guarded, service, links)
+        workflows.add_routes(guarded, service, links, partial(draft_texts.took_in, editing, rooms))
         schedules.add_routes(guarded, service, links)
         listing.add_routes(guarded, service, links)
         costs.add_routes(guarded, service)
         changing.add_routes(guarded, service, links, log)
         erasing.add_routes(guarded, service)
         runs.add_routes(guarded, service, links)
+        timeline.add_routes(guarded, service)
         events.add_routes(guarded, service, stream_seconds, heartbeat_seconds)
+        approvals.add_routes(guarded, service, links, log)
+        errors.add_routes(guarded, service)
+        stats.add_routes(guarded, service)
         add_key_routes(guarded, kept)
         audit.add_routes(guarded, log)
-        drafts.add_routes(guarded, editing, rooms)
         plain = Routes(app, [Depends(check)], documented=documented)
-        drafts.add_editing(plain, rooms)
+        if site is not None:
+            draft_routes.add_routes(guarded, editing, rooms)
+            draft_texts.add_settling(guarded, editing)
+            draft_texts.add_publishing(guarded, editing, rooms, log)
+            if draft_files is not None:
+                draft_texts.add_saving(guarded, editing, draft_files, rooms, log)
+            draft_routes.add_editing(plain, rooms)
+            draft_texts.add_routes(plain, editing)
+            console.add_routes(public, codes, site, discovery, console_files)
+            if development or site.beyond is not None:
+                room.add_routes(plain, tickets)
         if development:
-            room.add_routes(plain, tickets)
             add_development_routes(guarded, service, links)
+        if codes is not None:
+            console.add_inviting(guarded, codes)
         kind_routes.add_routes(guarded, service.world.kinds)
         viewing.add_routes(public)
-        console.add_routes(public, codes, console_files)
         hooks.add_routes(public, service, links)
         resume.add_routes(public, service, log)
         health.add_routes(public, service)
         if docs:
-            reference.add_routes(public, links, app.openapi)
+            has_console = codes is not None and (console.is_built() if console_files is None else "index.html" in console_files)
+            reference.add_routes(public, links, app.openapi, "/console/" if has_console else "/docs")
 
     app = Stepless(add_routes)
     hooks.serve(app, service, links)  # first: an app tries its routes one by one

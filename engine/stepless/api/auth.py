@@ -19,9 +19,10 @@ from stepless.ports import Clock
 from stepless.runtime.access.api_keys import ApiKeys, hashed
 from stepless.runtime.access.gateways import Gateway
 from stepless.runtime.access.roles import ALL_ROLES, Role
+from stepless.runtime.access.sessions import Sessions
 from stepless.runtime.world import World
 
-__all__ = ["ROLES", "Guard", "guard", "guard_behind", "hashed", "may", "wanted_role"]
+__all__ = ["ROLES", "Guard", "guard", "guard_behind", "hashed", "may", "until_ms_of", "wanted_role"]
 
 _HASHED: Final = re.compile(r"sha256:[0-9a-f]{64}")
 _SCHEME: Final = HTTPBearer(auto_error=False, description="An API key, or a token where a gateway checks tokens")
@@ -43,7 +44,12 @@ ROLES: Final[Mapping[str, Role]] = {
     "open_draft": Role.EDIT,
     "discard_draft": Role.EDIT,
     "edit_draft": Role.EDIT,
+    "type_draft_text": Role.EDIT,
+    "restore_draft": Role.EDIT,
+    "settle_draft_conflict": Role.EDIT,
     "enter_draft": Role.READ,
+    "list_approvals": Role.APPROVE,
+    "list_decisions": Role.APPROVE,
     "list_keys": Role.ADMIN,
     "list_audit": Role.ADMIN,
 }
@@ -51,10 +57,10 @@ ROLES: Final[Mapping[str, Role]] = {
 Guard = Callable[..., Awaitable[None]]
 
 
-def guard(api_keys: Collection[str] | None, kept: ApiKeys, world: World) -> Guard:
+def guard(api_keys: Collection[str] | None, kept: ApiKeys, world: World, sessions: Sessions | None = None) -> Guard:
     """A dependency that accepts a request with one of `api_keys` (in plain text or `hashed`), or with a key in `kept` that has
-    the role of the route. `api_keys` have all roles. None for `api_keys` accepts every request, except changes sent by a page of
-    another site. Raises `ConfigError` for an empty key."""
+    the role of the route. `api_keys` have all roles, and so has a token of `sessions`. None for `api_keys` accepts every request,
+    except changes sent by a page of another site. Raises `ConfigError` for an empty key."""
     if api_keys is None:
         return _open
     if "" in (stripped := {key.strip() for key in api_keys}):
@@ -65,7 +71,11 @@ def guard(api_keys: Collection[str] | None, kept: ApiKeys, world: World) -> Guar
         request: Request,
         given: HTTPAuthorizationCredentials | None = Security(_SCHEME),  # noqa: B008 - FastAPI's syntax
     ) -> None:
-        roles, request.state.caller = await _roles(given.credentials if given is not None else "", given_hashes, kept, world)
+        secret = given.credentials if given is not None else ""
+        if sessions is not None and (person := sessions.person(secret)) is not None:
+            roles, request.state.caller = ALL_ROLES, f"local {person}"
+        else:
+            roles, request.state.caller = await _roles(secret, given_hashes, kept, world)
         if not roles:
             mend = "send Authorization: Bearer <API key>"
             raise Forbidden("this request needs a valid API key", code="unauthorized", status=401, mend=mend)
@@ -113,6 +123,16 @@ def may(request: Request, role: Role) -> bool:
     return role in request.state.roles
 
 
+def until_ms_of(request: Request) -> int | None:
+    """When the caller's token ends, in milliseconds; None for a caller without one. Only for guarded routes."""
+    authorizer = _authorizer(request)
+    if not authorizer.get("jwt"):
+        return None
+    from stepless.runtime.access.bearers import expires_ms  # only where tokens are used
+
+    return expires_ms(authorizer, request.headers.getlist("authorization"))
+
+
 async def _roles(secret: str, given_hashes: list[str], kept: ApiKeys, world: World) -> tuple[frozenset[Role], str]:
     """The roles of a key, none for an unknown key, and its name for the audit log."""
     matches = [hmac.compare_digest(hashed(secret), key) for key in given_hashes]  # compares all, for constant time
@@ -139,7 +159,12 @@ def _principal(request: Request) -> str:
         return f"jwt {claims.get('sub', '')} {name}".strip()
     if context.get("iam"):
         return f"iam {context['iam'].get('userArn', '')}"
+    return f"local {local_user()}".rstrip()
+
+
+def local_user() -> str:
+    """The user of this process; empty for a process without a user name, as in a container."""
     try:
-        return f"local {getuser()}"
-    except (OSError, KeyError, ImportError):  # a process without a user name, as in a container
-        return "local"
+        return getuser()
+    except (OSError, KeyError, ImportError):
+        return ""

@@ -6,13 +6,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
+from stepless.api import draft_examples, overview_examples
 from stepless.api.admin_schemas import AuditOut, EraseOut
 from stepless.api.links import Links
-from stepless.api.routes.drafts import DraftFindingOut, DraftOut, OpenDraftOut
 from stepless.api.routes.kinds import KindOut
 from stepless.api.routes.schedules import ScheduleOut
+from stepless.api.run_schemas import BulkOut, RunHeadOut
 from stepless.api.schemas import (
-    BulkOut,
     CancelOut,
     DecisionOut,
     DocumentOut,
@@ -26,7 +26,6 @@ from stepless.api.schemas import (
     Problem,
     PublishedOut,
     QuestionOut,
-    RunHeadOut,
     RunOut,
     StartedOut,
     TagOut,
@@ -68,8 +67,11 @@ _STARTED: Final[StartedOut] = {
 _STARTED_AGAIN: Final[StartedOut] = {**_STARTED, "run_id": _AGAIN, "number": 18, "links": _LINKS.run(_AGAIN)}
 _HEAD: Final[RunHeadOut] = {
     "id": _RUN, "workflow": _WORKFLOW, "version": 3, "number": 17, "hash": _HASH, "status": "paused", "waiting": ["answer"],
-    "summary": "waiting for an answer", "duration_ms": 61_204, "failed_node": None, "keywords": ["customer:c-17"],
-    "tags": ["customer:c-17"], "created_at": _BEGUN, "updated_at": _ASKED, "links": _LINKS.run(_RUN),
+    "summary": "waiting for an answer", "duration_ms": 61_204, "failed_node": None, "error": None, "usd": None,
+    "pauses": [{"pause": "manager", "node": "manager", "reason": "human_input", "message": "Refund A-17?", "since": _ASKED,
+                "deadline": None}],
+    "keywords": ["customer:c-17"], "tags": ["customer:c-17"], "created_at": _BEGUN, "updated_at": _ASKED,
+    "links": _LINKS.run(_RUN),
 }  # fmt: skip
 _PAUSE: Final[PauseOut] = {
     "pause": "manager", "node": "manager", "reason": "human_input", "exits": ["approved", "rejected"],
@@ -119,7 +121,7 @@ _AUDITED: Final[AuditOut] = {
     "source": "203.0.113.7 curl/8.5.0", "refused": None, "details": {},
 }  # fmt: skip
 _SWEPT: Final[BulkOut] = {
-    "action": "hold", "matched": 2, "done": [_RUN], "cursor": None,
+    "action": "hold", "matched": 2, "done": [_RUN], "changed": [_RUN], "cursor": None,
     "refused": [{"run_id": _AGAIN, "code": "run_ended", "message": f"the run {_AGAIN} has ended: completed"}],
 }  # fmt: skip
 _SCHEDULE: Final[ScheduleOut] = {
@@ -137,26 +139,6 @@ _KEPT: Final[KeyOut] = {
     "former_until": None,
 }  # fmt: skip
 _NEW: Final[NewKeyOut] = {**_KEPT, "last_used_at": None, "secret": "sk_2f0c9be41d7a4e58"}
-_ITEM: Final[dict[str, Any]] = {
-    "seq": 18, "client": "b7Qk2", "n": 3, "tag": "5f0c", "by": f"key {_KEY} ada", "at": 1_795_340_000_000,
-    "effects": [["set", "doc", ["name"], "Refunds"]],
-}  # fmt: skip
-_INTENT: Final[dict[str, Any]] = {
-    "epoch": 2, "client": "b7Qk2", "n": 3, "tag": "5f0c", "base": 17,
-    "gestures": [{"writes": [["set", "doc", ["name"], "Refunds"]]}],
-}  # fmt: skip
-_DRAFT: Final[DraftOut] = {
-    "workflow": _WORKFLOW, "epoch": 2, "origin": {"version": 3, "hash": _HASH}, "base": {"version": 3, "hash": _HASH},
-    "created_at": _BEGUN, "created_by": f"key {_KEY} ada",
-}  # fmt: skip
-_BLOCK: Final = {"id": "order", "type": "manual", "parent": None, "order": "V"}
-_OPEN_DRAFT: Final[OpenDraftOut] = {
-    **_DRAFT, "seq": 18, "entities": {"doc": {"id": _WORKFLOW, "name": "Refunds", "nodes": None}, "block/V1mdfhw9N5": _BLOCK},
-}  # fmt: skip
-_DRAFT_FINDING: Final[DraftFindingOut] = {
-    "code": "missing_param", "path": "nodes.manager.with.message", "message": "`message` is missing", "mend": "Add it.",
-    "node": "manager", "edge": None, "severity": "error", "key": "block/a81Xc0Lq2M",
-}  # fmt: skip
 _END_KIND: Final[KindOut] = {
     "name": "end", "summary": "ends the run", "nature": "pure", "pure": True, "exits": [], "container": False,
     "schema": {"type": "object", "properties": {}},
@@ -177,13 +159,12 @@ REQUESTS: Final[Mapping[str, Mapping[str, Any]]] = {
     "fire_schedule": {_JSON: {"by": "ops@example.com"}},
     "change_runs": {_JSON: {"action": "hold", "filter": {"workflow": _WORKFLOW}, "reason": "payments are down"}},
     "make_key": {_JSON: {"name": "shop", "roles": ["run"]}},
-    "open_draft": {_JSON: {"from": "version", "version": 3}},
-    "edit_draft": {_JSON: _INTENT},
     "open_console": {_JSON: {"code": "Vb2k0QmXo1LJ"}},
     "decide": {
         _JSON: {"decision": "approved", "answer": {"comment": "fine"}, "by": "ada@example.com"},
         "application/x-www-form-urlencoded": {"decision": "approved", "answer.comment": "fine", "by": "ada@example.com"},
     },
+    **draft_examples.REQUESTS,
     **{f"trigger_{method}": {_JSON: _INPUTS} for method in ("post", "put", "patch", "delete")},
 }
 """Request examples by the name of the route and the media type of the body."""
@@ -192,7 +173,7 @@ ANSWERS: Final[Mapping[str, Mapping[str, Any]]] = {
     "publish_workflow": {_JSON: _PUBLISHED},
     "list_workflows": {_JSON: {"workflows": [_VERSION], "cursor": None}},
     "read_workflow": {_JSON: _READ},
-    "read_version": {_JSON: _READ},
+    "read_version": {_JSON: _READ, "application/yaml": draft_examples.TEXT},
     "start_run": {_JSON: _STARTED},
     "list_runs": {_JSON: {"runs": [_HEAD], "cursor": None}},
     "read_run": {_JSON: _INSPECTED},
@@ -215,26 +196,30 @@ ANSWERS: Final[Mapping[str, Mapping[str, Any]]] = {
     "pause_schedule": {_JSON: _SUSPENDED},
     "resume_schedule": {_JSON: {**_SCHEDULE, "started": [_AGAIN]}},
     "fire_schedule": {_JSON: _STARTED_AGAIN},
+    "list_approvals": {_JSON: overview_examples.APPROVALS},
+    "list_decisions": {_JSON: {"decisions": [overview_examples.DECISION], "cursor": None}},
+    "list_errors": {_JSON: overview_examples.ERRORS},
+    "read_stats": {_JSON: overview_examples.STATS},
     "list_keys": {_JSON: {"keys": [_KEPT]}},
     "make_key": {_JSON: _NEW},
     "rotate_key": {_JSON: {**_NEW, "former_until": "2026-11-23T09:30:00.000Z"}},
     "remove_key": {_JSON: {"keys": []}},
-    "list_drafts": {_JSON: {"drafts": [_DRAFT], "cursor": None}},
-    "open_draft": {_JSON: _OPEN_DRAFT},
-    "read_draft": {_JSON: _OPEN_DRAFT},
-    "discard_draft": {_JSON: {"workflow": _WORKFLOW, "epoch": 2}},
-    "edit_draft": {_JSON: {"item": _ITEM}},
-    "read_ops": {_JSON: {"items": [_ITEM], "head": 18}},
-    "read_draft_document": {_JSON: {"seq": 18, "document": _DOCUMENT}},
-    "read_draft_findings": {_JSON: {"seq": 18, "findings": [_DRAFT_FINDING]}},
     "enter_draft": {_JSON: {"ticket": "eyJ3IjoicmVmdW5kIn0.q1Zr8mZ0"}},
     "open_console": {_JSON: {"token": "slk_2f0c9be41d7a4e58"}},
+    "read_console_settings": {_JSON: {
+        "login": {
+            "issuer": "https://login.example.com", "client_id": "5r0k2", "audiences": ["5r0k2"], "scope": "openid email",
+            "authorize": "https://login.example.com/authorize", "token": "https://login.example.com/token",
+        },
+        "socket": "wss://a1b2c3d4e5.execute-api.eu-central-1.amazonaws.com/live",
+    }},
     "list_kinds": {_JSON: {"kinds": [_END_KIND]}},
     "show_question_get": {_JSON: _QUESTION, "text/html": _PAGE},
     "decide": {_JSON: _DECISION, "text/html": _PAGE},
     "health": {_JSON: {"status": "ok"}},
     "skip_time": {_JSON: {"run_id": _RUN, "skipped_ms": 3_600_000, "links": _LINKS.run(_RUN)}},
     "redeliver_run": {_JSON: _STARTED_AGAIN},
+    **draft_examples.ANSWERS,
     **{f"trigger_{method}": {_JSON: _STARTED} for method in ("get", "post", "put", "patch", "delete")},
 }
 """Response examples by the name of the route and the media type of a successful response."""
@@ -242,8 +227,10 @@ ANSWERS: Final[Mapping[str, Mapping[str, Any]]] = {
 PARAMETERS: Final[Mapping[str, Any]] = {
     "workflow_id": _WORKFLOW, "run_id": _RUN, "number": 3, "key_id": _KEY, "token": _TOKEN, "path": "refunds", "limit": 50,
     "workflow": _WORKFLOW, "status": "paused", "since": "2026-11-22T00:00:00Z", "tag": ["customer:c-17"], "after": 50,
-    "hash": _HASH, "node": "night", "afterEventId": "41", "Last-Event-ID": "41", "epoch": 2,
+    "hash": _HASH, "node": "night", "afterEventId": "41", "Last-Event-ID": "41", "epoch": 2, "seq": 18,
 }  # fmt: skip
+
+_OWN_PARAMETERS: Final[Mapping[tuple[str, str], Any]] = {("list_timeline", "status"): "failed"}  # of a node, not of a run
 
 _PROBLEMS: Final[Mapping[str, tuple[str, str]]] = {
     "400": ("invalid_json", "the body is not JSON: a comma is missing"),
@@ -276,7 +263,8 @@ def add_examples(document: dict[str, Any]) -> None:
         name = operation["operationId"]
         for parameter in operation.get("parameters", ()):
             if parameter["name"] in PARAMETERS:
-                parameter.setdefault("example", PARAMETERS[parameter["name"]])
+                own = _OWN_PARAMETERS.get((name, parameter["name"]), PARAMETERS[parameter["name"]])
+                parameter.setdefault("example", own)
         _fill(operation.get("requestBody", {}), REQUESTS.get(name, {}))
         for status, response in operation["responses"].items():
             known: Mapping[str, Any] = ANSWERS.get(name, {}) if status.startswith("2") else {}

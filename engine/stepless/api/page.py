@@ -51,14 +51,17 @@ _META: Final = '<meta charset="utf-8"><meta name="viewport" content="width=devic
 _NO_ENTER: Final = "<button disabled hidden></button>"  # Enter presses the first button: it must not approve by accident
 _STYLE_HASH: Final = b64encode(sha256(_STYLE.encode()).digest()).decode()
 
-HEADERS: Final = {
-    "content-security-policy": (
-        f"default-src 'none'; style-src 'sha256-{_STYLE_HASH}'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
-    ),
+COMMON_HEADERS: Final = {  # of every page, besides the policy of what it may load
     "referrer-policy": "no-referrer",
     "x-frame-options": "DENY",
     "x-content-type-options": "nosniff",
     "x-robots-tag": "noindex, nofollow",
+}
+HEADERS: Final = {
+    **COMMON_HEADERS,
+    "content-security-policy": (
+        f"default-src 'none'; style-src 'sha256-{_STYLE_HASH}'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+    ),
     "cache-control": "no-store",
 }
 _BUTTONS: Final = {"approved": "Approve", "rejected": "Reject", "source": "Send"}

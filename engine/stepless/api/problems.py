@@ -19,7 +19,7 @@ from starlette.responses import Response
 from starlette.routing import BaseRoute, Match
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from stepless.api.replies import decision_out, encode, finding_out
+from stepless.api.replies import decision_out, finding_out
 from stepless.api.schemas import Problem
 from stepless.errors import (
     AuthorError,
@@ -33,6 +33,7 @@ from stepless.errors import (
     SteplessError,
     TransientError,
 )
+from stepless.model.encoding import encode
 
 MEDIA_TYPE: Final = "application/problem+json"
 _DESCRIBED: Final = (AuthorError, CallerError, TransientError, Fenced, LimitExceeded, LogUnreadable)

@@ -1,5 +1,6 @@
 """`GET /docs`: the documentation of the API as a page, generated from /openapi.json. It has no scripts and loads nothing from
-other sites, because API keys are sent to the same origin. `GET /` redirects to it."""
+other sites, because API keys are sent to the same origin. `GET /` redirects to it, or to the console where there is one to sign
+in to."""
 
 from __future__ import annotations
 
@@ -28,8 +29,8 @@ _UNDESCRIBED: Final = "Successful Response"  # FastAPI's text for a response wit
 _META: Final = '<meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">'
 
 
-def add_routes(router: APIRouter, links: Links, document: Callable[[], Schema]) -> None:
-    """`document` returns the content of /openapi.json; it is called once."""
+def add_routes(router: APIRouter, links: Links, document: Callable[[], Schema], home: str = "/docs") -> None:
+    """`document` returns the content of /openapi.json; it is called once. `GET /` redirects to `home`."""
     made: list[tuple[str, dict[str, str]]] = []
 
     @router.get("/docs", include_in_schema=False)
@@ -42,7 +43,7 @@ def add_routes(router: APIRouter, links: Links, document: Callable[[], Schema]) 
 
     @router.get("/", include_in_schema=False)
     def find_documentation() -> Response:
-        return Response(None, 307, {"location": f"{links.base}/docs", "cache-control": "no-cache"})
+        return Response(None, 307, {"location": f"{links.base}{home}", "cache-control": "no-cache"})
 
 
 def _page(document: Schema, base: str, style: str) -> str:

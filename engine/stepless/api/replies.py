@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Final, TypeVar
@@ -13,6 +12,7 @@ from stepless.api.schemas import DecisionOut, FindingOut
 from stepless.core.decision import iso
 from stepless.errors import InvalidRequest
 from stepless.limits import MAX_PAGE_BYTES
+from stepless.model.encoding import encode
 from stepless.model.findings import Finding
 from stepless.model.json import JSON
 
@@ -23,14 +23,13 @@ _RANGE: Final = re.compile(r"bytes=([0-9]{1,15})-([0-9]{0,15})")  # one range; a
 _HEADERS: Final = {"cache-control": "no-store", "x-content-type-options": "nosniff"}  # responses may contain signed links
 
 
-def encode(value: Any) -> bytes:
-    """Compact JSON in UTF-8. An unpaired surrogate, which values of a run may contain, is written as its escape."""
-    text = json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
-    return text.encode("utf-8", "backslashreplace")
-
-
 def reply(value: Any, status: int = 200, headers: Mapping[str, str] | None = None) -> Response:
     return Response(encode(value), status, {**_HEADERS, **(headers or {})}, "application/json")
+
+
+def encoded_reply(data: bytes) -> Response:
+    """A response of JSON that is encoded already."""
+    return Response(data, 200, _HEADERS, "application/json")
 
 
 def fitting(items: Iterable[T], render: Callable[[T], Any], *, within: int = MAX_PAGE_BYTES) -> Sequence[bytes]:

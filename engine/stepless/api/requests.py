@@ -10,20 +10,29 @@ from stepless.limits import (
     DEFAULT_PAGE_ITEMS,
     MAX_AUDIT_FACT_CHARACTERS,
     MAX_BULK_RUNS,
+    MAX_COMMENT_CHARACTERS,
     MAX_CURSOR_CHARACTERS,
+    MAX_DURATION_FILTER_MS,
+    MAX_INSTANCE_CHARACTERS,
     MAX_KEY_NAME_CHARACTERS,
     MAX_KEYWORD_CHARACTERS,
     MAX_KEYWORDS,
+    MAX_LISTED_APPROVALS,
+    MAX_LISTED_DECISIONS,
     MAX_NODES,
     MAX_PAGE_ITEMS,
     MAX_PERSON_CHARACTERS,
     MAX_REASON_CHARACTERS,
+    MAX_SEARCH_TEXT_CHARACTERS,
 )
 
 Person = Annotated[str, StringConstraints(min_length=1, max_length=MAX_PERSON_CHARACTERS, strip_whitespace=True)]
 Keyword = Annotated[str, StringConstraints(pattern=rf"^[A-Za-z0-9_.:/@=+-]{{1,{MAX_KEYWORD_CHARACTERS}}}$")]
 Keywords = Annotated[list[Keyword], Field(max_length=MAX_KEYWORDS)]
 FormerKeywords = Annotated[Keywords, Field(json_schema_extra={"deprecated": True})]
+SearchText = Annotated[str, StringConstraints(max_length=MAX_SEARCH_TEXT_CHARACTERS)]
+ErrorCode = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9_]{0,63}$")]
+Milliseconds = Annotated[int, Field(ge=0, le=MAX_DURATION_FILTER_MS)]
 Waiting = Literal["held", "answer", "time", "retry", "child", "limit"]
 
 
@@ -83,29 +92,39 @@ class ResumeScheduleBody(Body):
 
 class RerunBody(Body):
     """`from` names the node at which the new run starts; the outputs of the nodes before it are reused. Without `from`, every
-    node runs. `inputs` replace those of the old run."""
+    node runs. `inputs` replace those of the old run. `by` and `reason` say who runs it again, and why."""
 
     from_: str | None = Field(None, alias="from")
     inputs: Any = None
+    by: Person | None = None
+    reason: Annotated[str, StringConstraints(max_length=MAX_REASON_CHARACTERS)] | None = None
 
 
 class BulkFilter(WithKeywords):
-    """A run must match all given fields; at least one field must be given. `tags` is the former name of `keywords`."""
+    """A run must match all given fields; at least one field besides `until` must be given. `tags` is the former name of
+    `keywords`; the other fields are those of `GET /runs`."""
 
     workflow: str | None = None
     status: str | None = None
     waiting: Waiting | None = None
     since: str | None = None
+    until: str | None = None
+    search: SearchText | None = None
+    error: ErrorCode | None = None
+    min_duration_ms: Milliseconds | None = None
+    max_duration_ms: Milliseconds | None = None
 
 
 class BulkBody(Body):
-    """Changes one page of runs, newest first; the `cursor` of the response gives the next page. `from` is for rerun, `by` and
-    `reason` are for the other actions."""
+    """Changes one page of runs, newest first; the `cursor` of the response gives the next page. `from` is for rerun. With
+    `dry_run` nothing is changed: the response says how many runs the next requests would change, among the next 2,000 that match
+    the indexed part of the filter."""
 
     action: Literal["cancel", "hold", "release", "rerun", "pause", "unpause"]
     filter: BulkFilter
     limit: int = Field(MAX_BULK_RUNS, ge=1, le=MAX_BULK_RUNS)
     cursor: str | None = Field(None, max_length=MAX_CURSOR_CHARACTERS)
+    dry_run: bool = False
     from_: str | None = Field(None, alias="from")
     by: Person | None = None
     reason: Annotated[str, StringConstraints(max_length=MAX_REASON_CHARACTERS)] | None = None
@@ -120,11 +139,13 @@ class KeyBody(Body):
 
 
 class ResumeBody(Body):
-    """`decision` is one of the pause's exits; it is optional if there is only one. `answer` contains the fields."""
+    """`decision` is one of the pause's exits; it is optional if there is only one. `answer` contains the fields. `comment` says
+    why, and is kept in the audit log."""
 
     decision: str | None = None
     answer: Any = None
     by: Person | None = None
+    comment: Annotated[str, StringConstraints(max_length=MAX_COMMENT_CHARACTERS)] | None = None
 
 
 class Query(BaseModel):
@@ -153,21 +174,32 @@ class ListQuery(Query):
 
 
 class RunsQuery(ListQuery):
-    """`waiting` is what the runs wait for. `since` is an instant, in ISO 8601 or milliseconds since 1970: only runs created at or
-    after it are listed. A run must have all given `keyword`s; `tag` is the former name. A search by keywords may return fewer
-    runs than `limit` and still have a cursor. A run that started less than ten seconds ago is found under `created`, although it
-    is shown as `running`."""
+    """`waiting` is what the runs wait for. `since` and `until` are instants, in ISO 8601 or milliseconds since 1970: only runs
+    created at or after the one, and before the other, are listed. A run must have all given `keyword`s; `tag` is the former name.
+    Each word of `search` must occur in an id, a keyword, the failure or an open question of the run; `error` is the code of its
+    failure. The durations are those of the response. A search by anything but workflow, status, `waiting` and `since` reads 2,000
+    runs at a time: it may return fewer runs than `limit` and still have a cursor. A run that started less than ten seconds ago is
+    found under `created`, although it is shown as `running`."""
 
     workflow: str | None = None
     status: str | None = None
     waiting: Waiting | None = None
     since: str | None = None
+    until: str | None = None
     keyword: Keywords = Field(default_factory=list)
     tag: FormerKeywords = Field(default_factory=list)
+    search: SearchText | None = None
+    error: ErrorCode | None = None
+    min_duration_ms: Milliseconds | None = None
+    max_duration_ms: Milliseconds | None = None
 
     @property
     def words(self) -> list[str]:
         return [*self.keyword, *self.tag]
+
+
+class CountQuery(RunsQuery):
+    """The filters of `GET /runs`. `limit` is not used."""
 
 
 class AuditQuery(ListQuery):
@@ -181,8 +213,44 @@ class AuditQuery(ListQuery):
     until: str | None = None
 
 
+class InstancesQuery(Query):
+    """`after` is the number of instances to skip: the cursor of the page before. With `instance`, only that one is returned."""
+
+    after: int = Field(0, ge=0, le=MAX_NODES * MAX_PAGE_ITEMS)
+    limit: int = Field(DEFAULT_PAGE_ITEMS, ge=1, le=MAX_PAGE_ITEMS)
+    instance: str | None = Field(None, min_length=1, max_length=MAX_INSTANCE_CHARACTERS)
+
+
 class NodesQuery(Query):
     """`after` is the number of instances, or rows, to skip: the cursor of the page before."""
 
     after: int = Field(0, ge=0, le=MAX_NODES * MAX_PAGE_ITEMS)
     limit: int = Field(DEFAULT_PAGE_ITEMS, ge=1, le=MAX_PAGE_ITEMS)
+
+
+class ApprovalsQuery(Query):
+    """`workflow` asks for the questions of one workflow."""
+
+    workflow: str | None = None
+    limit: int = Field(DEFAULT_PAGE_ITEMS, ge=1, le=MAX_LISTED_APPROVALS)
+
+
+class DecisionsQuery(Query):
+    """`cursor` continues with older decisions."""
+
+    limit: int = Field(DEFAULT_PAGE_ITEMS, ge=1, le=MAX_LISTED_DECISIONS)
+    cursor: str | None = Field(None, max_length=MAX_CURSOR_CHARACTERS)
+
+
+class ErrorsQuery(Query):
+    """`workflow` asks for the failures of one workflow. `since` is an instant, in ISO 8601 or milliseconds since 1970: only runs
+    created at or after it count. Without it, those of the last seven days."""
+
+    workflow: str | None = None
+    since: str | None = None
+
+
+class StatsQuery(Query):
+    """`window` is how far back the runs were created, like `24h` or `7d`: at most 90 days."""
+
+    window: Annotated[str, StringConstraints(max_length=20)] = "24h"

@@ -18,11 +18,11 @@ class FindingOut(TypedDict):
     node: str | None
     edge: str | None
     severity: str
+    key: NotRequired[str | None]
 
 
 class Problem(TypedDict):
-    """RFC 9457. `code` is stable; `place` says where the error is, `mend` how to fix it; `report` is the id of the log entry of
-    an internal error."""
+    """RFC 9457. `code` is stable; `place` says where the error is, `mend` how to fix it; `report` is the id of a log entry."""
 
     type: str
     title: str
@@ -116,35 +116,6 @@ class StartedOut(TypedDict):
     outcome: OutcomeOut | None
     pauses: list[PauseOut]
     links: RunLinks
-
-
-class RunHeadOut(TypedDict):
-    """A run in a list. `status` is `running` while a runner serves the run, else the status when the last session ended. It is
-    `damaged_log` or `newer_log` if the log cannot be read; such a run stays unchanged until it can. `waiting` is what the run
-    waited for then: held, answer, time, retry, child, limit. `summary` is both as text. `version` is null for a run of a release
-    that did not store it. `duration_ms` is the time from its creation to its end, or to now, with all waits. `failed_node` is
-    the node whose failure made the run fail. `tags` is the former name of `keywords`."""
-
-    id: str
-    workflow: str
-    version: int | None
-    number: int | None
-    hash: str
-    status: str
-    waiting: list[str]
-    summary: str
-    duration_ms: int
-    failed_node: str | None
-    keywords: list[str]
-    tags: list[str]
-    created_at: str
-    updated_at: str
-    links: RunLinks
-
-
-class RunsOut(TypedDict):
-    runs: list[RunHeadOut]
-    cursor: str | None
 
 
 class PauseOut(TypedDict):
@@ -314,23 +285,6 @@ class EventsOut(TypedDict):
     events: list[EventOut]
     cursor: int
     ended: bool
-
-
-class RefusalOut(TypedDict):
-    run_id: str
-    code: str
-    message: str
-
-
-class BulkOut(TypedDict):
-    """`matched` is the number of matching runs; `done` are the changed runs, or the new runs of a rerun; `cursor` continues with
-    older runs, null if there are none."""
-
-    action: str
-    matched: int
-    done: list[str]
-    refused: list[RefusalOut]
-    cursor: str | None
 
 
 class ScheduleLinks(TypedDict):

@@ -12,6 +12,7 @@ from typing import Final
 from fastapi import APIRouter
 from starlette.responses import Response
 
+from stepless.api.page import COMMON_HEADERS
 from stepless.api.problems import documented
 
 _PARTS: Final = ("page.html", "page.css", "layout.js", "events.js", "page.js")
@@ -47,11 +48,8 @@ def page_headers(style: str, script: str = "") -> dict[str, str]:
     if script:
         allowed += f"; script-src '{_hash(script)}'; connect-src 'self'"
     return {
+        **COMMON_HEADERS,
         "content-security-policy": f"{allowed}; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
-        "referrer-policy": "no-referrer",
-        "x-frame-options": "DENY",
-        "x-content-type-options": "nosniff",
-        "x-robots-tag": "noindex, nofollow",
         "cache-control": "no-cache",
     }
 

@@ -6,7 +6,6 @@ Passing on is a hint. What is lost on the way, and what another process commits,
 from __future__ import annotations
 
 import asyncio
-import logging
 from collections.abc import Callable, Coroutine, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
@@ -16,22 +15,17 @@ from typing import Any
 from fastapi import Request
 from starlette.concurrency import run_in_threadpool
 
-from stepless.api.rooms.bounds import Bounds
-from stepless.api.rooms.pace import Paces
-from stepless.errors import Conflict, NotFound, Refused, TransientError
-from stepless.limits import (
-    DRAFT_POLL_MS,
-    DRAFTS_SWEPT_MS,
-)
+from stepless.limits import DRAFT_POLL_MS, DRAFTS_SWEPT_MS
 from stepless.model.json import JSON
 from stepless.ports import Draft
 from stepless.runtime.drafts.items import Answer, Item
+from stepless.runtime.rooms.bounds import Bounds
+from stepless.runtime.rooms.rules import Intake
+from stepless.runtime.rooms.upkeep import attempted
 from stepless.runtime.verbs.drafts import DraftVerbs
 
 Listener = Callable[[Draft, Item | None], None]
 """Receives each item that this process commits to a draft, and None when the epoch of the draft is over."""
-
-_log = logging.getLogger(__name__)
 
 
 def person_of(request: Request) -> str:
@@ -40,59 +34,46 @@ def person_of(request: Request) -> str:
     return caller
 
 
-def item_out(item: Item) -> dict[str, JSON]:
-    made: dict[str, JSON] = {
-        "seq": item.seq, "client": item.client, "n": item.n, "tag": item.tag, "by": item.by, "at": item.at_ms,
-        "effects": list(item.effects),
-    }  # fmt: skip
-    if item.outcomes:
-        made["outcomes"] = list(item.outcomes)
-    if item.closes is not None:
-        made["closes"] = {"epoch": item.closes["epoch"]}
-    return made
-
-
-def answer_out(message: Mapping[str, JSON], answer: Answer) -> dict[str, JSON]:
-    made: dict[str, JSON] = {"n": message.get("n"), "tag": message.get("tag"), "code": answer.code}
-    if answer.retry_after_ms is not None:
-        made["retry_after_ms"] = answer.retry_after_ms
-    return made
-
-
 class Rooms:
     """For use in the event loop that serves the requests. `lasting`: the process keeps running after a response. Then upkeep
     happens after the response, and a draft is also checked some time after its last item, so that a later start reads less. A
-    process that may be frozen between requests does what is due before it responds, and leaves the rest to the sweep."""
+    process that may be frozen between requests does what is due before it responds, and leaves the rest to the sweep. `beyond` is
+    called in a thread, like a listener, for the people whose sockets are not in this process."""
 
-    def __init__(self, drafts: DraftVerbs, bounds: Bounds, *, lasting: bool) -> None:
+    def __init__(self, drafts: DraftVerbs, bounds: Bounds, *, lasting: bool, beyond: Listener | None = None) -> None:
         self.drafts = drafts
+        self._beyond = beyond
         self.bounds = bounds
         self._lasting = lasting
         self._listeners: dict[str, list[Listener]] = {}
         self._idle: dict[str, asyncio.TimerHandle] = {}
         self._tasks: set[asyncio.Task[None]] = set()
-        self._of_client = Paces(bounds.ops_per_s)
-        self._of_draft = Paces(bounds.room_ops_per_s)
+        self._intake = Intake(bounds)
 
     async def submit(self, draft: Draft, message: Mapping[str, JSON], by: str) -> Item | Answer:
         """Commits an intent and passes the item on; see `DraftVerbs.submit`. `rate`: the client, or everyone in the draft, has
         sent too much."""
-        client = str(message.get("client"))
-        wait_ms = self._of_client.wait_ms(draft.workflow_id, by, client) or self._of_draft.wait_ms(draft.workflow_id)
-        if wait_ms:
-            return Answer("rate", wait_ms)
+        if (refused := self._intake.too_soon(draft, by, message)) is not None:
+            return refused
         made = await run_in_threadpool(partial(self.drafts.submit, draft, message, by))
         if isinstance(made, Item):
-            self.pass_on(draft, made)
+            await self.announce(draft, made)
             if self._lasting:
                 self._later(self._upkeep(draft, made.seq))
             else:
                 await self._upkeep(draft, made.seq)
         elif made.code == "replaced":
-            self.pass_on(draft, None)
+            await self.announce(draft, None)
         return made
 
+    async def announce(self, draft: Draft, item: Item | None) -> None:
+        """Passes an item on to everyone, `beyond` this process too. None: the epoch of the draft is over."""
+        self.pass_on(draft, item)
+        if self._beyond is not None:
+            await run_in_threadpool(self._beyond, draft, item)
+
     def pass_on(self, draft: Draft, item: Item | None) -> None:
+        """Calls the listeners in this process."""
         for listener in list(self._listeners.get(draft.workflow_id, ())):
             listener(draft, item)
 
@@ -162,17 +143,7 @@ class Rooms:
         self._later(self._attempted(workflow_id, partial(self.drafts.checkpoint, workflow_id)))
 
     async def _attempted(self, workflow_id: str, upkeep: Callable[[], None]) -> None:
-        """No edit fails because of its upkeep: the next item, or the sweep, does what was not done."""
-        try:
-            await run_in_threadpool(upkeep)
-        except (NotFound, Conflict) as error:
-            _log.info("the draft of %s was discarded or replaced before it was checked: %s", workflow_id, error)
-        except Refused as error:
-            _log.info("no draft is checked: %s", error)
-        except TransientError as error:
-            _log.warning("the draft of %s will be checked later: %s", workflow_id, error)
-        except Exception:
-            _log.exception("the draft of %s could not be checked", workflow_id)
+        await run_in_threadpool(partial(attempted, workflow_id, upkeep))
 
     def _later(self, work: Coroutine[Any, Any, None]) -> None:
         task = asyncio.get_running_loop().create_task(work)

@@ -5,37 +5,24 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Mapping, Sequence
 from time import monotonic
-from typing import Any, Final
+from typing import Any
 
 from starlette.concurrency import run_in_threadpool
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
-from stepless.api.replies import encode
-from stepless.api.rooms.closing import DONE, MALFORMED, OVER, REPLACED, ROLE_LOST, TOO_LARGE, TOO_MUCH, Closing, closing_of
-from stepless.api.rooms.following import answer_out, item_out
 from stepless.api.rooms.outbox import Outbox
-from stepless.api.rooms.pace import Pace
 from stepless.api.rooms.seats import Seats
-from stepless.compile.reading.strict_json import strict_json
-from stepless.errors import InvalidRequest, TransientError
-from stepless.limits import (
-    BUSY_RETRY_MS,
-    MAX_BEHIND_ITEMS,
-    MAX_COUNT,
-    MAX_KEY_CHARACTERS,
-    MAX_PRESENCE_BYTES,
-    MAX_PRESENCE_PER_S,
-    MAX_PULLS_PER_S,
-    MAX_SOCKET_MESSAGE_BYTES,
-)
+from stepless.limits import MAX_BEHIND_ITEMS, MAX_PULLS_PER_S
 from stepless.model.json import JSON
 from stepless.ports import Draft
 from stepless.runtime.access.roles import Role
 from stepless.runtime.access.tickets import Visitor
 from stepless.runtime.drafts.items import Answer, Item
-
-_PRESENCE: Final = ("cursor", "selection", "field", "view", "drag")
-_ITEMS_AROUND: Final = 100  # bytes of a message around its items
+from stepless.runtime.rooms import messages
+from stepless.runtime.rooms.closing import DONE, OVER, REPLACED, TOO_MUCH, Closing, closing_of
+from stepless.runtime.rooms.messages import Person
+from stepless.runtime.rooms.pace import Pace
+from stepless.runtime.rooms.rules import check_entry, check_standing, forbidden, not_committed
 
 
 async def serve(seats: Seats, socket: WebSocket, visitor: Visitor) -> None:
@@ -59,7 +46,7 @@ class SocketSeat:
         self._workflow_id = visitor.workflow_id
         self._roles = visitor.roles
         self._looked = monotonic()
-        self._presence = Pace(MAX_PRESENCE_PER_S)
+        self._presence = Pace(self._bounds.presence_per_s)
         self._pulls = Pace(MAX_PULLS_PER_S)
         self._draft = Draft(visitor.workflow_id, 0)
         self._early: list[Item] | None = []  # items that were committed before the client was welcome; None after that
@@ -80,7 +67,7 @@ class SocketSeat:
             closing = closing_of(error)
         finally:
             if self._seats.leave(self._workflow_id, self):
-                self._tell({"t": "who", "client": self.client, "person": self.person, "joined": False})
+                self._tell(messages.who(self.client, self.person, False))
             if closing is None:
                 await self._out.close()
         if closing is not None:
@@ -102,7 +89,7 @@ class SocketSeat:
         try:
             async with asyncio.timeout(self._bounds.close_ms / 1000):
                 self._closing = self._closing or closing
-                self._send({"t": "closing", "code": closing.code, "why": closing.why})
+                self._out.put(messages.closing(closing))
                 await self._out.drained()
                 await self._out.close()
                 await self._socket.close(closing.code)
@@ -111,26 +98,17 @@ class SocketSeat:
 
     # -- entering ----------------------------------------------------------------------------------------------------
 
-    async def _enter(self, hello: Mapping[str, Any]) -> None:
-        client, after, epoch = hello.get("client"), _count(hello.get("after")), _count(hello.get("epoch"))
-        named = isinstance(client, str) and 0 < len(client) <= MAX_KEY_CHARACTERS
-        if hello.get("t") != "hello" or after is None or epoch is None or not named:
-            raise Closing(MALFORMED, "the first message is `hello`: the client, the epoch, and `after`, the last item it has")
-        assert isinstance(client, str)
-        self._draft = Draft(self._workflow_id, epoch)
-        items, head = await self._read(after)
-        held = self._seats.held(self._workflow_id, client)
-        if held is not None and held.person != self.person:
-            raise Closing(ROLE_LOST, "another person has this client id")
-        if held is None and self._seats.is_full(self._workflow_id):
-            raise Closing(TOO_MUCH, f"{self._bounds.people} people are here already: follow the draft over HTTP")
-        self.client = client
+    async def _enter(self, message: Mapping[str, Any]) -> None:
+        hello = messages.read_hello(message)
+        self._draft = Draft(self._workflow_id, hello.epoch)
+        items, head = await self._read(hello.after)
+        held, people = self._seats.held(self._workflow_id, hello.client), self._seats.count(self._workflow_id)
+        check_entry(hello, self.person, held.person if held is not None else None, people, self._bounds)
+        self.client = hello.client
         self._seats.enter(self._workflow_id, self)
-        self._send({
-            "t": "welcome", "client": client, "epoch": epoch, "head": head,
-            "people": self._seats.people(self._workflow_id, self), "person": self.person,
-            "rates": {"ops_per_s": self._bounds.ops_per_s, "presence_per_s": MAX_PRESENCE_PER_S},
-        })  # fmt: skip
+        others = [Person(other.client, other.person, other.at) for other in self._seats.others(self._workflow_id, self)]
+        rates = self._bounds.rates(len(others) + 1)
+        self._out.put(messages.welcome(hello, head, self.person, Role.EDIT in self._roles, others, rates))
         self._send_items(items, head)
         early, self._early = self._early or [], None
         for item in early:
@@ -138,7 +116,7 @@ class SocketSeat:
         if held is not None:
             held.end(Closing(DONE, "this client has connected again"))
         else:
-            self._tell({"t": "who", "client": client, "person": self.person, "joined": True})
+            self._tell(messages.who(self.client, self.person, True))
 
     async def _read(self, after: int) -> tuple[Sequence[Item], int]:
         items, head, current = await self._rooms.follow(self._draft, after, MAX_BEHIND_ITEMS, 0)
@@ -154,44 +132,39 @@ class SocketSeat:
                 await self._edit(message)
             case "pull":
                 await asyncio.sleep(self._pulls.wait_ms() / 1000)
-                self._send_items(*await self._read(_count(message.get("after")) or 0))
+                self._send_items(*await self._read(messages.count(message.get("after")) or 0))
             case "at":
-                await self._seen({name: message[name] for name in _PRESENCE if name in message})
+                await self._seen(message)
             case "ping":
-                self._send({"t": "pong"})
-            case other:
-                raise Closing(MALFORMED, f"there is no message {str(other)[:40]!r}")
+                self._out.put(messages.said("pong"))
+            case _:
+                raise messages.unknown(message)
 
     async def _edit(self, message: Mapping[str, Any]) -> None:
-        made: Item | Answer
-        if Role.EDIT not in self._roles:
-            made = Answer("forbidden")
-        else:
+        made: Item | Answer | None = forbidden(self._roles)
+        if made is None:
             try:
                 made = await self._rooms.submit(self._draft, {**message, "client": self.client}, self.person)
-            except InvalidRequest as error:
-                raise Closing(MALFORMED, f"{error.place}: {error.message}") from error
-            except TransientError as error:
-                made = Answer("busy", error.facts.get("retry_after_ms", BUSY_RETRY_MS))
+            except Exception as error:
+                made = not_committed(error)
         if isinstance(made, Answer):
-            self._send({"t": "answer", **answer_out(message, made)})
+            self._out.put(messages.answer(message, made))
             if made.code in ("forbidden", "rate"):
                 await asyncio.sleep(self._bounds.pace_delay_ms / 1000)  # who sends too much is read more slowly
 
-    async def _seen(self, at: Mapping[str, JSON]) -> None:
+    async def _seen(self, message: Mapping[str, Any]) -> None:
         if self._presence.wait_ms():
             await asyncio.sleep(self._bounds.pace_delay_ms / 1000)
-        elif len(encode(at)) <= MAX_PRESENCE_BYTES:
+        elif (at := messages.read_presence(message)) is not None:
             self.at = at
-            self._tell({"t": "at", "client": self.client, "at": at}, passing=True)
+            self._tell(messages.at(self.client, at), passing=True)
 
     async def _look(self) -> None:
         """Looks up what the person may do, if that was some time ago."""
         if (monotonic() - self._looked) * 1000 >= self._bounds.role_fresh_ms:
             self._roles = await run_in_threadpool(self._seats.roles, self._visitor)
             self._looked = monotonic()
-        if Role.READ not in self._roles:
-            raise Closing(ROLE_LOST, "the API key was removed")
+        check_standing(self._visitor, self._roles, self._rooms.drafts.now_ms())
 
     async def _hear(self, within_ms: float) -> Mapping[str, Any]:
         """The next message. Raises `Closing` for one that is too large or no object, after silence, and when a key is gone, also
@@ -204,7 +177,7 @@ class SocketSeat:
             fresh = self._bounds.role_fresh_ms / 1000 if self._visitor.key_id else left
             event = await self._event(min(left, fresh))
             if event is not None:
-                return _message(event)
+                return messages.read(_text(event))
 
     async def _event(self, seconds: float) -> Mapping[str, Any] | None:
         if self._closing is not None:
@@ -228,50 +201,22 @@ class SocketSeat:
             self.end(Closing(REPLACED, OVER))
         elif self._early is not None:
             self._early.append(item)
-        elif (framed := self._seats.framed(item)) is not None:
-            self._out.put(framed)
         else:
-            self._send({"t": "pull", "head": item.seq})
+            self._out.put(self._seats.framed(item))
 
     def _send_items(self, items: Sequence[Item], head: int) -> None:
-        """Items in one message; where not all of them fit, then a hint to read the rest over HTTP."""
-        page: list[JSON] = []
-        size = _ITEMS_AROUND
-        for item in items:
-            written = item_out(item)
-            size += len(encode(written)) + 1
-            if size > MAX_SOCKET_MESSAGE_BYTES:
-                break
-            page.append(written)
-        if page or not items:
-            self._send({"t": "items", "items": page, "head": head})
-        if len(page) < len(items):
-            self._send({"t": "pull", "head": head})
+        for message in messages.items(items, head):
+            self._out.put(message)
 
-    def _send(self, message: Mapping[str, JSON]) -> None:
-        self._out.put(encode({"v": 1, **message}))
-
-    def _tell(self, message: Mapping[str, JSON], *, passing: bool = False) -> None:
+    def _tell(self, message: bytes, *, passing: bool = False) -> None:
         """Sends a message to the others in the room."""
-        encoded = encode({"v": 1, **message})
         for other in self._seats.others(self._workflow_id, self):
-            other.receive(encoded, passing=passing)
+            other.receive(message, passing=passing)
 
 
-def _message(event: Mapping[str, Any]) -> Mapping[str, Any]:
-    """What a client says. Raises `Closing`, `InvalidRequest`, `WebSocketDisconnect`."""
+def _text(event: Mapping[str, Any]) -> str | None:
+    """The text of a message, None for bytes. Raises `WebSocketDisconnect`."""
     if event["type"] == "websocket.disconnect":
         raise WebSocketDisconnect(event.get("code", DONE))
-    text = event.get("text")
-    if text is None:
-        raise Closing(MALFORMED, "a message is a text, not bytes")
-    if len(text) > MAX_SOCKET_MESSAGE_BYTES or len(text.encode()) > MAX_SOCKET_MESSAGE_BYTES:
-        raise Closing(TOO_LARGE, f"a message has at most {MAX_SOCKET_MESSAGE_BYTES:,} bytes: send it over HTTP")
-    message = strict_json(text, "the message")
-    if not isinstance(message, dict) or message.get("v") != 1:
-        raise Closing(MALFORMED, "a message is a JSON object with `v` 1")
-    return message
-
-
-def _count(value: object) -> int | None:
-    return value if type(value) is int and 0 <= value <= MAX_COUNT else None
+    text: str | None = event.get("text")
+    return text

@@ -7,18 +7,15 @@ room, and presence is stored nowhere.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Final, Protocol
+from typing import Protocol
 
-from stepless.api.replies import encode
-from stepless.api.rooms.closing import Closing
-from stepless.api.rooms.following import Rooms, item_out
-from stepless.limits import MAX_SOCKET_MESSAGE_BYTES
+from stepless.api.rooms.following import Rooms
 from stepless.model.json import JSON
 from stepless.runtime.access.roles import Role
 from stepless.runtime.access.tickets import Visitor
 from stepless.runtime.drafts.items import Item
-
-_PEOPLE_BYTES: Final = MAX_SOCKET_MESSAGE_BYTES - 2_000  # of a `welcome`, besides what it says of the draft
+from stepless.runtime.rooms import messages
+from stepless.runtime.rooms.closing import Closing
 
 Roles = Callable[[Visitor], frozenset[Role]]
 """What a visitor may do now; empty where the key is gone."""
@@ -43,14 +40,14 @@ class Seats:
         self.rooms = rooms
         self.roles = roles
         self._seats: dict[str, dict[str, Seat]] = {}
-        self._framed: tuple[Item | None, bytes | None] = (None, None)
+        self._framed: tuple[Item | None, bytes] = (None, b"")
 
     def held(self, workflow_id: str, client: str) -> Seat | None:
         """The seat of a client."""
         return self._seats.get(workflow_id, {}).get(client)
 
-    def is_full(self, workflow_id: str) -> bool:
-        return len(self._seats.get(workflow_id, ())) >= self.rooms.bounds.people
+    def count(self, workflow_id: str) -> int:
+        return len(self._seats.get(workflow_id, ()))
 
     def enter(self, workflow_id: str, seat: Seat) -> None:
         """Seats a client; of the same client, the newest seat counts."""
@@ -70,20 +67,8 @@ class Seats:
     def others(self, workflow_id: str, seat: Seat) -> list[Seat]:
         return [other for other in self._seats.get(workflow_id, {}).values() if other.client != seat.client]
 
-    def people(self, workflow_id: str, seat: Seat) -> list[JSON]:
-        """The others, as `welcome` has them: where they are only as far as it fits into one message."""
-        made: list[JSON] = []
-        size = 0
-        for other in self.others(workflow_id, seat):
-            person: dict[str, JSON] = {"client": other.client, "person": other.person}
-            seen = {**person, "at": other.at}
-            size += len(encode(seen))
-            made.append(seen if size < _PEOPLE_BYTES else person)
-        return made
-
-    def framed(self, item: Item) -> bytes | None:
-        """The message with an item, encoded once for everyone; None if it is larger than a message may be."""
+    def framed(self, item: Item) -> bytes:
+        """The message with an item, encoded once for everyone."""
         if self._framed[0] is not item:
-            message = encode({"v": 1, "t": "item", "item": item_out(item)})
-            self._framed = (item, message if len(message) <= MAX_SOCKET_MESSAGE_BYTES else None)
+            self._framed = (item, messages.item(item))
         return self._framed[1]

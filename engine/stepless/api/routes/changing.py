@@ -16,17 +16,21 @@ from stepless.api.auth import may
 from stepless.api.bodies import documented_body, read_model
 from stepless.api.links import Links
 from stepless.api.problems import documented
-from stepless.api.replies import reply
+from stepless.api.replies import instant, reply
 from stepless.api.requests import BulkBody, CancelBody, HoldBody, RerunBody
-from stepless.api.routes.listing import run_filter
+from stepless.api.routes.listing import run_filter, wanted
 from stepless.api.routes.runs import reply_started
-from stepless.api.schemas import BulkOut, CancelOut, HoldOut, StartedOut
+from stepless.api.run_schemas import BulkOut
+from stepless.api.schemas import CancelOut, HoldOut, StartedOut
 from stepless.errors import InvalidRequest
+from stepless.model.json import JSON
 from stepless.ports import RunHead
 from stepless.runtime.access.audit import AuditLog
 from stepless.runtime.access.roles import Role
+from stepless.runtime.inbox import ENDED
 from stepless.runtime.service import Service
 from stepless.runtime.verbs import answering, holding
+from stepless.runtime.verbs.searching import Count
 from stepless.runtime.world import World
 
 _TAGS: Final[list[str | Enum]] = ["runs"]
@@ -119,7 +123,10 @@ def _add_rerun(router: APIRouter, service: Service, links: Links) -> None:
         body = await read_model(request, RerunBody)
         edited = "inputs" in body.model_fields_set
         anywhere = may(request, Role.ADMIN)
-        call = partial(service.rerun, run_id, node=body.from_, inputs=body.inputs, edited=edited, anywhere=anywhere)
+        call = partial(
+            service.rerun, run_id, node=body.from_, inputs=body.inputs, edited=edited, anywhere=anywhere, by=body.by,
+            reason=body.reason,
+        )  # fmt: skip
         return reply_started(await run_in_threadpool(call), None, links)
 
 
@@ -134,14 +141,26 @@ def _add_bulk(router: APIRouter, service: Service, log: AuditLog) -> None:
     )
     async def change_runs(request: Request) -> Response:
         """Applies `action` to at most `limit` runs that match the filter, newest first. A run that refuses, for example because
-        it has ended, is listed under `refused`, and the others continue. Repeat with the `cursor` until it is null."""
+        it has ended, is listed under `refused`, and the others continue. Repeat with the `cursor` until it is null. With
+        `dry_run`, nothing changes, and the runs are counted."""
         body = await read_model(request, BulkBody)
-        await note(log, request, {"action": body.action, "filter": body.filter.model_dump(exclude_defaults=True)})
+        facts: dict[str, JSON] = {"action": body.action, "filter": body.filter.model_dump(exclude_defaults=True)}
+        facts["reason"] = body.reason
+        if body.dry_run:
+            facts["dry_run"] = True
+        await note(log, request, {name: fact for name, fact in facts.items() if fact is not None})
+        apply = _each(service, body, may(request, Role.ADMIN))
+        filter = run_filter(body.filter.workflow, body.filter.status, body.filter.since, body.filter.waiting)
+        if body.dry_run:
+            count = partial(service.count, filter, keywords=body.filter.words, wanted=wanted(body.filter), cursor=body.cursor)
+            now_ms = service.world.clock.now_ms()
+            return reply({**_surveyed(body.action, await run_in_threadpool(count)), "until": instant(now_ms)})
         swept = await run_in_threadpool(
             service.each_run,
-            _each(service, body, may(request, Role.ADMIN)),
-            run_filter(body.filter.workflow, body.filter.status, body.filter.since, body.filter.waiting),
+            apply,
+            filter,
             keywords=body.filter.words,
+            wanted=wanted(body.filter),
             limit=body.limit,
             cursor=body.cursor,
         )
@@ -149,10 +168,21 @@ def _add_bulk(router: APIRouter, service: Service, log: AuditLog) -> None:
             "action": body.action,
             "matched": swept.matched,
             "done": list(swept.done),
+            "changed": list(swept.changed),
             "refused": [{"run_id": each.run_id, "code": each.code, "message": each.message} for each in swept.refused],
             "cursor": swept.cursor,
         }
         return reply(answer)
+
+
+def _surveyed(action: str, found: Count) -> BulkOut:
+    """The answer of a dry run: cancel and hold change runs that have not ended, release those that are held, rerun all."""
+    ended = sum(count for status, count in found.statuses.items() if status in ENDED)
+    applies = {"rerun": found.total, "release": found.held, "unpause": found.held}.get(action, found.total - ended)
+    return {
+        "action": action, "matched": found.total, "done": [], "changed": [], "refused": [], "cursor": found.cursor,
+        "applies": applies, "statuses": dict(found.statuses),
+    }  # fmt: skip
 
 
 def _each(service: Service, body: BulkBody, anywhere: bool) -> Callable[[RunHead], str]:
@@ -160,7 +190,8 @@ def _each(service: Service, body: BulkBody, anywhere: bool) -> Callable[[RunHead
     _check_bulk(body)
 
     if body.action == "rerun":
-        return lambda head: service.rerun(head.run_id, node=body.from_, anywhere=anywhere).run_id
+        again = partial(service.rerun, node=body.from_, anywhere=anywhere, by=body.by, reason=body.reason)
+        return lambda head: again(head.run_id).run_id
     request = next(change.request for change in CHANGES if change.verb == body.action)
 
     def apply(head: RunHead) -> str:
@@ -172,10 +203,9 @@ def _each(service: Service, body: BulkBody, anywhere: bool) -> Callable[[RunHead
 
 def _check_bulk(body: BulkBody) -> None:
     """Refuses an empty filter: a forgotten field must not change all runs."""
-    if not any(body.filter.model_dump().values()):
-        mend = "set `workflow`, `status`, `waiting`, `since` or a keyword"
+    given = body.filter.model_dump(exclude={"until"})
+    if not any(value is not None and value != [] and value != "" for value in given.values()):
+        mend = "set `workflow`, `status`, `waiting`, `since`, a keyword or another field besides `until`"
         raise InvalidRequest("the filter is empty", status=422, place="filter", mend=mend)
-    foreign = ({"by", "reason"} if body.action == "rerun" else {"from_"}) & body.model_fields_set
-    if foreign:
-        place = min(foreign).rstrip("_")
-        raise InvalidRequest(f"{body.action} takes no {place}", status=422, place=place, mend="leave it out")
+    if body.action != "rerun" and "from_" in body.model_fields_set:
+        raise InvalidRequest(f"{body.action} takes no from", status=422, place="from", mend="leave it out")

@@ -7,6 +7,7 @@ import hmac
 from collections.abc import Mapping
 from functools import lru_cache
 from importlib.resources import files
+from importlib.resources.abc import Traversable
 from pathlib import PurePosixPath
 from secrets import token_urlsafe
 from typing import Final
@@ -17,12 +18,16 @@ from starlette.responses import RedirectResponse, Response
 from typing_extensions import TypedDict
 
 from stepless.api.bodies import documented_body, read_model
+from stepless.api.page import COMMON_HEADERS
 from stepless.api.problems import documented
 from stepless.api.replies import reply
 from stepless.api.requests import Body
+from stepless.api.site import Site, connections
 from stepless.errors import Forbidden, NotFound
-from stepless.limits import CONSOLE_CODE_LIFE_MS, MAX_TOKEN_CHARACTERS
+from stepless.limits import CONSOLE_CODE_LIFE_MS, MAX_CONSOLE_CODES, MAX_PERSON_CHARACTERS, MAX_TOKEN_CHARACTERS
 from stepless.ports import Clock
+from stepless.runtime.access.login import Discovery, unreachable
+from stepless.runtime.access.sessions import Sessions
 
 _TYPES: Final = {
     ".html": "text/html; charset=utf-8", ".js": "text/javascript; charset=utf-8", ".css": "text/css; charset=utf-8",
@@ -30,57 +35,97 @@ _TYPES: Final = {
 }
 _POLICY: Final = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; font-src 'self'; worker-src 'self'; "
-    "connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+    "connect-src {}; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 )
-_HEADERS: Final = {
-    "content-security-policy": _POLICY, "referrer-policy": "no-referrer", "x-frame-options": "DENY",
-    "x-content-type-options": "nosniff", "x-robots-tag": "noindex, nofollow", "vary": "Accept-Encoding",
-}
+_HEADERS: Final = {**COMMON_HEADERS, "vary": "Accept-Encoding"}
 _FOREVER: Final = "public, max-age=31536000, immutable"  # the name of such a file has the hash of its content
 
 
 class Codes:
-    """One code, good once, which `stepless dev` prints in the address of the console; it is exchanged for `token`."""
+    """Codes that open the console, each good once: the one in the address that `stepless dev` prints, and those of invitations.
+    A code is exchanged for the token of a session. For one event loop."""
 
-    def __init__(self, token: str, clock: Clock) -> None:
-        self._token = token
+    def __init__(self, sessions: Sessions, clock: Clock) -> None:
+        self.sessions = sessions
         self._clock = clock
-        self._code = ""
-        self._until_ms = 0
+        self._known: dict[str, tuple[int, str]] = {}
 
-    def issue(self) -> str:
-        self._code = token_urlsafe(16)
-        self._until_ms = self._clock.now_ms() + CONSOLE_CODE_LIFE_MS
-        return self._code
+    def issue(self, person: str = "") -> str:
+        """A code for `person`; without one, who exchanges it says who they are."""
+        while len(self._known) >= MAX_CONSOLE_CODES:
+            self._known.pop(next(iter(self._known)))
+        code = token_urlsafe(16)
+        self._known[code] = (self._clock.now_ms() + CONSOLE_CODE_LIFE_MS, person)
+        return code
 
-    def exchange(self, code: str) -> str:
+    def exchange(self, code: str, name: str = "") -> str:
         """Raises `Forbidden` (invalid_code)."""
-        fits = bool(self._code) and hmac.compare_digest(self._code.encode(), code.encode())
-        if not fits or self._clock.now_ms() >= self._until_ms:
-            mend = "open the address that `stepless dev` printed last, or enter an API key"
+        found = next((known for known in self._known if hmac.compare_digest(known.encode(), code.encode())), None)
+        until_ms, person = self._known.pop(found) if found is not None else (0, "")
+        if self._clock.now_ms() >= until_ms:
+            mend = "open the address that `stepless dev` printed last, or ask for another invitation"
             raise Forbidden("the code is not valid any more", code="invalid_code", status=401, place="code", mend=mend)
-        self._code = ""
-        return self._token
+        return self.sessions.issue(name or person or "guest")
 
 
 class SessionBody(Body):
     code: str = Field(min_length=1, max_length=MAX_TOKEN_CHARACTERS)
+    name: str = Field(
+        "", max_length=MAX_PERSON_CHARACTERS, pattern=r"^[^\x00-\x1f\x7f]*$", description="Who opens it, as colleagues see it",
+    )  # fmt: skip
 
 
 class SessionOut(TypedDict):
     token: str
 
 
-def add_routes(router: APIRouter, codes: Codes | None, given: Mapping[str, bytes] | None = None) -> None:
-    """`given` are files by path, instead of those of this release."""
+class InvitationOut(TypedDict):
+    code: str
+
+
+class LoginOut(TypedDict):
+    """Where and how a page signs in, with the authorization code flow and PKCE. The token to use is one that is meant for one of
+    the `audiences`."""
+
+    issuer: str
+    client_id: str
+    audiences: list[str]
+    scope: str
+    authorize: str
+    token: str
+
+
+class SettingsOut(TypedDict):
+    """`login` is null where people sign in with an API key, or with the code that `stepless dev` prints; `socket` is null where
+    the rooms of drafts are on this server."""
+
+    login: LoginOut | None
+    socket: str | None
+
+
+def add_routes(
+    router: APIRouter, codes: Codes | None, site: Site, discovery: Discovery | None, given: Mapping[str, bytes] | None = None
+) -> None:
+    """`discovery` is that of the site's login. `given` are files by path, instead of those of this release."""
     packed: dict[str, bytes] = {}
+
+    @router.get(
+        "/console/settings", summary="Settings of the console", response_model=SettingsOut, responses=documented(503),
+        tags=["console"],
+    )  # fmt: skip
+    async def read_console_settings() -> Response:
+        """What the page of the console needs before anyone has signed in. Nothing of it is secret."""
+        login = await discovery.settings() if discovery is not None else None
+        if site.login is not None and login is None:
+            raise unreachable(site.login)
+        return reply({"login": login, "socket": site.socket or None})
 
     @router.get("/console", include_in_schema=False)
     def redirect_to_console() -> Response:
         return RedirectResponse("/console/", 308)
 
     @router.get("/console/{path:path}", include_in_schema=False)
-    def read_console(path: str, request: Request) -> Response:
+    async def read_console(path: str, request: Request) -> Response:
         """A file of the console; the page itself for every address inside it."""
         known = _names() if given is None else given
         name = path if path in known or PurePosixPath(path).suffix else "index.html"
@@ -88,6 +133,8 @@ def add_routes(router: APIRouter, codes: Codes | None, given: Mapping[str, bytes
         if content is None:
             raise NotFound("there is no such file", code="not_found", mend="open /console/")
         headers = {**_HEADERS, "cache-control": _FOREVER if name.startswith("assets/") else "no-cache"}
+        login = await discovery.settings() if discovery is not None and name == "index.html" else None
+        headers["content-security-policy"] = _POLICY.format(connections(site.socket, login))
         if "gzip" in request.headers.get("accept-encoding", ""):
             if name not in packed:
                 packed[name] = gzip.compress(content, 9, mtime=0)
@@ -103,22 +150,36 @@ def add_routes(router: APIRouter, codes: Codes | None, given: Mapping[str, bytes
             """Exchanges the code in the address that `stepless dev` prints for a bearer token. A code is good once, for ten
             minutes."""
             body = await read_model(request, SessionBody)
-            return reply({"token": codes.exchange(body.code)})
+            return reply({"token": codes.exchange(body.code, body.name.strip())})
+
+
+def add_inviting(router: APIRouter, codes: Codes) -> None:
+    @router.post(
+        "/console/invitations", summary="Invite to the console", response_model=InvitationOut, responses=documented(401, 403),
+        tags=["console"],
+    )
+    async def invite_to_console() -> Response:
+        """Returns a code that opens the console for one more person: `/console/#code=CODE&invited`. It is good once, for ten
+        minutes."""
+        return reply({"code": codes.issue()})
 
 
 def is_built() -> bool:
     """Whether this installation has the console."""
-    return "index.html" in _names()
+    return (_root() / "index.html").is_file()
+
+
+def _root() -> Traversable:
+    return files("stepless.api") / "console"
 
 
 @lru_cache(1)
 def _names() -> dict[str, bytes]:
     """All files of the console, by their path: what a request asks for is looked up here, never on the disk."""
-    root = files("stepless.api") / "console"
-    if not root.is_dir():
+    if not _root().is_dir():
         return {}
     found: dict[str, bytes] = {}
-    waiting = [("", root)]
+    waiting = [("", _root())]
     while waiting:
         prefix, folder = waiting.pop()
         for entry in folder.iterdir():

@@ -7,10 +7,11 @@ after the terminal event gets 204, which ends an EventSource; a page says `ended
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Sequence
+import json
+from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Annotated, Final, Protocol
+from typing import Annotated, Any, Final, Protocol
 
 from fastapi import APIRouter, Query, Request
 from pydantic import Field
@@ -23,10 +24,17 @@ from stepless.api.problems import documented
 from stepless.api.replies import fitting, page
 from stepless.api.schemas import EventsOut
 from stepless.api.waiting import wait_for
+from stepless.core.history.digest import path_of
 from stepless.errors import InvalidRequest
-from stepless.limits import MAX_LONG_POLL_MS, PAGE_EVENTS, STREAM_RETRY_MS
+from stepless.limits import (
+    MAX_INSTANCE_CHARACTERS,
+    MAX_LONG_POLL_MS,
+    MAX_SEARCH_TEXT_CHARACTERS,
+    PAGE_EVENTS,
+    STREAM_RETRY_MS,
+)
 from stepless.runtime.service import Service
-from stepless.runtime.verbs.inspecting import EventPage
+from stepless.runtime.verbs.inspecting import EventPage, Fits
 
 STREAM: Final = "text/event-stream"
 STREAM_HEADERS: Final = {
@@ -48,8 +56,15 @@ _LAST_EVENT_ID: Final = {
 
 
 class EventsQuery(requests.Query):
+    """With `instance`, `node`, `type` or `text`, a page has only the events that fit; 20,000 events are read for it, and its
+    cursor is the last one read. Such a page does not wait, is no stream, and has no `inputs`."""
+
     after_event_id: str | None = Field(None, alias="afterEventId", description="Only events above it; overrides Last-Event-ID")
     limit: int = Field(PAGE_EVENTS, ge=1, le=PAGE_EVENTS, description="Events per page")
+    instance: str | None = Field(None, max_length=MAX_INSTANCE_CHARACTERS, description="Only events about this instance")
+    node: str | None = Field(None, max_length=MAX_INSTANCE_CHARACTERS, description="Only events about this node, by path: `x@l`")
+    type: str | None = Field(None, max_length=64, description="Only this type, or the types that begin like this: `node.`")
+    text: str | None = Field(None, max_length=MAX_SEARCH_TEXT_CHARACTERS, description="Only events whose JSON has this text")
     inputs: bool = Field(False, description="Include inputs of starts and outputs of containers, computed from the log")
 
 
@@ -81,9 +96,15 @@ def add_routes(router: APIRouter, service: Service, stream_seconds: float | None
         """Events above the cursor, as JSON, or as a stream if `Accept` prefers `text/event-stream`. If there are none, waits for
         the next one: at most 20 seconds, or the time in `Prefer: wait`."""
         after = _cursor(query.after_event_id, request.headers.get("last-event-id"))
-        read = await run_in_threadpool(_reader, service, run_id, query.inputs)
+        filtered = fitting_events(query)
+        if filtered and (query.inputs or preferred(request, "application/json", STREAM) == STREAM):
+            mend = "leave out `inputs`, and request application/json"
+            raise InvalidRequest("filtered events come as pages of what is stored", place="inputs", mend=mend)
+        read = await run_in_threadpool(_reader, service, run_id, query.inputs, filtered)
         first = await run_in_threadpool(_slice, read, after, query.limit)
         streams = preferred(request, "application/json", STREAM) == STREAM
+        if filtered:
+            return page("events", [data for _, _, data in first.events], cursor=first.cursor, ended=first.ended)
         if streams and first.ended and not first.events:
             return Response(status_code=204)
         if streams and stream_seconds is None:
@@ -112,8 +133,26 @@ class Read(Protocol):
     def __call__(self, *, after: int, limit: int) -> EventPage: ...
 
 
-def _reader(service: Service, run_id: str, inputs: bool) -> Read:
-    return service.replay(run_id).events if inputs else partial(service.events, run_id)
+def _reader(service: Service, run_id: str, inputs: bool, fits: Fits | None) -> Read:
+    return service.replay(run_id).events if inputs else partial(service.events, run_id, fits=fits)
+
+
+def fitting_events(query: EventsQuery) -> Fits | None:
+    """Whether an event is wanted, by its envelope; None if all are."""
+    wanted = (query.instance, query.node, query.type, query.text)
+    if wanted == (None, None, None, None):
+        return None
+
+    def fits(event: Mapping[str, Any]) -> bool:
+        instance = event["payload"].get("instance", "")
+        return (
+            (query.instance is None or instance == query.instance)
+            and (query.node is None or path_of(instance) == query.node)
+            and (query.type is None or event["type"] == query.type or event["type"].startswith(query.type))
+            and (query.text is None or query.text.casefold() in json.dumps(event, ensure_ascii=False).casefold())
+        )
+
+    return fits
 
 
 def _slice(read: Read, after: int, limit: int = PAGE_EVENTS) -> Slice:

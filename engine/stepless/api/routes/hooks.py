@@ -16,12 +16,12 @@ from stepless.api.calls import call
 from stepless.api.links import Links
 from stepless.api.negotiation import headers_of
 from stepless.api.problems import documented
-from stepless.api.replies import encode
 from stepless.api.routes.runs import idempotency_key, reply_started
 from stepless.api.schemas import StartedOut
 from stepless.api.waiting import Responded, Watch, overview
 from stepless.errors import AuthorError
 from stepless.limits import MAX_LONG_POLL_MS
+from stepless.model.encoding import encode
 from stepless.model.json import JSON
 from stepless.runtime.service import Service
 from stepless.runtime.triggers.webhooks import HookRequest

@@ -11,7 +11,7 @@ from starlette.responses import Response
 from typing_extensions import TypedDict
 
 from stepless.api.problems import documented
-from stepless.api.replies import encode
+from stepless.model.encoding import encode
 from stepless.model.kind import Kind, Kinds, Nature
 
 _TAGS: Final[list[str | Enum]] = ["workflows"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from datetime import datetime
 from typing import Annotated, Final
 
@@ -11,15 +12,20 @@ from starlette.responses import Response
 from stepless.api.links import Links
 from stepless.api.problems import documented
 from stepless.api.replies import instant, reply
-from stepless.api.requests import RunsQuery
-from stepless.api.schemas import RunHeadOut, RunsOut
+from stepless.api.requests import BulkFilter, CountQuery, RunsQuery
+from stepless.api.run_schemas import CountOut, NotedErrorOut, NotedPauseOut, RunHeadOut, RunsOut
 from stepless.core.state import RunStatus
 from stepless.errors import InvalidRequest
+from stepless.model.json import JSON
+from stepless.model.prices import bill, usd
+from stepless.model.tally import decode_tally
 from stepless.ports import RunFilter, RunHead
+from stepless.runtime.header_notes import error_of, pauses_of
 from stepless.runtime.headers import number_of, version_of
 from stepless.runtime.resting import UNREADABLE
 from stepless.runtime.service import Service
 from stepless.runtime.verbs.searching import (
+    Wanted,
     duration_of,
     failed_node_of,
     keywords_of,
@@ -31,15 +37,36 @@ from stepless.runtime.verbs.searching import (
 _MAX_INSTANT_MS: Final = 253_402_300_799_999  # the year 9999
 _STATUSES: Final = (*(status.value for status in RunStatus), *sorted(UNREADABLE))
 
+_COUNTED: Final[CountOut] = {"count": 412, "statuses": {"failed": 12, "completed": 400}, "cursor": "k1.bmV3ZXI"}
+
 
 def add_routes(router: APIRouter, service: Service, links: Links) -> None:
     @router.get("/runs", summary="List runs", response_model=RunsOut, responses=documented(400, 401), tags=["runs"])
     def list_runs(query: Annotated[RunsQuery, Query()]) -> Response:
         """Lists runs, newest first."""
-        wanted = run_filter(query.workflow, query.status, query.since, query.waiting)
-        found = service.search(wanted, keywords=query.words, limit=query.limit, cursor=query.cursor)
+        filter = run_filter(query.workflow, query.status, query.since, query.waiting)
+        found = service.search(filter, keywords=query.words, wanted=wanted(query), limit=query.limit, cursor=query.cursor)
         now_ms = service.world.clock.now_ms()
         return reply({"runs": [_head(head, now_ms, links) for head in found.items], "cursor": found.cursor})
+
+
+    @router.get(
+        "/runs/count", summary="Count runs", response_model=CountOut, tags=["runs"],
+        responses={200: {"content": {"application/json": {"example": _COUNTED}}}, **documented(400, 401)},
+    )
+    def count_runs(query: Annotated[CountQuery, Query()]) -> Response:
+        """Counts the runs that `GET /runs` lists, among the next 2,000 that match the indexed part of the filter. While there is
+        a cursor, there may be more."""
+        filter = run_filter(query.workflow, query.status, query.since, query.waiting)
+        found = service.count(filter, keywords=query.words, wanted=wanted(query), cursor=query.cursor)
+        return reply({"count": found.total, "statuses": dict(found.statuses), "cursor": found.cursor})
+
+
+def wanted(query: RunsQuery | BulkFilter) -> Wanted:
+    """What a listing or a bulk change wants besides the filter. Raises `InvalidRequest`."""
+    until_ms = None if query.until is None else instant_ms(query.until, "until")
+    words = tuple(dict.fromkeys((query.search or "").split()))
+    return Wanted(words, query.error, query.min_duration_ms, query.max_duration_ms, until_ms)
 
 
 def run_filter(workflow: str | None, status: str | None, since: str | None, waiting: str | None) -> RunFilter:
@@ -80,9 +107,27 @@ def _head(head: RunHead, now_ms: int, links: Links) -> RunHeadOut:
         "summary": summary_of(head, now_ms),
         "duration_ms": duration_of(head, now_ms),
         "failed_node": failed_node_of(head),
+        "error": _error(head),
+        "pauses": [_pause(pause) for pause in pauses_of(head)],
+        "usd": None if not head.spent else round(usd(bill(decode_tally(head.spent))), 12),
         "keywords": list(keywords_of(head)),
         "tags": list(keywords_of(head)),
         "created_at": str(instant(head.created_ms)),
         "updated_at": str(instant(head.updated_ms)),
         "links": links.run(head.run_id),
     }
+
+
+def _error(head: RunHead) -> NotedErrorOut | None:
+    noted = error_of(head)
+    if noted is None:
+        return None
+    node = noted.get("node")
+    return {"code": str(noted["code"]), "message": str(noted["message"]), "node": None if node is None else str(node)}
+
+
+def _pause(noted: Mapping[str, JSON]) -> NotedPauseOut:
+    return {
+        "pause": str(noted["pause"]), "node": str(noted["node"]), "reason": str(noted["reason"]),
+        "message": str(noted["message"]), "since": str(instant(noted["since"])), "deadline": instant(noted.get("deadline")),
+    }  # fmt: skip

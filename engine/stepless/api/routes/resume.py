@@ -18,12 +18,13 @@ from stepless.api.bodies import FORM, form_fields, is_json, media_type, read_bod
 from stepless.api.forms import PREFIX, faults_by_field, fields_of, shown_answer, typed_answer
 from stepless.api.negotiation import preferred
 from stepless.api.problems import documented, respond
-from stepless.api.replies import decision_out, encode, instant, reply
+from stepless.api.replies import decision_out, instant, reply
 from stepless.api.requests import ResumeBody
 from stepless.api.schemas import DecisionOut, QuestionOut
 from stepless.compile.reading.strict_json import strict_json
 from stepless.errors import CallerError, Gone, InvalidRequest, LimitExceeded, SteplessError, TransientError
 from stepless.limits import MAX_ANSWER_BYTES
+from stepless.model.encoding import encode
 from stepless.model.json import JSON
 from stepless.runtime.access.audit import AuditLog
 from stepless.runtime.service import Service
@@ -140,7 +141,9 @@ def _decide(
         message = f"the answer has more than {MAX_ANSWER_BYTES:,} bytes"
         raise InvalidRequest(message, code="answer_too_large", status=413, mend="send a shorter answer")
     who = f"link to {view.approver}" if view.approver else "link"
-    details: dict[str, JSON] = {"pause": view.pause, "decision": body.decision, "by": body.by}
+    details: dict[str, JSON] = {"pause": view.pause, "decision": body.decision, "by": view.approver or body.by}
+    if body.comment is not None and body.comment.strip():
+        details["comment"] = body.comment.strip()
     entry = log.begin(who, "decide", view.run_id, source, details)
     try:
         return service.answer(token, body.decision, body.answer, body.by)

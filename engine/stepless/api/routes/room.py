@@ -12,12 +12,14 @@ from starlette.responses import Response
 from starlette.websockets import WebSocket
 from typing_extensions import TypedDict
 
+from stepless.api.auth import until_ms_of
 from stepless.api.problems import documented, respond
 from stepless.api.replies import reply
 from stepless.api.rooms.following import person_of
 from stepless.api.rooms.seat import serve as serve_seat
 from stepless.api.rooms.seats import Seats
 from stepless.errors import SteplessError
+from stepless.runtime.access.standing import key_id_of
 from stepless.runtime.access.tickets import Tickets
 
 _TAGS: Final[list[str | Enum]] = ["drafts"]
@@ -33,10 +35,12 @@ def add_routes(router: APIRouter, tickets: Tickets) -> None:
         responses=documented(401, 403, 503), tags=_TAGS,
     )  # fmt: skip
     async def enter_draft(workflow_id: str, request: Request) -> Response:
-        """Returns a ticket for the WebSocket `/drafts/{id}/room?ticket=…`. It is valid once, for a minute."""
+        """Returns a ticket for the WebSocket `/drafts/{id}/room?ticket=…`, on AWS for that of the console's settings. It is valid
+        once, for a minute."""
         caller = person_of(request)
-        key_id = caller.split(" ")[1] if caller.startswith("key ") else ""
-        issue = partial(tickets.issue, workflow_id, caller, request.state.roles, key_id)
+        issue = partial(
+            tickets.issue, workflow_id, caller, request.state.roles, key_id_of(caller), until_ms_of(request)
+        )
         return reply({"ticket": await run_in_threadpool(issue)})
 
 

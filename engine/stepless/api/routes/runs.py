@@ -19,7 +19,7 @@ from stepless.api.links import Links
 from stepless.api.negotiation import headers_of, requested_wait_s
 from stepless.api.problems import documented
 from stepless.api.replies import fitting, instant, page, reply, value_reply
-from stepless.api.requests import NodesQuery, StartBody, StartQuery
+from stepless.api.requests import InstancesQuery, NodesQuery, StartBody, StartQuery
 from stepless.api.schemas import (
     CallOut,
     ExceptionOut,
@@ -116,9 +116,9 @@ def add_routes(router: APIRouter, service: Service, links: Links) -> None:
         responses=documented(400, 401, 404),
         tags=_TAGS,
     )
-    def list_nodes(run_id: str, query: Annotated[NodesQuery, Query()]) -> Response:
+    def list_nodes(run_id: str, query: Annotated[InstancesQuery, Query()]) -> Response:
         """Returns one record per instance, in the order of first mention, as many as fit into a page."""
-        records, more = service.nodes(run_id, after=query.after, limit=query.limit)
+        records, more = service.nodes(run_id, after=query.after, limit=query.limit, instance=query.instance)
         url = links.run(run_id)["run"]
         encoded = fitting(records, lambda record: bounded(_node(record), _OF_A_NODE, url))
         more = more or len(encoded) < len(records)

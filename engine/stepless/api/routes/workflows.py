@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from enum import Enum
-from typing import Annotated, Any, Final
+from typing import Annotated, Any, Final, Literal
 
 from fastapi import APIRouter, Path, Query, Request
+from pydantic import ConfigDict
 from starlette.concurrency import run_in_threadpool
 from starlette.responses import Response
 
@@ -15,12 +16,14 @@ from stepless.api.bodies import is_json, media_type, read_body, unsupported
 from stepless.api.links import Links
 from stepless.api.problems import documented
 from stepless.api.replies import finding_out, instant, reply
-from stepless.api.requests import ListQuery
+from stepless.api.requests import Body, ListQuery
 from stepless.api.schemas import DocumentOut, PublishedOut, VersionOut, WorkflowsOut
 from stepless.compile import parse
 from stepless.compile.reading.read import Syntax
+from stepless.compile.reading.write_yaml import write_yaml
 from stepless.errors import InvalidRequest
 from stepless.limits import MAX_DOCUMENT_BYTES
+from stepless.model.attached import Attached, decode_attached
 from stepless.model.json import JSON
 from stepless.model.stored_document import decode_document
 from stepless.ports import StoredVersion
@@ -35,7 +38,17 @@ _TAGS: Final[list[str | Enum]] = ["workflows"]
 Number = Annotated[int, Path(ge=1, le=_MAX_VERSION)]
 
 
-def add_routes(router: APIRouter, service: Service, links: Links) -> None:
+class VersionQuery(Body):
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=False)
+
+    format: Literal["json", "yaml"] = "json"
+
+
+After = Callable[[str], Awaitable[None]]
+"""Is awaited after a workflow was published."""
+
+
+def add_routes(router: APIRouter, service: Service, links: Links, after: After) -> None:
     @router.put(
         "/workflows/{workflow_id}",
         summary="Publish a workflow",
@@ -54,6 +67,8 @@ def add_routes(router: APIRouter, service: Service, links: Links) -> None:
         syntax = _syntax(request)
         data = await read_body(request, MAX_DOCUMENT_BYTES)
         published = await run_in_threadpool(_publish, service, workflow_id, data, syntax)
+        if published.new:
+            await after(published.version.workflow_id)
         answer: PublishedOut = {**_version(published.version, links), "warnings": [finding_out(w) for w in published.warnings]}
         return reply(answer, 201 if published.new else 200, {"location": answer["links"]["version"]})
 
@@ -78,11 +93,18 @@ def add_routes(router: APIRouter, service: Service, links: Links) -> None:
         "/workflows/{workflow_id}/versions/{number}",
         summary="Read a version of a workflow",
         response_model=DocumentOut,
-        responses=documented(400, 401, 404),
+        responses={
+            200: {"content": {"application/yaml": {"schema": {"type": "string"}}}, "description": "The version"},
+            **documented(400, 401, 404),
+        },
         tags=_TAGS,
     )
-    def read_version(workflow_id: str, number: Number) -> Response:
-        """Returns one version, with its document. A version never changes."""
+    def read_version(workflow_id: str, number: Number, query: Annotated[VersionQuery, Query()]) -> Response:
+        """Returns one version, with its document, and who published it from a draft, with what message. A version never changes.
+        With `format=yaml`, returns its text as its author wrote it, in YAML or JSON, or the document in YAML if no text was
+        kept."""
+        if query.format == "yaml":
+            return _text(service, workflow_id, number)
         return reply(_document(service, workflow_id, number, links))
 
 
@@ -106,7 +128,14 @@ def _syntax(request: Request) -> Syntax:
 def _publish(service: Service, workflow_id: str, data: bytes, syntax: Syntax) -> Published:
     document = parse(data, syntax=syntax)
     _check_id(document, workflow_id)
-    return service.publish(document)
+    return service.publish(document, attached=_written(data, syntax))
+
+
+def _written(data: bytes, syntax: Syntax) -> Attached | None:
+    """The text to keep beside the version. JSON in one line was written by a program, and says nothing that the document does
+    not."""
+    text = data.decode()
+    return Attached(text) if syntax == "yaml" or "\n" in text.strip() else None
 
 
 def _check_id(document: Mapping[str, JSON], workflow_id: str) -> None:
@@ -127,8 +156,21 @@ def _version(version: StoredVersion, links: Links) -> VersionOut:
 
 
 def _document(service: Service, workflow_id: str, number: int | None, links: Links) -> DocumentOut:
+    version = _found(service, workflow_id, number)
+    return {**_version(version, links), "document": decode_document(version.document)}
+
+
+def _found(service: Service, workflow_id: str, number: int | None) -> StoredVersion:
     version = service.world.store.get_version(workflow_id, number)
     if version is None:
         what = workflow_id if number is None else f"{workflow_id}, version {number}"
         raise unknown_workflow(service.world.store, workflow_id, what=what)
-    return {**_version(version, links), "document": decode_document(version.document)}
+    return version
+
+
+def _text(service: Service, workflow_id: str, number: int) -> Response:
+    version = _found(service, workflow_id, number)
+    text = decode_attached(service.world.store.get_attached(workflow_id, version.number)).text
+    if text is None:
+        text = write_yaml(decode_document(version.document))
+    return Response(text.encode(), 200, {"x-content-type-options": "nosniff"}, "application/yaml")  # as JSON is, too

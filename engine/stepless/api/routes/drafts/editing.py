@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 from enum import Enum
 from functools import partial
+from hashlib import sha256
 from typing import Annotated, Any, Final, Literal
 
 from fastapi import APIRouter, Query, Request
@@ -15,9 +16,9 @@ from typing_extensions import TypedDict
 
 from stepless.api.bodies import documented_body, is_json, media_type, read_body, read_model, unsupported
 from stepless.api.problems import documented
-from stepless.api.replies import encode, finding_out, fitting, instant, page, reply
+from stepless.api.replies import finding_out, fitting, instant, page, reply
 from stepless.api.requests import Body, ListQuery
-from stepless.api.rooms.following import Rooms, answer_out, item_out, person_of
+from stepless.api.rooms.following import Rooms, person_of
 from stepless.api.schemas import FindingOut
 from stepless.compile.reading.strict_json import strict_json
 from stepless.errors import Conflict, InvalidRequest
@@ -29,14 +30,19 @@ from stepless.limits import (
     MAX_LONG_POLL_MS,
     NEAR_REQUEST_BYTES,
 )
+from stepless.model.encoding import encode
 from stepless.model.json import JSON
 from stepless.ports import Draft, DraftHead
 from stepless.runtime.drafts.items import Item
+from stepless.runtime.rooms.messages import answer_out, item_out
 from stepless.runtime.verbs.drafts import DraftVerbs, Shown, base_of, origin_of
+from stepless.runtime.verbs.drafts.bases import standing
 
 _TAGS: Final[list[str | Enum]] = ["drafts"]
+_TAG_CHARACTERS: Final = 12
 _PACKED_BYTES: Final = 4_096  # of a draft that is sent compressed
 _MAX_VERSION: Final = 2**31
+_SHOWN: Final = ("version", "hash", "file")  # of a base
 _INTENT: Final = {
     "type": "object", "description": "docs/drafts.md has the form",
     "required": ["epoch", "client", "n", "tag", "base", "gestures"],
@@ -65,10 +71,23 @@ class DraftsOut(TypedDict):
     cursor: str | None
 
 
+class SaveOut(TypedDict):
+    """Whether the draft can be saved, which only `stepless dev` does; to which file; and whether that has another text than the
+    draft was last read from or saved to."""
+
+    possible: bool
+    file: str | None
+    differs: bool
+
+
 class OpenDraftOut(DraftOut):
-    """`entities` are the parts of the draft by key, as of item `seq` of its log."""
+    """`entities` are the parts of the draft by key, as of item `seq` of its log. `newest` is the newest published version, null
+    if there is none; `conflicts` counts what differs from the file or from that version until a person decides."""
 
     seq: int
+    newest: int | None
+    conflicts: int
+    save: SaveOut
     entities: dict[str, Any]
 
 
@@ -90,15 +109,15 @@ class SubmittedOut(TypedDict, total=False):
 class DraftFindingOut(FindingOut):
     """`key` is the block that the finding is about, null for the workflow itself."""
 
-    key: str | None
-
 
 class DraftFindingsOut(TypedDict):
+    epoch: int
     seq: int
     findings: list[DraftFindingOut]
 
 
 class DocumentOfDraftOut(TypedDict):
+    epoch: int
     seq: int
     document: dict[str, Any]
 
@@ -118,6 +137,12 @@ class OpenBody(Body):
     version: int | None = Field(None, ge=1, le=_MAX_VERSION)
     document: dict[str, Any] | None = None
     text: str | None = Field(None, max_length=MAX_DOCUMENT_BYTES)
+
+
+class SeqQuery(Body):
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=False)
+
+    seq: Annotated[int | None, Field(ge=0, le=MAX_COUNT)] = None
 
 
 class OpsQuery(Body):
@@ -150,8 +175,8 @@ def add_routes(router: APIRouter, drafts: DraftVerbs, rooms: Rooms) -> None:
         else:
             made = partial(drafts.open_empty, workflow_id, by)
         shown = await run_in_threadpool(made)
-        rooms.pass_on(Draft(workflow_id, shown.head.epoch - 1), None)
-        return await run_in_threadpool(_reply, shown, request)
+        await rooms.announce(Draft(workflow_id, shown.head.epoch - 1), None)
+        return await run_in_threadpool(_reply, drafts, shown, request)
 
     @router.delete(
         "/drafts/{workflow_id}", summary="Discard a draft", response_model=DiscardedOut,
@@ -160,7 +185,7 @@ def add_routes(router: APIRouter, drafts: DraftVerbs, rooms: Rooms) -> None:
     async def discard_draft(workflow_id: str, request: Request) -> Response:
         """Discards the draft for everyone. Its log is kept for a year."""
         over = await run_in_threadpool(drafts.discard, workflow_id, person_of(request))
-        rooms.pass_on(over, None)
+        await rooms.announce(over, None)
         return reply({"workflow": over.workflow_id, "epoch": over.epoch})
 
 
@@ -201,7 +226,7 @@ def _add_reading(router: APIRouter, drafts: DraftVerbs, rooms: Rooms) -> None:
     def read_draft(workflow_id: str, request: Request) -> Response:
         """Returns the whole draft at the end of its log. `GET /drafts/{id}/ops` continues from there. `If-None-Match` with the
         `ETag` of an earlier response saves the transfer."""
-        return _reply(drafts.show(workflow_id), request)
+        return _reply(drafts, drafts.show(workflow_id), request)
 
     @router.get(
         "/drafts/{workflow_id}/ops", summary="Follow a draft", response_model=ItemsOut,
@@ -220,21 +245,22 @@ def _add_reading(router: APIRouter, drafts: DraftVerbs, rooms: Rooms) -> None:
 
     @router.get(
         "/drafts/{workflow_id}/document", summary="Read the document of a draft", response_model=DocumentOfDraftOut,
-        responses=documented(401, 404, 503), tags=_TAGS,
+        responses=documented(400, 401, 404, 503), tags=_TAGS,
     )
-    def read_draft_document(workflow_id: str) -> Response:
-        """Returns the workflow document as the draft has it now, valid or not."""
-        seq, document = drafts.document(workflow_id)
-        return reply({"seq": seq, "document": document})
+    def read_draft_document(workflow_id: str, query: Annotated[SeqQuery, Query()]) -> Response:
+        """Returns the workflow document as the draft has it, valid or not: after the item `seq`, or now."""
+        at, document = drafts.document(workflow_id, query.seq)
+        return reply({"epoch": at.head.epoch, "seq": at.seq, "document": document})
 
     @router.get(
         "/drafts/{workflow_id}/findings", summary="Check a draft", response_model=DraftFindingsOut,
-        responses=documented(401, 404, 503), tags=_TAGS,
+        responses=documented(400, 401, 404, 503), tags=_TAGS,
     )
-    def read_draft_findings(workflow_id: str) -> Response:
-        """Returns what publishing would refuse or warn about."""
-        seq, found = drafts.findings(workflow_id)
-        return reply({"seq": seq, "findings": [{**finding_out(finding), "key": key} for finding, key in found]})
+    def read_draft_findings(workflow_id: str, query: Annotated[SeqQuery, Query()]) -> Response:
+        """Returns what publishing would refuse or warn about: after the item `seq`, or now."""
+        at, found = drafts.findings(workflow_id, query.seq)
+        findings = [{**finding_out(finding), "key": key} for finding, key in found]
+        return reply({"epoch": at.head.epoch, "seq": at.seq, "findings": findings})
 
 
 # -- what is sent ------------------------------------------------------------------------------------------------------
@@ -242,18 +268,21 @@ def _add_reading(router: APIRouter, drafts: DraftVerbs, rooms: Rooms) -> None:
 
 def _head(head: DraftHead) -> dict[str, JSON]:
     return {
-        "workflow": head.workflow_id, "epoch": head.epoch, "origin": origin_of(head), "base": base_of(head),
+        "workflow": head.workflow_id, "epoch": head.epoch, "origin": origin_of(head),
+        "base": {name: value for name, value in base_of(head).items() if name in _SHOWN},
         "created_at": instant(head.created_ms), "created_by": head.created_by,
     }
 
 
-def _reply(shown: Shown, request: Request) -> Response:
-    """The draft, compressed if it is large. The item names the state, so its number is the tag."""
-    tag = f'"{shown.head.epoch}-{shown.seq}"'
+def _reply(drafts: DraftVerbs, shown: Shown, request: Request) -> Response:
+    """The draft, compressed if it is large. The item names the state, so its number is the tag, with what else may change."""
+    beside = standing(drafts, shown.head)
+    digest = sha256(shown.head.base + encode(beside)).hexdigest()[:_TAG_CHARACTERS]
+    tag = f'"{shown.head.epoch}-{shown.seq}-{digest}"'
     headers = {"etag": tag, "vary": "Accept-Encoding", "cache-control": "private, no-cache", "x-content-type-options": "nosniff"}
     if request.method == "GET" and tag in request.headers.get("if-none-match", ""):
         return Response(None, 304, headers)
-    data = encode({**_head(shown.head), "seq": shown.seq, "entities": dict(shown.entities)})
+    data = encode({**_head(shown.head), **beside, "seq": shown.seq, "entities": dict(shown.entities)})
     if len(data) > _PACKED_BYTES and "gzip" in request.headers.get("accept-encoding", ""):
         data, headers["content-encoding"] = gzip.compress(data, 5, mtime=0), "gzip"
     return Response(data, 200, headers, "application/json")

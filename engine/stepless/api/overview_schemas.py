@@ -1,0 +1,107 @@
+"""The shapes of responses about open questions, failures in groups, and the health of a workflow."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from typing_extensions import TypedDict
+
+
+class ApprovalOut(TypedDict):
+    """An open question. `fields` are the JSON Schemas of the fields of its answer, `exits` the decisions that it takes,
+    `approvers` those whom it was sent to. `resume` is the signed link that answers it; `run` is the path of its run."""
+
+    run_id: str
+    workflow: str
+    version: int | None
+    pause: str
+    node: str
+    message: str
+    fields: dict[str, Any]
+    exits: list[str]
+    approvers: list[str]
+    since: str
+    deadline: str | None
+    resume: str | None
+    run: str
+
+
+class ApprovalsOut(TypedDict):
+    """The nearest deadline first, then those without one, the newest first. `count` is how many questions there are, listed or
+    not; with `at_least`, there may be more. `left_out` did not fit into the response. `deciding_as` is the person whom the links
+    record as the decider; null if the answer says who. `unreadable` are runs whose log cannot be read."""
+
+    approvals: list[ApprovalOut]
+    count: int
+    at_least: bool
+    left_out: int
+    deciding_as: str | None
+    unreadable: list[str]
+
+
+class MadeDecisionOut(TypedDict):
+    """A decision by a link. `decision` is null if the question had only one. `workflow` is null once the run is removed."""
+
+    run_id: str
+    workflow: str | None
+    pause: str
+    decision: str | None
+    by: str | None
+    comment: str | None
+    at: str
+
+
+class DecisionsOut(TypedDict):
+    decisions: list[MadeDecisionOut]
+    cursor: str | None
+
+
+class ErrorGroupOut(TypedDict):
+    """Failures of one workflow, node, code and message, without what differs from run to run: `message`. `example` is the message
+    of the last one. `count` is how many; `runs` are their ids, the last failure first. `bars` counts them in equal parts of the
+    time between `since` and `until`."""
+
+    fingerprint: str
+    workflow: str
+    node: str | None
+    code: str
+    message: str
+    example: str
+    count: int
+    runs: list[str]
+    versions: list[int]
+    first_at: str
+    last_at: str
+    bars: list[int]
+
+
+class ErrorsOut(TypedDict):
+    """The last failure first. `count` is the number of failures in all groups, of which there are `group_count`. With `at_least`,
+    there may be more: the newest 2,000 failed runs were searched. With `unsure`, there may be fewer: not every rerun could be
+    looked up."""
+
+    errors: list[ErrorGroupOut]
+    group_count: int
+    count: int
+    at_least: bool
+    unsure: bool
+    since: str
+    until: str
+
+
+class StatsOut(TypedDict):
+    """The runs that were created since `since`, by status. `failure_rate` is that of the runs that completed, failed or timed
+    out, and the durations are theirs; null without such runs. `usd` is what the runs were billed for on AWS, null where
+    requests are not counted. With `at_least`, there are more runs: the newest 2,000 were read."""
+
+    workflow: str
+    since: str
+    until: str
+    runs: int
+    at_least: bool
+    statuses: dict[str, int]
+    failure_rate: float | None
+    p50_ms: int | None
+    p95_ms: int | None
+    usd: float | None
+    next_at: str | None

@@ -1,0 +1,217 @@
+"""Routes for the text of a draft, what differs, who did what, the way back, and publication."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from enum import Enum
+from functools import partial
+from typing import Annotated, Any, Final
+
+from fastapi import APIRouter, Query, Request
+from starlette.concurrency import run_in_threadpool
+from starlette.responses import Response
+
+from stepless.api.auditing import note
+from stepless.api.bodies import documented_body, read_model
+from stepless.api.problems import MEDIA_TYPE, documented, problem_of
+from stepless.api.replies import finding_out, instant, reply
+from stepless.api.rooms.following import Rooms, person_of
+from stepless.api.routes.drafts.editing import SeqQuery
+from stepless.api.routes.drafts.schemas import (
+    ConflictBody,
+    ConflictsOut,
+    DiffOut,
+    DiffQuery,
+    GesturesOut,
+    HistoryOut,
+    HistoryQuery,
+    PublishBody,
+    PublishedDraftOut,
+    RestoreBody,
+    SaveBody,
+    SavedDraftOut,
+    TextBody,
+    TextOut,
+)
+from stepless.editing.gestures import Gesture
+from stepless.errors import InvalidRequest, VersionMoved
+from stepless.limits import MAX_DOCUMENT_BYTES, MAX_INTENT_BYTES
+from stepless.model.encoding import encode
+from stepless.runtime.access.audit import AuditLog
+from stepless.runtime.drafts.items import Item
+from stepless.runtime.verbs.drafts import DraftVerbs, Files
+from stepless.runtime.verbs.drafts.comparing import diff
+from stepless.runtime.verbs.drafts.files import Saved, conflict_of, save
+from stepless.runtime.verbs.drafts.history import Entry, history, restore
+from stepless.runtime.verbs.drafts.incoming import conflicts, settle, take_in_version
+from stepless.runtime.verbs.drafts.publishing import DraftRefused, publish
+from stepless.runtime.verbs.drafts.texts import gesture_out, is_json, read_text, typed
+from stepless.runtime.verbs.drafts.verbs import At
+
+_TAGS: Final[list[str | Enum]] = ["drafts"]
+_ESCAPED: Final = 6  # bytes of JSON that one character of a text may take
+
+
+def add_routes(router: APIRouter, drafts: DraftVerbs) -> None:
+    """The routes that change nothing: what follows from a text or a former state is sent by the client."""
+
+    @router.get(
+        "/drafts/{workflow_id}/yaml", summary="Read the text of a draft", response_model=TextOut,
+        responses=documented(400, 401, 404, 503), tags=_TAGS,
+    )
+    def read_draft_text(workflow_id: str, query: Annotated[SeqQuery, Query()]) -> Response:
+        """Returns the draft in the text of its author, after the item `seq` or now: what did not change keeps its place, its form
+        and its comments."""
+        at, text = read_text(drafts, workflow_id, query.seq)
+        return reply({"epoch": at.head.epoch, "seq": at.seq, "format": "json" if is_json(text) else "yaml", "text": text})
+
+    @router.post(
+        "/drafts/{workflow_id}/yaml", summary="Read an edit of the text of a draft", response_model=GesturesOut,
+        openapi_extra=documented_body(TextBody), responses=documented(400, 401, 403, 404, 413, 415, 422, 503), tags=_TAGS,
+    )  # fmt: skip
+    async def type_draft_text(workflow_id: str, request: Request) -> Response:
+        """Returns what an edit of the text means: a gesture over the draft after item `seq`, which the client sends as any other.
+        After it, the text of the draft is exactly this one. 422: the text does not parse, with line and column."""
+        body = await read_model(request, TextBody, MAX_DOCUMENT_BYTES * _ESCAPED)
+        return await run_in_threadpool(lambda: _gestures(*typed(drafts, workflow_id, body.seq, body.text)))
+
+    @router.get(
+        "/drafts/{workflow_id}/diff", summary="Compare a draft", response_model=DiffOut,
+        responses=documented(400, 401, 404, 503), tags=_TAGS,
+    )
+    def compare_draft(workflow_id: str, query: Annotated[DiffQuery, Query()]) -> Response:
+        """Returns what differs between the draft and its base, or a version, by node and by line of the text."""
+        version = None if query.against == "base" else int(query.against)
+        at, found = diff(drafts, workflow_id, version, query.seq)
+        return reply({"epoch": at.head.epoch, "seq": at.seq, **found._asdict()})
+
+    @router.get(
+        "/drafts/{workflow_id}/history", summary="Read the history of a draft", response_model=HistoryOut,
+        responses=documented(400, 401, 404, 503), tags=_TAGS,
+    )
+    def read_draft_history(workflow_id: str, query: Annotated[HistoryQuery, Query()]) -> Response:
+        """Returns who did what, the newest first."""
+        at, entries, following = history(drafts, workflow_id, query.before, query.limit)
+        return reply({"epoch": at.head.epoch, "entries": [_entry(entry) for entry in entries], "next_before": following})
+
+    @router.get(
+        "/drafts/{workflow_id}/conflicts", summary="List the conflicts of a draft", response_model=ConflictsOut,
+        responses=documented(401, 404, 503), tags=_TAGS,
+    )
+    def read_draft_conflicts(workflow_id: str) -> Response:
+        """Returns the differences of the file, or of a version that was published meanwhile, at places that the draft has changed
+        too: each with three values, until a person decides."""
+        at, found = conflicts(drafts, workflow_id)
+        return reply({"epoch": at.head.epoch, "seq": at.seq, "conflicts": found})
+
+    @router.post(
+        "/drafts/{workflow_id}/restore", summary="Read the way back to a former state of a draft", response_model=GesturesOut,
+        openapi_extra=documented_body(RestoreBody), responses=documented(400, 401, 403, 404, 413, 415, 422, 503), tags=_TAGS,
+    )  # fmt: skip
+    async def restore_draft(workflow_id: str, request: Request) -> Response:
+        """Returns what makes of the draft what it was after an item, or what a version is: one gesture, which the client sends as
+        any other."""
+        body = await read_model(request, RestoreBody, MAX_INTENT_BYTES)
+        if (body.version is None) == (body.seq is None):
+            raise InvalidRequest("give either `version` or `seq`", place="version", mend="leave one of them out")
+        made = partial(restore, drafts, workflow_id, version=body.version, seq=body.seq)
+        return await run_in_threadpool(lambda: _gestures(*made()))
+
+
+def add_settling(router: APIRouter, drafts: DraftVerbs) -> None:
+    @router.post(
+        "/drafts/{workflow_id}/conflicts", summary="Decide a conflict of a draft", response_model=GesturesOut,
+        openapi_extra=documented_body(ConflictBody), responses=documented(400, 401, 403, 404, 409, 413, 415, 422, 503),
+        tags=_TAGS,
+    )  # fmt: skip
+    async def settle_draft_conflict(workflow_id: str, request: Request) -> Response:
+        """Closes a conflict. With `take` `file`, returns what makes of the draft what the file has, which the client sends as any
+        other gesture."""
+        body = await read_model(request, ConflictBody, MAX_INTENT_BYTES)
+        made = partial(settle, drafts, workflow_id, body.key, body.path, body.take)
+        return await run_in_threadpool(lambda: _gestures(*made()))
+
+
+async def took_in(drafts: DraftVerbs, rooms: Rooms, workflow_id: str) -> None:
+    """Brings a version that was published past the draft into it."""
+    item = await run_in_threadpool(take_in_version, drafts, workflow_id)
+    if item is not None:
+        await rooms.announce(drafts.drafting.head(workflow_id).draft, item)
+
+
+def add_publishing(router: APIRouter, drafts: DraftVerbs, rooms: Rooms, log: AuditLog) -> None:
+    @router.post(
+        "/drafts/{workflow_id}/publish", summary="Publish a draft", response_model=PublishedDraftOut,
+        openapi_extra=documented_body(PublishBody), responses=documented(400, 401, 403, 404, 409, 413, 415, 422, 503), tags=_TAGS,
+    )  # fmt: skip
+    async def publish_draft(workflow_id: str, request: Request) -> Response:
+        """Publishes the draft as it was after item `seq`; later edits stay in the draft, whose base is this version then. 422:
+        the findings, each with the `key` of its block. 409 version_moved: another version than that of the base is the
+        newest."""
+        body = await read_model(request, PublishBody, MAX_INTENT_BYTES)
+        facts = {"seq": body.seq, **({"message": body.message} if body.message else {})}
+        await note(log, request, facts)
+        came: list[Item] = []
+        write = partial(_written, drafts, came) if drafts.files is not None else None
+        try:
+            made = await run_in_threadpool(
+                partial(publish, drafts, workflow_id, body.seq, body.message, person_of(request), write=write)
+            )
+        except VersionMoved:
+            await took_in(drafts, rooms, workflow_id)
+            raise
+        except DraftRefused as error:
+            problem: dict[str, Any] = {**problem_of(error)}
+            keys = zip(problem["findings"], error.keys, strict=True)
+            problem["findings"] = [{**finding, "key": key} for finding, key in keys]
+            return Response(encode(problem), 422, {"cache-control": "no-store"}, MEDIA_TYPE)
+        finally:
+            for item in came:
+                await rooms.announce(drafts.drafting.head(workflow_id).draft, item)
+        warnings = [{**finding_out(finding), "key": key} for finding, key in made.warnings]
+        return reply({"version": made.version.number, "hash": made.version.hash, "seq": made.seq, "warnings": warnings})
+
+
+def add_saving(router: APIRouter, drafts: DraftVerbs, files: Files, rooms: Rooms, log: AuditLog) -> None:
+    @router.post(
+        "/drafts/{workflow_id}/save", summary="Save a draft to its file", response_model=SavedDraftOut,
+        openapi_extra=documented_body(SaveBody), responses=documented(400, 401, 403, 404, 409, 413, 415, 422, 503), tags=_TAGS,
+    )  # fmt: skip
+    async def save_draft(workflow_id: str, request: Request) -> Response:
+        """Writes the draft, as it was after item `seq`, to the file that it was read from, and what has no place in it to
+        `<file>.layout.json`. The server then publishes the file. 409 file_changed: another program has changed the file; its
+        changes are in the draft now. 409 files_claim_id: several files have the id; `file` chooses one."""
+        body = await read_model(request, SaveBody, MAX_INTENT_BYTES)
+        await note(log, request, {"seq": body.seq, **({"file": body.file} if body.file else {})})
+
+        def work() -> tuple[Saved | None, Item | None]:
+            return save(drafts, files, drafts.at(workflow_id, body.seq), body.file)
+
+        saved, item = await run_in_threadpool(work)
+        if item is not None:
+            await rooms.announce(drafts.drafting.head(workflow_id).draft, item)
+        if saved is None:
+            raise conflict_of(body.file or "the file")
+        return reply(saved._asdict())
+
+
+def _written(drafts: DraftVerbs, came: list[Item], at: At) -> str:
+    """Saves a draft before it is published; adds the item with which a changed file came in."""
+    assert drafts.files is not None
+    saved, item = save(drafts, drafts.files, at)
+    came.extend([item] if item is not None else [])
+    if saved is None:
+        raise conflict_of("the file")
+    return saved.file
+
+
+def _gestures(at: At, gestures: Sequence[Gesture]) -> Response:
+    return reply({"epoch": at.head.epoch, "seq": at.seq, "gestures": [gesture_out(gesture) for gesture in gestures]})
+
+
+def _entry(entry: Entry) -> dict[str, Any]:
+    made: dict[str, Any] = {
+        "from": entry.first, "to": entry.last, "at": instant(entry.at_ms), "until": instant(entry.until_ms), "by": entry.by,
+        "changes": list(entry.changes),
+    }  # fmt: skip
+    return {**made, "refused": entry.refused} if entry.refused else made

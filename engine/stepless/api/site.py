@@ -1,0 +1,37 @@
+"""What the console needs to know of a deployment: where its sockets are, and how people sign in. Nothing of it is secret."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Final
+from urllib.parse import urlsplit
+
+from stepless.model.json import JSON
+from stepless.ports import Draft
+from stepless.runtime.access.login import Login
+from stepless.runtime.drafts.items import Item
+
+
+@dataclass(frozen=True, slots=True)
+class Site:
+    """`socket` is the address of the WebSocket API, empty where the server has the room of each draft itself. `beyond` passes
+    items on to people whose sockets are there."""
+
+    socket: str = ""
+    beyond: Callable[[Draft, Item | None], None] | None = None
+    login: Login | None = None
+
+
+LOCAL: Final = Site()
+
+
+def connections(socket: str, login: Mapping[str, JSON] | None) -> str:
+    """What a page of the console may connect to, as its policy says it."""
+    sources = ["'self'"]
+    if socket:
+        parts = urlsplit(socket)
+        sources.append(f"{parts.scheme}://{parts.netloc}")
+    if login is not None:
+        sources.append(str(login["token"]).partition("?")[0])
+    return " ".join(sources)
