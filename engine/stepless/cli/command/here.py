@@ -21,13 +21,13 @@ def _dev(command: argparse.ArgumentParser) -> None:
     command.add_argument("--retention", metavar="TIME", help=text)
     events = "send the events of runs to this URL, signed with STEPLESS_EVENTS_SECRET"
     command.add_argument("--events-url", metavar="URL", help=events)
-    command.add_argument("--open", action="store_true", help="open the API page in a browser")
+    command.add_argument("--open", action="store_true", help="open the console in a browser")
     add_target(command)
     add_engine(command)
 
 
 def _run(command: argparse.ArgumentParser) -> None:
-    of_paths(command.add_argument("file", nargs="?", metavar="FILE", help="the workflow, YAML or JSON"))
+    of_paths(command.add_argument("file", nargs="?", metavar="FILE", help="the workflow: YAML, JSON, Python (FILE[:NAME])"))
     command.add_argument("-i", "--inputs", metavar="JSON", help="inputs: JSON, @file, or - for standard input (default: {})")
     command.add_argument("--entry", action="append", metavar="NODE", help="start at this node only; may be repeated")
     command.add_argument("--approve", choices=("yes", "no"), help="answer every question with yes (or no) instead of asking")
@@ -39,10 +39,17 @@ def _run(command: argparse.ArgumentParser) -> None:
 
 
 def _validate(command: argparse.ArgumentParser) -> None:
-    of_paths(command.add_argument("files", nargs="+", metavar="FILE", help="workflows, or folders of them"))
+    of_paths(command.add_argument("files", nargs="+", metavar="FILE", help="workflows: YAML, JSON, Python; or folders of them"))
     add_modules(command)
     add_target(command)
     add_json(command, "print one JSON document per file")
+
+
+def _compile(command: argparse.ArgumentParser) -> None:
+    text = "a Python file, or one workflow of it as FILE:NAME, by the name of its function or its id"
+    of_paths(command.add_argument("file", metavar="FILE[:NAME]", help=text))
+    add_modules(command)
+    add_json(command, "print JSON, one document per line")
 
 
 def _schema(command: argparse.ArgumentParser) -> None:
@@ -50,7 +57,7 @@ def _schema(command: argparse.ArgumentParser) -> None:
 
 
 def _graph(command: argparse.ArgumentParser) -> None:
-    of_paths(command.add_argument("file", metavar="FILE", help="the workflow, YAML or JSON"))
+    of_paths(command.add_argument("file", metavar="FILE", help="the workflow: YAML, JSON, or Python as FILE[:NAME]"))
     command.add_argument("--format", choices=("mermaid", "dot", "svg"), default="mermaid", help="default: %(default)s")
     add_json(command, "print nodes and edges as JSON instead")
 
@@ -65,6 +72,7 @@ def _import(command: argparse.ArgumentParser) -> None:
 def _init(command: argparse.ArgumentParser) -> None:
     folder = command.add_argument("folder", nargs="?", default=".", metavar="FOLDER", help="folder of the project (default: .)")
     of_paths(folder, "directory")
+    command.add_argument("--python", action="store_true", help="write the workflow in Python instead of YAML")
     add_json(command)
 
 
@@ -86,8 +94,8 @@ DEV = Verb(
   stepless dev workflows/ --port 0 --open
   stepless dev workflows/ --modules shop.payments,shop.mail
 
-Python files beside the workflows that import stepless are loaded too.
-Saving a workflow publishes it; saving a Python file reloads it.
+Python files of the folder that import stepless are loaded too, and their workflows published.
+Saving a workflow publishes it; saving a Python file reloads it and publishes its workflows.
 STEPLESS_API_KEY sets the API key; without it, one is generated and stored with the runs.
 --events-url URL sends the events of runs to a URL, signed with STEPLESS_EVENTS_SECRET.
 """, _dev,
@@ -97,11 +105,13 @@ VERBS_HERE = (
     Verb("init", "stepless.cli.verbs.init:init", "create a project: a workflow, its functions, a test, deployment files", """\
   stepless init
   stepless init refunds && cd refunds && python -m pytest
+  stepless init refunds --python
 """, _init),
     DEV,
     Verb("run", "stepless.cli.verbs.run:run", "run one workflow on this machine and watch it", """\
   stepless run hello.yaml -i '{"name": "Ada"}'
   stepless run refund.yaml -i @order.json --approve
+  stepless run refund.py:refund -i @order.json
   stepless run refund.yaml --db runs.db
   stepless run --db runs.db --continue run_1a2b3c
   stepless run hello.yaml --json | jq .outputs
@@ -110,8 +120,15 @@ Python files beside the workflow that import stepless are loaded too.
 """, _run, exits="0 the run completed, 1 it did not, 2 bad input, 130 interrupted"),
     Verb("validate", "stepless.cli.verbs.check:validate", "check workflows and show every finding", """\
   stepless validate refund.yaml
+  stepless validate refund.py
   stepless validate workflows/
 """, _validate, exits="0 no errors, 2 errors found"),
+    Verb("compile", "stepless.cli.verbs.check:compile_", "print the document of a workflow in Python", """\
+  stepless compile refund.py
+  stepless compile refund.py:refund --json | jq .nodes
+
+All faults of the source are listed at once, each with its line and a fix.
+""", _compile, exits="0 compiled, 2 the source has faults"),
     Verb("schema", "stepless.cli.verbs.check:schema", "print the JSON Schema of a workflow, for editors", """\
   stepless schema > workflow.schema.json
 

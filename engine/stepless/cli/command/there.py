@@ -60,6 +60,13 @@ def _workflows_show(command: argparse.ArgumentParser) -> None:
     add_where(command)
 
 
+def _drafts_pull(command: argparse.ArgumentParser) -> None:
+    command.add_argument("workflow", metavar="WORKFLOW", help="the workflow's id")
+    of_paths(command.add_argument("file", metavar="FILE", help="the file of this workflow, or a new one"))
+    command.add_argument("--seq", type=cursor, metavar="N", help="the draft as it was after this item (default: as it is now)")
+    add_where(command)
+
+
 def _runs_list(command: argparse.ArgumentParser) -> None:
     add_filter(command)
     _add_limit(command)
@@ -179,6 +186,7 @@ def _keys_revoke(command: argparse.ArgumentParser) -> None:
 VERBS_THERE = (
     Verb("publish", "stepless.cli.verbs.publish:publish", "publish workflows, each as a new version if it changed", """\
   stepless publish refund.yaml
+  stepless publish refund.py
   stepless publish workflows/ --url https://abc123.execute-api.eu-central-1.amazonaws.com
 """, _publish, exits="0 all published, 2 some were refused"),
     Verb("start", "stepless.cli.verbs.acting:start", "start a run of a published workflow", """\
@@ -194,6 +202,12 @@ VERBS_THERE = (
   stepless workflows show refund
   stepless workflows show refund --version 2 > refund.yaml
 """, _workflows_show),
+    Verb("drafts pull", "stepless.cli.verbs.publish:pull", "bring a draft into a file, whose comments stay", """\
+  stepless drafts pull refund refund.yaml --url https://flows.example.com
+
+Of a file that exists, only the lines change that say something else in the draft. A new
+file gets the text of the draft.
+""", _drafts_pull),
     Verb("runs list", "stepless.cli.verbs.listing:runs", "list and search runs, the newest first", """\
   stepless runs list
   stepless runs list --workflow refund --waiting answer

@@ -9,19 +9,24 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
+from stepless.cli.dev.draft_files import DraftFiles
 from stepless.cli.dev.modules import Modules
 from stepless.cli.dev.schedule_lines import schedule_lines
-from stepless.cli.reach.files import DOCUMENT_SUFFIXES, documents_in, read_source, registers_functions
-from stepless.cli.terminal.complaints import print_error, print_findings, summary
+from stepless.cli.reach.files import DOCUMENT_SUFFIXES, Source, read_source, registers_functions
+from stepless.cli.reach.flows import compiled, flows_of, is_python, matched_with, refusal_of, remarks_of, sources_in
+from stepless.cli.terminal.complaints import counted, print_error, print_findings, print_remarks, summary
 from stepless.compile import compile_document
 from stepless.errors import ConfigError, DocumentRefused, SteplessError
+from stepless.flow import FlowRefused, Remark
 from stepless.limits import MAX_WATCHED_FILES
+from stepless.model.attached import Attached
 from stepless.model.findings import Finding, Severity
 from stepless.model.json import JSON
 from stepless.nodes import KINDS
 from stepless.nodes.function import signatures
 from stepless.runtime.service import Service
 from stepless.runtime.verbs.fitting import too_long
+from stepless.runtime.verbs.publishing import Published
 
 FileStates = Mapping[str, tuple[int, int]]
 """The watched files by path, each with its modification time and size: a change of either means that the file was saved."""
@@ -45,6 +50,10 @@ class Attempted:
     findings: tuple[Finding, ...]
     fault: SteplessError | None
     served: Served | None
+    remarks: tuple[Remark, ...] = ()  # warnings about a source in Python
+
+
+OnRead = Callable[[Path, str], None]
 
 
 class Folder:
@@ -53,10 +62,12 @@ class Folder:
 
     def __init__(self, path: Path, modules: Modules, service: Service, target_timeout_s: int) -> None:
         self._path = path
+        self.files = DraftFiles(path)
+        self.on_read: OnRead | None = None  # of every document that can be read, also one that is refused
         self._modules = modules
         self._service = service
         self._target_timeout_s = target_timeout_s
-        self._served: dict[Path, Served] = {}
+        self._served: dict[Path, tuple[Served, ...]] = {}  # of a Python file there may be several
         self._reported: dict[Path, object] = {}  # the last report about each file
         self._broken = False  # modules could not be loaded: the next file that is saved may fix it
         self._handled: FileStates = {}
@@ -64,7 +75,7 @@ class Folder:
 
     @property
     def served(self) -> list[Served]:
-        return [self._served[path] for path in sorted(self._served)]
+        return [served for path in sorted(self._served) for served in self._served[path]]
 
     def publish_all(self) -> None:
         """Loads the modules and publishes every document, at the start. Prints errors and findings, but no line for a success. A
@@ -77,6 +88,12 @@ class Folder:
         self._handled = self.scan()
         for path in self._documents():
             self._publish(path, quietly=True)
+
+    def read_all(self) -> None:
+        """Calls `on_read` for every document, at the start: they may have been saved while no server ran."""
+        for path in self._documents():
+            if self.on_read is not None and not is_python(path) and (text := self.files.read(path.name)) is not None:
+                self.on_read(path, text)
 
     # -- watching -----------------------------------------------------------------------------------------------------
 
@@ -123,7 +140,7 @@ class Folder:
     def _documents(self) -> list[Path]:
         """The documents of the folder. A file that is served stays in the list, whatever it contains now."""
         try:
-            return sorted({*documents_in(self._path), *(path for path in self._served if path.is_file())})
+            return sorted({*sources_in(self._path), *(path for path in self._served if path.is_file())})
         except OSError:
             return []  # a file is being replaced, or the folder is gone: the next scan finds it
 
@@ -140,10 +157,12 @@ class Folder:
         changed = [Path(path) for path in sorted({*before, *seen}) if before.get(path) != seen.get(path)]
         reloaded = self._reload([path for path in changed if path.suffix == ".py"], before)
         for path in self._documents():
-            if path in changed or reloaded:
-                self._publish(path, only_changes=path not in changed)
-        for gone in before.keys() - seen.keys():
-            self._forget(Path(gone))
+            saved = path in changed or path.resolve() in changed  # modules are scanned under their real paths
+            if saved or reloaded:
+                self._publish(path, only_changes=not saved)
+        gone = {Path(name) for name in before.keys() - seen.keys()}
+        for path in [path for path in self._served if path in gone or path.resolve() in gone]:
+            self._forget(path)
 
     def _reload(self, changed: Sequence[Path], before: FileStates) -> bool:
         """Reloads the modules if a changed file is one of them; returns whether it did. A file that the scan lists for the first
@@ -168,52 +187,113 @@ class Folder:
 
     def _publish(self, path: Path, *, quietly: bool = False, only_changes: bool = False) -> None:
         """Publishes a file and prints the result. `quietly` prints nothing about a success, `only_changes` prints nothing if the
-        result is the same as before."""
-        former, result = self._served.get(path), self._attempt(path)
-        report = (result.findings, str(result.fault), result.served and result.served.number)
+        result is the same as before. While modules cannot be loaded, Python files are not published."""
+        former = {served.workflow_id: served for served in self._served.get(path, ())}
+        if self._broken and is_python(path):
+            sys.stderr.write(f"{path}: not published, a module cannot be loaded{_stay(former)}\n")
+            return
+        attempts = self._attempts(path)
+        if self.on_read is not None and not is_python(path):
+            self.on_read(path, attempts[0].text)
+        report = [(each.findings, each.remarks, str(each.fault), each.served and each.served.number) for each in attempts]
         if only_changes and self._reported.get(path) == report:
             return
         self._reported[path] = report
-        print_findings(result.findings, str(path), result.text)
-        if result.fault is not None:
-            print_error(result.fault, str(path))
-        if result.served is None:
-            why = summary(result.findings) or "1 error"
-            stays = f"; version {former.number} stays published" if former is not None else ""
-            sys.stderr.write(f"{path}: not published, {why}{stays}\n")
-            return
-        self._served[path] = result.served
+        for attempt in attempts:
+            print_findings(attempt.findings, str(path), attempt.text)
+            print_remarks(attempt.remarks, "warning")
+            if attempt.fault is not None:
+                print_error(attempt.fault, str(path))
+        now = {attempt.served.workflow_id: attempt.served for attempt in attempts if attempt.served is not None}
+        if refused := [attempt for attempt in attempts if attempt.served is None]:
+            stay = {id: served for id, served in former.items() if id not in now}
+            sys.stderr.write(f"{path}: not published, {_counted(refused)}{_stay(stay)}\n")
+            now = former | now
+        self._served[path] = tuple(now.values())
+        if not now:
+            del self._served[path]
+        for attempt in attempts:
+            if attempt.served is not None:
+                self._announce(path, attempt.served, former.get(attempt.served.workflow_id), quietly)
+        for gone in former.keys() - now.keys():
+            print(f"{path}: {gone} is not in the file any more; it stays published as version {former[gone].number}", flush=True)
+
+    def _announce(self, path: Path, served: Served, former: Served | None, quietly: bool) -> None:
         if not quietly:
-            same = former is not None and former.number == result.served.number
-            change = "still" if same else "published as"
-            print(f"{path}: {result.served.workflow_id} {change} version {result.served.number}", flush=True)
-            for line in schedule_lines(self._service, result.served.workflow_id):
+            same = former is not None and former.number == served.number
+            print(f"{path}: {served.workflow_id} {'still' if same else 'published as'} version {served.number}", flush=True)
+            for line in schedule_lines(self._service, served.workflow_id):
                 print(line, flush=True)
-        self._warn_of_same_id(path, result.served)
+        self._warn_of_same_id(path, served)
+
+    def _attempts(self, path: Path) -> list[Attempted]:
+        """What publishing the workflow of a document, or each of a Python file, results in. A Python file with a refused workflow
+        is refused as a whole, so that all faults of its source are shown."""
+        if not is_python(path):
+            return [self._attempt(path)]
+        try:
+            return [self._attempt_flow(source) for source in compiled(str(path), flows_of(path))]
+        except SteplessError as error:
+            return [Attempted("", (), error, None)]
+
+    def _attempt_flow(self, read: Source) -> Attempted:
+        try:
+            source = matched_with(read, self._newest)
+            published = self._service.publish(source.document, functions=signatures())
+        except DocumentRefused as error:
+            return Attempted("", (), refusal_of(read, error.findings), None)
+        except SteplessError as error:
+            return Attempted("", (), error, None)
+        served, warnings = self._published(source, published)
+        return Attempted("", (), None, served, tuple(remarks_of(source, warnings)))
+
+    def _newest(self, workflow_id: str) -> Mapping[str, JSON] | None:
+        """The document of the newest version of a workflow; None if there is no version."""
+        world = self._service.world
+        newest = world.store.newest_version(workflow_id)
+        return None if newest is None else world.versions.document(workflow_id, newest.hash)
 
     def _attempt(self, path: Path) -> Attempted:
         text = ""
         try:
             source = read_source(path)
             text = source.text
-            published = self._service.publish(source.document, functions=signatures())
+            attached = Attached(source.text, self.files.layout(path.name))
+            published = self._service.publish(source.document, functions=signatures(), attached=attached)
         except DocumentRefused as error:
             return Attempted(text or getattr(error, "text", ""), tuple(error.findings), None, None)
         except SteplessError as error:
             return Attempted(text, (), error, None)
+        served, warnings = self._published(source, published)
+        return Attempted(text, warnings, None, served)
+
+    def _published(self, source: Source, published: Published) -> tuple[Served, tuple[Finding, ...]]:
         graph = compile_document(source.document, KINDS)
         hooks = [source.document["nodes"][node.id]["with"] for node in graph.root.nodes if node.kind is KINDS["webhook"]]
         version = published.version
         warnings = (*published.warnings, *too_long(graph, self._target_timeout_s, Severity.WARNING))
-        return Attempted(text, warnings, None, Served(path.name, version.workflow_id, version.number, hooks))
+        return Served(Path(source.file).name, version.workflow_id, version.number, hooks), warnings
 
     def _warn_of_same_id(self, path: Path, served: Served) -> None:
         for other, also in self._served.items():
-            if other != path and also.workflow_id == served.workflow_id:
+            if other != path and any(each.workflow_id == served.workflow_id for each in also):
                 sys.stderr.write(f"{path}: warning: {other} also has the id {served.workflow_id}; the file saved last is used\n")
 
     def _forget(self, path: Path) -> None:
-        served = self._served.pop(path, None)
         self._reported.pop(path, None)
-        if served is not None:
+        for served in self._served.pop(path, ()):
             print(f"{path}: deleted; {served.workflow_id} stays published as version {served.number}", flush=True)
+
+
+def _stay(former: Mapping[str, Served]) -> str:
+    """`; version 3 stays published`, with the workflows if there are several; empty for none."""
+    several = len(former) > 1
+    return "".join(f"; version {each.number}{f' of {id}' * several} stays published" for id, each in former.items())
+
+
+def _counted(refused: Sequence[Attempted]) -> str:
+    """`2 errors, 1 warning`."""
+    findings = [finding for attempt in refused for finding in attempt.findings]
+    faults = [fault for attempt in refused if isinstance(fault := attempt.fault, FlowRefused)]
+    remarks = [remark for fault in faults for remark in fault.findings]
+    return summary(findings) or counted(remarks, "error") or "1 error"

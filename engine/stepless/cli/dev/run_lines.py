@@ -120,10 +120,20 @@ def _why(view: RunView) -> str:
     error = view.error
     if error is None:
         return ""
-    return f", {error.get('node') or 'run'}: {plain(error['message'])} [{error['code']}]{place(view.exception)}"
+    return f", {error.get('node') or 'run'}: {plain(error['message'])} [{error['code']}]{place(view.exception) or _line(error)}"
+
+
+def _line(error: Mapping[str, JSON]) -> str:
+    """` at refund.py:27: receipt = await pay(order.id)`, for a workflow in Python."""
+    return f" at {plain(error['source'])}" if error.get("source") else ""
 
 
 # -- the start --------------------------------------------------------------------------------------------------------
+
+
+def console_address(url: str, code: str) -> str:
+    """Opens the console, and signs the tab in once."""
+    return f"{url}/console/#code={code}"
 
 
 def announcement(
@@ -132,8 +142,8 @@ def announcement(
 ) -> str:  # fmt: skip
     """The text at the start of `stepless dev`: the addresses, the workflows, and how to start a run. `schedules` returns the
     lines about a workflow's schedules. `code` opens the console; empty if this release has none."""
-    lines = ["", f"Stepless listens on {url}", "", f"  API       {url}/docs", f"  runs      {url}/runs/RUN/view"]
-    lines += [f"  console   {url}/console/#code={code}"] if code else []
+    lines = ["", f"Stepless listens on {url}", ""]
+    lines += [f"  Open      {console_address(url, code)}" if code else f"  API       {url}/docs"]
     lines += [f"  API key   {key}", f"  runs in   {db}"]
     if functions:
         lines.append(_wrapped("  functions ", functions))

@@ -13,16 +13,22 @@ from functools import partial
 from pathlib import Path
 
 from stepless.api.app import create_app
+from stepless.api.auth import local_user
+from stepless.api.rooms.following import Rooms
 from stepless.api.routes.console import Codes, is_built
+from stepless.cli.dev.draft_files import DraftFiles
 from stepless.cli.dev.folder import Folder
 from stepless.cli.dev.http import Server
 from stepless.cli.dev.modules import Modules
-from stepless.cli.dev.run_lines import RunLines, announcement
+from stepless.cli.dev.run_lines import RunLines, announcement, console_address
 from stepless.cli.dev.schedule_lines import schedule_lines
-from stepless.collector import serving_collector
-from stepless.errors import ConfigError, InvalidRequest
+from stepless.collector import resting_collector, serving_collector
+from stepless.compile import parse
+from stepless.errors import ConfigError, DocumentRefused, InvalidRequest, NotFound, Refused, SteplessError
 from stepless.limits import LOCAL_BUDGET_MS, SETTLE_MS, WATCH_MS
 from stepless.nodes.function import names
+from stepless.runtime.access.sessions import Sessions
+from stepless.runtime.verbs.drafts.files import file_changed
 from stepless.runtime.wiring.equipment import retention_ms
 from stepless.runtime.wiring.exporting import EVENTS_URL
 from stepless.runtime.wiring.local import Local, local
@@ -47,8 +53,10 @@ def dev(arguments: argparse.Namespace) -> int:
         settings = {EVENTS_URL: arguments.events_url} if arguments.events_url else {}
         budget_ms = arguments.budget_ms or LOCAL_BUDGET_MS
         built = local(_made(arguments.db), budget_ms=budget_ms, retention_ms=kept_ms, settings=settings)
+        built.world.versions.while_compiling = resting_collector
         try:
             watched = Folder(folder, modules, built.service, arguments.target_timeout)
+            watched.files.recover()
             watched.publish_all()
             with serving_collector():
                 return asyncio.run(_serve(built, watched, listener, arguments))
@@ -89,11 +97,13 @@ async def _serve(built: Local, folder: Folder, listener: socket.socket, argument
     key = os.environ.get(API_KEY) or built.service.signer.derive("api-key")
     built.invitations.base_url, built.host.schedules = url, built.schedules
     origins = os.environ.get(CORS_ORIGINS, "").split()
-    codes = Codes(key, built.world.clock)
+    codes = Codes(Sessions(built.service.signer, built.world.clock), built.world.clock)
     app = create_app(
         built.service, api_keys=[key], base_url=url, cors_origins=origins, development=True, codes=codes,
-        hosts=[arguments.host, *arguments.allow_host],
+        hosts=[arguments.host, *arguments.allow_host], draft_files=folder.files,
     )  # fmt: skip
+    folder.on_read = partial(_bring_in, app.state.rooms, folder.files)
+    folder.read_all()
 
     def announce() -> None:
         _announce(url, key, codes, folder, built, arguments)
@@ -122,6 +132,24 @@ async def _serve(built: Local, folder: Folder, listener: socket.socket, argument
         watching.result()  # the task never ends without an error: this raises it
     sys.stderr.write("Stopped.\n" if drained else "Stopped. Interrupted nodes run again after the next start.\n")
     return 0 if stop.is_set() else 1
+
+
+def _bring_in(rooms: Rooms, files: DraftFiles, path: Path, text: str) -> None:
+    """Brings in the differences of a file to the base of the draft, if there is one, and passes them on to those who edit it.
+    Call it in the event loop. A file that cannot be read was reported by the folder: the draft stays as it is."""
+    drafts = rooms.drafts
+    try:
+        workflow_id = parse(text, syntax="json" if path.suffix == ".json" else None).get("id")
+        if not isinstance(workflow_id, str):
+            return
+        newest = drafts.world.store.newest_version(workflow_id)
+        item = file_changed(drafts, files, workflow_id, path.name, text, newest.number if newest is not None else 0)
+        if item is not None:
+            rooms.pass_on(drafts.drafting.head(workflow_id).draft, item)
+    except (DocumentRefused, NotFound, Refused):
+        return  # not a document, no draft of it, or a store without drafts
+    except SteplessError as error:
+        sys.stderr.write(f"{path}: not brought into the draft [{error.code}]: {error}\n")
 
 
 async def _watch(folder: Folder) -> None:
@@ -166,18 +194,19 @@ def _url(host: str, listener: socket.socket) -> str:
 
 
 def _announce(url: str, key: str, codes: Codes, folder: Folder, built: Local, arguments: argparse.Namespace) -> None:
+    code = codes.issue(local_user()) if is_built() else ""
     if arguments.port_file:
         _write_whole(Path(arguments.port_file), url)
     print(
         announcement(
             url, key, folder.served, sorted(names()), folder=arguments.folder, db=shown(arguments.db), adopted=built.adopted,
             open_to_all=arguments.host not in _LOCAL_HOSTS, schedules=partial(schedule_lines, built.service),
-            code=codes.issue() if is_built() else "",
+            code=code,
         ),
         flush=True,
     )  # fmt: skip
     if arguments.open:
-        webbrowser.open(f"{url}/docs")
+        webbrowser.open(console_address(url, code) if code else f"{url}/docs")
 
 
 def _write_whole(path: Path, text: str) -> None:

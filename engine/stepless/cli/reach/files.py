@@ -8,10 +8,11 @@ import os
 import re
 import sys
 import traceback
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
+from types import ModuleType
+from typing import TYPE_CHECKING, Final
 
 from stepless.compile import parse
 from stepless.compile.reading.strict_json import strict_json
@@ -22,17 +23,27 @@ from stepless.model.json import JSON
 from stepless.nodes.function import MODULES_VARIABLE, load_modules
 from stepless.runtime.wiring.single_run import read_document
 
+if TYPE_CHECKING:
+    from stepless.flow import Remark
+
 DOCUMENT_SUFFIXES = (".yaml", ".yml", ".json")
 _NODES: Final = re.compile(rb"""(?:^|[{,])\s*["']?nodes["']?\s*:""", re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """A document with its file. `text` is kept to find the lines of findings."""
+    """A document with its file. `text` is kept to find the lines of findings. Of a workflow in Python the file is its module,
+    `text` is empty, and `remarks` are the compiler's warnings."""
 
     file: str
     text: str
     document: Mapping[str, JSON]
+    remarks: tuple[Remark, ...] = ()
+
+    @property
+    def is_flow(self) -> bool:
+        """Whether the document was compiled from this file."""
+        return self.file.endswith(".py")
 
 
 class Refused(DocumentRefused):
@@ -75,11 +86,6 @@ def _is_meant_as_workflow(path: Path) -> bool:
     return "nodes" in document or ("id" in document and any(did_you_mean(key, ("nodes",)) for key in document))
 
 
-def documents_among(paths: Sequence[str]) -> list[str]:
-    """The files as given; for a folder, its documents."""
-    return [str(file) for path in paths for file in (documents_in(Path(path)) if Path(path).is_dir() else [path])]
-
-
 def read_inputs(text: str | None, place: str = "-i") -> JSON:
     """The value of `-i` (or of the option in `place`): JSON, `@file`, or `-` for standard input; an empty object without it.
     Raises `InvalidRequest`."""
@@ -106,7 +112,7 @@ def load_functions(folder: Path | None, modules: str | None) -> bool:
     load_modules()
     files = [path for path in sorted(folder.glob("*.py")) if registers_functions(path)] if folder is not None else []
     for path in files:
-        _load_file(path)
+        load_file(path)
     return bool(modules or files or os.environ.get(MODULES_VARIABLE))
 
 
@@ -128,24 +134,61 @@ def registers_functions(path: Path) -> bool:
     return any(name.split(".")[0] == "stepless" for node in tree.body for name in _imported(node))
 
 
+def imports_flows(path: Path) -> bool:
+    """Whether a Python file may have workflows: it imports `stepless.flow` and decorates a coroutine with a `workflow`. One with
+    a syntax error may, too, if it has both words: its import reports the error."""
+    if path.name.startswith(("test_", "conftest")):
+        return False
+    try:
+        data = path.read_bytes()
+    except OSError:
+        return False
+    if b"stepless" not in data or b"workflow" not in data:
+        return False
+    try:
+        tree = ast.parse(data)
+    except (SyntaxError, ValueError):
+        return True
+    names = {alias.asname or alias.name for node in ast.walk(tree) for alias in _aliases_of_flow(node)}
+    return any(_is_decorated(node, names) for node in ast.walk(tree))
+
+
+def _aliases_of_flow(node: ast.AST) -> Iterable[ast.alias]:
+    """The names under which a statement imports `workflow`, or a module that has it."""
+    if isinstance(node, ast.ImportFrom) and (node.module or "").partition(".")[0] == "stepless":
+        return [alias for alias in node.names if alias.name in ("workflow", "flow")]
+    if isinstance(node, ast.Import):
+        return [alias if alias.asname else ast.alias("stepless") for alias in node.names if alias.name == "stepless.flow"]
+    return ()
+
+
+def _is_decorated(node: ast.AST, names: Collection[str]) -> bool:
+    """Whether a coroutine has a decorator `NAME(…)` or `NAME.….workflow(…)`."""
+    if not isinstance(node, ast.AsyncFunctionDef):
+        return False
+    called = [each.func for each in node.decorator_list if isinstance(each, ast.Call)]
+    return any(ast.unparse(each).partition(".")[0] in names for each in called)
+
+
 def _imported(node: ast.stmt) -> Iterable[str]:
     if isinstance(node, ast.Import):
         return [alias.name for alias in node.names]
     return [node.module or ""] if isinstance(node, ast.ImportFrom) else []
 
 
-def _load_file(path: Path) -> None:
+def load_file(path: Path) -> ModuleType:
+    """Imports a Python file as a module of its folder. Raises `ConfigError` with file and line."""
     path = path.resolve()
     name = path.stem
     known = sys.modules.get(name)
     if known is not None:
         if Path(getattr(known, "__file__", None) or "").resolve() == path:
-            return
+            return known
         message = f"another module named {name} is already loaded"
         raise ConfigError(message, code="module_not_loaded", place=str(path), mend="rename the file")
     place_on_path(path.parent)
     try:
-        importlib.import_module(name)
+        return importlib.import_module(name)
     except (Exception, SystemExit) as error:  # SystemExit: a script that calls exit()
         mend = "fix the file, or install what it imports"
         message = f"the file cannot be imported: {type(error).__name__}: {error}"

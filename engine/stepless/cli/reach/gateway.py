@@ -95,7 +95,7 @@ class Gateway:
 def _problem(problem: Mapping[str, Any], status: int) -> SteplessError:
     """The error that a problem document describes."""
     if problem.get("findings"):
-        return DocumentRefused([Finding(**{**found, "severity": Severity(found["severity"])}) for found in problem["findings"]])
+        return DocumentRefused([_finding(found) for found in problem["findings"]])
     code, mend = str(problem.get("code", "error")), str(problem.get("mend", ""))
     if code == "unauthorized":
         mend = f"give an API key or a token: --key, or the variable {KEY_VARIABLE}"
@@ -104,6 +104,12 @@ def _problem(problem: Mapping[str, Any], status: int) -> SteplessError:
     facts = {name: value for name, value in problem.items() if name not in _STATED}
     place = str(problem.get("place", ""))
     return InvalidRequest(str(problem.get("detail", "")), code=code, place=place, mend=mend, status=status, **facts)
+
+
+def _finding(found: Mapping[str, Any]) -> Finding:
+    """A finding of a response. One of a draft also has the key of a block, which means nothing here."""
+    known = {name: value for name, value in found.items() if name != "key"}
+    return Finding(**{**known, "severity": Severity(found["severity"])})
 
 
 @contextmanager

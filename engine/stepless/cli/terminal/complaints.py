@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 import yaml
 
 from stepless.errors import DocumentRefused, SteplessError
+from stepless.flow import FlowRefused, Remark
 from stepless.model.findings import Finding, Severity
 from stepless.model.json import JSON
 
@@ -17,6 +18,9 @@ def print_error(error: SteplessError, file: str = "", text: str = "") -> None:
     """Writes an error to standard error; for a refused document all findings, each with its line in `file`."""
     if isinstance(error, DocumentRefused):
         print_findings(error.findings, file, text)
+        return
+    if isinstance(error, FlowRefused):
+        print_remarks(error.findings)
         return
     place = error.place or file
     where = f"{place}: " if place else ""
@@ -37,6 +41,17 @@ def print_findings(findings: Iterable[Finding], file: str = "", text: str = "") 
             sys.stderr.write(f"    {at}{_sentence(finding.mend)}\n".replace(" \n", "\n"))
 
 
+def print_remarks(remarks: Iterable[Remark], severity: str = "") -> None:
+    """Writes what the compiler says about a source in Python to standard error, in its order: `file:line: code: message. mend`.
+    Warnings name their `severity` before the code."""
+    for remark in remarks:
+        said = str(remark)
+        if severity:
+            place = f"{remark.file}:{remark.line}: "
+            said = f"{place}{severity}: {said.removeprefix(place)}"
+        sys.stderr.write(f"{said}\n")
+
+
 def summary(findings: Iterable[Finding]) -> str:
     """`2 errors, 1 warning`."""
     severities = [finding.severity for finding in findings]
@@ -50,6 +65,11 @@ def _sentence(mend: str) -> str:
     return mend[:1].upper() + mend[1:] + ("" if mend[-1] in ".!?" else ".")
 
 
+def counted(remarks: Sequence[Remark], severity: str) -> str:
+    """`2 errors`; empty for none."""
+    return f"{len(remarks)} {severity}{'s' if len(remarks) > 1 else ''}" if remarks else ""
+
+
 # -- for programs -----------------------------------------------------------------------------------------------------
 
 
@@ -58,6 +78,9 @@ def error_document(error: SteplessError, text: str = "") -> dict[str, JSON]:
     document: dict[str, JSON] = {"code": error.code, "message": error.message.partition("\n")[0]}
     if isinstance(error, DocumentRefused):
         document["findings"] = finding_documents(error.findings, text)
+    elif isinstance(error, FlowRefused):
+        document["message"] = "the source has faults and was not compiled"
+        document["findings"] = remark_documents(error.findings, "error")
     facts = {name: value for name, value in error.facts.items() if isinstance(value, str | int | list | dict)}
     return document | {name: said for name, said in (("place", error.place), ("mend", error.mend)) if said} | facts
 
@@ -69,6 +92,15 @@ def finding_documents(findings: Iterable[Finding], text: str = "") -> list[JSON]
         {"severity": finding.severity.value, "code": finding.code, "path": finding.path, "line": lines.of(finding.path) or None,
          "message": finding.message, "mend": finding.mend, "node": finding.node}
         for finding in findings
+    ]  # fmt: skip
+
+
+def remark_documents(remarks: Iterable[Remark], severity: str) -> list[JSON]:
+    """Remarks on a source in Python as JSON, in the form of findings, with their file."""
+    return [
+        {"severity": severity, "code": remark.code, "path": "", "file": remark.file, "line": remark.line,
+         "message": remark.message, "mend": remark.mend, "node": None}
+        for remark in remarks
     ]  # fmt: skip
 
 

@@ -27,9 +27,16 @@ def failure_lines(raised: Iterable[Raised]) -> Iterator[str]:
     for failure in shown[:MOST]:
         error = failure.error
         yield f"{error.get('node') or failure.instance}: {plain(error['message'])} [{error['code']}]"
+        yield from source_line(error)
         yield from traceback(failure.exception)
     if len(shown) > MOST:
         yield f"{len(shown) - MOST} more nodes raised exceptions: `stepless runs show RUN --node NODE`"
+
+
+def source_line(error: Mapping[str, Any]) -> Iterator[str]:
+    """The line of a workflow in Python at which the node stands, indented: `refund.py:27: receipt = await pay(order.id)`."""
+    if error.get("source"):
+        yield f"    {plain(error['source'])}"
 
 
 def traceback(exception: Mapping[str, Any] | None) -> Iterator[str]:

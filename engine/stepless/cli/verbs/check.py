@@ -1,4 +1,4 @@
-"""`validate`, `schema` and `graph`: check and draw a workflow without running it."""
+"""`validate`, `compile`, `schema` and `graph`: check and draw a workflow without running it."""
 
 from __future__ import annotations
 
@@ -11,12 +11,33 @@ from typing import Final
 
 from stepless.cli.graph.drawing import dot, mermaid, nodes_and_edges
 from stepless.cli.graph.svg import svg
-from stepless.cli.reach.files import Refused, documents_among, load_functions, read_source
-from stepless.cli.terminal.complaints import error_document, finding_documents, print_error, print_findings, summary
+from stepless.cli.reach.files import Refused, load_functions, read_source
+from stepless.cli.reach.flows import (
+    is_python,
+    one_source,
+    print_source,
+    read_sources,
+    refusal_of,
+    remarks_of,
+    sources_among,
+    split_name,
+)
+from stepless.cli.terminal.complaints import (
+    counted,
+    error_document,
+    finding_documents,
+    print_error,
+    print_findings,
+    print_remarks,
+    remark_documents,
+    summary,
+)
 from stepless.cli.terminal.field_docs import described
 from stepless.cli.terminal.showing import put_json
 from stepless.compile import check_document, compile_document, json_schema
+from stepless.compile.reading.write_yaml import write_yaml
 from stepless.errors import DocumentRefused, InvalidRequest, SteplessError
+from stepless.flow import FlowRefused, Remark
 from stepless.model.findings import Finding, Severity
 from stepless.model.graph import Graph
 from stepless.model.json import JSON
@@ -31,7 +52,7 @@ _DRAWN: Final[Mapping[str, Callable[[Graph], str]]] = {"mermaid": mermaid, "dot"
 
 def validate(arguments: argparse.Namespace) -> int:
     """Shows every finding of every file. Calls of functions are checked if any function is registered."""
-    files = documents_among(arguments.files)
+    files = sources_among(arguments.files)
     if not files:
         raise InvalidRequest("no workflow found", code="file_not_read", place=", ".join(arguments.files), mend="give a file")
     return 2 if sum([not _is_sound(file, arguments) for file in files]) else 0
@@ -40,6 +61,8 @@ def validate(arguments: argparse.Namespace) -> int:
 def _is_sound(file: str, arguments: argparse.Namespace) -> bool:
     """Prints the findings of a file; returns whether there are none but warnings."""
     try:
+        if is_python(file):
+            return _is_sound_in_python(file, arguments)
         functions = signatures() if load_functions(Path(file).parent, arguments.modules) else None
         source = read_source(file)
         text, findings = source.text, _findings(source.document, functions, arguments.target_timeout)
@@ -58,6 +81,44 @@ def _is_sound(file: str, arguments: argparse.Namespace) -> bool:
         print_findings(findings, file, text)
         print(f"{file}: {summary(findings) or 'fine'}")
     return sound
+
+
+def _is_sound_in_python(file: str, arguments: argparse.Namespace) -> bool:
+    """Like `_is_sound`, of the workflows in a Python file: what the compiler refuses, and what a publication would."""
+    refused: list[Remark] = []
+    warned: list[Remark] = []
+    try:
+        for source in read_sources(file, arguments.modules):
+            findings = _findings(source.document, signatures(), arguments.target_timeout)
+            refused += refusal_of(source, (each for each in findings if each.severity is Severity.ERROR)).findings
+            warned += remarks_of(source, (each for each in findings if each.severity is not Severity.ERROR))
+    except FlowRefused as error:
+        refused += error.findings
+    if arguments.json:
+        remarks = [*remark_documents(refused, "error"), *remark_documents(warned, "warning")]
+        put_json({"file": file, "sound": not refused, "findings": remarks})
+    else:
+        print_remarks(refused)
+        print_remarks(warned, "warning")
+        counts = [count for count in (counted(refused, "error"), counted(warned, "warning")) if count]
+        print(f"{file}: {', '.join(counts) or 'fine'}")
+    return not refused
+
+
+def compile_(arguments: argparse.Namespace) -> int:
+    """Prints the documents of the workflows in a Python file; warnings go to standard error. What it prints is published as any
+    other document is, but it calls the functions of the module."""
+    file, _ = split_name(arguments.file)
+    if not is_python(file):
+        mend = "give a Python file, or print a published workflow with `stepless workflows show`"
+        raise InvalidRequest("only workflows in Python are compiled", code="usage", place=file, mend=mend)
+    for number, source in enumerate(read_sources(arguments.file, arguments.modules)):
+        print_source(source, ())
+        if arguments.json:
+            put_json(source.document)
+        else:
+            print("---\n" * (number > 0) + write_yaml(source.document), end="")
+    return 0
 
 
 def _findings(document: Mapping[str, JSON], functions: Callables | None, target_timeout_s: int) -> tuple[Finding, ...]:
@@ -79,7 +140,7 @@ def schema(arguments: argparse.Namespace) -> int:
 
 
 def graph(arguments: argparse.Namespace) -> int:
-    source = read_source(arguments.file)
+    source = one_source(arguments.file)
     try:
         compiled = compile_document(source.document, KINDS)
     except DocumentRefused as error:

@@ -26,6 +26,7 @@ _OWN: Final = (
     "README.md", "Makefile", "samconfig.toml", "requirements.txt", "requirements-dev.txt", "pyproject.toml", "gitignore",
     "github.yml", "vscode.json", "workflows/refund.yaml", "workflows/refunds.py", "tests/test_refund.py",
 )  # fmt: skip
+_IN_PYTHON: Final = ("workflows/refunds.py", "tests/test_refund.py")  # with --python these replace all of both folders
 _WHEELS: Final = "wheels"
 _RENAMED: Final[Mapping[str, str]] = {
     "gitignore": ".gitignore", "github.yml": ".github/workflows/workflows.yml", "vscode.json": ".vscode/settings.json",
@@ -35,7 +36,7 @@ _RENAMED: Final[Mapping[str, str]] = {
 def init(arguments: argparse.Namespace) -> int:
     """Writes all files of the project, or none: an existing file is never overwritten."""
     folder = Path(arguments.folder)
-    files = dict(_files())
+    files = dict(_files(arguments.python))
     existing = [name for name in files if (folder / name).exists()]
     if existing:
         listed = ", ".join(existing[:3]) + (f" and {len(existing) - 3} more" if len(existing) > 3 else "")
@@ -51,25 +52,33 @@ def init(arguments: argparse.Namespace) -> int:
     if arguments.json:
         put_json({"folder": str(folder), "files": sorted(files)})
     else:
-        _print_next_steps(folder, sorted(files))
+        _print_next_steps(folder, sorted(files), _workflow(arguments.python))
     return 0
 
 
-def _print_next_steps(folder: Path, names: list[str]) -> None:
+def _workflow(python: bool) -> str:
+    return "workflows/refunds.py" if python else "workflows/refund.yaml"
+
+
+def _print_next_steps(folder: Path, names: list[str], workflow: str) -> None:
     for name in names:
         print(f"  {folder / name}")
     there = "" if folder == Path() else f"  cd {folder}\n"
     print(f"\nNext steps:\n{there}  pip install -r requirements-dev.txt\n  python -m pytest")
-    print("  stepless run workflows/refund.yaml -i '{\"order_id\": \"A-1\", \"amount\": 400}'\n  stepless dev workflows")
+    print(f"  stepless run {workflow} -i '{{\"order_id\": \"A-1\", \"amount\": 400}}'\n  stepless dev workflows")
     print("\nREADME.md describes how to deploy it.")
 
 
-def _files() -> Iterator[tuple[str, bytes]]:
-    """Every file as its name in the project and its content."""
+def _files(python: bool) -> Iterator[tuple[str, bytes]]:
+    """Every file as its name in the project and its content. `python` writes the workflow in Python."""
     shared = dict(_shared())
     wheel = _wheel(shared)
     for name in _OWN:
-        data = _read(_KEPT / name)
+        if python and name.startswith(("workflows/", "tests/")) and name not in _IN_PYTHON:
+            continue
+        data = _read(_KEPT / "python" / name if python and name in _IN_PYTHON else _KEPT / name)
+        if python and name == "README.md":
+            data = data.replace(_workflow(False).encode(), _workflow(True).encode())
         if name.startswith("requirements"):
             data = _required(data.decode(), next(iter(wheel), "")).encode()
         yield _RENAMED.get(name, name), data

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from stepless.cli.reach.gateway import Gateway
-from stepless.cli.terminal.exceptions import traceback
+from stepless.cli.terminal.exceptions import source_line, traceback
 from stepless.cli.terminal.progress import duration, instant_ms
 from stepless.cli.terminal.showing import Column, brief, coloured, cut, fields, put_json, say, table, when
 from stepless.errors import NotFound
@@ -63,4 +63,5 @@ def _lines(node: Node) -> Iterator[str]:
     if node["error"]:
         yield ""
         yield from fields([("failed", f"{node['error']['message']} [{node['error']['code']}]")])
+        yield from source_line(node["error"])
         yield from traceback(node["exception"])

@@ -12,11 +12,13 @@ import sys
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import aclosing, contextmanager
 from dataclasses import dataclass
+from functools import partial
 from io import UnsupportedOperation
 from pathlib import Path
 from typing import Any
 
-from stepless.cli.reach.files import Refused, documents_in, load_functions, read_inputs, read_source
+from stepless.cli.reach.files import Refused, Source, load_functions, read_inputs
+from stepless.cli.reach.flows import matched_with, one_source, print_source, read_sources, refusal_of, sources_in
 from stepless.cli.terminal.exceptions import Raised, failure_lines
 from stepless.cli.terminal.live import PlainLines, Silence, Tree, Watcher, can_move
 from stepless.cli.terminal.progress import Progress, duration
@@ -28,7 +30,7 @@ from stepless.limits import LOCAL_BUDGET_MS
 from stepless.model.findings import Finding
 from stepless.model.json import JSON
 from stepless.nodes import KINDS
-from stepless.nodes.function import names, signatures
+from stepless.nodes.function import names, register_waiting, signatures
 from stepless.runtime.inbox import RESUME
 from stepless.runtime.verbs.inspecting import RunView, graph_of
 from stepless.runtime.wiring.local import Local, local
@@ -48,8 +50,8 @@ def run(arguments: argparse.Namespace) -> int:
     inputs = read_inputs(arguments.inputs)
     begin = _begin if arguments.file else _found
     if arguments.file:
-        arguments.source = read_source(arguments.file)
-        load_functions(Path(arguments.file).parent, arguments.modules)
+        arguments.source = one_source(arguments.file, arguments.modules)
+        load_functions(Path(arguments.source.file).parent, arguments.modules)
     built = local(arguments.db, budget_ms=arguments.budget_ms or LOCAL_BUDGET_MS)
     try:
         run_id = begin(built, arguments, inputs)
@@ -60,26 +62,34 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _begin(built: Local, arguments: argparse.Namespace, inputs: JSON) -> str:
     """Publishes the file and starts a run of it. The run stores where its functions are."""
-    source = arguments.source
+    source = matched_with(arguments.source, partial(_newest, built))
     try:
         published = built.service.publish(source.document, functions=signatures())
     except DocumentRefused as error:
-        raise Refused(error, source.file, source.text) from error
+        raise (refusal_of(source, error.findings) if source.is_flow else Refused(error, source.file, source.text)) from error
+    if source.is_flow and not arguments.json:
+        print_source(source, ())
     if "workflow" in compile_document(source.document, KINDS).kinds:
-        _publish_beside(built, arguments)
+        _publish_beside(built, source)
     meta = {"trigger": {"kind": "cli"}, "source": os.path.abspath(source.file), "modules": arguments.modules}
     started = built.service.start(published.version.workflow_id, inputs, entry=arguments.entry, anywhere=True, meta=meta)
     return started.run_id
 
 
-def _publish_beside(built: Local, arguments: argparse.Namespace) -> None:
-    """Publishes the other workflows of the folder, which this one may call. A refused one is reported and does not stop the
-    run."""
-    file = Path(arguments.file)
-    for path in documents_in(file.parent):
+def _newest(built: Local, workflow_id: str) -> Mapping[str, JSON] | None:
+    """The document of the newest version in --db; None if there is no version."""
+    newest = built.world.store.newest_version(workflow_id)
+    return None if newest is None else built.world.versions.document(workflow_id, newest.hash)
+
+
+def _publish_beside(built: Local, source: Source) -> None:
+    """Publishes the other workflows of the file and of its folder, which this one may call. A refused one is reported and does
+    not stop the run."""
+    for path in sources_in(Path(source.file).parent):
         try:
-            if not path.samefile(file):
-                built.service.publish(read_source(path).document, functions=signatures())
+            for beside in read_sources(str(path)):
+                if beside.document["id"] != source.document["id"]:
+                    built.service.publish(matched_with(beside, partial(_newest, built)).document, functions=signatures())
         except SteplessError as error:
             sys.stderr.write(f"{path}: not published [{error.code}]. Run `stepless validate {path}` to see why.\n")
 
@@ -101,7 +111,15 @@ def _found(built: Local, arguments: argparse.Namespace, inputs: JSON) -> str:
 
 
 def _unknown_functions(document: Mapping[str, JSON]) -> Sequence[Finding]:
-    return [finding for finding in check_document(document, KINDS, functions=names()) if finding.code == "unknown_callable"]
+    """The calls of functions that are not registered, after what flows lift is registered if there are any."""
+    for registering in (False, True):
+        if registering:
+            register_waiting()
+        findings = check_document(document, KINDS, functions=names())
+        unknown = [finding for finding in findings if finding.code == "unknown_callable"]
+        if not unknown:
+            break
+    return unknown
 
 
 def continue_run(db: str, run_id: str, *, modules: str | None, as_json: bool, expected: str) -> int:

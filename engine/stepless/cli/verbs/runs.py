@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from stepless.cli.reach.gateway import Gateway, opened
-from stepless.cli.terminal.exceptions import Raised, failure_lines, traceback
+from stepless.cli.terminal.exceptions import Raised, failure_lines, source_line, traceback
 from stepless.cli.terminal.live import event_text
 from stepless.cli.terminal.progress import Progress, duration, instant_ms
 from stepless.cli.terminal.showing import Column, brief, coloured, cut, fields, put_json, say, table, when, width
@@ -100,6 +100,7 @@ def _rest(run: Mapping[str, Any], progress: Progress | None) -> Iterator[str]:
         error = run["error"]
         yield ""
         yield from fields([("failed", f"{error.get('node') or 'run'}: {error['message']} [{error['code']}]")])
+        yield from source_line(error)
         yield from traceback(run.get("exception"))
     if others := list(_raised(run, progress)):
         yield ""

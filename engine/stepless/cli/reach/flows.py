@@ -1,0 +1,166 @@
+"""Reads workflows in Python: compiles the flows of a file, with their refusals and warnings at lines of this file."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path, PurePath
+from types import ModuleType
+from typing import TYPE_CHECKING, Final
+
+from stepless.cli.reach.files import Source, documents_in, imports_flows, load_file, load_functions, read_source
+from stepless.cli.terminal.complaints import print_findings, print_remarks
+from stepless.compile.suggest import did_you_mean, listed
+from stepless.errors import InvalidRequest, NotFound
+from stepless.model.findings import Finding
+from stepless.model.json import JSON
+
+if TYPE_CHECKING:
+    from stepless.flow import Flow, FlowRefused, Remark
+
+SUFFIX: Final = ".py"
+Former = Callable[[str], Mapping[str, JSON] | None]
+"""Finds the newest published document of a workflow; None if there is no version of it."""
+
+
+def split_name(given: str) -> tuple[str, str]:
+    """`refund.py:refund` as the file and the name of a workflow in it, which is empty if none is named."""
+    file, colon, name = given.rpartition(":")
+    return (file, name) if colon and file.endswith(SUFFIX) else (given, "")
+
+
+def sources_among(paths: Sequence[str]) -> list[str]:
+    """The files as given; for a folder, its documents and its Python files with workflows."""
+    return [str(file) for path in paths for file in (sources_in(Path(path)) if Path(path).is_dir() else [path])]
+
+
+def sources_in(folder: Path) -> list[Path]:
+    return sorted([*documents_in(folder), *(path for path in folder.glob(f"*{SUFFIX}") if imports_flows(path))])
+
+
+def is_python(given: str | os.PathLike[str]) -> bool:
+    return split_name(os.fspath(given))[0].endswith(SUFFIX)
+
+
+def read_sources(given: str, modules: str | None = None) -> list[Source]:
+    """The workflow of a document; of a Python file its workflows, or the one that is named (`refund.py:refund`), after loading
+    the modules of its folder.
+
+    Raises `FlowRefused` with every fault of every workflow that is read, `Refused` if the file is not a document,
+    `InvalidRequest` if it cannot be read, has no workflow or none of the name, and what `load_functions` raises.
+    """
+    if not is_python(given):
+        return [read_source(given)]
+    file, name = split_name(given)
+    if not Path(file).is_file():
+        raise InvalidRequest("it cannot be read: no such file", code="file_not_read", place=file, mend="check the path")
+    load_functions(Path(file).parent, modules)
+    return compiled(file, _chosen(file, name, flows_of(file)))
+
+
+def one_source(given: str, modules: str | None = None) -> Source:
+    """The only workflow of a file, or the one that is named. Raises `InvalidRequest` if there are more."""
+    file, name = split_name(given)
+    if is_python(given) and not name and Path(file).is_file():
+        load_functions(Path(file).parent, modules)
+        if len(flows := flows_of(file)) > 1:
+            names = listed([flow.__name__ for flow in flows], len(flows))
+            message = f"the file has {len(flows)} workflows: {names}"
+            raise InvalidRequest(message, code="usage", place=file, mend=f"name one: {file}:{flows[0].__name__}")
+    return read_sources(given, modules)[0]
+
+
+def flows_of(file: str | os.PathLike[str]) -> list[Flow[..., object]]:
+    """The workflows that a Python file defines, in the order of their lines; not those that it imports."""
+    from stepless.flow import Flow
+
+    module = _module_of(Path(file))
+    own = {id(flow): flow for flow in vars(module).values() if isinstance(flow, Flow) and _is_of(flow, module)}
+    return sorted(own.values(), key=lambda flow: flow.function.__code__.co_firstlineno)
+
+
+def compiled(file: str, flows: Iterable[Flow[..., object]]) -> list[Source]:
+    """The documents of workflows of one file. Raises `FlowRefused` with the faults of all."""
+    from stepless.flow import FlowRefused
+
+    found: list[Source] = []
+    refused: list[Remark] = []
+    for flow in flows:
+        try:
+            made = flow.compile()
+        except FlowRefused as error:
+            refused += error.findings
+        else:
+            found.append(Source(file, "", made.document, tuple(_placed(made.warnings, file))))
+    if refused:
+        raise FlowRefused(sorted(_placed(dict.fromkeys(refused), file)))
+    return found
+
+
+def matched_with(source: Source, former: Former) -> Source:
+    """The workflow with the ids that its nodes had in the newest version, if it is one in Python. The ids of other documents are
+    their author's."""
+    if not source.is_flow:
+        return source
+    from stepless.flow import matched
+
+    newest = former(str(source.document["id"]))
+    return source if newest is None else replace(source, document=matched(source.document, newest))
+
+
+def print_source(source: Source, findings: Iterable[Finding]) -> None:
+    """Writes what is to be said about a workflow to standard error, at lines of its file: the compiler's warnings too."""
+    if source.is_flow:
+        print_remarks(remarks_of(source, findings), "warning")
+    else:
+        print_findings(findings, source.file, source.text)
+
+
+def remarks_of(source: Source, findings: Iterable[Finding]) -> list[Remark]:
+    """The compiler's warnings about a workflow in Python and other findings, each once, by line."""
+    from stepless.flow import remarks_on
+
+    return sorted({*source.remarks, *_placed(remarks_on(source.document, findings), source.file)})
+
+
+def refusal_of(source: Source, findings: Iterable[Finding]) -> FlowRefused:
+    """The refusal of the document of a workflow in Python, at lines of its file."""
+    from stepless.flow import FlowRefused, remarks_on
+
+    return FlowRefused(_placed(remarks_on(source.document, findings), source.file))
+
+
+def _chosen(file: str, name: str, flows: Sequence[Flow[..., object]]) -> Sequence[Flow[..., object]]:
+    if not flows:
+        mend = "write `@workflow(\"…\")` above an `async def` of this file"
+        raise InvalidRequest("the file has no workflow", code="unknown_workflow", place=file, mend=mend)
+    chosen = [flow for flow in flows if name in ("", flow.__name__, flow.id)]
+    if not chosen:
+        names = [flow.__name__ for flow in flows]
+        mend = did_you_mean(name, names) or f"it has {listed(names, len(names))}"
+        raise NotFound(f"the file has no workflow `{name}`", code="unknown_workflow", place=file, mend=mend)
+    return chosen
+
+
+def _module_of(path: Path) -> ModuleType:
+    """The module of a file: under the name that it was imported by, or else as a module of its folder."""
+    file = str(path.resolve())
+    for module in list(sys.modules.values()):
+        known = getattr(module, "__file__", None)
+        if known and known.endswith(path.name) and str(Path(known).resolve()) == file:
+            return module
+    return load_file(path)
+
+
+def _is_of(flow: Flow[..., object], module: ModuleType) -> bool:
+    return flow.function.__module__ == module.__name__
+
+
+def _placed(remarks: Iterable[Remark], file: str) -> list[Remark]:
+    """The remarks with the path of their file as it was given; those on other files, of parts, keep theirs."""
+    parts = PurePath(os.path.abspath(file)).parts
+    return [
+        replace(remark, file=file) if parts[-len(own := PurePath(remark.file).parts):] == own else remark for remark in remarks
+    ]
