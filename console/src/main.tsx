@@ -1,25 +1,56 @@
-/** The console: one page for the list, one for a draft. */
+/** The console: one page each for the runs, a run, approvals, errors, the workflows and a draft. */
 import "./ui/tokens.css";
 import "./ui/base.css";
-import { Component, lazy, StrictMode, Suspense, type ReactElement, type ReactNode } from "react";
+import { Component, lazy, StrictMode, Suspense, useEffect, useState, type ComponentType, type ReactElement, type ReactNode } from "react";
 import { createRoot } from "react-dom/client";
 import { Drafts } from "./pages/drafts.tsx";
-import { follow, hrefOf, useAddress } from "./ui/addresses.ts";
+import { DRAFTS, follow, hrefOf, useAddress } from "./ui/addresses.ts";
+import { Bar } from "./ui/bar.tsx";
 import { Failed, Said } from "./ui/notices.tsx";
 import { restoreTheme } from "./ui/theme.ts";
-import { onSignedOut, signIn } from "./wire/api.ts";
+import { Joining } from "./pages/joining.tsx";
+import { SignIn } from "./pages/sign_in.tsx";
+import { onSignedOut, signIn, takeCode } from "./wire/api.ts";
+import { renewNow, takeAnswer } from "./wire/identity.ts";
 
-const Editor = lazy(() => import("./canvas/editor.tsx"));
+const Runs = lazy(() => import("./runs/list/page.tsx").then((script) => ({ default: script.Runs })));
+const RunPage = lazy(() => import("./runs/view/page.tsx"));
+const Approvals = lazy(() => import("./inbox/approvals.tsx"));
+const Errors = lazy(() => import("./inbox/errors.tsx"));
+
+type Editor = ComponentType<{ readonly id: string }>;
+
+let loaded: Editor | null = null;
+
+/** The editor once its script is here. React's own way shows what follows a fallback 300 ms later than it could. */
+function Opening({ id }: { readonly id: string }): ReactElement {
+  const [Shown, show] = useState<Editor | null>(() => loaded);
+  useEffect(() => {
+    if (loaded !== null) return;
+    import("./canvas/editor.tsx").then((script) => {
+      loaded = script.default;
+      show(() => script.default);
+    }, (error: unknown) => { show(() => { throw error; }); }); // to the guard
+  }, []);
+  return Shown === null ? <div className="editor opening" /> : <Shown id={id} />;
+}
 
 function Page(): ReactElement {
   const { path } = useAddress();
   const [, first = "", id = ""] = path.split("/");
-  if (first === "" || (first === "drafts" && id === "")) return <Drafts />;
+  if (first === "" || (first === "runs" && id === "")) return <Suspense fallback={<div className="page whole"><Bar at="runs" /></div>}><Runs /></Suspense>;
+  if (first === "drafts" && id === "") return <Drafts />;
+  if (first === "approvals" && id === "") return <Suspense fallback={<div className="page"><Bar at="approvals" /></div>}><Approvals /></Suspense>;
+  if (first === "errors" && id === "") return <Suspense fallback={<div className="page"><Bar at="errors" /></div>}><Errors /></Suspense>;
+  if (first === "runs") {
+    const name = decodeURIComponent(id);
+    return <Suspense fallback={<div className="page whole"><Bar at="runs" /></div>}><RunPage key={name} id={name} /></Suspense>;
+  }
   if (first === "drafts") {
     const name = decodeURIComponent(id);
-    return <Suspense fallback={<div className="editor opening" />}><Editor key={name} id={name} /></Suspense>;
+    return <Opening key={name} id={name} />;
   }
-  return <Said title="There is no page at this address."><a href={hrefOf("/")} onClick={follow("/")}>All drafts</a></Said>;
+  return <Said title="There is no page at this address."><p><a href={hrefOf("/")} onClick={follow("/")}>Runs</a> · <a href={hrefOf(DRAFTS)} onClick={follow(DRAFTS)}>Workflows</a></p></Said>;
 }
 
 /** Shows an error of the page instead of nothing. */
@@ -44,6 +75,18 @@ if (place === null) throw new Error("the page has no place for the console");
 const root = createRoot(place);
 restoreTheme();
 onSignedOut(() => {
-  show(<Said title="You are not signed in."><p>Open the address that <code>stepless dev</code> prints: it signs this tab in.</p></Said>);
+  void renewNow().then((isRenewed) => { show(isRenewed ? <Page key={Date.now()} /> : <SignIn enter={() => { show(<Page />); }} />); });
 });
-signIn().then(() => { show(<Page />); }, (error: unknown) => { show(<Failed what="This tab is not signed in." error={error} />); });
+
+function enter(code: string, name?: string): void {
+  signIn(code, name).then(() => { show(<Page />); }, failed);
+}
+
+function failed(error: unknown): void {
+  show(<Failed what="This tab is not signed in." error={error} again={() => { location.reload(); }} />);
+}
+
+const given = takeCode();
+if (given === null) takeAnswer().then(() => { show(<Page />); }, failed);
+else if (given.invited) show(<Joining join={(name) => { enter(given.code, name); }} />);
+else enter(given.code);

@@ -6,11 +6,13 @@
 import type { Snapshot } from "../editing/client/status.ts";
 import type { Gesture } from "../editing/gestures.ts";
 import type { Editing } from "../editing/pending.ts";
+import { MAX_DRAFT_BLOCKS } from "../editing/limits.ts";
 import type { State } from "../editing/state.ts";
 import type { Finding } from "../wire/room.ts";
 import type { Graph as Asked, Layout } from "./layout/layout.ts";
 import { asked, placed, UNPLACED, type Placed } from "./layout/placing.ts";
 import { graphOf, NOTHING, type Graph } from "./model/graph.ts";
+import { heightOf } from "./model/sizes.ts";
 import type { Fresh } from "./model/keys.ts";
 import type { Kinds } from "./model/kinds.ts";
 
@@ -123,17 +125,24 @@ export class Desk {
   private derive(): void {
     this.stale = false;
     const draft = this.draft.snapshot();
-    const graph = graphOf(draft.view, this.kinds, this.look.graph);
+    const former = this.look.graph;
+    const graph = graphOf(draft.view, this.kinds, former);
     const { layout, selected, edges, renaming } = this.look;
-    const question = asked(graph);
-    if (this.question === null || !sameQuestion(this.question, question)) {
-      this.question = question;
-      this.ask(question);
-    }
+    const stays = former.blocks !== NOTHING.blocks && stand(former, graph);
+    if (!stays) this.question = this.asking(graph);
     this.put({
-      ...this.look, draft, graph, placed: placed(graph, layout, this.look.placed), selected: kept(selected, graph.blocks), edges: kept(edges, graph.wires),
-      renaming: renaming !== null && graph.blocks.has(renaming) ? renaming : null,
+      ...this.look, draft, graph, placed: stays ? this.look.placed : placed(graph, layout, this.look.placed), selected: kept(selected, graph.blocks),
+      edges: kept(edges, graph.wires), renaming: renaming !== null && graph.blocks.has(renaming) ? renaming : null,
     });
+  }
+
+  /** Has the graph laid out, if what the layout depends on is not as it was; what was asked last. */
+  private asking(graph: Graph): Asked | null {
+    if (graph.blocks.size > MAX_DRAFT_BLOCKS) return this.question;
+    const question = asked(graph);
+    if (this.question !== null && sameQuestion(this.question, question)) return this.question;
+    this.ask(question);
+    return question;
   }
 
   laidOut(layout: Layout): void {
@@ -194,6 +203,17 @@ export class Desk {
 function kept(tails: ReadonlySet<string>, there: ReadonlyMap<string, unknown>): ReadonlySet<string> {
   for (const tail of tails) if (!there.has(tail)) return new Set([...tails].filter((one) => there.has(one)));
   return tails;
+}
+
+/** Whether every block stands where it stood: the same edges, bodies and places, and no block of another size. */
+function stand(former: Graph, graph: Graph): boolean {
+  if (former.children !== graph.children || former.wires !== graph.wires || former.places !== graph.places) return false;
+  if (former.blocks === graph.blocks) return true;
+  for (const [tail, block] of graph.blocks) {
+    const before = former.blocks.get(tail);
+    if (before !== block && (before === undefined || before.container !== block.container || heightOf(before) !== heightOf(block))) return false;
+  }
+  return true;
 }
 
 function sameQuestion(left: Asked, right: Asked): boolean {

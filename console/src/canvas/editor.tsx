@@ -1,8 +1,10 @@
 /** The page of a draft: head, palette, canvas or outline, inspector, findings. */
 import "./editor.css";
 import { ReactFlowProvider } from "@xyflow/react";
-import { useEffect, useState, useSyncExternalStore, type ReactElement } from "react";
+import { lazy, Suspense, useEffect, useState, useSyncExternalStore, type ReactElement } from "react";
+import { MAX_DRAFT_BLOCKS } from "../editing/limits.ts";
 import { Inspector } from "../inspector/inspector.tsx";
+import { SavingQuestions, useSaving } from "../panes/saving.tsx";
 import { useAddress } from "../ui/addresses.ts";
 import { Bones, Failed } from "../ui/notices.tsx";
 import { run } from "./commands.ts";
@@ -11,11 +13,13 @@ import { openDraft, type Opened } from "./opening.ts";
 import { Icon } from "../ui/icons.tsx";
 import { Findings, Tidings } from "./view/findings.tsx";
 import { Flow } from "./view/flow.tsx";
-import { Header, type Tab } from "./view/header.tsx";
+import { Header, isTab, type Tab } from "./view/header.tsx";
 import { useKeys } from "./view/keys.ts";
 import { Outline } from "./view/outline.tsx";
 import { Palette } from "./view/palette.tsx";
 import { Questions } from "./view/questions.tsx";
+
+const Panes = lazy(async () => ({ default: (await import("../panes/panes.tsx")).Panes }));
 
 type State = { readonly is: "opening" } | { readonly is: "open"; readonly opened: Opened } | { readonly is: "failed"; readonly error: unknown };
 
@@ -50,8 +54,12 @@ function Bench({ opened: { desk, room } }: { readonly opened: Opened }): ReactEl
   const look = useSyncExternalStore(desk.subscribe, desk.snapshot);
   const { query } = useAddress();
   const small = useSmall();
-  const tab: Tab = small || query.get("view") === "outline" ? "outline" : "canvas";
-  useKeys(desk);
+  const saving = useSaving(room);
+  const isLarge = useLarge(look);
+  const tabs = small || isLarge ? WITHOUT_CANVAS : ALL;
+  const asked = query.get("view");
+  const tab: Tab = isTab(asked) && tabs.includes(asked) ? asked : (tabs[0] ?? "outline");
+  useKeys(desk, saving.save);
   useEffect(() => {
     const warn = (event: BeforeUnloadEvent): void => {
       const { status, kept } = desk.snapshot().draft;
@@ -61,19 +69,22 @@ function Bench({ opened: { desk, room } }: { readonly opened: Opened }): ReactEl
     return () => { window.removeEventListener("beforeunload", warn); };
   }, [desk]);
   const empty = look.graph.blocks.size === 0;
+  const inGraph = tab === "canvas" || tab === "outline";
   return (
-    <div className={look.draft.canEdit ? "editor" : "editor readonly"}>
-      <Header desk={desk} look={look} room={room} tab={tab} />
-      <Palette desk={desk} canEdit={look.draft.canEdit} />
-      <main id="stage" aria-label={tab === "canvas" ? "Canvas" : "Outline"}>
-        {tab === "canvas" ? <Flow desk={desk} look={look} room={room} /> : <Outline desk={desk} look={look} />}
-        {tab === "canvas" ? <Tools look={look} act={(action) => { run(desk, action); }} /> : null}
-        {empty ? <Empty canEdit={look.draft.canEdit} add={() => { run(desk, "add"); }} /> : null}
+    <div className={`editor${look.draft.canEdit ? "" : " readonly"}${inGraph ? "" : " whole"}`}>
+      <Header desk={desk} look={look} room={room} tab={tab} tabs={tabs} saving={saving} />
+      {inGraph ? <Palette desk={desk} canEdit={look.draft.canEdit} /> : null}
+      <main id="stage">
+        {tab === "canvas" ? <><Flow desk={desk} look={look} room={room} /><Tools look={look} act={(action) => { run(desk, action); }} /></>
+          : tab === "outline" ? <Outline desk={desk} look={look} />
+            : <Suspense fallback={null}><Panes pane={tab} desk={desk} look={look} room={room} save={saving.save} /></Suspense>}
+        {empty && inGraph ? <Empty canEdit={look.draft.canEdit} add={() => { run(desk, "add"); }} /> : null}
         <Tidings look={look} room={room} />
       </main>
-      <Inspector desk={desk} look={look} room={room} />
+      {inGraph ? <Inspector desk={desk} look={look} room={room} /> : null}
       <Findings desk={desk} look={look} />
       <Questions desk={desk} look={look} />
+      <SavingQuestions desk={desk} look={look} room={room} saving={saving} />
       <p className="hidden" role="status">{look.said}</p>
     </div>
   );
@@ -101,6 +112,16 @@ function Empty({ canEdit, add }: { readonly canEdit: boolean; readonly add: () =
       <button className="button first" type="button" disabled={!canEdit} onClick={add}>Add a node</button>
     </div>
   );
+}
+
+const ALL: readonly Tab[] = ["canvas", "outline", "yaml", "diff", "history"];
+const WITHOUT_CANVAS: readonly Tab[] = ["outline", "yaml", "diff", "history"];
+
+/** A draft that was opened with more blocks than a canvas draws stays without one. */
+function useLarge(look: Look): boolean {
+  const [isLarge, setLarge] = useState(look.graph.blocks.size > MAX_DRAFT_BLOCKS);
+  if (!isLarge && look.graph.blocks.size > MAX_DRAFT_BLOCKS) setLarge(true);
+  return isLarge;
 }
 
 const narrow = matchMedia("(max-width: 640px)");

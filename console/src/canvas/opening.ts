@@ -17,13 +17,15 @@ export interface Opened {
 }
 
 export async function openDraft(id: string): Promise<Opened> {
+  const asked = request("GET", "/kinds");
+  let made: Desk | null = null;
+  const layouts = new Layouts((layout) => { made?.laidOut(layout); }); // its worker starts while the draft is on its way
   const room = new Room(id, await openRows(STORED));
-  const [kinds] = await Promise.all([request("GET", "/kinds"), room.start()]).catch((error: unknown) => {
+  const [kinds] = await Promise.all([asked, room.start()]).catch((error: unknown) => {
+    layouts.close();
     room.close();
     throw error;
   });
-  let made: Desk | null = null;
-  const layouts = new Layouts((layout) => { made?.laidOut(layout); });
   const desk = new Desk(room.session, kindsRead(kinds), () => browserChance.word(), (graph) => { layouts.ask(graph); }, inNextFrame);
   made = desk;
   const stop = watchFindings(room, desk);

@@ -3,6 +3,9 @@
  *
  * A number that a double does not give back as it was written (`1.0`, 20 digits) is read as `{"#": "1.0"}`.
  * Refused with a SyntaxError: what is no JSON, a key twice, a lone surrogate, values nested deeper than MAX_DEPTH.
+ *
+ * A long text is first read by `JSON.parse`, which takes a tenth of the time: if `JSON.stringify` writes the same text from that, then
+ * nothing was lost on the way. Only else is it read character by character.
  */
 import { hasLoneSurrogate, isList, isObject, object, type Json, type JsonObject } from "./values.ts";
 
@@ -12,7 +15,44 @@ const SPACE = /[ \t\n\r]*/y;
 const NUMBER = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/y;
 const WORDS: readonly [string, Json][] = [["true", true], ["false", false], ["null", null]];
 
+const LONG = 10_000; // characters
+const ESCAPED_SURROGATE = /\\u[dD][89a-fA-F]/;
+
 export function readJson(text: string): Json {
+  return (text.length < LONG ? undefined : readAlike(text)) ?? readSlowly(text);
+}
+
+/** The value of a text that the browser's own JSON gives back as it is written; undefined for every other text. */
+function readAlike(text: string): Json | undefined {
+  if (ESCAPED_SURROGATE.test(text) || hasLoneSurrogate(text)) return undefined;
+  let parsed: unknown;
+  try {
+    parsed = JSON.parse(text);
+  } catch {
+    return undefined; // the slow way says where
+  }
+  const value = mapped(parsed, 0);
+  return value !== undefined && JSON.stringify(parsed) === text ? value : undefined;
+}
+
+/** What `JSON.parse` made, with maps for objects; undefined where it is nested too deep, and `JSON.stringify` could not write it. */
+function mapped(value: unknown, depth: number): Json | undefined {
+  if (depth > MAX_DEPTH) return undefined;
+  if (Array.isArray(value)) {
+    const list = value.map((one: unknown) => mapped(one, depth + 1));
+    return list.includes(undefined) ? undefined : list as Json[];
+  }
+  if (typeof value !== "object" || value === null) return value as Json;
+  const made = new Map<string, Json>();
+  for (const key of Object.keys(value)) {
+    const one = mapped((value as Record<string, unknown>)[key], depth + 1);
+    if (one === undefined) return undefined;
+    made.set(key, one);
+  }
+  return made;
+}
+
+function readSlowly(text: string): Json {
   const reader = new Reader(text);
   const value = reader.value(0);
   reader.end();

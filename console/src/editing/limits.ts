@@ -13,6 +13,7 @@ export const MAX_UNDO = 100;
 // Of the client alone.
 export const MAX_KEPT_WRITES = 20_000; // of what waits; then the draft is read-only until some of it is committed
 export const MAX_KEPT_BYTES = 4_000_000;
+export const MAX_RECENT_ITEMS = 1_000; // of the log, for what was made over a former state
 export const MAX_NOTICES = 200; // the oldest go first
 export const TYPING_PAUSE_MS = 400;
 export const TYPING_MAX_MS = 3_000;

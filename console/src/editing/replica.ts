@@ -18,6 +18,7 @@ import { expand } from "./rules/expanding.ts";
 import { inverse } from "./rules/inverse.ts";
 import { resolve, undone } from "./rules/resolve.ts";
 import { Stacks } from "./stacks.ts";
+import { MAX_RECENT_ITEMS } from "./limits.ts";
 import { Layer, type Entities } from "./state.ts";
 
 export class Replica {
@@ -30,6 +31,7 @@ export class Replica {
   refuses: (asked: Gesture) => string | null = () => null;
   private readonly early = new Map<number, Item>();
   private shown: Layer | null = null;
+  private recent: Item[] = []; // the last that were taken, without a gap
 
   constructor(public client: string, public confirmed: Entities, public seq = 0) {}
 
@@ -57,6 +59,21 @@ export class Replica {
     const done = this.do(asked, "edit", null, how);
     if (done) this.stacks.redos = [];
     return done;
+  }
+
+  /**
+   * Gestures that were made over the log's state at `base`, as they mean the same over the view: crossed with what was committed since
+   * and with what is not confirmed. Null where this replica does not know all of that: it is not there yet, or has forgotten it.
+   */
+  carried(asked: readonly Gesture[], base: number): Gesture[] | null {
+    const since = this.recent.filter((item) => item.seq > base);
+    if (base > this.seq || since.length !== this.seq - base) return null;
+    let theirs: Write[] = [...since.flatMap((item) => item.effects), ...this.pending.flatMap((part) => part.gesture.writes)];
+    return asked.map((one) => {
+      const part: Pending = { gesture: one, origin: "edit", typed: false, entry: null, former: null };
+      theirs = this.metBy(part, theirs);
+      return part.gesture;
+    });
   }
 
   /** Takes back the last action of this person that can be taken back; false where there is none, or it was refused. */
@@ -177,6 +194,7 @@ export class Replica {
 
   private take(item: Item): void {
     this.seq = item.seq;
+    this.recent = [...this.recent.slice(1 - MAX_RECENT_ITEMS), item];
     if (this.sent?.tag === item.tag) { // under whichever id of this client it was committed
       this.acknowledged(this.sent, item);
     } else {

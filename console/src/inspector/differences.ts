@@ -7,14 +7,18 @@ import { between } from "../editing/orders.ts";
 import { isObject, points, textAt, type Json, type JsonObject, type Path } from "../editing/values.ts";
 import { alike, decoded, digitsOf, encoded, escaped, isMapping, isSequence, itemOf, itemsOf, keepsItems, ordered, type Value } from "./values.ts";
 
-/** `hidden` are fields of the value itself that the person does not see: they stay as they are. */
+const LAST: ReadonlySet<string> = new Set(["nodes", "edges"]);
+
+/** `hidden` are fields of the value itself that the person does not see: they stay as they are, the nodes and edges behind what is new. */
 export function differences(
   key: string, path: Path, held: Json | undefined, wanted: Value, fresh: () => string, hidden: ReadonlySet<string> = new Set(),
 ): Write[] {
   const writes: Write[] = [];
   const differ = new Differences(key, fresh, writes);
-  if (isObject(held) && isMapping(wanted) && hidden.size > 0) differ.mapping(path, new Map([...held].filter(([name]) => !hidden.has(name))), wanted);
-  else differ.value(path, held, wanted);
+  if (isObject(held) && isMapping(wanted) && hidden.size > 0) {
+    const end = [...held.keys()].find((name) => hidden.has(name) && LAST.has(name));
+    differ.mapping(path, new Map([...held].filter(([name]) => !hidden.has(name))), wanted, end);
+  } else differ.value(path, held, wanted);
   return writes;
 }
 
@@ -30,7 +34,8 @@ class Differences {
     else this.writes.push(["set", this.key, path, encoded(wanted, this.fresh)]);
   }
 
-  mapping(path: Path, held: JsonObject, wanted: ReadonlyMap<string, Value>): void {
+  /** `end`: the field before which new ones stand that would come last. */
+  mapping(path: Path, held: JsonObject, wanted: ReadonlyMap<string, Value>, end?: string): void {
     const asked = new Map([...wanted].map(([name, value]) => [escaped(name), value]));
     const common = [...held.keys()].filter((name) => asked.has(name));
     const order = [...asked.keys()].filter((name) => held.has(name));
@@ -44,7 +49,7 @@ class Differences {
         this.value([...path, name], held.get(name), value);
         return;
       }
-      const before = names.slice(place + 1).find((other) => held.has(other) && !moved.has(other));
+      const before = names.slice(place + 1).find((other) => held.has(other) && !moved.has(other)) ?? end;
       const made = encoded(value, this.fresh);
       this.writes.push(before === undefined ? ["set", this.key, [...path, name], made] : ["set", this.key, [...path, name], made, before]);
     });

@@ -1,6 +1,6 @@
 /** A field of YAML text, with the names that its schema has and the text has not. */
-import { useEffect, useRef, useState, type KeyboardEvent, type ReactElement } from "react";
-import { textAt, isList, isObject, type Json, type JsonObject } from "../editing/values.ts";
+import { useEffect, useLayoutEffect, useRef, useState, type KeyboardEvent, type ReactElement } from "react";
+import { at, textAt, isList, isObject, type Json, type JsonObject } from "../editing/values.ts";
 import type { Desk } from "../canvas/desk.ts";
 import { middle } from "./differences.ts";
 import { begun, renewed, typing, type Place, type Typed } from "./typing.ts";
@@ -21,7 +21,7 @@ export default function YamlField({ desk, label, value, place, schema, canEdit, 
   useKeptCaret(area, shown.text);
 
   const take = (text: string): void => {
-    const made = typing(shown, text, value, place, desk.fresh);
+    const made = typing(shown, text, valueAt(desk, place), place, desk.fresh); // others may have changed it since it was drawn
     const now = performance.now();
     setTyped(made.typed);
     if (made.gesture !== null) desk.edit(made.gesture, { typed: true, join: now - last.current < PAUSE_MS });
@@ -33,6 +33,8 @@ export default function YamlField({ desk, label, value, place, schema, canEdit, 
       event.preventDefault();
       indent(field);
       take(field.value);
+    } else if (event.key === "Escape") {
+      document.querySelector<HTMLElement>("[data-keys]")?.focus();
     } else if ((event.metaKey || event.ctrlKey) && event.key.toLowerCase() === "z" && shown.fault === null) {
       event.preventDefault();
       if (event.shiftKey) desk.redo();
@@ -65,6 +67,12 @@ export default function YamlField({ desk, label, value, place, schema, canEdit, 
       ) : null}
     </div>
   );
+}
+
+/** The value as it stands now. */
+function valueAt(desk: Desk, { key, path }: Place): Json | undefined {
+  const entity = desk.view.get(key);
+  return entity === undefined ? undefined : at(entity, path);
 }
 
 interface Missing {
@@ -100,16 +108,27 @@ function useKeptCaret(area: { readonly current: HTMLTextAreaElement | null }, te
     const field = area.current;
     if (field === null) return;
     const note = (): void => { caret.current = [field.selectionStart, field.selectionEnd]; };
+    const typed = (): void => { // the other event comes later, when fast typing has gone on already
+      former.current = field.value;
+      note();
+    };
     document.addEventListener("selectionchange", note);
-    return () => { document.removeEventListener("selectionchange", note); };
+    field.addEventListener("input", typed);
+    return () => {
+      document.removeEventListener("selectionchange", note);
+      field.removeEventListener("input", typed);
+    };
   }, [area]);
-  useEffect(() => {
+  useLayoutEffect(() => { // before the event that says where the new text has put the caret
     const field = area.current;
     const before = former.current;
     former.current = text;
-    if (field === null || document.activeElement !== field || before === text || field.selectionEnd !== text.length || caret.current[1] >= before.length) return;
-    const [start, removed, fresh] = middle(before, text);
-    const moved = caret.current.map((place) => (place <= start ? place : Math.max(start, place - removed) + fresh.length));
-    field.setSelectionRange(moved[0] ?? 0, moved[1] ?? 0);
+    if (field === null || document.activeElement !== field || before === text) return;
+    if (field.selectionEnd === text.length && caret.current[1] < before.length) {
+      const [start, removed, fresh] = middle(before, text);
+      const moved = caret.current.map((place) => (place <= start ? place : Math.max(start, place - removed) + fresh.length));
+      field.setSelectionRange(moved[0] ?? 0, moved[1] ?? 0);
+    }
+    caret.current = [field.selectionStart, field.selectionEnd];
   }, [area, text]);
 }

@@ -9,6 +9,8 @@ import { grouped } from "../canvas/model/kinds.ts";
 import { at, isObject, type Json } from "../editing/values.ts";
 import { Icon, markOf } from "../ui/icons.tsx";
 import { Bones } from "../ui/notices.tsx";
+import { nameOf } from "../ui/names.ts";
+import { ago } from "../ui/times.tsx";
 import type { Room } from "../wire/room.ts";
 import type { Place } from "./typing.ts";
 
@@ -43,7 +45,7 @@ function OfBlock({ desk, look, block, room }: { readonly desk: Desk; readonly lo
     <>
       <div className="inspector-head">
         <Icon mark={markOf(block.type)} />
-        <b className="cut">{block.id}</b>
+        <b className="cut" title={lastChange(room, key, `block/${block.tail}`)}>{block.id}</b>
         <span className="head-gap" />
         <button className="tool" type="button" title="Duplicate (⌘ D)" aria-label="Duplicate" disabled={!canEdit} onClick={() => { run(desk, "duplicate"); }}><Icon mark="copy" /></button>
         <button className="tool" type="button" title="Delete (Del)" aria-label="Delete" disabled={!canEdit} onClick={() => { run(desk, "delete"); }}><Icon mark="trash" /></button>
@@ -80,6 +82,12 @@ function OfBlock({ desk, look, block, room }: { readonly desk: Desk; readonly lo
       </div>
     </>
   );
+}
+
+/** Who changed one of these entities last, and when, as far as this tab has seen it. */
+function lastChange(room: Room, ...keys: string[]): string | undefined {
+  const [last] = keys.flatMap((key) => room.session.touch(key) ?? []).sort((left, right) => right.seq - left.seq);
+  return last === undefined ? undefined : `Changed by ${nameOf(last.by)} ${ago(last.at, Date.now())}, ${new Date(last.at).toLocaleString()}`;
 }
 
 function settingsOf(block: Block): number {

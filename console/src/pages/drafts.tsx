@@ -3,9 +3,9 @@ import "./drafts.css";
 import { useEffect, useState, type ReactElement, type SyntheticEvent } from "react";
 import { isList, isObject, textAt, type Json } from "../editing/values.ts";
 import { draftPath, follow, go, hrefOf } from "../ui/addresses.ts";
-import { Icon } from "../ui/icons.tsx";
+import { Bar } from "../ui/bar.tsx";
+import { nameOf } from "../ui/names.ts";
 import { Bones, Failed } from "../ui/notices.tsx";
-import { toggleTheme, useShownTheme } from "../ui/switching.ts";
 import { When } from "../ui/times.tsx";
 import { explained, Refusal, requestObject } from "../wire/api.ts";
 
@@ -60,28 +60,18 @@ export function Drafts(): ReactElement {
     lists().then((made) => { if (!left) setFound(made); }, (failed: unknown) => { if (!left) setError(failed); });
     return () => { left = true; };
   }, [attempt]);
+  useEffect(() => { document.title = "Workflows · Stepless"; }, []);
   if (error !== null) {
-    return <Failed what="The drafts are not shown." error={error} again={() => { setError(null); setAttempt(attempt + 1); }} />;
+    return <div className="page"><Bar at="workflows" /><Failed what="The drafts are not shown." error={error} again={() => { setError(null); setAttempt(attempt + 1); }} /></div>;
   }
   return (
     <div className="page">
-      <Bar />
+      <Bar at="workflows" />
       <main>
         <div className="page-title"><h1>Workflows</h1><NewDraft /></div>
         {found === null ? <Bones lines={9} label="The workflows are loading" /> : <Table found={found} />}
       </main>
     </div>
-  );
-}
-
-function Bar(): ReactElement {
-  const theme = useShownTheme();
-  return (
-    <header className="bar">
-      <a href={hrefOf("/")} onClick={follow("/")} className="bar-name"><i aria-hidden="true" />Stepless</a>
-      <span className="head-gap" />
-      <button className="tool" type="button" title={theme === "dark" ? "Light" : "Dark"} aria-label={theme === "dark" ? "Light" : "Dark"} onClick={toggleTheme}><Icon mark={theme === "dark" ? "sun" : "moon"} /></button>
-    </header>
   );
 }
 
@@ -115,7 +105,7 @@ function Line({ id, name, version, at, draft }: {
     <tr>
       <td>{draft === null ? <b>{name || id}</b> : <a href={hrefOf(draftPath(id))} onClick={follow(draftPath(id))}>{name || id}</a>}{name === id || name === "" ? null : <span className="quiet"> {id}</span>}</td>
       <td>{version === null ? <span className="quiet">not published</span> : <>v{version} <span className="quiet"><When at={at} /></span></>}</td>
-      <td>{draft === null ? <span className="quiet">none</span> : <>by {draft.by || "someone"} <span className="quiet"><When at={draft.at} /></span></>}</td>
+      <td>{draft === null ? <span className="quiet">none</span> : <>by {nameOf(draft.by) || "someone"} <span className="quiet"><When at={draft.at} /></span></>}</td>
       <td>
         {draft === null ? <button className="button small" type="button" onClick={open}>Open a draft</button>
           : <a className="button small" href={hrefOf(draftPath(id))} onClick={follow(draftPath(id))}>Edit</a>}

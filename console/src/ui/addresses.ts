@@ -51,6 +51,14 @@ export function follow(path: string): (event: React.MouseEvent) => void {
   };
 }
 
+export const DRAFTS = "/drafts";
+export const APPROVALS = "/approvals";
+export const ERRORS = "/errors";
+
+export function runPath(id: string): string {
+  return `/runs/${encodeURIComponent(id)}`;
+}
+
 export function draftPath(id: string): string {
   return `/drafts/${encodeURIComponent(id)}`;
 }

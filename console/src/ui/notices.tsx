@@ -5,9 +5,11 @@ import { explained } from "../wire/api.ts";
 export function Failed({ what, error, again }: { readonly what: string; readonly error: unknown; readonly again?: () => void }): ReactElement {
   const { why, mend } = explained(error);
   return (
-    <main className="notice" role="alert">
-      <h1>{what}</h1>
-      <p>{why} {mend}</p>
+    <main className="notice">
+      <div role="alert">
+        <h1>{what}</h1>
+        <p>{why} {mend}</p>
+      </div>
       {again === undefined ? null : <button className="button" type="button" onClick={again}>Try again</button>}
     </main>
   );

@@ -22,3 +22,15 @@ export function toggleTheme(): void {
   switchTheme();
   for (const listener of listeners) listener();
 }
+
+const narrow = matchMedia("(max-width: 640px)");
+
+function subscribeNarrow(listener: () => void): () => void {
+  narrow.addEventListener("change", listener);
+  return () => { narrow.removeEventListener("change", listener); };
+}
+
+/** Whether the window is as narrow as a phone. */
+export function useSmall(): boolean {
+  return useSyncExternalStore(subscribeNarrow, () => narrow.matches);
+}

@@ -1,13 +1,31 @@
 /** Requests to the server that this page came from. The token of the tab goes in a header, never in a cookie. */
 import { readJson, writeJson } from "../editing/json.ts";
-import { isObject, textAt, type Json, type JsonObject } from "../editing/values.ts";
+import { EMPTY, isList, isObject, textAt, type Json, type JsonObject } from "../editing/values.ts";
 
 const TOKEN = "stepless.token";
 
 /** An answer that is an error. `code` is the server's, or `http_404` and the like where it gave none. */
 export class Refusal extends Error {
-  constructor(readonly status: number, readonly code: string, message: string, readonly mend: string) {
+  constructor(readonly status: number, readonly code: string, message: string, readonly mend: string, readonly facts: JsonObject = EMPTY) {
     super(message);
+  }
+
+  /** Objects among what the server says of the error. */
+  objects(name: string): JsonObject[] {
+    const found = this.facts.get(name);
+    return isList(found) ? found.filter(isObject) : [];
+  }
+
+  /** Texts among what the server says of the error. */
+  texts(name: string): string[] {
+    const found = this.facts.get(name);
+    return isList(found) ? found.filter((one) => typeof one === "string") : [];
+  }
+
+  /** A number among what the server says of the error; null where it says none. */
+  number(name: string): number | null {
+    const found = this.facts.get(name);
+    return typeof found === "number" ? found : null;
   }
 }
 
@@ -18,24 +36,44 @@ export function onSignedOut(run: () => void): void {
   signedOut = run;
 }
 
+/** Keeps a key or a token for this tab. */
+export function keepToken(token: string): void {
+  sessionStorage.setItem(TOKEN, token);
+}
+
+export function hasToken(): boolean {
+  return sessionStorage.getItem(TOKEN) !== null;
+}
+
 export type Method = "GET" | "POST" | "PUT" | "DELETE";
 
 /** The JSON of an answer, null where it has no body. Rejects with a `Refusal`, and with a TypeError where the server is not reached. */
 export async function request(method: Method, path: string, body?: Json, signal?: AbortSignal): Promise<Json> {
+  const text = await send(method, path, body === undefined ? undefined : writeJson(body), signal);
+  return text === "" ? null : readJson(text);
+}
+
+/** The same for answers whose keys have no order and whose numbers fit a double, as plain objects: lists of thousands of runs. */
+export async function requestPlain(method: Method, path: string, body?: unknown, signal?: AbortSignal): Promise<unknown> {
+  const text = await send(method, path, body === undefined ? undefined : JSON.stringify(body), signal);
+  return text === "" ? null : JSON.parse(text) as unknown;
+}
+
+async function send(method: Method, path: string, body: string | undefined, signal: AbortSignal | undefined): Promise<string> {
   const headers = new Headers({ accept: "application/json" });
   const token = sessionStorage.getItem(TOKEN);
   if (token !== null) headers.set("authorization", `Bearer ${token}`);
   if (body !== undefined) headers.set("content-type", "application/json");
   const answer = await fetch(path, {
     method, headers, credentials: "omit", cache: "no-cache",
-    ...(body === undefined ? {} : { body: writeJson(body) }), ...(signal === undefined ? {} : { signal }),
+    ...(body === undefined ? {} : { body }), ...(signal === undefined ? {} : { signal }),
   });
   const text = await answer.text();
   if (!answer.ok) {
     if (answer.status === 401) signedOut();
     throw refusal(answer.status, text);
   }
-  return text === "" ? null : readJson(text);
+  return text;
 }
 
 export async function requestObject(method: Method, path: string, body?: Json, signal?: AbortSignal): Promise<JsonObject> {
@@ -54,16 +92,28 @@ function refusal(status: number, text: string): Refusal {
   const inner = isObject(given) ? given.get("error") : null;
   const problem = isObject(inner) ? inner : isObject(given) ? given : new Map<string, Json>();
   const said = textAt(problem, "message") || textAt(problem, "detail") || textAt(problem, "title");
-  return new Refusal(status, textAt(problem, "code") || `http_${status}`, said || `The server answered ${status}.`, textAt(problem, "mend"));
+  return new Refusal(status, textAt(problem, "code") || `http_${status}`, said || `The server answered ${status}.`, textAt(problem, "mend"), problem);
 }
 
-/** Exchanges the code in the fragment of the printed address for the token of this tab. The code leaves the address at once. */
-export async function signIn(): Promise<void> {
-  const code = new URLSearchParams(location.hash.slice(1)).get("code");
-  if (code === null) return;
+/** The code in the fragment of the address, which it leaves at once; `invited` where its holder is yet to say who they are. */
+export function takeCode(): { readonly code: string; readonly invited: boolean } | null {
+  const given = new URLSearchParams(location.hash.slice(1));
+  const code = given.get("code");
+  if (code === null) return null;
   history.replaceState(null, "", location.pathname + location.search);
-  const answer = await requestObject("POST", "/console/session", new Map([["code", code]]));
-  sessionStorage.setItem(TOKEN, textAt(answer, "token"));
+  return { code, invited: given.has("invited") };
+}
+
+/** Exchanges a code for the token of this tab. */
+export async function signIn(code: string, name = ""): Promise<void> {
+  const answer = await requestObject("POST", "/console/session", new Map([["code", code], ["name", name]]));
+  keepToken(textAt(answer, "token"));
+}
+
+/** An address that opens the console for one more person, once. */
+export async function invitation(): Promise<string> {
+  const answer = await requestObject("POST", "/console/invitations");
+  return `${location.origin}/console/#code=${encodeURIComponent(textAt(answer, "code"))}&invited`;
 }
 
 /** What is shown of an error: why, and what to do. */

@@ -3,11 +3,13 @@
  * second at first and 15 s at last.
  */
 import { readObject, writeJson } from "../editing/json.ts";
-import { object, textAt, type Json, type JsonObject } from "../editing/values.ts";
+import { count } from "../editing/messages.ts";
+import { isList, isObject, textAt, type Json, type JsonObject } from "../editing/values.ts";
 import { Refusal } from "./api.ts";
-import { framed, unframed } from "./frames.ts";
-import { Exchange } from "./exchange.ts";
+import { Recorder, type Spot } from "./drags.ts";
+import { Exchange, message } from "./exchange.ts";
 import type { People, Presence } from "./people.ts";
+import { settings } from "./settings.ts";
 
 /** What a session hears of its connection. */
 export interface Hearer {
@@ -21,10 +23,14 @@ const LAST_MS = 15_000;
 const POLL_S = 20;
 const PING_MS = 240_000;
 const MAX_FRAME = 30_000;
-const FRAME_MS = 40; // presence, at most so often
+const PRESENCE_MS = 40; // at most so often, until the room says how often
+const PRESENCE_PART = 0.8; // of what the room allows
+const LIFE_MS = 6_600_000; // API Gateway ends a connection after two hours
 const MAX_FAILURES = 2; // of the socket before a welcome: then by long poll
 
 export class Line {
+  /** Called with the client of each item that comes. */
+  heardFrom: (client: string) => void = () => undefined;
   private readonly exchange: Exchange;
   private socket: WebSocket | null = null;
   private isClosed = false;
@@ -32,22 +38,24 @@ export class Line {
   private failures = 0;
   private pause = FIRST_MS;
   private client = "";
-  private epoch = "";
+  private epoch = 0;
   private after = 0;
   private hearer: Hearer | null = null;
   private presence: ReadonlyMap<string, Json> = new Map();
+  private readonly drag = new Recorder();
+  private presenceMs = PRESENCE_MS;
   private isTelling = false;
   private isWelcome = false;
   private readonly stopping = new AbortController();
   private ping = 0;
 
   constructor(draft: string, private readonly people: People) {
-    this.exchange = new Exchange(`/drafts/${encodeURIComponent(draft)}`, (message) => { this.heard(message); });
+    this.exchange = new Exchange(`/drafts/${encodeURIComponent(draft)}`, (said) => { this.heard(said, writeJson(said)); });
   }
 
   start(hearer: Hearer): void {
     this.hearer = hearer;
-    this.ping = window.setInterval(() => { this.socket?.send('{"v":1,"t":"ping"}'); }, PING_MS);
+    this.ping = window.setInterval(() => { this.frame(writeJson(message("ping", []))); }, PING_MS);
     void this.connect();
   }
 
@@ -61,67 +69,107 @@ export class Line {
 
   /** Sends a message of the session. */
   send(text: string): void {
-    const message = readObject(text);
-    switch (message.get("type")) {
+    const said = readObject(text);
+    switch (said.get("t")) {
       case "hello":
-        this.hello(message);
+        this.hello(said, text);
         break;
       case "op":
-        if (this.socket !== null && text.length <= MAX_FRAME) this.frame(message);
-        else if (this.isPolling || this.socket !== null) void this.exchange.op(message, this.epoch);
+        if (this.socket !== null && fits(text)) this.frame(text);
+        else if (this.isPolling || this.socket !== null) void this.exchange.op(said, this.epoch);
         break;
       case "pull":
-        this.pull(Number(message.get("after")));
+        this.pull(count(said, "after"));
         break;
       default: // a session says nothing else
     }
   }
 
-  /** Tells the others what this person does, as often as a frame at most. */
+  /** Tells the others what this person does, as often as the room takes it. */
   at(presence: Presence): void {
-    if (this.socket?.readyState !== WebSocket.OPEN) return;
     this.presence = new Map([...this.presence, ...written(presence)]);
-    if (this.isTelling) return;
+    this.tell();
+  }
+
+  /** Tells the others that blocks are dragged, and how far; null: they were dropped. The list is the same one during a drag. */
+  dragged(drag: { readonly from: readonly Spot[]; readonly x: number; readonly y: number } | null): void {
+    if (drag === null) this.drag.end();
+    else this.drag.moved(drag.from, drag.x, drag.y, performance.now());
+    this.tell();
+  }
+
+  private tell(): void {
+    if (this.isTelling || !this.isWelcome) return;
     this.isTelling = true;
     window.setTimeout(() => {
       this.isTelling = false;
-      if (this.isWelcome) this.frame(object([["type", "at"], ...this.presence]));
-    }, FRAME_MS);
+      const drag = this.drag.taken();
+      if (this.isWelcome) this.frame(writeJson(message("at", drag === null ? this.presence : [...this.presence, ["drag", drag]])));
+    }, this.presenceMs);
   }
 
-  private frame(message: JsonObject): void {
-    if (this.socket?.readyState === WebSocket.OPEN) this.socket.send(writeJson(framed(new Map([["v", 1], ...message]))));
+  private frame(text: string): void {
+    if (this.socket?.readyState === WebSocket.OPEN) this.socket.send(text);
   }
 
   private pull(after: number): void {
     this.exchange.pull(this.epoch, after, 0).catch((error: unknown) => { this.exchange.closed(error); });
   }
 
-  private hello(message: JsonObject): void {
-    this.client = textAt(message, "client");
-    this.epoch = textAt(message, "epoch");
-    this.after = Number(message.get("after"));
-    const epoch = Number(this.epoch);
-    if (this.socket !== null) this.frame(new Map([...message, ["epoch", epoch]]));
-    else if (this.isPolling) this.heard(object([["v", 1], ["type", "welcome"], ["epoch", epoch], ["head", this.after]]));
+  private hello(said: JsonObject, text: string): void {
+    this.client = textAt(said, "client");
+    this.epoch = count(said, "epoch");
+    this.after = count(said, "after");
+    if (this.socket !== null) this.frame(text);
+    else if (this.isPolling) this.hearer?.hear(writeJson(message("welcome", [["epoch", this.epoch], ["head", this.after]])));
   }
 
-  private heard(message: JsonObject): void {
+  private heard(said: JsonObject, text: string): void {
     if (this.isClosed) return;
-    if (message.get("type") === "pull") { // there are items that no frame can hold
-      this.pull(this.after);
-      return;
+    switch (said.get("t")) {
+      case "pull": // there are items that no frame can hold
+        this.pull(this.after);
+        return;
+      case "welcome":
+        this.welcomed(said.get("rates"));
+        break;
+      case "who": // one who came has not seen where this person is
+        this.paced(said.get("rates"));
+        if (said.get("joined") === true && this.presence.size > 0) this.tell();
+        break;
+      case "item": {
+        const item = said.get("item");
+        if (isObject(item)) this.passed([item]);
+        break;
+      }
+      case "items": {
+        const items = said.get("items");
+        if (isList(items)) this.passed(items.filter(isObject));
+        break;
+      }
+      default: // of the people, or of the session alone
     }
-    if (message.get("type") === "welcome") {
-      this.isWelcome = true;
-      this.failures = 0;
-      this.pause = FIRST_MS;
+    if (!this.people.hear(said, this.client)) this.hearer?.hear(text);
+  }
+
+  private passed(items: readonly JsonObject[]): void {
+    for (const item of items) {
+      this.after = Math.max(this.after, count(item, "seq"));
+      this.heardFrom(textAt(item, "client"));
     }
-    if (this.people.hear(message, this.client)) return;
-    const seq = message.get("seq");
-    if (typeof seq === "number") this.after = Math.max(this.after, seq);
-    const epoch = message.get("epoch"); // a number on the wire
-    this.hearer?.hear(writeJson(epoch === undefined ? message : new Map([...message, ["epoch", writeJson(epoch)]])));
+  }
+
+  private welcomed(rates: Json | undefined): void {
+    this.isWelcome = true;
+    this.failures = 0;
+    this.pause = FIRST_MS;
+    this.paced(rates);
+    if (this.presence.size > 0) this.tell();
+  }
+
+  private paced(rates: Json | undefined): void {
+    const perSecond = isObject(rates) ? rates.get("presence_per_s") : undefined;
+    if (typeof perSecond === "number" && perSecond > 0) this.presenceMs = Math.ceil(1_000 / (PRESENCE_PART * perSecond));
   }
 
   // -- coming and going ----------------------------------------------------------------------------------------------------
@@ -132,8 +180,8 @@ export class Line {
       return;
     }
     try {
-      const ticket = await this.exchange.ticket();
-      if (!this.isClosed) this.dial(ticket);
+      const [ticket, { socket }] = await Promise.all([this.exchange.ticket(), settings()]);
+      if (!this.isClosed) this.dial(socket, ticket);
     } catch (error) {
       if (error instanceof Refusal) {
         this.exchange.closed(error);
@@ -143,17 +191,21 @@ export class Line {
     }
   }
 
-  private dial(ticket: string): void {
-    const scheme = location.protocol === "https:" ? "wss" : "ws";
-    const socket = new WebSocket(`${scheme}://${location.host}${this.exchange.path}/room?ticket=${encodeURIComponent(ticket)}`);
+  /** `address` is that of a gateway; without one, the server has the room. */
+  private dial(address: string | null, ticket: string): void {
+    const own = `${location.protocol === "https:" ? "wss" : "ws"}://${location.host}${this.exchange.path}/room`;
+    const socket = new WebSocket(`${address ?? own}?ticket=${encodeURIComponent(ticket)}`);
+    let life = 0;
     socket.addEventListener("open", () => {
       this.socket = socket;
+      life = window.setTimeout(() => { socket.close(); }, LIFE_MS);
       this.hearer?.connected();
     });
     socket.addEventListener("message", (event) => {
-      if (typeof event.data === "string") this.heard(unframed(readObject(event.data)));
+      if (typeof event.data === "string") this.heard(readObject(event.data), event.data);
     });
     socket.addEventListener("close", () => {
+      window.clearTimeout(life);
       if (!this.isWelcome) this.failures += 1;
       this.isWelcome = false;
       this.socket = null;
@@ -188,11 +240,15 @@ export class Line {
   }
 }
 
+/** Whether a message may go over a socket. */
+function fits(text: string): boolean {
+  return text.length <= MAX_FRAME && new TextEncoder().encode(text).length <= MAX_FRAME;
+}
+
 function written(presence: Presence): [string, Json][] {
   const made: [string, Json][] = [];
   if (presence.cursor !== undefined) made.push(["cursor", presence.cursor === null ? null : [Math.round(presence.cursor.x), Math.round(presence.cursor.y)]]);
   if (presence.selection !== undefined) made.push(["selection", presence.selection]);
   if (presence.field !== undefined) made.push(["field", presence.field]);
-  if (presence.drag !== undefined) made.push(["drag", presence.drag.map(([tail, x, y]) => [tail, Math.round(x), Math.round(y)])]);
   return made;
 }

@@ -1,14 +1,18 @@
-/** The others in a draft: who they are, where their cursors are, what they have selected and what they drag. */
+/** The others in a draft: who they are, where their cursors are, what they have selected, what they type in and what they drag. */
+import { tailOf } from "../editing/state.ts";
 import { isList, isObject, textAt, type Json, type JsonObject } from "../editing/values.ts";
+import { nameOf } from "../ui/names.ts";
+import { dragRead, Playback } from "./drags.ts";
 
 export interface Point {
   readonly x: number;
   readonly y: number;
 }
 
-export type Drag = readonly (readonly [tail: string, x: number, y: number])[];
-
-/** `colour` is 0 to 7. `cursor` is in the coordinates of the canvas, `selection` are tails of blocks. */
+/**
+ * `colour` is 0 to 7. `cursor` is in the coordinates of the canvas, `selection` are tails of blocks, `field` is the key of the entity
+ * in whose field they are.
+ */
 export interface Person {
   readonly client: string;
   readonly name: string;
@@ -16,7 +20,6 @@ export interface Person {
   readonly cursor: Point | null;
   readonly selection: readonly string[];
   readonly field: string | null;
-  readonly drag: Drag;
 }
 
 /** What this person does; what is left out has not changed. */
@@ -24,14 +27,16 @@ export interface Presence {
   readonly cursor?: Point | null;
   readonly selection?: readonly string[];
   readonly field?: string | null;
-  readonly drag?: Drag;
 }
 
 const COLOURS = 8;
 
 export class People {
   list: readonly Person[] = [];
+  readonly drags = new Playback();
   private readonly listeners = new Set<() => void>();
+
+  constructor(private readonly now: () => number = () => performance.now()) {}
 
   readonly subscribe = (listener: () => void): (() => void) => {
     this.listeners.add(listener);
@@ -40,19 +45,30 @@ export class People {
 
   readonly snapshot = (): readonly Person[] => this.list;
 
+  /** The blocks that others have open, by tail: the one that they have selected alone, and the one in whose field they are. */
+  get open(): ReadonlySet<string> {
+    return new Set(this.list.flatMap(({ selection, field }) => [...(selection.length === 1 ? selection : []), ...(field === null ? [] : [tailOf(field)])]));
+  }
+
   /** Takes a message of the room; false where it is about something else. `own` is the client of this tab. */
   hear(message: JsonObject, own: string): boolean {
-    switch (message.get("type")) {
+    const client = textAt(message, "client");
+    switch (message.get("t")) {
       case "welcome": {
         const people = message.get("people");
-        this.set((isList(people) ? people : []).filter(isObject).filter((one) => textAt(one, "client") !== own).map((one) => person(one)));
+        const others = (isList(people) ? people : []).filter(isObject).filter((one) => textAt(one, "client") !== own);
+        this.drags.clear();
+        this.set(others.map((one) => seen(met(one), one.get("at"))));
         return false;
       }
-      case "who":
-        this.came(message, own);
+      case "who": {
+        this.drags.gone(client);
+        const rest = this.list.filter((one) => one.client !== client);
+        this.set(message.get("joined") === true && client !== own ? [...rest, met(message)] : rest);
         return true;
+      }
       case "at":
-        this.moved(message, own);
+        if (client !== own && client !== "") this.moved(client, message);
         return true;
       default:
         return false;
@@ -60,25 +76,17 @@ export class People {
   }
 
   clear(): void {
+    this.drags.clear();
     if (this.list.length > 0) this.set([]);
   }
 
-  private came(message: JsonObject, own: string): void {
-    const [joined, left] = [message.get("joined"), message.get("left")];
-    const gone = isObject(left) ? textAt(left, "client") : left;
-    let next = this.list.filter((one) => one.client !== gone);
-    if (isObject(joined) && textAt(joined, "client") !== own) {
-      next = [...next.filter((one) => one.client !== textAt(joined, "client")), person(joined)];
-    }
-    this.set(next);
-  }
-
-  private moved(message: JsonObject, own: string): void {
-    const client = textAt(message, "client");
-    if (client === own || client === "") return;
+  private moved(client: string, message: JsonObject): void {
+    const at = message.get("at");
     const held = this.list.find((one) => one.client === client);
-    const made = person(message, held);
-    this.set(held === undefined ? [...this.list, made] : this.list.map((one) => (one === held ? made : one)));
+    const made = seen(held ?? met(message), at);
+    this.drags.hear(client, isObject(at) ? dragRead(at.get("drag")) : null, this.now());
+    if (held === undefined) this.set([...this.list, made]);
+    else this.set(same(held, made) ? this.list : this.list.map((one) => (one === held ? made : one)));
   }
 
   private set(list: readonly Person[]): void {
@@ -87,25 +95,30 @@ export class People {
   }
 }
 
-/** What a message does not say is as before. */
-function person(message: JsonObject, held?: Person): Person {
-  const client = textAt(message, "client");
-  const former = held ?? { client, name: "someone", colour: colourOf(client), cursor: null, selection: [], field: null, drag: [] };
-  const said = <T>(name: string, read: (value: Json | undefined) => T, otherwise: T): T => (message.has(name) ? read(message.get(name)) : otherwise);
+function met(one: JsonObject): Person {
+  const [client, person] = [textAt(one, "client"), textAt(one, "person")];
+  return { client, name: nameOf(person) || "someone", colour: colourOf(person || client), cursor: null, selection: [], field: null };
+}
+
+/** What a person does is said whole: what is left out is over. */
+function seen(person: Person, at: Json | undefined): Person {
+  if (!isObject(at)) return person;
+  const field = at.get("field");
+  const selection = texts(at.get("selection"));
   return {
-    ...former,
-    name: textAt(message, "name") || textAt(message, "by") || former.name,
-    cursor: said("cursor", point, former.cursor),
-    selection: said("selection", texts, former.selection),
-    field: said("field", (value) => (typeof value === "string" ? value : null), former.field),
-    drag: said("drag", drags, former.drag),
+    ...person, cursor: point(at.get("cursor")), field: typeof field === "string" ? field : null,
+    selection: selection.length === person.selection.length && selection.every((tail, place) => tail === person.selection[place]) ? person.selection : selection,
   };
 }
 
-/** The same for everybody who sees this client. */
-export function colourOf(client: string): number {
+function same(left: Person, right: Person): boolean {
+  return left.selection === right.selection && left.field === right.field && left.cursor?.x === right.cursor?.x && left.cursor?.y === right.cursor?.y;
+}
+
+/** The same for everybody who sees this person, in the draft and in its history. */
+export function colourOf(person: string): number {
   let mixed = 7;
-  for (const letter of client) mixed = (mixed * 31 + (letter.codePointAt(0) ?? 0)) % 65_521;
+  for (const letter of person) mixed = (mixed * 31 + (letter.codePointAt(0) ?? 0)) % 65_521;
   return mixed % COLOURS;
 }
 
@@ -116,12 +129,4 @@ function point(value: Json | undefined): Point | null {
 
 function texts(value: Json | undefined): string[] {
   return isList(value) ? value.filter((one) => typeof one === "string") : [];
-}
-
-function drags(value: Json | undefined): Drag {
-  return (isList(value) ? value : []).flatMap((one): Drag => {
-    if (!isList(one)) return [];
-    const [tail, x, y] = one;
-    return typeof tail === "string" && typeof x === "number" && typeof y === "number" ? [[tail, x, y]] : [];
-  });
 }

@@ -7,6 +7,8 @@ import { isList, isObject, textAt, type Json, type JsonObject } from "../editing
 import { Refusal, requestObject } from "./api.ts";
 import { Line } from "./line.ts";
 import { People } from "./people.ts";
+import { Routes } from "./served.ts";
+import { standingRead, UNKNOWN, type Standing } from "./standing.ts";
 
 /** `key` is that of the block's entity, null where the finding is about the whole workflow. */
 export interface Finding {
@@ -18,58 +20,99 @@ export interface Finding {
   readonly path: string;
 }
 
-/** What the draft was opened from. */
-export interface Head {
-  readonly workflow: string;
-  readonly base: Json;
-  readonly createdBy: string;
-  readonly createdAt: string;
-}
+
+const FILE = "file"; // the client by which a changed file, or a version published elsewhere, comes in
+
+const SETTLED_MS = 2_000; // by when `stepless dev` has read a file that was saved
+const LOOK_MS = 300; // after the last item of a change that came in
 
 export class Room {
   readonly people = new People();
   readonly session: Session;
   readonly line: Line;
-  head: Head | null = null;
+  readonly routes: Routes;
+  standing: Standing = UNKNOWN;
   private readonly path: string;
+  private readonly listeners = new Set<() => void>();
+  private looking = 0;
+  private beside: ReadonlySet<string> = new Set();
 
   /** `rows`: where what is not committed outlives the tab; null where the browser keeps nothing. */
   constructor(readonly draft: string, rows: Rows | null) {
     this.path = `/drafts/${encodeURIComponent(draft)}`;
     this.line = new Line(draft, this.people);
+    this.routes = new Routes(draft);
     const ports: Ports = {
       clock: browserClock, chance: browserChance, rows, locks: browserLocks(), tab: browserTab(draft),
       wire: { open: (after) => this.open(after), send: (text) => { this.line.send(text); } },
     };
     this.session = new Session(ports, draft);
+    this.people.subscribe(() => { this.near(); });
+    this.line.heardFrom = (client) => { if (client === FILE) this.lookSoon(); };
   }
 
   async start(): Promise<void> {
     await this.session.start();
     this.line.start(this.session);
+    window.addEventListener("focus", this.back);
   }
 
   close(): void {
+    window.removeEventListener("focus", this.back);
+    window.clearTimeout(this.looking);
     this.session.flush();
     this.line.close();
     this.session.close();
   }
 
+  /** Has the session type faster in what others have open. */
+  private near(): void {
+    const { open } = this.people;
+    if (open.size === this.beside.size && [...open].every((tail) => this.beside.has(tail))) return;
+    this.beside = open;
+    this.session.beside(open);
+  }
+
   async findings(): Promise<Finding[]> {
-    const answer = await requestObject("GET", `${this.path}/findings`);
-    const listed = answer.get("findings");
-    return (isList(listed) ? listed : []).filter(isObject).map(findingRead);
+    return findingsRead((await requestObject("GET", `${this.path}/findings`)).get("findings"));
+  }
+
+  // -- what the draft is held against, as an external store ----------------------------------------------------------------
+
+  readonly subscribe = (listener: () => void): (() => void) => {
+    this.listeners.add(listener);
+    return () => this.listeners.delete(listener);
+  };
+
+  /** Reads it again. Where that is not possible it stays as it was. */
+  async look(): Promise<void> {
+    const draft = await requestObject("GET", this.path).catch(() => null);
+    if (draft !== null) this.stand(draft);
+  }
+
+  private lookSoon(delay = LOOK_MS): void {
+    window.clearTimeout(this.looking);
+    this.looking = window.setTimeout(() => void this.look(), delay);
+  }
+
+  /** The person comes back, it may be from the program that has just saved the file: a conflict alone is no item of the log. */
+  private readonly back = (): void => {
+    void this.look();
+    this.lookSoon(SETTLED_MS);
+  };
+
+  private stand(draft: JsonObject): void {
+    this.standing = standingRead(draft);
+    for (const listener of this.listeners) listener();
   }
 
   private async open(after: number | null): Promise<Opening> {
     const draft = await requestObject("GET", this.path);
     const [epoch, seq] = [Number(draft.get("epoch")), Number(draft.get("seq"))];
-    this.head = {
-      workflow: textAt(draft, "workflow"), base: draft.get("base") ?? null, createdBy: textAt(draft, "created_by"), createdAt: textAt(draft, "created_at"),
-    };
+    this.stand(draft);
     const entities = draft.get("entities");
     const state = isObject(entities) ? [...entities].flatMap(([key, entity]): [string, JsonObject][] => (isObject(entity) ? [[key, entity]] : [])) : [];
-    return { epoch: String(epoch), seq, state, items: after === null ? null : await this.since(epoch, after, seq) };
+    return { epoch, seq, state, items: after === null ? null : await this.since(epoch, after, seq) };
   }
 
   /** The items between two sequences; null where the log has them no more. */
@@ -89,6 +132,10 @@ export class Room {
     }
     return found;
   }
+}
+
+export function findingsRead(listed: Json | undefined): Finding[] {
+  return (isList(listed) ? listed : []).filter(isObject).map(findingRead);
 }
 
 function findingRead(one: JsonObject): Finding {

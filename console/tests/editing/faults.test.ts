@@ -6,6 +6,7 @@ import type { Write } from "../../src/editing/effects.ts";
 import { gesture, type Gesture, type Intent } from "../../src/editing/gestures.ts";
 import { readObject } from "../../src/editing/json.ts";
 import { MAX_INTENT_WRITES } from "../../src/editing/limits.ts";
+import { expand } from "../../src/editing/rules/expanding.ts";
 import { at, plain } from "../../src/editing/values.ts";
 import { Dice } from "../dice.ts";
 import { entity } from "./edits.ts";
@@ -139,7 +140,7 @@ test("of a draft that was replaced what waits is listed; none applies itself", a
   ann.session.edit(name("of ann"));
   ann.session.edit(url("of ann"));
   await room.clock.pass(500);
-  room.replace("e2");
+  room.replace(2);
   ann.cut(false);
   await room.clock.pass(1_000);
   assert.equal(ann.status, "Read-only: this draft was replaced by another one");
@@ -151,7 +152,7 @@ test("of a draft that was replaced what waits is listed; none applies itself", a
   assert.equal(listed.length, 2);
   const [first, second] = listed;
   assert.ok(first !== undefined && second !== undefined);
-  assert.deepEqual(again.session.wouldDo(first).effects, [["set", "doc", ["name"], "of ann"]]);
+  assert.deepEqual(expand(again.view, first).effects, [["set", "doc", ["name"], "of ann"]]);
   assert.equal(room.log.head, 0);
   assert.ok(again.session.apply(first));
   again.session.discard(second);
@@ -268,4 +269,26 @@ test("numbers are shown as they will be committed, and read from JSON in the sam
   assert.deepEqual(plain([entity({ a: 1e-5 })]), [entity({ a: new Map([["#", "1e-05"]]) })]);
   assert.throws(() => plain(Infinity), RangeError);
   assert.deepEqual(readObject('{"a":1e-05}').get("a"), new Map([["#", "1e-05"]]));
+});
+
+test("gestures that were made over an earlier state are carried over what came since, and are one action", async () => {
+  const room = new Room(new Dice(3));
+  const [ann, bob] = [await room.seat("ann"), await room.seat("bob")];
+  bob.session.edit(one(["splice", "block/b", ["with", "prompt"], 0, 0, "BB "]));
+  await room.clock.pass(2_000);
+  ann.session.edit(one(["splice", "block/b", ["with", "prompt"], 3, 0, "AA "])); // on its way
+  const asked = [one(["splice", "block/b", ["with", "prompt"], 0, 5, "rate"]), url("v")]; // over the start
+  assert.equal(ann.session.perform(asked, 0), true);
+  await room.clock.pass(2_000);
+  for (const desk of [ann, bob]) {
+    assert.equal(at(desk.view.get("block/b"), ["with", "prompt"]), "BB AA rate <order.id>");
+    assert.equal(at(desk.view.get("block/b"), ["with", "url"]), "v");
+  }
+  ann.session.undo();
+  await room.clock.pass(2_000);
+  assert.equal(at(bob.view.get("block/b"), ["with", "prompt"]), "BB AA score <order.id>");
+  assert.equal(at(bob.view.get("block/b"), ["with", "url"]), "u");
+  assert.equal(ann.session.perform(asked, ann.session.replica.seq + 1), null, "it is not there yet");
+  const late = await room.seat("cleo");
+  assert.equal(late.session.perform(asked, 0), null, "it was opened later, and does not know what came before");
 });

@@ -43,3 +43,14 @@ test("values are the same only with their keys in the same order", () => {
   }
   assert.ok(isObject(one("{}")) && !isObject(one("[]")));
 });
+
+test("a long text is read as a short one is", () => {
+  const long = `"${"x".repeat(20_000)}"`;
+  for (const text of ['{"b":1,"2":2,"1":3}', '{"__proto__":{"a":1}}', "[1.0,-0,1e400,12345678901234567890]", '"\\ud83d\\ude00"', "[ 1 , 2 ]", '{"a":{"1":null}}']) {
+    const alone = readJson(text);
+    const inside = readJson(`[${long},${text}]`);
+    assert.equal(writeJson(inside), `[${long},${writeJson(alone)}]`);
+  }
+  const deep = "[".repeat(100_000) + "]".repeat(100_000);
+  for (const text of ['{"a":1,"a":2}', '"\\ud83d"', "{", deep]) assert.throws(() => readJson(`[${long},${text}]`), SyntaxError);
+});

@@ -15,7 +15,7 @@ export class Log {
   readonly items: Item[] = [];
   first = 1;
 
-  constructor(readonly epoch: string, readonly start: readonly (readonly [string, Entity])[]) {}
+  constructor(readonly epoch: number, readonly start: readonly (readonly [string, Entity])[]) {}
 
   get head(): number {
     return this.items.length;
@@ -87,7 +87,7 @@ export class Server {
 
 export const said = {
   welcome: (log: Log): string => message("welcome", [["epoch", log.epoch], ["head", log.head]]),
-  item: (item: Item): string => message("item", itemWritten(item)),
+  item: (item: Item): string => message("item", [["item", itemWritten(item)]]),
   items: (items: readonly Item[], head: number): string => message("items", [["items", items.map(itemWritten)], ["head", head]]),
   answer: (intent: Intent, code: string, more: readonly (readonly [string, Json])[] = []): string =>
     message("answer", [["n", intent.n], ["tag", intent.tag], ["code", code], ...more]),
@@ -95,6 +95,6 @@ export const said = {
 };
 
 function message(type: string, fields: Iterable<readonly [string, Json]>): string {
-  return writeJson(object([["v", 1], ["type", type], ...fields]));
+  return writeJson(object([["v", 1], ["t", type], ...fields]));
 }
 

@@ -50,12 +50,12 @@ export class Room {
   readonly frames: { from: Desk; text: string }[] = [];
 
   constructor(readonly dice: Dice, servers = 1, start = START) {
-    this.log = new Log("e1", start);
+    this.log = new Log(1, start);
     this.servers = Array.from({ length: servers }, () => new Server(this.log, () => Math.floor(this.clock.now())));
   }
 
   /** Another draft is opened in place of this one. */
-  replace(epoch: string): void {
+  replace(epoch: number): void {
     this.log = new Log(epoch, START);
     this.servers = [new Server(this.log, () => Math.floor(this.clock.now()))];
   }
@@ -74,7 +74,7 @@ export class Room {
   receive(desk: Desk, text: string): void {
     const message = readObject(text);
     const server = this.dice.one(this.servers);
-    switch (message.get("type")) {
+    switch (message.get("t")) {
       case "hello":
         desk.say(said.welcome(this.log));
         return;
@@ -166,7 +166,7 @@ export class Desk {
 
   /** The messages of one type that this tab sent. */
   frames(type: string): JsonObject[] {
-    return this.room.frames.filter((frame) => frame.from === this).map(({ text }) => readObject(text)).filter((one) => one.get("type") === type);
+    return this.room.frames.filter((frame) => frame.from === this).map(({ text }) => readObject(text)).filter((one) => one.get("t") === type);
   }
 
   /** Opens the draft; where the server is not reached, again a second later. */
@@ -188,8 +188,8 @@ export class Desk {
     if (this.isCut || this.isGone) return;
     const message = readObject(text);
     const { replica } = this.session;
-    if (message.get("type") === "item") {
-      const item = itemRead(message);
+    if (message.get("t") === "item") {
+      const item = itemRead(message.get("item") ?? null);
       if (item.tag === replica.sent?.tag && item.seq === replica.seq + 1) {
         const shown = resolve(replica.confirmed, replica.sent.parts.map((part) => part.gesture)).effects;
         assert.equal(writeJson(shown.map(written)), writeJson(item.effects.map(written)), `${this.name} showed something else`);

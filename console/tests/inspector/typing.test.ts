@@ -148,3 +148,17 @@ test("fields that are edited elsewhere are neither shown nor touched", () => {
   const made = typing(begun(value, hidden), "timeout_ms: 5", value, { key: "block/b", path: [], hidden }, fresh());
   assert.deepEqual(made.gesture?.writes, [["unset", "block/b", ["retry"]], ["set", "block/b", ["timeout_ms"], 5]]);
 });
+
+test("a field that is new in the document stands before its nodes, which the person does not see", () => {
+  const hidden = new Set(["id", "nodes"]);
+  const doc = object([["id", "refunds"], ["nodes", null]]);
+  const one = new Replica("me", new Entities([["doc", doc]]));
+  const place: Place = { key: "doc", path: [], hidden };
+  let typed = begun(doc, hidden);
+  for (const text of ["name: Refunds", "name: Refunds\nvariables:", "name: Refunds\nvariables:\n  status: pending"]) {
+    const made = typing(typed, text, one.view.get("doc"), place, fresh());
+    if (made.gesture !== null) assert.equal(one.edit(made.gesture), true);
+    typed = renewed(made.typed, one.view.get("doc"), hidden);
+  }
+  assert.deepEqual([...(one.view.get("doc") ?? new Map<string, Json>()).keys()], ["id", "name", "variables", "nodes"]);
+});

@@ -46,53 +46,78 @@ export function asked(graph: Graph): Asked {
 }
 
 export function placed(graph: Graph, layout: Layout | null, former: Placed): Placed {
-  const spots = new Map<string, Spot>();
   const boxes = new Map<string, Box>();
+  const near = new Neighbours(graph, layout, boxes);
   const size = (parent: string | null): void => {
     for (const tail of graph.children.get(parent) ?? []) {
       const block = graph.blocks.get(tail);
       if (block === undefined) continue;
       if (block.container) size(tail);
-      boxes.set(tail, boxOf(block, graph, layout, boxes));
+      const box = boxOf(block, graph, layout, boxes, near);
+      boxes.set(tail, box);
+      near.stands(parent, box);
     }
   };
   size(null);
+  const spots = new Map<string, Spot>();
+  let moved = 0;
   const put = (parent: string | null, left: number, top: number): void => {
     for (const tail of graph.children.get(parent) ?? []) {
       const [x, y, width, height] = boxes.get(tail) ?? [0, 0, 0, 0];
       const held = former.spots.get(tail);
       const spot = { x, y, left: left + x, top: top + y, width, height };
-      spots.set(tail, held !== undefined && same(held, spot) ? held : spot);
-      put(tail, spot.left, spot.top);
+      const stays = held !== undefined && same(held, spot);
+      moved += Number(!stays);
+      spots.set(tail, stays ? held : spot);
+      if (graph.children.has(tail)) put(tail, spot.left, spot.top);
     }
   };
   put(null, 0, 0);
+  if (moved === 0 && spots.size === former.spots.size) return former;
   return { spots, bounds: boundsOf((graph.children.get(null) ?? []).flatMap((tail) => spots.get(tail) ?? [])) };
 }
 
-function boxOf(block: Block, graph: Graph, layout: Layout | null, boxes: ReadonlyMap<string, Box>): Box {
+function boxOf(block: Block, graph: Graph, layout: Layout | null, boxes: ReadonlyMap<string, Box>, near: Neighbours): Box {
   const { tail, parent } = block;
   const made = layout?.boxes.get(tail);
   const place = graph.places.get(tail);
   const [width, height] = block.container
     ? extent((graph.children.get(tail) ?? []).map((id) => ({ id })), boxes, SIZES) : [WIDTH, heightOf(block)];
-  const [x, y]: readonly [number, number, ...unknown[]] = place ?? made ?? beside(tail, graph, boxes, layout);
+  const [x, y]: readonly [number, number, ...unknown[]] = place ?? made ?? near.beside(block);
   return parent === null ? [x, y, width, height] : [Math.max(x, FRAME_PAD), Math.max(y, FRAME_HEAD), width, height];
 }
 
-/** Right of what it follows, else below everything. */
-function beside(tail: string, graph: Graph, boxes: ReadonlyMap<string, Box>, layout: Layout | null): readonly [number, number] {
-  for (const wire of graph.wires.values()) {
-    const source = wire.target === tail ? (boxes.get(wire.source) ?? layout?.boxes.get(wire.source)) : undefined;
-    if (source !== undefined) return [source[0] + source[2] + 72, source[1]];
+/** Where a block stands that the layout does not know yet. All of them together cost one walk over the edges. */
+class Neighbours {
+  private sources: Map<string, string[]> | null = null;
+  private readonly lowest = new Map<string | null, number>();
+
+  constructor(private readonly graph: Graph, private readonly layout: Layout | null, private readonly boxes: ReadonlyMap<string, Box>) {}
+
+  /** A block of this body has its box by now. */
+  stands(parent: string | null, box: Box): void {
+    this.lowest.set(parent, Math.max(this.lowest.get(parent) ?? 0, box[1] + box[3] + 20));
   }
-  const parent = graph.blocks.get(tail)?.parent ?? null;
-  let lowest = parent === null ? 0 : FRAME_HEAD;
-  for (const one of graph.children.get(parent) ?? []) {
-    const box = boxes.get(one);
-    if (box !== undefined) lowest = Math.max(lowest, box[1] + box[3] + 20);
+
+  /** Right of what it follows, else below everything. */
+  beside({ tail, parent }: Block): readonly [number, number] {
+    this.sources ??= sourcesIn(this.graph);
+    for (const one of this.sources.get(tail) ?? []) {
+      const source = this.boxes.get(one) ?? this.layout?.boxes.get(one);
+      if (source !== undefined) return [source[0] + source[2] + 72, source[1]];
+    }
+    return parent === null ? [0, this.lowest.get(null) ?? 0] : [FRAME_PAD, Math.max(FRAME_HEAD, this.lowest.get(parent) ?? 0)];
   }
-  return [parent === null ? 0 : FRAME_PAD, lowest];
+}
+
+function sourcesIn(graph: Graph): Map<string, string[]> {
+  const found = new Map<string, string[]>();
+  for (const { source, target } of graph.wires.values()) {
+    const held = found.get(target);
+    if (held === undefined) found.set(target, [source]);
+    else held.push(source);
+  }
+  return found;
 }
 
 export function boundsOf(spots: readonly Spot[]): Bounds {

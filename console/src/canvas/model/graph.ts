@@ -4,7 +4,7 @@
  * A graph is made anew from every view, but what has not changed is the same object as before, so that only what changed is drawn.
  */
 import type { Entity } from "../../editing/effects.ts";
-import { roomOf, tailOf, type State } from "../../editing/state.ts";
+import { roomOf, type State } from "../../editing/state.ts";
 import { at, byText, isObject, textAt } from "../../editing/values.ts";
 import type { Kinds } from "./kinds.ts";
 
@@ -52,8 +52,8 @@ export function graphOf(state: State, kinds: Kinds, former: Graph = NOTHING): Gr
   for (const key of state.keys()) {
     const entity = state.get(key);
     if (entity === undefined) continue;
-    const tail = tailOf(key);
     const room = roomOf(key);
+    const tail = key.slice(room.length + 1);
     if (room === "block") found.push([tail, entity]);
     else if (room === "place") places.set(tail, [number(entity, "x"), number(entity, "y")]);
     else if (room === "edge") {
@@ -66,8 +66,28 @@ export function graphOf(state: State, kinds: Kinds, former: Graph = NOTHING): Gr
     }
   }
   const blocks = new Map<string, Block>();
-  for (const [tail, entity] of found) blocks.set(tail, blockOf(tail, entity, state, kinds, used.get(tail), former.blocks.get(tail)));
-  return { blocks, wires, children: childrenIn(blocks), places };
+  let placedAlike = found.length === former.blocks.size;
+  for (const [tail, entity] of found) {
+    const before = former.blocks.get(tail);
+    const block = blockOf(tail, entity, state, kinds, used.get(tail), before);
+    blocks.set(tail, block);
+    placedAlike &&= before !== undefined && before.parent === block.parent && before.order === block.order;
+  }
+  return {
+    blocks: alike(former.blocks, blocks), wires: alike(former.wires, wires), children: placedAlike ? former.children : childrenIn(blocks),
+    places: alike(former.places, places, (left, right) => left[0] === right[0] && left[1] === right[1]),
+  };
+}
+
+/** The former map, if the new one has the same under the same keys, in the same order. */
+function alike<T>(former: ReadonlyMap<string, T>, made: ReadonlyMap<string, T>, same: (left: T, right: T) => boolean = Object.is): ReadonlyMap<string, T> {
+  if (former.size !== made.size) return made;
+  const others = former.entries();
+  for (const [key, value] of made) {
+    const other = others.next();
+    if (other.done === true || other.value[0] !== key || !same(other.value[1], value)) return made;
+  }
+  return former;
 }
 
 function blockOf(
@@ -125,6 +145,15 @@ export function around(graph: Graph, tail: string): string[] {
   for (let above = graph.blocks.get(tail)?.parent ?? null; above !== null; above = graph.blocks.get(above)?.parent ?? null) {
     if (found.includes(above)) break;
     found.push(above);
+  }
+  return found;
+}
+
+/** All that is inside a container, however deep; nothing of a block that is none. */
+export function descendants(graph: Graph, tail: string): string[] {
+  const found = [...(graph.children.get(tail) ?? [])];
+  for (let place = 0; place < found.length; place += 1) {
+    for (const one of graph.children.get(found[place] ?? null) ?? []) if (one !== tail && !found.includes(one)) found.push(one);
   }
   return found;
 }

@@ -3,6 +3,8 @@ import type { Placed } from "../layout/placing.ts";
 import type { Graph } from "../model/graph.ts";
 import { entryOf, portsOf } from "../model/sizes.ts";
 
+const STRAIGHT = 12; // px within which a curve looks like a line
+
 export interface Colours {
   readonly ground: string;
   readonly block: string;
@@ -36,12 +38,28 @@ export interface View {
   readonly height: number;
 }
 
-/** Draws what lies in the picture. `wires`: the edges too. */
+/** Where edges begin and end on the canvas: x, y, x, y of each in turn. */
+export function endsOf(graph: Graph, placed: Placed): Float64Array {
+  const ends = new Float64Array(4 * graph.wires.size);
+  let place = 0;
+  for (const wire of graph.wires.values()) {
+    const [from, to] = [placed.spots.get(wire.source), placed.spots.get(wire.target)];
+    const [source, target] = [graph.blocks.get(wire.source), graph.blocks.get(wire.target)];
+    if (from === undefined || to === undefined || source === undefined || target === undefined) continue;
+    const port = portsOf(source).find((one) => one.exit === wire.handle)?.y ?? entryOf(source);
+    ends.set([from.left + from.width, from.top + port, to.left, to.top + entryOf(target)], place);
+    place += 4;
+  }
+  return ends.subarray(0, place);
+}
+
+/** Draws what lies in the picture. `ends`: of the edges that are drawn too. */
 export function draw(
-  picture: CanvasRenderingContext2D, graph: Graph, placed: Placed, colours: Colours, marked: Marked, view: View, wires: boolean,
+  picture: CanvasRenderingContext2D, graph: Graph, placed: Placed, colours: Colours, marked: Marked, view: View, ends: Float64Array | null,
 ): void {
-  if (wires) drawWires(picture, graph, placed, colours, view);
+  if (ends !== null) drawWires(picture, ends, colours, view);
   const { x, y, scale, width, height } = view;
+  let filled = "";
   for (const [tail, spot] of placed.spots) {
     const box = [spot.left * scale + x, spot.top * scale + y, Math.max(spot.width * scale, 2), Math.max(spot.height * scale, 1.5)] as const;
     if (box[0] > width || box[1] > height || box[0] + box[2] < 0 || box[1] + box[3] < 0) continue;
@@ -51,24 +69,25 @@ export function draw(
       picture.strokeStyle = colour;
       picture.strokeRect(...box);
     } else {
-      picture.fillStyle = colour;
+      if (filled !== colour) picture.fillStyle = filled = colour; // each is read as CSS
       picture.fillRect(...box);
     }
   }
 }
 
-function drawWires(picture: CanvasRenderingContext2D, graph: Graph, placed: Placed, colours: Colours, { x, y, scale, width, height }: View): void {
+function drawWires(picture: CanvasRenderingContext2D, ends: Float64Array, colours: Colours, { x, y, scale, width, height }: View): void {
   picture.strokeStyle = colours.line;
   picture.lineWidth = 1;
   picture.beginPath();
-  for (const wire of graph.wires.values()) {
-    const [from, to] = [placed.spots.get(wire.source), placed.spots.get(wire.target)];
-    const [source, target] = [graph.blocks.get(wire.source), graph.blocks.get(wire.target)];
-    if (from === undefined || to === undefined || source === undefined || target === undefined) continue;
-    const port = portsOf(source).find((one) => one.exit === wire.handle)?.y ?? entryOf(source);
-    const [startX, startY] = [(from.left + from.width) * scale + x, (from.top + port) * scale + y];
-    const [endX, endY] = [to.left * scale + x, (to.top + entryOf(target)) * scale + y];
+  for (let place = 0; place < ends.length; place += 4) {
+    const [startX, startY] = [(ends[place] ?? 0) * scale + x, (ends[place + 1] ?? 0) * scale + y];
+    const [endX, endY] = [(ends[place + 2] ?? 0) * scale + x, (ends[place + 3] ?? 0) * scale + y];
     if (Math.max(startX, endX) < 0 || Math.min(startX, endX) > width || Math.max(startY, endY) < 0 || Math.min(startY, endY) > height) continue;
+    if (Math.abs(endX - startX) < STRAIGHT && Math.abs(endY - startY) < STRAIGHT) {
+      picture.moveTo(startX, startY);
+      picture.lineTo(endX, endY);
+      continue;
+    }
     const middle = (startX + endX) / 2;
     picture.moveTo(startX, startY);
     picture.bezierCurveTo(middle, startY, middle, endY, endX, endY);

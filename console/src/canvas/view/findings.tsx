@@ -3,6 +3,7 @@ import { useState, type ReactElement } from "react";
 import type { Report } from "../../editing/client/notices.ts";
 import { textAt } from "../../editing/values.ts";
 import { Icon } from "../../ui/icons.tsx";
+import { nameOf } from "../../ui/names.ts";
 import type { Finding, Room } from "../../wire/room.ts";
 import type { Desk, Look } from "../desk.ts";
 
@@ -82,6 +83,6 @@ const CODES: Readonly<Record<string, string>> = {
 
 function explained({ code, by }: Report): string {
   const verb = WORDS[code];
-  if (by !== null && verb !== undefined) return `${by} ${verb}.`;
+  if (by !== null && verb !== undefined) return `${nameOf(by)} ${verb}.`;
   return CODES[code] ?? `It was not done: ${code}.`;
 }

@@ -6,6 +6,7 @@ import {
   type NodeChange, type OnReconnect,
 } from "@xyflow/react";
 import { useCallback, useEffect, useMemo, useRef, useState, type DragEvent, type MouseEvent, type ReactElement } from "react";
+import type { Spot } from "../../wire/drags.ts";
 import type { Room } from "../../wire/room.ts";
 import { reconnect } from "../actions/adding.ts";
 import { move, reparent, type Move } from "../actions/changing.ts";
@@ -14,9 +15,11 @@ import type { Desk, Look } from "../desk.ts";
 import { frameAt } from "../layout/placing.ts";
 import { SOURCE } from "../model/graph.ts";
 import { WIDTH } from "../model/sizes.ts";
+import { useArea } from "./area.ts";
 import { BlockCard, FrameCard, type BlockNode } from "./block.tsx";
 import { Far, Minimap } from "./far.tsx";
 import { Nodes, type Drags } from "./nodes.ts";
+import { useMoving } from "./moving.ts";
 import { Cursors, usePeople } from "./others.tsx";
 import { WireLine, type WireEdge } from "./wire.tsx";
 import { KIND_TYPE } from "./palette.tsx";
@@ -26,9 +29,10 @@ const EDGE_TYPES = { wire: WireLine };
 const GRID: [number, number] = [4, 4];
 const FAR_ZOOM = 0.35;
 const FAR_BLOCKS = 150; // below, blocks stay blocks however far away
-const NO_NODES: BlockNode[] = [];
-const NO_EDGES: WireEdge[] = [];
+const MANY_SELECTED = 100; // more are not mounted beyond what is shown
 const STILL: Drags = new Map();
+const MULTIPLE = ["Meta", "Control"];
+const taken = (event: DragEvent): void => { event.preventDefault(); };
 
 export function Flow({ desk, look, room }: { readonly desk: Desk; readonly look: Look; readonly room: Room }): ReactElement {
   const flow = useReactFlow<BlockNode, WireEdge>();
@@ -38,10 +42,15 @@ export function Flow({ desk, look, room }: { readonly desk: Desk; readonly look:
   const nodes = useRef<Nodes>(null);
   nodes.current ??= new Nodes();
   const made = nodes.current;
-  const drags = useMemo(() => together(people.flatMap((person) => person.drag), own), [people, own]);
-  const shownNodes = useMemo(() => made.of(look, drags, people), [made, look, drags, people]);
-  const shownEdges = useMemo(() => made.edges(look), [made, look]);
+  const dragged = useRef<readonly Spot[]>([]);
+  const connecting = useStore((state) => (state.connection.inProgress ? state.connection.fromNode.id : null));
   const isFar = useStore((state) => state.transform[2] < FAR_ZOOM) && look.graph.blocks.size > FAR_BLOCKS;
+  const covered = useArea();
+  const area = isFar ? null : covered;
+  const arrived = useMoving(room, desk, box, own, area);
+  const held = useMemo(() => [...own.keys(), ...arrived, ...(connecting === null ? [] : [connecting])], [own, arrived, connecting]);
+  const shownNodes = useMemo(() => made.of(look, own, people, area, held), [made, look, own, people, area, held]);
+  const shownEdges = useMemo(() => made.edges(look, area), [made, look, area]);
   const canEdit = look.draft.canEdit;
 
   useViewer(desk, box);
@@ -64,7 +73,10 @@ export function Flow({ desk, look, room }: { readonly desk: Desk; readonly look:
     if (moved === null) return;
     const next = moved;
     setOwn((held) => new Map([...held, ...next]));
-    room.line.at({ drag: [...next].map(([tail, { x, y }]) => [tail, x, y]) });
+    dragged.current = startsOf(next.keys(), dragged.current, desk.snapshot().placed.spots);
+    const [first] = dragged.current;
+    const to = next.get(first?.[0] ?? "");
+    if (first !== undefined && to !== undefined) room.line.dragged({ from: dragged.current, x: to.x - first[1], y: to.y - first[2] });
   }, [desk, room]);
 
   const onEdgesChange = useCallback((changes: EdgeChange<WireEdge>[]) => {
@@ -89,7 +101,8 @@ export function Flow({ desk, look, room }: { readonly desk: Desk; readonly look:
       else desk.edit(reparent(desk.view, all.map((node) => seenFrom(flow.getInternalNode(node.id)?.internals.positionAbsolute, node, placed.spots.get(frame ?? ""))), frame));
     }
     setOwn(STILL);
-    room.line.at({ drag: [] });
+    dragged.current = [];
+    room.line.dragged(null);
   }, [desk, flow, room]);
 
   const onConnect = useCallback((made: Connection) => { connectTo(desk, made.source, made.sourceHandle, made.target); }, [desk]);
@@ -117,12 +130,18 @@ export function Flow({ desk, look, room }: { readonly desk: Desk; readonly look:
   const onPaneClick = useCallback((event: MouseEvent) => {
     if (isFar) {
       const { x, y } = flow.screenToFlowPosition({ x: event.clientX, y: event.clientY });
-      const hit = [...look.placed.spots].findLast(([, spot]) => x >= spot.left && x <= spot.left + spot.width && y >= spot.top && y <= spot.top + spot.height);
+      const hit = [...desk.snapshot().placed.spots].findLast(([, spot]) => x >= spot.left && x <= spot.left + spot.width && y >= spot.top && y <= spot.top + spot.height);
       desk.select(hit === undefined ? [] : [hit[0]]);
     } else if (desk.snapshot().selected.size > 0) {
       desk.select([]);
     }
-  }, [desk, flow, isFar, look.placed]);
+  }, [desk, flow, isFar]);
+
+  // React Flow draws every block again, and asks every block again what it needs, for a function that is another one than before
+  const onSelectionDropped = useCallback((event: unknown, all: BlockNode[]) => { dropped(event, null, all); }, [dropped]);
+  const isValid = useCallback((edge: { readonly source: string; readonly target: string }) => connects(desk, edge.source, edge.target), [desk]);
+  const onNodeClick = useCallback(() => { box.current?.focus({ preventScroll: true }); }, []);
+  const onNodeDoubleClick = useCallback(() => { desk.change({ open: true }); }, [desk]);
 
   const label = `Canvas, ${look.graph.blocks.size} ${look.graph.blocks.size === 1 ? "node" : "nodes"}`;
   return (
@@ -131,23 +150,25 @@ export function Flow({ desk, look, room }: { readonly desk: Desk; readonly look:
       onPointerLeave={() => { room.line.at({ cursor: null }); }}>
       <span id="canvas-keys" className="hidden">Tab walks the nodes, Enter opens one, A adds, C connects, question mark lists all keys.</span>
       <ReactFlow<BlockNode, WireEdge>
-        nodes={isFar ? NO_NODES : shownNodes} edges={isFar ? NO_EDGES : shownEdges} nodeTypes={NODE_TYPES} edgeTypes={EDGE_TYPES}
-        onNodesChange={onNodesChange} onEdgesChange={onEdgesChange} onNodeDragStop={dropped} onSelectionDragStop={(event, all) => { dropped(event, null, all); }}
-        onConnect={onConnect} onConnectEnd={onConnectEnd} onReconnect={onReconnect} isValidConnection={(edge) => connects(desk, edge.source, edge.target)}
-        onNodeClick={() => { box.current?.focus({ preventScroll: true }); }} onNodeDoubleClick={() => { desk.change({ open: true }); }}
-        onPaneClick={onPaneClick} onDrop={onDrop} onDragOver={(event) => { event.preventDefault(); }}
-        nodesDraggable={canEdit} nodesConnectable={canEdit} edgesReconnectable={canEdit} onlyRenderVisibleElements
+        nodes={shownNodes} edges={shownEdges} nodeTypes={NODE_TYPES} edgeTypes={EDGE_TYPES}
+        onNodesChange={onNodesChange} onEdgesChange={onEdgesChange} onNodeDragStop={dropped} onSelectionDragStop={onSelectionDropped}
+        onConnect={onConnect} onConnectEnd={onConnectEnd} onReconnect={onReconnect} isValidConnection={isValid}
+        onNodeClick={onNodeClick} onNodeDoubleClick={onNodeDoubleClick}
+        onPaneClick={onPaneClick} onDrop={onDrop} onDragOver={taken}
+        nodesDraggable={canEdit} nodesConnectable={canEdit} edgesReconnectable={canEdit} onlyRenderVisibleElements={look.selected.size > MANY_SELECTED}
         nodesFocusable={false} edgesFocusable={false} disableKeyboardA11y deleteKeyCode={null} selectionMode={SelectionMode.Partial}
         minZoom={0.02} maxZoom={2} snapToGrid snapGrid={GRID} elevateNodesOnSelect={false} zoomOnDoubleClick={isFar} connectionRadius={28}
-        multiSelectionKeyCode={["Meta", "Control"]} attributionPosition="bottom-left">
+        multiSelectionKeyCode={MULTIPLE} attributionPosition="bottom-left">
         {isFar ? null : <Background gap={20} size={1} />}
         {isFar ? <Far look={look} /> : null}
-        <Cursors people={people} />
+        <Cursors room={room} />
       </ReactFlow>
       <Minimap look={look} />
     </div>
   );
 }
+
+const UNDER_TOOLS = 56; // where the tools of the canvas end, in pixels from its top
 
 /** Lets the desk move the view: fit by the layout's bounds, since React Flow knows only what is mounted. */
 function useViewer(desk: Desk, box: { readonly current: HTMLDivElement | null }): void {
@@ -169,7 +190,7 @@ function useViewer(desk: Desk, box: { readonly current: HTMLDivElement | null })
         const { x, y, zoom } = flow.getViewport();
         const { width, height } = size();
         const [left, top] = [spot.left * zoom + x, spot.top * zoom + y];
-        const inside = left >= 0 && top >= 0 && left + Math.min(spot.width * zoom, width) <= width && top + Math.min(spot.height * zoom, height) <= height;
+        const inside = left >= 0 && top >= UNDER_TOOLS && left + Math.min(spot.width * zoom, width) <= width && top + Math.min(spot.height * zoom, height) <= height;
         const near = Math.max(zoom, 0.5);
         if (!inside || near !== zoom) void flow.setCenter(spot.left + Math.min(spot.width, width) / 2, spot.top + Math.min(spot.height, height) / 2, { zoom: near });
       },
@@ -179,9 +200,14 @@ function useViewer(desk: Desk, box: { readonly current: HTMLDivElement | null })
   }, [desk, flow, box]);
 }
 
-function together(others: readonly (readonly [string, number, number])[], own: Drags): Drags {
-  if (others.length === 0) return own;
-  return new Map([...others.map(([tail, x, y]) => [tail, { x, y }] as const), ...own]);
+/** Where the blocks of a drag stood when it began: the same list as long as it is the same blocks. */
+function startsOf(tails: Iterable<string>, held: readonly Spot[], spots: ReadonlyMap<string, { readonly x: number; readonly y: number }>): readonly Spot[] {
+  const moving = [...tails];
+  if (moving.length === held.length && moving.every((tail, place) => held[place]?.[0] === tail)) return held;
+  return moving.flatMap((tail): Spot[] => {
+    const spot = spots.get(tail);
+    return spot === undefined ? [] : [[tail, spot.x, spot.y]];
+  });
 }
 
 function seenFrom(at: { x: number; y: number } | undefined, node: BlockNode, frame: { left: number; top: number } | undefined): Move {

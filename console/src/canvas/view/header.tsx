@@ -1,37 +1,42 @@
-/** The head of the editor: what is open, whether it is saved, who is there, and the views. */
-import type { ReactElement } from "react";
+/** The head of the editor: what is open, whether it is saved, who is there, the views, and what is done with the whole draft. */
+import { useSyncExternalStore, type KeyboardEvent, type ReactElement } from "react";
 import { words, type Status } from "../../editing/client/status.ts";
-import { isObject, textAt } from "../../editing/values.ts";
-import { draftPath, follow, go, hrefOf } from "../../ui/addresses.ts";
+import { textAt } from "../../editing/values.ts";
+import type { Saving } from "../../panes/saving.tsx";
+import { DRAFTS, draftPath, follow, go, hrefOf } from "../../ui/addresses.ts";
 import { Icon } from "../../ui/icons.tsx";
 import { toggleTheme, useShownTheme } from "../../ui/switching.ts";
 import type { Person } from "../../wire/people.ts";
 import type { Room } from "../../wire/room.ts";
+import type { Standing } from "../../wire/standing.ts";
 import { run } from "../commands.ts";
 import type { Desk, Look } from "../desk.ts";
 import { usePeople } from "./others.tsx";
 
-export type Tab = "canvas" | "outline";
+const TABS = { canvas: "Canvas", outline: "Outline", yaml: "YAML", diff: "Diff", history: "History" } as const;
 
-export function Header({ desk, look, room, tab }: { readonly desk: Desk; readonly look: Look; readonly room: Room; readonly tab: Tab }): ReactElement {
+export type Tab = keyof typeof TABS;
+
+export function isTab(name: string | null): name is Tab {
+  return name !== null && Object.hasOwn(TABS, name);
+}
+
+export function Header({ desk, look, room, tab, tabs, saving }: {
+  readonly desk: Desk; readonly look: Look; readonly room: Room; readonly tab: Tab; readonly tabs: readonly Tab[]; readonly saving: Saving;
+}): ReactElement {
   const { draft } = look;
   const doc = draft.view.get("doc");
   const name = doc === undefined ? "" : textAt(doc, "name") || textAt(doc, "id");
   const theme = useShownTheme();
   const people = usePeople(room);
+  const standing = useSyncExternalStore(room.subscribe, () => room.standing);
   return (
     <header className="head">
-      <a className="head-home" href={hrefOf("/")} onClick={follow("/")} aria-label="All drafts"><Icon mark="back" /></a>
+      <a className="head-home" href={hrefOf(DRAFTS)} onClick={follow(DRAFTS)} aria-label="All workflows"><Icon mark="back" /></a>
       <h1 className="cut" title={name}>{name || room.draft}</h1>
-      <span className="head-base quiet cut">{baseOf(room)}</span>
+      <span className="head-base quiet cut">{standing.base === "" ? "draft" : `draft of ${standing.base}`}</span>
       <Saved status={draft.status} retry={() => { room.session.tryNow(); }} />
-      <div className="head-tabs" role="tablist" aria-label="Views">
-        {(["canvas", "outline"] as const).map((one) => (
-          <button key={one} type="button" role="tab" aria-selected={tab === one} aria-controls="stage" onClick={() => { go(`${draftPath(room.draft)}${one === "canvas" ? "" : "?view=outline"}`); }}>
-            {one === "canvas" ? "Canvas" : "Outline"}
-          </button>
-        ))}
-      </div>
+      <Tabs room={room} tab={tab} tabs={tabs} />
       <span className="head-gap" />
       <People people={people} />
       <div className="head-tools">
@@ -42,7 +47,42 @@ export function Header({ desk, look, room, tab }: { readonly desk: Desk; readonl
         <button className="tool" type="button" title="Keys (?)" aria-label="Keys" onClick={() => { run(desk, "keys"); }}><Icon mark="keys" /></button>
         <button className="tool" type="button" title={theme === "dark" ? "Light" : "Dark"} aria-label={theme === "dark" ? "Light" : "Dark"} onClick={toggleTheme}><Icon mark={theme === "dark" ? "sun" : "moon"} /></button>
       </div>
+      <Acts standing={standing} saving={saving} />
+      <span className={saving.failed ? "head-said fault" : "head-said hidden"} role="status">{saving.said}</span>
     </header>
+  );
+}
+
+function Acts({ standing, saving }: { readonly standing: Standing; readonly saving: Saving }): ReactElement {
+  const { conflicts, canSave, fileDiffers, file } = standing;
+  const title = fileDiffers ? `${file ?? "The file"} was changed by another program: its changes come into the draft first` : `Save to ${file ?? "the file"} (⌘ S)`;
+  return (
+    <div className="head-acts">
+      {conflicts === 0 ? null : <button className="button small danger" type="button" onClick={saving.solve}>{conflicts} {conflicts === 1 ? "conflict" : "conflicts"}</button>}
+      {canSave ? <button className="button small" type="button" title={title} disabled={saving.isBusy} onClick={saving.save}>{saving.isBusy ? "Saving" : "Save"}</button> : null}
+      <button className="button small first" type="button" onClick={saving.publish}>Publish…</button>
+    </div>
+  );
+}
+
+/** Each view has an address. Arrows walk the tabs, Enter opens one. */
+function Tabs({ room, tab, tabs }: { readonly room: Room; readonly tab: Tab; readonly tabs: readonly Tab[] }): ReactElement {
+  const open = (one: Tab): void => { go(`${draftPath(room.draft)}${one === tabs[0] ? "" : `?view=${one}`}`); };
+  const walk = (event: KeyboardEvent<HTMLDivElement>): void => {
+    const steps: Readonly<Record<string, number>> = { ArrowRight: 1, ArrowLeft: -1 };
+    const all = [...event.currentTarget.querySelectorAll<HTMLElement>("[role=tab]")];
+    const step = Object.hasOwn(steps, event.key) ? steps[event.key] : undefined;
+    const place = all.findIndex((one) => one === document.activeElement);
+    if (step === undefined || place < 0) return;
+    event.preventDefault();
+    all[(place + step + all.length) % all.length]?.focus();
+  };
+  return (
+    <div className="head-tabs" role="tablist" aria-label="Views" onKeyDown={walk}>
+      {tabs.map((one) => (
+        <button key={one} type="button" role="tab" tabIndex={tab === one ? 0 : -1} aria-selected={tab === one} aria-controls="stage" onClick={() => { open(one); }}>{TABS[one]}</button>
+      ))}
+    </div>
   );
 }
 
@@ -68,12 +108,4 @@ function People({ people }: { readonly people: readonly Person[] }): ReactElemen
       {people.length > MOST ? <li>+{people.length - MOST}</li> : null}
     </ul>
   );
-}
-
-/** What the draft is based on: a version, or a file. */
-function baseOf(room: Room): string {
-  const base = room.head?.base ?? null;
-  if (typeof base === "number") return `draft of v${base}`;
-  const version = isObject(base) ? base.get("version") : null;
-  return typeof version === "number" ? `draft of v${version}` : "draft";
 }

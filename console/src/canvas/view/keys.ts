@@ -14,23 +14,39 @@ function isField(target: EventTarget | null): boolean {
   return target instanceof HTMLElement && (target.matches("input, textarea, select") || target.isContentEditable || target.closest("dialog") !== null);
 }
 
+function isInDialog(target: EventTarget | null): boolean {
+  return target instanceof HTMLElement && target.closest("dialog") !== null;
+}
+
 /** Whether an action is for this element: in a field and at a button, their own keys come first. */
 function isFor(action: Action, target: EventTarget | null): boolean {
   const scope = target instanceof HTMLElement ? target.closest<HTMLElement>("[data-keys]")?.dataset["keys"] : undefined;
   if (target instanceof HTMLButtonElement && (action === "open" || action === "next" || action === "previous")) return false;
   if (OF_THE_CANVAS.has(action)) return scope === "canvas";
+  if (document.querySelector("[data-keys]") === null) return EVERYWHERE.has(action) && action !== "search"; // no node is in sight
   return EVERYWHERE.has(action) || scope !== undefined || target === document.body;
 }
 
-export function useKeys(desk: Desk): void {
+/** Where an event began, inside of an editor too, which stands in a shadow tree. */
+function originOf(event: Event): EventTarget | null {
+  return event.composedPath()[0] ?? event.target;
+}
+
+/** `save` stands for the action of this name. */
+export function useKeys(desk: Desk, save: () => void): void {
   useEffect(() => {
     const clipboard = new Clipboard(desk);
     const idle = window.setTimeout(() => { void clipboard.load(); }, 600);
     let leaving = false; // Escape: the next Tab leaves the canvas
     const pressed = (event: KeyboardEvent): void => {
-      if (event.defaultPrevented || isField(event.target)) return;
-      const action = actionOf(event);
-      if (action === null || !isFor(action, event.target)) return;
+      const origin = originOf(event);
+      const action = event.defaultPrevented ? null : actionOf(event);
+      if (action === "save" && !isInDialog(origin)) {
+        event.preventDefault();
+        save();
+        return;
+      }
+      if (action === null || isField(origin) || !isFor(action, origin)) return;
       if ((action === "next" || action === "previous") && leaving) {
         leaving = false;
         return;
@@ -38,8 +54,8 @@ export function useKeys(desk: Desk): void {
       leaving = action === "clear";
       if (run(desk, action)) event.preventDefault();
     };
-    const copied = (event: ClipboardEvent): void => { if (!isField(event.target)) clipboard.copy(event, event.type === "cut"); };
-    const pasted = (event: ClipboardEvent): void => { if (!isField(event.target)) clipboard.paste(event); };
+    const copied = (event: ClipboardEvent): void => { if (!isField(originOf(event))) clipboard.copy(event, event.type === "cut"); };
+    const pasted = (event: ClipboardEvent): void => { if (!isField(originOf(event))) clipboard.paste(event); };
     document.addEventListener("keydown", pressed);
     document.addEventListener("copy", copied);
     document.addEventListener("cut", copied);
@@ -51,5 +67,5 @@ export function useKeys(desk: Desk): void {
       document.removeEventListener("cut", copied);
       document.removeEventListener("paste", pasted);
     };
-  }, [desk]);
+  }, [desk, save]);
 }

@@ -1,14 +1,28 @@
-/** The others on the canvas: their cursors, in their colours. */
+/** The others on the canvas: who they are, and their cursors in their colours. */
 import { ViewportPortal, useStore } from "@xyflow/react";
-import { useSyncExternalStore, type ReactElement } from "react";
+import { useRef, useSyncExternalStore, type ReactElement } from "react";
 import type { Person } from "../../wire/people.ts";
 import type { Room } from "../../wire/room.ts";
 
+/** Who is there and what they have selected: the same list while they only move their cursors, which happens many times a second. */
 export function usePeople(room: Room): readonly Person[] {
-  return useSyncExternalStore(room.people.subscribe, room.people.snapshot);
+  const held = useRef<readonly Person[]>([]);
+  return useSyncExternalStore(room.people.subscribe, () => {
+    const now = room.people.snapshot();
+    if (!alike(held.current, now)) held.current = now;
+    return held.current;
+  });
 }
 
-export function Cursors({ people }: { readonly people: readonly Person[] }): ReactElement {
+function alike(left: readonly Person[], right: readonly Person[]): boolean {
+  return left.length === right.length && left.every((one, place) => {
+    const other = right[place];
+    return other !== undefined && one.client === other.client && one.name === other.name && one.colour === other.colour && one.selection === other.selection;
+  });
+}
+
+export function Cursors({ room }: { readonly room: Room }): ReactElement {
+  const people = useSyncExternalStore(room.people.subscribe, room.people.snapshot);
   const zoom = useStore((state) => state.transform[2]);
   return (
     <ViewportPortal>

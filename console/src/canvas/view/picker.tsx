@@ -15,8 +15,14 @@ export function Picker({ title, choices, empty, choose, close }: {
   const active = Math.min(place, found.length - 1);
   useEffect(() => {
     const shown = dialog.current;
+    const former = document.activeElement;
     shown?.showModal();
-    return () => { shown?.close(); };
+    return () => {
+      shown?.close();
+      if (document.activeElement !== document.body) return;
+      const next = former instanceof HTMLElement && former.isConnected && former !== document.body ? former : document.querySelector<HTMLElement>("[data-keys]");
+      next?.focus({ preventScroll: true }); // a dialog that is removed takes the focus with it
+    };
   }, []);
   useEffect(() => { document.getElementById(`${list}-${active}`)?.scrollIntoView({ block: "nearest" }); }, [active, list]);
   const pressed = (event: KeyboardEvent): void => {

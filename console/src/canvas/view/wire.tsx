@@ -1,5 +1,5 @@
 /** An edge: a curve from exit to block, by the layout's bends while both ends are where the layout put them. */
-import { BaseEdge, getBezierPath, type Edge, type EdgeProps } from "@xyflow/react";
+import { BaseEdge, getBezierPath, Position, type Edge, type EdgeProps } from "@xyflow/react";
 import { memo, type ReactElement } from "react";
 import type { Way } from "../layout/placing.ts";
 import { ERROR } from "../model/graph.ts";
@@ -16,10 +16,7 @@ const NEAR = 3; // px by which an end may be off its place
 
 export const WireLine = memo(function WireLine(props: EdgeProps<WireEdge>): ReactElement {
   const { sourceX, sourceY, targetX, targetY, data, selected } = props;
-  const way = data?.way ?? null;
-  const [path, labelX, labelY] = way !== null && near(way.across, targetX - sourceX) && near(way.down, targetY - sourceY)
-    ? bent(sourceX, sourceY, targetX, targetY, way.bends)
-    : getBezierPath({ sourceX, sourceY, targetX, targetY, sourcePosition: props.sourcePosition, targetPosition: props.targetPosition });
+  const [path, labelX, labelY] = pathOf(sourceX, sourceY, targetX, targetY, data?.way ?? null);
   const kind = data?.handle === ERROR ? "wire error" : "wire";
   return (
     <>
@@ -28,6 +25,13 @@ export const WireLine = memo(function WireLine(props: EdgeProps<WireEdge>): Reac
     </>
   );
 });
+
+/** The curve between two ports, and where its label stands. */
+export function pathOf(sourceX: number, sourceY: number, targetX: number, targetY: number, way: Way | null): readonly [path: string, x: number, y: number] {
+  if (way !== null && near(way.across, targetX - sourceX) && near(way.down, targetY - sourceY)) return bent(sourceX, sourceY, targetX, targetY, way.bends);
+  const [path, x, y] = getBezierPath({ sourceX, sourceY, targetX, targetY, sourcePosition: Position.Right, targetPosition: Position.Left });
+  return [path, x, y];
+}
 
 function near(planned: number, found: number): boolean {
   return Math.abs(planned - found) < NEAR;

@@ -5,7 +5,7 @@ import type { Why } from "./status.ts";
 /** What a sender asks of its session. */
 export interface Host {
   readonly replica: () => Replica;
-  readonly epoch: () => string;
+  readonly epoch: () => number;
   readonly keep: () => Promise<void>;
   readonly changed: () => void;
   readonly hear: (item: Item) => void;

@@ -18,7 +18,7 @@ import { isObject, object, type Json, type JsonObject } from "../values.ts";
 /** A replica without its state. */
 export interface Kept {
   readonly client: string;
-  readonly epoch: string;
+  readonly epoch: number;
   readonly seq: number;
   readonly n: number;
   readonly at: number;
@@ -39,7 +39,7 @@ export class Written {
   private stored = new Map<string, unknown>(); // each row with what it was made from
 
   /** The rows that differ from those stored, null for one to remove. What it returns counts as stored. */
-  changes(replica: Replica, draft: string, epoch: string, at: number, listed: readonly Gesture[]): Map<string, string | null> {
+  changes(replica: Replica, draft: string, epoch: number, at: number, listed: readonly Gesture[]): Map<string, string | null> {
     const start = prefix(draft, replica.client);
     const rows = new Map<string, [source: unknown, make: () => Json]>();
     const entry = (one: Entry): number => {
@@ -121,12 +121,17 @@ export function kept(draft: string, client: string, rows: ReadonlyMap<string, st
   };
   const sent = head.get("sent");
   return {
-    client, epoch: text(head, "epoch"), seq: count(head, "seq"), n: count(head, "n"), at: count(head, "at"),
+    client, epoch: epochOf(head), seq: count(head, "seq"), n: count(head, "n"), at: count(head, "at"),
     sent: isObject(sent)
       ? { n: count(sent, "n"), tag: text(sent, "tag"), base: count(sent, "base"), parts: list(sent, "parts").map(part), lost: [] } : null,
     unsent: list(head, "unsent").map(part), undos: list(head, "undos").map(entry), redos: list(head, "redos").map(entry),
     listed: list(head, "listed").map((number) => gestureRead(row("listed", number))),
   };
+}
+
+/** A number; the first rows of this form had its digits as a text. */
+function epochOf(head: JsonObject): number {
+  return typeof head.get("epoch") === "string" ? Number(text(head, "epoch")) : count(head, "epoch");
 }
 
 function originOf(word: string): Origin {

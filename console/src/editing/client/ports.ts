@@ -37,7 +37,7 @@ export interface Tab {
 
 /** A draft as it is opened: its state at `seq`. `items` are those since the sequence that was asked for, null where some are gone. */
 export interface Opening {
-  readonly epoch: string;
+  readonly epoch: number;
   readonly seq: number;
   readonly state: Iterable<readonly [string, Entity]>;
   readonly items: readonly Item[] | null;

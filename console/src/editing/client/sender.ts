@@ -22,9 +22,7 @@ import { Puller } from "./puller.ts";
 import { Retrying } from "./retrying.ts";
 import { heard, op, type Closing, type Heard } from "./talk.ts";
 
-function textAlone(parts: readonly Pending[]): boolean {
-  return parts.every((part) => part.typed);
-}
+const textAlone = (parts: readonly Pending[]): boolean => parts.every((part) => part.typed);
 
 export class Sender {
   private isOpen = false;
@@ -222,7 +220,8 @@ export class Sender {
       return;
     }
     this.isResting = false;
-    this.host.go();
+    if (message.canEdit) this.host.go();
+    else this.rest("role");
     this.pace.allow(message.opsPerSecond);
     this.connection.welcome();
     if (this.puller.reached(message.head)) this.ready();

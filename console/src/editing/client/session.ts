@@ -7,7 +7,6 @@
 import type { Gesture, Item } from "../gestures.ts";
 import type { Editing } from "../pending.ts";
 import { Replica } from "../replica.ts";
-import { expand, type Expanded } from "../rules/expanding.ts";
 import { Entities } from "../state.ts";
 import { board, fresh, orphan, revived, type Berth } from "./boarding.ts";
 import { Keeper } from "./keeper.ts";
@@ -20,7 +19,7 @@ import { Work } from "./work.ts";
 
 export class Session {
   private readonly work = new Work(new Replica("", new Entities()));
-  private epoch = "";
+  private epoch = 0;
   private isOpen = false;
   private isClosed = false;
   private why: Why | null = null;
@@ -154,6 +153,13 @@ export class Session {
     });
   }
 
+  /** Does gestures that were made over the log's state at `base`, as one action; null where they cannot be carried to here. */
+  perform(asked: readonly Gesture[], base: number): boolean | null {
+    let done: boolean | null = null;
+    this.act(() => (done = this.work.perform(asked, base)) === true);
+    return done;
+  }
+
   undo(): boolean {
     return this.act(() => this.replica.undo());
   }
@@ -204,11 +210,6 @@ export class Session {
   dismiss(id: number): void {
     this.work.report.dismiss(id);
     this.changed();
-  }
-
-  /** What a listed gesture would do now. */
-  wouldDo(listed: Gesture): Expanded {
-    return expand(this.replica.view, listed);
   }
 
   /** Who changed an entity last, and when, as far as this session saw it. */

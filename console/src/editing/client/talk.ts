@@ -1,8 +1,8 @@
 /**
- * The messages of a draft, as JSON with `v` and `type`.
+ * The messages of a draft, in the words of the server: JSON with `v` and `t`.
  *
  *     to the server     hello {client, tab, after, epoch} · op {client, n, tag, base, gestures} · pull {after}
- *     from the server   welcome {epoch, head, rates?: {ops_per_s}} · item {seq, …} · items {items, head}
+ *     from the server   welcome {epoch, head, edit?, rates?: {ops_per_s}} · item {item} · items {items, head}
  *                       answer {n, tag, code, retry_after_ms?} · closing {code}
  *
  * What a session does not know (presence, people) it leaves to others.
@@ -13,7 +13,7 @@ import { count, intentWritten, itemRead, list, text } from "../messages.ts";
 import { isObject, object, type Json } from "../values.ts";
 
 export type Heard =
-  | { readonly type: "welcome"; readonly epoch: string; readonly head: number; readonly opsPerSecond: number }
+  | { readonly type: "welcome"; readonly epoch: number; readonly head: number; readonly opsPerSecond: number; readonly canEdit: boolean }
   | { readonly type: "item"; readonly item: Item }
   | { readonly type: "items"; readonly items: readonly Item[]; readonly head: number }
   | { readonly type: "answer"; readonly n: number; readonly tag: string; readonly code: string; readonly retryAfterMs: number }
@@ -25,7 +25,7 @@ const CLOSING: ReadonlyMap<number, Closing> = new Map([
   [4401, "signed_out"], [4403, "role"], [4409, "replaced"], [4413, "too_large"], [4429, "rate"],
 ]);
 
-export function hello(client: string, tab: string, after: number, epoch: string): string {
+export function hello(client: string, tab: string, after: number, epoch: number): string {
   return message("hello", [["client", client], ["tab", tab], ["after", after], ["epoch", epoch]]);
 }
 
@@ -38,21 +38,21 @@ export function pull(after: number): string {
 }
 
 function message(type: string, fields: Iterable<readonly [string, Json]>): string {
-  return writeJson(object([["v", 1], ["type", type], ...fields]));
+  return writeJson(object([["v", 1], ["t", type], ...fields]));
 }
 
 /** What the server says; null for a message that does not concern a session. Throws a SyntaxError where it is malformed. */
 export function heard(said: string): Heard | null {
   const fields = readObject(said);
-  switch (fields.get("type")) {
+  switch (fields.get("t")) {
     case "welcome": {
       const rates = fields.get("rates");
       const perSecond = isObject(rates) ? rates.get("ops_per_s") : 0;
       const opsPerSecond = typeof perSecond === "number" ? perSecond : 0;
-      return { type: "welcome", epoch: text(fields, "epoch"), head: count(fields, "head"), opsPerSecond };
+      return { type: "welcome", epoch: count(fields, "epoch"), head: count(fields, "head"), opsPerSecond, canEdit: fields.get("edit") !== false };
     }
     case "item":
-      return { type: "item", item: itemRead(fields) };
+      return { type: "item", item: itemRead(fields.get("item") ?? null) };
     case "items":
       return { type: "items", items: list(fields, "items").map(itemRead), head: count(fields, "head") };
     case "answer": {

@@ -45,6 +45,15 @@ export class Work {
     return this.replica.edit(gestureRead(plain(gestureWritten(asked))), how);
   }
 
+  /** Does gestures that were made over the log's state at `base`, as one action. Null where that is too long ago, or not here yet. */
+  perform(asked: readonly Gesture[], base: number): boolean | null {
+    const carried = this.replica.carried(asked.map((one) => gestureRead(plain(gestureWritten(one)))), base);
+    if (carried === null) return null;
+    let done = false;
+    for (const one of carried) if (one.writes.length > 0) done = this.replica.edit(one, { join: done }) || done;
+    return done;
+  }
+
   /** Brings back what others removed, and does what was lost with it, as one action. */
   restore(id: number): boolean {
     const report = this.report.find(id);

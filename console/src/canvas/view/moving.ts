@@ -1,0 +1,135 @@
+/**
+ * Blocks that others drag, and the edges at them, moved in the page itself: once a frame, and only those that are mounted. React and React
+ * Flow hear of it when the blocks are dropped: at 50 blocks in flight they would need more than a frame for each frame.
+ */
+import { useEffect, useRef, useState } from "react";
+import type { Room } from "../../wire/room.ts";
+import type { Desk, Look } from "../desk.ts";
+import { wayOf } from "../layout/placing.ts";
+import { descendants, type Graph, type Wire } from "../model/graph.ts";
+import { entryOf, portsOf } from "../model/sizes.ts";
+import { lies, type Area } from "./area.ts";
+import type { Drags } from "./nodes.ts";
+import { pathOf } from "./wire.tsx";
+
+interface Shift {
+  readonly x: number;
+  readonly y: number;
+}
+
+const NONE: readonly string[] = [];
+const STILL: Shift = { x: 0, y: 0 };
+
+class Moving {
+  private shifted: ReadonlyMap<string, Shift> = new Map();
+  private readonly elements = new Map<string, Element>();
+  private index: { readonly wires: Graph["wires"]; readonly at: ReadonlyMap<string, readonly Wire[]> } | null = null;
+
+  /** Moves what is dragged, and puts back what is no longer. Returns the blocks that have come into the area from elsewhere. */
+  show(root: Element, look: Look, drags: Drags, own: Drags, area: Area | null): readonly string[] {
+    const shifts = shiftsOf(look, drags, own);
+    const wires = new Set<Wire>();
+    const arrived: string[] = [];
+    for (const tail of new Set([...this.shifted.keys(), ...shifts.keys()])) {
+      const spot = look.placed.spots.get(tail);
+      if (spot === undefined) continue;
+      const shift = shifts.get(tail) ?? STILL;
+      const [left, top] = [spot.left + shift.x, spot.top + shift.y];
+      if (area === null) continue;
+      const [stood, comes] = [lies(spot, area), lies({ ...spot, left, top }, area)];
+      if (!stood && comes) arrived.push(tail);
+      for (const wire of this.at(look.graph, tail)) wires.add(wire);
+      const element = stood || comes ? this.element(root, "node", tail) : null;
+      if (element instanceof HTMLElement) element.style.transform = `translate(${left}px,${top}px)`;
+    }
+    for (const wire of wires) this.draw(root, look, wire, shifts);
+    if (shifts.size === 0) this.elements.clear();
+    this.shifted = shifts;
+    return arrived;
+  }
+
+  private draw(root: Element, look: Look, wire: Wire, shifts: ReadonlyMap<string, Shift>): void {
+    const [from, to] = [look.placed.spots.get(wire.source), look.placed.spots.get(wire.target)];
+    const [source, target] = [look.graph.blocks.get(wire.source), look.graph.blocks.get(wire.target)];
+    if (from === undefined || to === undefined || source === undefined || target === undefined) return;
+    const element = this.element(root, "edge", wire.tail);
+    if (element === null) return;
+    const [begin, end] = [shifts.get(wire.source) ?? STILL, shifts.get(wire.target) ?? STILL];
+    const port = portsOf(source).find((one) => one.exit === wire.handle)?.y ?? entryOf(source);
+    const way = look.layout === null ? null : wayOf(look.graph, look.layout, wire);
+    const [path, x, y] = pathOf(
+      from.left + from.width + 1 + begin.x, from.top + port + 0.5 + begin.y, to.left + end.x, to.top + entryOf(target) + 0.5 + end.y, way, // a port is 1 px wide and high
+    );
+    for (const one of element.querySelectorAll("path.react-flow__edge-path, path.react-flow__edge-interaction")) one.setAttribute("d", path);
+    const label = element.querySelector(".wire-label");
+    label?.setAttribute("x", String(x));
+    label?.setAttribute("y", String(y - 6));
+  }
+
+  private element(root: Element, kind: "node" | "edge", tail: string): Element | null {
+    const key = `${kind} ${tail}`;
+    const held = this.elements.get(key);
+    if (held?.isConnected === true) return held;
+    const found = root.querySelector(`.react-flow__${kind}[data-id="${CSS.escape(tail)}"]`);
+    if (found !== null) this.elements.set(key, found);
+    return found;
+  }
+
+  private at(graph: Graph, tail: string): readonly Wire[] {
+    if (this.index?.wires !== graph.wires) {
+      const at = new Map<string, Wire[]>();
+      for (const wire of graph.wires.values()) {
+        for (const end of new Set([wire.source, wire.target])) {
+          const held = at.get(end);
+          if (held === undefined) at.set(end, [wire]);
+          else held.push(wire);
+        }
+      }
+      this.index = { wires: graph.wires, at };
+    }
+    return this.index.at.get(tail) ?? [];
+  }
+}
+
+/** How far blocks are from where they stand; what is in a container goes with it. What this person drags is not among them. */
+function shiftsOf({ graph, placed }: Look, drags: Drags, own: Drags): Map<string, Shift> {
+  const shifts = new Map<string, Shift>();
+  for (const [tail, at] of drags) {
+    const spot = placed.spots.get(tail);
+    if (spot === undefined || own.has(tail)) continue;
+    for (const one of [tail, ...descendants(graph, tail)]) {
+      const held = shifts.get(one) ?? STILL;
+      shifts.set(one, { x: held.x + at.x - spot.x, y: held.y + at.y - spot.y });
+    }
+  }
+  return shifts;
+}
+
+/** Plays the drags of others in the canvas that is mounted in `box`. Returns the blocks that have to be mounted for that. */
+export function useMoving(room: Room, desk: Desk, box: { readonly current: HTMLElement | null }, own: Drags, area: Area | null): readonly string[] {
+  const [arrived, setArrived] = useState(NONE);
+  const now = useRef({ own, area });
+  useEffect(() => { now.current = { own, area }; }, [own, area]);
+  useEffect(() => {
+    const { people } = room;
+    const moving = new Moving();
+    let frame = 0;
+    const play = (): void => {
+      frame = 0;
+      const drags = people.drags.at(performance.now());
+      if (box.current !== null) {
+        const found = moving.show(box.current, desk.snapshot(), drags, now.current.own, now.current.area);
+        setArrived((held) => (held.length === found.length && held.every((tail, place) => tail === found[place]) ? held : found));
+      }
+      if (drags.size > 0) frame = requestAnimationFrame(play);
+    };
+    const begin = (): void => { if (frame === 0 && !people.drags.isEmpty) frame = requestAnimationFrame(play); };
+    const leave = people.subscribe(begin);
+    begin();
+    return () => {
+      leave();
+      cancelAnimationFrame(frame);
+    };
+  }, [room, desk, box]);
+  return arrived;
+}

@@ -1,0 +1,109 @@
+/** One open question: what is asked, the form of its answer, and a button for each decision. */
+import { useId, useMemo, useState, type ReactElement, type SyntheticEvent } from "react";
+import { follow, hrefOf, runPath } from "../ui/addresses.ts";
+import { shortId } from "../ui/formats.ts";
+import { When } from "../ui/times.tsx";
+import { explained, Refusal, requestPlain } from "../wire/api.ts";
+import { answerOf, faultsOf, fieldsOf, verbOf, type Field } from "./fields.ts";
+
+export interface Approval {
+  readonly run_id: string;
+  readonly workflow: string;
+  readonly version: number | null;
+  readonly pause: string;
+  readonly node: string;
+  readonly message: string;
+  readonly fields: Readonly<Record<string, unknown>>;
+  readonly exits: readonly string[];
+  readonly approvers: readonly string[];
+  readonly since: string;
+  readonly deadline: string | null;
+  readonly resume: string | null;
+}
+
+interface Fault {
+  readonly whole: readonly string[];
+  readonly byField: ReadonlyMap<string, string>;
+}
+
+const NO_FAULT: Fault = { whole: [], byField: new Map() };
+
+export function Answer({ asked, decidingAs, onDecided }: { readonly asked: Approval; readonly decidingAs: string | null; readonly onDecided: (said: string) => void }): ReactElement {
+  const fields = useMemo(() => fieldsOf(asked.fields), [asked.fields]);
+  const [typed, setTyped] = useState<ReadonlyMap<string, string>>(new Map());
+  const [comment, setComment] = useState("");
+  const [by, setBy] = useState("");
+  const [busy, setBusy] = useState("");
+  const [fault, setFault] = useState(NO_FAULT);
+  const id = useId();
+  const decide = (exit: string): void => {
+    if (busy !== "" || asked.resume === null) return;
+    setBusy(exit);
+    setFault(NO_FAULT);
+    const body = {
+      decision: exit, answer: answerOf(fields, typed), ...(comment.trim() === "" ? {} : { comment: comment.trim() }),
+      ...(decidingAs !== null || by.trim() === "" ? {} : { by: by.trim() }),
+    };
+    requestPlain("POST", new URL(asked.resume, location.origin).pathname, body).then(
+      () => { onDecided(`${asked.workflow}: ${exit.replaceAll("_", " ")}`); },
+      (error: unknown) => { setBusy(""); setFault(said(error, fields)); },
+    );
+  };
+  const submit = (event: SyntheticEvent): void => { event.preventDefault(); };
+  return (
+    <article className="question" aria-labelledby={`${id}-message`}>
+      <header className="question-head">
+        <a href={hrefOf(runPath(asked.run_id))} onClick={follow(runPath(asked.run_id))}>{asked.workflow}</a>
+        <span className="quiet">{asked.version === null ? "" : `v${asked.version} · `}{asked.node} · <code title={asked.run_id}>{shortId(asked.run_id)}</code></span>
+        <span className="head-gap" />
+        {asked.deadline === null ? <span className="quiet">asked <When at={asked.since} /></span> : <span className="due">due <When at={asked.deadline} /></span>}
+      </header>
+      <h2 id={`${id}-message`}>{asked.message === "" ? `${asked.node} asks for a decision` : asked.message}</h2>
+      {asked.approvers.length === 0 ? null : <p className="hint">Sent to {asked.approvers.join(", ")}</p>}
+      <form onSubmit={submit}>
+        {fields.map((field) => <Input key={field.name} id={`${id}-${field.name}`} field={field} value={typed.get(field.name) ?? field.initial} fault={fault.byField.get(field.name) ?? ""}
+          onChange={(value) => { setTyped(new Map(typed).set(field.name, value)); }} />)}
+        <label><span className="label">Comment, kept in the audit log</span>
+          <textarea className="field prose" rows={1} maxLength={500} value={comment} onChange={(event) => { setComment(event.target.value); }} /></label>
+        {decidingAs !== null ? null : <label><span className="label">Your name</span><input className="field" maxLength={200} autoComplete="name" value={by} onChange={(event) => { setBy(event.target.value); }} /></label>}
+        <div role="alert">{fault.whole.map((one) => <p className="fault" key={one}>{one}</p>)}</div>
+        <div className="question-buttons">
+          {asked.exits.map((exit, place) => (
+            <button key={exit} className={place === 0 ? "button first" : exit === "rejected" ? "button danger" : "button"} type="button" disabled={busy !== "" || asked.resume === null} onClick={() => { decide(exit); }}>
+              {busy === exit ? "Sending…" : verbOf(exit)}</button>
+          ))}
+        </div>
+      </form>
+    </article>
+  );
+}
+
+function said(error: unknown, fields: readonly Field[]): Fault {
+  if (error instanceof Refusal && error.texts("violations").length > 0) return faultsOf(error.texts("violations"), fields);
+  const { why, mend } = explained(error);
+  return { whole: [`${why} ${mend}`.trim()], byField: new Map() };
+}
+
+function Input({ id, field, value, fault, onChange }: { readonly id: string; readonly field: Field; readonly value: string; readonly fault: string; readonly onChange: (value: string) => void }): ReactElement {
+  const shared = { id, "aria-invalid": fault !== "", "aria-describedby": `${id}-said` };
+  const lines = field.control === "lines" || field.control === "json";
+  return (
+    <div>
+      {field.control === "check" ? (
+        <label className="question-check"><input type="checkbox" {...shared} checked={value === "true"} onChange={(event) => { onChange(event.target.checked ? "true" : "false"); }} /> {field.label}</label>
+      ) : (
+        <>
+          <label className="label" htmlFor={id}>{field.label}</label>
+          {field.control === "choice" ? (
+            <select className="field" {...shared} value={value} onChange={(event) => { onChange(event.target.value); }}>
+              <option value="">Choose…</option>
+              {field.choices.map((choice) => <option key={JSON.stringify(choice)} value={JSON.stringify(choice)}>{typeof choice === "string" ? choice : JSON.stringify(choice)}</option>)}
+            </select>
+          ) : lines ? <textarea className={field.control === "json" ? "field" : "field prose"} rows={3} spellCheck={field.control !== "json"} {...shared} value={value} onChange={(event) => { onChange(event.target.value); }} />
+            : <input className="field" inputMode={field.control === "whole" ? "numeric" : field.control === "number" ? "decimal" : "text"} {...shared} value={value} onChange={(event) => { onChange(event.target.value); }} />}
+        </>
+      )}
+      <p id={`${id}-said`} className={fault === "" ? "hint" : "fault"}>{fault === "" ? field.hint : fault}</p>
+    </div>
+  );
+}

@@ -1,0 +1,89 @@
+/** The inbox of open questions, answered in place, and who decided what. */
+import "./inbox.css";
+import { useEffect, useState, type ReactElement } from "react";
+import { APPROVALS, follow, hrefOf, runPath, useAddress } from "../ui/addresses.ts";
+import { Bar } from "../ui/bar.tsx";
+import { counted } from "../ui/formats.ts";
+import { Bones, Failed } from "../ui/notices.tsx";
+import { When } from "../ui/times.tsx";
+import { explained } from "../wire/api.ts";
+import { setTally } from "../wire/tallies.ts";
+import { Answer, type Approval } from "./answer.tsx";
+import { usePolled } from "./polling.ts";
+
+interface Open {
+  readonly approvals: readonly Approval[];
+  readonly count: number;
+  readonly at_least: boolean;
+  readonly deciding_as: string | null;
+  readonly unreadable: readonly string[];
+}
+
+interface Made {
+  readonly decisions: readonly {
+    readonly run_id: string; readonly workflow: string | null; readonly pause: string; readonly decision: string | null; readonly by: string | null;
+    readonly comment: string | null; readonly at: string;
+  }[];
+}
+
+const DECIDED = `${APPROVALS}?show=decided`;
+
+export default function Approvals(): ReactElement {
+  const decided = useAddress().query.get("show") === "decided";
+  useEffect(() => { document.title = "Approvals · Stepless"; }, []);
+  return (
+    <div className="page">
+      <Bar at="approvals" />
+      <main className="inbox">
+        <div className="page-title"><h1>Approvals</h1>
+          <nav className="inbox-views" aria-label="Approvals">
+            <a href={hrefOf(APPROVALS)} onClick={follow(APPROVALS)} aria-current={decided ? undefined : "page"}>Open</a>
+            <a href={hrefOf(DECIDED)} onClick={follow(DECIDED)} aria-current={decided ? "page" : undefined}>Decided</a>
+          </nav>
+        </div>
+        {decided ? <Decisions /> : <Questions />}
+      </main>
+    </div>
+  );
+}
+
+function Questions(): ReactElement {
+  const { found, error, again } = usePolled<Open>("/approvals");
+  const [said, setSaid] = useState("");
+  const [gone, setGone] = useState<ReadonlySet<string>>(new Set());
+  useEffect(() => { if (found !== null) setTally("approvals", { count: found.count, more: found.at_least }); }, [found]);
+  if (found === null) return error === null ? <Bones lines={9} label="The questions are loading" /> : <Failed what="The questions are not shown." error={error} again={again} />;
+  const open = found.approvals.filter((one) => !gone.has(keyOf(one)));
+  const rest = found.count - found.approvals.length;
+  return (
+    <>
+      <p role="status" className="inbox-said">{said}</p>
+      {error === null ? null : <p className="stale" role="alert">{explained(error).why} The list may be out of date. <button className="button small" type="button" onClick={again}>Try again</button></p>}
+      {open.length === 0 ? (
+        <div className="page-empty"><h2>No question is open</h2>
+          <p className="quiet">An <code>approval</code> node asks a person before a run goes on. Its question is answered here, or by the link that it sends.</p></div>
+      ) : open.map((one) => <Answer key={keyOf(one)} asked={one} decidingAs={found.deciding_as} onDecided={(text) => { setSaid(`${text}.`); setGone(new Set(gone).add(keyOf(one))); again(); }} />)}
+      {rest > 0 ? <p className="quiet">{found.at_least ? "At least " : ""}{counted(rest, "more question")} after these.</p> : null}
+      {found.unreadable.length > 0 ? <p className="fault">{counted(found.unreadable.length, "run")} cannot be read: {found.unreadable.join(", ")}</p> : null}
+    </>
+  );
+}
+
+function keyOf(one: Approval): string {
+  return `${one.run_id} ${one.pause} ${one.since}`;
+}
+
+function Decisions(): ReactElement {
+  const { found, error, again } = usePolled<Made>("/approvals/decisions");
+  if (found === null) return error === null ? <Bones lines={9} label="The decisions are loading" /> : <Failed what="The decisions are not shown." error={error} again={again} />;
+  if (found.decisions.length === 0) return <div className="page-empty"><h2>Nothing was decided yet</h2><p className="quiet">Who decided what, and why, is listed here for a year.</p></div>;
+  return (
+    <ul className="decisions">{found.decisions.map((one) => (
+      <li key={`${one.run_id} ${one.pause} ${one.at}`}>
+        <p><b>{(one.decision ?? "answered").replaceAll("_", " ")}</b> by {one.by ?? "an unnamed person"} <span className="quiet"><When at={one.at} /></span></p>
+        <p><a href={hrefOf(runPath(one.run_id))} onClick={follow(runPath(one.run_id))}>{one.workflow ?? one.run_id}</a> <span className="quiet">{one.pause}</span></p>
+        {one.comment === null ? null : <p className="quiet">{one.comment}</p>}
+      </li>
+    ))}</ul>
+  );
+}

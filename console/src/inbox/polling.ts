@@ -1,0 +1,38 @@
+/** What a page reads again and again while it is in view. An error keeps what was read before. */
+import { useCallback, useEffect, useState } from "react";
+import { requestPlain } from "../wire/api.ts";
+
+const AGAIN_MS = 10_000;
+
+export interface Polled<T> {
+  readonly found: T | null;
+  readonly error: unknown; // of the last reading; null where it succeeded
+  readonly again: () => void;
+}
+
+export function usePolled<T>(path: string): Polled<T> {
+  const [state, setState] = useState<{ readonly path: string; readonly found: T | null; readonly error: unknown }>({ path, found: null, error: null });
+  const [round, setRound] = useState(0);
+  useEffect(() => {
+    const leaving = new AbortController();
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    const next = (): void => { if (!leaving.signal.aborted) timer = setTimeout(ask, AGAIN_MS); };
+    const ask = (): void => {
+      if (document.hidden) {
+        next();
+        return;
+      }
+      requestPlain("GET", path, undefined, leaving.signal).then(
+        (made) => { if (!leaving.signal.aborted) setState({ path, found: made as T, error: null }); next(); },
+        (error: unknown) => { if (!leaving.signal.aborted) setState((old) => ({ path, found: old.path === path ? old.found : null, error })); next(); },
+      );
+    };
+    ask();
+    return () => {
+      leaving.abort();
+      clearTimeout(timer);
+    };
+  }, [path, round]);
+  const again = useCallback(() => { setRound((old) => old + 1); }, []);
+  return { found: state.path === path ? state.found : null, error: state.path === path ? state.error : null, again };
+}

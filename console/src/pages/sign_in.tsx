@@ -1,0 +1,59 @@
+/** What a person sees whom the server does not know: a button to the issuer, or a field for a key. */
+import { useEffect, useState, type ReactElement, type SyntheticEvent } from "react";
+import { Failed } from "../ui/notices.tsx";
+import { hasToken, keepToken } from "../wire/api.ts";
+import { begin } from "../wire/login.ts";
+import { settings, type Login, type Settings } from "../wire/settings.ts";
+
+const MOST = 4_000;
+
+export function SignIn({ enter }: { readonly enter: () => void }): ReactElement | null {
+  const [found, setFound] = useState<Settings | null>(null);
+  const [error, setError] = useState<unknown>(null);
+  const [attempt, setAttempt] = useState(0);
+  useEffect(() => {
+    let left = false;
+    settings().then((made) => { if (!left) setFound(made); }, (failed: unknown) => { if (!left) setError(failed); });
+    return () => { left = true; };
+  }, [attempt]);
+  if (error !== null) return <Failed what="You cannot sign in now." error={error} again={() => { setError(null); setAttempt(attempt + 1); }} />;
+  if (found === null) return null;
+  return (
+    <main className="notice">
+      <h1>{hasToken() ? "Your sign-in has ended." : "You are not signed in."}</h1>
+      {found.login === null ? <WithKey enter={enter} /> : <WithIssuer login={found.login} failed={setError} />}
+      <p className="quiet">What you have not sent yet is kept in this tab.</p>
+    </main>
+  );
+}
+
+function WithIssuer({ login, failed }: { readonly login: Login; readonly failed: (error: unknown) => void }): ReactElement {
+  const leave = (): void => {
+    begin(login, location.pathname + location.search).then((address) => { location.assign(address); }, failed);
+  };
+  return (
+    <>
+      <p>You sign in at <b>{new URL(login.authorize).host}</b>, and come back here.</p>
+      <p className="joining"><button className="button first" type="button" onClick={leave} autoFocus>Sign in</button></p>
+    </>
+  );
+}
+
+function WithKey({ enter }: { readonly enter: () => void }): ReactElement {
+  const [key, setKey] = useState("");
+  const submit = (event: SyntheticEvent): void => {
+    event.preventDefault();
+    keepToken(key.trim());
+    enter();
+  };
+  return (
+    <form onSubmit={submit}>
+      <p>Open the address that <code>stepless dev</code> prints, or enter an API key. It is kept until this tab is closed.</p>
+      <p><label htmlFor="own-key">API key</label></p>
+      <p className="joining">
+        <input id="own-key" className="field" type="password" value={key} maxLength={MOST} autoFocus autoComplete="off" spellCheck={false} onChange={(event) => { setKey(event.target.value); }} />
+        <button className="button first" type="submit" disabled={key.trim() === ""}>Sign in</button>
+      </p>
+    </form>
+  );
+}

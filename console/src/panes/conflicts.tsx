@@ -1,0 +1,76 @@
+/** Values that were changed both here and in the file, or in a version published meanwhile: one choice for each. */
+import { useEffect, useState, type ReactElement } from "react";
+import type { Json } from "../editing/values.ts";
+import { Dialog } from "../ui/dialog.tsx";
+import { Bones } from "../ui/notices.tsx";
+import { explained } from "../wire/api.ts";
+import type { Room } from "../wire/room.ts";
+import type { Conflict } from "../wire/served.ts";
+import { fieldName, valueText } from "./saying.ts";
+import { settled } from "./settled.ts";
+
+export default function Conflicts({ room, close, canEdit }: { readonly room: Room; readonly close: () => void; readonly canEdit: boolean }): ReactElement {
+  const [found, setFound] = useState<readonly Conflict[] | null>(null);
+  const [fault, setFault] = useState("");
+  const [busy, setBusy] = useState("");
+  const failed = (error: unknown): void => {
+    const { why, mend } = explained(error);
+    setFault(`${why} ${mend}`);
+  };
+  useEffect(() => { room.routes.conflicts().then(setFound, failed); }, [room]);
+  const choose = (conflict: Conflict, side: "draft" | "file"): void => {
+    setBusy(nameOf(conflict));
+    setFault("");
+    taken(room, conflict, side).then(() => room.routes.conflicts()).then(setFound, failed).finally(() => {
+      setBusy("");
+      void room.look();
+    });
+  };
+  return (
+    <Dialog title="Conflicts" close={close} wide>
+      <div className="dialog-body">
+        {found === null ? <Bones lines={6} label="The conflicts are loading" /> : found.length === 0 ? (
+          <p role="status">No conflict waits. {room.standing.canSave ? "The draft can be saved." : "The draft can be published."}</p>
+        ) : (
+          <ul className="conflicts">
+            {found.map((conflict) => (
+              <li key={nameOf(conflict)}>
+                <h3>{conflict.id || "Workflow"} <span className="quiet">{fieldName(conflict.path)}</span></h3>
+                <dl>
+                  <Side word="Before" value={conflict.base} />
+                  <Side word="This draft" value={conflict.draft} />
+                  <Side word={conflict.from === "file" ? "The file" : capital(conflict.from)} value={conflict.file} />
+                </dl>
+                <div className="inspector-row">
+                  <button className="button small" type="button" disabled={!canEdit || busy !== ""} aria-label={`Keep the draft's value of ${nameOf(conflict)}`} onClick={() => { choose(conflict, "draft"); }}>Keep this draft&apos;s</button>
+                  <button className="button small" type="button" disabled={!canEdit || busy !== ""} aria-label={`Take the value of ${conflict.from} for ${nameOf(conflict)}`} onClick={() => { choose(conflict, "file"); }}>Take that of {conflict.from === "file" ? "the file" : conflict.from}</button>
+                </div>
+              </li>
+            ))}
+          </ul>
+        )}
+        <p className="fault" role="alert">{fault}</p>
+      </div>
+      <div className="dialog-foot"><button className="button" type="button" onClick={close}>Close</button></div>
+    </Dialog>
+  );
+}
+
+function Side({ word, value }: { readonly word: string; readonly value: Json | undefined }): ReactElement {
+  return <div><dt>{word}</dt><dd>{value === undefined ? <span className="quiet">nothing</span> : <pre className="value">{valueText(value)}</pre>}</dd></div>;
+}
+
+function nameOf(conflict: Conflict): string {
+  return [conflict.id || conflict.key, fieldName(conflict.path)].filter(Boolean).join(" ");
+}
+
+function capital(word: string): string {
+  return word.charAt(0).toUpperCase() + word.slice(1);
+}
+
+async function taken(room: Room, conflict: Conflict, side: "draft" | "file"): Promise<void> {
+  await settled(room);
+  const meant = await room.routes.take(conflict, side);
+  if (meant.gestures.length > 0 && room.session.perform(meant.gestures, meant.seq) === null) throw new Error("The draft changed meanwhile. Choose again.");
+  await settled(room);
+}

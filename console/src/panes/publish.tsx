@@ -1,0 +1,131 @@
+/** Publishing: what changes, a message, and what is in the way. */
+import { useEffect, useState, useSyncExternalStore, type ReactElement, type SyntheticEvent } from "react";
+import { Findings } from "../canvas/view/findings.tsx";
+import type { Desk, Look } from "../canvas/desk.ts";
+import { draftPath, follow, hrefOf } from "../ui/addresses.ts";
+import { Dialog } from "../ui/dialog.tsx";
+import { Icon } from "../ui/icons.tsx";
+import { Bones } from "../ui/notices.tsx";
+import { explained, Refusal } from "../wire/api.ts";
+import type { Room } from "../wire/room.ts";
+import type { Difference } from "../wire/served.ts";
+import { findingsRead } from "../wire/room.ts";
+import { fieldName, sumWords } from "./saying.ts";
+import { settled } from "./settled.ts";
+
+type Step =
+  | { readonly is: "asked" } | { readonly is: "busy" } | { readonly is: "done"; readonly version: number }
+  | { readonly is: "moved"; readonly error: Refusal } | { readonly is: "refused"; readonly error: unknown };
+
+const MOST = 6;
+const MOVED: ReadonlySet<string> = new Set(["version_moved", "file_changed"]);
+
+export default function Publish({ desk, look, room, close, solve }: {
+  readonly desk: Desk; readonly look: Look; readonly room: Room; readonly close: () => void; readonly solve: () => void;
+}): ReactElement {
+  const [difference, setDifference] = useState<Difference | null>(null);
+  const [message, setMessage] = useState("");
+  const [step, setStep] = useState<Step>({ is: "asked" });
+  const standing = useSyncExternalStore(room.subscribe, () => room.standing);
+  useEffect(() => {
+    settled(room).then(() => room.routes.difference("base")).then(setDifference, () => { setDifference(null); });
+  }, [room, standing]);
+  const errors = look.listed.filter((one) => one.severity === "error");
+  const next = standing.newest === null ? "the first version" : `v${standing.newest + 1}`;
+  const publish = (event: SyntheticEvent): void => {
+    event.preventDefault();
+    setStep({ is: "busy" });
+    settled(room).then((seq) => room.routes.publish(seq, message.trim())).then((version) => {
+      setStep({ is: "done", version });
+      void room.look();
+    }, (error: unknown) => {
+      if (error instanceof Refusal && error.status === 422) desk.found(findingsRead(error.objects("findings")));
+      setStep(error instanceof Refusal && MOVED.has(error.code) ? { is: "moved", error } : { is: "refused", error });
+      void room.look();
+    });
+  };
+  if (step.is === "done") {
+    return (
+      <Dialog title="Published" close={close}>
+        <div className="dialog-body"><p role="status"><Icon mark="check" size={14} /> {look.draft.view.get("doc") === undefined ? room.draft : nameOf(desk, room)} is published as <b>v{step.version}</b>. The draft goes on from there.</p></div>
+        <div className="dialog-foot"><button className="button first" type="button" data-first onClick={close}>Close</button></div>
+      </Dialog>
+    );
+  }
+  return (
+    <Dialog title={`Publish ${next}`} close={close}>
+      <form onSubmit={publish}>
+        <div className="dialog-body">
+          {standing.newest === null ? <p className="quiet">Nothing of this workflow is published yet. This becomes version 1.</p> : <Summary difference={difference} room={room} />}
+          <Blocking desk={desk} look={look} count={errors.length} />
+          {standing.conflicts === 0 ? null : <p className="fault">{standing.conflicts} {standing.conflicts === 1 ? "conflict waits" : "conflicts wait"} for a choice. <button className="button small" type="button" onClick={solve}>Choose</button></p>}
+          <div>
+            <label className="label" htmlFor="publish-message">Message</label>
+            <textarea id="publish-message" className="field prose" rows={2} data-first value={message} placeholder="What changes, for those who read the history" onChange={(event) => { setMessage(event.target.value); }} />
+          </div>
+          <Outcome step={step} room={room} solve={solve} />
+        </div>
+        <div className="dialog-foot">
+          <button className="button" type="button" onClick={close}>Cancel</button>
+          <button className="button first" type="submit" disabled={step.is === "busy" || errors.length > 0 || look.draft.status.is === "offline"}>{step.is === "busy" ? "Publishing" : `Publish ${next}`}</button>
+        </div>
+      </form>
+    </Dialog>
+  );
+}
+
+function nameOf(desk: Desk, room: Room): string {
+  const name = desk.view.get("doc")?.get("name");
+  return typeof name === "string" && name !== "" ? name : room.draft;
+}
+
+function Summary({ difference, room }: { readonly difference: Difference | null; readonly room: Room }): ReactElement {
+  if (difference === null) return <Bones lines={3} label="The changes are loading" />;
+  const path = `${draftPath(room.draft)}?view=diff`;
+  const sum = sumWords(difference.nodes, difference.document.length);
+  return (
+    <div className="publish-sum">
+      <p><b>{sum || "Nothing differs"}</b> <span className="quiet">{difference.against === "nothing" ? "" : `against ${difference.against}`}</span> <a href={hrefOf(path)} onClick={follow(path)}>All differences</a></p>
+      <ul>
+        {difference.nodes.slice(0, MOST).map((node) => (
+          <li key={`${node.key} ${node.path.join("/")}`}>
+            <span className="change-word">{node.change}</span> <b>{node.path.at(-1)}</b>{" "}
+            <span className="quiet">{node.change === "changed" ? node.fields.slice(0, 4).map((field) => fieldName(field.path)).join(", ") : ""}</span>
+          </li>
+        ))}
+        {difference.nodes.length > MOST ? <li className="quiet">and {difference.nodes.length - MOST} more</li> : null}
+      </ul>
+    </div>
+  );
+}
+
+function Blocking({ desk, look, count }: { readonly desk: Desk; readonly look: Look; readonly count: number }): ReactElement | null {
+  if (count === 0) return null;
+  return (
+    <div className="publish-findings">
+      <p className="fault">{count === 1 ? "One error has" : `${count} errors have`} to go first.</p>
+      <Findings desk={desk} look={look} />
+    </div>
+  );
+}
+
+function Outcome({ step, room, solve }: { readonly step: Step; readonly room: Room; readonly solve: () => void }): ReactElement | null {
+  if (step.is === "moved") {
+    const { newest } = room.standing;
+    const ofFile = step.error.code === "file_changed";
+    const path = `${draftPath(room.draft)}?view=diff${ofFile || newest === null ? "" : `&against=${newest}`}`;
+    return (
+      <div className="publish-moved" role="alert">
+        <p><b>{ofFile ? "The file was changed by another program." : "Another version was published since this draft was opened."}</b></p>
+        <p>Its changes are in this draft now. Where both changed one value, that waits for your choice. Then publish again.</p>
+        <p className="inspector-row">
+          <a className="button small" href={hrefOf(path)} onClick={follow(path)}>{ofFile || newest === null ? "Differences" : `Differences to v${newest}`}</a>
+          <button className="button small" type="button" onClick={solve}>Conflicts</button>
+        </p>
+      </div>
+    );
+  }
+  if (step.is !== "refused") return null;
+  const { why, mend } = explained(step.error);
+  return <p className="fault" role="alert">{why} {mend}</p>;
+}

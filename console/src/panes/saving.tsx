@@ -1,0 +1,67 @@
+/** Saving to the file under `stepless dev`, publishing, and the questions that both may lead to. */
+import { lazy, Suspense, useCallback, useMemo, useState, type ReactElement } from "react";
+import type { Desk, Look } from "../canvas/desk.ts";
+import { explained, Refusal } from "../wire/api.ts";
+import type { Room } from "../wire/room.ts";
+import { settled } from "./settled.ts";
+
+const Publish = lazy(() => import("./publish.tsx"));
+const Conflicts = lazy(() => import("./conflicts.tsx"));
+const Files = lazy(() => import("./files.tsx"));
+
+type Asked = { readonly is: "publish" } | { readonly is: "conflicts" } | { readonly is: "files"; readonly files: readonly string[] } | null;
+
+/** `said`: what became of the last time. */
+export interface Saving {
+  readonly said: string;
+  readonly failed: boolean;
+  readonly isBusy: boolean;
+  readonly save: () => void;
+  readonly publish: () => void;
+  readonly solve: () => void;
+  readonly asked: Asked;
+  readonly ask: (asked: Asked) => void;
+  readonly saveTo: (file: string) => void;
+}
+
+export function useSaving(room: Room): Saving {
+  const [asked, ask] = useState<Asked>(null);
+  const [said, setSaid] = useState({ text: "", failed: false });
+  const [isBusy, setBusy] = useState(false);
+  const write = useCallback((file: string | null) => {
+    if (!room.standing.canSave) { // there is no file: what waits is sent
+      room.session.flush();
+      return;
+    }
+    setBusy(true);
+    settled(room).then((seq) => room.routes.save(seq, file)).then((name) => {
+      setSaid({ text: `Saved to ${name}`, failed: false });
+      ask(null);
+    }, (error: unknown) => {
+      setSaid({ text: explained(error).why, failed: true });
+      if (!(error instanceof Refusal)) return;
+      if (error.code === "file_changed") ask({ is: "conflicts" });
+      if (error.code === "files_claim_id") ask({ is: "files", files: error.texts("violations") });
+    }).finally(() => {
+      setBusy(false);
+      void room.look();
+    });
+  }, [room]);
+  const actions = useMemo(() => ({
+    save: () => { write(null); }, saveTo: (file: string) => { write(file); }, publish: () => { ask({ is: "publish" }); }, solve: () => { ask({ is: "conflicts" }); }, ask,
+  }), [write]);
+  return { said: said.text, failed: said.failed, isBusy, asked, ...actions };
+}
+
+export function SavingQuestions({ desk, look, room, saving }: { readonly desk: Desk; readonly look: Look; readonly room: Room; readonly saving: Saving }): ReactElement | null {
+  const { asked } = saving;
+  if (asked === null) return null;
+  const close = (): void => { saving.ask(null); };
+  return (
+    <Suspense fallback={null}>
+      {asked.is === "publish" ? <Publish desk={desk} look={look} room={room} close={close} solve={saving.solve} />
+        : asked.is === "conflicts" ? <Conflicts room={room} close={close} canEdit={look.draft.canEdit} />
+          : <Files files={asked.files} workflow={room.draft} close={close} choose={saving.saveTo} />}
+    </Suspense>
+  );
+}

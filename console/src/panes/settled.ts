@@ -1,0 +1,47 @@
+/** The sequence that a pane shows: it follows the draft once all of this person's work is committed, and not at every key. */
+import { useEffect, useState } from "react";
+import type { Room } from "../wire/room.ts";
+
+const STILL_MS = 600;
+
+export function useSettled(room: Room): number {
+  const [seq, setSeq] = useState(room.session.replica.seq);
+  useEffect(() => {
+    let timer: number | undefined;
+    const changed = (): void => {
+      window.clearTimeout(timer);
+      timer = window.setTimeout(() => { if (room.session.replica.pending.length === 0) setSeq(room.session.replica.seq); }, STILL_MS);
+    };
+    const leave = room.session.subscribe(changed);
+    return () => {
+      window.clearTimeout(timer);
+      leave();
+    };
+  }, [room]);
+  return seq;
+}
+
+const WAIT_MS = 8_000;
+
+/** Sends what waits, and resolves with the sequence at which all of it is committed. Rejects where that takes too long. */
+export async function settled(room: Room): Promise<number> {
+  const { session } = room;
+  session.flush();
+  if (session.replica.pending.length === 0) return session.replica.seq;
+  await new Promise<void>((resolve, reject) => {
+    const stop = (): void => {
+      window.clearTimeout(timer);
+      leave();
+    };
+    const leave = session.subscribe(() => {
+      if (session.replica.pending.length > 0) return;
+      stop();
+      resolve();
+    });
+    const timer = window.setTimeout(() => {
+      stop();
+      reject(new Error("Some of your edits are not saved yet. They are kept; try again when they are."));
+    }, WAIT_MS);
+  });
+  return session.replica.seq;
+}

@@ -1,0 +1,165 @@
+/**
+ * CodeMirror for the text of a draft. It stands in a shadow tree: there its styles are style sheets of the page's own script, which
+ * the content security policy allows, and not elements.
+ */
+import { defaultKeymap, history, redo, redoDepth, undo, undoDepth } from "@codemirror/commands";
+import { yaml } from "@codemirror/lang-yaml";
+import { bracketMatching, foldGutter, foldKeymap, HighlightStyle, indentUnit, syntaxHighlighting } from "@codemirror/language";
+import { highlightSelectionMatches, search, searchKeymap } from "@codemirror/search";
+import { Annotation, Compartment, EditorState, Prec, StateEffect, StateField, Transaction, type ChangeSet, type Text } from "@codemirror/state";
+import { Decoration, drawSelection, EditorView, highlightActiveLine, highlightActiveLineGutter, keymap, lineNumbers, type DecorationSet } from "@codemirror/view";
+import { tags } from "@lezer/highlight";
+import { newline } from "./newline.ts";
+
+export interface Asked {
+  readonly host: HTMLElement;
+  readonly text: Text;
+  readonly label: string;
+  readonly canEdit: boolean;
+  readonly typed: (changes: ChangeSet) => void;
+  /** Undoes or redoes at the draft, where nothing is typed that the draft does not have. */
+  readonly step: (by: "undo" | "redo") => void;
+  readonly save: () => void;
+  readonly focused: (there: boolean) => void;
+}
+
+const arrived = Annotation.define<boolean>();
+const marked = StateEffect.define<number | null>();
+
+/** The line with a fault. */
+const faulty = StateField.define<DecorationSet>({
+  create: () => Decoration.none,
+  update(held, transaction) {
+    let made = held.map(transaction.changes);
+    for (const effect of transaction.effects) {
+      if (!effect.is(marked)) continue;
+      const line = effect.value === null || effect.value < 1 || effect.value > transaction.state.doc.lines ? null : transaction.state.doc.line(effect.value);
+      made = line === null ? Decoration.none : Decoration.set([Decoration.line({ class: "cm-faulty" }).range(line.from)]);
+    }
+    return made;
+  },
+  provide: (field) => EditorView.decorations.from(field),
+});
+
+const colours = HighlightStyle.define([
+  { tag: [tags.definition(tags.propertyName), tags.propertyName], color: "var(--accent)" },
+  { tag: tags.comment, color: "var(--text-3)", fontStyle: "italic" },
+  { tag: [tags.number, tags.bool, tags.null, tags.keyword], color: "var(--held)" },
+  { tag: [tags.separator, tags.punctuation, tags.squareBracket, tags.brace, tags.meta], color: "var(--text-3)" },
+]);
+
+const theme = EditorView.theme({
+  "&": { height: "100%", backgroundColor: "var(--ground)", color: "var(--text)", fontSize: "13px" },
+  "&.cm-focused": { outline: "none" },
+  ".cm-scroller": { fontFamily: "var(--mono)", lineHeight: "20px" },
+  ".cm-content": { padding: "12px 0 48px", caretColor: "var(--text)" },
+  ".cm-line": { padding: "0 16px 0 8px" },
+  ".cm-gutters": { backgroundColor: "var(--ground)", color: "var(--text-3)", border: "none", paddingLeft: "8px" },
+  ".cm-lineNumbers .cm-gutterElement": { minWidth: "32px" },
+  ".cm-activeLine": { backgroundColor: "color-mix(in srgb, var(--hover) 60%, transparent)" },
+  ".cm-activeLineGutter": { backgroundColor: "transparent", color: "var(--text)" },
+  ".cm-cursor": { borderLeftColor: "var(--text)" },
+  "&.cm-focused > .cm-scroller > .cm-selectionLayer .cm-selectionBackground, .cm-selectionBackground": { backgroundColor: "color-mix(in srgb, var(--accent) 22%, transparent)" },
+  ".cm-selectionMatch": { backgroundColor: "color-mix(in srgb, var(--accent) 12%, transparent)" },
+  ".cm-matchingBracket": { outline: "1px solid var(--line-strong)", backgroundColor: "transparent !important" },
+  ".cm-faulty": { backgroundColor: "var(--failed-soft)", boxShadow: "inset 2px 0 var(--failed)" },
+  ".cm-foldGutter .cm-gutterElement": { cursor: "pointer" },
+  ".cm-foldPlaceholder": { backgroundColor: "var(--sunken)", border: "1px solid var(--line)", color: "var(--text-2)", padding: "0 4px" },
+  ".cm-panels": { backgroundColor: "var(--sunken)", color: "var(--text)", borderBottom: "1px solid var(--line)" },
+  ".cm-panel.cm-search": { padding: "6px 32px 6px 12px", font: "13px var(--sans)" },
+  ".cm-panel.cm-search input, .cm-panel.cm-search .cm-textfield": { height: "28px", border: "1px solid var(--line-strong)", borderRadius: "6px", background: "var(--raised)", color: "var(--text)", font: "13px var(--mono)" },
+  ".cm-panel.cm-search input[type=checkbox]": { height: "14px" },
+  ".cm-panel.cm-search label": { fontSize: "12px" },
+  ".cm-panel.cm-search .cm-button": { height: "28px", border: "1px solid var(--line-strong)", borderRadius: "6px", background: "var(--raised)", color: "var(--text)", font: "13px var(--sans)" },
+  ".cm-panel.cm-search [name=close]": { width: "28px", height: "28px", color: "var(--text-2)", fontSize: "16px" },
+  ".cm-searchMatch": { backgroundColor: "color-mix(in srgb, var(--waiting) 26%, transparent)" },
+  ".cm-searchMatch-selected": { backgroundColor: "color-mix(in srgb, var(--waiting) 52%, transparent)" },
+});
+
+function stepOf(event: KeyboardEvent): "undo" | "redo" | null {
+  if ((!event.ctrlKey && !event.metaKey) || event.altKey) return null;
+  const letter = event.key.toLowerCase();
+  if (letter === "z") return event.shiftKey ? "redo" : "undo";
+  return letter === "y" ? "redo" : null;
+}
+
+export class TextEditor {
+  private readonly view: EditorView;
+  private readonly writable = new Compartment();
+  private readonly past = new Compartment();
+
+  constructor(asked: Asked) {
+    const root = asked.host.shadowRoot ?? asked.host.attachShadow({ mode: "open", delegatesFocus: true });
+    const pressed = (event: KeyboardEvent, view: EditorView): boolean => {
+      const by = stepOf(event);
+      if (by === null) return false;
+      event.preventDefault();
+      const isTyped = (by === "undo" ? undoDepth : redoDepth)(view.state) > 0; // and the draft does not have it yet
+      if (isTyped) (by === "undo" ? undo : redo)(view);
+      else asked.step(by);
+      return true;
+    };
+    const state = EditorState.create({
+      doc: asked.text,
+      extensions: [
+        EditorState.lineSeparator.of("\n"), this.writable.of(EditorState.readOnly.of(!asked.canEdit)), this.past.of(history()),
+        lineNumbers(), foldGutter(), drawSelection(), highlightActiveLine(), highlightActiveLineGutter(), bracketMatching(), highlightSelectionMatches(),
+        search({ top: true }), indentUnit.of("  "), yaml(), syntaxHighlighting(colours), theme, faulty,
+        EditorView.contentAttributes.of({ "aria-label": asked.label, spellcheck: "false", autocapitalize: "off" }),
+        Prec.highest(EditorView.domEventHandlers({ keydown: pressed })),
+        keymap.of([
+          { key: "Enter", run: newline },
+          { key: "Mod-s", run: () => { asked.save(); return true; } },
+          ...searchKeymap, ...foldKeymap, ...defaultKeymap,
+        ]),
+        EditorView.domEventHandlers({ focus: () => { asked.focused(true); }, blur: () => { asked.focused(false); } }),
+        EditorView.updateListener.of((update) => {
+          if (update.docChanged && !update.transactions.some((one) => one.annotation(arrived) === true)) asked.typed(update.changes);
+        }),
+      ],
+    });
+    this.view = new EditorView({ state, parent: root, root });
+  }
+
+  /** Others changed the text: what the person sees and where they are stays. */
+  arrive(changes: ChangeSet): void {
+    const { scrollDOM } = this.view;
+    const top = this.view.lineBlockAtHeight(scrollDOM.scrollTop);
+    const offset = scrollDOM.scrollTop - top.top;
+    const stays = changes.mapPos(top.from, -1);
+    const moves = scrollDOM.scrollTop > 0;
+    this.view.dispatch({ changes, annotations: [arrived.of(true), Transaction.addToHistory.of(false)] });
+    if (moves) scrollDOM.scrollTop = this.view.lineBlockAt(Math.min(stays, this.view.state.doc.length)).top + offset;
+  }
+
+  /** What was typed is the draft's now: it is undone there. */
+  forget(): void {
+    if (undoDepth(this.view.state) + redoDepth(this.view.state) === 0) return;
+    this.view.dispatch({ effects: this.past.reconfigure([]) });
+    this.view.dispatch({ effects: this.past.reconfigure(history()) });
+  }
+
+  allow(canEdit: boolean): void {
+    this.view.dispatch({ effects: this.writable.reconfigure(EditorState.readOnly.of(!canEdit)) });
+  }
+
+  mark(line: number | null): void {
+    this.view.dispatch({ effects: marked.of(line) });
+  }
+
+  goTo(line: number, column: number | null): void {
+    const { doc } = this.view.state;
+    const found = doc.line(Math.max(1, Math.min(line, doc.lines)));
+    const anchor = Math.min(found.from + Math.max(0, (column ?? 1) - 1), found.to);
+    this.view.dispatch({ selection: { anchor }, effects: EditorView.scrollIntoView(anchor, { y: "center" }) });
+    this.view.focus();
+  }
+
+  focus(): void {
+    this.view.focus();
+  }
+
+  close(): void {
+    this.view.destroy();
+  }
+}

@@ -1,0 +1,101 @@
+/** The dialog of a change of many runs: what it would do, why it is done, how far it is, what became of each run. */
+import { useEffect, useRef, useState, type ReactElement, type SyntheticEvent } from "react";
+import { follow, hrefOf, runPath } from "../../ui/addresses.ts";
+import { Icon } from "../../ui/icons.tsx";
+import { counted, shortId } from "../../ui/formats.ts";
+import { Status } from "../../ui/status.tsx";
+import { explained } from "../../wire/api.ts";
+import { carryOut, survey, type Action, type Progress, type Scope, type Survey } from "./changing.ts";
+
+const VERBS: Readonly<Record<Action, readonly [verb: string, done: string, said: string]>> = {
+  rerun: ["Rerun", "started again", "Each starts a new run of the same version with the same inputs. The old runs do not change."],
+  cancel: ["Cancel", "cancelled", "Running nodes are interrupted. This cannot be undone; a cancelled run can be run again."],
+  hold: ["Hold", "held", "Nothing new starts in them until they are released. Attempts in progress finish."],
+  release: ["Release", "released", "They continue where they are."],
+};
+const MAX_LISTED = 500;
+
+export function Bulk({ action, scope, said, onClose }: { readonly action: Action; readonly scope: Scope; readonly said: string; readonly onClose: () => void }): ReactElement {
+  const box = useRef<HTMLDialogElement>(null);
+  const stop = useRef(false);
+  const [found, setFound] = useState<Survey | null>(null);
+  const [error, setError] = useState<unknown>(null);
+  const [reason, setReason] = useState("");
+  const [progress, setProgress] = useState<Progress | null>(null);
+  useEffect(() => { if (box.current?.open === false) box.current.showModal(); }, []);
+  useEffect(() => {
+    let left = false;
+    survey(action, scope).then((made) => { if (!left) setFound(made); }, (failed: unknown) => { if (!left) setError(failed); });
+    return () => { left = true; };
+  }, [action, scope]);
+  useEffect(() => () => { stop.current = true; }, []);
+  const [verb, done, effect] = VERBS[action];
+  const { why, mend } = explained(error);
+  const go = (event: SyntheticEvent): void => {
+    event.preventDefault();
+    if (found === null || reason.trim() === "") return;
+    setProgress({ results: [], done: 0, refused: 0, running: true, error: null });
+    void carryOut(action, scope, found.until, reason.trim(), setProgress, () => stop.current);
+  };
+  const running = progress?.running ?? false;
+  return (
+    <dialog ref={box} className="ask" aria-labelledby="bulk-title" onClose={onClose} onCancel={(event) => { if (running) event.preventDefault(); }}>
+      <form onSubmit={go}>
+        <h2 id="bulk-title">{verb} runs</h2>
+        <p className="quiet">{said}</p>
+        {error === null ? null : <p className="fault" role="alert">{why} {mend}</p>}
+        {progress === null ? <Counted found={found} verb={verb} effect={effect} failed={error !== null} /> : <Done progress={progress} total={found?.matched ?? 0} more={found?.more ?? false} done={done} />}
+        {progress === null ? (
+          <label className="ask-reason"><span className="label">Reason, kept in the log of each run and in the audit log</span>
+            <textarea className="field" rows={2} maxLength={2000} required value={reason} onChange={(event) => { setReason(event.target.value); }} />
+          </label>
+        ) : null}
+        <div className="ask-buttons">
+          {running ? <button className="button" type="button" onClick={() => { stop.current = true; }}>Stop</button>
+            : <button className="button" type="button" onClick={() => { box.current?.close(); }}>Close</button>}
+          {progress === null ? <Submit action={action} found={found} ready={reason.trim() !== ""} /> : null}
+        </div>
+      </form>
+    </dialog>
+  );
+}
+
+function Submit({ action, found, ready }: { readonly action: Action; readonly found: Survey | null; readonly ready: boolean }): ReactElement {
+  const runs = found === null ? "runs" : `${found.more ? "at least " : ""}${counted(found.applies, "run")}`;
+  return <button className={action === "cancel" ? "button danger" : "button first"} type="submit" disabled={found === null || found.applies === 0 || !ready}>{VERBS[action][0]} {runs}</button>;
+}
+
+function Counted({ found, verb, effect, failed }: { readonly found: Survey | null; readonly verb: string; readonly effect: string; readonly failed: boolean }): ReactElement | null {
+  if (failed) return null;
+  if (found === null) return <p role="status">Counting…</p>;
+  const rest = found.matched - found.applies;
+  return (
+    <div className="ask-counts" role="status">
+      <p><b>{found.more ? "At least " : ""}{counted(found.applies, "run")}</b> of {counted(found.matched, "match", "matches")} would change. {effect}</p>
+      <ul>{Object.entries(found.statuses).map(([status, count]) => <li key={status}><Status status={status} /> {count.toLocaleString("en")}</li>)}</ul>
+      {rest > 0 && verb !== "Rerun" ? <p className="quiet">{counted(rest, "run")} will refuse, because {rest === 1 ? "it has" : "they have"} ended or need no change.</p> : null}
+    </div>
+  );
+}
+
+function Done({ progress, total, more, done }: { readonly progress: Progress; readonly total: number; readonly more: boolean; readonly done: string }): ReactElement {
+  const all = progress.done + progress.refused;
+  return (
+    <div className="ask-done">
+      <progress max={Math.max(total, all, 1)} value={progress.running ? all : Math.max(total, all, 1)} aria-label="Runs handled" />
+      <p role="status">{counted(progress.done, "run")} {done}{progress.refused > 0 ? `, ${progress.refused.toLocaleString("en")} refused` : ""}{progress.running ? ` of ${more ? "at least " : ""}${total.toLocaleString("en")}…` : "."}</p>
+      {progress.error === null ? null : <p className="fault" role="alert">It stopped: {explained(progress.error).why} What is listed is done; the rest is not.</p>}
+      <ul className="ask-results" tabIndex={0} aria-label="Results">
+        {progress.results.slice(-MAX_LISTED).reverse().map((one) => (
+          <li key={one.run} className={one.refused === null ? "" : "refused"}>
+            <Icon mark={one.refused === null ? "check" : "error"} size={14} />
+            <a href={hrefOf(runPath(one.run))} onClick={follow(runPath(one.run))} title={one.run}>{shortId(one.run)}</a>
+            {one.made === null ? null : <>→ <a href={hrefOf(runPath(one.made))} onClick={follow(runPath(one.made))} title={one.made}>{shortId(one.made)}</a></>}
+            <span className="quiet cut" title={one.refused ?? undefined}>{one.refused ?? ""}</span>
+          </li>
+        ))}
+      </ul>
+      {progress.results.length > MAX_LISTED ? <p className="hint">The last {MAX_LISTED} of {progress.results.length.toLocaleString("en")}.</p> : null}
+    </div>
+  );
+}

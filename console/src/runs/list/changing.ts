@@ -1,0 +1,114 @@
+/**
+ * Cancel, hold or rerun many runs, a page at a time: by filter over all pages, or the runs that a person has chosen.
+ *
+ * A dry run counts first. What it has counted is what is changed: runs that begin later are left alone.
+ */
+import { Refusal, explained, requestPlain } from "../../wire/api.ts";
+import { runPath } from "../../ui/addresses.ts";
+
+export type Action = "rerun" | "cancel" | "hold" | "release";
+
+/** By filter, or by ids. */
+export type Scope = { readonly filter: Readonly<Record<string, unknown>> } | { readonly ids: readonly string[] };
+
+export interface Survey {
+  readonly matched: number;
+  readonly applies: number;
+  readonly more: boolean; // there may be more than were counted
+  readonly statuses: Readonly<Record<string, number>>;
+  readonly until: string | null;
+}
+
+export interface Result {
+  readonly run: string;
+  readonly made: string | null; // the new run of a rerun
+  readonly refused: string | null;
+}
+
+export interface Progress {
+  readonly results: readonly Result[];
+  readonly done: number;
+  readonly refused: number;
+  readonly running: boolean;
+  readonly error: unknown;
+}
+
+interface Answer {
+  readonly matched: number;
+  readonly done: readonly string[];
+  readonly changed: readonly string[];
+  readonly refused: readonly { readonly run_id: string; readonly message: string }[];
+  readonly cursor: string | null;
+  readonly applies?: number;
+  readonly statuses?: Readonly<Record<string, number>>;
+  readonly until?: string;
+}
+
+const MAX_COUNTS = 5; // requests of a dry run: 10,000 runs
+const AT_ONCE = 50;
+export const BULK = "/runs/bulk";
+
+export async function survey(action: Action, scope: Scope): Promise<Survey> {
+  if ("ids" in scope) return { matched: scope.ids.length, applies: scope.ids.length, more: false, statuses: {}, until: null };
+  let found: Survey = { matched: 0, applies: 0, more: true, statuses: {}, until: null };
+  let cursor: string | null = null;
+  for (let round = 0; round < MAX_COUNTS && found.more; round += 1) {
+    const body: Record<string, unknown> = { action, filter: found.until === null ? scope.filter : { ...scope.filter, until: found.until }, dry_run: true, ...(cursor === null ? {} : { cursor }) };
+    const answer = await requestPlain("POST", BULK, body) as Answer;
+    found = {
+      matched: found.matched + answer.matched, applies: found.applies + (answer.applies ?? 0), more: answer.cursor !== null,
+      statuses: summed(found.statuses, answer.statuses ?? {}), until: found.until ?? answer.until ?? null,
+    };
+    cursor = answer.cursor;
+  }
+  return found;
+}
+
+export function summed(left: Readonly<Record<string, number>>, right: Readonly<Record<string, number>>): Readonly<Record<string, number>> {
+  const all = new Map(Object.entries(left));
+  for (const [name, count] of Object.entries(right)) all.set(name, (all.get(name) ?? 0) + count);
+  return Object.fromEntries(all);
+}
+
+/** Carries it out. `say` gets the state after each page; `stopped` ends it between two pages. */
+export async function carryOut(action: Action, scope: Scope, until: string | null, reason: string, say: (progress: Progress) => void, stopped: () => boolean): Promise<void> {
+  const results: Result[] = [];
+  let refused = 0;
+  const tell = (running: boolean, error: unknown = null): void => { say({ results: [...results], done: results.length - refused, refused, running, error }); };
+  const note = (more: readonly Result[]): void => {
+    results.push(...more);
+    refused += more.filter((one) => one.refused !== null).length;
+  };
+  try {
+    if ("ids" in scope) {
+      for (const id of scope.ids) {
+        if (stopped()) break;
+        note([await one(action, id, reason)]);
+        tell(true);
+      }
+    } else {
+      let cursor: string | null = null;
+      do {
+        const body: Record<string, unknown> = { action, filter: until === null ? scope.filter : { ...scope.filter, until }, reason, limit: AT_ONCE, ...(cursor === null ? {} : { cursor }) };
+        const answer = await requestPlain("POST", BULK, body) as Answer;
+        note(answer.changed.map((run, place): Result => ({ run, made: action === "rerun" ? answer.done[place] ?? null : null, refused: null })));
+        note(answer.refused.map(({ run_id: run, message }): Result => ({ run, made: null, refused: message })));
+        cursor = answer.cursor;
+        tell(true);
+      } while (cursor !== null && !stopped());
+    }
+    tell(false);
+  } catch (error) {
+    tell(false, error);
+  }
+}
+
+async function one(action: Action, id: string, reason: string): Promise<Result> {
+  try {
+    const answer = await requestPlain("POST", `${runPath(id)}/${action}`, { reason }) as { readonly run_id: string };
+    return { run: id, made: action === "rerun" ? answer.run_id : null, refused: null };
+  } catch (error) {
+    if (!(error instanceof Refusal) || error.status === 401 || error.status >= 500) throw error;
+    return { run: id, made: null, refused: explained(error).why };
+  }
+}

@@ -1,0 +1,183 @@
+/** The page of runs: filters, counts, the list, and what is done with many runs at once. */
+import "./runs.css";
+import { useCallback, useEffect, useMemo, useState, useSyncExternalStore, type ReactElement } from "react";
+import { go, runPath, useAddress } from "../../ui/addresses.ts";
+import { Bar } from "../../ui/bar.tsx";
+import { counted } from "../../ui/formats.ts";
+import { Bones, Failed } from "../../ui/notices.tsx";
+import { useSmall } from "../../ui/switching.ts";
+import { explained, requestPlain } from "../../wire/api.ts";
+import { Bulk } from "./bulk.tsx";
+import type { Action, Scope } from "./changing.ts";
+import { useCounts, type Counts } from "./counting.ts";
+import { RunFeed, type Feed } from "./feed.ts";
+import { FilterBar } from "./filterbar.tsx";
+import { faultsOf, fromAddress, isFiltered, toAddress, toBody, type Filters } from "./filters.ts";
+import { Rows } from "./rows.tsx";
+import { Status } from "../../ui/status.tsx";
+
+interface Asked {
+  readonly action: Action;
+  readonly scope: Scope;
+  readonly said: string;
+}
+
+export function Runs(): ReactElement {
+  const { query } = useAddress();
+  const text = query.toString();
+  const filters = useMemo(() => fromAddress(new URLSearchParams(text)), [text]);
+  const key = toAddress(filters);
+  const workflows = useWorkflows();
+  useEffect(() => { document.title = "Runs · Stepless"; }, []);
+  const change = useCallback((next: Filters) => { go(`/${toAddress(next)}`); }, []);
+  return (
+    <div className="page whole">
+      <Bar at="runs" />
+      <main className="runs">
+        <h1 className="hidden">Runs</h1>
+        <FilterBar filters={filters} workflows={workflows} onChange={change} />
+        <List key={key} filters={filters} onFilter={change} />
+      </main>
+    </div>
+  );
+}
+
+function List({ filters, onFilter }: { readonly filters: Filters; readonly onFilter: (filters: Filters) => void }): ReactElement {
+  const feed = useFeed(filters);
+  const seen = useSyncExternalStore(feed.subscribe, feed.snapshot);
+  const counts = useCounts(filters);
+  const small = useSmall();
+  const [active, setActive] = useState(-1);
+  const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set());
+  const [asked, setAsked] = useState<Asked | null>(null);
+  const look = useCallback((from: number, to: number) => { feed.look(from, to); }, [feed]);
+  const choose = useCallback((id: string) => {
+    setChosen((old) => {
+      const next = new Set(old);
+      if (!next.delete(id)) next.add(id);
+      return next;
+    });
+  }, []);
+  useListKeys(seen, active, setActive, choose, asked !== null);
+  const canFilter = isFiltered(filters) && faultsOf(filters).size === 0;
+  const ask = (action: Action): void => {
+    setAsked(chosen.size > 0 ? { action, scope: { ids: [...chosen] }, said: `The ${counted(chosen.size, "chosen run")}.` }
+      : { action, scope: { filter: toBody(filters, Date.now()) }, said: "Every run that matches the filter, on all pages." });
+  };
+  return (
+    <>
+      <Summary counts={counts} filters={filters} onFilter={onFilter} chosen={chosen.size} seen={seen} canFilter={canFilter} ask={ask} clear={() => { setChosen(new Set()); }} />
+      <Body seen={seen} filters={filters} again={() => { void feed.again(); }} goOn={() => { feed.goOn(); }}>
+        <Rows rows={seen.rows} whole={seen.whole} active={active} chosen={chosen} small={small} onLook={look} onChoose={choose} onActive={setActive} />
+      </Body>
+      {asked === null ? null : <Bulk {...asked} onClose={() => { setAsked(null); setChosen(new Set()); void feed.again(); }} />}
+    </>
+  );
+}
+
+function Body({ seen, filters, again, goOn, children }: { readonly seen: Feed; readonly filters: Filters; readonly again: () => void; readonly goOn: () => void; readonly children: ReactElement }): ReactElement {
+  if (seen.rows.length === 0) {
+    if (seen.error !== null) return <Failed what="The runs are not shown." error={seen.error} again={again} />;
+    if (seen.stopped) return <div className="runs-empty"><h2>Nothing found yet</h2><p className="quiet">50,000 runs were searched. Narrow the search by workflow, status or time, or go on.</p><button className="button" type="button" onClick={goOn}>Search on</button></div>;
+    if (seen.loading) return <Bones lines={12} label="The runs are loading" />;
+    return <Empty filtered={isFiltered(filters)} />;
+  }
+  return (
+    <>
+      {children}
+      {seen.error === null ? null : <p className="stale" role="alert">{explained(seen.error).why} The list is as of {new Date(seen.at).toLocaleTimeString()}. <button className="button small" type="button" onClick={again}>Try again</button></p>}
+      {seen.stopped ? <p className="stale">50,000 more runs were searched without a match. <button className="button small" type="button" onClick={goOn}>Search on</button></p> : null}
+    </>
+  );
+}
+
+function Empty({ filtered }: { readonly filtered: boolean }): ReactElement {
+  if (filtered) return <div className="runs-empty"><h2>No run matches</h2><p className="quiet">Remove a filter to see more. <button className="button small" type="button" onClick={() => { go("/"); }}>Show all runs</button></p></div>;
+  return (
+    <div className="runs-empty">
+      <h2>There are no runs yet</h2>
+      <p className="quiet">A run is one execution of a workflow. Start one:</p>
+      <pre><code>{`stepless start WORKFLOW --input '{"amount": 120}'\ncurl -X POST ${location.origin}/workflows/WORKFLOW/runs -H "Authorization: Bearer $STEPLESS_API_KEY" -d '{}'`}</code></pre>
+    </div>
+  );
+}
+
+const ORDER = ["failed", "timed_out", "running", "paused", "created", "completed", "cancelled"];
+
+function Summary({ counts, filters, onFilter, chosen, seen, canFilter, ask, clear }: {
+  readonly counts: Counts | null; readonly filters: Filters; readonly onFilter: (filters: Filters) => void; readonly chosen: number; readonly seen: Feed;
+  readonly canFilter: boolean; readonly ask: (action: Action) => void; readonly clear: () => void;
+}): ReactElement {
+  const enabled = chosen > 0 || (canFilter && seen.rows.length > 0);
+  const why = enabled ? undefined : "Choose runs with x, or set a filter first";
+  const shown = counts === null ? [] : Object.entries(counts.statuses).sort(([left], [right]) => place(left) - place(right));
+  return (
+    <div className="runs-summary">
+      <p role="status">{chosen > 0 ? `${counted(chosen, "run")} chosen` : counts === null ? " " : `${counts.more ? "At least " : ""}${counted(counts.count, "run")}`}</p>
+      {chosen > 0 ? <button className="button small" type="button" onClick={clear}>Choose none</button> : (
+        <ul>{shown.map(([status, count]) => (
+          <li key={status}><button type="button" className="count" aria-pressed={filters.status === status} onClick={() => { onFilter({ ...filters, status: filters.status === status ? "" : status }); }}>
+            <Status status={status} /> {count.toLocaleString("en")}</button></li>
+        ))}</ul>
+      )}
+      <span className="head-gap" />
+      <div className="runs-actions" role="group" aria-label={chosen > 0 ? "Change the chosen runs" : "Change all runs that match"}>
+        <button className="button small" type="button" disabled={!enabled} title={why} onClick={() => { ask("rerun"); }}>Rerun…</button>
+        <button className="button small" type="button" disabled={!enabled} title={why} onClick={() => { ask("hold"); }}>Hold…</button>
+        <button className="button small" type="button" disabled={!enabled} title={why} onClick={() => { ask("release"); }}>Release…</button>
+        <button className="button small danger" type="button" disabled={!enabled} title={why} onClick={() => { ask("cancel"); }}>Cancel…</button>
+      </div>
+    </div>
+  );
+}
+
+function place(status: string): number {
+  const at = ORDER.indexOf(status);
+  return at < 0 ? ORDER.length : at;
+}
+
+function useFeed(filters: Filters): RunFeed {
+  const [feed] = useState(() => new RunFeed(filters));
+  useEffect(() => {
+    feed.open();
+    return () => { feed.close(); };
+  }, [feed]);
+  return feed;
+}
+
+function useListKeys(seen: Feed, active: number, setActive: (place: number) => void, choose: (id: string) => void, off: boolean): void {
+  useEffect(() => {
+    if (off) return;
+    const press = (event: KeyboardEvent): void => {
+      if (event.metaKey || event.ctrlKey || event.altKey || within(event, "input:not([type=checkbox]), select, textarea, dialog")) return;
+      const row = seen.rows[active];
+      if (event.key === "j" || event.key === "ArrowDown") setActive(Math.min(active + 1, seen.rows.length - 1));
+      else if (event.key === "k" || event.key === "ArrowUp") setActive(Math.max(active - 1, 0));
+      else if (event.key === "Enter" && row !== undefined && !within(event, "button, a")) go(runPath(row.id));
+      else if (event.key === "x" && row !== undefined) choose(row.id);
+      else if (event.key === "/") document.querySelector<HTMLInputElement>(".filters input[name=search]")?.focus();
+      else return;
+      event.preventDefault();
+    };
+    window.addEventListener("keydown", press);
+    return () => { window.removeEventListener("keydown", press); };
+  }, [seen.rows, active, setActive, choose, off]);
+}
+
+function within(event: KeyboardEvent, places: string): boolean {
+  return event.target instanceof HTMLElement && event.target.closest(places) !== null;
+}
+
+/** The ids of the workflows, for the filter; none where they cannot be had: the filter then takes what the address says. */
+function useWorkflows(): readonly string[] {
+  const [ids, setIds] = useState<readonly string[]>([]);
+  useEffect(() => {
+    let left = false;
+    requestPlain("GET", "/workflows?limit=1000").then((answer) => {
+      if (!left) setIds((answer as { readonly workflows: readonly { readonly id: string }[] }).workflows.map(({ id }) => id));
+    }, () => { if (!left) setIds([]); });
+    return () => { left = true; };
+  }, []);
+  return ids;
+}
+

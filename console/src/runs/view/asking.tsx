@@ -1,0 +1,78 @@
+/** The dialogs of a run: cancel, hold, run again. Each says what it does, and asks why. */
+import { useEffect, useRef, useState, type ReactElement, type SyntheticEvent } from "react";
+import { readJson, writeJson } from "../../editing/json.ts";
+import type { Json } from "../../editing/values.ts";
+import { go, runPath } from "../../ui/addresses.ts";
+import { explained, requestPlain } from "../../wire/api.ts";
+
+export type Question = { readonly is: "cancel" | "hold" | "release" } | { readonly is: "rerun"; readonly from: string };
+
+const SAID = {
+  cancel: ["Cancel this run?", "Running nodes are interrupted. This cannot be undone; a cancelled run can be run again.", "Cancel the run"],
+  hold: ["Hold this run?", "Nothing new starts until it is released. Attempts in progress finish.", "Hold the run"],
+  release: ["Release this run?", "It continues where it is.", "Release the run"],
+} as const;
+
+export function Asking({ id, question, inputs, nodes, onDone }: {
+  readonly id: string; readonly question: Question; readonly inputs: Json; readonly nodes: readonly string[]; readonly onDone: (changed: boolean) => void;
+}): ReactElement {
+  const box = useRef<HTMLDialogElement>(null);
+  const [reason, setReason] = useState("");
+  const [fault, setFault] = useState("");
+  const [busy, setBusy] = useState(false);
+  const given = writeShown(inputs);
+  const [text, setText] = useState(given);
+  const [from, setFrom] = useState(question.is === "rerun" ? question.from : "");
+  useEffect(() => { if (box.current?.open === false) box.current.showModal(); }, []);
+  const act = async (): Promise<void> => {
+    if (question.is === "rerun") {
+      const body: Record<string, unknown> = { ...(reason.trim() === "" ? {} : { reason: reason.trim() }), ...(from === "" ? {} : { from }) };
+      if (text !== given) {
+        readJson(text); // a SyntaxError says where
+        body["inputs"] = JSON.parse(text) as unknown;
+      }
+      const started = await requestPlain("POST", `${runPath(id)}/rerun`, body) as { readonly run_id: string };
+      onDone(true);
+      go(runPath(started.run_id));
+    } else {
+      await requestPlain("POST", `${runPath(id)}/${question.is}`, { reason: reason.trim() });
+      onDone(true);
+    }
+  };
+  const submit = (event: SyntheticEvent): void => {
+    event.preventDefault();
+    setBusy(true);
+    setFault("");
+    act().catch((error: unknown) => {
+      const { why, mend } = explained(error);
+      setFault(error instanceof SyntaxError ? `The inputs are not JSON: ${error.message}` : `${why} ${mend}`);
+    }).finally(() => { setBusy(false); });
+  };
+  const [title, effect, verb] = question.is === "rerun" ? ["Run again", "A new run of the same version. The old run does not change.", "Start the new run"] : SAID[question.is];
+  return (
+    <dialog ref={box} className="ask" aria-labelledby="ask-title" onClose={() => { onDone(false); }}>
+      <form onSubmit={submit}>
+        <h2 id="ask-title">{title}</h2>
+        <p className="quiet">{effect}</p>
+        {question.is === "rerun" ? (
+          <>
+            <label><span className="label">From</span>
+              <select className="field" value={from} onChange={(event) => { setFrom(event.target.value); }}><option value="">the start</option>{nodes.map((node) => <option key={node}>{node}</option>)}</select></label>
+            {from === "" ? null : <p className="hint">Completed nodes that do not come after {from} are reused with their outputs.</p>}
+            <label><span className="label">Inputs of the run</span><textarea className="field" rows={8} spellCheck={false} value={text} onChange={(event) => { setText(event.target.value); }} /></label>
+          </>
+        ) : null}
+        <label className="ask-reason"><span className="label">Reason</span><textarea className="field" rows={2} maxLength={2000} required value={reason} onChange={(event) => { setReason(event.target.value); }} /></label>
+        {fault === "" ? null : <p className="fault" role="alert">{fault}</p>}
+        <div className="ask-buttons">
+          <button className="button" type="button" onClick={() => { box.current?.close(); }}>Close</button>
+          <button className={question.is === "cancel" ? "button danger" : "button first"} type="submit" disabled={busy || reason.trim() === ""}>{verb}</button>
+        </div>
+      </form>
+    </dialog>
+  );
+}
+
+function writeShown(value: Json): string {
+  return JSON.stringify(JSON.parse(writeJson(value)), null, 2);
+}

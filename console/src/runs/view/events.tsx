@@ -1,0 +1,136 @@
+/** The events of a run: filtered by the server, read on as a person scrolls, each with an address. */
+import { useCallback, useEffect, useMemo, useRef, useState, type ReactElement } from "react";
+import { runPath } from "../../ui/addresses.ts";
+import { lasting } from "../../ui/formats.ts";
+import { explained, requestPlain } from "../../wire/api.ts";
+import { useRows } from "../virtual.ts";
+import type { EventPage, RunEvent } from "./types.ts";
+
+const ROW = 28;
+const PAGE = 500;
+const BEFORE = 20; // events above one that is linked to
+const MAX_EMPTY = 50; // pages without a hit in a row: a million events
+const TYPES = ["run.", "node.", "node.started", "node.completed", "node.failed", "node.retried", "node.waiting", "node.log", "loop."];
+
+export interface EventFilter {
+  readonly text: string;
+  readonly type: string;
+  readonly instance: string;
+}
+
+interface Found {
+  readonly events: readonly RunEvent[];
+  readonly cursor: number;
+  readonly whole: boolean;
+  readonly error: unknown;
+}
+
+export function Events({ id, began, sequence, event, filter, onEvent, onFilter, onInstance }: {
+  readonly id: string; readonly began: string | null; readonly sequence: number; readonly event: number; readonly filter: EventFilter;
+  readonly onEvent: (event: number) => void; readonly onFilter: (filter: EventFilter) => void; readonly onInstance: (instance: string) => void;
+}): ReactElement {
+  const key = JSON.stringify([id, filter]);
+  const [start] = useState(Math.max(0, event - BEFORE));
+  const { found, more } = useEvents(id, filter, filter.text === "" && filter.type === "" && filter.instance === "" ? start : 0, sequence);
+  const { box, from, to, reveal } = useRows(found.events.length, ROW);
+  useEffect(() => { if (to >= found.events.length - 100) more(); }, [to, found.events.length, more]);
+  const chosen = found.events.find((one) => one.eventId === event);
+  const at = chosen === undefined ? -1 : found.events.indexOf(chosen);
+  const shown = useRef("");
+  useEffect(() => {
+    if (at >= 0 && shown.current !== `${key}${event}`) {
+      shown.current = `${key}${event}`;
+      reveal(at);
+    }
+  }, [at, event, key, reveal]);
+  const zero = began === null ? 0 : Date.parse(began);
+  return (
+    <div className="events">
+      <div className="timeline-tools">
+        <Words value={filter.text} onTake={(text) => { onFilter({ ...filter, text }); }} label="Text in the events" placeholder="Text in the events" />
+        <select className={filter.type === "" ? "field choice" : "field choice set"} aria-label="Type" value={filter.type} onChange={(change) => { onFilter({ ...filter, type: change.target.value }); }}>
+          <option value="">Any type</option>{[...new Set([...TYPES, ...(filter.type === "" ? [] : [filter.type])])].map((type) => <option key={type}>{type}</option>)}
+        </select>
+        <Words value={filter.instance} onTake={(instance) => { onFilter({ ...filter, instance }); }} label="Instance" placeholder="Instance, x@each[7]" />
+        <span className="quiet" role="status">{found.events.length.toLocaleString("en")}{found.whole ? "" : "+"} shown of {sequence.toLocaleString("en")}</span>
+        {start > 0 && filter.text === "" ? <span className="hint">from event {start + 1} on</span> : null}
+      </div>
+      {found.error === null ? null : <p className="stale" role="alert">{explained(found.error).why}</p>}
+      <div className="event-rows" ref={box} tabIndex={0} role="table" aria-label="Events" aria-rowcount={found.whole ? found.events.length : -1}>
+        <div className="timeline-space" style={{ height: found.events.length * ROW }} role="rowgroup">
+          {found.events.slice(from, to).map((one, place) => {
+            const instance = textOf(one.payload["instance"]);
+            return (
+              <div key={one.eventId} role="row" aria-rowindex={from + place + 1} aria-selected={one.eventId === event} className={`event-row${one.eventId === event ? " chosen" : ""}`} style={{ transform: `translateY(${(from + place) * ROW}px)` }} onClick={() => { onEvent(one.eventId); }}>
+                <span role="cell" className="number quiet">{one.eventId}</span>
+                <span role="cell" className="number quiet" title={new Date(one.timestamp).toLocaleString()}>+{lasting(Date.parse(one.timestamp) - zero)}</span>
+                <span role="cell"><code>{one.type}</code></span>
+                <span role="cell" className="cut">{instance === "" ? null : <button type="button" className="link" onClick={(click) => { click.stopPropagation(); onInstance(instance); }}>{instance}</button>}</span>
+                <span role="cell" className="cut quiet">{brief(one)}</span>
+              </div>
+            );
+          })}
+        </div>
+      </div>
+      {chosen === undefined ? null : <pre className="event-whole" tabIndex={0} aria-label={`Event ${event}`}>{JSON.stringify(chosen, null, 2)}</pre>}
+    </div>
+  );
+}
+
+function Words({ value, label, placeholder, onTake }: { readonly value: string; readonly label: string; readonly placeholder: string; readonly onTake: (text: string) => void }): ReactElement {
+  const [typed, setTyped] = useState(value);
+  useEffect(() => { setTyped(value); }, [value]);
+  return (
+    <form onSubmit={(event) => { event.preventDefault(); onTake(typed.trim()); }}>
+      <input className={value === "" ? "field" : "field set"} type="search" aria-label={label} placeholder={placeholder} value={typed} onChange={(event) => { setTyped(event.target.value); }} onBlur={() => { if (typed.trim() !== value) onTake(typed.trim()); }} />
+    </form>
+  );
+}
+
+function textOf(value: unknown): string {
+  return typeof value === "string" ? value : "";
+}
+
+const SKIPPED: ReadonlySet<string> = new Set(["instance", "node", "kind", "status"]);
+const MAX_BRIEF = 240;
+
+/** The rest of the payload on one line. */
+export function brief({ payload }: RunEvent): string {
+  const rest = Object.entries(payload).filter(([name]) => !SKIPPED.has(name)).map(([name, value]) => `${name}: ${typeof value === "string" ? value : JSON.stringify(value)}`).join(" · ");
+  return rest.length > MAX_BRIEF ? `${rest.slice(0, MAX_BRIEF)}…` : rest;
+}
+
+function useEvents(id: string, { text, type, instance }: EventFilter, start: number, sequence: number): { readonly found: Found; readonly more: () => void } {
+  const query = useMemo(() => {
+    const made = new URLSearchParams({ limit: String(PAGE) });
+    for (const [name, value] of [["text", text], ["type", type], ["instance", instance]] as const) if (value !== "") made.set(name, value);
+    return made.toString();
+  }, [text, type, instance]);
+  const [found, setFound] = useState<Found>({ events: [], cursor: start, whole: false, error: null });
+  const state = useRef({ key: "", busy: false, found });
+  const last = useRef(sequence);
+  last.current = sequence;
+  const more = useCallback(() => {
+    const here = state.current;
+    const { key } = here;
+    if (here.busy || here.found.cursor >= last.current) return;
+    here.busy = true;
+    const go = async (): Promise<void> => {
+      for (let round = 0; round < MAX_EMPTY && here.key === key; round += 1) {
+        const page = await requestPlain("GET", `${runPath(id)}/events?${query}&afterEventId=${here.found.cursor}`) as EventPage;
+        if (here.key !== key) return;
+        here.found = { events: [...here.found.events, ...page.events], cursor: page.cursor, whole: page.cursor >= last.current, error: null };
+        setFound(here.found);
+        if (page.events.length > 0 || here.found.whole) break;
+      }
+    };
+    go().catch((error: unknown) => { setFound({ ...here.found, error }); }).finally(() => { if (here.key === key) here.busy = false; });
+  }, [id, query]);
+  useEffect(() => {
+    state.current = { key: `${id}?${query}&${start}`, busy: false, found: { events: [], cursor: start, whole: false, error: null } };
+    setFound(state.current.found);
+    more();
+  }, [id, query, start, more]);
+  useEffect(() => { if (state.current.found.events.length < PAGE) more(); }, [sequence, more]);
+  return { found, more };
+}

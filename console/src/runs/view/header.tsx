@@ -1,0 +1,88 @@
+/** The head of a run: what it is, how it stands, and what can be done with it. */
+import { useEffect, useState, type ReactElement } from "react";
+import { follow, hrefOf } from "../../ui/addresses.ts";
+import { CopyButton } from "../../ui/copying.tsx";
+import { lasting, shortId } from "../../ui/formats.ts";
+import { Status } from "../../ui/status.tsx";
+import { When } from "../../ui/times.tsx";
+import { explained } from "../../wire/api.ts";
+import type { Question } from "./asking.tsx";
+import { downloadHistory } from "./history.ts";
+import type { RunLook } from "./store.ts";
+import type { Overview, Pause } from "./types.ts";
+
+const TICK_MS = 1_000;
+
+export function Header({ id, look, head, onAsk }: { readonly id: string; readonly look: RunLook; readonly head: Overview; readonly onAsk: (question: Question) => void }): ReactElement {
+  const list = `/?workflow=${encodeURIComponent(head.workflow)}`;
+  const status = head.held !== null && !look.ended ? "held" : head.status === "paused" ? "waiting" : head.status;
+  return (
+    <header className="run-head">
+      <div className="run-title">
+        <h1><a href={hrefOf(list)} onClick={follow(list)} title="Runs of this workflow">{head.workflow}</a>{head.number === null ? null : <span className="quiet"> #{head.number}</span>}</h1>
+        <span className="run-status" role="status"><Status status={status}>{look.ended ? undefined : head.summary}</Status></span>
+        <Actions id={id} look={look} head={head} onAsk={onAsk} />
+      </div>
+      <p className="run-facts quiet">
+        <span><code title={id}>{shortId(id)}</code><CopyButton text={id} what="the id" /></span>
+        <Facts look={look} head={head} />
+      </p>
+      {head.error === null ? null : <p className="run-error"><code>{head.error.code}</code> {head.error.node === undefined ? "" : `${head.error.node}: `}{head.error.message}</p>}
+      {head.held === null || look.ended ? null : <p className="run-held">Held{head.held.by === null ? "" : ` by ${head.held.by}`} <When at={head.held.at} />{head.held.reason === null ? "" : `: ${head.held.reason}`}</p>}
+      {look.ended ? null : head.pauses.filter((pause) => pause.resume_at === null).slice(0, MAX_PAUSES).map((pause) => <Question key={pause.pause} pause={pause} />)}
+    </header>
+  );
+}
+
+function Facts({ look, head }: { readonly look: RunLook; readonly head: Overview }): ReactElement {
+  return (
+    <>
+      {head.version === null ? null : <span>v{head.version}</span>}
+      <span>started <When at={head.started_at ?? head.created_at} /></span>
+      <span>took <Took look={look} /></span>
+      <span>{head.steps.toLocaleString("en")} steps</span>
+      {head.keywords.map((word) => <span key={word} className="word">{word}</span>)}
+      {look.ended ? null : <span className={look.live ? "feed live" : "feed"}>{look.live ? "live" : "not live"}</span>}
+    </>
+  );
+}
+
+const MAX_PAUSES = 5;
+
+function Question({ pause }: { readonly pause: Pause }): ReactElement {
+  const message = pause.details["message"];
+  return (
+    <p className="run-question"><Status status="waiting">{pause.node}</Status> <span className="cut">{typeof message === "string" ? message : pause.reason.replaceAll("_", " ")}</span>
+      {pause.resume === null ? null : <a className="button small" href={pause.resume} target="_blank" rel="noreferrer">Answer…</a>}</p>
+  );
+}
+
+function Took({ look }: { readonly look: RunLook }): ReactElement {
+  const [now, setNow] = useState(0);
+  const [since, setSince] = useState(Date.now());
+  useEffect(() => { setSince(Date.now()); }, [look.lasted]);
+  useEffect(() => {
+    if (look.ended) return;
+    const timer = setInterval(() => { setNow(Date.now()); }, TICK_MS);
+    return () => { clearInterval(timer); };
+  }, [look.ended]);
+  return <>{lasting(look.lasted + (look.ended ? 0 : Math.max(0, now - since)))}</>;
+}
+
+function Actions({ id, look, head, onAsk }: { readonly id: string; readonly look: RunLook; readonly head: Overview; readonly onAsk: (question: Question) => void }): ReactElement {
+  const [said, setSaid] = useState("");
+  const download = (): void => {
+    setSaid("Reading… 0 %");
+    downloadHistory(id, look.sequence, (share) => { setSaid(`Reading… ${Math.round(share * 100)} %`); }).then(() => { setSaid(""); }, (error: unknown) => { setSaid(explained(error).why); });
+  };
+  return (
+    <div className="run-actions" role="group" aria-label="Actions">
+      {look.ended ? null : head.held === null ? <button className="button small" type="button" onClick={() => { onAsk({ is: "hold" }); }}>Hold…</button>
+        : <button className="button small" type="button" onClick={() => { onAsk({ is: "release" }); }}>Release…</button>}
+      {look.ended ? null : <button className="button small danger" type="button" onClick={() => { onAsk({ is: "cancel" }); }}>Cancel…</button>}
+      <button className="button small" type="button" onClick={() => { onAsk({ is: "rerun", from: "" }); }}>Rerun…</button>
+      <CopyButton text={`stepless runs show ${id} --url ${location.origin}`} what="as a command">Copy as command</CopyButton>
+      <button className="button small" type="button" disabled={said.startsWith("Reading")} onClick={download}>{said === "" ? "Download history" : said}</button>
+    </div>
+  );
+}

@@ -1,0 +1,24 @@
+/** The whole history of a run as a file: one event a line, read page by page. */
+import { requestPlain } from "../../wire/api.ts";
+import { runPath } from "../../ui/addresses.ts";
+import type { EventPage } from "./types.ts";
+
+const REVOKE_MS = 10_000;
+
+/** `say` gets the share that is read. Rejects where a page cannot be had. */
+export async function downloadHistory(id: string, last: number, say: (share: number) => void): Promise<void> {
+  const lines: string[] = [];
+  for (let after = 0; after < last;) {
+    const page = await requestPlain("GET", `${runPath(id)}/events?limit=500&afterEventId=${after}`) as EventPage;
+    for (const event of page.events) lines.push(`${JSON.stringify(event)}\n`);
+    if (page.cursor <= after) break;
+    after = page.cursor;
+    say(after / last);
+  }
+  const url = URL.createObjectURL(new Blob(lines, { type: "application/x-ndjson" }));
+  const link = document.createElement("a");
+  link.href = url;
+  link.download = `${id}.ndjson`;
+  link.click();
+  setTimeout(() => { URL.revokeObjectURL(url); }, REVOKE_MS);
+}

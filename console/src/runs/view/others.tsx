@@ -1,0 +1,103 @@
+/** What a run costs, and how it differs from another. */
+import { useEffect, useState, useSyncExternalStore, type ReactElement, type SyntheticEvent } from "react";
+import { runPath } from "../../ui/addresses.ts";
+import { dollars, lasting, shortId } from "../../ui/formats.ts";
+import { Bones } from "../../ui/notices.tsx";
+import { Status } from "../../ui/status.tsx";
+import { explained, requestPlain } from "../../wire/api.ts";
+import { compared, nameOf, said, turnsOf } from "./counts.ts";
+import { RunStore, type RunLook } from "./store.ts";
+import type { NodeSummary } from "./types.ts";
+
+interface Sheet {
+  readonly name: string;
+  readonly usd_per_run: number;
+  readonly note?: string;
+  readonly times?: number | null;
+}
+
+interface Bill extends Sheet {
+  readonly basis: string;
+  readonly prices: { readonly region: string; readonly date: string };
+  readonly lines: readonly { readonly what: string; readonly count: number; readonly usd: number; readonly per: number; readonly note: string }[];
+  readonly notes: readonly string[];
+  readonly beside: readonly Sheet[];
+}
+
+export function Cost({ id, sequence }: { readonly id: string; readonly sequence: number }): ReactElement {
+  const [bill, setBill] = useState<Bill | null>(null);
+  const [error, setError] = useState<unknown>(null);
+  useEffect(() => {
+    let left = false;
+    requestPlain("GET", `${runPath(id)}/cost`).then((made) => { if (!left) setBill(made as Bill); }, (failed: unknown) => { if (!left) setError(failed); });
+    return () => { left = true; };
+  }, [id, sequence]);
+  if (error !== null) return <p className="fault">{explained(error).why}</p>;
+  if (bill === null) return <Bones label="The cost is loading" />;
+  return (
+    <div className="scrolled prose">
+      <p><b>{dollars(bill.usd_per_run)}</b> <span className="quiet">{bill.basis} · {bill.prices.region}, {bill.prices.date}</span></p>
+      <table><thead><tr><th scope="col">What</th><th scope="col" className="number">Count</th><th scope="col" className="number">Cost</th><th scope="col">Note</th></tr></thead>
+        <tbody>{bill.lines.map((line) => <tr key={line.what + line.note}><td>{line.what}</td><td className="number">{line.count.toLocaleString("en")}</td><td className="number">{dollars((line.count * line.usd) / line.per)}</td><td className="quiet">{line.note}</td></tr>)}</tbody></table>
+      <h3>The same work elsewhere</h3>
+      <table><tbody>{bill.beside.map((other) => <tr key={other.name}><td>{other.name}</td><td className="number">{dollars(other.usd_per_run)}</td><td className="number">{typeof other.times === "number" ? `${other.times}×` : ""}</td><td className="quiet">{other.note}</td></tr>)}</tbody></table>
+      <ul className="notes">{bill.notes.map((note) => <li key={note}>{note}</li>)}</ul>
+    </div>
+  );
+}
+
+export function Compare({ id, look, other, onOther, onNode }: {
+  readonly id: string; readonly look: RunLook; readonly other: string; readonly onOther: (id: string) => void; readonly onNode: (path: string) => void;
+}): ReactElement {
+  const [typed, setTyped] = useState(other);
+  const submit = (event: SyntheticEvent): void => {
+    event.preventDefault();
+    onOther(typed.trim());
+  };
+  return (
+    <div className="scrolled prose">
+      <form className="compare-pick" onSubmit={submit}>
+        <label className="label" htmlFor="compare-with">Another run, by its id</label>
+        <span className="panel-pick"><input id="compare-with" className="field" value={typed} spellCheck={false} placeholder="run_…" onChange={(event) => { setTyped(event.target.value); }} /><button className="button" type="submit" disabled={typed.trim() === "" || typed.trim() === id}>Compare</button></span>
+      </form>
+      {other === "" ? null : <Differences key={other} id={id} look={look} other={other} onNode={onNode} />}
+    </div>
+  );
+}
+
+function Differences({ id, look, other, onNode }: { readonly id: string; readonly look: RunLook; readonly other: string; readonly onNode: (path: string) => void }): ReactElement {
+  const [store] = useState(() => new RunStore(other));
+  const [all, setAll] = useState(false);
+  useEffect(() => {
+    store.open();
+    return () => { store.close(); };
+  }, [store]);
+  const beside = useSyncExternalStore(store.subscribe, store.snapshot);
+  if (beside.head === null) return beside.error === null ? <Bones label="The other run is loading" /> : <p className="fault" role="alert">{explained(beside.error).why}</p>;
+  const rows = compared(look.nodes, beside.nodes);
+  const differing = rows.filter(({ differs }) => differs);
+  return (
+    <>
+      <p>{differing.length === 0 ? "Every node ended alike." : `${differing.length.toLocaleString("en")} of ${rows.length.toLocaleString("en")} nodes ended differently.`} <button type="button" className="button small" aria-pressed={all} onClick={() => { setAll(!all); }}>{all ? "Only what differs" : "Show all"}</button></p>
+      <table>
+        <thead><tr><th scope="col">Node</th><th scope="col" title={id}>{shortId(id)}</th><th scope="col" className="number">Took</th><th scope="col" title={other}>{shortId(other)}</th><th scope="col" className="number">Took</th></tr></thead>
+        <tbody>
+          <tr><td><b>Run</b></td><td><Status status={look.head?.status ?? ""} /></td><td className="number">{lasting(look.lasted)}</td><td><Status status={beside.head.status} /></td><td className="number">{lasting(beside.lasted)}</td></tr>
+          {(all ? rows : differing).slice(0, MAX_SHOWN).map(({ path, left, right, differs }) => (
+            <tr key={path} className={differs ? "differs" : ""}>
+              <td><button type="button" className="link" onClick={() => { onNode(path); }}>{nameOf(path)}</button> <span className="quiet">{turnsOf(path)}</span></td>
+              <td>{said(left?.counts ?? {})}</td><td className="number">{took(left)}</td><td>{said(right?.counts ?? {})}</td><td className="number">{took(right)}</td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+      {(all ? rows : differing).length > MAX_SHOWN ? <p className="hint">The first {MAX_SHOWN} are shown.</p> : null}
+    </>
+  );
+}
+
+const MAX_SHOWN = 500;
+
+function took(node: NodeSummary | null): string {
+  return node === null || node.begin_ms === null || node.end_ms === null ? "" : lasting(node.end_ms - node.begin_ms);
+}

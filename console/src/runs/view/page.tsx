@@ -1,0 +1,142 @@
+/** The page of one run. What is shown stands in the address: the tab, the node, the instance, the event, the range of time. */
+import "./view.css";
+import { useCallback, useEffect, useState, useSyncExternalStore, type ReactElement } from "react";
+import { go, runPath, useAddress } from "../../ui/addresses.ts";
+import { Bar } from "../../ui/bar.tsx";
+import { JsonView } from "../../ui/json.tsx";
+import { Bones, Failed } from "../../ui/notices.tsx";
+import { explained } from "../../wire/api.ts";
+import { Asking, type Question } from "./asking.tsx";
+import { pathOf } from "./counts.ts";
+import { Events, type EventFilter } from "./events.tsx";
+import { RunGraph } from "./graph.tsx";
+import { Header } from "./header.tsx";
+import { Compare, Cost } from "./others.tsx";
+import { Panel, useFirst } from "./panel.tsx";
+import { RunStore, type RunLook } from "./store.ts";
+import { Timeline } from "./timeline.tsx";
+
+const TABS = [["graph", "Graph"], ["timeline", "Timeline"], ["events", "Events"], ["values", "Values"], ["cost", "Cost"], ["compare", "Compare"]] as const;
+
+export default function RunPage({ id }: { readonly id: string }): ReactElement {
+  const [store] = useState(() => new RunStore(id));
+  useEffect(() => {
+    store.open();
+    return () => { store.close(); };
+  }, [store]);
+  const look = useSyncExternalStore(store.subscribe, store.snapshot);
+  const [question, setQuestion] = useState<Question | null>(null);
+  useEffect(() => { document.title = look.head === null ? "Run · Stepless" : `${look.head.summary} · ${look.head.workflow} · Stepless`; }, [look.head]);
+  if (look.head === null) {
+    return <div className="page whole"><Bar at="runs" />{look.error === null ? <Bones lines={10} label="The run is loading" /> : <Failed what={`The run ${id} is not shown.`} error={look.error} again={() => { store.open(); }} />}</div>;
+  }
+  const roots = look.graph?.children.get(null) ?? [];
+  return (
+    <div className="page whole">
+      <Bar at="runs" />
+      <main className="run">
+        <Header id={id} look={look} head={look.head} onAsk={setQuestion} />
+        <Views id={id} look={look} onRerun={(from) => { setQuestion({ is: "rerun", from }); }} />
+      </main>
+      {question === null ? null : <Asking id={id} question={question} inputs={look.values?.get("inputs") ?? null} nodes={roots} onDone={(changed) => { setQuestion(null); if (changed) void store.again().catch(() => undefined); }} />}
+    </div>
+  );
+}
+
+/** Whether the page is as wide as a phone, where a graph is too small to read. */
+function narrow(): boolean {
+  return window.matchMedia("(max-width: 640px)").matches;
+}
+
+type Change = Readonly<Record<string, string | number | null>>;
+
+function Views({ id, look, onRerun }: { readonly id: string; readonly look: RunLook; readonly onRerun: (node: string) => void }): ReactElement {
+  const { query } = useAddress();
+  const text = query.toString();
+  const tab = query.get("tab") ?? (narrow() ? "timeline" : "graph");
+  const put = useCallback((change: Change) => {
+    const next = new URLSearchParams(text);
+    for (const [name, value] of Object.entries(change)) {
+      if (value === null || value === "") next.delete(name);
+      else next.set(name, String(value));
+    }
+    const made = next.toString();
+    go(`${runPath(id)}${made === "" ? "" : `?${made}`}`);
+  }, [id, text]);
+  const choose = useCallback((path: string, instance = "") => { put({ node: path, instance }); }, [put]);
+  const named = query.get("instance") ?? "";
+  const path = named === "" ? query.get("node") ?? "" : pathOf(named);
+  const first = useFirst(id, named === "" ? path : "", look);
+  useEffect(() => {
+    if (path === "") return;
+    const press = (event: KeyboardEvent): void => { if (event.key === "Escape" && document.querySelector("dialog[open]") === null) put({ node: null, instance: null }); };
+    window.addEventListener("keydown", press);
+    return () => { window.removeEventListener("keydown", press); };
+  }, [path, put]);
+  return (
+    <>
+      <div className="run-tabs" role="tablist" aria-label="Views">
+        {TABS.map(([one, name]) => (
+          <button key={one} type="button" role="tab" id={`tab-${one}`} aria-selected={one === tab} aria-controls="run-view" onClick={() => { put({ tab: one }); }}>{name}</button>
+        ))}
+      </div>
+      {look.error === null ? null : <p className="stale" role="alert">{explained(look.error).why} It is tried again.</p>}
+      <div className="run-body">
+        <div id="run-view" className="run-view" role="tabpanel" aria-labelledby={`tab-${tab}`}>
+          <View id={id} look={look} tab={tab} query={query} path={path} put={put} choose={choose} />
+        </div>
+        {path === "" ? null : (
+          <Panel id={id} look={look} path={path} instance={named === "" ? first : named} beside={query.get("with") ?? ""} onInstance={(instance) => { put({ instance, node: null }); }}
+            onEvent={(event) => { put({ tab: "events", event }); }} onRerun={onRerun} onTimeline={(node) => { put({ tab: "timeline", node, instance: null, only: node }); }} onClose={() => { put({ node: null, instance: null }); }} />
+        )}
+      </div>
+    </>
+  );
+}
+
+function View({ id, look, tab, query, path, put, choose }: {
+  readonly id: string; readonly look: RunLook; readonly tab: string; readonly query: URLSearchParams; readonly path: string;
+  readonly put: (change: Change) => void; readonly choose: (path: string, instance?: string) => void;
+}): ReactElement {
+  switch (tab) {
+    case "timeline":
+      return <Timeline id={id} look={look} node={query.get("only") ?? ""} from={numberIn(query, "from")} to={numberIn(query, "to")} chosen={query.get("instance") ?? path}
+        onChoose={(instance) => { put({ instance, node: null }); }} onRange={(from, to) => { put({ from, to }); }} />;
+    case "events": {
+      const filter: EventFilter = { text: query.get("text") ?? "", type: query.get("type") ?? "", instance: query.get("of") ?? "" };
+      return <Events id={id} began={look.began} sequence={look.sequence} event={numberIn(query, "event") ?? 0} filter={filter} onEvent={(event) => { put({ event }); }}
+        onFilter={(next) => { put({ text: next.text, type: next.type, of: next.instance }); }} onInstance={(instance) => { put({ instance, node: null }); }} />;
+    }
+    case "values":
+      return <Values look={look} />;
+    case "cost":
+      return <Cost id={id} sequence={look.sequence} />;
+    case "compare":
+      return <Compare id={id} look={look} other={query.get("with") ?? ""} onOther={(other) => { put({ with: other }); }} onNode={(node) => { put({ node, instance: null }); }} />;
+    default:
+      if (look.graph === null) return look.graphFault === null ? <Bones lines={6} label="The graph is loading" /> : <p className="fault graph-fault">{explained(look.graphFault).why} The timeline and the events are there.</p>;
+      return <RunGraph graph={look.graph} nodes={look.nodes} chosen={path} onChoose={choose} />;
+  }
+}
+
+function Values({ look: { values, head, ended } }: { readonly look: RunLook }): ReactElement {
+  if (values === null) return <Bones label="The values are loading" />;
+  const stack = head?.exception?.traceback ?? "";
+  return (
+    <div className="scrolled values">
+      {head === null || head.error === null ? null : <JsonView value={values.get("error") ?? null} label="Error" />}
+      {stack === "" ? null : <pre tabIndex={0}>{stack}</pre>}
+      <JsonView value={values.get("inputs") ?? null} label="Inputs" />
+      {ended ? <JsonView value={values.get("outputs") ?? null} label="Outputs" /> : null}
+      <JsonView value={values.get("variables") ?? null} label="Variables" />
+      <JsonView value={values.get("usage") ?? null} label="Usage" />
+    </div>
+  );
+}
+
+/** A whole number of the address; null where there is none. */
+export function numberIn(query: URLSearchParams, name: string): number | null {
+  const text = query.get(name) ?? "";
+  return /^\d{1,15}$/.test(text) ? Number(text) : null;
+}
+

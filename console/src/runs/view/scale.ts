@@ -1,0 +1,80 @@
+/**
+ * The time of a waterfall: from milliseconds to a share of the width. Stretches in which nothing works are folded to a narrow mark, so
+ * that an answer after two days does not turn the work before and after it into dots.
+ */
+import type { Span } from "./types.ts";
+
+export interface Fold {
+  readonly from: number;
+  readonly to: number;
+  readonly at: number; // where it begins, as a share of the width
+  readonly wide: number;
+}
+
+export interface Scale {
+  readonly from: number;
+  readonly to: number;
+  readonly folds: readonly Fold[];
+  readonly at: (ms: number) => number;
+  readonly back: (share: number) => number;
+}
+
+const LEAST_IDLE_MS = 5_000;
+const LEAST_SHARE = 0.12; // of the range that an idle stretch must take to be folded
+const FOLD = 0.03;
+const MAX_FOLDS = 12;
+
+export function scaled(busy: readonly Span[], from: number, to: number): Scale {
+  const end = Math.max(to, from + 1);
+  const idle = longest(gapsOf(busy, from, end), end - from);
+  const folded = idle.reduce((sum, [begin, until]) => sum + until - begin, 0);
+  const unit = (1 - idle.length * FOLD) / Math.max(end - from - folded, 1);
+  const folds: Fold[] = [];
+  let gone = 0;
+  idle.forEach(([begin, until], place) => {
+    folds.push({ from: begin, to: until, at: (begin - from - gone) * unit + place * FOLD, wide: FOLD });
+    gone += until - begin;
+  });
+  const at = (ms: number): number => {
+    const here = Math.min(Math.max(ms, from), end);
+    let [skipped, before] = [0, 0];
+    for (const fold of folds) {
+      if (here < fold.from) break;
+      if (here < fold.to) return fold.at + ((here - fold.from) / (fold.to - fold.from)) * fold.wide;
+      skipped += fold.to - fold.from;
+      before += fold.wide;
+    }
+    return Math.min(1, (here - from - skipped) * unit + before);
+  };
+  const back = (share: number): number => {
+    let [skipped, before] = [0, 0];
+    for (const fold of folds) {
+      if (share < fold.at) break;
+      if (share < fold.at + fold.wide) return fold.from + ((share - fold.at) / fold.wide) * (fold.to - fold.from);
+      skipped += fold.to - fold.from;
+      before += fold.wide;
+    }
+    return Math.min(end, from + skipped + (share - before) / unit);
+  };
+  return { from, to: end, folds, at, back };
+}
+
+function gapsOf(busy: readonly Span[], from: number, to: number): Span[] {
+  const gaps: Span[] = [];
+  let last = from;
+  for (const [begin, end] of busy) {
+    if (end < from) continue;
+    if (begin > to) break;
+    if (begin > last) gaps.push([last, Math.min(begin, to)]);
+    last = Math.max(last, end);
+  }
+  if (last < to) gaps.push([last, to]);
+  return gaps;
+}
+
+/** The gaps that are worth a fold, in order. */
+function longest(gaps: readonly Span[], range: number): readonly Span[] {
+  const least = Math.max(LEAST_IDLE_MS, range * LEAST_SHARE);
+  const found = gaps.filter(([begin, end]) => end - begin >= least).sort(([a, b], [c, d]) => d - c - (b - a)).slice(0, MAX_FOLDS);
+  return found.sort(([left], [right]) => left - right);
+}

@@ -1,0 +1,35 @@
+/** The head of every page but the editor. */
+import "./bar.css";
+import type { ReactElement } from "react";
+import { useTallies, type Count } from "../wire/tallies.ts";
+import { APPROVALS, DRAFTS, ERRORS, follow, hrefOf } from "./addresses.ts";
+import { Icon } from "./icons.tsx";
+import { Invite } from "./inviting.tsx";
+import { toggleTheme, useShownTheme } from "./switching.ts";
+
+const PLACES = [["workflows", "Workflows", DRAFTS], ["runs", "Runs", "/"], ["approvals", "Approvals", APPROVALS], ["errors", "Errors", ERRORS]] as const;
+
+export type Place = typeof PLACES[number][0];
+
+export function Bar({ at }: { readonly at: Place }): ReactElement {
+  const tallies = useTallies();
+  const other = useShownTheme() === "dark" ? "Light" : "Dark";
+  return (
+    <header className="bar">
+      <a href={hrefOf("/")} onClick={follow("/")} className="bar-name" aria-label="Stepless"><i aria-hidden="true" /><span>Stepless</span></a>
+      <nav aria-label="Main">
+        {PLACES.map(([place, name, path]) => (
+          <a key={place} href={hrefOf(path)} onClick={follow(path)} aria-current={place === at ? "page" : undefined}>{name}<Tally count={place === "approvals" ? tallies.approvals : place === "errors" ? tallies.errors : null} /></a>
+        ))}
+      </nav>
+      <span className="head-gap" />
+      <Invite />
+      <button className="tool" type="button" title={other} aria-label={other} onClick={toggleTheme}><Icon mark={other === "Light" ? "sun" : "moon"} /></button>
+    </header>
+  );
+}
+
+function Tally({ count }: { readonly count: Count | null }): ReactElement | null {
+  if (count === null || count.count === 0) return null;
+  return <span className="bar-count">{count.more ? <span className="hidden">at least </span> : null}{count.count.toLocaleString("en")}{count.more ? <span aria-hidden="true">+</span> : null}</span>;
+}

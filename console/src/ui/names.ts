@@ -1,0 +1,10 @@
+/** How a caller is shown. The server names callers as `local ada`, `key k_1 deployer`, `jwt 8f3a ada@example.com`. */
+
+const PARTS: Readonly<Record<string, number>> = { local: 1, key: 2, jwt: 2 };
+
+/** The name of a person or a key alone; the whole text where it has no such part. */
+export function nameOf(caller: string): string {
+  const words = caller.split(" ");
+  const rest = words.slice(PARTS[words[0] ?? ""] ?? 0).join(" ");
+  return rest === "" ? caller : rest;
+}

@@ -1,0 +1,47 @@
+/** What the server says of itself before anyone has signed in: where its sockets are, and how people sign in. */
+import { isList, isObject, textAt, type JsonObject } from "../editing/values.ts";
+import { Refusal, requestObject } from "./api.ts";
+
+/** OpenID Connect: where the page sends people, where it fetches tokens, and whom a token has to be for. */
+export interface Login {
+  readonly issuer: string;
+  readonly clientId: string;
+  readonly audiences: readonly string[];
+  readonly scope: string;
+  readonly authorize: string;
+  readonly token: string;
+}
+
+/** `socket` is null where the server has the room of each draft itself, `login` where people have keys or codes. */
+export interface Settings {
+  readonly socket: string | null;
+  readonly login: Login | null;
+}
+
+const NONE: Settings = { socket: null, login: null };
+
+let known: Promise<Settings> | null = null;
+
+/** Asked once; a failure is not kept. */
+export function settings(): Promise<Settings> {
+  known ??= requestObject("GET", "/console/settings").then(settingsRead, (error: unknown) => {
+    if (error instanceof SyntaxError || (error instanceof Refusal && error.status === 404)) return NONE; // a server without them
+    known = null;
+    throw error;
+  });
+  return known;
+}
+
+export function settingsRead(answer: JsonObject): Settings {
+  const login = answer.get("login");
+  return { socket: textAt(answer, "socket") || null, login: isObject(login) ? loginRead(login) : null };
+}
+
+function loginRead(login: JsonObject): Login {
+  const audiences = login.get("audiences");
+  return {
+    issuer: textAt(login, "issuer"), clientId: textAt(login, "client_id"), scope: textAt(login, "scope"),
+    audiences: (isList(audiences) ? audiences : []).filter((one) => typeof one === "string"),
+    authorize: textAt(login, "authorize"), token: textAt(login, "token"),
+  };
+}

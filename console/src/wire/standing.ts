@@ -1,0 +1,46 @@
+/** What a draft is held against: its base, the newest version, the file; and whether it can be saved. */
+import { EMPTY, isObject, textAt, type Json, type JsonObject } from "../editing/values.ts";
+
+/** `base` and `origin`, what the draft was opened from, in words: an empty text where there is none; `newest` is null where nothing is published. */
+export interface Standing {
+  readonly base: string;
+  readonly origin: string;
+  readonly version: number | null;
+  readonly newest: number | null;
+  readonly file: string | null;
+  readonly fileDiffers: boolean;
+  readonly canSave: boolean;
+  readonly conflicts: number;
+}
+
+export const UNKNOWN: Standing = { base: "", origin: "", version: null, newest: null, file: null, fileDiffers: false, canSave: false, conflicts: 0 };
+
+/** Reads it from the state of a draft. */
+export function standingRead(draft: JsonObject): Standing {
+  const base = draft.get("base");
+  const version = isObject(base) ? numberAt(base, "version") : typeof base === "number" ? base : null;
+  const [file, save] = [isObject(base) ? textAt(base, "file") : "", draft.get("save")];
+  const saving = isObject(save) ? save : EMPTY;
+  return {
+    base: [file, version === null ? "" : `v${version}`].filter(Boolean).join(", "), origin: originOf(draft.get("origin")), version, newest: newestOf(draft), file: textAt(saving, "file") || file || null,
+    fileDiffers: saving.get("differs") === true, canSave: saving.get("possible") === true, conflicts: numberAt(draft, "conflicts") ?? 0,
+  };
+}
+
+function numberAt(value: JsonObject, name: string): number | null {
+  const found = value.get(name);
+  return typeof found === "number" ? found : null;
+}
+
+/** What the draft was opened from, in words. */
+function originOf(origin: Json | undefined): string {
+  if (!isObject(origin)) return "";
+  const version = numberAt(origin, "version");
+  return textAt(origin, "file") || (version === null ? "" : `v${version}`);
+}
+
+/** Where nothing is published the server says 0. */
+function newestOf(draft: JsonObject): number | null {
+  const newest = numberAt(draft, "newest");
+  return newest === 0 ? null : newest;
+}

@@ -1,0 +1,60 @@
+/** How many questions and failures are open, for the head of every page: read now and then while the page is in view. */
+import { useSyncExternalStore } from "react";
+import { requestPlain } from "./api.ts";
+
+export interface Count {
+  readonly count: number;
+  readonly more: boolean;
+}
+
+export interface Tallies {
+  readonly approvals: Count | null; // null until it is known, and where it cannot be had
+  readonly errors: Count | null;
+}
+
+const AGAIN_MS = 30_000;
+const listeners = new Set<() => void>();
+let tallies: Tallies = { approvals: null, errors: null };
+let timer: ReturnType<typeof setTimeout> | undefined;
+
+export function setTally(name: keyof Tallies, count: Count | null): void {
+  const old = tallies[name];
+  if (old?.count === count?.count && old?.more === count?.more) return;
+  tallies = { ...tallies, [name]: count };
+  for (const listener of listeners) listener();
+}
+
+async function read(name: keyof Tallies, path: string): Promise<void> {
+  try {
+    const { count, at_least: more } = await requestPlain("GET", path) as { readonly count: number; readonly at_least: boolean };
+    setTally(name, { count, more });
+  } catch {
+    setTally(name, null); // the role is missing, or the server is not reached: the page of the list says which
+  }
+}
+
+/** Reads one again at once: something has changed it. */
+export function readTally(name: keyof Tallies): void {
+  void read(name, name === "errors" ? "/errors" : "/approvals?limit=1");
+}
+
+async function round(): Promise<void> {
+  if (!document.hidden) await Promise.all([read("approvals", "/approvals?limit=1"), read("errors", "/errors")]);
+  if (listeners.size > 0) timer = setTimeout(() => { void round(); }, AGAIN_MS);
+}
+
+function subscribe(listener: () => void): () => void {
+  listeners.add(listener);
+  if (listeners.size === 1) {
+    clearTimeout(timer);
+    timer = setTimeout(() => { void round(); }, 0);
+  }
+  return () => {
+    listeners.delete(listener);
+    if (listeners.size === 0) clearTimeout(timer);
+  };
+}
+
+export function useTallies(): Tallies {
+  return useSyncExternalStore(subscribe, () => tallies);
+}

@@ -1,0 +1,41 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { answerOf, faultsOf, fieldsOf, verbOf } from "../../src/inbox/fields.ts";
+
+const SCHEMAS = {
+  note: { type: "string", title: "Note" }, story: { type: "string", maxLength: 5_000 }, amount: { type: "integer", default: 3 },
+  share: { type: "number" }, sure: { type: "boolean" }, size: { enum: ["s", 2, null] }, rest: { type: "object" }, any: true,
+};
+
+test("each schema has its control", () => {
+  assert.deepEqual(fieldsOf(SCHEMAS).map(({ control }) => control), ["text", "lines", "whole", "number", "check", "choice", "json", "json"]);
+  assert.deepEqual(fieldsOf(SCHEMAS).map(({ label }) => label)[0], "Note");
+});
+
+test("what is typed becomes a value of the field's type, and an empty field is left out", () => {
+  const typed = new Map([["note", "12"], ["share", "1.5"], ["sure", "true"], ["size", "2"], ["rest", "{\"a\": [1]}"], ["any", ""]]);
+  assert.deepEqual(answerOf(fieldsOf(SCHEMAS), typed), { note: "12", amount: 3, share: 1.5, sure: true, size: 2, rest: { a: [1] } });
+});
+
+test("what is not of the field's type stays text", () => {
+  for (const given of ["1.5", "x", "12345678901234567890", "true", "1e400"]) {
+    assert.deepEqual(answerOf(fieldsOf({ amount: { type: "integer" } }), new Map([["amount", given]])), { amount: given });
+  }
+  assert.deepEqual(answerOf(fieldsOf({ share: { type: "number" } }), new Map([["share", "[1]"]])), { share: "[1]" });
+  assert.deepEqual(answerOf(fieldsOf({ rest: {} }), new Map([["rest", "{"]])), { rest: "{" });
+});
+
+test("a field of any name is a field of the answer's own", () => {
+  const answer = answerOf(fieldsOf(JSON.parse("{\"__proto__\": {\"type\": \"string\"}, \"constructor\": {\"type\": \"string\"}}") as Record<string, unknown>), new Map([["__proto__", "a"], ["constructor", "b"]]));
+  assert.equal(JSON.stringify(answer), "{\"__proto__\":\"a\",\"constructor\":\"b\"}");
+});
+
+test("violations stand at their field", () => {
+  const { whole, byField } = faultsOf(["amount: 0 is too small", "amounts[1]: no", "one field is missing"], fieldsOf({ amount: {}, amounts: {} }));
+  assert.deepEqual([...byField], [["amount", "0 is too small"], ["amounts", "[1]: no"]]);
+  assert.deepEqual(whole, ["one field is missing"]);
+});
+
+test("an exit is a verb where there is one", () => {
+  assert.deepEqual(["approved", "rejected", "ask_again", "constructor"].map(verbOf), ["Approve", "Reject", "Ask again", "Constructor"]);
+});

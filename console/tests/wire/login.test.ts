@@ -1,0 +1,54 @@
+import { strict as assert } from "node:assert";
+import { test } from "node:test";
+import { readObject } from "../../src/editing/json.ts";
+import { NotSignedIn, renewIn, tokensRead } from "../../src/wire/login.ts";
+import { settingsRead } from "../../src/wire/settings.ts";
+
+const LOGIN = {
+  issuer: "https://issuer.example/pool/", clientId: "page", audiences: ["page", "api"], scope: "openid",
+  authorize: "https://login.example/authorize", token: "https://login.example/token",
+};
+
+function jwt(claims: object): string {
+  return ["{}", JSON.stringify(claims), "signature"].map((part) => Buffer.from(part).toString("base64url")).join(".");
+}
+
+function answered(fields: object, nonce: string | null = null): ReturnType<typeof tokensRead> {
+  return tokensRead(LOGIN, readObject(JSON.stringify(fields)), nonce);
+}
+
+const ISS = "https://issuer.example/pool";
+const ACCESS = jwt({ iss: ISS, client_id: "page", sub: "Zo\u00eb" });
+const IDENTITY = jwt({ iss: ISS, aud: ["x", "page"], nonce: "n" });
+
+test("the token is the first one that is meant for the API", () => {
+  assert.equal(answered({ access_token: ACCESS, id_token: IDENTITY }, "n").use, ACCESS);
+  for (const other of ["opaque", "a.b.c", jwt({ iss: ISS, aud: "graph", client_id: "page" }), jwt({ iss: "https://other", aud: "api" }), `${ACCESS}.x`]) {
+    assert.equal(answered({ access_token: other, id_token: IDENTITY }, "n").use, IDENTITY, other);
+  }
+});
+
+test("without one nobody is signed in, and a token of another tab is refused", () => {
+  for (const fields of [{}, { access_token: "opaque" }, { id_token: jwt({ iss: ISS, aud: "other" }) }, { access_token: 7 }]) {
+    assert.throws(() => answered(fields), NotSignedIn);
+  }
+  assert.throws(() => answered({ access_token: ACCESS, id_token: IDENTITY }, "another"), NotSignedIn);
+  assert.throws(() => answered({ id_token: jwt({ iss: ISS, aud: "api" }) }, "n"), NotSignedIn);
+});
+
+test("a token is renewed a minute before it ends, where it can be", () => {
+  const tokens = (fields: object): number | null => renewIn(answered({ access_token: ACCESS, ...fields }));
+  assert.equal(tokens({ refresh_token: "r", expires_in: 3_600 }), 3_540_000);
+  assert.equal(tokens({ refresh_token: "r", expires_in: 60 }), 30_000);
+  assert.equal(tokens({ refresh_token: "r", expires_in: 1e9 }), 2_147_000_000);
+  assert.equal(tokens({ expires_in: 3_600 }), null);
+  assert.equal(tokens({ refresh_token: "r" }), null);
+});
+
+test("settings say where the sockets are, and how people sign in", () => {
+  assert.deepEqual(settingsRead(readObject('{"socket":null,"login":null}')), { socket: null, login: null });
+  const given = '{"socket":"wss://s/live","login":{"issuer":"i","client_id":"c","audiences":["a",1],"scope":"openid","authorize":"x","token":"t"}}';
+  assert.deepEqual(settingsRead(readObject(given)), {
+    socket: "wss://s/live", login: { issuer: "i", clientId: "c", audiences: ["a"], scope: "openid", authorize: "x", token: "t" },
+  });
+});
