@@ -5,6 +5,8 @@ locals {
   with_default_timeout      = tostring(var.runner_timeout) == "120"
   with_iam                  = var.auth == "iam"
   with_jwt                  = var.auth == "jwt"
+  with_console              = var.console == "yes"
+  with_login                = !(var.console_client_id == "")
   with_secrets_manager      = var.secrets_source == "secretsmanager"
   with_tracing              = var.tracing == "on"
   with_snap_start           = var.snap_start == "on"
@@ -29,7 +31,7 @@ locals {
   with_reserved_concurrency = !(var.runner_concurrency == "0")
   with_pollers              = !(var.runner_pollers == "0")
   with_runner_policies      = !(join("", var.runner_policies) == "")
-  given                     = nonsensitive(sha256(jsonencode([var.auth, var.api_key_hashes, var.jwt_issuer, var.jwt_audience, var.jwt_roles_claim, var.jwt_roles, var.iam_roles, var.public_url, var.cors_origins, var.function_modules, var.runner_policies, var.notify_from, var.notify_topic, var.run_events_bus, var.on_failure_notify, var.event_sources, var.event_bus, var.event_queues, var.sandbox_memory, var.runner_memory, var.runner_timeout, var.queue_visibility, var.max_receives, var.runner_batch_size, var.runner_concurrency, var.api_rate, var.api_burst, var.index_shards, var.runner_pollers, var.runner_max_pollers, var.sweep_rate, var.alarm_topic, var.due_age_alarm_ms, var.queue_age_alarm_s, var.failed_runs_alarm, var.refused_requests_alarm, var.secrets_source, var.restored_table, var.restored_bucket, var.restored_signing_keys, var.retention, var.kms_key, var.permissions_boundary, var.subnet_ids, var.security_group_ids, var.log_level, var.log_retention_days, var.tracing, var.snap_start, var.otel_endpoint, var.otel_resource_attributes, var.release])))
+  given                     = nonsensitive(sha256(jsonencode([var.auth, var.api_key_hashes, var.jwt_issuer, var.jwt_audience, var.jwt_roles_claim, var.jwt_roles, var.iam_roles, var.public_url, var.cors_origins, var.console, var.console_client_id, var.console_scope, var.function_modules, var.runner_policies, var.notify_from, var.notify_topic, var.run_events_bus, var.on_failure_notify, var.event_sources, var.event_bus, var.event_queues, var.sandbox_memory, var.runner_memory, var.runner_timeout, var.queue_visibility, var.max_receives, var.runner_batch_size, var.runner_concurrency, var.api_rate, var.api_burst, var.index_shards, var.runner_pollers, var.runner_max_pollers, var.sweep_rate, var.alarm_topic, var.due_age_alarm_ms, var.queue_age_alarm_s, var.failed_runs_alarm, var.refused_requests_alarm, var.secrets_source, var.restored_table, var.restored_bucket, var.restored_signing_keys, var.retention, var.kms_key, var.permissions_boundary, var.subnet_ids, var.security_group_ids, var.log_level, var.log_retention_days, var.tracing, var.snap_start, var.otel_endpoint, var.otel_resource_attributes, var.release])))
   artifacts                 = toset(keys(local.folders))
   folders = {
     api_function        = "ApiFunction"
@@ -39,6 +41,7 @@ locals {
     functions           = "Functions"
     runner_function     = "RunnerFunction"
     sandbox_function    = "SandboxFunction"
+    socket_function     = "SocketFunction"
     sweeper_function    = "SweeperFunction"
     trigger_function    = "TriggerFunction"
   }
@@ -53,6 +56,14 @@ resource "terraform_data" "rules" {
     precondition {
       condition     = !(var.auth == "jwt") || (!(alltrue([for each in var.jwt_audience : each == ""])))
       error_message = "Auth jwt needs JwtAudience."
+    }
+    precondition {
+      condition     = !(var.console == "yes") || (!(var.auth == "iam"))
+      error_message = "Console yes needs Auth api-key or jwt: a page cannot sign requests for IAM."
+    }
+    precondition {
+      condition     = !(var.console == "yes") || ((!(var.auth == "jwt")) || (!(var.console_client_id == "")))
+      error_message = "Console yes with Auth jwt needs ConsoleClientId."
     }
     precondition {
       condition     = !(!(contains(["10", "11", "12", "13", "14", "15", "16", "17", "18", "19", "20", "21", "22", "23", "24", "25", "26", "27", "28", "29", "30", "31", "32", "33", "34", "35", "36", "37", "38", "39", "40", "41", "42", "43", "44", "45", "46", "47", "48", "49", "50", "51", "52", "53", "54", "55", "56", "57", "58", "59", "60", "61", "62", "63", "64", "65", "66", "67", "68", "69", "70", "71", "72", "73", "74", "75", "76", "77", "78", "79", "80", "81", "82", "83", "84", "85", "86", "87", "88", "89", "90", "91", "92", "93", "94", "95", "96", "97", "98", "99", "100", "101", "102", "103", "104", "105", "106", "107", "108", "109", "110", "111", "112", "113", "114", "115", "116", "117", "118", "119", "120", "121", "122", "123", "124", "125", "126", "127", "128", "129", "130", "131", "132", "133", "134", "135", "136", "137", "138", "139", "140", "141", "142", "143", "144", "145", "146", "147", "148", "149", "150", "151", "152", "153", "154", "155", "156", "157", "158", "159", "160", "161", "162", "163", "164", "165", "166", "167", "168", "169", "170", "171", "172", "173", "174", "175", "176", "177", "178", "179", "180"], tostring(var.runner_timeout)))) || (!(contains(["10", "11", "12", "13", "14", "15", "16", "17", "18", "19", "20", "21", "22", "23", "24", "25", "26", "27", "28", "29", "30", "31", "32", "33", "34", "35", "36", "37", "38", "39", "40", "41", "42", "43", "44", "45", "46", "47", "48", "49", "50", "51", "52", "53", "54", "55", "56", "57", "58", "59", "60", "61", "62", "63", "64", "65", "66", "67", "68", "69", "70", "71", "72", "73", "74", "75", "76", "77", "78", "79", "80", "81", "82", "83", "84", "85", "86", "87", "88", "89", "90", "91", "92", "93", "94", "95", "96", "97", "98", "99", "100", "101", "102", "103", "104", "105", "106", "107", "108", "109", "110", "111", "112", "113", "114", "115", "116", "117", "118", "119", "120", "121", "122", "123", "124", "125", "126", "127", "128", "129", "130", "131", "132", "133", "134", "135", "136", "137", "138", "139", "140", "141", "142", "143", "144", "145", "146", "147", "148", "149", "150", "151", "152", "153", "154", "155", "156", "157", "158", "159", "160", "161", "162", "163", "164", "165", "166", "167", "168", "169", "170", "171", "172", "173", "174", "175", "176", "177", "178", "179", "180"], tostring(var.queue_visibility))))
@@ -642,6 +653,11 @@ resource "awscc_iam_role" "api_role" {
               }
             }
           },
+          local.with_console ? {
+            Effect   = "Allow"
+            Action   = "execute-api:ManageConnections"
+            Resource = "arn:${data.aws_partition.current.partition}:execute-api:${data.aws_region.current.region}:${data.aws_caller_identity.current.account_id}:${one(awscc_apigatewayv2_api.socket_api[*].api_id)}/live/*/@connections/*"
+          } : null,
           local.with_key ? {
             Effect   = "Allow"
             Action   = ["kms:Decrypt", "kms:GenerateDataKey"]
@@ -767,6 +783,22 @@ resource "awscc_apigatewayv2_route" "open_api_route" {
   target    = "integrations/${awscc_apigatewayv2_integration.api_integration.integration_id}"
 }
 
+resource "awscc_apigatewayv2_route" "console_route" {
+  count = local.with_console ? 1 : 0
+
+  api_id    = awscc_apigatewayv2_api.http_api.api_id
+  route_key = "GET /console"
+  target    = "integrations/${awscc_apigatewayv2_integration.api_integration.integration_id}"
+}
+
+resource "awscc_apigatewayv2_route" "console_files_route" {
+  count = local.with_console ? 1 : 0
+
+  api_id    = awscc_apigatewayv2_api.http_api.api_id
+  route_key = "GET /console/{path+}"
+  target    = "integrations/${awscc_apigatewayv2_integration.api_integration.integration_id}"
+}
+
 resource "awscc_apigatewayv2_route" "preflight_route" {
   count = local.with_cors ? 1 : 0
 
@@ -780,6 +812,187 @@ resource "awscc_lambda_permission" "api_permission" {
   function_name = awscc_lambda_alias.api_function_aliaslive.alias_arn
   principal     = "apigateway.amazonaws.com"
   source_arn    = "arn:${data.aws_partition.current.partition}:execute-api:${data.aws_region.current.region}:${data.aws_caller_identity.current.account_id}:${awscc_apigatewayv2_api.http_api.api_id}/*"
+}
+
+resource "awscc_apigatewayv2_api" "socket_api" {
+  count = local.with_console ? 1 : 0
+
+  name                       = "${var.stack_name}-sockets"
+  protocol_type              = "WEBSOCKET"
+  route_selection_expression = "$request.body.t"
+  tags                       = var.tags
+}
+
+resource "awscc_apigatewayv2_stage" "socket_stage" {
+  count = local.with_console ? 1 : 0
+
+  api_id      = one(awscc_apigatewayv2_api.socket_api[*].api_id)
+  stage_name  = "live"
+  auto_deploy = true
+  default_route_settings = {
+    throttling_burst_limit = var.api_burst
+    throttling_rate_limit  = var.api_rate
+  }
+  tags = var.tags
+}
+
+resource "awscc_apigatewayv2_integration" "socket_integration" {
+  count = local.with_console ? 1 : 0
+
+  api_id            = one(awscc_apigatewayv2_api.socket_api[*].api_id)
+  integration_type  = "AWS_PROXY"
+  integration_uri   = "arn:${data.aws_partition.current.partition}:apigateway:${data.aws_region.current.region}:lambda:path/2015-03-31/functions/${one(awscc_lambda_alias.socket_function_aliaslive[*].alias_arn)}/invocations"
+  timeout_in_millis = 29000
+}
+
+resource "awscc_apigatewayv2_route" "connect_route" {
+  count = local.with_console ? 1 : 0
+
+  api_id             = one(awscc_apigatewayv2_api.socket_api[*].api_id)
+  route_key          = "$connect"
+  authorization_type = "NONE"
+  target             = "integrations/${one(awscc_apigatewayv2_integration.socket_integration[*].integration_id)}"
+}
+
+resource "awscc_apigatewayv2_route" "message_route" {
+  count = local.with_console ? 1 : 0
+
+  api_id    = one(awscc_apigatewayv2_api.socket_api[*].api_id)
+  route_key = "$default"
+  target    = "integrations/${one(awscc_apigatewayv2_integration.socket_integration[*].integration_id)}"
+}
+
+resource "awscc_apigatewayv2_route" "disconnect_route" {
+  count = local.with_console ? 1 : 0
+
+  api_id    = one(awscc_apigatewayv2_api.socket_api[*].api_id)
+  route_key = "$disconnect"
+  target    = "integrations/${one(awscc_apigatewayv2_integration.socket_integration[*].integration_id)}"
+}
+
+resource "awscc_lambda_permission" "socket_permission" {
+  count = local.with_console ? 1 : 0
+
+  action        = "lambda:InvokeFunction"
+  function_name = one(awscc_lambda_alias.socket_function_aliaslive[*].alias_arn)
+  principal     = "apigateway.amazonaws.com"
+  source_arn    = "arn:${data.aws_partition.current.partition}:execute-api:${data.aws_region.current.region}:${data.aws_caller_identity.current.account_id}:${one(awscc_apigatewayv2_api.socket_api[*].api_id)}/*"
+}
+
+resource "awscc_logs_log_group" "socket_logs" {
+  count = local.with_console ? 1 : 0
+
+  log_group_name    = "/aws/lambda/${var.stack_name}-socket"
+  retention_in_days = var.log_retention_days
+  tags              = [for name, value in var.tags : { key = name, value = value }]
+}
+
+resource "awscc_iam_role" "socket_role" {
+  count = local.with_console ? 1 : 0
+
+  permissions_boundary = local.with_boundary ? var.permissions_boundary : null
+  assume_role_policy_document = jsonencode({
+    Version = "2012-10-17"
+    Statement = [
+      {
+        Effect = "Allow"
+        Principal = {
+          Service = "lambda.amazonaws.com"
+        }
+        Action = "sts:AssumeRole"
+      },
+    ]
+  })
+  policies = [
+    {
+      policy_name = "socket"
+      policy_document = jsonencode({
+        Version = "2012-10-17"
+        Statement = [for each in [
+          {
+            Effect   = "Allow"
+            Action   = ["logs:CreateLogStream", "logs:PutLogEvents"]
+            Resource = one(awscc_logs_log_group.socket_logs[*].arn)
+          },
+          {
+            Effect = "Allow"
+            Action = ["dynamodb:BatchGetItem", "dynamodb:GetItem", "dynamodb:Query"]
+            Resource = [for each in [
+              awscc_dynamodb_table.run_table.arn,
+              "${awscc_dynamodb_table.run_table.arn}/index/runs-by-age",
+              "${awscc_dynamodb_table.run_table.arn}/index/runs-by-due",
+              local.with_restored ? "arn:${data.aws_partition.current.partition}:dynamodb:${data.aws_region.current.region}:${data.aws_caller_identity.current.account_id}:table/${var.restored_table}" : null,
+              local.with_restored ? "arn:${data.aws_partition.current.partition}:dynamodb:${data.aws_region.current.region}:${data.aws_caller_identity.current.account_id}:table/${var.restored_table}/index/runs-by-age" : null,
+              local.with_restored ? "arn:${data.aws_partition.current.partition}:dynamodb:${data.aws_region.current.region}:${data.aws_caller_identity.current.account_id}:table/${var.restored_table}/index/runs-by-due" : null,
+            ] : each if each != null]
+          },
+          {
+            Effect = "Allow"
+            Action = ["dynamodb:DeleteItem", "dynamodb:PutItem", "dynamodb:UpdateItem"]
+            Resource = [for each in [
+              awscc_dynamodb_table.run_table.arn,
+              "${awscc_dynamodb_table.run_table.arn}/index/runs-by-age",
+              "${awscc_dynamodb_table.run_table.arn}/index/runs-by-due",
+              local.with_restored ? "arn:${data.aws_partition.current.partition}:dynamodb:${data.aws_region.current.region}:${data.aws_caller_identity.current.account_id}:table/${var.restored_table}" : null,
+              local.with_restored ? "arn:${data.aws_partition.current.partition}:dynamodb:${data.aws_region.current.region}:${data.aws_caller_identity.current.account_id}:table/${var.restored_table}/index/runs-by-age" : null,
+              local.with_restored ? "arn:${data.aws_partition.current.partition}:dynamodb:${data.aws_region.current.region}:${data.aws_caller_identity.current.account_id}:table/${var.restored_table}/index/runs-by-due" : null,
+            ] : each if each != null]
+            Condition = {
+              "ForAllValues:StringLike" = {
+                "dynamodb:LeadingKeys" = ["DRAFT*", "ROOM#*", "CONN#*", "CLAIM#ticket:*"]
+              }
+            }
+          },
+          {
+            Effect   = "Allow"
+            Action   = "s3:ListBucket"
+            Resource = local.with_restored_bucket ? "arn:${data.aws_partition.current.partition}:s3:::${var.restored_bucket}" : awscc_s3_bucket.blob_bucket.arn
+          },
+          {
+            Effect   = "Allow"
+            Action   = "s3:GetObject"
+            Resource = local.with_restored_bucket ? "arn:${data.aws_partition.current.partition}:s3:::${var.restored_bucket}/blobs/*" : "${awscc_s3_bucket.blob_bucket.arn}/blobs/*"
+          },
+          {
+            Effect   = "Allow"
+            Action   = "s3:PutObject"
+            Resource = local.with_restored_bucket ? "arn:${data.aws_partition.current.partition}:s3:::${var.restored_bucket}/blobs/workflow-drafts/*" : "${awscc_s3_bucket.blob_bucket.arn}/blobs/workflow-drafts/*"
+          },
+          {
+            Effect   = "Allow"
+            Action   = "secretsmanager:GetSecretValue"
+            Resource = local.with_restored_keys ? var.restored_signing_keys : awscc_secretsmanager_secret.signing_secret.secret_id
+          },
+          {
+            Effect   = "Allow"
+            Action   = "execute-api:ManageConnections"
+            Resource = "arn:${data.aws_partition.current.partition}:execute-api:${data.aws_region.current.region}:${data.aws_caller_identity.current.account_id}:${one(awscc_apigatewayv2_api.socket_api[*].api_id)}/live/*/@connections/*"
+          },
+          local.with_key ? {
+            Effect   = "Allow"
+            Action   = ["kms:Decrypt", "kms:GenerateDataKey"]
+            Resource = var.kms_key
+          } : null,
+          local.with_vpc ? {
+            Effect = "Allow"
+            Action = [
+              "ec2:CreateNetworkInterface",
+              "ec2:DeleteNetworkInterface",
+              "ec2:DescribeNetworkInterfaces",
+              "ec2:DescribeSubnets",
+            ]
+            Resource = "*"
+          } : null,
+          local.with_tracing ? {
+            Effect   = "Allow"
+            Action   = ["xray:PutTraceSegments", "xray:PutTelemetryRecords"]
+            Resource = "*"
+          } : null,
+        ] : each if each != null]
+      })
+    },
+  ]
+  tags = [for name, value in var.tags : { key = name, value = value }]
 }
 
 resource "awscc_logs_log_group" "runner_logs" {
@@ -1362,6 +1575,29 @@ resource "awscc_cloudwatch_alarm" "api_error_alarm" {
   tags                = [for name, value in var.tags : { key = name, value = value }]
 }
 
+resource "awscc_cloudwatch_alarm" "socket_error_alarm" {
+  count = local.with_console ? 1 : 0
+
+  alarm_description = "Invocations for the sockets of the console fail"
+  alarm_actions     = local.with_alarm_topic ? [var.alarm_topic] : null
+  namespace         = "AWS/Lambda"
+  metric_name       = "Errors"
+  dimensions = [
+    {
+      name  = "FunctionName"
+      value = "${var.stack_name}-socket"
+    },
+  ]
+  statistic           = "Sum"
+  period              = 60
+  evaluation_periods  = 5
+  datapoints_to_alarm = 2
+  threshold           = 1
+  comparison_operator = "GreaterThanOrEqualToThreshold"
+  treat_missing_data  = "notBreaching"
+  tags                = [for name, value in var.tags : { key = name, value = value }]
+}
+
 resource "awscc_cloudwatch_alarm" "runner_error_alarm" {
   alarm_description = "Invocations of the runner fail; their messages are delivered again"
   alarm_actions     = local.with_alarm_topic ? [var.alarm_topic] : null
@@ -1826,42 +2062,46 @@ resource "awscc_lambda_function" "api_function" {
   } : null
   environment = {
     variables = { for name, each in {
-      STEPLESS_TABLE                    = local.with_restored ? var.restored_table : awscc_dynamodb_table.run_table.table_name
-      STEPLESS_QUEUE_URL                = awscc_sqs_queue.run_queue.queue_url
-      STEPLESS_BUCKET                   = local.with_restored_bucket ? var.restored_bucket : awscc_s3_bucket.blob_bucket.bucket_name
-      STEPLESS_SCHEDULE_GROUP           = awscc_scheduler_schedule_group.timer_group.name
-      STEPLESS_SCHEDULE_ROLE_ARN        = awscc_iam_role.timer_role.arn
-      STEPLESS_SCHEDULE_TARGET_ARN      = awscc_sqs_queue.run_queue.arn
-      STEPLESS_SCHEDULE_DEAD_LETTER_ARN = awscc_sqs_queue.dead_letter_queue.arn
-      STEPLESS_CALENDAR_GROUP           = awscc_scheduler_schedule_group.calendar_group.name
-      STEPLESS_CALENDAR_ROLE_ARN        = awscc_iam_role.calendar_role.arn
-      STEPLESS_TRIGGER_QUEUE_ARN        = awscc_sqs_queue.trigger_queue.arn
-      STEPLESS_TRIGGER_DEAD_LETTER_ARN  = awscc_sqs_queue.trigger_dead_letter_queue.arn
-      STEPLESS_SANDBOX_FUNCTION         = "${var.stack_name}-sandbox:live"
-      STEPLESS_SIGNING_SECRET           = local.with_restored_keys ? var.restored_signing_keys : awscc_secretsmanager_secret.signing_secret.secret_id
-      STEPLESS_SECRETS_PREFIX           = "/${var.stack_name}/"
-      STEPLESS_SECRETS_SOURCE           = var.secrets_source
-      STEPLESS_MODULES                  = var.function_modules
-      STEPLESS_RUNNER_TIMEOUT           = var.runner_timeout
-      STEPLESS_RETENTION                = local.with_retention ? var.retention : null
-      STEPLESS_BASE_URL                 = local.with_public_url ? var.public_url : awscc_apigatewayv2_api.http_api.api_endpoint
-      STEPLESS_NOTIFY_FROM              = local.with_mail ? var.notify_from : null
-      STEPLESS_TRACING                  = var.tracing
-      OTEL_EXPORTER_OTLP_ENDPOINT       = local.with_otel ? var.otel_endpoint : null
-      OTEL_RESOURCE_ATTRIBUTES          = local.with_otel ? var.otel_resource_attributes : null
-      OTEL_SERVICE_NAME                 = local.with_otel ? var.stack_name : null
-      STEPLESS_RELEASE                  = local.release
-      POWERTOOLS_METRICS_NAMESPACE      = "Stepless"
-      POWERTOOLS_LOG_LEVEL              = var.log_level
-      POWERTOOLS_SERVICE_NAME           = "${var.stack_name}-api"
-      STEPLESS_AUTH                     = var.auth
-      STEPLESS_JWT_ISSUER               = local.with_jwt ? var.jwt_issuer : null
-      STEPLESS_JWT_AUDIENCE             = local.with_jwt ? join(",", var.jwt_audience) : null
-      STEPLESS_JWT_ROLES_CLAIM          = local.with_jwt ? var.jwt_roles_claim : null
-      STEPLESS_JWT_ROLES                = local.with_jwt ? var.jwt_roles : null
-      STEPLESS_IAM_ROLES                = local.with_iam ? var.iam_roles : null
-      STEPLESS_API_KEYS                 = local.with_api_keys ? var.api_key_hashes : null
-      STEPLESS_CORS_ORIGINS             = local.with_cors ? var.cors_origins : null
+      STEPLESS_TABLE                           = local.with_restored ? var.restored_table : awscc_dynamodb_table.run_table.table_name
+      STEPLESS_QUEUE_URL                       = awscc_sqs_queue.run_queue.queue_url
+      STEPLESS_BUCKET                          = local.with_restored_bucket ? var.restored_bucket : awscc_s3_bucket.blob_bucket.bucket_name
+      STEPLESS_SCHEDULE_GROUP                  = awscc_scheduler_schedule_group.timer_group.name
+      STEPLESS_SCHEDULE_ROLE_ARN               = awscc_iam_role.timer_role.arn
+      STEPLESS_SCHEDULE_TARGET_ARN             = awscc_sqs_queue.run_queue.arn
+      STEPLESS_SCHEDULE_DEAD_LETTER_ARN        = awscc_sqs_queue.dead_letter_queue.arn
+      STEPLESS_CALENDAR_GROUP                  = awscc_scheduler_schedule_group.calendar_group.name
+      STEPLESS_CALENDAR_ROLE_ARN               = awscc_iam_role.calendar_role.arn
+      STEPLESS_TRIGGER_QUEUE_ARN               = awscc_sqs_queue.trigger_queue.arn
+      STEPLESS_TRIGGER_DEAD_LETTER_ARN         = awscc_sqs_queue.trigger_dead_letter_queue.arn
+      STEPLESS_SANDBOX_FUNCTION                = "${var.stack_name}-sandbox:live"
+      STEPLESS_SIGNING_SECRET                  = local.with_restored_keys ? var.restored_signing_keys : awscc_secretsmanager_secret.signing_secret.secret_id
+      STEPLESS_SECRETS_PREFIX                  = "/${var.stack_name}/"
+      STEPLESS_SECRETS_SOURCE                  = var.secrets_source
+      STEPLESS_MODULES                         = var.function_modules
+      STEPLESS_RUNNER_TIMEOUT                  = var.runner_timeout
+      STEPLESS_RETENTION                       = local.with_retention ? var.retention : null
+      STEPLESS_BASE_URL                        = local.with_public_url ? var.public_url : awscc_apigatewayv2_api.http_api.api_endpoint
+      STEPLESS_NOTIFY_FROM                     = local.with_mail ? var.notify_from : null
+      STEPLESS_TRACING                         = var.tracing
+      OTEL_EXPORTER_OTLP_ENDPOINT              = local.with_otel ? var.otel_endpoint : null
+      OTEL_RESOURCE_ATTRIBUTES                 = local.with_otel ? var.otel_resource_attributes : null
+      OTEL_SERVICE_NAME                        = local.with_otel ? var.stack_name : null
+      STEPLESS_RELEASE                         = local.release
+      POWERTOOLS_METRICS_NAMESPACE             = "Stepless"
+      POWERTOOLS_LOG_LEVEL                     = var.log_level
+      POWERTOOLS_SERVICE_NAME                  = "${var.stack_name}-api"
+      STEPLESS_AUTH                            = var.auth
+      STEPLESS_JWT_ISSUER                      = local.with_jwt ? var.jwt_issuer : null
+      STEPLESS_JWT_AUDIENCE                    = local.with_jwt ? join(",", var.jwt_audience) : null
+      STEPLESS_JWT_ROLES_CLAIM                 = local.with_jwt ? var.jwt_roles_claim : null
+      STEPLESS_JWT_ROLES                       = local.with_jwt ? var.jwt_roles : null
+      STEPLESS_IAM_ROLES                       = local.with_iam ? var.iam_roles : null
+      STEPLESS_API_KEYS                        = local.with_api_keys ? var.api_key_hashes : null
+      STEPLESS_CORS_ORIGINS                    = local.with_cors ? var.cors_origins : null
+      STEPLESS_SOCKET_URL                      = local.with_console ? "${one(awscc_apigatewayv2_api.socket_api[*].api_endpoint)}/live" : null
+      STEPLESS_CONSOLE_CLIENT_ID               = local.with_login ? var.console_client_id : null
+      STEPLESS_CONSOLE_SCOPE                   = local.with_login ? var.console_scope : null
+      AWS_ENDPOINT_URL_APIGATEWAYMANAGEMENTAPI = local.with_console ? "https://${one(awscc_apigatewayv2_api.socket_api[*].api_id)}.execute-api.${data.aws_region.current.region}.${data.aws_partition.current.dns_suffix}/live" : null
     } : name => each if each != null }
   }
   tracing_config = {
@@ -1882,7 +2122,7 @@ resource "awscc_lambda_function" "api_function" {
   tags = [for name, value in var.tags : { key = name, value = value }]
 }
 
-resource "awscc_lambda_version" "api_function_versiondd08750996" {
+resource "awscc_lambda_version" "api_function_version6fe722583a" {
   description   = local.release
   function_name = awscc_lambda_function.api_function.function_name
 
@@ -1894,7 +2134,96 @@ resource "awscc_lambda_version" "api_function_versiondd08750996" {
 resource "awscc_lambda_alias" "api_function_aliaslive" {
   name             = "live"
   function_name    = awscc_lambda_function.api_function.function_name
-  function_version = awscc_lambda_version.api_function_versiondd08750996.version
+  function_version = awscc_lambda_version.api_function_version6fe722583a.version
+}
+
+resource "awscc_lambda_function" "socket_function" {
+  count = local.with_console ? 1 : 0
+
+  code = {
+    s3_bucket = aws_s3_object.code["socket_function"].bucket
+    s3_key    = aws_s3_object.code["socket_function"].key
+  }
+  description   = "The rooms of drafts that people edit together"
+  function_name = "${var.stack_name}-socket"
+  handler       = "app.handler"
+  memory_size   = 1024
+  role          = one(awscc_iam_role.socket_role[*].arn)
+  runtime       = "python3.13"
+  timeout       = 29
+  vpc_config = local.with_vpc ? {
+    subnet_ids         = var.subnet_ids
+    security_group_ids = var.security_group_ids
+  } : null
+  environment = {
+    variables = { for name, each in {
+      STEPLESS_TABLE                           = local.with_restored ? var.restored_table : awscc_dynamodb_table.run_table.table_name
+      STEPLESS_QUEUE_URL                       = awscc_sqs_queue.run_queue.queue_url
+      STEPLESS_BUCKET                          = local.with_restored_bucket ? var.restored_bucket : awscc_s3_bucket.blob_bucket.bucket_name
+      STEPLESS_SCHEDULE_GROUP                  = awscc_scheduler_schedule_group.timer_group.name
+      STEPLESS_SCHEDULE_ROLE_ARN               = awscc_iam_role.timer_role.arn
+      STEPLESS_SCHEDULE_TARGET_ARN             = awscc_sqs_queue.run_queue.arn
+      STEPLESS_SCHEDULE_DEAD_LETTER_ARN        = awscc_sqs_queue.dead_letter_queue.arn
+      STEPLESS_CALENDAR_GROUP                  = awscc_scheduler_schedule_group.calendar_group.name
+      STEPLESS_CALENDAR_ROLE_ARN               = awscc_iam_role.calendar_role.arn
+      STEPLESS_TRIGGER_QUEUE_ARN               = awscc_sqs_queue.trigger_queue.arn
+      STEPLESS_TRIGGER_DEAD_LETTER_ARN         = awscc_sqs_queue.trigger_dead_letter_queue.arn
+      STEPLESS_SANDBOX_FUNCTION                = "${var.stack_name}-sandbox:live"
+      STEPLESS_SIGNING_SECRET                  = local.with_restored_keys ? var.restored_signing_keys : awscc_secretsmanager_secret.signing_secret.secret_id
+      STEPLESS_SECRETS_PREFIX                  = "/${var.stack_name}/"
+      STEPLESS_SECRETS_SOURCE                  = var.secrets_source
+      STEPLESS_MODULES                         = var.function_modules
+      STEPLESS_RUNNER_TIMEOUT                  = var.runner_timeout
+      STEPLESS_RETENTION                       = local.with_retention ? var.retention : null
+      STEPLESS_BASE_URL                        = local.with_public_url ? var.public_url : awscc_apigatewayv2_api.http_api.api_endpoint
+      STEPLESS_NOTIFY_FROM                     = local.with_mail ? var.notify_from : null
+      STEPLESS_TRACING                         = var.tracing
+      OTEL_EXPORTER_OTLP_ENDPOINT              = local.with_otel ? var.otel_endpoint : null
+      OTEL_RESOURCE_ATTRIBUTES                 = local.with_otel ? var.otel_resource_attributes : null
+      OTEL_SERVICE_NAME                        = local.with_otel ? var.stack_name : null
+      STEPLESS_RELEASE                         = local.release
+      POWERTOOLS_METRICS_NAMESPACE             = "Stepless"
+      POWERTOOLS_LOG_LEVEL                     = var.log_level
+      POWERTOOLS_SERVICE_NAME                  = "${var.stack_name}-socket"
+      STEPLESS_API_KEYS                        = local.with_api_keys ? var.api_key_hashes : null
+      AWS_ENDPOINT_URL_APIGATEWAYMANAGEMENTAPI = "https://${one(awscc_apigatewayv2_api.socket_api[*].api_id)}.execute-api.${data.aws_region.current.region}.${data.aws_partition.current.dns_suffix}/live"
+    } : name => each if each != null }
+  }
+  tracing_config = {
+    mode = local.with_tracing ? "Active" : "PassThrough"
+  }
+  layers = [
+    awscc_lambda_layer_version.dependencies.layer_version_arn,
+    awscc_lambda_layer_version.engine.layer_version_arn,
+    awscc_lambda_layer_version.functions.layer_version_arn,
+  ]
+  architectures = ["arm64"]
+  snap_start = local.with_snap_start ? {
+    apply_on = "PublishedVersions"
+  } : null
+  logging_config = {
+    log_group = one(awscc_logs_log_group.socket_logs[*].log_group_name)
+  }
+  tags = [for name, value in var.tags : { key = name, value = value }]
+}
+
+resource "awscc_lambda_version" "socket_function_version8502f20e3b" {
+  count = local.with_console ? 1 : 0
+
+  description   = local.release
+  function_name = one(awscc_lambda_function.socket_function[*].function_name)
+
+  lifecycle {
+    create_before_destroy = true
+  }
+}
+
+resource "awscc_lambda_alias" "socket_function_aliaslive" {
+  count = local.with_console ? 1 : 0
+
+  name             = "live"
+  function_name    = one(awscc_lambda_function.socket_function[*].function_name)
+  function_version = one(awscc_lambda_version.socket_function_version8502f20e3b[*].version)
 }
 
 resource "awscc_lambda_function" "runner_function" {

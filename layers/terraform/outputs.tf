@@ -5,6 +5,15 @@ output "url" {
   value       = local.with_public_url ? var.public_url : awscc_apigatewayv2_api.http_api.api_endpoint
 }
 
+output "console_url" {
+  description = "The console. With Auth jwt, the redirect URI of its client at the issuer is this address and signed-in"
+  value       = "${local.with_public_url ? var.public_url : awscc_apigatewayv2_api.http_api.api_endpoint}/console/"
+}
+
+output "socket_url" {
+  value = "${one(awscc_apigatewayv2_api.socket_api[*].api_endpoint)}/live"
+}
+
 output "table" {
   value = local.with_restored ? var.restored_table : awscc_dynamodb_table.run_table.table_name
 }

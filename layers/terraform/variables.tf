@@ -36,7 +36,7 @@ variable "jwt_audience" {
 variable "jwt_roles_claim" {
   description = "With Auth jwt: the claim that holds the caller's groups (cognito:groups, roles, https://example.com/roles, realm_access.roles); several are separated by commas. Empty: no caller has a role, every request is refused."
   type        = string
-  default     = ""
+  default     = "cognito:groups"
   validation {
     condition     = can(regex("^(?:((^|,) *[^, \\x00-\\x1f\\x7f]+ *)*)$", var.jwt_roles_claim)) && !startswith(var.jwt_roles_claim, ",")
     error_message = "jwt_roles_claim does not have the required form."
@@ -77,6 +77,36 @@ variable "cors_origins" {
   description = "Origins whose pages may use the API from a browser, space-separated. Empty: none."
   type        = string
   default     = ""
+}
+
+variable "console" {
+  description = "Whether the console, the drafts and their WebSocket API are deployed."
+  type        = string
+  default     = "no"
+  validation {
+    condition     = contains(["yes", "no"], var.console)
+    error_message = "console is not one of the allowed values."
+  }
+}
+
+variable "console_client_id" {
+  description = "With Console yes and Auth jwt: the id of the public client with which people sign in at the issuer (authorization code, PKCE)."
+  type        = string
+  default     = ""
+  validation {
+    condition     = can(regex("^(?:[A-Za-z0-9._~:@/-]*)$", var.console_client_id))
+    error_message = "console_client_id does not have the required form."
+  }
+}
+
+variable "console_scope" {
+  description = "With ConsoleClientId: the scopes that the console asks for, space-separated. With offline_access or Cognito, a login is renewed as long as the page is open."
+  type        = string
+  default     = "openid"
+  validation {
+    condition     = can(regex("^(?:[A-Za-z0-9._~:/-]+( [A-Za-z0-9._~:/-]+)*)$", var.console_scope))
+    error_message = "console_scope does not have the required form."
+  }
 }
 
 variable "function_modules" {

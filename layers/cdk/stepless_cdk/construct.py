@@ -21,7 +21,7 @@ from stepless_cdk.parameters import NAMES, Parameters
 _TEMPLATE: Final = json.loads(Path(__file__).with_name("template.json").read_text("utf-8"))
 _CODE: Final = (
     "ApiFunction", "RunnerFunction", "SweeperFunction", "DeadletterFunction", "TriggerFunction", "SandboxFunction",
-    "Dependencies", "Engine", "Functions",
+    "SocketFunction", "Dependencies", "Engine", "Functions",
 )  # fmt: skip
 
 
@@ -44,7 +44,7 @@ class Stepless(Construct):
             Tags.of(self).add(name, value)
         values = _checked(parameters)
         template = Conditions(_TEMPLATE, values, Token.is_unresolved).settled()
-        code = {name: self._asset(name, build) for name in _CODE}
+        code = {name: self._asset(name, build) for name in _CODE if name in template["Resources"]}
         if not values["Release"]:
             contents = [asset.asset_hash for asset in code.values()]
             values["Release"] = hashlib.sha256(json.dumps([contents, values], sort_keys=True).encode()).hexdigest()[:16]
@@ -75,7 +75,8 @@ class Stepless(Construct):
         return self._include.get_resource(logical_id)
 
     def function(self, name: str) -> aws_lambda.IFunction:
-        """A function by its short name: api, runner, sweeper, deadletter, trigger or sandbox. For metrics and alarms."""
+        """A function by its short name: api, runner, sweeper, deadletter, trigger, sandbox, with the console socket. For metrics
+        and alarms."""
         arn = self._attribute(f"{name.capitalize()}Function", "Arn")
         return aws_lambda.Function.from_function_arn(self, f"{name.capitalize()}Reference", arn)
 

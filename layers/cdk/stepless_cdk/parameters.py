@@ -28,6 +28,12 @@ class Parameters(TypedDict):
     """Base URL of the links in responses, for your own domain. Empty: the address of the HTTP API."""
     cors_origins: NotRequired[str]
     """Origins whose pages may use the API from a browser, space-separated. Empty: none."""
+    console: NotRequired[Literal["yes", "no"]]
+    """Whether the console, the drafts and their WebSocket API are deployed."""
+    console_client_id: NotRequired[str]
+    """With Console yes and Auth jwt: the id of the public client with which people sign in at the issuer (authorization code, PKCE)."""
+    console_scope: NotRequired[str]
+    """With ConsoleClientId: the scopes that the console asks for, space-separated. With offline_access or Cognito, a login is renewed as long as the page is open."""
     function_modules: NotRequired[str]
     """Python modules that register functions, comma-separated. They are in the layer of your functions."""
     runner_policies: NotRequired[Sequence[str]]
@@ -124,6 +130,9 @@ NAMES: Final = {
     "iam_roles": "IamRoles",
     "public_url": "PublicUrl",
     "cors_origins": "CorsOrigins",
+    "console": "Console",
+    "console_client_id": "ConsoleClientId",
+    "console_scope": "ConsoleScope",
     "function_modules": "FunctionModules",
     "runner_policies": "RunnerPolicies",
     "notify_from": "NotifyFrom",
