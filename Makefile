@@ -18,7 +18,7 @@ unexport VIRTUAL_ENV PYTHONHOME PYTHONPATH PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: cdk console terraform help setup demo test test-pythons lint simulate simulate-drafts golden-drafts simulate-sessions simulate-kills bench bench-evaluation bench-peers cost docs clean build size check deploy deploy-local
+.PHONY: cdk console console-demo terraform help setup demo test test-pythons lint simulate simulate-drafts compare-flows simulate-texts golden-drafts simulate-sessions simulate-kills bench profile bench-evaluation bench-peers measure-console cost docs clean build size check deploy deploy-local
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-17s %s\n", $$1, $$2}' $(firstword $(MAKEFILE_LIST))
@@ -30,6 +30,9 @@ demo: $(READY) ## run the refund example, from the webhook to the approval
 
 # Keeps the shuffled order of the files: pytest-xdist would start the files with many tests first, and end with the longest tests.
 SPREAD = -n $(WORKERS) --dist loadfile --no-loadscope-reorder
+
+console-demo: $(READY) $(CONSOLE) console ## build the refund example in the console with two browsers; writes docs/images/console
+	@PYTHONPATH=engine $(BIN)/python tests/browser/demo_refund.py
 
 test: $(READY) $(CONSOLE) ## run the tests in random order, on three processes (WORKERS=n): they wait for servers much of the time
 	$(BIN)/pytest $(SPREAD)
@@ -52,6 +55,12 @@ simulate: $(READY) ## run seeds of the simulated world (SEEDS=n, FROM=n, GROUND=
 simulate-drafts: $(READY) ## run seeds of people who edit one draft at once (SEEDS=n, FROM=n); a failing seed is printed
 	@PYTHONPATH=tests/tools $(BIN)/python tests/drafts $(SEEDS) --from $(FROM) --jobs 2
 
+simulate-texts: $(READY) ## run seeds of people who edit the text of a draft (SEEDS=n, FROM=n); a failing seed is printed
+	@PYTHONPATH=tests/tools $(BIN)/python tests/drafts/typed.py $(SEEDS) --from $(FROM)
+
+compare-flows: $(READY) ## compare random flows with their documents (SEEDS=n, FROM=n, KILLED=1, WIDE=1); a failing seed is printed, and replays
+	@PYTHONPATH=engine:tests/flow $(BIN)/python tests/flow $(SEEDS) --from $(FROM) $(if $(KILLED),--kills) $(if $(WIDE),--wide)
+
 console: $(CONSOLE) ## build the console into engine/stepless/api/console, which is committed
 	cd console && tools/with-node npm run --silent build
 
@@ -72,11 +81,17 @@ simulate-kills: $(READY) ## kill real processes with SIGKILL (KILLS=n)
 bench: $(READY) ## measure the engine against plain asyncio, and write docs/benchmarks.md
 	@PYTHONPATH=engine:. $(BIN)/python -m benchmarks
 
+profile: $(READY) ## divide the time of a node and of a run by layer: docs/performance.md
+	@PYTHONPATH=engine:. $(BIN)/python -m benchmarks.profile
+
 bench-evaluation: $(READY) ## search for the slowest expression, and compare it with the limit
 	@PYTHONPATH=engine:. $(BIN)/python -m benchmarks.evaluation
 
 bench-peers: $(READY) ## measure other engines too, each in its own environment; PEERS=all adds those with large servers
 	@PYTHONPATH=engine:. $(BIN)/python -m benchmarks peers $(if $(PEERS),--peers "$(PEERS)")
+
+measure-console: $(READY) ## measure the console with two browsers, and write build/console-figures.md
+	@PYTHONPATH=engine:.:tests/tools $(BIN)/python -m benchmarks.console
 
 cost: $(READY) ## compute what runs cost on AWS, and on other services
 	@PYTHONPATH=engine:. $(BIN)/python -m benchmarks cost

@@ -56,7 +56,8 @@ def bars(own: Sequence[Sample], peers: Sequence[Sample]) -> list[Bar]:
         _memory(own, "W5", DYNAMIC_NODES[-1], 2_560),
         _stored(own),
         *_write_units(own),
-        _cold(own),
+        _cold(own, "runner", 1.3),
+        _cold(own, "api", 1.1),
         *_over_http(own),
         *_round_trips(own),
     ]
@@ -197,14 +198,14 @@ def _over_http(own: Sequence[Sample]) -> Iterator[Bar]:
         yield Bar(what, limit, ratio(ours, bare) if alone else ratio(bare, ours), note, at_least=not alone)
 
 
-def _cold(own: Sequence[Sample]) -> Bar:
-    what = "runner, cold import with bytecode, over boto3 and its clients"
-    ours, bare = find(own, "import", "functions/runner"), find(own, "import", "boto3 and its clients")
+def _cold(own: Sequence[Sample], function: str, limit: float) -> Bar:
+    what = f"{function}, cold import with bytecode, over boto3 and its clients"
+    ours, bare = find(own, "import", f"functions/{function}"), find(own, "import", "boto3 and its clients")
     if ours is None or bare is None:
-        return Bar(what, 1.3, None)
+        return Bar(what, limit, None)
     low, high = ratio_spread(ours, bare)
     note = f"{ours.median * 1e3:,.0f} over {bare.median * 1e3:,.0f} ms; {low:.2f} to {high:.2f}; CPU {cpu_ratio(ours, bare):.2f}"
-    return Bar(what, 1.3, ratio(ours, bare), note)
+    return Bar(what, limit, ratio(ours, bare), note)
 
 
 def _round_trips(own: Sequence[Sample]) -> Iterator[Bar]:

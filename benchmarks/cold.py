@@ -28,13 +28,17 @@ SETTINGS = {
     "STEPLESS_TABLE": "t", "STEPLESS_QUEUE_URL": "https://sqs.us-east-1.amazonaws.com/1/q", "STEPLESS_SCHEDULE_GROUP": "g",
     "STEPLESS_SCHEDULE_ROLE_ARN": "r", "STEPLESS_SCHEDULE_TARGET_ARN": "q", "STEPLESS_SCHEDULE_DEAD_LETTER_ARN": "d",
     "STEPLESS_CALENDAR_GROUP": "g", "STEPLESS_CALENDAR_ROLE_ARN": "r", "STEPLESS_TRIGGER_QUEUE_ARN": "q",
-    "STEPLESS_TRIGGER_DEAD_LETTER_ARN": "d", "STEPLESS_SECRETS_PREFIX": "/p/", "STEPLESS_BUCKET": "b", "STEPLESS_BASE_URL": "https://example.com",
+    "STEPLESS_TRIGGER_DEAD_LETTER_ARN": "d", "STEPLESS_SECRETS_PREFIX": "/p/", "STEPLESS_BUCKET": "b",
+    "STEPLESS_AUTH": "api-key", "STEPLESS_BASE_URL": "https://example.com",
     "POWERTOOLS_SERVICE_NAME": "runner", "POWERTOOLS_METRICS_NAMESPACE": "Stepless",
 }  # fmt: skip
 FIRST_RUN = "functions/runner, to the end of its first run"
+LIBRARIES = "boto3, its clients, FastAPI and Mangum"  # the least that the API can take
 IMPORTS: Mapping[str, str] = {
     "boto3 and its clients": f"import boto3\nfor name in {SERVICES!r}: boto3.client(name)",
+    LIBRARIES: f"import boto3\nfor name in {SERVICES!r}: boto3.client(name)\nimport fastapi, mangum",
     "functions/runner": "import app",
+    "functions/api": "import app",
     FIRST_RUN: "import app\nfrom benchmarks.first_run import finish\nfinish(app.CLOUD, {path!r}, {run!r})",
     "stepless": "import stepless",
     "stepless.runtime.session.runner": "import stepless.runtime.session.runner",
@@ -71,8 +75,10 @@ def imports() -> list[Sample]:
 def _once(
     sample: Sample, path: Path, runs: Iterator[str], environment: Mapping[str, str] | None = None, counts: bool = True
 ) -> None:
-    paths = os.pathsep.join([str(ROOT / "engine"), str(ROOT / "functions" / "runner"), str(ROOT)])
-    variables = {**os.environ, **SETTINGS, "PYTHONPATH": paths, **(environment or {})}
+    function = "api" if sample.variant == "functions/api" else "runner"
+    paths = os.pathsep.join([str(ROOT / "engine"), str(ROOT / "functions" / function), str(ROOT)])
+    warm = {"PYTHONDONTWRITEBYTECODE": ""}  # else an environment that sets it would never have the bytecode
+    variables = {**os.environ, **SETTINGS, "PYTHONPATH": paths, **warm, **(environment or {})}
     statement = IMPORTS[sample.variant]
     if sample.variant == FIRST_RUN:
         statement = statement.format(path=str(path), run=next(runs))

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Awaitable
+from collections.abc import Awaitable, Callable
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import Literal
 
@@ -19,11 +20,12 @@ Synchronous = Literal["NORMAL", "FULL"]
 BUDGET_MS = 600_000
 
 
-async def timed(work: Awaitable[object]) -> float:
-    """Seconds, without the start and the end of the event loop."""
-    before = time.perf_counter()
-    await work
-    return time.perf_counter() - before
+async def timed(work: Awaitable[object], during: AbstractContextManager[object] | None = None) -> float:
+    """Seconds, without the start and the end of the event loop. `during` is entered around the work."""
+    with during or nullcontext():
+        before = time.perf_counter()
+        await work
+        return time.perf_counter() - before
 
 
 class Engine:
@@ -32,6 +34,7 @@ class Engine:
     def __init__(
         self, document: Document | None = None, path: Path | None = None, synchronous: Synchronous = "NORMAL"
     ) -> None:
+        self.during: Callable[[], AbstractContextManager[object]] = nullcontext  # entered around what is timed
         self.local: Local = local(None if path is None else SqlitePlace(path, synchronous=synchronous))
         if document is not None:
             self.local.service.publish(document)
@@ -52,7 +55,7 @@ class Engine:
 
     def run_once(self) -> float:
         """Seconds of one run from its start to its end."""
-        return asyncio.run(timed(self.run()))
+        return asyncio.run(timed(self.run(), self.during()))
 
     def run_many(self, runs: int, at_once: int) -> float:
         """Seconds for `runs` runs, a number of them at once."""
@@ -66,7 +69,7 @@ class Engine:
 
             await asyncio.gather(*(one() for _ in range(runs)))
 
-        return asyncio.run(timed(all_runs()))
+        return asyncio.run(timed(all_runs(), self.during()))
 
     def resume_once(self) -> float:
         """Seconds from the decision of a pause to the end of its run; the time before the pause is not included."""

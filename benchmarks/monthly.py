@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final
 
+from benchmarks import editing_cost
 from stepless.model import prices
 from stepless.model.prices import MILLION, Price
 from stepless.model.tally import Tally
@@ -119,6 +120,7 @@ rounded up. Lambda's time is that of the engine alone: a node that waits one sec
     yield from _idle()
     yield from _per_million()
     yield from _per_month()
+    yield from editing_cost.lines()
 
 
 def _idle() -> Iterator[str]:

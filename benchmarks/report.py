@@ -39,6 +39,7 @@ more than the floor (its header, its first event, its end); on fifty connections
 transaction. Where the time of a request that waits goes, on fifty connections, by a sampling profile of the server: uvicorn,
 FastAPI and the parser about a quarter, checking and storing the start a fifth, the runner's decisions, events and attempts a
 third, its commits a seventh; the rest is the event loop's own, and the lines that are printed.
+[Where the time goes](performance-http-aws.md) explains the misses of W11, W12, the load and the start.
 """
 REPLAY_NOTE = "W9: a run that another process left paused is loaded from its snapshot and the tail of its log, and then answered."
 

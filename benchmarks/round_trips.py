@@ -94,11 +94,11 @@ class Region:
 
         direct, built, self.sent = DirectClient(Table()), local(None), Sent()
         store = DynamoStore(direct, "runs")
-        self.service = Service(replace(built.world, store=store, versions=Versions(store, KINDS)), SIGNER)
+        self.service = Service(replace(built.world, store=store, versions=Versions(store, KINDS), near=False), SIGNER)
         self.service.publish(document)
         store = DynamoStore(Slow(direct, answer_ms), "runs")
         queue = SqsQueue(Slow(self.sent, answer_ms), "https://sqs.us-east-1.amazonaws.com/1/q")
-        self.runner = Runner(replace(built.world, store=store, queue=queue, versions=Versions(store, KINDS)))
+        self.runner = Runner(replace(built.world, store=store, queue=queue, versions=Versions(store, KINDS), near=False))
 
     def run(self, budget: Callable[[], Budget] = lambda: Budget(BUDGET_MS)) -> tuple[float, int]:
         """Seconds of one run over as many invocations as it needs, from the first message on; and its invocations."""

@@ -1,0 +1,201 @@
+"""Measures the console and writes build/console-figures.md: `make measure-console`.
+
+Each figure is that of one machine at one time: the page names both, and the load while it was measured.
+"""
+
+from __future__ import annotations
+
+import argparse
+import gzip
+import os
+import sys
+import tempfile
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from statistics import median
+from time import monotonic
+from typing import Any
+
+from chromium import chromium
+from draft_client import op
+from draft_site import DraftSite, Person
+from example_drafts import many
+from windows import Windows, block, canvas
+
+from benchmarks.console import pages, wire
+
+PAGE = Path(__file__).resolve().parents[2] / "build/console-figures.md"
+BUILT = Path(__file__).resolve().parents[2] / "engine/stepless/api/console"
+LARGE, LARGEST = 2_000, 5_000
+TIMES = 3
+OPS = 40
+LIMIT_MS = 90_000
+
+
+@dataclass(frozen=True)
+class Row:
+    """One figure. `bar` is what it must reach, `least` that it is a lower bound."""
+
+    what: str
+    value: float
+    unit: str
+    bar: float | None
+    least: bool = False
+    note: str = ""
+
+    @property
+    def line(self) -> str:
+        held = self.bar is None or (self.value >= self.bar if self.least else self.value <= self.bar)
+        bound = "" if self.bar is None else f"{'≥' if self.least else '≤'} {self.bar:g}{self.unit}"
+        mark = "" if self.bar is None else "yes" if held else "**no**"
+        digits = 2 if self.value < 10 else 0
+        return f"| {self.what} | {self.value:.{digits}f}{self.unit} | {bound} | {mark} | {load()} | {self.note} |"
+
+
+def load() -> str:
+    return f"{os.getloadavg()[0]:.1f}"
+
+
+def on_the_wire(site: DraftSite) -> Iterator[Row]:
+    for editors, bar in ((10, 100.0), (50, 400.0)):
+        rounds, again, count = [], 0, 0
+        for _ in range(TIMES):
+            site.open("wire", many("wire", LARGE))
+            heard = wire.op_to_peer(site, "wire", editors)
+            rounds.append(pages.p95(heard.taken_ms))
+            again += heard.again
+            count += len(heard.asked)
+        note = f"{count} ops, {again} answered `rate` or `busy` and sent again"
+        what = f"op to peer, {editors} editors at 2 ops a second, {LARGE:,} blocks, p95"
+        yield Row(what, median(rounds), " ms", bar, note=note)
+
+
+def typed(windows: Windows, people: tuple[Person, Person], site: DraftSite) -> Iterator[Row]:
+    rounds = []
+    for _ in range(TIMES):
+        site.open("typed", many("typed", LARGE))
+        rounds.append(pages.p95(pages.typed_to_painted(windows, people, "typed", "n1234")))
+    yield Row(f"input to a painted frame at the peer, {LARGE:,} blocks, two browsers, p95", median(rounds), " ms", 80)
+
+
+def drawn(windows: Windows, person: Person, site: DraftSite) -> Iterator[Row]:
+    blank = windows.bare().new_page()
+    blank.goto("about:blank")
+    frames, _ = pages.panning(blank)
+    yield Row("frames a second of a blank page", frames, "", None)
+    site.open("drawn", many("drawn", LARGE))
+    page = windows.open(person, person.page("drawn"), ".far")
+    far, task = pages.panning(page)
+    yield Row(f"whole graph in view, {LARGE:,} blocks: frames of a blank page's", far / frames, "", 0.8, least=True)
+    yield Row("whole graph in view: task time a frame, p95", task, " ms", 12)
+    canvas(page)
+    page.keyboard.press("Control+f")
+    page.locator(".picker input").fill("n1234")
+    page.keyboard.press("Enter")
+    block(page, "n1234").wait_for()
+    page.keyboard.press("Escape")
+    for what, measured in (
+        ("panning", pages.panning(page, 60)), ("dragging", pages.dragging(page, visible(page))),
+        (f"under {pages.REMOTE} remote moves", pages.under_remote_moves(page, site, "drawn", in_view(page))),
+    ):  # fmt: skip
+        yield Row(f"{what}, {LARGE:,} blocks: frames of a blank page's", measured[0] / frames, "", 0.8, least=True)
+        yield Row(f"{what}: task time a frame, p95", measured[1], " ms", 12)
+
+
+def visible(page: Any) -> str:
+    """A block that lies well inside of what is shown."""
+    name: str = page.evaluate("""() => [...document.querySelectorAll('.react-flow__node')].find(one => {
+        const box = one.getBoundingClientRect();
+        return box.left > 400 && box.right < 800 && box.top > 200 && box.bottom < 600;
+    }).querySelector('.block-name').textContent""")
+    return name
+
+
+def in_view(page: Any) -> list[str]:
+    """The keys of blocks that are mounted."""
+    tails: list[str] = page.eval_on_selector_all(".react-flow__node", "nodes => nodes.map(node => node.dataset.id)")
+    return [f"block/{tail}" for tail in tails[: pages.REMOTE]]
+
+
+def opened(windows: Windows, person: Person, site: DraftSite) -> Iterator[Row]:
+    site.open("paint", many("paint", LARGE))
+    first, _ = pages.opened_ms(windows, person, "paint")
+    yield Row(f"first blocks painted, {LARGE:,} blocks", first, " ms", 1_500, note="a new browser: nothing cached")
+    site.open("largest", many("largest", LARGEST))
+    site.kill()
+    site.start()
+    cold, warm = pages.opened_ms(windows, person, "largest")
+    yield Row(f"open {LARGEST:,} blocks, cold", cold, " ms", 4_000, note="a new server process and a new browser")
+    yield Row(f"open {LARGEST:,} blocks, warm", warm, " ms", 1_500)
+    site.open("smallest")
+    times = {}
+    for workflow in ("smallest", "largest"):
+        epoch = site.draft(workflow)["epoch"]
+        taken = []
+        for n in range(1, OPS + 1):
+            began = monotonic()
+            asked = op(epoch, n, [["set", "doc", ["name"], f"name {n}"]], base=n - 1)
+            made = site.client.put(f"/drafts/{workflow}/ops", json=asked).json()
+            assert "item" in made, made
+            taken.append(1_000 * (monotonic() - began))
+            site.client.get(f"/drafts/{workflow}/ops?epoch={epoch}&after={n}&wait=0.06")  # within the pace of a person
+        times[workflow] = median(taken)
+    more = times["largest"] - times["smallest"]
+    note = f"median {times['smallest']:.1f} ms in an empty one"
+    yield Row(f"an op in {LARGEST:,} blocks, more than in an empty draft", more, " ms", 20, note=note)
+
+
+def sizes() -> Iterator[Row]:
+    files = {path.relative_to(BUILT).as_posix(): path.read_bytes() for path in BUILT.rglob("*") if path.is_file()}
+    whole = sum(len(gzip.compress(one, 9, mtime=0)) for one in files.values()) / 1024
+    yield Row("editor whole, compressed", whole, " KB", 360)
+    yield Row("console on disk", sum(map(len, files.values())) / 1024**2, " MB", 2)
+
+
+PARTS = ("wire", "typed", "drawn", "opened", "sizes")
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description="Measure the console, and write build/console-figures.md.")
+    parser.add_argument("--only", choices=PARTS, help="print the rows of one part, and write nothing")
+    only = parser.parse_args().only
+    lines: list[str] = []
+    with tempfile.TemporaryDirectory() as folder, chromium() as browser:
+        site, windows = DraftSite(Path(folder)), Windows(browser, LIMIT_MS)
+        try:
+            people = site.person("ada"), site.person("bo")
+            parts = {
+                "wire": lambda: on_the_wire(site), "typed": lambda: typed(windows, people, site),
+                "drawn": lambda: drawn(windows, people[0], site), "opened": lambda: opened(windows, people[0], site),
+                "sizes": sizes,
+            }  # fmt: skip
+            for name in PARTS if only is None else (only,):
+                for row in parts[name]():
+                    print(row.line, flush=True)
+                    lines.append(row.line)
+                windows.close()
+        finally:
+            site.close()
+    if only is None:
+        PAGE.parent.mkdir(exist_ok=True)
+        PAGE.write_text(page_of(lines), "utf-8")
+    return 0
+
+
+def page_of(lines: list[str]) -> str:
+    head = f"""# Figures of the console
+
+`make measure-console` writes this page: two Chromium browsers (software drawing) and wire clients against one `stepless dev` over
+SQLite, on {os.cpu_count()} shared cores, {datetime.now(UTC):%d %B %Y}. The column *load* is the machine's load average when
+the line was written: on a machine that does other work at the same time, ratios carry over and times hardly do.
+
+| figure | measured | bar | reached | load | |
+|---|---|---|---|---|---|
+"""
+    return head + "\n".join(lines) + "\n"
+
+
+if __name__ == "__main__":
+    sys.exit(main())

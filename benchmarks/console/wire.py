@@ -1,0 +1,116 @@
+"""From an op to a peer on the wire: editors over WebSockets, each with two ops a second, in one draft."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import random
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from time import monotonic
+from typing import Any
+
+import httpx
+from draft_site import DraftSite
+from websockets.asyncio.client import ClientConnection, connect
+
+OPS_PER_S = 2.0
+LASTS_S = 8.0
+OBSERVERS = 2  # of the editors; the others take what they are sent unread
+PATIENCE_S = 10
+
+
+@dataclass
+class Heard:
+    """When each intent was asked, and how long it took to a peer, in milliseconds."""
+
+    asked: dict[str, float] = field(default_factory=dict)
+    taken_ms: list[float] = field(default_factory=list)
+    again: int = 0
+
+
+class Editor:
+    def __init__(self, number: int, blocks: list[str], heard: Heard) -> None:
+        self.name = f"editor{number}"
+        self.seq = 0
+        self._n = 1
+        self._watches = number < OBSERVERS
+        self._blocks = blocks
+        self._heard = heard
+        self._answered = asyncio.Event()
+        self._wait_s = 0.0
+        self._dice = random.Random(number)
+
+    async def edit(self, socket: ClientConnection, until: float) -> None:
+        await asyncio.sleep(self._dice.random() / OPS_PER_S)
+        while (began := monotonic()) < until:
+            tag = f"{self.name}-{self._n}"
+            self._heard.asked[tag] = began
+            key, value = self._dice.choice(self._blocks), f"https://example.com/{tag}"
+            while True:
+                self._answered.clear()
+                gestures = [{"writes": [["set", key, ["with", "url"], value]]}]
+                asked = {"v": 1, "t": "op", "n": self._n, "tag": tag, "base": self.seq, "gestures": gestures}
+                await socket.send(json.dumps(asked))
+                async with asyncio.timeout(PATIENCE_S):
+                    await self._answered.wait()
+                if not self._wait_s:
+                    break
+                self._heard.again += 1
+                await asyncio.sleep(self._wait_s)
+            self._n += 1
+            await asyncio.sleep(max(0.0, 1 / OPS_PER_S - (monotonic() - began)))
+
+    async def read(self, socket: ClientConnection) -> None:
+        own = f'"client":"{self.name}"'
+        async for text in socket:
+            assert isinstance(text, str)
+            compact = text.replace('": "', '":"')
+            if not self._watches and own not in compact and '"answer"' not in text:
+                continue
+            self._take(json.loads(text))
+
+    def _take(self, message: dict[str, Any]) -> None:
+        now = monotonic()
+        if message["t"] == "answer":
+            self._wait_s = message.get("retry_after_ms", 0) / 1000 or 0.01
+            self._answered.set()
+        for item in [message["item"]] if message["t"] == "item" else message.get("items", []):
+            self.seq = max(self.seq, item["seq"])
+            if item["client"] == self.name:
+                self._wait_s = 0.0
+                self._answered.set()
+            elif self._watches and item["tag"] in self._heard.asked:
+                self._heard.taken_ms.append(1_000 * (now - self._heard.asked[item["tag"]]))
+
+
+async def _run(site: DraftSite, workflow: str, editors: int) -> Heard:
+    draft = site.draft(workflow)
+    blocks = [key for key in draft["entities"] if key.startswith("block/")]
+    heard = Heard()
+    people = [Editor(number, blocks, heard) for number in range(editors)]
+    sockets: list[ClientConnection] = []
+    async with httpx.AsyncClient(base_url=site.url, headers=site.client.headers, trust_env=False) as client:
+        for person in people:
+            person.seq = draft["seq"]
+            ticket = (await client.post(f"/drafts/{workflow}/ticket")).json()["ticket"]
+            address = f"{site.url.replace('http', 'ws')}/drafts/{workflow}/room?ticket={ticket}"
+            socket = await connect(address, proxy=None, compression=None)
+            await socket.send(json.dumps({
+                "v": 1, "t": "hello", "client": person.name, "tab": "t", "after": draft["seq"], "epoch": draft["epoch"],
+            }))  # fmt: skip
+            sockets.append(socket)
+    readers = [asyncio.create_task(person.read(socket)) for person, socket in zip(people, sockets, strict=True)]
+    until = monotonic() + LASTS_S
+    await asyncio.gather(*(person.edit(socket, until) for person, socket in zip(people, sockets, strict=True)))
+    await asyncio.sleep(0.5)  # what is on its way
+    for socket in sockets:
+        await socket.close()
+    await asyncio.gather(*readers)
+    return heard
+
+
+def op_to_peer(site: DraftSite, workflow: str, editors: int) -> Heard:
+    """How long the intents of this many editors took to a peer. The draft is open already."""
+    with ThreadPoolExecutor(1) as beside:  # Playwright keeps an event loop in this thread
+        return beside.submit(asyncio.run, _run(site, workflow, editors)).result()

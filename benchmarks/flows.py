@@ -1,0 +1,51 @@
+"""Measures what flows cost: compiling, nodes, scaffolding, events per turn. `python -m benchmarks.flows`."""
+
+from __future__ import annotations
+
+import inspect
+import sys
+import time
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any, Final
+
+ROOT: Final = Path(__file__).resolve().parents[1]
+TIMES: Final = 20
+SCAFFOLDING: Final = (
+    "set", "exit_", "why_", "after_", "done", "failed", "leave", "finally", "reset_", "gathered", "first_error", "which_",
+)  # fmt: skip
+
+
+def flat(nodes: Mapping[str, Any]) -> Iterator[tuple[str, Mapping[str, Any]]]:
+    for id, node in nodes.items():
+        yield id, node
+        if node["type"] in ("loop", "parallel"):
+            yield from flat(node["with"]["body"]["nodes"])
+
+
+def main() -> None:
+    sys.path.insert(0, str(ROOT / "tests" / "flow"))
+    import fifteen
+
+    from stepless.flow.compiler.compiling import compile_function
+    from stepless.flow.source import origin_of
+
+    nodes = lines = scaffolding = 0
+    took = 0.0
+    for flow in fifteen.ALL:
+        document = flow.compile(lift="function").document
+        origin = origin_of(flow.function)
+        began = time.process_time()
+        for _ in range(TIMES):
+            compile_function(origin, flow.id, lift="function")
+        took += (time.process_time() - began) / TIMES
+        found = list(flat(document["nodes"]))
+        nodes += len(found)
+        lines += len(inspect.getsource(flow.function).splitlines()) - 1
+        scaffolding += sum(1 for id, node in found if node["type"] == "set" or id.startswith(SCAFFOLDING))
+    print(f"{lines} lines, {nodes} nodes: {nodes / lines:.2f} per line, {100 * scaffolding / nodes:.0f} % scaffolding")
+    print(f"compiled in {1000 * took:.1f} ms: {300 * 1000 * took / lines:.1f} ms for 300 lines")
+
+
+if __name__ == "__main__":
+    main()
