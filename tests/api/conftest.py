@@ -12,6 +12,7 @@ from collections import Counter
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any, ClassVar
 
 import httpx
@@ -24,6 +25,7 @@ from stepless.api.app import create_app
 from stepless.ports import Drafts, Store
 from stepless.runtime.service import Service
 from stepless.runtime.wiring.local import Local, local
+from stepless.runtime.wiring.stores import Kept
 
 KEY = "the-key-of-the-tests"
 HOOK_SECRET = "a-shared-secret"
@@ -282,8 +284,8 @@ MakeDoor = Callable[..., Awaitable[Door]]
 
 
 @asynccontextmanager
-async def opened(**options: Any) -> AsyncIterator[Door]:
-    engine = local(None, secrets=SECRETS)
+async def opened(kept: Kept = None, **options: Any) -> AsyncIterator[Door]:
+    engine = local(kept, secrets=SECRETS)
     serving = asyncio.create_task(engine.host.serve())
     store = Troubled(engine.world.store)
     assert engine.world.drafts is not None
@@ -300,6 +302,7 @@ async def opened(**options: Any) -> AsyncIterator[Door]:
         yield Door(engine, store, drafts, app, ask, stranger)
     await engine.host.stop()
     await serving
+    engine.close()
 
 
 @pytest.fixture
@@ -310,6 +313,12 @@ async def make_door(anyio_backend: str) -> AsyncIterator[MakeDoor]:
             return await stack.enter_async_context(opened(**options))
 
         yield make
+
+
+@pytest.fixture(params=["memory", "sqlite"])
+async def kept_door(make_door: MakeDoor, request: pytest.FixtureRequest, tmp_path: Path) -> Door:
+    """A door over each kind of local store."""
+    return await make_door(kept=None if request.param == "memory" else tmp_path / "runs.db")
 
 
 @pytest.fixture

@@ -10,7 +10,7 @@ from stepless.errors import ConfigError
 
 pytestmark = pytest.mark.anyio
 
-OPEN = {"/hooks/{path}", "/resume/{token}", "/runs/{run_id}/view", "/health"}
+OPEN = {"/hooks/{path}", "/resume/{token}", "/runs/{run_id}/view", "/health", "/console/settings"}
 
 
 async def test_every_route_but_the_public_ones_wants_a_key(door: Any) -> None:

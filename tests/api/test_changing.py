@@ -168,7 +168,10 @@ async def test_many_runs_are_run_again(door: Any) -> None:
         {"action": "delete", "filter": {"status": "paused"}},
         {"action": "cancel", "filter": {"status": "paused"}, "limit": 101},
         {"action": "cancel", "filter": {"status": "paused"}, "from": "first"},
-        {"action": "rerun", "filter": {"status": "paused"}, "by": "me"},
+        {"action": "cancel", "filter": {"until": "2026-01-31T12:00:00Z"}},
+        {"action": "cancel", "filter": {"search": ""}},
+        {"action": "cancel", "filter": {"error": "not a code"}},
+        {"action": "cancel", "filter": {"min_duration_ms": -1}},
     ],
 )
 async def test_a_bulk_change_says_what_it_is_about(door: Any, body: dict[str, Any]) -> None:

@@ -8,7 +8,9 @@ import pytest
 
 from stepless.adapters.memory.clock import SettableClock
 from stepless.api.routes.console import Codes
-from stepless.limits import CONSOLE_CODE_LIFE_MS
+from stepless.limits import CONSOLE_CODE_LIFE_MS, CONSOLE_SESSION_LIFE_MS, MAX_CONSOLE_CODES
+from stepless.runtime.access.sessions import Sessions
+from stepless.runtime.access.tokens import Key, Signer
 
 pytestmark = pytest.mark.anyio
 
@@ -22,7 +24,7 @@ def clock() -> SettableClock:
 
 @pytest.fixture
 def codes(clock: SettableClock) -> Codes:
-    return Codes("the-token", clock)
+    return Codes(Sessions(Signer([Key("k1", b"one")]), clock), clock)
 
 
 @pytest.fixture
@@ -30,8 +32,8 @@ async def built(make_door: Any, codes: Codes) -> Any:
     return await make_door(development=True, codes=codes, console_files=FILES)
 
 
-async def exchange(door: Any, code: str) -> tuple[int, dict[str, Any]]:
-    answer = await door.stranger.post("/console/session", json={"code": code})
+async def exchange(door: Any, code: str, **more: str) -> tuple[int, dict[str, Any]]:
+    answer = await door.stranger.post("/console/session", json={"code": code, **more})
     return answer.status_code, answer.json()
 
 
@@ -40,14 +42,33 @@ async def test_a_code_is_exchanged_once_within_its_time(built: Any, codes: Codes
     code = codes.issue()
     status, problem = await exchange(built, code + "x")
     assert (status, problem["code"], problem["place"]) == (401, "invalid_code", "code") and problem["mend"]
-    assert await exchange(built, code) == (200, {"token": "the-token"})
+    status, answer = await exchange(built, code)
+    assert (status, codes.sessions.person(answer["token"])) == (200, "guest")
     assert (await exchange(built, code))[1]["code"] == "invalid_code"
     late = codes.issue()
     clock.advance(CONSOLE_CODE_LIFE_MS)
     assert (await exchange(built, late))[1]["code"] == "invalid_code"
-    former, newest = codes.issue(), codes.issue()
+    former, *others = (codes.issue() for _ in range(MAX_CONSOLE_CODES + 1))
     assert (await exchange(built, former))[0] == 401
-    assert (await exchange(built, newest))[0] == 200
+    assert [(await exchange(built, other))[0] for other in others] == [200] * MAX_CONSOLE_CODES
+
+
+async def test_a_session_is_of_one_person_until_it_is_over(built: Any, codes: Codes, clock: SettableClock) -> None:
+    """The first code is of the user of the process; who is invited gives a name. A token changed in one character is refused."""
+    token = (await exchange(built, codes.issue("ada")))[1]["token"]
+    asked = {"authorization": f"Bearer {token}"}
+    invited = await built.stranger.post("/console/invitations", headers=asked)
+    assert (await built.stranger.post("/console/invitations")).status_code == 401
+    guest = (await exchange(built, invited.json()["code"], name=" Bo "))[1]["token"]
+    for mine, person in ((token, "local ada"), (guest, "local Bo")):
+        made = await built.stranger.post("/drafts/small", json={"from": "empty"}, headers={"authorization": f"Bearer {mine}"})
+        assert made.json()["created_by"] == person
+    changed = token[:-2] + ("A" if token[-2] != "A" else "B") + token[-1]
+    for wrong in (changed, token[:30], "console.", "console.a.b.c", "console.e30."):
+        assert (await built.stranger.get("/drafts", headers={"authorization": f"Bearer {wrong}"})).status_code == 401
+    assert (await exchange(built, codes.issue(), name="a\nb"))[0] in (400, 422)
+    clock.advance(CONSOLE_SESSION_LIFE_MS)
+    assert (await built.stranger.get("/drafts", headers=asked)).status_code == 401
 
 
 async def test_a_server_without_codes_has_no_such_route(door: Any) -> None:

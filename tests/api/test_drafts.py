@@ -42,9 +42,9 @@ async def test_a_draft_is_opened_from_a_version_a_document_or_nothing(door: Any)
     await door.publish(door.ECHO)
     from_version = (await door.ask.post("/drafts/echo")).json()
     assert from_version["origin"] == from_version["base"] and from_version["origin"]["version"] == 1
-    assert (await door.ask.get("/drafts/echo/document")).json() == {"seq": 0, "document": door.ECHO}
+    assert (await door.ask.get("/drafts/echo/document")).json() == {"epoch": 1, "seq": 0, "document": door.ECHO}
     assert (await opened(door, **{"from": "empty"}))["origin"] == {}
-    assert (await door.ask.get("/drafts/w/document")).json() == {"seq": 0, "document": {"id": "w", "nodes": {}}}
+    assert (await door.ask.get("/drafts/w/document")).json() == {"epoch": 1, "seq": 0, "document": {"id": "w", "nodes": {}}}
     made = await opened(door, **{"from": "document", "document": DOCUMENT, "text": "id: w  # mine\n"})
     assert (made["epoch"], made["seq"], made["entities"]["text"]) == (2, 0, {"yaml": "id: w  # mine\n"})
     assert made["created_by"].startswith("configured key ")

@@ -22,7 +22,7 @@ JWT = {
     "STEPLESS_JWT_ROLES": "ops=admin",
 }
 CLAIMS = {"iss": "https://issuer.example", "aud": "stepless", "exp": "4e+09", "cognito:groups": "[dev ops]"}
-OPEN = {"/hooks/{path}", "/resume/{token}", "/runs/{run_id}/view", "/health"}
+OPEN = {"/hooks/{path}", "/resume/{token}", "/runs/{run_id}/view", "/health", "/console/settings"}
 
 
 def chosen(auth: str, **settings: str) -> Any:

@@ -10,11 +10,11 @@ import pytest
 from draft_client import Socket, op, renames, until
 
 from stepless.api.app import create_app
-from stepless.api.rooms.bounds import Bounds
 from stepless.errors import StoreUnavailable
 from stepless.limits import CHECKPOINT_ITEMS, MAX_OPS_PER_S, MAX_PRESENCE_BYTES, MAX_SOCKET_QUEUE
 from stepless.ports import Draft
 from stepless.runtime.drafts.items import Item
+from stepless.runtime.rooms.bounds import Bounds
 
 pytestmark = pytest.mark.anyio
 
@@ -68,7 +68,7 @@ def edit(socket: Socket, n: int, name: str, base: int = 0, **more: Any) -> None:
 async def test_two_sockets_edit_one_draft_and_see_each_other(room: Any) -> None:
     async with await socket(room) as ada, await socket(room) as bo:
         welcome = await ada.enter(ADA)
-        assert (welcome["client"], welcome["epoch"], welcome["head"], welcome["people"]) == (ADA, 1, 0, [])
+        assert (welcome["client"], welcome["epoch"], welcome["head"], welcome["people"]) == (ADA, 1, 0, []) and welcome["edit"]
         assert welcome["rates"]["ops_per_s"] == MAX_OPS_PER_S and welcome["person"].startswith("configured key")
         ada.say("at", cursor=[1, 2], other="left out")
         ada.say("ping")
@@ -166,7 +166,8 @@ async def test_a_ticket_that_cannot_be_looked_up_is_a_problem_too(room: Any) -> 
 async def test_a_reader_sees_and_does_not_edit(room: Any) -> None:
     reader = await key(room, "reader", "read")
     async with await socket(room, **reader) as ada:
-        assert (await ada.enter(ADA))["person"] == f"key {reader['id']} reader"
+        welcome = await ada.enter(ADA)
+        assert (welcome["person"], welcome["edit"]) == (f"key {reader['id']} reader", False)
         edit(ada, 1, "hers")
         assert await ada.hear("answer") == {"v": 1, "t": "answer", "n": 1, "tag": "c-1", "code": "forbidden"}
         assert (await room.ask.get("/drafts/w")).json()["seq"] == 0

@@ -160,10 +160,10 @@ async def test_a_watch_takes_only_the_first_response(door: Any) -> None:
         door.local.world.news.publish("run", [event(1), event(2, response={"body": 1}), event(3, response={"body": 2})])
         door.local.world.news.publish("run", [event(4, EventType.RUN_COMPLETED, response={"body": 3})])
         assert await watch.is_over("run", PATIENCE_S)
-    assert responded.response == {"body": 1} and door.local.world.news._followers == {}
+    assert responded.response == {"body": 1} and door.local.world.news.followers == {}
 
 
 async def test_nobody_is_remembered_who_has_stopped_waiting(door: Any) -> None:
     await door.finish(SLOW)
     assert await waiting.wait_for(door.local.service, "none", lambda: None, 0) is None
-    assert door.local.world.news._followers == {}
+    assert door.local.world.news.followers == {}

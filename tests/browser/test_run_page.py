@@ -7,7 +7,6 @@ import json
 import socket
 import threading
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -18,9 +17,6 @@ from stepless.api.app import create_app
 from stepless.nodes.function import function
 from stepless.runtime.wiring.local import local
 
-CHROMIUM = Path("/usr/bin/chromium")
-FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
-         "--disable-component-update", "--disable-sync"]  # fmt: skip
 WAITING_LINE_DELAY_MS = 30_000
 KEY = "the-key-of-the-browser"
 STEPS = 60
@@ -39,13 +35,6 @@ TICKS = {
         "mend": {"type": "transform", "after": "bad.error", "with": {"value": "<bad.error.code>"}},
     },
 }
-
-pytestmark = [
-    pytest.mark.long,
-    pytest.mark.skipif(not CHROMIUM.exists(), reason="there is no /usr/bin/chromium: install Debian's package chromium"),
-    pytest.mark.filterwarnings("ignore::ResourceWarning"),  # the browser's own pipes, at its end
-]
-
 
 class Site:
     """An engine behind a real server, in a loop of its own."""
@@ -92,16 +81,6 @@ def site() -> Iterator[Site]:
     made = Site()
     yield made
     made.close()
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
-    from playwright.sync_api import sync_playwright
-
-    with sync_playwright() as playwright:
-        started = playwright.chromium.launch(executable_path=str(CHROMIUM), args=FLAGS)
-        yield started
-        started.close()
 
 
 @pytest.fixture

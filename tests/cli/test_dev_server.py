@@ -61,8 +61,10 @@ Dial = Callable[[bytes], Awaitable[tuple[asyncio.StreamReader, asyncio.StreamWri
 
 
 @asynccontextmanager
-async def serving(app: Any, given: Bounds = SOON) -> AsyncIterator[tuple[Server, Dial]]:
-    class Bounded(Connection):
+async def serving(
+    app: Any, given: Bounds = SOON, connection: type[Connection] = Connection
+) -> AsyncIterator[tuple[Server, Dial]]:
+    class Bounded(connection):  # type: ignore[valid-type, misc]
         bounds = given
 
     ready, writers = asyncio.Event(), list[asyncio.StreamWriter]()
@@ -101,6 +103,37 @@ async def test_a_request_that_does_not_come_in_time_is_told_so_and_its_connectio
         told = await said(reader)
     assert told.startswith("HTTP/1.1 408 ") and '"code":"request_timeout"' in told and f"the {what} of the request" in told
     assert "application/problem+json" in told
+
+
+class Counted:
+    """A transport that keeps what is written, and writes it."""
+
+    def __init__(self, transport: asyncio.Transport, written: list[bytes]) -> None:
+        self._transport, self._written = transport, written
+
+    def write(self, data: bytes) -> None:
+        self._written.append(data)
+        self._transport.write(data)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._transport, name)
+
+
+async def test_a_response_is_written_at_once_and_its_header_waits_for_no_body() -> None:
+    written: list[bytes] = []
+
+    class Watched(Connection):
+        def connection_made(self, transport: Any) -> None:
+            super().connection_made(Counted(transport, written))  # type: ignore[arg-type]
+
+    async with serving(answers_first, connection=Watched) as (_, dial):
+        reader, _ = await dial(GET)
+        await reader.readuntil(b"ok")
+        assert [data[:15] for data in written if data] == [b"HTTP/1.1 200 OK"] and written[0].endswith(b"\r\n\r\nok")
+    written.clear()
+    async with serving(holds, connection=Watched) as (_, dial):
+        reader, _ = await dial(GET)
+        assert (await reader.readuntil(b"\r\n\r\n")).startswith(b"HTTP/1.1 200 OK")
 
 
 async def test_bytes_that_trickle_in_put_nothing_off() -> None:
@@ -182,3 +215,33 @@ async def test_a_server_that_shall_leave_ends_what_is_open(anyio_backend: str) -
         assert b"200" in await reader.readuntil(b"ok")
         server.leave()
         assert await said(reader) == ""
+
+
+UPGRADE = (
+    b"GET / HTTP/1.1\r\nhost: here\r\nconnection: Upgrade\r\nupgrade: websocket\r\n"
+    b"sec-websocket-version: 13\r\nsec-websocket-key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n"
+)
+MASKED_HI = b"\x81\x82\x00\x00\x00\x00hi"  # a text frame of a client, with a mask of zeros
+
+
+async def echoes(scope: Any, receive: Any, send: Any) -> None:
+    """Says over a WebSocket what it hears."""
+    if scope["type"] != "websocket":
+        await answer(send)
+        return
+    await receive()
+    await send({"type": "websocket.accept"})
+    while (event := await receive())["type"] == "websocket.receive":
+        await send({"type": "websocket.send", "text": event["text"]})
+
+
+async def test_a_socket_outlives_the_bounds_of_a_request() -> None:
+    """It is idle until connections that are as old, and sent half of a request, have been ended by the same bounds."""
+    async with serving(echoes) as (_, dial):
+        reader, writer = await dial(UPGRADE)
+        assert (await reader.readuntil(b"\r\n\r\n")).startswith(b"HTTP/1.1 101 ")
+        for half in (HALF_BODY, HALF_HEADER, HALF_HEADER):
+            late, _ = await dial(half)
+            await said(late)
+        writer.write(MASKED_HI)
+        assert await reader.readexactly(4) == b"\x81\x02hi"

@@ -45,6 +45,20 @@ def test_its_workflow_is_sound_and_runs(project: Path) -> None:
     assert ended.returncode == 0 and json.loads(ended.stdout)["outputs"]["pay"]["refund"] == "R-A-1"
 
 
+def test_a_project_in_python_passes_its_own_test_and_runs(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    folder = tmp_path / "refunds"
+    assert main(["init", str(folder), "--python"]) == 0
+    assert "stepless run workflows/refunds.py -i" in capsys.readouterr().out
+    assert sorted(path.name for path in (folder / "workflows").iterdir()) == ["refunds.py"]
+    assert "workflows/refunds.py" in (folder / "README.md").read_text()
+    ended = run(folder, "pytest", "-p", "no:cacheprovider", "-o", "faulthandler_timeout=30")
+    assert ended.returncode == 0 and "5 passed" in ended.stdout, ended.stdout + ended.stderr
+    ended = run(folder, "stepless", "validate", "workflows")
+    assert (ended.returncode, ended.stdout) == (0, "workflows/refunds.py: fine\n"), ended.stderr
+    ended = run(folder, "stepless", "run", "workflows/refunds.py", "-i", ORDER, "--approve", "--json")
+    assert ended.returncode == 0 and json.loads(ended.stdout)["outputs"] == {"status": "paid", "refund": "R-A-1"}
+
+
 def test_what_runs_it_on_aws_is_what_runs_the_engine_itself(project: Path) -> None:
     shared = ["template.yaml", *(path.relative_to(ROOT).as_posix() for path in (ROOT / "functions").glob("*/*.py"))]
     assert len(shared) > 4

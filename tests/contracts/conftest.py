@@ -16,16 +16,18 @@ from dynamo_table import DirectClient, Table
 
 from stepless.adapters.aws.blobs import S3Blobs
 from stepless.adapters.aws.dynamo.drafts import DynamoDrafts
+from stepless.adapters.aws.dynamo.rooms import DynamoRooms
 from stepless.adapters.aws.dynamo.store import DynamoStore
 from stepless.adapters.aws.dynamo.table import create_table_arguments
 from stepless.adapters.memory.blobs import MemoryBlobs
 from stepless.adapters.memory.drafts import MemoryDrafts
+from stepless.adapters.memory.rooms import MemoryRooms
 from stepless.adapters.memory.store import MemoryStore
 from stepless.adapters.sqlite.blobs import SqliteBlobs
 from stepless.adapters.sqlite.database import Database
 from stepless.adapters.sqlite.drafts import SqliteDrafts
 from stepless.adapters.sqlite.store import SqliteStore
-from stepless.ports import Blobs, Drafts, Store
+from stepless.ports import Blobs, Drafts, Rooms, Store
 from stepless.testing.contracts.fixtures import race as race
 
 ENGINE = Path(__file__).parents[2] / "engine"
@@ -44,6 +46,12 @@ def dynamo_drafts(service: Service) -> Drafts:
     client, table = service("dynamodb"), f"stepless-{next(_numbers)}"
     client.create_table(**create_table_arguments(table))
     return DynamoDrafts(client, table)
+
+
+def dynamo_rooms(service: Service) -> Rooms:
+    client, table = service("dynamodb"), f"stepless-{next(_numbers)}"
+    client.create_table(**create_table_arguments(table))
+    return DynamoRooms(client, table)
 
 
 def s3(service: Service) -> Blobs:
@@ -119,6 +127,17 @@ def drafts(request: pytest.FixtureRequest, path: Path) -> Iterator[Drafts]:
             yield DynamoDrafts(DirectClient(Table()), "table")
         case name:
             yield dynamo_drafts(request.getfixturevalue(f"aws_{name}"))
+
+
+@pytest.fixture(params=["memory", "dynamo-table", *AWS_STORES])
+def rooms(request: pytest.FixtureRequest) -> Rooms:
+    match request.param:
+        case "memory":
+            return MemoryRooms()
+        case "dynamo-table":
+            return DynamoRooms(DirectClient(Table()), "table")
+        case name:
+            return dynamo_rooms(request.getfixturevalue(f"aws_{name}"))
 
 
 @pytest.fixture(params=[*BLOBS, *(f"s3-{name}" for name in AWS_BLOBS)])

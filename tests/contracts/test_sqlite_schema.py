@@ -14,8 +14,8 @@ from stepless.adapters.sqlite.database import Database
 from stepless.adapters.sqlite.drafts import SqliteDrafts
 from stepless.adapters.sqlite.schema import MIGRATIONS
 from stepless.adapters.sqlite.store import SqliteStore
-from stepless.errors import EngineBug
-from stepless.ports import Draft, Entity, Op, RunFilter, RunHead, StateAt
+from stepless.errors import AppendConflict, EngineBug
+from stepless.ports import Batch, Draft, Entity, Op, RunFilter, RunHead, StateAt
 
 STATEMENTS = {name: text for name, text in vars(statements).items() if name[0].isalpha() and isinstance(text, str)} | {
     f"LIST_RUNS {key}": text for key, text in statements.LIST_RUNS.items()
@@ -59,11 +59,16 @@ def test_a_column_that_was_added_leaves_the_file_to_the_release_before(path: Pat
     former.execute("DROP INDEX run_by_waits")
     former.execute("ALTER TABLE run DROP COLUMN waits")
     former.execute("ALTER TABLE run DROP COLUMN exported")
+    former.execute("ALTER TABLE version DROP COLUMN attached")
+    former.execute("INSERT INTO version (workflow_id, number, hash, document, created_ms) VALUES ('wf', 1, 'h', x'7b7d', 1)")
+    former.execute("INSERT INTO workflow VALUES ('wf', 1)")
     former.commit()
     former.close()
     store = SqliteStore(path)
     kept = store.get_run("r")
     assert kept and (kept.status, kept.waits, kept.exported) == ("paused", "", "")
+    assert store.get_attached("wf", 1) is None
+    assert store.put_version("wf", "h", b"{}", 2, attached=b"text").number == 1 and store.get_attached("wf", 1) == b"text"
     assert store.database.row("PRAGMA user_version") == (3,)
     store.close()
 
@@ -107,6 +112,105 @@ def test_schedules_and_events_of_an_older_file_are_still_found(path: Path) -> No
     store = SqliteStore(path)
     found = {kind: [version.workflow_id for version in store.list_entries(kind).items] for kind in ("schedule", "event")}
     assert found == {"schedule": ["a"], "event": ["b"]}
+    store.close()
+
+
+FORMER_LOG = """CREATE TABLE log (
+    run_id TEXT NOT NULL, first INTEGER NOT NULL, last INTEGER NOT NULL, epoch INTEGER NOT NULL,
+    data BLOB NOT NULL, PRIMARY KEY (run_id, first)) STRICT"""
+FORMER_APPEND = """INSERT INTO log (run_id, first, last, epoch, data) VALUES (?, iif(? - 1 = ifnull(
+    (SELECT last FROM log WHERE run_id = ? ORDER BY first DESC LIMIT 1), 0), ?, NULL), ?, ?, ?)"""
+FORMER_READ = """SELECT first, last, data, epoch FROM log WHERE run_id = :run_id AND last > :after AND first >= ifnull(
+    (SELECT first FROM log WHERE run_id = :run_id AND first <= :after ORDER BY first DESC LIMIT 1), 0) ORDER BY first"""
+
+
+def former_append(former: sqlite3.Connection, run_id: str, batch: Batch) -> None:
+    with former:
+        former.execute(FORMER_APPEND, (run_id, batch.first, run_id, batch.first, batch.last, batch.epoch, batch.data))
+
+
+def test_the_logs_of_an_older_file_are_kept_and_go_on(path: Path) -> None:
+    SqliteStore(path).close()
+    former = sqlite3.connect(path)
+    for statement in ("DROP VIEW log", "DROP TABLE batch", "DROP TABLE log_number", FORMER_LOG):
+        former.execute(statement)
+    for first in (1, 3, 5):
+        for run_id in ("b", "a"):
+            former_append(former, run_id, Batch(first, first + 1, f"{run_id}{first}".encode(), first))
+    former.close()
+    store = SqliteStore(path)
+    for run_id in ("a", "b"):
+        assert store.read_log(run_id) == [Batch(n, n + 1, f"{run_id}{n}".encode(), n) for n in (1, 3, 5)]
+        with pytest.raises(AppendConflict):
+            store.append(run_id, Batch(5, 6, b"other"))
+        store.append(run_id, Batch(7, 7, b"new"))
+        assert [batch.first for batch in store.read_log(run_id, 4)] == [5, 7]
+    store.close()
+
+
+def test_the_release_before_reads_and_writes_the_logs_of_a_file(path: Path) -> None:
+    """Its statements are those of the table that the view `log` stands for; it refuses what this release refuses."""
+    store = SqliteStore(path)
+    store.append("r", Batch(1, 2, b"ours", 1))
+    former = sqlite3.connect(path)
+    former_append(former, "r", Batch(3, 3, b"theirs", 2))
+    former_append(former, "s", Batch(1, 1, b"theirs", 1))
+    for first in (1, 3, 5):
+        with pytest.raises(sqlite3.IntegrityError):
+            former_append(former, "r", Batch(first, first, b"late"))
+    assert former.execute(FORMER_READ, {"run_id": "r", "after": 1}).fetchall() == [(1, 2, b"ours", 1), (3, 3, b"theirs", 2)]
+    assert former.execute("SELECT last, epoch FROM log WHERE run_id = 'r' ORDER BY first DESC LIMIT 1").fetchone() == (3, 2)
+    store.append("r", Batch(4, 4, b"ours", 3))
+    with former:
+        former.execute("DELETE FROM log WHERE run_id = 'r'")
+        former.execute("INSERT INTO log (run_id, first, last, epoch, data) VALUES ('r', 1, 4, 3, x'')")
+    former.close()
+    assert (store.read_log("r"), store.read_log("s")) == ([Batch(1, 4, b"", 3)], [Batch(1, 1, b"theirs", 1)])
+    with pytest.raises(AppendConflict):
+        store.append("r", Batch(4, 4, b"late"))
+    store.append("r", Batch(5, 5, b"ours", 4))
+    store.close()
+
+
+def test_the_number_of_a_removed_log_belongs_to_the_next_run_only(path: Path) -> None:
+    """The number of the newest log is given again after its removal. A process that
+    remembers it must not write to the other log."""
+    here, there = SqliteStore(path), SqliteStore(path)
+    here.append("old", Batch(1, 1, b"old"))
+    there.erase_run("old")
+    there.append("new", Batch(1, 1, b"new"))
+    assert here.database.rows("SELECT number, run_id FROM log_number") == [(1, "new")]
+    with pytest.raises(AppendConflict):
+        here.append("old", Batch(2, 2, b"old"))
+    assert (here.read_log("old"), here.read_log("new")) == ([], [Batch(1, 1, b"new")])
+    here.append("old", Batch(1, 1, b"again"))
+    assert [there.read_log("old"), there.read_log("new")] == [[Batch(1, 1, b"again")], [Batch(1, 1, b"new")]]
+    here.close()
+    there.close()
+
+
+def test_a_number_that_was_not_made_durable_is_not_written_with(path: Path) -> None:
+    store = SqliteStore(path)
+    with pytest.raises(ZeroDivisionError), store.together():
+        store.append("undone", Batch(1, 1, b"undone"))
+        raise ZeroDivisionError
+    store.append("other", Batch(1, 1, b"other"))
+    store.append("undone", Batch(1, 1, b"undone"))
+    store.append("undone", Batch(2, 2, b"undone"))
+    assert store.read_log("other") == [Batch(1, 1, b"other")]
+    assert [batch.first for batch in store.read_log("undone")] == [1, 2]
+    store.close()
+
+
+@pytest.mark.parametrize("after", [0, 1, 2**32 - 1, 2**32, 2**40, 2**63 - 1])
+def test_a_log_ends_where_the_next_begins(path: Path, after: int) -> None:
+    store = SqliteStore(path)
+    for run_id in ("a", "b", "c"):
+        store.append(run_id, Batch(1, 2**33, run_id.encode()))
+    assert store.read_log("b", after) == ([Batch(1, 2**33, b"b")] if after < 2**33 else [])
+    with pytest.raises(AppendConflict):
+        store.append("b", Batch(2**33 + 1, 2**33 + 1, b"no room in a key"))
+    assert store.read_log("c") == [Batch(1, 2**33, b"c")]
     store.close()
 
 

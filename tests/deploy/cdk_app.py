@@ -22,6 +22,7 @@ VARIANTS: dict[str, dict[str, Any]] = {
     "Plain": {},
     "Full": {
         "auth": "jwt", "jwt_issuer": "https://issuer", "jwt_audience": ["a", "b"], "jwt_roles_claim": "groups",
+        "console": "yes", "console_client_id": "page", "console_scope": "openid email",
         "public_url": "https://flows.example", "cors_origins": "https://app.example https://b.example",
         "kms_key": "arn:aws:kms:eu-west-1:123456789012:key/k", "subnet_ids": ["s1", "s2"], "security_group_ids": ["g1"],
         "permissions_boundary": "arn:aws:iam::123456789012:policy/p", "retention": "90d", "alarm_topic": "arn:aws:sns:a:b:t",
@@ -44,6 +45,7 @@ def refused(scope: cdk.Stack, build: str) -> list[str]:
     wrong = (
         {"auth": "jwt"}, {"restored_bucket": "b"}, {"queue_visibility": "100", "runner_timeout": 300}, {"build": "none"},
         {"auth": "jwt", "jwt_issuer": "https://i"}, {"runner_timeout": 901}, {"log_level": "LOUD"}, {"retention": "1y"},
+        {"auth": "iam", "console": "yes"}, {"auth": "jwt", "jwt_issuer": "https://i", "jwt_audience": ["a"], "console": "yes"},
         {"security_group_ids": ["g"]}, {"deployment": "AllAtOnce"}, {"secrets_source": cdk.Aws.REGION},
     )  # fmt: skip
     found = []
@@ -73,7 +75,7 @@ def main(build: str, out: str) -> None:
     app = cdk.App(outdir=out)  # with the validation of templates that aws-cdk-lib has for every app
     stack = cdk.Stack(app, "Flows")
     flows = Stepless(
-        stack, "Stepless", build=build, secrets_source="ssm", runner_memory=1024, event_sources=["shop", "aws.s3"],
+        stack, "Stepless", build=build, secrets_source="ssm", runner_memory=1024, event_sources=["shop", "aws.s3"], console="yes",
         tags={"team": "flows"}, **EMPTY,
     )  # fmt: skip
     bucket = aws_s3.Bucket(stack, "Data")

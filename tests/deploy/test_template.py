@@ -27,7 +27,7 @@ from stepless.runtime.access.roles import Role
 pytestmark = pytest.mark.long
 
 ROOT = Path(__file__).resolve().parents[2]
-FUNCTIONS = ("Api", "Runner", "Sweeper", "Deadletter", "Trigger", "Sandbox")
+FUNCTIONS = ("Api", "Runner", "Sweeper", "Deadletter", "Trigger", "Sandbox", "Socket")
 PATTERNS = [
     "arn:aws:iam::123456789012:root", "arn:aws:iam::123456789012:user/ops/*", "arn:aws:iam::123456789012:user/with=equals",
     "arn:aws:iam::123456789012:role/ops-*", "arn:aws:iam::123456789012:role/team/blue/ops",
@@ -182,14 +182,16 @@ def test_every_setting_that_the_functions_read_is_set(template: dict[str, Any]) 
 
 
 def test_only_the_open_routes_pass_the_gateway_without_an_authorizer(template: dict[str, Any]) -> None:
-    routes = {name: found["Properties"] for name, found in template["Resources"].items() if found["Type"].endswith("V2::Route")}
+    found = {name: each["Properties"] for name, each in template["Resources"].items() if each["Type"].endswith("V2::Route")}
+    routes = {name: route for name, route in found.items() if route["ApiId"] == {"Ref": "HttpApi"}}
+    assert {route["RouteKey"] for name, route in found.items() if name not in routes} == {"$connect", "$default", "$disconnect"}
     guarded = routes.pop("GuardedRoute")
     assert guarded["RouteKey"] == "$default"
     assert guarded["AuthorizationType"] == {"If": ["WithIam", "AWS_IAM", {"If": ["WithJwt", "JWT", "NONE"]}]}
     assert guarded["AuthorizerId"] == {"If": ["WithJwt", {"Ref": "ApiAuthorizer"}, {"Ref": "AWS::NoValue"}]}
     assert {route["RouteKey"] for route in routes.values()} == {
         "ANY /hooks/{path+}", "ANY /resume/{token}", "GET /health", "GET /runs/{run_id}/view", "GET /", "GET /docs",
-        "GET /openapi.json", "OPTIONS /{path+}",
+        "GET /openapi.json", "OPTIONS /{path+}", "GET /console", "GET /console/{path+}",
     }  # fmt: skip
     assert all(set(route) == {"ApiId", "RouteKey", "Target"} for route in routes.values())
 
@@ -297,6 +299,43 @@ def test_a_gradual_deployment_goes_back_when_an_alarm_is_raised(template: dict[s
     assert {name for name, row in table.items() if row["Enabled"] == "false"} == {"AllAtOnce"}
 
 
+def test_without_the_parameter_nothing_of_the_console_is_deployed(template: dict[str, Any]) -> None:
+    assert template["Parameters"]["Console"]["Default"] == "no"
+    named = {name for name in template["Resources"] if name.startswith(("Socket", "Console"))}
+    named |= {"ConnectRoute", "MessageRoute", "DisconnectRoute"}
+    assert len(named) >= 12
+    conditional = {name for name, each in template["Resources"].items() if each.get("Condition") == "WithConsole"}
+    assert conditional == named
+    assert {name for name, output in template["Outputs"].items() if output.get("Condition")} == {"ConsoleUrl", "SocketUrl"}
+    variables = properties(template, "ApiFunction")["Environment"]["Variables"]
+    for name in ("STEPLESS_SOCKET_URL", "AWS_ENDPOINT_URL_APIGATEWAYMANAGEMENTAPI"):
+        assert variables[name]["If"][0] == "WithConsole" and variables[name]["If"][2] == {"Ref": "AWS::NoValue"}
+    api = properties(template, "ApiRole")["Policies"][0]["PolicyDocument"]["Statement"]
+    [managed] = [part["If"] for part in api if "ManageConnections" in json.dumps(part)]
+    assert managed[0] == "WithConsole" and managed[2] == {"Ref": "AWS::NoValue"}
+    assert "Socket" not in json.dumps(template["Globals"])
+
+
+def test_the_console_is_refused_where_nobody_could_sign_in(template: dict[str, Any]) -> None:
+    rule = template["Rules"]["ConsoleCanSignIn"]
+    assert rule["RuleCondition"] == {"Equals": [{"Ref": "Console"}, "yes"]}
+    first, second = rule["Assertions"]
+    assert first["Assert"] == {"Not": [{"Equals": [{"Ref": "Auth"}, "iam"]}]}
+    jwt, client = ({"Equals": [{"Ref": name}, value]} for name, value in (("Auth", "jwt"), ("ConsoleClientId", "")))
+    assert second["Assert"] == {"Or": [{"Not": [jwt]}, {"Not": [client]}]}
+
+
+def test_the_socket_function_writes_drafts_connections_and_tickets_only(template: dict[str, Any]) -> None:
+    statements = properties(template, "SocketRole")["Policies"][0]["PolicyDocument"]["Statement"]
+    writes = [each for each in statements if "dynamodb:PutItem" in listed(each.get("Action", []))]
+    assert [each["Condition"] for each in writes] == [
+        {"ForAllValues:StringLike": {"dynamodb:LeadingKeys": ["DRAFT*", "ROOM#*", "CONN#*", "CLAIM#ticket:*"]}}
+    ]
+    puts = [each["Resource"] for each in statements if each.get("Action") == "s3:PutObject"]
+    assert len(puts) == 1 and "workflow-drafts/*" in json.dumps(puts)
+    assert "AccessLogSettings" not in properties(template, "SocketStage")  # a ticket is in the query
+
+
 def test_nothing_starts_runs_by_events_unless_their_sources_are_named(template: dict[str, Any]) -> None:
     rule = template["Resources"]["EventRule"]
     assert template["Parameters"]["EventSources"]["Default"] == ""
@@ -310,7 +349,7 @@ def test_functions_whose_start_someone_waits_for_may_start_from_snapshots(templa
     functions = {name: each["Properties"] for name, each in template["Resources"].items() if each["Type"].endswith("::Function")}
     found = {name: given["SnapStart"] for name, given in functions.items() if "SnapStart" in given}
     wanted = {"If": ["WithSnapStart", {"ApplyOn": "PublishedVersions"}, {"Ref": "AWS::NoValue"}]}
-    assert found == dict.fromkeys(("RunnerFunction", "ApiFunction", "TriggerFunction"), wanted)
+    assert found == dict.fromkeys(("RunnerFunction", "ApiFunction", "TriggerFunction", "SocketFunction"), wanted)
     assert template["Globals"]["Function"]["Runtime"] >= "python3.12"  # older ones have no SnapStart
 
 
@@ -422,7 +461,7 @@ def test_every_role_has_the_boundary_and_every_function_but_the_sandbox_the_vpc(
             assert each["Properties"]["PermissionsBoundary"]["If"][1] == {"Ref": "PermissionsBoundary"}, name
     assert template["Globals"]["Function"]["VpcConfig"]["If"][1]["SubnetIds"] == {"Ref": "SubnetIds"}
     joined = {name for name, each in resources.items() if "ec2:CreateNetworkInterface" in json.dumps(each)}
-    assert joined == {"TriggerRole", "ApiRole", "RunnerRole", "SweeperRole", "DeadletterRole"}
+    assert joined == {"TriggerRole", "ApiRole", "RunnerRole", "SweeperRole", "DeadletterRole", "SocketRole"}
     for name in ("KmsKey", "PermissionsBoundary", "SubnetIds", "SecurityGroupIds"):
         assert template["Parameters"][name]["Default"] == ""
 

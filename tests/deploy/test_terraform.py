@@ -137,7 +137,7 @@ def test_only_data_is_protected_from_replacement(template: dict[str, Any], modul
 
 def test_every_change_of_code_or_parameters_publishes_versions(template: dict[str, Any], module: dict[str, Any]) -> None:
     versions = [body for (kind, _), body in module["resource"].items() if kind == "awscc_lambda_version"]
-    assert len(versions) == 6 and all(each["description"] == "${local.release}" for each in versions)
+    assert len(versions) == 7 and all(each["description"] == "${local.release}" for each in versions)
     assert set(re.findall(r"var\.(\w+)", module["locals"]["given"])) == {snake(name) for name in template["Parameters"]}
     written = (MODULE / "code.tf").read_text("utf-8")
     assert "jsonencode([local.given, local.contents])" in written and "=> code.output_sha256" in written

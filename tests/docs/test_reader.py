@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import pytest
 import yaml
+from flow_blocks import NAMES
 from pages import Block, in_lines
 from reader import Reader
+
+MODEL = "from pydantic import BaseModel\n\n\nclass Order(BaseModel):\n    amount: int\n"
 
 
 def block(language: str, text: str, *marks: str) -> Block:
@@ -23,6 +26,13 @@ def block(language: str, text: str, *marks: str) -> Block:
         block("python", "raise SystemExit(1)\n"),
         block("python", "# test_x.py\ndef test_x():\n    assert False\n"),
         block("python", "# test_x.py\ndef test_x():\n    assert True\n", "fails"),
+        block("python", "return 1\n", "refused"),
+        block("python", "# mutation: something other than a name is changed in place\nreturn 1\n", "refused"),
+        block("python", "# mutation: another meaning\nnumbers = [1]\nnumbers.sort()\n", "refused"),
+        block("python", "numbers = [1]\nnumbers.sort()\n", "compiled"),
+        block("python", "return 1\n", "lifted"),
+        block("python", "return 1\n\nreturn 2 ** 8\n", "compiled"),
+        block("python", "# unreachable: nothing leads to a statement (warning)\nreturn 1\n", "warned"),
         block("console", "$ echo one\ntwo\n"),
         block("bash", "false\n"),
         block("bash", "make no-such-target\n"),
@@ -38,6 +48,7 @@ def block(language: str, text: str, *marks: str) -> Block:
     ids=lambda wrong: f"{wrong.language}-{wrong.text[:20]!r}",
 )
 def test_the_reader_refuses(wrong: Block, reader: Reader) -> None:
+    (reader.folder / NAMES).write_text(MODEL, "utf-8")
     with pytest.raises((AssertionError, SyntaxError, ValueError, yaml.YAMLError)):
         reader.read(wrong)
 
@@ -53,6 +64,17 @@ def test_the_reader_follows_a_page(reader: Reader) -> None:
         block("bash", "make deploy STACK=x\ncurl \"$URL/health\"\n"),
         block("sh", "stop() { for f in a b; do aws lambda list-functions; done; }\nstop a\n"),
         block("sh", "aws s3 ls | xargs -n 1 aws s3 rm\naws dynamodb wait table-exists --table-name x\n"),
+    ):
+        reader.read(good)
+
+
+def test_the_reader_compiles_sources_of_flows(reader: Reader) -> None:
+    (reader.folder / NAMES).write_text(MODEL, "utf-8")
+    for good in (
+        block("python", "# mutation: something other than a name is changed in place\norder.amount = 3\n", "refused"),
+        block("python", "# unreachable: nothing leads to a statement (warning)\nreturn 1\nreturn 2\n", "warned"),
+        block("python", "return order.amount + 1\n", "compiled"),
+        block("python", "return order.amount ** 2\n\nprint(order.amount)\n", "lifted"),
     ):
         reader.read(good)
 

@@ -20,8 +20,9 @@ def test_a_recipe_works_as_it_stands(page: Path, reader: Reader) -> None:
 
 
 @pytest.mark.parametrize("page", RECIPES, ids=name_of)
-def test_a_recipe_has_a_workflow_and_tests_and_is_listed(page: Path) -> None:
+def test_a_recipe_has_a_workflow_in_both_forms_and_tests_and_is_listed(page: Path) -> None:
     files = [block.file or "" for block in blocks(page)]
     assert any(name.endswith(".yaml") for name in files)
+    assert any("@workflow(" in block.text for block in blocks(page) if block.language == "python"), "no workflow in Python"
     assert any(name.startswith("test_") for name in files)
     assert f"({page.name})" in page.with_name("README.md").read_text("utf-8")

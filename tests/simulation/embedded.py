@@ -34,7 +34,8 @@ _FAULTS: Final = {
     "failing": (sqlite3.SQLITE_IOERR, "disk I/O error"),
 }
 _NEW_RUNS: Final = "SELECT rowid, run_id, workflow_id FROM run WHERE rowid > ? ORDER BY rowid"
-_NEW_BATCHES: Final = "SELECT rowid, run_id, first, last, data, epoch FROM log WHERE rowid > ? ORDER BY rowid"
+_NEW_BATCHES: Final = """SELECT key & 4294967295, last, data, epoch FROM batch
+    WHERE key BETWEEN :base AND :base + 4294967295 AND (key > :base + :seen OR data = x'') ORDER BY key"""
 _KEPT: Final = """SELECT 'batch ' || first || iif(data = x'', ' (empty)', '') FROM log WHERE run_id = :run_id
     UNION ALL SELECT 'snapshot' FROM snapshot WHERE run_id = :run_id
     UNION ALL SELECT 'signal ' || kind || ' ' || identity FROM inbox WHERE run_id = :run_id"""
@@ -67,7 +68,9 @@ class OnFile(Ground):
         self.path.write_bytes(_empty_file())
         self._stores = [SqliteStore(self.path, synchronous="NORMAL", busy_ms=0)]
         self.truth = self._stores[0]
-        self._seen = {"log": 0, "run": 0}
+        self._seen_runs = 0
+        self._ends: dict[str, int] = {}  # the first event of the last batch, by run
+        self._emptied: set[str] = set()
 
     def ports(self, actor: Actor, clock: Clock) -> Ports:
         episode = self.episode
@@ -86,15 +89,21 @@ class OnFile(Ground):
         """Reports what has become durable since the last call. A removal is a transaction of its own: its rows were seen before,
         and SQLite may give their numbers to new rows."""
         rows = self.truth.database.rows  # type: ignore[attr-defined]
-        for table, seen in self._seen.items():
-            ((top,),) = rows(f"SELECT ifnull(max(rowid), 0) FROM {table}", ())
-            self._seen[table] = min(seen, top)
-        for number, run_id, workflow_id in rows(_NEW_RUNS, (self._seen["run"],)):
-            self._seen["run"] = number
+        ((top,),) = rows("SELECT ifnull(max(rowid), 0) FROM run", ())
+        self._seen_runs = min(self._seen_runs, top)
+        for number, run_id, workflow_id in rows(_NEW_RUNS, (self._seen_runs,)):
+            self._seen_runs = number
             self.named(run_id, workflow_id)
-        for number, run_id, *batch in rows(_NEW_BATCHES, (self._seen["log"],)):
-            self._seen["log"] = number
-            self.episode.journal.wrote(run_id, Batch(*batch), emptied=not batch[2])
+        for number, run_id in rows("SELECT number, run_id FROM log_number", ()):
+            for row in rows(_NEW_BATCHES, {"base": number << 32, "seen": self._ends.get(run_id, 0)}):
+                batch = Batch(*row)
+                if batch.data:
+                    self._ends[run_id] = batch.first
+                elif run_id in self._emptied:
+                    continue
+                else:
+                    self._emptied.add(run_id)
+                self.episode.journal.wrote(run_id, batch, emptied=not batch.data)
         if self.episode.parts.erases:
             found = dict(rows("SELECT run_id, erased IS NOT NULL FROM run", ()))
             for run_id in self.names:

@@ -235,9 +235,9 @@ class DropsEarlyAnswers(Signals):
     """An answer that arrives before its question is marked as taken and lost."""
 
     def no_longer_early(self, state: State) -> list[Fact]:
-        if self._early:
-            self._world.store.take_signals(self._run_id, self._early)
-        self._early = []
+        if self.early:
+            self._world.store.take_signals(self._run_id, self.early)
+        self.early = []
         return []
 
 

@@ -65,11 +65,15 @@ class LeavesNothingDue(Relay):
 class ExportsBeforeItCommits(Session):
     """Events are handed over before the batch that holds them is written."""
 
-    async def _with_retries(self, call: Any, **given: Any) -> Any:
-        batches = getattr(call, "args", ())
-        if given and batches and isinstance(batches[0], list):
-            self._exports.committed(_events(batches[0]))
-        return await super()._with_retries(call, **given)
+    def __init__(self, *given: Any) -> None:
+        super().__init__(*given)
+        write = self._log.write
+
+        def early(batches: Sequence[Any]) -> Any:
+            self._exports.committed(_events(batches))
+            return write(batches)
+
+        self._log.write = early  # type: ignore[method-assign]
 
 
 def _events(batches: Sequence[Any]) -> list[Event]:

@@ -137,6 +137,7 @@ EXAMPLES: Final[Mapping[str, Mapping[str, Example | list[Example]]]] = {
         "default": Example("d", {"on_parent_failure": "substitute_default"}), "input_contract": Example({"type": "object"}),
         "output_contract": Example({"type": "object"}), "moderation": Example("both"),
         "moderation_on_error": Example("allow", {"moderation": "both"}),
+        "inputs": Example({"type": "object"}, {"type": "manual", "after": []}),
         "concurrency": Example({"max": 2}, CALL), "rate": Example({"max": 2, "per": "1m"}, CALL),
     },
     "ConcurrencyDocument": {

@@ -32,6 +32,8 @@ ROOT = Path(__file__).resolve().parents[2]
 SAM = ROOT / ".tools/sam/bin/sam"
 RUNTIME = ROOT / ".tools/runtime/bin/python"
 FUNCTIONS = ("api", "runner", "sweeper", "deadletter", "trigger", "sandbox")
+OPTIONAL = ("socket",)  # with the parameter `Console`
+MANAGED = "AWS_ENDPOINT_URL_APIGATEWAYMANAGEMENTAPI"
 STACKS = ("local", "again", "moved")  # the emulator must know at its start where to forward their invocations
 ROOT_KEYS = {"AWS_ACCESS_KEY_ID": "test", "AWS_SECRET_ACCESS_KEY": "test", "AWS_DEFAULT_REGION": "us-east-1"}
 OWN_DATA = {"SecretsSource": "ssm", "RestoredTable": "", "RestoredBucket": "", "RestoredSigningKeys": ""}
@@ -46,6 +48,7 @@ class Machine:
         self.build = folder / "build"
         self.address = ""
         self.clock = folder / "clock"  # how many seconds the clocks of all functions are ahead
+        self.variables: dict[str, str] = {}  # for every function, besides those that the template gives it
         self._shipped = Shipped(folder / "shipped", self.service)
         self._functions: dict[str, LambdaFunction] = {}
         self._lock = Lock()
@@ -75,13 +78,20 @@ class Machine:
             shipped.code,
             [*shipped.layers, ROOT / "tests/tools/moved_clock"],
             {**shipped.variables, "AWS_REGION": region, "AWS_LAMBDA_FUNCTION_VERSION": version, "AWS_ENDPOINT_URL": self.address,
-             "MOVED_CLOCK": str(self.clock)},
+             "MOVED_CLOCK": str(self.clock), **self._sockets(shipped.variables), **self.variables},
             timeout_s=shipped.timeout_s,
             memory=shipped.memory,
             logs=self.logs,
             python=RUNTIME,
             credentials=lambda: self._credentials(shipped.role, region, owner),
         )  # fmt: skip
+
+    def _sockets(self, variables: Mapping[str, str]) -> Mapping[str, str]:
+        """The address of a WebSocket API in the form that needs no DNS."""
+        if MANAGED not in variables:
+            return {}
+        host, _, stage = variables[MANAGED].removeprefix("https://").partition("/")
+        return {MANAGED: f"{self.address}/_aws/execute-api/{host.partition('.')[0]}/{stage}"}
 
     def _credentials(self, role: str, region: str, owner: str) -> Mapping[str, str]:
         """The environment that Lambda gives a function: keys of its role, and nothing else."""
@@ -196,9 +206,17 @@ class Cloud:
         return f"{self.machine.address}/_aws/execute-api/{api_id}/$default"
 
     @property
+    def socket_url(self) -> str:
+        """The address of the WebSocket API, without its stage's ticket."""
+        host, _, stage = self.outputs["SocketUrl"].split("//")[1].partition("/")
+        return f"{self.machine.address.replace('http', 'ws', 1)}/_aws/execute-api/{host.partition('.')[0]}/{stage}"
+
+    @property
     def functions(self) -> dict[str, LambdaFunction]:
         """What is live, by name."""
-        called, names = self.service("lambda"), [f"{self.stack}-{name}" for name in FUNCTIONS]
+        called = self.service("lambda")
+        there = FUNCTIONS + OPTIONAL if "SocketUrl" in self.outputs else FUNCTIONS
+        names = [f"{self.stack}-{name}" for name in there]
         found = [called.get_function(FunctionName=name, Qualifier="live")["Configuration"] for name in names]
         live = [(each["FunctionName"], each["Version"], each["FunctionArn"]) for each in found]
         return {name: self.machine.function(name, version, arn) for name, version, arn in live}
@@ -208,9 +226,12 @@ class Cloud:
 
 
 @contextmanager
-def deployed(folder: Path, functions: Path, parameters: Mapping[str, str], **emulator: str) -> Iterator[Cloud]:
-    """`emulated`, with a deployed stack."""
+def deployed(
+    folder: Path, functions: Path, parameters: Mapping[str, str], variables: Mapping[str, str] | None = None, **emulator: str
+) -> Iterator[Cloud]:
+    """`emulated`, with a deployed stack. `variables` are further ones of every function."""
     with emulated(folder, functions, **emulator) as machine:
+        machine.variables.update(variables or {})
         cloud = Cloud(machine)
         cloud.deploy(parameters)
         yield cloud
@@ -232,7 +253,7 @@ def emulated(folder: Path, functions: Path, **emulator: str) -> Iterator[Machine
     tool([str(SAM), "build", "--build-in-source", "--parallel", "--build-dir", str(machine.build)], target)
     server = Server(("127.0.0.1", 0), _invoker(machine))
     Thread(target=server.serve_forever, args=(0.05,), daemon=True).start()
-    names = [f"{stack}-{name}" for stack in STACKS for name in FUNCTIONS]
+    names = [f"{stack}-{name}" for stack in STACKS for name in FUNCTIONS + OPTIONAL]
     forward = {f"MINISTACK_LAMBDA_PROXY_{name}": f"http://127.0.0.1:{server.server_address[1]}" for name in names}
     try:
         with ministack(AUTH="true", **ROOT_KEYS, **forward, **emulator) as machine.address:

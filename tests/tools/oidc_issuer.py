@@ -1,4 +1,5 @@
-"""An OpenID Connect issuer on this machine: discovery and keys over HTTPS on loopback, tokens signed with real keys.
+"""An OpenID Connect issuer on this machine: discovery, keys, and sign-in with PKCE over HTTPS on loopback, tokens signed with
+real keys.
 
 The server's certificate is signed by nobody else: a client must be given `certificate` as an authority (SSL_CERT_FILE).
 """
@@ -11,10 +12,13 @@ import json
 import ssl
 import threading
 import time
+from base64 import urlsafe_b64encode
 from collections.abc import Mapping
+from hashlib import sha256
 from http.server import BaseHTTPRequestHandler
 from pathlib import Path
 from typing import Any
+from urllib.parse import parse_qsl, urlencode
 
 import jwt
 from cryptography import x509
@@ -38,6 +42,11 @@ class Issuer:
             "curve": ec.generate_private_key(ec.SECP256R1()),
         }
         self.asked: list[str] = []
+        self.people: list[dict[str, Any]] = []  # the claims of those who sign in next
+        self.life_s = 300
+        self.granted_at: list[str] = []
+        self._codes: dict[str, tuple[dict[str, str], dict[str, Any]]] = {}
+        self._renewals: dict[str, dict[str, Any]] = {}
         self.certificate, private = _certificate(folder)
         self._server = Server(("127.0.0.1", 0), _pages(self))
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
@@ -62,6 +71,33 @@ class Issuer:
         algorithm = "RS256" if isinstance(signer, rsa.RSAPrivateKey) else "ES256"
         return jwt.encode(self.claims(**claims), signer, algorithm, {"kid": kid, **(header or {})})
 
+    def authorized(self, asked: Mapping[str, str]) -> str:
+        """Where a browser goes that asks for a code: back, as the next of `people`."""
+        assert asked["response_type"] == "code" and asked["code_challenge_method"] == "S256"
+        code = f"code-{len(self._codes)}"
+        self._codes[code] = dict(asked), self.people.pop(0)
+        return f"{asked['redirect_uri']}?{urlencode({'code': code, 'state': asked['state'], 'iss': self.url})}"
+
+    def granted(self, form: Mapping[str, str]) -> dict[str, Any] | None:
+        """The tokens for a code, once, with the verifier that its challenge was made of; None for anything else."""
+        if form.get("grant_type") == "refresh_token":
+            claims = self._renewals.pop(form.get("refresh_token", ""), None)
+        else:
+            asked, claims = self._codes.pop(form.get("code", ""), ({}, None))
+            proof = urlsafe_b64encode(sha256(form.get("code_verifier", "").encode()).digest()).decode().rstrip("=")
+            if claims is not None and (proof, form.get("redirect_uri"), form.get("client_id")) != (
+                asked["code_challenge"], asked["redirect_uri"], asked["client_id"]
+            ):
+                return None
+            claims = {**claims, "nonce": asked["nonce"]} if claims is not None else None
+        if claims is None:
+            return None
+        renewal = f"renewal-{len(self.granted_at)}"
+        self._renewals[renewal] = claims
+        self.granted_at.append(form["grant_type"])
+        made = {"id_token": self.token(**claims), "access_token": "opaque", "refresh_token": renewal}
+        return {**made, "token_type": "Bearer", "expires_in": self.life_s}
+
     def public_pem(self, kid: str) -> bytes:
         encoding, form = serialization.Encoding.PEM, serialization.PublicFormat.SubjectPublicKeyInfo
         return self.keys[kid].public_key().public_bytes(encoding, form)
@@ -70,7 +106,8 @@ class Issuer:
         self.asked.append(path)
         match path:
             case "/pool/.well-known/openid-configuration":
-                return {"issuer": self.url, "jwks_uri": f"{self.url}/keys"}
+                ends = {"authorization_endpoint": f"{self.url}/authorize", "token_endpoint": f"{self.url}/token"}
+                return {"issuer": self.url, "jwks_uri": f"{self.url}/keys", **ends}
             case "/pool/keys":
                 return {"keys": [{**_jwk(key), "kid": kid, "use": "sig"} for kid, key in self.keys.items()]}
         return None
@@ -89,9 +126,25 @@ def _jwk(key: Key) -> dict[str, Any]:
 def _pages(issuer: Issuer) -> type[BaseHTTPRequestHandler]:
     class Pages(BaseHTTPRequestHandler):
         def do_GET(self) -> None:
+            path, _, query = self.path.partition("?")
+            if path == "/pool/authorize":
+                self.send_response(302)
+                self.send_header("Location", issuer.authorized(dict(parse_qsl(query))))
+                self.send_header("Content-Length", "0")
+                self.end_headers()
+                return
             found = issuer.answer(self.path)
+            self._say(404 if found is None else 200, found)
+
+        def do_POST(self) -> None:
+            form = dict(parse_qsl(self.rfile.read(int(self.headers["Content-Length"])).decode()))
+            found = issuer.granted(form) if self.path == "/pool/token" else None
+            self._say(400 if found is None else 200, found or {"error": "invalid_grant"})
+
+        def _say(self, status: int, found: Any) -> None:
             data = json.dumps(found).encode()
-            self.send_response(404 if found is None else 200)
+            self.send_response(status)
+            self.send_header("Access-Control-Allow-Origin", "*")
             self.send_header("Content-Type", "application/json")
             self.send_header("Content-Length", str(len(data)))
             self.end_headers()

@@ -32,14 +32,15 @@ nodes:
 
 
 class Child:
-    """A `stepless` process whose output is read line by line; it is killed if it takes longer than any test may."""
+    """A `stepless` process whose output is read line by line; it is killed after `life_s` seconds, by default as long
+    as any test may take."""
 
-    def __init__(self, *arguments: str, folder: Path, environment: dict[str, str]) -> None:
+    def __init__(self, *arguments: str, folder: Path, environment: dict[str, str], life_s: float = PATIENCE_S) -> None:
         self.process = subprocess.Popen(
             [sys.executable, "-u", "-m", "stepless", *arguments], cwd=folder, text=True, env={**os.environ, **environment},
             stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
         )  # fmt: skip
-        self._watchdog = Timer(PATIENCE_S, self.process.kill)
+        self._watchdog = Timer(life_s, self.process.kill)
         self._watchdog.start()
         self.said: list[str] = []
 

@@ -3,7 +3,8 @@ and in one folder. A block of an unknown language fails.
 
 Commands in `bash` and `console` are run; those in `sh` are only checked against the programs that they call. Words after the
 language of a block: a file's name (also possible in the first line, `# hello.yaml`) writes the block to that file; `broken` is a
-workflow that must be refused; `fails` is a test that must fail; `picture` is a drawing.
+workflow that must be refused; `fails` is a test that must fail; `picture` is a drawing; `refused`, `warned`, `lifted` and
+`compiled` are examples of sources of flows, which are compiled (`flow_blocks`).
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ import tomllib
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
+import flow_blocks
 import yaml
 from forms import INSIGHTS, faults, functions_of
 from pages import Block, commands
@@ -57,6 +59,9 @@ class Reader:
             assert list(findings) == [], block.place
 
     def python(self, block: Block) -> None:
+        if flow_blocks.mark_of(block) is not None:
+            flow_blocks.check(block, self.folder)
+            return
         compile(block.text, block.place, "exec")
         name = block.file
         if name is None:

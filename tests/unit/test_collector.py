@@ -41,6 +41,30 @@ def test_a_start_that_fails_leaves_the_collector_as_it_was() -> None:
     assert said(FAILS) == ["True", "0"]
 
 
+RESTS = """
+import gc
+from stepless.collector import resting_collector
+with resting_collector():
+    print(gc.isenabled())
+print(gc.isenabled())
+first, second = resting_collector(), resting_collector()  # of two threads
+first.__enter__()
+second.__enter__()
+second.__exit__(None, None, None)
+print(gc.isenabled())
+first.__exit__(None, None, None)
+print(gc.isenabled())
+gc.disable()
+with resting_collector():
+    pass
+print(gc.isenabled())
+"""
+
+
+def test_the_collector_rests_inside_a_block_and_goes_on_behind_it_unless_it_was_off() -> None:
+    assert said(RESTS) == ["False", "True", "False", "True", "False"]
+
+
 SERVES = """
 import gc
 from stepless.collector import serving_collector

@@ -55,7 +55,7 @@ def test_containers_are_the_kinds_that_contain() -> None:
 
 
 def test_nodes_edges_and_the_top_level_take_what_the_document_has() -> None:
-    assert set(CallOptions.__annotations__) == fields(NodeDocument, "type", "with")
+    assert set(CallOptions.__annotations__) == fields(NodeDocument, "type", "with", "inputs")
     assert given(Nodes.edge) == fields(EdgeDocument)
     assert given(Step.into) == fields(AfterDocument, "from")
     assert given(Workflow) == fields(Document, "nodes", "edges")

@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 from plain_graph import plain
 
-from stepless.compile import compile_document, compile_stored, features_of, parse
+from stepless.compile import compile_document, compile_stored, content_hash, features_of, parse
 from stepless.compile.parsed import ParsedBody, ParsedEdge, ParsedNode
-from stepless.errors import NewerVersion
+from stepless.errors import DamagedVersion, EngineBug, NewerVersion
 from stepless.model.graph import Graph
 from stepless.model.stored_document import encode_document
 from stepless.nodes import KINDS
@@ -78,6 +78,40 @@ def test_a_document_that_this_release_would_not_have_published_is_a_newer_versio
         with pytest.raises(NewerVersion) as raised:
             compile_stored(json.dumps({"id": "w", "nodes": {"a": node}}).encode(), "v", KINDS)
         assert (raised.value.code, raised.value.place) == ("newer_log", "v nodes.a")
+
+
+DAMAGED_NODES: dict[str, Any] = {
+    "a node that is null": None, "a type that is a list": {"type": []}, "a cycle": {"type": "join", "after": ["a", "c"]},
+    "a node behind itself": {"type": "join", "after": ["a", "b"]}, "an edge that is a number": {"type": "join", "after": 3},
+    "an edge from nowhere": {"type": "join", "after": {}}, "parameters in a list": {"type": "function", "with": [1]},
+    "an unknown mode": {"type": "join", "after": "a", "join": {"mode": "x"}},
+    "a retry": {"type": "join", "after": "a", "retry": 3},
+    "an unknown merge": {"type": "join", "after": "a", "merge": "x"},
+    "an empty condition": {"type": "join", "after": {"from": "a", "condition": {}}},
+    "a bad key": {"type": "join", "after": {"from": "a", "key": "["}},
+}  # fmt: skip
+DAMAGED: dict[str, bytes] = {
+    "no JSON": b"{", "nothing": b"", "no text": b"\xff\xfe", "a list": b"[]",
+    "no nodes": b'{"id":"w"}', "nodes in a list": b'{"id":"w","nodes":[]}',
+    "edges that are a number": b'{"id":"w","nodes":{"a":{"type":"manual"}},"edges":3}',
+    **{
+        name: json.dumps({"id": "w", "nodes": {"a": {"type": "manual"}, "b": node, "c": {"type": "join", "after": "b"}}}).encode()
+        for name, node in DAMAGED_NODES.items()
+    },
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", DAMAGED)
+def test_a_damaged_version_is_an_error_with_a_code(name: str) -> None:
+    with pytest.raises(DamagedVersion) as raised:
+        compile_stored(DAMAGED[name], "v", KINDS)
+    assert (raised.value.code, raised.value.place) == ("damaged_log", "v")
+
+
+def test_an_unexpected_error_in_an_intact_version_is_not_called_damage() -> None:
+    document = {"id": "w", "nodes": {"a": {"type": "join", "after": "a"}}}
+    with pytest.raises(EngineBug):
+        compile_stored(json.dumps(document).encode(), content_hash(document), KINDS)
 
 
 def test_nothing_is_left_of_a_draft_that_only_the_collector_could_find() -> None:

@@ -136,6 +136,26 @@ class Machine:
     def invoke(self, message: Message, budget: Budget | None = None) -> InvocationEnd:
         return asyncio.run(self.runner.run(message, budget or Budget(60_000)))
 
+    def stop_during(self, node: str, run_id: str) -> InvocationEnd:
+        """Starts the run and asks its session to stop while an attempt of the node works; the attempt ends afterwards."""
+
+        async def scene() -> InvocationEnd:
+            begun, release = asyncio.Event(), asyncio.Event()
+
+            async def held(call: Call) -> str:
+                begun.set()
+                await release.wait()
+                return "done"
+
+            self.behaviours[node] = held
+            running = asyncio.create_task(self.runner.run(Message(run_id, "start"), Budget(60_000)))
+            await begun.wait()
+            self.runner.sessions[run_id].stop()
+            release.set()
+            return await running
+
+        return asyncio.run(scene())
+
     def step(self, budget: Budget | None = None) -> bool:
         """Moves the clock to the next thing that happens, and does it; False if nothing will happen any more."""
         now_ms = self.clock.now_ms()

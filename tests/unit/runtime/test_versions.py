@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 import pytest
 
@@ -38,3 +40,21 @@ def test_of_more_graphs_than_are_kept_the_one_that_was_not_asked_for_longest_goe
     assert versions.graph("small", "h0") is kept[0], "it was asked for since"
     assert versions.graph("small", "h2") is kept[2]
     assert versions.graph("small", "h1") is not kept[1]
+
+
+def test_a_graph_is_compiled_inside_what_the_owner_of_the_process_set() -> None:
+    seen: list[str] = []
+
+    @contextmanager
+    def watched() -> Iterator[None]:
+        seen.append("begins")
+        yield
+        seen.append("ends")
+
+    store = MemoryStore()
+    store.put_version("small", "h", json.dumps(DOCUMENT).encode(), 1)
+    versions = Versions(store, KINDS)
+    versions.while_compiling = watched
+    versions.graph("small", "h")
+    versions.graph("small", "h")
+    assert seen == ["begins", "ends"]

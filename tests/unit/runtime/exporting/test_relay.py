@@ -220,7 +220,7 @@ def test_a_crash_at_any_call_loses_no_event(exporting: Any, receiver: Any, node:
     plain.start({"a": node(), "b": node("a")})
     plain.drain()
     calls = plain.faults.calls
-    assert calls > 7
+    assert calls >= 7
     for at in range(1, calls + 1):
         target = type(receiver)()
         machine = exporting(target)

@@ -38,6 +38,29 @@ def test_work_that_never_waits_is_over_at_once_in_a_task_and_a_context_of_its_ow
     asyncio.run(scene())
 
 
+def test_what_else_is_scheduled_while_a_task_is_made_is_called_in_its_turn() -> None:
+    """The garbage collector may run the finalizer of any object at that instant."""
+    seen: list[str] = []
+
+    async def work() -> None:
+        seen.append("work")
+
+    async def scene() -> None:
+        loop = asyncio.get_running_loop()
+
+        class Name(str):
+            def __str__(self) -> str:  # called by the constructor of the task
+                loop.call_soon(seen.append, "other")
+                return "a"
+
+        start_now(loop, work(), Name("a"))
+        assert seen == ["work"] and "call_soon" not in vars(loop)
+        await asyncio.sleep(0)
+        assert seen == ["work", "other"]
+
+    asyncio.run(scene())
+
+
 def test_work_that_waits_continues_in_the_same_task_and_can_be_cancelled() -> None:
     seen: list[asyncio.Task[Any] | None] = []
 

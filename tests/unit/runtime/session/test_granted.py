@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from stepless.limits import LEASE_MARGIN_MS, LEASE_MS
+from stepless.limits import FRESH_HEAD_MS, LEASE_MARGIN_MS, LEASE_MS
 from stepless.ports import RECEIVER, Message
 from stepless.runtime.session.budget import Budget
 from stepless.runtime.session.invocation_end import InvocationEnd
@@ -50,6 +50,29 @@ def test_of_the_receivers_of_a_start_one_runs_the_run(machine: Any, node: Node) 
     assert machine.calls == {"a": 1}
     machine.drain()
     assert machine.view(run_id).status == "completed"
+
+
+def test_a_header_is_not_read_again_only_by_the_first_receiver_of_a_start_soon_after(machine: Any, node: Node) -> None:
+    def reads(reason: str, later_ms: int = 0, times: int = 1) -> int:
+        run_id = machine.start({"a": node()})
+        machine.clock.advance(later_ms)
+        before = machine.faults.names.count("get_run")
+        for _ in range(times):
+            machine.invoke(Message(run_id, reason))
+        return int(machine.faults.names.count("get_run") - before)
+
+    assert [reads("start"), reads("start", FRESH_HEAD_MS), reads("sweep"), reads("start", times=2)] == [0, 1, 1, 1]
+
+
+def test_a_start_received_after_another_process_has_ended_the_run_changes_nothing(machine: Any, node: Node) -> None:
+    run_id = machine.start({"a": node()})
+    head = machine.world.fresh[run_id]
+    machine.invoke(Message(run_id, "start"))
+    log, ended = machine.store.read_log(run_id), machine.store.get_run(run_id)
+    machine.world.fresh[run_id] = head  # of a process that did not hear of it
+    assert machine.invoke(Message(run_id, "start")) is InvocationEnd.FENCED
+    assert (machine.store.read_log(run_id), machine.store.get_run(run_id)) == (log, ended)
+    assert machine.calls == {"a": 1}
 
 
 def test_of_the_receivers_of_an_answer_one_goes_on(machine: Any, node: Node) -> None:

@@ -66,8 +66,9 @@ def dies_in(machine: Any, begin: Callable[..., str]) -> str:
 
 # -- what it costs -----------------------------------------------------------------------------------------------------
 
-CHAIN = {"append": 11, "get_run": 1, "get_version": 1, "update_run": 1, "disarm": 1}
-"""Every call to the store, the queue and the timers that a chain of ten makes. A limit elsewhere adds none."""
+CHAIN = {"append": 11, "get_version": 1, "update_run": 1, "disarm": 1}
+"""Every call to the store, the queue and the timers that a chain of ten makes. A limit elsewhere adds none. The header
+is not read by the process that has just created it."""
 
 
 def test_a_chain_without_limits_makes_the_same_calls_as_ever(machine: Any, node: Node) -> None:

@@ -1,0 +1,63 @@
+"""The text of the author beside each version, over HTTP."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from stepless.compile import parse
+
+pytestmark = pytest.mark.anyio
+
+YAML = """\
+# Says hello. Owner: the greeters
+id: hello
+nodes:
+  begin: {type: manual}     # by hand
+"""
+
+
+async def text_of(door: Any, number: int, workflow: str = "hello") -> tuple[str, str]:
+    answer = await door.ask.get(f"/workflows/{workflow}/versions/{number}?format=yaml")
+    assert answer.status_code == 200, answer.text
+    return answer.text, answer.headers["content-type"].partition(";")[0]
+
+
+async def put_text(door: Any, text: str, kind: str = "application/yaml") -> int:
+    answer = await door.ask.put("/workflows/hello", content=text.encode(), headers={"content-type": kind})
+    assert answer.status_code in (200, 201), answer.text
+    return int(answer.json()["version"])
+
+
+async def test_the_text_of_the_author_is_kept_with_each_version(door: Any) -> None:
+    assert await put_text(door, YAML) == 1
+    assert await text_of(door, 1) == (YAML, "application/yaml")
+    later = YAML.replace("id: hello", "id: hello\nname: Hello  # shown")
+    assert await put_text(door, later) == 2
+    assert [(await text_of(door, number))[0] for number in (1, 2)] == [YAML, later]
+
+
+async def test_a_changed_comment_replaces_the_text_without_a_new_version(door: Any) -> None:
+    await put_text(door, YAML)
+    assert await put_text(door, YAML.replace("by hand", "by a person")) == 1
+    assert "by a person" in (await text_of(door, 1))[0]
+
+
+async def test_a_version_without_a_text_is_written_in_yaml(door: Any) -> None:
+    await door.publish(door.ECHO)
+    text, kind = await text_of(door, 1, "echo")
+    assert kind == "application/yaml" and dict(parse(text, syntax="yaml")) == door.ECHO
+
+
+async def test_json_of_several_lines_is_a_text_and_in_one_line_is_not(door: Any) -> None:
+    lines = '{\n  "id": "hello",\n  "nodes": {"begin": {"type": "manual"}}\n}\n'
+    await put_text(door, lines, "application/json")
+    assert await text_of(door, 1) == (lines, "application/yaml")
+    await put_text(door, '{"id": "hello", "nodes": {"begin": {"type": "manual"}}}', "application/json")
+    assert await text_of(door, 1) == (lines, "application/yaml")
+
+
+async def test_an_unknown_format_is_refused(door: Any) -> None:
+    await door.publish(door.ECHO)
+    assert (await door.ask.get("/workflows/echo/versions/1?format=toml")).status_code == 400

@@ -1,0 +1,54 @@
+"""Fixtures for tests in a real browser: Debian's Chromium, windows of several people, and `stepless dev` for them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from chromium import CHROMIUM, chromium
+from draft_site import DraftSite
+from windows import Windows
+
+LIMIT_MS = 30_000
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Every test of this folder needs the browser, takes long, and leaves pipes of the browser to the garbage collector."""
+    for item in items:
+        if Path(__file__).parent in item.path.parents:
+            item.add_marker(pytest.mark.long)
+            item.add_marker(pytest.mark.filterwarnings("ignore::ResourceWarning"))
+            if not CHROMIUM.exists():
+                item.add_marker(pytest.mark.skip(reason=f"there is no {CHROMIUM}: install Debian's package chromium"))
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    with chromium() as started:
+        yield started
+
+
+@pytest.fixture(scope="module")
+def draft_site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[DraftSite]:
+    """A server for all tests of a file: each test opens drafts of its own."""
+    made = DraftSite(tmp_path_factory.mktemp("site"))
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def windows(browser: Any) -> Iterator[Windows]:
+    """Opens windows. No page may have an error, or break its content security policy."""
+    made = Windows(browser, LIMIT_MS)
+    yield made
+    made.close()
+    assert made.faults == []
+
+
+@pytest.fixture
+def workflow(request: pytest.FixtureRequest) -> str:
+    """The id of a draft that no other test uses."""
+    name: str = request.node.name
+    return "".join(letter if letter.isalnum() else "-" for letter in name.removeprefix("test_"))[:60].strip("-")

@@ -1,0 +1,53 @@
+"""Compares random programs with their documents: `make compare-flows SEEDS=n FROM=n`. A failing seed is printed, and replays."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import time
+import traceback
+from collections import Counter
+
+from comparing import compare, compare_wide, program, wide_program
+from killing import survives
+
+from stepless.flow import FlowRefused
+
+REPORTED = 100  # programs between two lines of progress
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser()
+    parser.add_argument("seeds", type=int)
+    parser.add_argument("--from", dest="start", type=int, default=0)
+    parser.add_argument("--inputs", type=int, default=5)
+    parser.add_argument("--kills", action="store_true", help="kill the process at every commit, with one input")
+    parser.add_argument("--wide", action="store_true", help="programs that call workflows, ask, and repeat attempts")
+    parser.add_argument("--shown", type=int, default=3)
+    arguments = parser.parse_args()
+    began, kinds, shown, deaths = time.monotonic(), Counter[str](), 0, 0
+    for seed in range(arguments.start, arguments.start + arguments.seeds):
+        made = None
+        try:
+            made = wide_program(seed) if arguments.wide else program(seed)
+            comparing = compare_wide if arguments.wide else compare
+            found, died = survives(made) if arguments.kills else (comparing(made, arguments.inputs), 0)
+            deaths += died
+            kind = "differs" if found else "same"
+        except FlowRefused as refused:
+            kind, found = f"refused {refused.findings[0].code}", str(refused)
+        except Exception:
+            kind, found = "crash", traceback.format_exc()[-1500:]
+        kinds[kind] += 1
+        if seed % REPORTED == REPORTED - 1:
+            sys.stderr.write(f"{dict(kinds)} up to seed {seed}, {time.monotonic() - began:.0f} s\n")
+        if found and shown < arguments.shown:
+            shown += 1
+            sys.stdout.write(f"--- seed {seed}: {kind}\n{made.source if made else ''}{found}\n")
+            sys.stdout.flush()
+    sys.stdout.write(f"{dict(kinds)} {arguments.seeds} programs, {deaths} kills, {time.monotonic() - began:.0f} s\n")
+    return 1 if kinds.keys() - {"same"} else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

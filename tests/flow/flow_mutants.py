@@ -1,0 +1,159 @@
+"""Planted bugs of the compiler: each replaces one of its parts, inside of a block. The programs must find all of them."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any, Final
+
+from stepless.flow.compiler import texts, unit
+from stepless.flow.compiler.expressions import comparing, hoisting, reading, turning
+from stepless.flow.compiler.facts import names
+from stepless.flow.compiler.frames import FinallyFrame, LoopFrame, TryFrame
+from stepless.flow.compiler.statements import assignments, branches, loops, tries
+
+Change = tuple[Any, str, Any]
+
+
+@contextmanager
+def planted(change: Change) -> Iterator[None]:
+    """Has one attribute replaced inside the block."""
+    owner, name, value = change
+    former = owner.__dict__[name]
+    setattr(owner, name, value)
+    try:
+        yield
+    finally:
+        setattr(owner, name, former)
+
+
+def _after(former: Callable[..., Any], change: Callable[[Any], Any]) -> Callable[..., Any]:
+    return lambda *args, **kwargs: change(former(*args, **kwargs))
+
+
+def _never_variable(self: names.Names, name: str) -> bool:
+    return len(self.bound.get(name, [])) > 2
+
+
+def _continue_breaks(self: unit.Unit, kind: str, values: Any = None) -> None:
+    _JUMP(self, "break" if kind == "continue" else kind, values)
+
+
+def _skips_finally(self: unit.Unit, kind: str, values: Any = None) -> None:
+    frames = self.frames
+    self.frames = [frame for frame in frames if not isinstance(frame, FinallyFrame)]
+    try:
+        _JUMP(self, kind, values)
+    finally:
+        self.frames = frames
+
+
+def _catches_everything(self: unit.Unit, id: str, **facts: Any) -> None:
+    _MAY_FAIL(self, id, **{**facts, "pure": False, "mixed": False})
+
+
+def _catches_nothing_in_loops(self: unit.Unit, id: str, **facts: Any) -> None:
+    if not any(isinstance(frame, LoopFrame) for frame in self.frames):
+        _MAY_FAIL(self, id, **facts)
+
+
+def _first_handler_only(unit_: unit.Unit, kind: Any, frame: TryFrame, id: str) -> str | None:
+    return None
+
+
+def _reset_of_else(self: unit.Unit, base: str, values: Mapping[str, Any], **facts: Any) -> str:
+    return _SET(self, base, dict.fromkeys(values, True) if base.startswith("reset_") else values, **facts)
+
+
+def _merges_all_sets(self: assignments.Assigning, unit_: unit.Unit, values: dict[str, Any], *, risky: bool) -> None:
+    last = unit_.level.get(unit_.frontier[0]) if unit_.frontier else None
+    if last is not None and last["type"] == "set":
+        last["with"]["variables"] |= values
+        for name in values:
+            unit_.variables.setdefault(name, None)
+        return
+    _WRITE(self, unit_, values, risky=risky)
+
+
+def _plain_reference(self: texts.Texts, path: str, *, strict: bool = False) -> ast.Name:
+    return _REFERENCE(self, path, strict=False)
+
+
+def _no_need(function: str, *arguments: ast.expr) -> ast.expr:
+    return arguments[0] if function == "need" else _CALLING(function, *arguments)
+
+
+def _text_as_json(function: str, *arguments: ast.expr) -> ast.expr:
+    return _CALLING("str" if function == "text" else function, *arguments)
+
+
+def _reversed(self: hoisting.Hoist, unit_: unit.Unit, nodes: Any) -> list[ast.expr]:
+    return list(reversed(_IN_ORDER(self, unit_, list(reversed(nodes)))))
+
+
+def _range_from_zero(unit_: unit.Unit, id: str, arguments: list[ast.expr], name: str) -> Any:
+    return _RANGE(unit_, id, arguments[-1:], name)
+
+
+def _no_join(self: unit.Unit, id: str, type: str, params: Any = None, **facts: Any) -> str:
+    facts.pop("join", None)
+    return _EMIT(self, id, type, params, **facts)
+
+
+def _no_kept_writes(self: unit.Unit, id: str, type: str, params: Any = None, **facts: Any) -> str:
+    given = {name: value for name, value in params.items() if name != "keep_writes"} if params is not None else None
+    return _EMIT(self, id, type, given, **facts)
+
+
+def _not_swapped(unit_: unit.Unit, statement: ast.If) -> Any:
+    exits = _ANSWERED(unit_, statement)
+    return None if exits is None else (exits[1], exits[0])
+
+
+def _part_returns_twice(self: unit.Unit, kind: str, values: Any = None) -> None:
+    part = next((frame for frame in reversed(self.frames) if type(frame).__name__ == "PartFrame"), None)
+    if part is None or kind != "return":
+        _JUMP(self, kind, values)
+        return
+    self.frames.remove(part)
+    try:
+        _JUMP(self, kind, {"return_": None, **(values or {})})
+    finally:
+        self.frames.append(part)
+
+
+def _unescaped(character: str) -> str:
+    return "\\\\" if character == "\\" else "\\'" if character == "'" else character
+
+
+_JUMP, _MAY_FAIL, _SET, _EMIT = unit.Unit.jump, unit.Unit.may_fail, unit.Unit.set, unit.Unit.emit
+_WRITE, _REFERENCE, _CALLING = assignments.Assigning.write, texts.Texts.reference, reading.calling
+_IN_ORDER, _RANGE, _ANSWERED = hoisting.Hoist._in_order, turning._range, branches._answered
+
+MUTANTS: Final[Mapping[str, Change]] = {
+    "a name that is bound twice is no variable": (names.Names, "is_variable", _never_variable),
+    "continue ends the loop": (unit.Unit, "jump", _continue_breaks),
+    "a jump passes by finally": (unit.Unit, "jump", _skips_finally),
+    "expressions fail as steps do": (unit.Unit, "may_fail", _catches_everything),
+    "a handler inside of a loop is not wired": (unit.Unit, "may_fail", _catches_nothing_in_loops),
+    "the first handler takes all": (tries, "_matches", _first_handler_only),
+    "only the class itself is caught": (tries, "_family", lambda unit_, kind: [kind]),
+    "a cause stays inside of its container": (tries, "_error", lambda inner: "<input>"),
+    "the else of a loop never runs": (unit.Unit, "set", _reset_of_else),
+    "every set is merged with the one before": (assignments.Assigning, "write", _merges_all_sets),
+    "no reference is strict": (texts.Texts, "reference", _plain_reference),
+    "a missing item is null": (reading, "calling", _no_need),
+    "texts are written as JSON": (reading, "calling", _text_as_json),
+    "awaits are taken out from the right": (hoisting.Hoist, "_in_order", _reversed),
+    "nothing is evaluated before a later await": (hoisting.Hoist, "_spilled", lambda self, unit_, node: node),
+    "a range begins at 0": (turning, "_range", _range_from_zero),
+    "what follows a gather runs although one failed": (unit.Unit, "emit", _no_join),
+    "a failed loop forgets what it wrote": (unit.Unit, "emit", _no_kept_writes),
+    "the answers of an approval are exchanged": (branches, "_answered", _not_swapped),
+    "the return of a part ends the workflow": (unit.Unit, "jump", _part_returns_twice),
+    "a text may be read as a reference": (texts, "_escaped", _unescaped),
+    "True is not 1": (comparing, "_agree", lambda one, other: True),
+    "exceptions of expressions have the engine's names": (unit.Unit, "is_exact", lambda self: False),
+    "the rest after an escape is not skipped": (loops.Looping, "_behind", lambda self, unit_, id, frame, *, ends: None),
+}

@@ -1,0 +1,87 @@
+"""Runs a document on the engine's pure core, with the real functions in place of an outside world; the run is discarded after
+every decision and loaded again, as another process would."""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+import json
+from collections import deque
+from collections.abc import Mapping
+from typing import Any
+
+from comparing import Outcome, outcome_of
+from program_steps import LOG
+
+from stepless.compile import compile_document
+from stepless.core.decide import decide
+from stepless.core.decision import Dispatch
+from stepless.core.ending import outputs
+from stepless.core.events import EventType
+from stepless.core.facts import Begin, Completed, Fact, Failed, Failure, Tick
+from stepless.core.fold import fold
+from stepless.core.pauses import next_due_ms
+from stepless.core.state import State
+from stepless.core.stored.snapshot import decode_state, encode_state
+from stepless.flow.words import code_of
+from stepless.model.kind import Outcome as Put
+from stepless.model.work import NodeFailure
+from stepless.nodes import KINDS
+from stepless.nodes.function.registry import find
+from stepless.nodes.json_value import NotJson, to_json
+
+RUN = "run"
+
+
+def simulated(document: Mapping[str, Any], given: Any, reload: str) -> tuple[Outcome, list[Any]]:
+    LOG.clear()
+    graph = compile_document(document, KINDS)
+    state, events, now_ms = State(graph, RUN), list[Any](), 0
+    agenda: deque[Fact] = deque([Begin(given)])
+    while not state.ended:
+        if not agenda:
+            due_ms = next_due_ms(state)
+            if due_ms is None:
+                break
+            now_ms = due_ms
+            agenda.append(Tick())
+        decision = decide(state, [agenda.popleft()], now_ms)
+        events += decision.events
+        agenda.extend(_attempt(dispatch) for dispatch in decision.dispatches)
+        if not state.ended and decision.events:
+            state = _loaded(state, events, reload)
+    last = events[-1]
+    error = last.data.get("error") if last.type is EventType.RUN_FAILED else None
+    return outcome_of(state.status.value, outputs(state), error), list(LOG)
+
+
+def _loaded(state: State, events: list[Any], reload: str) -> State:
+    if reload == "snapshot":
+        loaded = decode_state(encode_state(state), state.graph, RUN)
+        assert loaded is not None
+        return loaded
+    loaded = State(state.graph, RUN)
+    for event in events:
+        fold(loaded, event)
+    loaded.notes.clear()
+    return loaded
+
+
+def _attempt(dispatch: Dispatch) -> Fact:
+    """Calls the function of a node, as the runner does."""
+    function = find(dispatch.instance.node.config.literals["call"])
+    arguments = {
+        name: check.adapter.validate_python(value) if (check := function.binding.checks.get(name)) else value
+        for name, value in json.loads(json.dumps(dispatch.params.get("args", {}))).items()
+    }
+    try:
+        value = function.callable(**arguments)
+        value = to_json(asyncio.run(value) if inspect.iscoroutine(value) else value)
+        return Completed(dispatch.id, dispatch.attempt, Put(value))
+    except NodeFailure as error:
+        family = "processing" if error.cause == "config" else "execution"
+        return Failed(dispatch.id, dispatch.attempt, Failure(error.cause, error.code, error.message, family))
+    except NotJson as error:
+        return Failed(dispatch.id, dispatch.attempt, Failure("execution", "result_not_json", str(error)))
+    except Exception as error:
+        return Failed(dispatch.id, dispatch.attempt, Failure("provider_error", code_of(type(error)), str(error)))
