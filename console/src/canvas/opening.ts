@@ -17,13 +17,12 @@ export interface Opened {
 }
 
 export async function openDraft(id: string): Promise<Opened> {
-  const asked = request("GET", "/kinds");
   let made: Desk | null = null;
   const layouts = new Layouts((layout) => { made?.laidOut(layout); }); // its worker starts while the draft is on its way
-  const room = new Room(id, await openRows(STORED));
-  const [kinds] = await Promise.all([asked, room.start()]).catch((error: unknown) => {
+  const entered = startRoom(id);
+  const [kinds, room] = await Promise.all([request("GET", "/kinds"), entered]).catch((error: unknown) => {
     layouts.close();
-    room.close();
+    entered.then((room) => { room.close(); }, () => undefined); // its error, where it has one, is the one thrown here or comes after it
     throw error;
   });
   const desk = new Desk(room.session, kindsRead(kinds), () => browserChance.word(), (graph) => { layouts.ask(graph); }, inNextFrame);
@@ -46,6 +45,17 @@ export async function openDraft(id: string): Promise<Opened> {
       room.close();
     },
   };
+}
+
+async function startRoom(id: string): Promise<Room> {
+  const room = new Room(id, await openRows(STORED));
+  try {
+    await room.start();
+  } catch (error) {
+    room.close();
+    throw error;
+  }
+  return room;
 }
 
 function inNextFrame(run: () => void): void {

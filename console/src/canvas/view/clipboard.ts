@@ -6,44 +6,52 @@ import type { Desk } from "../desk.ts";
 
 type Yaml = typeof import("../../inspector/yaml.ts");
 
-/** Loaded when the page is idle: an event of the clipboard does not wait. */
+/**
+ * The reader and writer of YAML is loaded when the page is idle. An event of the clipboard that comes earlier waits for it:
+ * what is pasted is known at once, and what is copied is written to the clipboard when it can be.
+ */
 export class Clipboard {
   private yaml: Yaml | null = null;
 
   constructor(private readonly desk: Desk) {}
 
-  async load(): Promise<void> {
-    this.yaml ??= await import("../../inspector/yaml.ts");
+  async load(): Promise<Yaml> {
+    return (this.yaml ??= await import("../../inspector/yaml.ts"));
   }
 
   copy(event: ClipboardEvent, cuts: boolean): void {
     const { graph, selected, draft } = this.desk.snapshot();
-    if (this.yaml === null || selected.size === 0 || event.clipboardData === null) return;
+    if (selected.size === 0 || event.clipboardData === null) return;
     event.preventDefault();
-    event.clipboardData.setData("text/plain", this.yaml.print(fragment(draft.view, graph, selected)));
-    if (cuts && draft.canEdit) this.desk.edit(remove(graph, selected));
+    const copied = fragment(draft.view, graph, selected);
+    const cut = (): void => { if (cuts && draft.canEdit) this.desk.edit(remove(graph, selected)); };
+    if (this.yaml === null) {
+      void this.load().then((yaml) => navigator.clipboard.writeText(yaml.print(copied))).then(cut); // what was not written is not cut
+      return;
+    }
+    event.clipboardData.setData("text/plain", this.yaml.print(copied));
+    cut();
   }
 
   /** Pastes into the body of what is selected. What is no fragment is said to be none. */
   paste(event: ClipboardEvent): void {
     const { graph, draft } = this.desk.snapshot();
     const text = event.clipboardData?.getData("text/plain") ?? "";
-    if (this.yaml === null || text.trim() === "" || !draft.canEdit) return;
+    if (text.trim() === "" || !draft.canEdit) return;
     event.preventDefault();
-    const said = this.take(text, graph.blocks.get(this.desk.current ?? "")?.parent ?? null);
-    if (said !== null) this.desk.change({ said });
+    const parent = graph.blocks.get(this.desk.current ?? "")?.parent ?? null;
+    if (this.yaml === null) void this.load().then((yaml) => { this.take(yaml, text, parent); });
+    else this.take(this.yaml, text, parent);
   }
 
-  private take(text: string, parent: string | null): string | null {
-    if (this.yaml === null) return null;
+  private take(yaml: Yaml, text: string, parent: string | null): void {
     try {
-      const made = paste(this.desk.view, this.desk.kinds, this.yaml.read(text), parent, this.desk.fresh);
-      if (made === null) return "What was copied has no nodes: expected YAML or JSON with `nodes`.";
-      if (this.desk.edit(made.gesture)) this.desk.select(made.tails, made.tails.length === 1);
-      return null;
+      const made = paste(this.desk.view, this.desk.kinds, yaml.read(text), parent, this.desk.fresh);
+      if (made === null) this.desk.change({ said: "What was copied has no nodes: expected YAML or JSON with `nodes`." });
+      else if (this.desk.edit(made.gesture)) this.desk.select(made.tails, made.tails.length === 1);
     } catch (error) {
-      if (error instanceof this.yaml.Unreadable) return `What was copied is no YAML: ${error.message}`;
-      throw error;
+      if (!(error instanceof yaml.Unreadable)) throw error;
+      this.desk.change({ said: `What was copied is no YAML: ${error.message}` });
     }
   }
 }
