@@ -1,20 +1,15 @@
-"""template.yaml has what the engine needs and permits nothing else; its build is complete."""
+"""template.yaml has what the engine needs."""
 
 from __future__ import annotations
 
 import ast
 import json
-import os
 import re
-import subprocess
-import sys
-from collections.abc import Iterator
 from itertools import chain
-from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
+from sam_template import FUNCTIONS, ROOT, listed, properties, statements
 
 from stepless.adapters.aws.dynamo.table import create_table_arguments, time_to_live_arguments
 from stepless.errors import ConfigError
@@ -26,8 +21,6 @@ from stepless.runtime.access.roles import Role
 
 pytestmark = pytest.mark.long
 
-ROOT = Path(__file__).resolve().parents[2]
-FUNCTIONS = ("Api", "Runner", "Sweeper", "Deadletter", "Trigger", "Sandbox", "Socket")
 PATTERNS = [
     "arn:aws:iam::123456789012:root", "arn:aws:iam::123456789012:user/ops/*", "arn:aws:iam::123456789012:user/with=equals",
     "arn:aws:iam::123456789012:role/ops-*", "arn:aws:iam::123456789012:role/team/blue/ops",
@@ -46,44 +39,6 @@ WRONG = {
         "arn:aws:iam::123456789012:root", "arn:aws:iam::123456789012:root=owner", "arn:aws:iam::123456789012:root=run\n",
     ],
 }  # fmt: skip
-KNOWS_NO_RESOURCES = {
-    "cloudwatch:DescribeAlarms", "scheduler:ListSchedules", "xray:PutTraceSegments", "xray:PutTelemetryRecords",
-    "ec2:CreateNetworkInterface", "ec2:DeleteNetworkInterface", "ec2:DescribeNetworkInterfaces", "ec2:DescribeSubnets",
-}  # fmt: skip
-
-
-class Tagged(yaml.SafeLoader):
-    """`!Ref x` as {"Ref": x}, and so on."""
-
-
-def _intrinsic(loader: Any, suffix: str, node: yaml.Node) -> Any:
-    build = {yaml.ScalarNode: loader.construct_scalar, yaml.SequenceNode: loader.construct_sequence}
-    value = build.get(type(node), loader.construct_mapping)(node, **({} if isinstance(node, yaml.ScalarNode) else {"deep": True}))
-    return {suffix: value}
-
-
-Tagged.add_multi_constructor("!", _intrinsic)
-
-
-@pytest.fixture(scope="module")
-def template() -> dict[str, Any]:
-    return dict(yaml.load((ROOT / "template.yaml").read_text(), Tagged))
-
-
-def properties(template: dict[str, Any], name: str) -> dict[str, Any]:
-    return dict(template["Resources"][name]["Properties"])
-
-
-def statements(template: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
-    for name, resource in template["Resources"].items():
-        for policy in resource.get("Properties", {}).get("Policies", []):
-            for statement in policy["PolicyDocument"]["Statement"]:
-                parts = statement.get("If", [statement])
-                yield from ((name, part) for part in parts if isinstance(part, dict) and "Action" in part)
-
-
-def listed(value: Any) -> list[Any]:
-    return value if isinstance(value, list) else [value]
 
 
 def test_the_table_is_the_one_of_the_store(template: dict[str, Any]) -> None:
@@ -91,24 +46,6 @@ def test_the_table_is_the_one_of_the_store(template: dict[str, Any]) -> None:
     wanted = create_table_arguments("any")
     assert {key: table[key] for key in wanted if key != "TableName"} == {k: v for k, v in wanted.items() if k != "TableName"}
     assert table["TimeToLiveSpecification"] == time_to_live_arguments("any")["TimeToLiveSpecification"]
-
-
-def test_no_role_may_do_everything(template: dict[str, Any]) -> None:
-    found = list(statements(template))
-    assert len(found) > 20
-    for role, statement in found:
-        for action in listed(statement["Action"]):
-            assert "*" not in action, role
-        if "*" in listed(statement["Resource"]):
-            assert set(listed(statement["Action"])) <= KNOWS_NO_RESOURCES, role
-
-
-def test_every_function_has_its_own_role_and_a_log_that_ends(template: dict[str, Any]) -> None:
-    for name in FUNCTIONS:
-        function = properties(template, f"{name}Function")
-        assert function["Role"] == {"GetAtt": f"{name}Role.Arn"}
-        assert function["LoggingConfig"] == {"LogGroup": {"Ref": f"{name}Logs"}}
-        assert properties(template, f"{name}Logs")["RetentionInDays"] == {"Ref": "LogRetentionDays"}
 
 
 def test_the_queue_outlives_an_invocation(template: dict[str, Any]) -> None:
@@ -148,17 +85,6 @@ def test_data_outlives_its_stack(template: dict[str, Any]) -> None:
         resource = template["Resources"][name]
         assert (resource["DeletionPolicy"], resource["UpdateReplacePolicy"]) == ("Retain", "Retain")
     assert properties(template, "RunTable")["DeletionProtectionEnabled"] is True
-
-
-def test_the_data_that_is_used_is_the_data_that_is_permitted(template: dict[str, Any]) -> None:
-    own = {"BlobBucket": "WithRestoredBucket", "SigningSecret": "WithRestoredKeys"}
-    variables = template["Globals"]["Function"]["Environment"]["Variables"]
-    texts = [str(statement["Resource"]) for _, statement in statements(template)]
-    texts += [str(variables[name]) for name in ("STEPLESS_BUCKET", "STEPLESS_SIGNING_SECRET")]
-    for resource, condition in own.items():
-        found = [text for text in texts if resource in text]
-        assert len(found) >= 3
-        assert [text for text in found if condition not in text] == []
 
 
 def test_the_rule_about_the_queue_refuses_no_pair_that_lambda_accepts(template: dict[str, Any]) -> None:
@@ -231,22 +157,6 @@ def test_groups_of_a_new_deployment_name_the_project(template: dict[str, Any]) -
     assert {grant.name: grant.role.value for grant in default} == {f"stepless-{role}": role for role in Role}
 
 
-def test_the_sandbox_may_write_its_log_and_nothing_else(template: dict[str, Any]) -> None:
-    allowed = [listed(statement["Action"]) for role, statement in statements(template) if role == "SandboxRole"]
-    assert [*chain(*allowed)] == ["logs:CreateLogStream", "logs:PutLogEvents"]
-    function = template["Resources"]["SandboxFunction"]
-    assert function["IgnoreGlobals"] == ["Environment", "Layers", "Tracing", "VpcConfig"]
-    assert function["Properties"]["Layers"] == [{"Ref": "Engine"}]
-    assert set(function["Properties"]["Environment"]["Variables"]) == {"STEPLESS_CODE_UNSAFE", "STEPLESS_RELEASE"}
-
-
-def test_only_the_runner_may_run_author_code_and_only_the_api_plans_schedules(template: dict[str, Any]) -> None:
-    invoked = {"Ref": "SandboxFunction.Alias"}
-    assert [role for role, statement in statements(template) if invoked in listed(statement["Resource"])] == ["RunnerRole"]
-    passed = [role for role, statement in statements(template) if {"GetAtt": "CalendarRole.Arn"} in listed(statement["Resource"])]
-    assert passed == ["ApiRole"]
-
-
 def test_everything_that_invokes_a_function_invokes_its_alias(template: dict[str, Any]) -> None:
     """Versions have their settings from `$LATEST` at publication, so `Release`, which changes with every parameter, is one."""
     assert template["Globals"]["Function"]["AutoPublishAlias"] == "live"
@@ -262,41 +172,6 @@ def test_everything_that_invokes_a_function_invokes_its_alias(template: dict[str
     assert variables["STEPLESS_SANDBOX_FUNCTION"]["Sub"].endswith("-sandbox:live")
     for layer in ("Dependencies", "Engine", "Functions"):
         assert properties(template, layer)["PublishLambdaVersion"] is True
-
-
-def transformed(*given: str) -> dict[str, Any]:
-    """The resources after SAM's transform, with these parameters."""
-    command = [".tools/sam/bin/python", "tests/deploy/transform.py", "template.yaml", *given]
-    variables = {**os.environ, "AWS_DEFAULT_REGION": "us-east-1"}
-    done = subprocess.run(command, cwd=ROOT, env=variables, capture_output=True, text=True, check=True)
-    return dict(json.loads(done.stdout)["Resources"])
-
-
-@pytest.mark.usefixtures("sam")
-@pytest.mark.parametrize("deployment", ["AllAtOnce", "Linear10PercentEvery1Minute"])
-def test_a_gradual_deployment_goes_back_when_an_alarm_is_raised(template: dict[str, Any], deployment: str) -> None:
-    """The emulator has no CodeDeploy: this is what AWS would be given."""
-    resources = transformed(f"Deployment={deployment}")
-    groups = {name: each["Properties"] for name, each in resources.items() if each["Type"] == "AWS::CodeDeploy::DeploymentGroup"}
-    gradual = deployment != "AllAtOnce"
-    assert sorted(groups) == (sorted(f"{name}FunctionDeploymentGroup" for name in FUNCTIONS) if gradual else [])
-    for group in groups.values():
-        assert group["DeploymentConfigName"]["Fn::Sub"][1] == {"ConfigName": deployment}
-        assert {"DEPLOYMENT_STOP_ON_ALARM", "DEPLOYMENT_FAILURE"} <= set(group["AutoRollbackConfiguration"]["Events"])
-        alarms = [alarm["Name"]["Ref"] for alarm in group["AlarmConfiguration"]["Alarms"]]
-        assert {resources[name]["Type"] for name in alarms} == {"AWS::CloudWatch::Alarm"}
-        assert {"ApiErrorAlarm", "RunnerErrorAlarm", "DeadLetterAlarm", "DueAgeAlarm"} <= set(alarms)
-        assert len(alarms) <= 10  # the most that CodeDeploy watches
-    for name in FUNCTIONS:
-        alias = resources[f"{name}FunctionAliaslive"]
-        assert ("CodeDeployLambdaAliasUpdate" in alias.get("UpdatePolicy", {})) is gradual
-        version = resources[alias["Properties"]["FunctionVersion"]["Fn::GetAtt"][0]]
-        assert version["Properties"] == {"Description": {"Ref": "Release"}, "FunctionName": {"Ref": f"{name}Function"}}
-    mappings = [each["Properties"] for each in resources.values() if each["Type"] == "AWS::Lambda::EventSourceMapping"]
-    assert all(str(mapping["FunctionName"]["Ref"]).endswith("FunctionAliaslive") for mapping in mappings)
-    table = template["Mappings"]["Gradual"]
-    assert list(table) == template["Parameters"]["Deployment"]["AllowedValues"]
-    assert {name for name, row in table.items() if row["Enabled"] == "false"} == {"AllAtOnce"}
 
 
 def test_without_the_parameter_nothing_of_the_console_is_deployed(template: dict[str, Any]) -> None:
@@ -323,17 +198,6 @@ def test_the_console_is_refused_where_nobody_could_sign_in(template: dict[str, A
     assert first["Assert"] == {"Not": [{"Equals": [{"Ref": "Auth"}, "iam"]}]}
     jwt, client = ({"Equals": [{"Ref": name}, value]} for name, value in (("Auth", "jwt"), ("ConsoleClientId", "")))
     assert second["Assert"] == {"Or": [{"Not": [jwt]}, {"Not": [client]}]}
-
-
-def test_the_socket_function_writes_drafts_connections_and_tickets_only(template: dict[str, Any]) -> None:
-    statements = properties(template, "SocketRole")["Policies"][0]["PolicyDocument"]["Statement"]
-    writes = [each for each in statements if "dynamodb:PutItem" in listed(each.get("Action", []))]
-    assert [each["Condition"] for each in writes] == [
-        {"ForAllValues:StringLike": {"dynamodb:LeadingKeys": ["DRAFT*", "ROOM#*", "CONN#*", "CLAIM#ticket:*"]}}
-    ]
-    puts = [each["Resource"] for each in statements if each.get("Action") == "s3:PutObject"]
-    assert len(puts) == 1 and "workflow-drafts/*" in json.dumps(puts)
-    assert "AccessLogSettings" not in properties(template, "SocketStage")  # a ticket is in the query
 
 
 def test_nothing_starts_runs_by_events_unless_their_sources_are_named(template: dict[str, Any]) -> None:
@@ -390,92 +254,3 @@ def test_events_of_runs_leave_only_for_the_bus_that_the_operator_names(template:
 def test_targets_of_failures_are_no_plain_urls(template: dict[str, Any], value: str, fits: bool) -> None:
     pattern = template["Parameters"]["OnFailureNotify"]["AllowedPattern"]
     assert (re.fullmatch(pattern, value) is not None) is fits
-
-
-@pytest.mark.parametrize("role", ["ApiRole", "RunnerRole"])
-def test_workflows_secrets_are_read_from_one_place_and_under_the_name_of_the_stack(template: dict[str, Any], role: str) -> None:
-    policies = properties(template, role)["Policies"][0]["PolicyDocument"]["Statement"]
-    [(_, one, other)] = [part["If"] for part in policies if part.get("If", [""])[0] == "WithSecretsManager"]
-    assert (one["Action"], other["Action"]) == ("secretsmanager:GetSecretValue", "ssm:GetParameter")
-    assert one["Resource"]["Sub"].endswith(":secret:/${AWS::StackName}/*")
-    assert other["Resource"]["Sub"].endswith(":parameter/${AWS::StackName}/*")
-    assert template["Parameters"]["SecretsSource"]["AllowedValues"] == ["ssm", "secretsmanager"]
-
-
-def test_the_sandbox_starts_with_the_standard_library_alone() -> None:
-    code = "import sys, app; print(*sorted({'boto3', 'pydantic', 'orjson', 'aws_lambda_powertools'} & set(sys.modules)))"
-    command = [sys.executable, "-c", code]
-    variables = {"PYTHONPATH": str(ROOT / "engine")}
-    done = subprocess.run(command, cwd=ROOT / "functions/sandbox", env=variables, capture_output=True, text=True, check=False)
-    assert (done.returncode, done.stdout.strip()) == (0, ""), done.stderr
-
-
-def test_the_runner_starts_without_the_web_framework() -> None:
-    unwanted = {"fastapi", "starlette", "mangum", "aws_xray_sdk", "stepless.api"}
-    code = f"import sys, app; print(*sorted({unwanted!r} & set(sys.modules)))"
-    names = "TABLE QUEUE_URL BUCKET SCHEDULE_GROUP SCHEDULE_ROLE_ARN SCHEDULE_TARGET_ARN SCHEDULE_DEAD_LETTER_ARN SECRETS_PREFIX"
-    names += " CALENDAR_GROUP CALENDAR_ROLE_ARN TRIGGER_QUEUE_ARN TRIGGER_DEAD_LETTER_ARN"
-    settings = {f"STEPLESS_{name}": "x" for name in names.split()}
-    variables = {**settings, "AWS_REGION": "us-east-1", "AWS_DEFAULT_REGION": "us-east-1", "PYTHONPATH": str(ROOT / "engine")}
-    for name in ("runner", "sweeper", "deadletter", "trigger"):
-        folder = ROOT / "functions" / name
-        command = [sys.executable, "-c", code]
-        done = subprocess.run(command, cwd=folder, env=variables, capture_output=True, text=True, check=False)
-        assert (done.returncode, done.stdout.strip()) == (0, ""), done.stderr
-
-
-def test_the_engine_is_built_with_bytecode_that_is_used_as_it_is(tmp_path: Path) -> None:
-    version = f"{sys.version_info.major}.{sys.version_info.minor}"
-    arguments = ["build-Engine", f"ARTIFACTS_DIR={tmp_path}", f"LAMBDA_PYTHON={version}"]
-    done = subprocess.run(["make", "-s", "-C", str(ROOT), *arguments], capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
-    sources = list(tmp_path.rglob("*.py"))
-    compiled = list(tmp_path.rglob(f"*.cpython-{version.replace('.', '')}.pyc"))
-    assert len(sources) == len(compiled) > 100
-    unchecked = b"\x01\x00\x00\x00"  # PEP 552: by hash, which nobody checks; a zip changes the times of files
-    assert {path.read_bytes()[4:8] for path in compiled} == {unchecked}
-
-
-def test_an_own_key_is_used_for_all_data_and_permitted_to_every_role_that_touches_it(template: dict[str, Any]) -> None:
-    resources = template["Resources"]
-    key = {"Ref": "KmsKey"}
-    assert template["Parameters"]["KmsKey"]["Default"] == ""
-    assert properties(template, "RunTable")["SSESpecification"]["If"][1]["KMSMasterKeyId"] == key
-    (rule,) = properties(template, "BlobBucket")["BucketEncryption"]["ServerSideEncryptionConfiguration"]
-    assert rule["If"][1]["ServerSideEncryptionByDefault"]["KMSMasterKeyID"] == key
-    assert properties(template, "SigningSecret")["KmsKeyId"]["If"][1] == key
-    queues = [name for name, each in resources.items() if each["Type"] == "AWS::SQS::Queue"]
-    assert len(queues) == 5
-    for name in queues:
-        assert properties(template, name)["KmsMasterKeyId"]["If"][1] == key
-        assert properties(template, name)["SqsManagedSseEnabled"]["If"] == ["WithKey", {"Ref": "AWS::NoValue"}, True]
-    roles = {name: json.dumps(each) for name, each in resources.items() if each["Type"] == "AWS::IAM::Role"}
-    permitted = {name for name, text in roles.items() if "kms:Decrypt" in text}
-    assert permitted == set(roles) - {"SandboxRole", "SweeperScheduleRole", "DeploymentRole"}  # neither touches data
-
-
-def test_every_role_has_the_boundary_and_every_function_but_the_sandbox_the_vpc(template: dict[str, Any]) -> None:
-    resources = template["Resources"]
-    for name, each in resources.items():
-        if each["Type"] == "AWS::IAM::Role":
-            assert each["Properties"]["PermissionsBoundary"]["If"][1] == {"Ref": "PermissionsBoundary"}, name
-    assert template["Globals"]["Function"]["VpcConfig"]["If"][1]["SubnetIds"] == {"Ref": "SubnetIds"}
-    joined = {name for name, each in resources.items() if "ec2:CreateNetworkInterface" in json.dumps(each)}
-    assert joined == {"TriggerRole", "ApiRole", "RunnerRole", "SweeperRole", "DeadletterRole", "SocketRole"}
-    for name in ("KmsKey", "PermissionsBoundary", "SubnetIds", "SecurityGroupIds"):
-        assert template["Parameters"][name]["Default"] == ""
-
-
-@pytest.fixture(scope="module")
-def sam() -> None:
-    installed = subprocess.run(["make", "-s", "-C", str(ROOT), ".tools/sam/bin/sam"], capture_output=True, text=True, check=False)
-    if installed.returncode != 0:
-        said = installed.stderr.strip()[-200:]
-        pytest.skip(f"AWS SAM is not here, and cannot be installed from the package registry: {said}")
-
-
-@pytest.mark.usefixtures("sam")
-def test_the_linters_of_the_template_find_nothing() -> None:
-    """`make check`: before the transform and after, since neither alone sees every dangling reference."""
-    done = subprocess.run(["make", "-s", "-C", str(ROOT), "check"], capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stdout + done.stderr

@@ -1,0 +1,71 @@
+"""The pace of a room: a flood is answered by `rate`, and a slow reader hurts only itself."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+import pytest
+from draft_client import op, renames
+from room_steps import ADA, BO, MakeRoom, edit, socket
+
+from stepless.limits import MAX_OPS_PER_S, MAX_PRESENCE_BYTES, MAX_SOCKET_QUEUE
+from stepless.ports import Draft
+from stepless.runtime.drafts.items import Item
+
+pytestmark = pytest.mark.anyio
+
+
+async def test_a_thousand_ops_at_once_are_answered_by_rate_and_hold_no_one_up(make_room: MakeRoom) -> None:
+    room = await make_room(pace_delay_ms=0)
+    async with await socket(room) as ada, await socket(room) as bo:
+        await ada.enter(ADA)
+        await bo.enter(BO)
+        for n in range(1, 1_001):
+            edit(ada, n, f"name {n}", base=0, tag=f"t{n}")
+        edit(bo, 1, "his", tag="bo-1")
+        await bo.hear("item", lambda message: message["item"]["client"] == BO)
+        answers = [await ada.hear("answer") for _ in range(900)]
+        assert {answer["code"] for answer in answers} <= {"rate", "stale"} and answers[-1]["code"] == "rate"
+        assert answers[-1]["retry_after_ms"] >= 1
+        committed = (await room.ask.get("/drafts/w")).json()["seq"]
+        assert MAX_OPS_PER_S <= committed < 100
+
+
+async def test_everyone_together_has_a_pace_too(make_room: MakeRoom) -> None:
+    room = await make_room(room_ops_per_s=3)
+    answers = [(await room.ask.put("/drafts/w/ops", json=op(1, 1, renames("x"), client=f"c{one}"))).json() for one in range(9)]
+    assert [set(answer) for answer in answers[:3]] == [{"item"}] * 3
+    assert answers[3]["answer"]["code"] == "rate"
+
+
+async def test_presence_beyond_its_pace_or_size_is_left_out(room: Any) -> None:
+    async with await socket(room) as ada, await socket(room) as bo:
+        await ada.enter(ADA)
+        await bo.enter(BO)
+        ada.say("at", selection="x" * MAX_PRESENCE_BYTES)
+        for place in range(100):
+            ada.say("at", cursor=place)
+        edit(ada, 1, "hers")
+        seen = []
+        while not any(message["t"] == "item" for message in seen):
+            seen.append(await bo.message())
+        cursors = [message["at"]["cursor"] for message in seen if message["t"] == "at"]
+        assert cursors[:3] == [0, 1, 2] and 20 < len(cursors) < 60
+
+
+async def test_a_client_that_does_not_read_is_given_up_and_hurts_no_one(make_room: MakeRoom) -> None:
+    room = await make_room(close_ms=20)
+    async with await socket(room) as ada, await socket(room) as deaf:
+        await ada.enter(ADA)
+        await deaf.enter("deaf")
+        await deaf.hear("items")
+        deaf.read_nothing()
+        rooms, draft = room.app.state.rooms, Draft("w", 1)
+        item = Item(1, "x", 1, "t", "p", 1, [["set", "doc", ["name"], "x"]])
+        for _ in range(MAX_SOCKET_QUEUE + 10):
+            rooms.pass_on(draft, item)
+            await asyncio.sleep(0)
+        assert (await ada.hear("who", lambda who: not who["joined"]))["client"] == "deaf"
+        await deaf.ended()
+        assert len(rooms._listeners["w"]) == 1
