@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import gzip
 import json
-from base64 import b64encode
 from collections.abc import Iterator
-from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
 
 import aws_commands
 import httpx
+import moved
 import next_release
 import pytest
 from deployed_runs import (
@@ -36,11 +33,11 @@ from deployed_runs import (
     tell,
     until,
 )
+from deployed_schedules import clocks_ahead, paused_schedule, stays_paused
 from emulators import Missing
 from invoked_api import InvokedApi
 from local_cloud import ROOT, Cloud, Machine, emulated
 
-from stepless.adapters.aws.dynamo.table import create_table_arguments
 from stepless.adapters.system import SystemClock
 from stepless.runtime.triggers.signatures import sign
 
@@ -139,17 +136,6 @@ def test_a_wait_beyond_fifteen_minutes_completes_through_the_scheduler(cloud: Cl
         scheduler.update_schedule(**{name: armed[name] for name in kept}, ScheduleExpression=at)
         assert ended(http, run_id)["outputs"] == {"after": "awake"}
     assert scheduler.list_schedules(GroupName=group)["Schedules"] == []
-
-
-@contextmanager
-def clocks_ahead(machine: Machine, seconds: int) -> Iterator[None]:
-    """The time of all functions, also of those that run."""
-    for ahead in (seconds, 0):
-        new = machine.clock.with_suffix(".new")
-        new.write_text(str(ahead))
-        new.replace(machine.clock)
-        if ahead:
-            yield
 
 
 def test_a_run_that_kills_its_invocation_keeps_nobody_else_from_running(http: httpx.Client, poisoned: tuple[str, Path]) -> None:
@@ -433,50 +419,6 @@ def test_releases_follow_each_other_and_go_back_with_runs_in_flight(
     assert not any(run_id in dead.read_text() for run_id in (busy, timed, newest[0], new[0], old[0]) if dead.exists())
 
 
-def paused_schedule(http: httpx.Client) -> None:
-    publish(http, "weekly", {"tick": {"type": "schedule", "with": {"cron": "0 4 * * 1"}}, "work": step("tick", name="fired")})
-    paused = http.post("/workflows/weekly/schedules/tick/pause", json={"reason": "the warehouse is down"})
-    assert paused.status_code == 200, paused.text
-
-
-def stays_paused(cloud: Cloud, http: httpx.Client) -> None:
-    """After the updates of the stack, what AWS sends for the schedule still starts nothing, until it is resumed."""
-    assert schedule_of(http)["paused"]["reason"] == "the warehouse is down"
-    queue = fire(cloud)
-    until(lambda: is_empty(cloud, queue), "the firing that the pause drops")
-    assert runs_of(http, "weekly") == []
-    assert http.post("/workflows/weekly/schedules/tick/resume", json={}).status_code == 200
-    fire(cloud)
-    [run] = until(lambda: runs_of(http, "weekly"), "the firing after the pause")
-    assert ended(http, run["id"])["outputs"] == {"work": "fired"}
-
-
-def schedule_of(http: httpx.Client) -> dict[str, Any]:
-    [found] = http.get("/workflows/weekly/schedules").json()["schedules"]
-    return dict(found)
-
-
-def fire(cloud: Cloud) -> str:
-    """Sends what EventBridge Scheduler sends for the schedule, as of an instant in five seconds. Returns the queue's address."""
-    scheduler, group = cloud.service("scheduler"), cloud.outputs["Schedules"]
-    names = [each["Name"] for each in scheduler.list_schedules(GroupName=group)["Schedules"]]
-    made = [scheduler.get_schedule(GroupName=group, Name=name) for name in names]
-    [target] = [each["Target"] for each in made if '"weekly"' in each["Target"]["Input"]]
-    soon = datetime.fromtimestamp(SystemClock().now_ms() / 1000 + 5, UTC)
-    body = target["Input"].replace("<aws.scheduler.scheduled-time>", f"{soon:%Y-%m-%dT%H:%M:%SZ}")
-    queues = cloud.service("sqs")
-    address: str = queues.get_queue_url(QueueName=target["Arn"].rpartition(":")[2])["QueueUrl"]
-    queues.send_message(QueueUrl=address, MessageBody=body)
-    return address
-
-
-def is_empty(cloud: Cloud, queue: str) -> bool:
-    """Whether every message was received and handled."""
-    names = ["ApproximateNumberOfMessages", "ApproximateNumberOfMessagesNotVisible"]
-    counts = cloud.service("sqs").get_queue_attributes(QueueUrl=queue, AttributeNames=names)["Attributes"]
-    return [counts[name] for name in names] == ["0", "0"]
-
-
 # -- lost and found ---------------------------------------------------------------------------------------------------
 
 
@@ -500,39 +442,12 @@ def test_a_deleted_stack_is_attached_again_and_a_paused_run_goes_on(cloud: Cloud
 
 
 def test_a_stack_moves_to_another_account_and_region_and_a_paused_run_goes_on(machine: Machine, tmp_path: Path) -> None:
-    """By the commands of the page. The emulator exports nothing: this test writes what AWS would."""
+    """By the commands of the page."""
     old, new = Cloud(machine, "again"), Cloud(machine, "moved", region="eu-central-1", account="222222222222")
     with client_of(old) as caller:
         run_id, token = ask(caller, "asked")
-    outputs, s3 = old.outputs, new.service("s3")
-    for bucket in ("copy-of-the-table", "moved-values", "moved-code"):
-        s3.create_bucket(Bucket=bucket, CreateBucketConfiguration={"LocationConstraint": "eu-central-1"})
-    dynamodb = old.service("dynamodb")
-    variables = {"COPY": "copy-of-the-table", "BUCKET": outputs["Bucket"], "NEW_BUCKET": "moved-values"}
-    variables["TABLE_ARN"] = dynamodb.describe_table(TableName=outputs["Table"])["Table"]["TableArn"]
-    variables["SIGNING_KEYS"] = outputs["SigningKeys"]
-    (tmp_path / "table.json").write_text(json.dumps(create_table_arguments("stepless-moved")))
-    commands = aws_commands.printed(PAGE, "Another account or region")
-    assert len(commands) == 11
-    for command in commands:
-        answer = aws_commands.run(command, variables, lambda name, profile="": (new if profile else old).service(name), tmp_path)
-        if "export-table" in command:
-            variables["EXPORT_ARN"] = answer["ExportDescription"]["ExportArn"]
-            variables["EXPORT"] = variables["EXPORT_ARN"].rpartition("/")[2]
-            exported = gzip.compress(b"".join(lines_of(dynamodb, outputs["Table"])))
-            key = f"AWSDynamoDB/{variables['EXPORT']}/data/1.json.gz"
-            s3.put_object(Bucket="copy-of-the-table", Key=key, Body=exported)
-        if "import-table" in command:
-            variables["IMPORT_ARN"] = answer["ImportTableDescription"]["ImportArn"]
-        if "create-secret" in command:
-            keys = answer["ARN"]
-    template = old.template()
-    for resource in template["Resources"].values():
-        for name in {"CodeUri", "ContentUri"} & set(resource.get("Properties", {})):
-            _, _, bucket, key = resource["Properties"][name].split("/", 3)
-            resource["Properties"][name] = f"s3://moved-code/{key}"
-            uploaded = old.service("s3").get_object(Bucket=bucket, Key=key)["Body"].read()
-            s3.put_object(Bucket="moved-code", Key=key, Body=uploaded)
+    keys = moved.copy_data(old, new, PAGE, tmp_path)
+    template = moved.copy_code(old, new)
     data = {"RestoredTable": "stepless-moved", "RestoredBucket": "moved-values", "RestoredSigningKeys": keys}
     assert new.create(template, {**PARAMETERS, **data}) == "CREATE_COMPLETE"
     transport = InvokedApi(new.service("lambda"), "moved-api")
@@ -541,10 +456,4 @@ def test_a_stack_moves_to_another_account_and_region_and_a_paused_run_goes_on(ma
     invoked = [each.split()[:2] for each in machine.invoked() if each.endswith("moved-runner 1")]
     assert invoked == [["222222222222", "eu-central-1"]]
 
-
-def lines_of(dynamodb: Any, table: str) -> Iterator[bytes]:
-    """The items of a table, in the format of an export."""
-    for page in dynamodb.get_paginator("scan").paginate(TableName=table):
-        for item in page["Items"]:
-            yield json.dumps({"Item": item}, default=lambda data: b64encode(data).decode()).encode() + b"\n"
 
