@@ -8,8 +8,9 @@ from typing import Any
 
 import pytest
 from chromium import CHROMIUM, chromium
-from draft_site import DraftSite
-from windows import Windows
+from draft_site import KEY, DraftSite
+from example_drafts import REFUND_FILE
+from windows import WITH_TOKEN, Windows
 
 LIMIT_MS = 30_000
 
@@ -45,6 +46,26 @@ def windows(browser: Any) -> Iterator[Windows]:
     yield made
     made.close()
     assert made.faults == []
+
+
+@pytest.fixture
+def file_site(tmp_path: Path) -> Iterator[DraftSite]:
+    """A server over a folder with one workflow in a file, `refund.yaml`, of which a draft is open."""
+    (tmp_path / "refund.yaml").write_text(REFUND_FILE)
+    made = DraftSite(tmp_path)
+    made.client.post("/drafts/refund", json={"from": "version"}).raise_for_status()
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def page(windows: Windows) -> Any:
+    """A window that is signed in with the key of the servers, at no address yet."""
+    scope = windows.bare()
+    scope.add_init_script(WITH_TOKEN.format(KEY))
+    made = scope.new_page()
+    windows.watch(made)
+    return made
 
 
 @pytest.fixture

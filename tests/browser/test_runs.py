@@ -3,89 +3,38 @@
 from __future__ import annotations
 
 import json
-import os
-import subprocess
-import sys
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
+from draft_site import KEY, DraftSite
 from many_runs import REFUND, fill, turns
+from windows import Windows
 
-CHROMIUM = Path("/usr/bin/chromium")
-FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
-         "--disable-component-update", "--disable-sync"]  # fmt: skip
-LIMIT_MS = 30_000
 TURNS = 300
 HEADS = 3_000
 
-pytestmark = [
-    pytest.mark.long,
-    pytest.mark.skipif(not CHROMIUM.exists(), reason="there is no /usr/bin/chromium: install Debian's package chromium"),
-    pytest.mark.filterwarnings("ignore::ResourceWarning"),  # the browser's own pipes, at its end
-]
-
-
-class Dev:
-    """`stepless dev` in a process of its own, over a file with HEADS old runs."""
-
-    def __init__(self, folder: Path) -> None:
-        fill(folder / "runs.db", HEADS)
-        for document in (turns(TURNS), {**REFUND, "id": "ask"}):
-            (folder / f"{document['id']}.json").write_text(json.dumps(document))
-        env = {**os.environ, "STEPLESS_API_KEY": "key", "PYTHONUNBUFFERED": "1"}
-        command = [sys.executable, "-m", "stepless", "dev", ".", "--db", "runs.db", "--port", "0"]
-        self.process = subprocess.Popen(command, cwd=folder, env=env, stdout=subprocess.PIPE, text=True)
-        assert self.process.stdout is not None
-        lines = iter(self.process.stdout.readline, "")
-        self.url = next(line for line in lines if "listens on" in line).split()[-1]
-        self.address = next(line for line in lines if "/console/#code=" in line or "Start a run" in line).split()[-1]
-
-    def close(self) -> None:
-        self.process.terminate()
-        self.process.communicate(timeout=30)
-
 
 @pytest.fixture(scope="module")
-def dev(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Dev]:
-    made = Dev(tmp_path_factory.mktemp("runs"))
+def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[DraftSite]:
+    """A server over a file with HEADS old runs."""
+    folder = tmp_path_factory.mktemp("runs")
+    fill(folder / "dev.db", HEADS)
+    for document in (turns(TURNS), {**REFUND, "id": "ask"}):
+        (folder / f"{document['id']}.json").write_text(json.dumps(document))
+    made = DraftSite(folder)
     yield made
     made.close()
 
 
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
-    from playwright.sync_api import sync_playwright
-
-    with sync_playwright() as playwright:
-        started = playwright.chromium.launch(executable_path=str(CHROMIUM), args=FLAGS)
-        yield started
-        started.close()
-
-
-@pytest.fixture
-def page(browser: Any) -> Iterator[Any]:
-    """A window that is signed in. No page may have an error, or break the content security policy."""
-    scope, faults = browser.new_context(viewport={"width": 1280, "height": 800}), []
-    scope.add_init_script("sessionStorage.setItem('stepless.token', 'key')")
-    made = scope.new_page()
-    made.set_default_timeout(LIMIT_MS)
-    made.on("pageerror", lambda error: faults.append(str(error)))
-    made.on("console", lambda said: faults.append(said.text) if "Content Security Policy" in said.text else None)
-    yield made
-    scope.close()
-    assert faults == []
-
-
-def start(page: Any, dev: Dev, workflow: str, inputs: Any) -> str:
-    headers = {"authorization": "Bearer key", "prefer": "wait=20"}
-    answer = page.request.post(f"{dev.url}/workflows/{workflow}/runs", data={"inputs": inputs}, headers=headers)
+def start(page: Any, site: DraftSite, workflow: str, inputs: Any) -> str:
+    headers = {"authorization": f"Bearer {KEY}", "prefer": "wait=20"}
+    answer = page.request.post(f"{site.url}/workflows/{workflow}/runs", data={"inputs": inputs}, headers=headers)
     return str(answer.json()["run_id"])
 
 
-def test_the_list_is_filtered_by_its_address_walked_by_keyboard_and_read_on(page: Any, dev: Dev) -> None:
-    page.goto(f"{dev.url}/console/?status=failed&error=no_stock")
+def test_the_list_is_filtered_by_its_address_walked_by_keyboard_and_read_on(page: Any, site: DraftSite) -> None:
+    page.goto(f"{site.url}/console/?status=failed&error=no_stock")
     page.wait_for_selector(".rows-space .row")
     assert set(page.locator(".rows-space .details code").all_inner_texts()) == {"no_stock"}
     page.get_by_role("button", name="Clear").click()
@@ -108,9 +57,9 @@ def test_the_list_is_filtered_by_its_address_walked_by_keyboard_and_read_on(page
     assert int(page.locator(".rows").get_attribute("aria-rowcount")) > HEADS
 
 
-def test_all_that_match_are_changed_after_a_dry_run_with_a_reason(page: Any, dev: Dev) -> None:
-    runs = [start(page, dev, "ask", {"id": f"bulk-{number}", "amount": number}) for number in range(3)]
-    page.goto(f"{dev.url}/console/?workflow=ask&waiting=answer&search=bulk-")
+def test_all_that_match_are_changed_after_a_dry_run_with_a_reason(page: Any, site: DraftSite) -> None:
+    runs = [start(page, site, "ask", {"id": f"bulk-{number}", "amount": number}) for number in range(3)]
+    page.goto(f"{site.url}/console/?workflow=ask&waiting=answer&search=bulk-")
     page.locator(".rows-space .row").nth(2).wait_for()
     page.get_by_role("button", name="Cancel…").click()
     confirm = page.get_by_role("button", name="Cancel 3 runs")
@@ -123,13 +72,13 @@ def test_all_that_match_are_changed_after_a_dry_run_with_a_reason(page: Any, dev
     page.get_by_role("button", name="Close").click()
     page.get_by_text("No run matches").wait_for()
     for run_id in runs:
-        events = page.request.get(f"{dev.url}/runs/{run_id}/events", headers={"authorization": "Bearer key"}).text()
+        events = page.request.get(f"{site.url}/runs/{run_id}/events", headers={"authorization": f"Bearer {KEY}"}).text()
         assert "a mistake" in events
 
 
-def test_a_click_on_the_count_opens_the_one_turn_that_failed(page: Any, dev: Dev) -> None:
-    run_id = start(page, dev, "each-line", {"lines": list(range(TURNS))})
-    page.goto(f"{dev.url}/console/runs/{run_id}")
+def test_a_click_on_the_count_opens_the_one_turn_that_failed(page: Any, site: DraftSite) -> None:
+    run_id = start(page, site, "each-line", {"lines": list(range(TURNS))})
+    page.goto(f"{site.url}/console/runs/{run_id}")
     page.locator(".frame-head", has_text=f"{TURNS} turns: {TURNS - 1} completed, 1 failed").wait_for()
     page.locator(".block.ran", has_text="settle").get_by_role("button", name="1 failed").click()
     page.locator(".failure", has_text="divides by zero").wait_for()
@@ -148,12 +97,12 @@ def test_a_click_on_the_count_opens_the_one_turn_that_failed(page: Any, dev: Dev
     page.locator(".failure", has_text="divides by zero").wait_for()
 
 
-def test_a_run_is_followed_live_and_run_again_from_a_node_with_other_inputs(page: Any, dev: Dev) -> None:
-    run_id = start(page, dev, "ask", {"id": "o-1", "amount": 5})
-    page.goto(f"{dev.url}/console/runs/{run_id}")
+def test_a_run_is_followed_live_and_run_again_from_a_node_with_other_inputs(page: Any, site: DraftSite) -> None:
+    run_id = start(page, site, "ask", {"id": "o-1", "amount": 5})
+    page.goto(f"{site.url}/console/runs/{run_id}")
     page.locator(".run-status", has_text="waiting for an answer").wait_for()
     page.locator(".run-question", has_text="Refund 5 for o-1?").wait_for()
-    found = page.request.get(f"{dev.url}/runs/{run_id}", headers={"authorization": "Bearer key"}).json()
+    found = page.request.get(f"{site.url}/runs/{run_id}", headers={"authorization": f"Bearer {KEY}"}).json()
     page.request.post(found["pauses"][0]["resume"], data={"decision": "approved", "by": "ada"})
     page.locator(".run-error", has_text="550 mailbox of o-1 is full").wait_for()
     page.get_by_role("button", name="Rerun…").click()
@@ -162,17 +111,12 @@ def test_a_run_is_followed_live_and_run_again_from_a_node_with_other_inputs(page
     page.get_by_role("button", name="Start the new run").click()
     page.locator(".run-question", has_text="Refund 6 for o-2?").wait_for()
     again = page.url.rpartition("/")[2]
-    page.goto(f"{dev.url}/console/runs/{run_id}?tab=compare&with={again}")
+    page.goto(f"{site.url}/console/runs/{run_id}?tab=compare&with={again}")
     page.locator("tr.differs", has_text="manager").wait_for()
 
 
-def test_the_printed_address_signs_in_once_and_the_root_leads_to_the_console(browser: Any, dev: Dev) -> None:
-    scope = browser.new_context()
-    page = scope.new_page()
-    page.set_default_timeout(LIMIT_MS)
-    page.goto(dev.address)
+def test_the_printed_address_signs_in_once_and_the_root_leads_to_the_console(windows: Windows, site: DraftSite) -> None:
+    page = windows.tab(windows.bare(), site.address, ".rows-space .row")
+    page.goto(f"{site.url}/")
     page.wait_for_selector(".rows-space .row")
-    page.goto(f"{dev.url}/")
-    page.wait_for_selector(".rows-space .row")
-    assert page.url == f"{dev.url}/console/"
-    scope.close()
+    assert page.url == f"{site.url}/console/"

@@ -2,48 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
 import yaml
 from draft_site import DraftSite, Person
-from example_drafts import many
+from example_drafts import REFUND_FILE, many
 from windows import Windows, block, canvas, choose, field, saved
 
-TEXT = """\
-# Pays back what a customer did not like.
-id: refund
-name: Refund
-
-nodes:
-  order: {type: manual}
-
-  score: # asks twice at most
-    type: http
-    after: order
-    with:
-      url: https://example.com/<order.id>
-      method: GET
-"""
 LARGE = 5_200
 MAX_LOOKS = 500
 
 
 @pytest.fixture
-def site(tmp_path: Path) -> Iterator[DraftSite]:
-    """A folder with one workflow in a file, of which a draft is open."""
-    (tmp_path / "refund.yaml").write_text(TEXT)
-    made = DraftSite(tmp_path)
-    made.client.post("/drafts/refund", json={"from": "version"}).raise_for_status()
-    yield made
-    made.close()
-
-
-@pytest.fixture
-def ada(site: DraftSite) -> Person:
-    return site.person("ada", "read", "edit", "admin")
+def ada(file_site: DraftSite) -> Person:
+    return file_site.person("ada", "read", "edit", "admin")
 
 
 def typed(page: Any, text: str) -> None:
@@ -74,27 +47,28 @@ def conflict(page: Any) -> Any:
     return page.get_by_role("dialog", name="Conflicts")
 
 
-def test_save_writes_the_file_and_only_the_lines_that_changed(site: DraftSite, ada: Person, windows: Windows) -> None:
+def test_save_writes_the_file_and_only_the_lines_that_changed(file_site: DraftSite, ada: Person, windows: Windows) -> None:
     page = windows.open(ada, ada.page("refund"))
     typed(page, "url: https://example.com/<order.id>\nmethod: POST")
-    assert (site.folder / "refund.yaml").read_text() == TEXT, "nothing is written before a person saves"
+    assert (file_site.folder / "refund.yaml").read_text() == REFUND_FILE, "nothing is written before a person saves"
     save(page)
     said(page, "Saved to refund.yaml")
-    assert (site.folder / "refund.yaml").read_text() == TEXT.replace("GET", "POST")
+    assert (file_site.folder / "refund.yaml").read_text() == REFUND_FILE.replace("GET", "POST")
     typed(page, "url: https://example.com/<order.id>\nmethod: PUT")
     canvas(page)
     with page.expect_response("**/drafts/refund/save"):
         page.keyboard.press("Control+s")
     page.wait_for_function("() => document.querySelector('.head-said').textContent.includes('Saved to refund.yaml')")
-    assert (site.folder / "refund.yaml").read_text() == TEXT.replace("GET", "PUT")
+    assert (file_site.folder / "refund.yaml").read_text() == REFUND_FILE.replace("GET", "PUT")
 
 
 def test_a_value_that_the_file_and_the_draft_both_changed_is_chosen_from_three(
-    site: DraftSite, ada: Person, windows: Windows
+    file_site: DraftSite, ada: Person, windows: Windows
 ) -> None:
     page = windows.open(ada, ada.page("refund"))
     typed(page, "url: https://example.com/<order.id>\nmethod: POST")
-    (site.folder / "refund.yaml").write_text(TEXT.replace("GET", "PUT").replace("name: Refund", "name: Refunds of orders"))
+    theirs = REFUND_FILE.replace("GET", "PUT").replace("name: Refund", "name: Refunds of orders")
+    (file_site.folder / "refund.yaml").write_text(theirs)
     page.get_by_role("heading", name="Refunds of orders").wait_for()  # what only the file changed comes in by itself
     dialog = conflict(page)
     dialog.locator(".conflicts li").wait_for()
@@ -102,37 +76,37 @@ def test_a_value_that_the_file_and_the_draft_both_changed_is_chosen_from_three(
     assert shown == ["Before GET", "This draft POST", "File refund.yaml PUT"]
     dialog.get_by_role("button", name="Take the value of file refund.yaml for score method").click()
     dialog.get_by_text("No conflict waits.").wait_for()
-    assert site.document("refund")["nodes"]["score"]["with"]["method"] == "PUT"
+    assert file_site.document("refund")["nodes"]["score"]["with"]["method"] == "PUT"
     page.locator(".dialog-foot button").click()
     page.get_by_role("button", name="1 conflict").wait_for(state="detached")
     canvas(page)
     page.keyboard.press("Control+z")  # a choice is an edit like any other
     saved(page)
-    assert site.document("refund")["nodes"]["score"]["with"]["method"] == "POST"
+    assert file_site.document("refund")["nodes"]["score"]["with"]["method"] == "POST"
     save(page)
     said(page, "Saved to refund.yaml")
-    text = TEXT.replace("GET", "POST").replace("name: Refund", "name: Refunds of orders")
-    assert (site.folder / "refund.yaml").read_text() == text
+    text = REFUND_FILE.replace("GET", "POST").replace("name: Refund", "name: Refunds of orders")
+    assert (file_site.folder / "refund.yaml").read_text() == text
 
 
-def test_the_draft_keeps_its_own_value_where_a_person_says_so(site: DraftSite, ada: Person, windows: Windows) -> None:
+def test_the_draft_keeps_its_own_value_where_a_person_says_so(file_site: DraftSite, ada: Person, windows: Windows) -> None:
     page = windows.open(ada, ada.page("refund"))
     typed(page, "url: https://example.com/<order.id>\nmethod: POST")
-    (site.folder / "refund.yaml").write_text(TEXT.replace("GET", "PUT"))
+    (file_site.folder / "refund.yaml").write_text(REFUND_FILE.replace("GET", "PUT"))
     conflict(page)
     page.get_by_role("button", name="Keep the draft's value of score method").click()
     page.get_by_text("No conflict waits.").wait_for()
     page.locator(".dialog-foot button").click()
     save(page)
     said(page, "Saved to refund.yaml")
-    assert (site.folder / "refund.yaml").read_text() == TEXT.replace("GET", "POST")
+    assert (file_site.folder / "refund.yaml").read_text() == REFUND_FILE.replace("GET", "POST")
 
 
-def test_a_person_chooses_the_file_where_two_have_the_id(site: DraftSite, ada: Person, windows: Windows) -> None:
-    site.open("twice")
+def test_a_person_chooses_the_file_where_two_have_the_id(file_site: DraftSite, ada: Person, windows: Windows) -> None:
+    file_site.open("twice")
     page = windows.open(ada, ada.page("twice"))
     for name in ("one.yaml", "other.yaml"):
-        (site.folder / name).write_text(f"id: twice\nname: {name}\nnodes:\n  begin: {{type: manual}}\n")
+        (file_site.folder / name).write_text(f"id: twice\nname: {name}\nnodes:\n  begin: {{type: manual}}\n")
     canvas(page)
     page.keyboard.press("a")
     page.locator(".picker input").fill("manual")
@@ -147,14 +121,14 @@ def test_a_person_chooses_the_file_where_two_have_the_id(site: DraftSite, ada: P
     save(page)
     dialog.get_by_role("button", name="Save to other.yaml").click()
     said(page, "Saved to other.yaml")
-    assert "manual" in yaml.safe_load((site.folder / "other.yaml").read_text())["nodes"]
-    assert "manual" not in yaml.safe_load((site.folder / "one.yaml").read_text())["nodes"]
+    assert "manual" in yaml.safe_load((file_site.folder / "other.yaml").read_text())["nodes"]
+    assert "manual" not in yaml.safe_load((file_site.folder / "one.yaml").read_text())["nodes"]
 
 
 def test_a_draft_of_more_than_5000_nodes_opens_in_the_outline_and_is_edited_as_text(
-    site: DraftSite, ada: Person, windows: Windows
+    file_site: DraftSite, ada: Person, windows: Windows
 ) -> None:
-    site.open("large", many("large", LARGE))
+    file_site.open("large", many("large", LARGE))
     page = windows.open(ada, ada.page("large"), ".outline-row")
     assert page.get_by_role("tab").all_inner_texts() == ["Outline", "YAML", "Diff", "History"]
     page.get_by_role("tab", name="YAML").click()
@@ -164,12 +138,12 @@ def test_a_draft_of_more_than_5000_nodes_opens_in_the_outline_and_is_edited_as_t
     page.keyboard.type(" of them")
     page.wait_for_selector(".text-state.same")
     saved(page)
-    assert site.document("large")["name"] == "Many of them"
-    assert len(site.document("large")["nodes"]) == LARGE
+    assert file_site.document("large")["name"] == "Many of them"
+    assert len(file_site.document("large")["nodes"]) == LARGE
 
 
-def test_a_reader_has_no_copy_of_the_text_to_take_away(site: DraftSite, ada: Person, windows: Windows) -> None:
-    reader = site.person("reader", "read")
+def test_a_reader_has_no_copy_of_the_text_to_take_away(file_site: DraftSite, ada: Person, windows: Windows) -> None:
+    reader = file_site.person("reader", "read")
     for person, count in ((ada, 1), (reader, 0)):
         page = windows.open(person, person.page("refund", "?view=yaml"), ".cm-line")
         page.wait_for_selector(".head-saved.read_only" if count == 0 else ".head-saved.saved")

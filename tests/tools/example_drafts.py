@@ -25,3 +25,23 @@ def many(id_: str, count: int, rows: int = 40) -> dict[str, Any]:
         after = {} if place < rows else {"after": f"n{place - rows}"}
         nodes[f"n{place}"] = {"type": "http", **after, "with": {"url": "https://example.com"}}
     return {"id": id_, "name": "Many", "nodes": nodes}
+
+REFUND_FILE = """\
+# Pays back what a customer did not like.
+id: refund
+name: Refund
+
+nodes:
+  order: {type: manual}
+
+  score: # asks twice at most
+    type: http
+    after: order
+    with:
+      url: https://example.com/<order.id>
+      method: GET
+
+  done:
+    type: end
+    after: score
+"""

@@ -107,27 +107,26 @@ function useEvents(id: string, { text, type, instance }: EventFilter, start: num
     return made.toString();
   }, [text, type, instance]);
   const [found, setFound] = useState<Found>({ events: [], cursor: start, whole: false, error: null });
-  const state = useRef({ key: "", busy: false, found });
+  const state = useRef({ busy: false, found });
   const last = useRef(sequence);
   last.current = sequence;
   const more = useCallback(() => {
     const here = state.current;
-    const { key } = here;
     if (here.busy || here.found.cursor >= last.current) return;
     here.busy = true;
     const go = async (): Promise<void> => {
-      for (let round = 0; round < MAX_EMPTY && here.key === key; round += 1) {
+      for (let round = 0; round < MAX_EMPTY && state.current === here; round += 1) {
         const page = await requestPlain("GET", `${runPath(id)}/events?${query}&afterEventId=${here.found.cursor}`) as EventPage;
-        if (here.key !== key) return;
+        if (state.current !== here) return; // the answer to a former filter
         here.found = { events: [...here.found.events, ...page.events], cursor: page.cursor, whole: page.cursor >= last.current, error: null };
         setFound(here.found);
         if (page.events.length > 0 || here.found.whole) break;
       }
     };
-    go().catch((error: unknown) => { setFound({ ...here.found, error }); }).finally(() => { if (here.key === key) here.busy = false; });
+    go().catch((error: unknown) => { if (state.current === here) setFound({ ...here.found, error }); }).finally(() => { here.busy = false; });
   }, [id, query]);
   useEffect(() => {
-    state.current = { key: `${id}?${query}&${start}`, busy: false, found: { events: [], cursor: start, whole: false, error: null } };
+    state.current = { busy: false, found: { events: [], cursor: start, whole: false, error: null } };
     setFound(state.current.found);
     more();
   }, [id, query, start, more]);
