@@ -61,7 +61,7 @@ def imports() -> list[Sample]:
     bare = [Sample("import without bytecode", name, 1, 1) for name in IMPORTS]
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "runs.db"
-        runs = iter(first_run.prepare(path, REPEAT + 1 + WITHOUT_REPEAT))
+        runs = first_run.prepare(path)
         for round_ in range(REPEAT + 1):
             for sample in samples:
                 _once(sample, path, runs, counts=round_ > 0)  # the first round writes the missing bytecode

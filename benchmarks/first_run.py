@@ -6,6 +6,7 @@ Uses the runner's function unchanged, with a SQLite file instead of DynamoDB. An
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -34,15 +35,18 @@ def greet(name: str) -> str:
     return f"Hello, {name}!"
 
 
-def prepare(path: Path, runs: int) -> list[str]:
-    """Publishes a workflow, and starts a number of runs; returns their ids."""
+def prepare(path: Path) -> Iterator[str]:
+    """Publishes a workflow, and starts a run for each id that is asked for: its lease is granted to who comes within seconds."""
     from stepless.runtime.wiring.local import local
 
     engine = local(path)
     engine.service.publish(DOCUMENT)
-    ids = [engine.service.start("first", {"name": "Ada"}).run_id for _ in range(runs)]
     engine.close()
-    return ids
+    while True:
+        engine = local(path)
+        run_id = engine.service.start("first", {"name": "Ada"}).run_id
+        engine.close()
+        yield run_id
 
 
 def finish(cloud: Any, path: str, run_id: str) -> None:

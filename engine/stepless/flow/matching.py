@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections import deque
+from collections.abc import Callable, Hashable, Iterator, Mapping
 from difflib import SequenceMatcher
 from json import dumps
 from typing import Any, Final, NamedTuple
@@ -63,31 +64,19 @@ def _renamed(mine: list[_Entry], theirs: list[_Entry]) -> dict[str, str]:
         if tag == "equal":
             kept |= {mine[start + step].id: theirs[other + step].id for step in range(end - start)}
         elif tag == "replace":
-            kept |= _edited(mine[start:end], theirs[other:until])
-    kept |= _moved([one for one in mine if one.id not in kept], [one for one in theirs if one.id not in kept.values()])
+            kept |= _paired(mine[start:end], theirs[other:until], lambda one: (one.base, one.kind))  # edited in place
+    used = set(kept.values())
+    left, free = [one for one in mine if one.id not in kept], [one for one in theirs if one.id not in used]
+    kept |= _paired(left, free, lambda one: (one.base, one.content))  # moved
     return _with_others(mine, theirs, kept)
 
 
-def _edited(mine: list[_Entry], theirs: list[_Entry]) -> dict[str, str]:
-    """Pairs nodes of one place that were edited: of one kind and name, in order."""
-    kept: dict[str, str] = {}
-    for one in mine:
-        for other in theirs:
-            if (one.base, one.kind) == (other.base, other.kind) and other.id not in kept.values():
-                kept[one.id] = other.id
-                break
-    return kept
-
-
-def _moved(mine: list[_Entry], theirs: list[_Entry]) -> dict[str, str]:
-    """Pairs nodes with the same content in different places."""
-    kept: dict[str, str] = {}
-    for one in mine:
-        for other in theirs:
-            if (one.base, one.content) == (other.base, other.content) and other.id not in kept.values():
-                kept[one.id] = other.id
-                break
-    return kept
+def _paired(mine: list[_Entry], theirs: list[_Entry], same: Callable[[_Entry], Hashable]) -> dict[str, str]:
+    """Pairs nodes that are the same by this measure, each once, in order."""
+    free: dict[Hashable, deque[str]] = {}
+    for other in theirs:
+        free.setdefault(same(other), deque()).append(other.id)
+    return {one.id: ids.popleft() for one in mine if (ids := free.get(same(one)))}
 
 
 def _with_others(mine: list[_Entry], theirs: list[_Entry], kept: dict[str, str]) -> dict[str, str]:
