@@ -8,6 +8,7 @@ from typing import Final
 MAX_DOCUMENT_BYTES: Final = 4_000_000  # a 10,000-node graph takes about 1 MB
 MAX_DOCUMENT_DEPTH: Final = 96  # nesting of JSON values, four per container; also protects every recursive walk below it
 MAX_NODES: Final = 100_000  # per document, bodies included
+MAX_VERSION: Final = 2**31  # the number of a version in a request
 MAX_EDGES: Final = 400_000
 MAX_NESTED_CONTAINERS: Final = 16
 MAX_FINDINGS: Final = 500  # a refusal lists this many, then says how many more there are

@@ -14,6 +14,7 @@ from pathlib import Path, PurePosixPath
 import pytest
 
 MAX_FILE_LINES = 400
+TABLES = {"engine/stepless/limits.py"}  # a list of constants is searched, not read
 MAX_CONSOLE_LINES = 300
 MAX_HANDLER_LINES = 40  # functions/*/app.py: payload, one verb, answer
 VAGUE_WORDS = {"common", "context", "helper", "helpers", "manager", "managers", "misc", "util", "utils"}
@@ -30,7 +31,7 @@ Rule = Callable[[PurePosixPath, str], Iterator[str]]
 
 def stays_short(path: PurePosixPath, text: str) -> Iterator[str]:
     lines, most = text.count("\n"), MAX_CONSOLE_LINES if path.parts[0] == "console" else MAX_FILE_LINES
-    if lines > most:
+    if lines > most and str(path) not in TABLES:
         yield f"{lines} lines, at most {most}: split it by idea"
 
 

@@ -22,7 +22,7 @@ from stepless.compile import parse
 from stepless.compile.reading.read import Syntax
 from stepless.compile.reading.write_yaml import write_yaml
 from stepless.errors import InvalidRequest
-from stepless.limits import MAX_DOCUMENT_BYTES
+from stepless.limits import MAX_DOCUMENT_BYTES, MAX_VERSION
 from stepless.model.attached import Attached, decode_attached
 from stepless.model.json import JSON
 from stepless.model.stored_document import decode_document
@@ -32,10 +32,9 @@ from stepless.runtime.service import Service
 from stepless.runtime.verbs.publishing import Published
 
 _YAML: Final = frozenset({"application/yaml", "application/x-yaml", "text/yaml", "text/x-yaml"})
-_MAX_VERSION: Final = 2**31
 _TAGS: Final[list[str | Enum]] = ["workflows"]
 
-Number = Annotated[int, Path(ge=1, le=_MAX_VERSION)]
+Number = Annotated[int, Path(ge=1, le=MAX_VERSION)]
 
 
 class VersionQuery(Body):

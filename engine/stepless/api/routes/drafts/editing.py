@@ -28,6 +28,7 @@ from stepless.limits import (
     MAX_DOCUMENT_BYTES,
     MAX_INTENT_BYTES,
     MAX_LONG_POLL_MS,
+    MAX_VERSION,
     NEAR_REQUEST_BYTES,
 )
 from stepless.model.encoding import encode
@@ -41,7 +42,6 @@ from stepless.runtime.verbs.drafts.bases import standing
 _TAGS: Final[list[str | Enum]] = ["drafts"]
 _TAG_CHARACTERS: Final = 12
 _PACKED_BYTES: Final = 4_096  # of a draft that is sent compressed
-_MAX_VERSION: Final = 2**31
 _SHOWN: Final = ("version", "hash", "file")  # of a base
 _INTENT: Final = {
     "type": "object", "description": "docs/drafts.md has the form",
@@ -134,7 +134,7 @@ class OpenBody(Body):
     with the `text` that it was read from, or nothing (`empty`). A draft that is open already is replaced."""
 
     from_: Literal["version", "document", "empty"] = Field("version", alias="from")
-    version: int | None = Field(None, ge=1, le=_MAX_VERSION)
+    version: int | None = Field(None, ge=1, le=MAX_VERSION)
     document: dict[str, Any] | None = None
     text: str | None = Field(None, max_length=MAX_DOCUMENT_BYTES)
 

@@ -14,10 +14,10 @@ from stepless.limits import (
     MAX_FILE_NAME_CHARACTERS,
     MAX_HISTORY_ENTRIES,
     MAX_KEY_CHARACTERS,
+    MAX_VERSION,
     MAX_VERSION_MESSAGE_CHARACTERS,
 )
 
-_MAX_VERSION = 2**31
 Seq = Annotated[int, Field(ge=0, le=MAX_COUNT)]
 
 
@@ -103,7 +103,7 @@ class TextBody(Body):
 class RestoreBody(Body):
     """Either a version, or an item of the log."""
 
-    version: Annotated[int | None, Field(ge=1, le=_MAX_VERSION)] = None
+    version: Annotated[int | None, Field(ge=1, le=MAX_VERSION)] = None
     seq: Seq | None = None
 
 
