@@ -78,3 +78,25 @@ def events(machine: Any, run_id: str) -> list[Any]:
     from stepless.core.stored.codec import decode_batch
 
     return [event for batch in machine.store.read_log(run_id) for event in decode_batch(batch.data, batch.first)]
+
+
+def died(machine: Any, at: int, after: bool, work: Callable[[Any], Any]) -> bool:
+    """Whether the process died in the work, before or after its `at`-th request of the store, the table or the blobs."""
+    faults = type(machine.faults)()
+    store, client = machine.store, None
+    wire = getattr(store, "_wire", None)
+    if wire is not None:
+        client, wire._client = wire._client, faults.before(wire._client)
+    faults.at, faults.after = at, after
+    world = replace(machine.world, blobs=faults.before(machine.world.blobs))
+    if wire is None:
+        world = replace(world, store=faults.before(store))
+    try:
+        work(world)
+    except Exception as error:
+        assert error is faults.error, error
+        return True
+    finally:
+        if wire is not None:
+            wire._client = client
+    return False

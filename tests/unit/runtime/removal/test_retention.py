@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import replace
 from typing import Any
 
 import pytest
 from dynamo_table import DirectClient, Table
-from removing import APPROVAL, CALLING, DAY, LATE, Node, ended, head, keep_for, sweep_all, traces, with_children
+from removing import APPROVAL, CALLING, DAY, LATE, Node, died, ended, head, keep_for, sweep_all, traces, with_children
 
 from stepless.adapters.aws.dynamo.store import DynamoStore
 from stepless.errors import Gone, NotFound
@@ -116,25 +114,3 @@ def test_a_removal_that_dies_at_any_step_is_completed_by_the_next_sweep(make_mac
         sweep_all(machine)
         assert machine.store.get_run(run_id) is None and traces(machine, run_id) == [], f"it died at call {at}"
     assert at > 6
-
-
-def died(machine: Any, at: int, after: bool, work: Callable[[Any], Any]) -> bool:
-    """Whether the process died in the work, before or after its `at`-th request of the store, the table or the blobs."""
-    faults = type(machine.faults)()
-    store, client = machine.store, None
-    wire = getattr(store, "_wire", None)
-    if wire is not None:
-        client, wire._client = wire._client, faults.before(wire._client)
-    faults.at, faults.after = at, after
-    world = replace(machine.world, blobs=faults.before(machine.world.blobs))
-    if wire is None:
-        world = replace(world, store=faults.before(store))
-    try:
-        work(world)
-    except Exception as error:
-        assert error is faults.error, error
-        return True
-    finally:
-        if wire is not None:
-            wire._client = client
-    return False
