@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 from chromium import CHROMIUM, chromium
-from draft_site import KEY, DraftSite
-from example_drafts import REFUND_FILE
+from draft_site import KEY, DraftSite, Person
+from example_drafts import REFUND, REFUND_FILE
 from windows import WITH_TOKEN, Windows
 
 LIMIT_MS = 30_000
@@ -48,6 +48,11 @@ def windows(browser: Any) -> Iterator[Windows]:
     assert made.faults == []
 
 
+@pytest.fixture(scope="module")
+def people(draft_site: DraftSite) -> tuple[Person, Person]:
+    return draft_site.person("ada"), draft_site.person("bo")
+
+
 @pytest.fixture
 def file_site(tmp_path: Path) -> Iterator[DraftSite]:
     """A server over a folder with one workflow in a file, `refund.yaml`, of which a draft is open."""
@@ -73,3 +78,9 @@ def workflow(request: pytest.FixtureRequest) -> str:
     """The id of a draft that no other test uses."""
     name: str = request.node.name
     return "".join(letter if letter.isalnum() else "-" for letter in name.removeprefix("test_"))[:60].strip("-")
+
+
+@pytest.fixture
+def refund(draft_site: DraftSite, workflow: str) -> str:
+    draft_site.open(workflow, {**REFUND, "id": workflow})
+    return workflow

@@ -21,17 +21,6 @@ ATTACKS = [MARKUP, "\"><svg onload=alert(1)>", "javascript:alert(1)", "__proto__
 NAMES = ["__proto__", "constructor", "toString", "hasOwnProperty", "prototype"]
 
 
-@pytest.fixture(scope="module")
-def people(draft_site: DraftSite) -> tuple[Person, Person]:
-    return draft_site.person("ada"), draft_site.person("bo")
-
-
-@pytest.fixture
-def refund(draft_site: DraftSite, workflow: str) -> str:
-    draft_site.open(workflow, {**REFUND, "id": workflow})
-    return workflow
-
-
 def injected(page: Any) -> list[str]:
     """Elements that only the text of a draft can have made, and links that run a script."""
     found: list[str] = page.evaluate("""() => [

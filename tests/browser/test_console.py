@@ -13,12 +13,6 @@ def ada(draft_site: DraftSite) -> Person:
     return draft_site.person("ada")
 
 
-@pytest.fixture
-def refund(draft_site: DraftSite, workflow: str) -> str:
-    draft_site.open(workflow, {**REFUND, "id": workflow})
-    return workflow
-
-
 def test_a_workflow_is_built_from_an_empty_canvas_by_keyboard(
     windows: Windows, draft_site: DraftSite, ada: Person, workflow: str,
 ) -> None:  # fmt: skip

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import pytest
 from draft_site import DraftSite, Person
 from example_drafts import REFUND
 from windows import (
@@ -31,17 +30,6 @@ window.WebSocket = class extends EventTarget {
     close() {}
 };
 """
-
-
-@pytest.fixture(scope="module")
-def people(draft_site: DraftSite) -> tuple[Person, Person]:
-    return draft_site.person("ada"), draft_site.person("bo")
-
-
-@pytest.fixture
-def refund(draft_site: DraftSite, workflow: str) -> str:
-    draft_site.open(workflow, {**REFUND, "id": workflow})
-    return workflow
 
 
 def open_pair(people: tuple[Person, Person], windows: Windows, workflow: str) -> tuple[Any, Any]:

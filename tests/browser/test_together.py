@@ -34,11 +34,6 @@ Object.defineProperty(performance, "timeOrigin", {value: performance.timeOrigin 
 KEYS = 500
 
 
-@pytest.fixture(scope="module")
-def people(draft_site: DraftSite) -> tuple[Person, Person]:
-    return draft_site.person("ada"), draft_site.person("bo")
-
-
 @pytest.fixture
 def pair(draft_site: DraftSite, people: tuple[Person, Person], windows: Windows, workflow: str) -> tuple[Any, Any]:
     """A window of each, on a draft of the refund example."""

@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
 
 from stepless.adapters.aws.dynamo.shards import DEFAULT_SHARDS
 from stepless.limits import MAX_PAGE_ITEMS, MAX_SHARDS, SWEEP_PART_MS
@@ -16,24 +15,6 @@ from stepless.runtime import metering
 ROOT = Path(__file__).resolve().parents[2]
 RUNBOOK = (ROOT / "docs" / "operations.md").read_text("utf-8").partition("\n## Alarms")[2].partition("\n## ")[0]
 SERVICES = {"AWS/SQS", "AWS/Lambda", "AWS/ApiGateway", "AWS/DynamoDB", "AWS/Scheduler"}
-
-
-class Tagged(yaml.SafeLoader):
-    """`!Ref x` as {"Ref": x}, and so on."""
-
-
-def _intrinsic(loader: Any, suffix: str, node: yaml.Node) -> Any:
-    build = {yaml.ScalarNode: loader.construct_scalar, yaml.SequenceNode: loader.construct_sequence}
-    value = build.get(type(node), loader.construct_mapping)(node, **({} if isinstance(node, yaml.ScalarNode) else {"deep": True}))
-    return {suffix: value}
-
-
-Tagged.add_multi_constructor("!", _intrinsic)
-
-
-@pytest.fixture(scope="module")
-def template() -> dict[str, Any]:
-    return dict(yaml.load((ROOT / "template.yaml").read_text(), Tagged))
 
 
 def alarms(template: dict[str, Any]) -> dict[str, dict[str, Any]]:

@@ -38,13 +38,6 @@ CLOSED += ("/runs/run_x/view/x", "/docs/x", "/health/x")
 
 
 @pytest.fixture(scope="module")
-def issuer(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Issuer]:
-    made = Issuer(tmp_path_factory.mktemp("issuer"))
-    yield made
-    made.close()
-
-
-@pytest.fixture(scope="module")
 def cloud(issuer: Issuer, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cloud]:
     jwt = {"Auth": "jwt", "JwtIssuer": issuer.url, "JwtAudience": "stepless,other", "JwtRolesClaim": CLAIMS, "JwtRoles": ROLES}
     certificate = str(issuer.certificate)

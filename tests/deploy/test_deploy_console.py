@@ -40,13 +40,6 @@ def anyio_backend() -> str:
 
 
 @pytest.fixture(scope="module")
-def issuer(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Issuer]:
-    made = Issuer(tmp_path_factory.mktemp("issuer"))
-    yield made
-    made.close()
-
-
-@pytest.fixture(scope="module")
 def cloud(issuer: Issuer, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cloud]:
     given = {
         "FunctionModules": "deploy_steps", "Auth": "jwt", "JwtIssuer": issuer.url, "JwtAudience": "stepless",

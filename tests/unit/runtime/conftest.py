@@ -6,17 +6,22 @@ import asyncio
 from collections import Counter
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import replace
+from pathlib import Path
 from random import Random
 from typing import Any
 
 import pytest
+from dynamo_table import DirectClient, Table
 
+from stepless.adapters.aws.dynamo.store import DynamoStore
 from stepless.adapters.memory.blobs import MemoryBlobs
 from stepless.adapters.memory.clock import SettableClock
 from stepless.adapters.memory.queue import MemoryQueue
 from stepless.adapters.memory.secrets import MemorySecrets
 from stepless.adapters.memory.store import MemoryStore
 from stepless.adapters.memory.timers import MemoryTimers
+from stepless.adapters.sqlite.blobs import SqliteBlobs
+from stepless.adapters.sqlite.store import SqliteStore
 from stepless.core.events import Event
 from stepless.errors import StoreUnavailable
 from stepless.limits import BUSY_DELAY_MS, LOCAL_SWEEP_MS
@@ -218,3 +223,16 @@ def wide(node: Callable[..., dict[str, Any]]) -> Callable[[int], dict[str, Any]]
         return {"s": node(), **values, "z": node(list(values))}
 
     return made
+
+
+@pytest.fixture(params=["memory", "sqlite", "dynamo"])
+def stored_machine(request: pytest.FixtureRequest, make_machine: Any, tmp_path: Path) -> Any:
+    """A machine over each of the three stores."""
+    match request.param:
+        case "sqlite":
+            store = SqliteStore(tmp_path / "runs.db")
+            request.addfinalizer(store.close)
+            return make_machine(store, SqliteBlobs(store.database))
+        case "dynamo":
+            return make_machine(DynamoStore(DirectClient(Table()), "table", shards=3))
+    return make_machine()

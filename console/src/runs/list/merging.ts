@@ -1,13 +1,7 @@
 /** Pages of runs as one list, newest first. A page that is read again replaces what it covers, and nothing else. */
+import type { NamedRun } from "../named.ts";
 
-export interface Head {
-  readonly id: string;
-  readonly workflow: string;
-  readonly version: number | null;
-  readonly number: number | null;
-  readonly status: string;
-  readonly waiting: readonly string[];
-  readonly summary: string;
+export interface Head extends NamedRun {
   readonly duration_ms: number;
   readonly failed_node: string | null;
   readonly error: { readonly code: string; readonly message: string; readonly node: string | null } | null;

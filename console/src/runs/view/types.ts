@@ -1,13 +1,7 @@
 /** What the server answers about one run. Times without a date are milliseconds since the run began. */
+import type { NamedRun } from "../named.ts";
 
-export interface Overview {
-  readonly id: string;
-  readonly workflow: string;
-  readonly version: number | null;
-  readonly number: number | null;
-  readonly status: string;
-  readonly waiting: readonly string[];
-  readonly summary: string;
+export interface Overview extends NamedRun {
   readonly error: { readonly code: string; readonly message: string; readonly node?: string; readonly event?: number } | null;
   readonly exception: { readonly type: string; readonly message: string; readonly traceback: string } | null;
   readonly keywords: readonly string[];

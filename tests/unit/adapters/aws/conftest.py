@@ -9,6 +9,7 @@ import pytest
 from aws_services import Service, dynoxide, moto, or_skip
 from botocore.exceptions import ClientError
 
+from stepless.adapters.aws.capacity import CapacityMeter
 from stepless.adapters.aws.dynamo.table import create_table_arguments
 
 
@@ -29,6 +30,14 @@ def table(dynamo: Any, request: pytest.FixtureRequest) -> Iterator[str]:
     dynamo.create_table(**create_table_arguments(name))
     yield name
     dynamo.delete_table(TableName=name)
+
+
+@pytest.fixture
+def meter(dynamo: Any) -> Iterator[CapacityMeter]:
+    meter = CapacityMeter()
+    meter.watch(dynamo)
+    yield meter
+    meter.unwatch(dynamo)
 
 
 @pytest.fixture

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import random
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -56,14 +56,6 @@ APPROVAL = {
         "pay": {**WORK, "after": "ask.approved"},
     },
 }
-
-
-@pytest.fixture
-def meter(dynamo: Any) -> Iterator[CapacityMeter]:
-    meter = CapacityMeter()
-    meter.watch(dynamo)
-    yield meter
-    meter.unwatch(dynamo)
 
 
 @pytest.fixture

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -23,14 +22,6 @@ from stepless.runtime.drafts.records import Storage
 WF = Draft("refund", 1)
 PAGE = (Path(__file__).parents[4] / "docs" / "drafts.md").read_text()
 PROMPT = "You are a careful clerk. " * 20  # 500 characters
-
-
-@pytest.fixture
-def meter(dynamo: Any) -> Iterator[CapacityMeter]:
-    meter = CapacityMeter()
-    meter.watch(dynamo)
-    yield meter
-    meter.unwatch(dynamo)
 
 
 @pytest.fixture

@@ -16,6 +16,11 @@ from stepless.runtime.hosting.sweep import sweep
 from stepless.runtime.removal import remove_expired
 
 
+@pytest.fixture
+def machine(stored_machine: Any) -> Any:
+    return stored_machine
+
+
 def test_without_a_setting_a_run_is_kept_for_ever(machine: Any, node: Node) -> None:
     run_id = ended(machine, node)
     assert head(machine, run_id).expires_ms is None

@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
-from aws_services import dynoxide, or_skip
 
-sys.path.append(str(Path(__file__).parents[2]))
+sys.path.append(str(Path(__file__).parents[4]))
 
 from benchmarks import editing_cost
 from stepless.adapters.aws.capacity import CapacityMeter
 from stepless.adapters.aws.dynamo.rooms import DynamoRooms
 from stepless.adapters.aws.dynamo.store import DynamoStore
-from stepless.adapters.aws.dynamo.table import create_table_arguments
 from stepless.adapters.memory.clock import SettableClock
 from stepless.limits import CONNECTION_LIFE_MS, SILENT_MS
 from stepless.ports import Connection
@@ -25,28 +22,6 @@ from stepless.runtime.access.tickets import Tickets
 from stepless.runtime.access.tokens import Key, Signer
 
 NOW_MS = 1_700_000_000_000
-
-
-@pytest.fixture(scope="module")
-def dynamo() -> Iterator[Any]:
-    for service in or_skip(dynoxide):
-        yield service("dynamodb")
-
-
-@pytest.fixture
-def table(dynamo: Any, request: pytest.FixtureRequest) -> Iterator[str]:
-    name = f"stepless-{abs(hash(request.node.nodeid))}"
-    dynamo.create_table(**create_table_arguments(name))
-    yield name
-    dynamo.delete_table(TableName=name)
-
-
-@pytest.fixture
-def meter(dynamo: Any) -> Iterator[CapacityMeter]:
-    meter = CapacityMeter()
-    meter.watch(dynamo)
-    yield meter
-    meter.unwatch(dynamo)
 
 
 def person(number: int) -> Connection:

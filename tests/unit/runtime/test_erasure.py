@@ -23,6 +23,11 @@ from stepless.runtime.hosting.sweep import sweep
 from stepless.runtime.session.runner import InvocationEnd
 
 
+@pytest.fixture
+def machine(stored_machine: Any) -> Any:
+    return stored_machine
+
+
 def test_an_ended_run_is_erased_with_all_that_belongs_to_it(machine: Any, node: Node) -> None:
     run_id, other = ended(machine, node), ended(machine, node)
     assert machine.service.erase(run_id) == ((), (), False)
