@@ -42,7 +42,7 @@ from stepless.api.routes.api_keys import add_routes as add_key_routes
 from stepless.api.routes.development import add_routes as add_development_routes
 from stepless.api.routes.drafts import editing as draft_routes
 from stepless.api.routes.drafts import texts as draft_texts
-from stepless.api.routes.overviews import approvals, errors, stats
+from stepless.api.routes.overviews import approvals, errors, stats, versions
 from stepless.api.routing import Routes
 from stepless.api.schemas import Problem
 from stepless.api.site import LOCAL, Site
@@ -129,6 +129,7 @@ def create_app(
         approvals.add_routes(guarded, service, links, log)
         errors.add_routes(guarded, service)
         stats.add_routes(guarded, service)
+        versions.add_routes(guarded, service, editing)
         add_key_routes(guarded, kept)
         audit.add_routes(guarded, log)
         plain = Routes(app, [Depends(check)], documented=documented)

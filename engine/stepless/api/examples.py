@@ -126,12 +126,12 @@ _SWEPT: Final[BulkOut] = {
 }  # fmt: skip
 _SCHEDULE: Final[ScheduleOut] = {
     "workflow": _WORKFLOW, "version": 3, "node": "night", "cron": "15 2 * * *", "rate": None, "timezone": "Europe/Berlin",
-    "catch_up": "last", "next_at": "2026-11-23T01:15:00.000Z",
+    "catch_up": "last", "next_at": "2026-11-23T01:15:00.000Z", "upcoming": ["2026-11-23T01:15:00.000Z", "2026-11-24T01:15:00.000Z"],
     "last": {"at": "2026-11-22T01:15:00.000Z", "run_id": _RUN, "code": None}, "paused": None,
     "links": _LINKS.schedule(_WORKFLOW, "night"),
 }  # fmt: skip
 _SUSPENDED: Final[ScheduleOut] = {
-    **_SCHEDULE, "next_at": None,
+    **_SCHEDULE, "next_at": None, "upcoming": [],
     "paused": {"at": _BEGUN, "by": "ops@example.com", "reason": "payments are down", "ending": False},
 }  # fmt: skip
 _KEPT: Final[KeyOut] = {
@@ -200,6 +200,9 @@ ANSWERS: Final[Mapping[str, Mapping[str, Any]]] = {
     "list_decisions": {_JSON: {"decisions": [overview_examples.DECISION], "cursor": None}},
     "list_errors": {_JSON: overview_examples.ERRORS},
     "read_stats": {_JSON: overview_examples.STATS},
+    "list_stats": {_JSON: overview_examples.ALL_STATS},
+    "list_versions": {_JSON: overview_examples.VERSIONS},
+    "compare_versions": {_JSON: overview_examples.VERSIONS_DIFF},
     "list_keys": {_JSON: {"keys": [_KEPT]}},
     "make_key": {_JSON: _NEW},
     "rotate_key": {_JSON: {**_NEW, "former_until": "2026-11-23T09:30:00.000Z"}},
@@ -228,6 +231,7 @@ PARAMETERS: Final[Mapping[str, Any]] = {
     "workflow_id": _WORKFLOW, "run_id": _RUN, "number": 3, "key_id": _KEY, "token": _TOKEN, "path": "refunds", "limit": 50,
     "workflow": _WORKFLOW, "status": "paused", "since": "2026-11-22T00:00:00Z", "tag": ["customer:c-17"], "after": 50,
     "hash": _HASH, "node": "night", "afterEventId": "41", "Last-Event-ID": "41", "epoch": 2, "seq": 18,
+    "from": 13, "to": 14,
 }  # fmt: skip
 
 _OWN_PARAMETERS: Final[Mapping[tuple[str, str], Any]] = {("list_timeline", "status"): "failed"}  # of a node, not of a run

@@ -4,7 +4,17 @@ from __future__ import annotations
 
 from typing import Final
 
-from stepless.api.overview_schemas import ApprovalOut, ApprovalsOut, ErrorGroupOut, ErrorsOut, MadeDecisionOut, StatsOut
+from stepless.api.overview_schemas import (
+    AllStatsOut,
+    ApprovalOut,
+    ApprovalsOut,
+    ErrorGroupOut,
+    ErrorsOut,
+    MadeDecisionOut,
+    StatsOut,
+    VersionsDiffOut,
+    VersionsOut,
+)
 
 _RUN: Final = "run_5c9b3c607606162f02b7"
 _AT: Final = "2026-11-22T09:30:00.412Z"
@@ -37,5 +47,31 @@ ERRORS: Final[ErrorsOut] = {
 STATS: Final[StatsOut] = {
     "workflow": "refund-approval", "since": "2026-11-21T10:06:00.000Z", "until": "2026-11-22T10:06:00.000Z", "runs": 412,
     "at_least": False, "statuses": {"completed": 400, "failed": 8, "paused": 4}, "failure_rate": 0.0196, "p50_ms": 1_240,
-    "p95_ms": 61_204, "usd": 0.0041, "next_at": "2026-11-23T01:15:00.000Z",
+    "p95_ms": 61_204, "usd": 0.0041, "bars": [*[17] * 20, 18, 18, 18, 18], "failed_bars": [*[0] * 20, 0, 5, 3, 0],
+    "next_at": "2026-11-23T01:15:00.000Z",
+}  # fmt: skip
+ALL_STATS: Final[AllStatsOut] = {
+    "workflows": [{
+        **STATS, "name": "Refund approval", "version": 14, "published_at": _AT, "starts": ["schedule", "webhook"], "schedules": 1,
+        "paused_schedules": 0,
+    }],
+    "cursor": None,
+}  # fmt: skip
+VERSIONS: Final[VersionsOut] = {
+    "versions": [{
+        "version": 14, "hash": "5f0c91e7a2d84b36", "published_at": _AT, "by": "jwt 8f3a ada@example.com",
+        "message": "Ask the manager above 500",
+    }],
+    "next_before": 14,
+}  # fmt: skip
+VERSIONS_DIFF: Final[VersionsDiffOut] = {
+    "against": {"version": 13},
+    "nodes": [{
+        "change": "changed", "path": ["manager"], "key": "block/b4f1QxZc07a",
+        "fields": [{"path": ["with", "timeout"], "before": "1d", "after": "2d"}],
+    }],
+    "document": [],
+    "lines": [
+        {"op": "…", "text": ""}, {"op": "-", "before": 12, "text": "      timeout: 1d"}, {"op": "+", "after": 12, "text": "      timeout: 2d"},
+    ],
 }  # fmt: skip

@@ -6,6 +6,8 @@ from typing import Any
 
 from typing_extensions import TypedDict
 
+from stepless.api.routes.drafts.schemas import LineOut, NodeChangeOut
+
 
 class ApprovalOut(TypedDict):
     """An open question. `fields` are the JSON Schemas of the fields of its answer, `exits` the decisions that it takes,
@@ -92,7 +94,9 @@ class ErrorsOut(TypedDict):
 class StatsOut(TypedDict):
     """The runs that were created since `since`, by status. `failure_rate` is that of the runs that completed, failed or timed
     out, and the durations are theirs; null without such runs. `usd` is what the runs were billed for on AWS, null where
-    requests are not counted. With `at_least`, there are more runs: the newest 2,000 were read."""
+    requests are not counted. With `at_least`, there are more runs in the window: the newest 2,000 were read (100 of each workflow
+    in `GET /stats`), and `since` is when the oldest of them was created. `bars` counts the runs in 24 equal parts of the time
+    between `since` and `until`, `failed_bars` those of them that failed or timed out."""
 
     workflow: str
     since: str
@@ -104,4 +108,49 @@ class StatsOut(TypedDict):
     p50_ms: int | None
     p95_ms: int | None
     usd: float | None
+    bars: list[int]
+    failed_bars: list[int]
     next_at: str | None
+
+
+class WorkflowStatsOut(StatsOut):
+    """`version` is the newest one. `starts` are the kinds of its entries. `next_at` is when the first of its schedules fires;
+    `paused_schedules` counts those that are paused."""
+
+    name: str
+    version: int
+    published_at: str
+    starts: list[str]
+    schedules: int
+    paused_schedules: int
+
+
+class AllStatsOut(TypedDict):
+    workflows: list[WorkflowStatsOut]
+    cursor: str | None
+
+
+class ListedVersionOut(TypedDict):
+    """`by` and `message` are of a version that was published from a draft, else null."""
+
+    version: int
+    hash: str
+    published_at: str
+    by: str | None
+    message: str | None
+
+
+class VersionsOut(TypedDict):
+    """The newest first. `next_before` continues the list; null at its end."""
+
+    versions: list[ListedVersionOut]
+    next_before: int | None
+
+
+class VersionsDiffOut(TypedDict):
+    """What differs, by node and by line of the text, as for a draft. `against` is the former version."""
+
+    against: dict[str, Any]
+    nodes: list[NodeChangeOut]
+    document: list[dict[str, Any]]
+    lines: list[LineOut]

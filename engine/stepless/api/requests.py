@@ -19,11 +19,14 @@ from stepless.limits import (
     MAX_KEYWORDS,
     MAX_LISTED_APPROVALS,
     MAX_LISTED_DECISIONS,
+    MAX_LISTED_STATS,
+    MAX_LISTED_VERSIONS,
     MAX_NODES,
     MAX_PAGE_ITEMS,
     MAX_PERSON_CHARACTERS,
     MAX_REASON_CHARACTERS,
     MAX_SEARCH_TEXT_CHARACTERS,
+    MAX_VERSION,
 )
 
 Person = Annotated[str, StringConstraints(min_length=1, max_length=MAX_PERSON_CHARACTERS, strip_whitespace=True)]
@@ -79,13 +82,13 @@ class HoldBody(Body):
 
 
 class FireBody(Body):
-    """Who fires a schedule."""
+    """Who fires a schedule; without `by`, the caller where that is a person."""
 
     by: Person | None = None
 
 
 class ResumeScheduleBody(Body):
-    """Who resumes a schedule."""
+    """Who resumes a schedule; without `by`, the caller where that is a person."""
 
     by: Person | None = None
 
@@ -155,9 +158,11 @@ class Query(BaseModel):
 
 
 class StartQuery(Query):
-    """`idempotent=inputs` uses the inputs as the key: for 24 hours, a start with the same inputs returns the same run."""
+    """`idempotent=inputs` uses the inputs as the key: for 24 hours, a start with the same inputs returns the same run. With
+    `check=inputs`, inputs that do not fit the `inputs` of an entry are refused, and no run is started that would fail."""
 
     idempotent: Literal["inputs"] | None = None
+    check: Literal["inputs"] | None = None
 
 
 class EraseQuery(Query):
@@ -254,3 +259,28 @@ class StatsQuery(Query):
     """`window` is how far back the runs were created, like `24h` or `7d`: at most 90 days."""
 
     window: Annotated[str, StringConstraints(max_length=20)] = "24h"
+
+
+class AllStatsQuery(Query):
+    """`window` as for one workflow. `limit` is the number of workflows."""
+
+    window: Annotated[str, StringConstraints(max_length=20)] = "24h"
+    limit: int = Field(MAX_LISTED_STATS, ge=1, le=MAX_LISTED_STATS)
+    cursor: str | None = Field(None, max_length=MAX_CURSOR_CHARACTERS)
+
+
+class VersionsQuery(Query):
+    """`before` is the number above those of the page: the `next_before` of the page before."""
+
+    before: int | None = Field(None, ge=1, le=MAX_VERSION)
+    limit: int = Field(20, ge=1, le=MAX_LISTED_VERSIONS)
+
+
+VersionNumber = Annotated[int, Field(ge=1, le=MAX_VERSION)]
+
+
+class VersionsDiffQuery(Query):
+    """`from` is the number of the former version, `to` that of the later one."""
+
+    from_: VersionNumber = Field(alias="from")
+    to: VersionNumber

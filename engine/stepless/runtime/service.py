@@ -24,7 +24,7 @@ from stepless.runtime.verbs import (
     time_skip,
     values,
 )
-from stepless.runtime.verbs.overviews import approvals, failures, health
+from stepless.runtime.verbs.overviews import approvals, failures, health, versions
 from stepless.runtime.world import World
 
 P = ParamSpec("P")
@@ -61,6 +61,7 @@ class Service:
     publish = _verb(publishing.publish)
 
     start = _verb(starting.start)
+    check_inputs = _verb(starting.check_inputs)
     start_shared = _verb(starting.start_shared)
     trigger = _verb(webhooks.trigger)
     deliver = _verb(delivering.deliver)
@@ -93,4 +94,6 @@ class Service:
     count = _verb(searching.count)
     approvals = _signing(approvals.approvals)
     failures = _verb(failures.failures)
+    each_health = _verb(health.each_health)
     health = _verb(health.health)
+    versions = _verb(versions.versions)

@@ -41,6 +41,7 @@ _RESPONSES: Final[dict[int | str, dict[str, Any]]] = {
 _ANY_BODY: Final[dict[str, Any]] = {
     "requestBody": {"description": "A body that fits the webhook's `schema`", "content": {"application/json": {"schema": {}}}}
 }
+_RUN: Final = "stepless-run"
 _WITHOUT_BODY: Final = frozenset({204, 205, 304})
 
 
@@ -103,17 +104,19 @@ def _answered(started: Started, answer: Responded, links: Links) -> Response:
     """The run's own response; its status if it ended without a response. A caller of a webhook may not read runs, so the response
     has nothing of the run but its status."""
     if answer.response is not None:
-        return _response(answer.response)
+        return _response(answer.response, started.run_id)
     if answer.status == "completed":
         return reply_started(started, {"status": answer.status}, links)
     message = f"the run ended without a response: {answer.status}"
     raise AuthorError(message, code=f"run_{answer.status}", status=500, run_id=started.run_id, mend="see the run for the cause")
 
 
-def _response(response: Mapping[str, JSON]) -> Response:
+def _response(response: Mapping[str, JSON], run_id: str) -> Response:
+    """The response of a run, with the id of the run in a header of its own, as other answers have it in their body."""
     status, body = int(response["status"]), response["body"]
     headers = {"content-type": _content_type(body), **dict(_checked(response["headers"] or {}))}
     headers.setdefault("x-content-type-options", "nosniff")
+    headers[_RUN] = run_id
     if status in _WITHOUT_BODY or body is None:
         headers.pop("content-type")
         return Response(None, status, headers)

@@ -9,6 +9,7 @@ from time import monotonic
 from typing import Annotated, Final, cast
 
 from fastapi import APIRouter, Query, Request
+from starlette.concurrency import run_in_threadpool
 from starlette.responses import Response
 
 from stepless.api.auth import may
@@ -71,7 +72,8 @@ def add_routes(router: APIRouter, service: Service, links: Links) -> None:
     )
     async def start_run(workflow_id: str, query: Annotated[StartQuery, Query()], request: Request) -> Response:
         """Starts a run of the newest version. With an `Idempotency-Key`, or with `?idempotent=inputs`, which uses the inputs as
-        the key, a repeated start returns the same run for 24 hours. With `Prefer: wait=20`, the response waits up to 20 seconds
+        the key, a repeated start returns the same run for 24 hours. With `?check=inputs`, inputs that do not fit are refused, while
+        without it the run fails. With `Prefer: wait=20`, the response waits up to 20 seconds
         for the outcome. If the run waits for something that takes longer, it returns at once with the `pauses`."""
         body = await read_model(request, StartBody)
         key, wait_s = idempotency_key(request), requested_wait_s(request)
@@ -83,6 +85,8 @@ def add_routes(router: APIRouter, service: Service, links: Links) -> None:
         if by_inputs and key is not None:
             message, mend = "the header and the inputs cannot both be the key", "leave one of them out"
             raise InvalidRequest(message, code="invalid_idempotency_key", place="idempotent", mend=mend)
+        if query.check is not None:
+            await run_in_threadpool(service.check_inputs, workflow_id, body.inputs, entry)
         run_id, size = new_run_id(), announced_bytes(request)
         start = partial(
             service.start, workflow_id, body.inputs, key=key, by_inputs=by_inputs, entry=entry, anywhere=anywhere, meta=meta,

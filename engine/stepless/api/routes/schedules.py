@@ -16,6 +16,7 @@ from stepless.api.links import Links
 from stepless.api.problems import documented
 from stepless.api.replies import instant, reply
 from stepless.api.requests import FireBody, HoldBody, ListQuery, ResumeScheduleBody
+from stepless.api.routes.overviews.approvals import person_of
 from stepless.api.routes.runs import idempotency_key, reply_started
 from stepless.api.schemas import ScheduleLinks, StartedOut
 from stepless.runtime.service import Service
@@ -45,7 +46,8 @@ class SchedulePauseOut(TypedDict):
 
 class ScheduleOut(TypedDict):
     """A `schedule` entry of the newest version. `next_at` is null while it is paused, if it never fires again, and on AWS for a
-    `rate` that has not fired yet. `last` is null before the first firing."""
+    `rate` that has not fired yet. `upcoming` are the next five instants, beginning with `next_at`. `last` is null before the
+    first firing."""
 
     workflow: str
     version: int
@@ -55,6 +57,7 @@ class ScheduleOut(TypedDict):
     timezone: str
     catch_up: str | None
     next_at: str | None
+    upcoming: list[str]
     last: FiringOut | None
     paused: SchedulePauseOut | None
     links: ScheduleLinks
@@ -91,7 +94,7 @@ def add_routes(router: APIRouter, service: Service, links: Links) -> None:
         """Starts a run as a firing would, also while the schedule is paused. `scheduled_at` is the present instant. The next
         regular firing does not change. With an `Idempotency-Key`, a repeated request returns the same run for 24 hours."""
         body = await read_model(request, FireBody)
-        fire = partial(service.fire_schedule, workflow_id, node, key=idempotency_key(request), by=body.by)
+        fire = partial(service.fire_schedule, workflow_id, node, key=idempotency_key(request), by=body.by or person_of(request.state.caller))
         return reply_started(await run_in_threadpool(fire), None, links)
 
 
@@ -129,7 +132,7 @@ def _add_changes(router: APIRouter, service: Service, links: Links) -> None:
         """From now on the schedule starts no run, until it is resumed. The pause outlives new versions of the workflow. A
         repeated request has no further effect."""
         body = await read_model(request, HoldBody)
-        pause = partial(service.pause_schedule, workflow_id, node, by=body.by, reason=body.reason)
+        pause = partial(service.pause_schedule, workflow_id, node, by=body.by or person_of(request.state.caller), reason=body.reason)
         return reply(_schedule(await run_in_threadpool(pause), links))
 
     @router.post(
@@ -143,7 +146,8 @@ def _add_changes(router: APIRouter, service: Service, links: Links) -> None:
         """Ends the pause. With `catch_up` `last` or `all`, starts the runs of the instants that the pause has missed; otherwise
         they are skipped. A schedule that is not paused does not change."""
         body = await read_model(request, ResumeScheduleBody)
-        resumed = await run_in_threadpool(partial(service.resume_schedule, workflow_id, node, by=body.by))
+        by = body.by or person_of(request.state.caller)
+        resumed = await run_in_threadpool(partial(service.resume_schedule, workflow_id, node, by=by))
         answer: ResumedOut = {**_schedule(resumed.schedule, links), "started": list(resumed.started)}
         return reply(answer)
 
@@ -158,6 +162,7 @@ def _schedule(schedule: Schedule, links: Links) -> ScheduleOut:
         "timezone": schedule.timezone,
         "catch_up": schedule.catch_up,
         "next_at": instant(schedule.next_ms),
+        "upcoming": [str(instant(at_ms)) for at_ms in schedule.upcoming],
         "last": _last(schedule.last),
         "paused": _paused(schedule.pause),
         "links": links.schedule(schedule.workflow_id, schedule.node),

@@ -13,9 +13,15 @@ from secrets import token_hex
 
 from stepless.core.decision import iso
 from stepless.errors import InvalidRequest, NotFound, StoreUnavailable
-from stepless.limits import MAX_CATCH_UP_RUNS, MAX_IDEMPOTENCY_KEY_CHARACTERS, NEVER_MS, SCHEDULE_TRIES
+from stepless.limits import (
+    MAX_CATCH_UP_RUNS,
+    MAX_IDEMPOTENCY_KEY_CHARACTERS,
+    MAX_UPCOMING_FIRINGS,
+    NEVER_MS,
+    SCHEDULE_TRIES,
+)
 from stepless.model.graph import Node
-from stepless.ports import Page, Version
+from stepless.ports import Page, Rhythm, Version
 from stepless.runtime.triggers.firing import entries_of, policy_of, start_scheduled
 from stepless.runtime.triggers.instants import ALL, LAST, next_ms, to_catch_up
 from stepless.runtime.triggers.payloads import Firing
@@ -40,7 +46,8 @@ from stepless.runtime.world import World
 class Schedule:
     """A schedule of the newest version. `next_ms` is the first instant from now on; None while it is paused, if it never fires
     again, and for a rate that a calendar fires and that has not fired yet, because the calendar chooses its first instant.
-    `last` is its newest firing by the calendar or the clock, None before the first."""
+    `upcoming` are the first MAX_UPCOMING_FIRINGS instants, beginning with `next_ms`. `last` is its newest firing by the calendar
+    or the clock, None before the first."""
 
     workflow_id: str
     version: int
@@ -52,6 +59,7 @@ class Schedule:
     next_ms: int | None
     last: LastFiring | None
     pause: Pause | None
+    upcoming: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,12 +191,22 @@ def _schedule(world: World, version: Version, node: Node) -> Schedule:
         same = progress is not None and progress.rhythm == rhythm_text(node)
         phase_ms = last.at_ms if same and last is not None else None
     fires = (pause is None or pause.ending_ms is not None) and phase_ms is not None
-    following = next_ms(rhythm, world.clock.now_ms(), phase_ms or 0) if fires else None
+    upcoming = _upcoming(rhythm, world.clock.now_ms(), phase_ms or 0) if fires else ()
     cron, rate = literals.get("cron"), literals.get("rate")
     return Schedule(
         version.workflow_id, version.number, node.id, str(cron) if cron else None, str(rate) if rate else None,
-        rhythm.timezone, policy_of(node), following, last, pause,
+        rhythm.timezone, policy_of(node), upcoming[0] if upcoming else None, last, pause, upcoming,
     )  # fmt: skip
+
+
+def _upcoming(rhythm: Rhythm, after_ms: int, phase_ms: int) -> tuple[int, ...]:
+    """The first instants after one, at most MAX_UPCOMING_FIRINGS."""
+    found = list[int]()
+    following = next_ms(rhythm, after_ms, phase_ms)
+    while following is not None and len(found) < MAX_UPCOMING_FIRINGS:
+        found.append(following)
+        following = next_ms(rhythm, following, phase_ms)
+    return tuple(found)
 
 
 def _ending(world: World, workflow_id: str, node: Node) -> Pause | None:

@@ -9,6 +9,7 @@ from functools import partial
 from secrets import token_hex
 
 from stepless.compile.canonical import json_findings
+from stepless.core.inputs import with_defaults
 from stepless.errors import InvalidRequest, LimitExceeded, StoreUnavailable
 from stepless.limits import MAX_INPUT_BYTES, MAX_SHOWN_IDS
 from stepless.model.json import JSON
@@ -155,6 +156,21 @@ def checked_entries(
             mend=f"start at {' or '.join(known)}, or use a key with the role admin",
         )  # fmt: skip
     return {"non_entries": others} if others else {}
+
+
+def check_inputs(world: World, workflow_id: str, inputs: JSON, entry: Sequence[str] | None = None) -> None:
+    """Raises `InvalidRequest` (schema_violated) if the inputs, with the defaults of what is missing, do not fit the `inputs` of an
+    entry at which a run would start now. Raises `NotFound` and `InvalidRequest` for a workflow and an entry as `start` does."""
+    version = latest(world, workflow_id)
+    checked_entries(world, version, entry or (), anywhere=True)
+    root = world.versions.graph(workflow_id, version.hash, entry).root
+    for position in root.entries:
+        contract = root.nodes[position].entry_contract
+        violations = contract.violations(with_defaults(contract.schema, inputs)) if contract is not None else ()
+        if violations:
+            name = root.nodes[position].id
+            message = f"the inputs do not fit `inputs` of {name}: {violations[0]}"
+            raise InvalidRequest(message, code="schema_violated", status=422, place="inputs", violations=list(violations))
 
 
 def non_entries_of(head: RunHead) -> Sequence[str]:

@@ -10,7 +10,7 @@ from stepless.compile.patching import composed
 from stepless.editing.difference import aligned
 from stepless.editing.difference.sequences import rising
 from stepless.editing.difference.values import canonical
-from stepless.editing.document import to_document
+from stepless.editing.document import from_document, to_document
 from stepless.editing.document.layout import path_of
 from stepless.editing.state import Entities, children_of, room_of, tail_of
 from stepless.editing.values import Object
@@ -50,6 +50,17 @@ def diff(verbs: DraftVerbs, workflow_id: str, version: int | None, seq: int | No
     nodes = sorted(_nodes(before, at.state), key=lambda node: node["path"])
     fields = list(_fields(_top(before), _top(at.state), ()))
     return at, Difference(against, nodes, fields, list(_lines(text, shown_text(at.state))))
+
+
+def diff_versions(verbs: DraftVerbs, workflow_id: str, former: int, later: int) -> Difference:
+    """A version against another one. Raises `NotFound` (unknown_workflow)."""
+    document, text = version_of(verbs, workflow_id, later)
+    before, former_text = version_of(verbs, workflow_id, former)
+    after = Entities(from_document(document, f"version {later}", verbs.origins.is_container))
+    old = Entities(aligned(after, before, f"version {former} beside {later}", verbs.origins.is_container))
+    nodes = sorted(_nodes(old, after), key=lambda node: node["path"])
+    lines = _lines(former_text if former_text is not None else composed(before), text if text is not None else composed(document))
+    return Difference({"version": former}, nodes, list(_fields(_top(old), _top(after), ())), list(lines))
 
 
 def version_of(verbs: DraftVerbs, workflow_id: str, number: int) -> tuple[dict[str, JSON], str | None]:
