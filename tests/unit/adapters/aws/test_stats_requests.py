@@ -1,0 +1,74 @@
+"""How many requests the list of workflows takes on DynamoDB. The figures of docs/http.md are counted here."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from stepless.adapters.aws.capacity import CapacityMeter
+from stepless.adapters.aws.dynamo.store import DynamoStore
+from stepless.limits import MAX_LISTED_STATS
+from stepless.model.stored_document import encode_document
+from stepless.ports import RunHead
+from stepless.runtime.verbs.overviews.health import each_health
+from stepless.runtime.versions import Versions
+from stepless.runtime.wiring.local import local
+from stepless.runtime.world import World
+
+PAGE = (Path(__file__).parents[4] / "docs" / "http.md").read_text()
+DAY_MS = 24 * 3_600_000
+BEGIN = {"begin": {"type": "manual"}}
+NIGHT = {"night": {"type": "schedule", "with": {"cron": "15 2 * * *"}}}
+
+
+@pytest.fixture
+def meter(dynamo: Any) -> Iterator[CapacityMeter]:
+    meter = CapacityMeter()
+    meter.watch(dynamo)
+    yield meter
+    meter.unwatch(dynamo)
+
+
+@pytest.fixture
+def world(dynamo: Any, table: str) -> Iterator[World]:
+    store = DynamoStore(dynamo, table, shards=1)
+    made = local(None)
+    yield replace(made.world, store=store, versions=Versions(store, made.world.kinds), near=False)
+    made.close()
+
+
+def publish(world: World, name: str, nodes: dict[str, Any], runs: int) -> None:
+    now_ms = world.clock.now_ms()
+    world.store.put_version(name, name, encode_document({"id": name, "nodes": nodes}, ()), now_ms)
+    for number in range(runs):
+        head = RunHead(f"run_{name}_{number}", name, name, "completed", now_ms - number * 1_000, now_ms, b"{}")
+        assert world.store.create_run(head)
+
+
+def test_a_page_of_workflows_takes_what_the_documentation_says(world: World, meter: CapacityMeter) -> None:
+    for number in range(MAX_LISTED_STATS):
+        publish(world, f"w{number}", BEGIN, 2)
+    meter.take()
+    page = each_health(world, window_ms=DAY_MS, limit=MAX_LISTED_STATS)
+    asked = sum(meter.take().requests.values())
+    assert [one.health.runs for one in page.items] == [2] * MAX_LISTED_STATS
+    assert f"{asked} requests on DynamoDB for {MAX_LISTED_STATS} workflows" in PAGE
+
+
+def test_a_quiet_workflow_takes_one_request_less_and_a_schedule_three_more(world: World, meter: CapacityMeter) -> None:
+    def asked() -> int:
+        meter.take()
+        each_health(world, window_ms=DAY_MS, limit=1)
+        return sum(meter.take().requests.values())
+
+    publish(world, "one", BEGIN, 0)
+    quiet = asked()
+    publish(world, "one", BEGIN, 1)
+    assert asked() == quiet + 1
+    world.store.put_version("one", "scheduled", encode_document({"id": "one", "nodes": {**BEGIN, **NIGHT}}, ()), 1)
+    asked()  # compiles the version
+    assert asked() == quiet + 1 + 3
