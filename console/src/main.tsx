@@ -1,10 +1,10 @@
 /** The console: one page each for the runs, a run, approvals, errors, the workflows and a draft. */
 import "./ui/tokens.css";
 import "./ui/base.css";
+import "./pages/drafts.css";
 import { Component, lazy, StrictMode, Suspense, useEffect, useState, type ComponentType, type ReactElement, type ReactNode } from "react";
 import { createRoot } from "react-dom/client";
-import { Drafts } from "./pages/drafts.tsx";
-import { DRAFTS, follow, hrefOf, useAddress } from "./ui/addresses.ts";
+import { follow, hrefOf, useAddress, WORKFLOWS } from "./ui/addresses.ts";
 import { Bar } from "./ui/bar.tsx";
 import { Failed, Said } from "./ui/notices.tsx";
 import { restoreTheme } from "./ui/theme.ts";
@@ -16,6 +16,8 @@ import { renewNow, takeAnswer } from "./wire/identity.ts";
 const Runs = lazy(() => import("./runs/list/page.tsx").then((script) => ({ default: script.Runs })));
 const RunPage = lazy(() => import("./runs/view/page.tsx"));
 const Approvals = lazy(() => import("./inbox/approvals.tsx"));
+const Workflows = lazy(() => import("./workflows/list.tsx"));
+const WorkflowPage = lazy(() => import("./workflows/page.tsx"));
 const Errors = lazy(() => import("./inbox/errors.tsx"));
 
 type Editor = ComponentType<{ readonly id: string }>;
@@ -35,11 +37,15 @@ function Opening({ id }: { readonly id: string }): ReactElement {
   return Shown === null ? <div className="editor opening" /> : <Shown id={id} />;
 }
 
+function OfWorkflows({ id, tab }: { readonly id: string; readonly tab: string }): ReactElement {
+  return id === "" ? <Workflows /> : <WorkflowPage key={id} id={id} tab={tab} />;
+}
+
 function Page(): ReactElement {
   const { path } = useAddress();
-  const [, first = "", id = ""] = path.split("/");
+  const [, first = "", id = "", tab = ""] = path.split("/");
   if (first === "" || (first === "runs" && id === "")) return <Suspense fallback={<div className="page whole"><Bar at="runs" /></div>}><Runs /></Suspense>;
-  if (first === "drafts" && id === "") return <Drafts />;
+  if (first === "workflows" || (first === "drafts" && id === "")) return <Suspense fallback={<div className="page"><Bar at="workflows" /></div>}><OfWorkflows id={decodeURIComponent(id)} tab={tab} /></Suspense>;
   if (first === "approvals" && id === "") return <Suspense fallback={<div className="page"><Bar at="approvals" /></div>}><Approvals /></Suspense>;
   if (first === "errors" && id === "") return <Suspense fallback={<div className="page"><Bar at="errors" /></div>}><Errors /></Suspense>;
   if (first === "runs") {
@@ -50,7 +56,7 @@ function Page(): ReactElement {
     const name = decodeURIComponent(id);
     return <Opening key={name} id={name} />;
   }
-  return <Said title="There is no page at this address."><p><a href={hrefOf("/")} onClick={follow("/")}>Runs</a> · <a href={hrefOf(DRAFTS)} onClick={follow(DRAFTS)}>Workflows</a></p></Said>;
+  return <Said title="There is no page at this address."><p><a href={hrefOf("/")} onClick={follow("/")}>Runs</a> · <a href={hrefOf(WORKFLOWS)} onClick={follow(WORKFLOWS)}>Workflows</a></p></Said>;
 }
 
 /** Shows an error of the page instead of nothing. */

@@ -10,13 +10,13 @@ export interface Polled<T> {
   readonly again: () => void;
 }
 
-export function usePolled<T>(path: string): Polled<T> {
+export function usePolled<T>(path: string, everyMs = AGAIN_MS): Polled<T> {
   const [state, setState] = useState<{ readonly path: string; readonly found: T | null; readonly error: unknown }>({ path, found: null, error: null });
   const [round, setRound] = useState(0);
   useEffect(() => {
     const leaving = new AbortController();
     let timer: ReturnType<typeof setTimeout> | undefined;
-    const next = (): void => { if (!leaving.signal.aborted) timer = setTimeout(ask, AGAIN_MS); };
+    const next = (): void => { if (!leaving.signal.aborted) timer = setTimeout(ask, everyMs); };
     const ask = (): void => {
       if (document.hidden) {
         next();
@@ -32,7 +32,7 @@ export function usePolled<T>(path: string): Polled<T> {
       leaving.abort();
       clearTimeout(timer);
     };
-  }, [path, round]);
+  }, [path, everyMs, round]);
   const again = useCallback(() => { setRound((old) => old + 1); }, []);
   return { found: state.path === path ? state.found : null, error: state.path === path ? state.error : null, again };
 }

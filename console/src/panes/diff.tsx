@@ -1,17 +1,16 @@
 /** What the draft changes: by node or by line, against its base or against a version. */
 import { useEffect, useState, type ReactElement } from "react";
 import type { Desk, Look } from "../canvas/desk.ts";
-import type { Json } from "../editing/values.ts";
 import { draftPath, follow, go, hrefOf, useAddress } from "../ui/addresses.ts";
-import { Icon, markOf, type Mark } from "../ui/icons.tsx";
+import { markOf } from "../ui/icons.tsx";
 import { Bones, Failed } from "../ui/notices.tsx";
 import type { Room } from "../wire/room.ts";
-import type { Against, Difference, FieldChange, LineChange, NodeChange } from "../wire/served.ts";
-import { fieldName, isShort, sumWords, valueText } from "./saying.ts";
+import type { Against, Difference, LineChange, NodeChange } from "../wire/served.ts";
+import { LineChanges, linesDiffer, NodeChanges, type Known } from "./differences.tsx";
+import { sumWords } from "./saying.ts";
 import { useSettled } from "./settled.ts";
 
 const MAX_VERSIONS = 100; // in the list: older ones have an address, too
-const MAX_LINES = 4_000;
 
 export default function DiffPane({ desk, look, room }: { readonly desk: Desk; readonly look: Look; readonly room: Room }): ReactElement {
   const { query } = useAddress();
@@ -67,40 +66,19 @@ function versionsOf(room: Room, shown: Against): number[] {
   return shown === "base" || made.includes(shown) ? made : [...made, shown];
 }
 
-// -- by node ---------------------------------------------------------------------------------------------------------------------
-
-const MARKS: Readonly<Record<string, Mark>> = { added: "plus", removed: "minus" };
-
 function Nodes({ desk, look, room, made }: { readonly desk: Desk; readonly look: Look; readonly room: Room; readonly made: Difference }): ReactElement {
-  if (made.nodes.length === 0 && made.document.length === 0) {
-    return <Nothing against={made.against} moved={made.lines.some((line) => line.op === "+" || line.op === "-")} />;
-  }
-  return (
-    <ul className="changes">
-      {made.document.length === 0 ? null : <li className="change"><h2><Icon mark="workflow" /> Workflow</h2><Fields fields={made.document} /></li>}
-      {made.nodes.map((node) => {
-        const tail = node.key.slice(node.key.indexOf("/") + 1);
-        const block = look.graph.blocks.get(tail);
-        const path = draftPath(room.draft);
-        return (
-          <li key={`${node.key} ${node.path.join("/")}`} className={`change ${node.change}`}>
-            <h2>
-              <Icon mark={MARKS[node.change] ?? (block === undefined ? "set" : markOf(block.type))} />
-              <span>{node.path.slice(0, -1).map((id) => <span key={id} className="quiet">{id} › </span>)}
-                {block === undefined ? nameOf(node) : <a href={hrefOf(path)} onClick={(event) => { desk.select([tail], true); follow(path)(event); }}>{nameOf(node)}</a>}
-              </span>
-              <span className="change-word">{node.formerId === "" ? node.change : `renamed from ${node.formerId}`}</span>
-            </h2>
-            <Fields fields={node.fields} />
-          </li>
-        );
-      })}
-    </ul>
-  );
+  if (made.nodes.length === 0 && made.document.length === 0) return <Nothing against={made.against} moved={linesDiffer(made.lines)} />;
+  const path = draftPath(room.draft);
+  const knownOf = (node: NodeChange): Known | null => {
+    const tail = node.key.slice(node.key.indexOf("/") + 1);
+    const block = look.graph.blocks.get(tail);
+    return block === undefined ? null : { mark: markOf(block.type), href: hrefOf(path), open: (event) => { desk.select([tail], true); follow(path)(event); } };
+  };
+  return <NodeChanges nodes={made.nodes} document={made.document} knownOf={knownOf} />;
 }
 
-function nameOf(node: NodeChange): string {
-  return node.path.at(-1) ?? node.key;
+function Lines({ lines, against }: { readonly lines: readonly LineChange[]; readonly against: string }): ReactElement {
+  return linesDiffer(lines) ? <LineChanges lines={lines} /> : <Nothing against={against} moved={false} />;
 }
 
 function Nothing({ against, moved }: { readonly against: string; readonly moved: boolean }): ReactElement {
@@ -108,52 +86,6 @@ function Nothing({ against, moved }: { readonly against: string; readonly moved:
     <div className="pane-empty">
       <h2>{moved ? "Only the text differs" : "Nothing differs"}</h2>
       <p className="quiet">{moved ? "Comments, blank lines or places changed: see them by line." : against === "nothing" ? "The draft is empty, and nothing is published yet." : `The draft is as ${against} is.`}</p>
-    </div>
-  );
-}
-
-function Fields({ fields }: { readonly fields: readonly FieldChange[] }): ReactElement | null {
-  if (fields.length === 0) return null;
-  return (
-    <dl className="fields">
-      {fields.map((field) => (
-        <div key={field.path.join("\u0000")}>
-          <dt className="cut" title={field.path.join(".")}>{fieldName(field.path)}</dt>
-          <dd>
-            {field.before === undefined ? null : <ValueOf value={field.before} word="before" />}
-            {field.after === undefined ? null : <ValueOf value={field.after} word="now" />}
-          </dd>
-        </div>
-      ))}
-    </dl>
-  );
-}
-
-function ValueOf({ value, word }: { readonly value: Json; readonly word: "before" | "now" }): ReactElement {
-  const text = valueText(value);
-  return <pre className={`value ${word === "before" ? "went" : "came"}${isShort(text) ? "" : " long"}`}><span className="hidden">{word}: </span>{text === "" ? <span className="quiet">empty</span> : text}</pre>;
-}
-
-// -- by line ---------------------------------------------------------------------------------------------------------------------
-
-const WORDS: Readonly<Record<string, string>> = { "+": "added: ", "-": "removed: " };
-
-function Lines({ lines, against }: { readonly lines: readonly LineChange[]; readonly against: string }): ReactElement {
-  if (!lines.some((line) => line.op === "+" || line.op === "-")) return <Nothing against={against} moved={false} />;
-  return (
-    <div className="lines" tabIndex={0} role="region" aria-label="Lines">
-      <table>
-        <thead className="hidden"><tr><th scope="col">Line before</th><th scope="col">Line now</th><th scope="col">Text</th></tr></thead>
-        <tbody>
-          {lines.slice(0, MAX_LINES).map((line, place) => (
-            <tr key={place} className={line.op === "+" ? "came" : line.op === "-" ? "went" : line.op === "…" ? "left" : ""}>
-              <td>{line.before}</td><td>{line.after}</td>
-              <td><span className="line-mark" aria-hidden="true">{line.op}</span><span className="hidden">{WORDS[line.op]}</span>{line.op === "…" ? line.text || "lines that are the same" : line.text}</td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
-      {lines.length > MAX_LINES ? <p className="hint">{lines.length - MAX_LINES} more lines are not shown.</p> : null}
     </div>
   );
 }

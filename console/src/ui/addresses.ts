@@ -51,7 +51,7 @@ export function follow(path: string): (event: React.MouseEvent) => void {
   };
 }
 
-export const DRAFTS = "/drafts";
+export const WORKFLOWS = "/workflows";
 export const APPROVALS = "/approvals";
 export const ERRORS = "/errors";
 
@@ -61,4 +61,8 @@ export function runPath(id: string): string {
 
 export function draftPath(id: string): string {
   return `/drafts/${encodeURIComponent(id)}`;
+}
+
+export function workflowPath(id: string, tab = ""): string {
+  return `/workflows/${encodeURIComponent(id)}${tab === "" ? "" : `/${tab}`}`;
 }

@@ -2,12 +2,12 @@
 import "./bar.css";
 import type { ReactElement } from "react";
 import { useTallies, type Count } from "../wire/tallies.ts";
-import { APPROVALS, DRAFTS, ERRORS, follow, hrefOf } from "./addresses.ts";
+import { APPROVALS, ERRORS, follow, hrefOf, WORKFLOWS } from "./addresses.ts";
 import { Icon } from "./icons.tsx";
 import { Invite } from "./inviting.tsx";
 import { toggleTheme, useShownTheme } from "./switching.ts";
 
-const PLACES = [["workflows", "Workflows", DRAFTS], ["runs", "Runs", "/"], ["approvals", "Approvals", APPROVALS], ["errors", "Errors", ERRORS]] as const;
+const PLACES = [["workflows", "Workflows", WORKFLOWS], ["runs", "Runs", "/"], ["approvals", "Approvals", APPROVALS], ["errors", "Errors", ERRORS]] as const;
 
 export type Place = typeof PLACES[number][0];
 

@@ -97,14 +97,7 @@ export class Routes {
   }
 
   async difference(against: Against): Promise<Difference> {
-    const answer = await requestObject("GET", `${this.path}/diff?against=${against}`);
-    return {
-      seq: count(answer, "seq"), against: nameOf(answer.get("against")), document: objects(answer, "document").map(fieldRead),
-      nodes: objects(answer, "nodes").map((one) => ({
-        change: textAt(one, "change"), path: texts(one.get("path")), key: textAt(one, "key"), formerId: textAt(one, "former_id"), fields: objects(one, "fields").map(fieldRead),
-      })),
-      lines: objects(answer, "lines").map((one) => ({ op: textAt(one, "op"), before: numberAt(one, "before"), after: numberAt(one, "after"), text: textAt(one, "text") })),
-    };
+    return differenceRead(await requestObject("GET", `${this.path}/diff?against=${against}`));
   }
 
   /** Newest first; `before`: only older ones. */
@@ -142,6 +135,21 @@ export class Routes {
   async take(conflict: Conflict, side: "draft" | "file"): Promise<Meant> {
     return meantRead(await requestObject("POST", `${this.path}/conflicts`, object([["key", conflict.key], ["path", conflict.path], ["take", side]])));
   }
+}
+
+/** What differs between two versions of a workflow; of no item of a draft. */
+export async function versionsDifference(workflow: string, from: number, to: number): Promise<Omit<Difference, "seq">> {
+  return differenceRead(await requestObject("GET", `/workflows/${encodeURIComponent(workflow)}/diff?from=${from}&to=${to}`));
+}
+
+function differenceRead(answer: JsonObject): Difference {
+  return {
+    seq: numberAt(answer, "seq") ?? 0, against: nameOf(answer.get("against")), document: objects(answer, "document").map(fieldRead),
+    nodes: objects(answer, "nodes").map((one) => ({
+      change: textAt(one, "change"), path: texts(one.get("path")), key: textAt(one, "key"), formerId: textAt(one, "former_id"), fields: objects(one, "fields").map(fieldRead),
+    })),
+    lines: objects(answer, "lines").map((one) => ({ op: textAt(one, "op"), before: numberAt(one, "before"), after: numberAt(one, "after"), text: textAt(one, "text") })),
+  };
 }
 
 function meantRead(answer: JsonObject): Meant {

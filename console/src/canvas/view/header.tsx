@@ -3,7 +3,7 @@ import { useSyncExternalStore, type KeyboardEvent, type ReactElement } from "rea
 import { words, type Status } from "../../editing/client/status.ts";
 import { textAt } from "../../editing/values.ts";
 import type { Saving } from "../../panes/saving.tsx";
-import { DRAFTS, draftPath, follow, go, hrefOf } from "../../ui/addresses.ts";
+import { draftPath, follow, go, hrefOf, WORKFLOWS } from "../../ui/addresses.ts";
 import { Icon } from "../../ui/icons.tsx";
 import { toggleTheme, useShownTheme } from "../../ui/switching.ts";
 import type { Person } from "../../wire/people.ts";
@@ -32,7 +32,7 @@ export function Header({ desk, look, room, tab, tabs, saving }: {
   const standing = useSyncExternalStore(room.subscribe, () => room.standing);
   return (
     <header className="head">
-      <a className="head-home" href={hrefOf(DRAFTS)} onClick={follow(DRAFTS)} aria-label="All workflows"><Icon mark="back" /></a>
+      <a className="head-home" href={hrefOf(WORKFLOWS)} onClick={follow(WORKFLOWS)} aria-label="All workflows"><Icon mark="back" /></a>
       <h1 className="cut" title={name}>{name || room.draft}</h1>
       <span className="head-base quiet cut">{standing.base === "" ? "draft" : `draft of ${standing.base}`}</span>
       <Saved status={draft.status} retry={() => { room.session.tryNow(); }} />

@@ -1,0 +1,118 @@
+/** A form from a JSON Schema of an object: one control for each property, and what is typed as a value. The server judges it. */
+
+export type Schema = Readonly<Record<string, unknown>>;
+
+export type Control = "choice" | "whole" | "number" | "text" | "lines" | "json";
+
+export interface FormField {
+  readonly name: string;
+  readonly label: string;
+  readonly hint: string;
+  readonly control: Control;
+  readonly choices: readonly unknown[];
+  readonly ghost: string; // the default, which the server takes where nothing is given
+  readonly required: boolean;
+}
+
+const LONG_TEXT = 200;
+
+function isSchema(value: unknown): value is Schema {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+/** The fields of a schema, required ones first; null where it does not describe an object by its properties. */
+export function formOf(schema: unknown): FormField[] | null {
+  if (!isSchema(schema) || !isSchema(schema["properties"]) || (schema["type"] !== undefined && schema["type"] !== "object")) return null;
+  const required = new Set(Array.isArray(schema["required"]) ? schema["required"] : []);
+  const made = Object.entries(schema["properties"]).map(([name, given]) => fieldOf(name, isSchema(given) ? given : {}, required.has(name)));
+  return [...made.filter((field) => field.required), ...made.filter((field) => !field.required)];
+}
+
+function fieldOf(name: string, schema: Schema, isRequired: boolean): FormField {
+  const given = Array.isArray(schema["enum"]) ? schema["enum"] as readonly unknown[] : [];
+  const choices = given.length === 0 && schema["type"] === "boolean" ? [true, false] : given;
+  const hasDefault = schema["default"] !== undefined;
+  return {
+    name, choices, control: choices.length > 0 ? "choice" : controlOf(schema), label: textOf(schema["title"]) || name, hint: textOf(schema["description"]),
+    ghost: hasDefault ? shown(schema["default"]) : "", required: isRequired && !hasDefault,
+  };
+}
+
+function controlOf(schema: Schema): Control {
+  const type = schema["type"];
+  if (type === "integer") return "whole";
+  if (type === "number") return "number";
+  if (type !== "string") return "json";
+  const most = schema["maxLength"];
+  return typeof most === "number" && most > LONG_TEXT ? "lines" : "text";
+}
+
+function textOf(value: unknown): string {
+  return typeof value === "string" ? value : "";
+}
+
+/** A value as its control shows it. */
+export function shown(value: unknown): string {
+  return typeof value === "string" ? value : JSON.stringify(value);
+}
+
+/** What is typed, as an object. An empty field is left out, and what is not of its type stays text, which the server refuses. */
+export function valueOf(fields: readonly FormField[], typed: ReadonlyMap<string, string>): Record<string, unknown> {
+  const made = new Map<string, unknown>();
+  for (const { name, control } of fields) {
+    const given = typed.get(name) ?? "";
+    const isText = control === "text" || control === "lines";
+    if (given === "" || (!isText && given.trim() === "")) continue;
+    made.set(name, isText ? given : parsed(given, control));
+  }
+  return Object.fromEntries(made);
+}
+
+function parsed(given: string, control: Control): unknown {
+  let value: unknown;
+  try {
+    value = JSON.parse(given);
+  } catch (error) {
+    if (error instanceof SyntaxError) return given;
+    throw error;
+  }
+  if (control === "whole" && !Number.isSafeInteger(value)) return given;
+  return control === "number" && typeof value !== "number" ? given : value;
+}
+
+/** The texts of the fields for an object; null where it has what no field can show. */
+export function typedOf(fields: readonly FormField[], value: unknown): ReadonlyMap<string, string> | null {
+  if (!isSchema(value)) return null;
+  const known = new Map(fields.map((field) => [field.name, field]));
+  const made = new Map<string, string>();
+  for (const [name, held] of Object.entries(value)) {
+    const control = known.get(name)?.control;
+    if (control === undefined) return null;
+    const isText = control === "text" || control === "lines";
+    if (isText && (typeof held !== "string" || held === "")) return null;
+    made.set(name, isText ? held as string : JSON.stringify(held));
+  }
+  return made;
+}
+
+export interface Faults {
+  readonly whole: readonly string[];
+  readonly byField: ReadonlyMap<string, string>;
+}
+
+export const NO_FAULTS: Faults = { whole: [], byField: new Map() };
+
+const MISSING = /^"((?:[^"\\]|\\.)*)" is a required property/;
+
+/** Splits the sentences of a refusal into those about one field, by its name or a place below it, and the rest. */
+export function faultsOf(violations: readonly string[], fields: readonly FormField[]): Faults {
+  const [whole, byField] = [[] as string[], new Map<string, string>()];
+  const names = fields.map(({ name }) => name).sort((left, right) => right.length - left.length);
+  for (const said of violations) {
+    const missing = MISSING.exec(said)?.[1];
+    const name = names.find((one) => one === missing || [":", ".", "["].some((mark) => said.startsWith(one + mark)));
+    if (name === undefined) whole.push(said);
+    else if (!byField.has(name)) byField.set(name, name === missing ? "This is required." : said.slice(name.length).replace(/^:\s*/, ""));
+  }
+  return { whole, byField };
+}

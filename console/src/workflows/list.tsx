@@ -1,0 +1,144 @@
+/** The workflows with their health: what runs, what fails, what is edited, what fires next. */
+import "./list.css";
+import { useEffect, useMemo, type ReactElement } from "react";
+import { NewDraft } from "../pages/drafts.tsx";
+import { draftPath, follow, go, hrefOf, useAddress, workflowPath, WORKFLOWS } from "../ui/addresses.ts";
+import { Bar } from "../ui/bar.tsx";
+import { counted, dollars, lasting } from "../ui/formats.ts";
+import { Icon, markOf } from "../ui/icons.tsx";
+import { nameOf } from "../ui/names.ts";
+import { Bones, Failed } from "../ui/notices.tsx";
+import { When } from "../ui/times.tsx";
+import { explained } from "../wire/api.ts";
+import { ORDERS, orderOf, percent, shownOf, WINDOWS, windowOf, type DraftHead, type Listed, type Order, type Window } from "./health.ts";
+import { OpenDraft } from "./opening.tsx";
+import { useFleet, type Fleet } from "./reading.ts";
+import { Spark } from "./spark.tsx";
+
+interface View {
+  readonly span: Window;
+  readonly order: Order;
+  readonly words: string;
+}
+
+function addressOf({ span, order, words }: View): string {
+  const parts = new URLSearchParams({ ...(span === "24h" ? {} : { window: span }), ...(order === "name" ? {} : { sort: order }), ...(words === "" ? {} : { search: words }) });
+  const text = parts.toString();
+  return text === "" ? WORKFLOWS : `${WORKFLOWS}?${text}`;
+}
+
+export default function Workflows(): ReactElement {
+  const { query } = useAddress();
+  const view: View = { span: windowOf(query.get("window")), order: orderOf(query.get("sort")), words: query.get("search") ?? "" };
+  const { found, error, again } = useFleet(view.span);
+  useEffect(() => { document.title = "Workflows · Stepless"; }, []);
+  const change = (next: Partial<View>): void => { go(addressOf({ ...view, ...next }), next.words !== undefined); };
+  return (
+    <div className="page">
+      <Bar at="workflows" />
+      <main className="fleet">
+        <div className="page-title"><h1>Workflows</h1><NewDraft /></div>
+        {found === null ? error === null ? <Bones lines={12} label="The workflows are loading" /> : <Failed what="The workflows are not shown." error={error} again={again} /> : (
+          <>
+            {error === null ? null : <p className="fleet-stale" role="alert">{explained(error).why} The list is as of {new Date(found.at).toLocaleTimeString()}. <button className="button small" type="button" onClick={again}>Try again</button></p>}
+            {found.listed.length === 0 && found.drafts.length === 0 ? <Empty /> : <Whole found={found} view={view} change={change} again={again} />}
+          </>
+        )}
+      </main>
+    </div>
+  );
+}
+
+function Empty(): ReactElement {
+  return (
+    <div className="page-empty fleet-empty">
+      <h2>There are no workflows yet</h2>
+      <p className="quiet">A workflow is a graph of nodes that starts by hand, by a webhook, by a schedule or by an event. Draw the first one here, or publish a file:</p>
+      <button className="button first" type="button" onClick={() => { document.getElementById("new-id")?.focus(); }}>Draw a workflow</button>
+      <pre tabIndex={0} aria-label="Commands"><code>{`stepless dev                    # publishes the files of its folder\nstepless publish refund.yaml    # publishes one file to a server`}</code></pre>
+    </div>
+  );
+}
+
+function Whole({ found, view, change, again }: { readonly found: Fleet; readonly view: View; readonly change: (next: Partial<View>) => void; readonly again: () => void }): ReactElement {
+  const { order, words } = view;
+  const shown = useMemo(() => shownOf(found.listed, words, order), [found.listed, words, order]);
+  const drafts = useMemo(() => new Map(found.drafts.map((draft) => [draft.workflow, draft])), [found.drafts]);
+  const published = useMemo(() => new Set(found.listed.map((one) => one.workflow)), [found.listed]);
+  const fresh = found.whole ? found.drafts.filter((draft) => !published.has(draft.workflow) && draft.workflow.includes(words.trim().toLowerCase())) : [];
+  return (
+    <>
+      <search className="fleet-bar">
+        <input className="field" type="search" aria-label="Search by name or id" placeholder="search by name or id" value={words} spellCheck={false} onChange={(event) => { change({ words: event.target.value }); }} />
+        <select className="field" aria-label="Runs of" value={view.span} onChange={(event) => { change({ span: windowOf(event.target.value) }); }}>
+          {Object.entries(WINDOWS).map(([span, said]) => <option key={span} value={span}>Last {said}</option>)}
+        </select>
+        <select className="field" aria-label="Sort by" value={order} onChange={(event) => { change({ order: orderOf(event.target.value) }); }}>
+          {Object.entries(ORDERS).map(([one, said]) => <option key={one} value={one}>{said}</option>)}
+        </select>
+        <span className="head-gap" />
+        <span className="quiet" role="status">{found.whole ? `${found.bounded ? "At least " : ""}${counted(shown.length + fresh.length, "workflow")}` : `${found.listed.length.toLocaleString("en")} so far…`}</span>
+        <button className="tool" type="button" title={`Read again; as of ${new Date(found.at).toLocaleTimeString()}`} aria-label="Read again" onClick={again}><Icon mark="redo" /></button>
+      </search>
+      {shown.length + fresh.length === 0 ? <div className="page-empty"><h2>No workflow matches</h2><p className="quiet">None has {words.trim()} in its name or id. <button className="button small" type="button" onClick={() => { change({ words: "" }); }}>Show all</button></p></div> : (
+        <table className="fleet-table">
+          <thead>
+            <tr>
+              <th scope="col">Workflow</th><th scope="col">Starts</th><th scope="col" className="number">Runs</th><th scope="col" className="fleet-rate">Failed</th>
+              <th scope="col" className="number">p50</th><th scope="col" className="number">p95</th><th scope="col" className="number fleet-cost">Cost</th>
+              <th scope="col" className="fleet-next">Next</th><th scope="col" className="fleet-draft">Draft</th>
+            </tr>
+          </thead>
+          <tbody>
+            {fresh.map((draft) => <Fresh key={draft.workflow} draft={draft} />)}
+            {shown.map((one) => <Line key={one.workflow} one={one} draft={drafts.get(one.workflow) ?? null} span={view.span} />)}
+          </tbody>
+        </table>
+      )}
+    </>
+  );
+}
+
+function Fresh({ draft }: { readonly draft: DraftHead }): ReactElement {
+  const path = draftPath(draft.workflow);
+  return (
+    <tr>
+      <td className="fleet-name"><a href={hrefOf(path)} onClick={follow(path)}>{draft.workflow}</a> <span className="quiet">not published</span></td>
+      <td className="fleet-nothing" colSpan={7} />
+      <td className="fleet-draft"><Draft draft={draft} /></td>
+    </tr>
+  );
+}
+
+function Line({ one, draft, span }: { readonly one: Listed; readonly draft: DraftHead | null; readonly span: Window }): ReactElement {
+  const path = workflowPath(one.workflow);
+  const runs = `/?${new URLSearchParams({ workflow: one.workflow, since: span }).toString()}`;
+  const failed = `/?${new URLSearchParams({ workflow: one.workflow, status: "failed", since: span }).toString()}`;
+  const since = one.at_least ? `The newest ${one.runs} runs, since ${new Date(one.since).toLocaleString()}` : undefined;
+  return (
+    <tr>
+      <td className="fleet-name">
+        <a href={hrefOf(path)} onClick={follow(path)}>{one.name}</a>
+        <span className="quiet"> {one.name === one.workflow ? "" : `${one.workflow} · `}v{one.version} <When at={one.published_at} /></span>
+      </td>
+      <td className="fleet-starts"><span className="fleet-marks">{one.starts.map((kind) => <span key={kind} title={kind}><Icon mark={markOf(kind)} size={14} /><span className="hidden">{kind} </span></span>)}</span></td>
+      <td className="number fleet-runs">{one.runs === 0 ? <span className="quiet">no runs</span> : <a href={hrefOf(runs)} onClick={follow(runs)} title={since}>{one.runs.toLocaleString("en")}{one.at_least ? "+" : ""}<span className="fleet-word"> runs</span></a>}</td>
+      <td className="fleet-rate">
+        <span>
+          {one.failure_rate === null ? <span className="quiet">—</span> : one.failure_rate === 0 ? <span className="quiet">0%</span> : <a className="fleet-failed" href={hrefOf(failed)} onClick={follow(failed)} title={since}>{percent(one.failure_rate)}</a>}
+          <Spark of={one} />
+        </span>
+      </td>
+      <td className="number fleet-p50">{one.p50_ms === null ? "" : lasting(one.p50_ms)}</td>
+      <td className="number fleet-p95">{one.p95_ms === null ? "" : <><span className="fleet-word">p95 </span>{lasting(one.p95_ms)}</>}</td>
+      <td className="number fleet-cost">{one.usd === null ? "" : dollars(one.usd)}</td>
+      <td className="fleet-next">{one.next_at !== null ? <><span className="fleet-word">next </span><When at={one.next_at} /></> : one.paused_schedules > 0 ? <span className="quiet">paused</span> : ""}</td>
+      <td className="fleet-draft">{draft === null ? <OpenDraft workflow={one.workflow} version={one.version} draft={null}>Open a draft</OpenDraft> : <Draft draft={draft} />}</td>
+    </tr>
+  );
+}
+
+function Draft({ draft }: { readonly draft: DraftHead }): ReactElement {
+  const path = draftPath(draft.workflow);
+  return <><a className="button small" href={hrefOf(path)} onClick={follow(path)}>Edit</a> <span className="quiet">by {nameOf(draft.created_by) || "someone"}, <When at={draft.created_at} /></span></>;
+}

@@ -1,0 +1,137 @@
+/** Starts a run: a form from the `inputs` of the entry, or JSON. The server checks what is given before it starts anything. */
+import { useId, useState, type ReactElement, type SyntheticEvent } from "react";
+import { go, runPath, useAddress, workflowPath } from "../ui/addresses.ts";
+import { faultsOf, formOf, NO_FAULTS, typedOf, valueOf, type Faults, type FormField } from "../ui/schema_fields.ts";
+import { SchemaForm } from "../ui/schema_form.tsx";
+import { explained, Refusal, requestPlain } from "../wire/api.ts";
+import type { Entry } from "./document.ts";
+
+const NO_FIELDS: readonly FormField[] = [];
+const NOTHING: ReadonlyMap<string, string> = new Map();
+const BEGUN: Readonly<Record<string, string>> = {
+  manual: "{}", event: "{\n  \"source\": \"shop\",\n  \"detail\": {}\n}",
+  webhook: "{\n  \"body\": {},\n  \"headers\": {},\n  \"query\": {},\n  \"path\": \"/\"\n}",
+  schedule: "{\n  \"scheduled_at\": null\n}",
+};
+
+export function Start({ workflow, entries }: { readonly workflow: string; readonly entries: readonly Entry[] }): ReactElement {
+  const asked = useAddress().query.get("entry");
+  const entry = entries.find(({ id }) => id === asked) ?? entries[0] ?? null;
+  const choose = (id: string): void => { go(`${workflowPath(workflow, "start")}?entry=${encodeURIComponent(id)}`, true); };
+  return (
+    <section aria-label="Start a run" className="start">
+      {entries.length < 2 ? null : (
+        <label><span className="label">Entry</span>
+          <select className="field" value={entry?.id} onChange={(event) => { choose(event.target.value); }}>{entries.map(({ id, kind }) => <option key={id} value={id}>{id === kind ? id : `${id} (${kind})`}</option>)}</select>
+        </label>
+      )}
+      {entry === null || entry.kind === "manual" ? null : <p className="hint">A {entry.kind} starts this entry by itself. Started by hand, its output is what you give here.</p>}
+      <Inputs key={entry?.id} workflow={workflow} entry={entry} several={entries.length > 1} />
+    </section>
+  );
+}
+
+function Inputs({ workflow, entry, several }: { readonly workflow: string; readonly entry: Entry | null; readonly several: boolean }): ReactElement {
+  const id = useId();
+  const form = formOf(entry?.inputs);
+  const fields = form ?? NO_FIELDS;
+  const [asForm, setAsForm] = useState(form !== null);
+  const [typed, setTyped] = useState(NOTHING);
+  const [json, setJson] = useState(BEGUN[entry?.kind ?? ""] ?? "{}");
+  const [words, setWords] = useState("");
+  const [faults, setFaults] = useState<Faults>(NO_FAULTS);
+  const [busy, setBusy] = useState(false);
+  const [said, setSaid] = useState("");
+
+  const turn = (): void => {
+    setFaults(NO_FAULTS);
+    if (asForm) {
+      setJson(JSON.stringify(valueOf(fields, typed), null, 2));
+      setAsForm(false);
+      return;
+    }
+    const made = typedOf(fields, read(json));
+    if (made === null) setFaults({ whole: ["The form has no field for some of these values. They stay as JSON."], byField: new Map() });
+    else {
+      setTyped(made);
+      setAsForm(true);
+    }
+  };
+  const fill = (inputs: unknown): void => {
+    setFaults(NO_FAULTS);
+    const made = form === null ? null : typedOf(fields, inputs);
+    if (made === null) setJson(JSON.stringify(inputs, null, 2));
+    else setTyped(made);
+    setAsForm(made !== null);
+  };
+  const last = (): void => {
+    setSaid("");
+    lastInputs(workflow).then((inputs) => {
+      if (inputs === undefined) setSaid("There is no run yet whose inputs could be used.");
+      else fill(inputs);
+    }, (error: unknown) => { setSaid(explained(error).why); });
+  };
+  const start = (event: SyntheticEvent): void => {
+    event.preventDefault();
+    const inputs = asForm ? valueOf(fields, typed) : read(json);
+    if (inputs === undefined) {
+      setFaults({ whole: [`The inputs are not JSON: ${faultOfJson(json)}`], byField: new Map() });
+      return;
+    }
+    setBusy(true);
+    setFaults(NO_FAULTS);
+    const keywords = words.split(/[\s,]+/).filter(Boolean);
+    const body = { inputs, ...(several && entry !== null ? { entry: entry.id } : {}), ...(keywords.length === 0 ? {} : { keywords }) };
+    requestPlain("POST", `/workflows/${encodeURIComponent(workflow)}/runs?check=inputs`, body).then(
+      (made) => { go(runPath((made as { readonly run_id: string }).run_id)); },
+      (error: unknown) => { setBusy(false); setFaults(refused(error, asForm ? fields : NO_FIELDS)); },
+    );
+  };
+  return (
+    <form onSubmit={start} noValidate>
+      <div className="workflow-line">
+        <h2>Inputs</h2>
+        {form === null ? null : <button className="button small" type="button" onClick={turn}>{asForm ? "Write JSON" : "Use the form"}</button>}
+        <button className="button small" type="button" onClick={last}>As the last run</button>
+        <span className="hint" role="status">{said}</span>
+      </div>
+      {asForm ? fields.length === 0 ? <p className="quiet">This entry takes no inputs.</p>
+        : <SchemaForm id={id} fields={fields} typed={typed} faults={faults} onType={(name, text) => { setTyped(new Map(typed).set(name, text)); }} />
+        : (
+          <label><span className="label">JSON{(entry?.inputs ?? null) === null ? ", of any shape: the entry has no schema of its inputs" : ""}</span>
+            <textarea className="field" rows={Math.min(20, Math.max(6, json.split("\n").length + 1))} spellCheck={false} value={json} onChange={(event) => { setJson(event.target.value); }} aria-invalid={faults.whole.length > 0} /></label>
+        )}
+      <label className="start-words"><span className="label">Keywords, to find the run by</span><input className="field" value={words} placeholder="customer:c-17" autoComplete="off" spellCheck={false} onChange={(event) => { setWords(event.target.value); }} /></label>
+      <div role="alert">{faults.whole.map((one) => <p className="fault" key={one}>{one}</p>)}{faults.byField.size > 0 ? <p className="fault">No run was started: {faults.byField.size === 1 ? "one field does" : `${faults.byField.size} fields do`} not fit.</p> : null}</div>
+      <button className="button first" type="submit" disabled={busy}>{busy ? "Starting…" : "Start the run"}</button>
+    </form>
+  );
+}
+
+/** The value of a JSON text; undefined where it is none. */
+function read(text: string): unknown {
+  return faultOfJson(text) === "" ? JSON.parse(text) as unknown : undefined;
+}
+
+function faultOfJson(text: string): string {
+  try {
+    JSON.parse(text);
+    return "";
+  } catch (error) {
+    return error instanceof Error ? error.message : String(error);
+  }
+}
+
+function refused(error: unknown, fields: readonly FormField[]): Faults {
+  if (error instanceof Refusal && error.texts("violations").length > 0) return faultsOf(error.texts("violations"), fields);
+  const { why, mend } = explained(error);
+  return { whole: [`${why} ${mend}`.trim()], byField: new Map() };
+}
+
+/** The inputs of the newest run; undefined without one. */
+async function lastInputs(workflow: string): Promise<unknown> {
+  const { runs } = await requestPlain("GET", `/runs?workflow=${encodeURIComponent(workflow)}&limit=1`) as { readonly runs: readonly { readonly id: string }[] };
+  if (runs[0] === undefined) return undefined;
+  const { inputs } = await requestPlain("GET", runPath(runs[0].id)) as { readonly inputs: unknown };
+  return inputs;
+}

@@ -1,0 +1,42 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { entriesOf, hooksOf, sampleOf } from "../../src/workflows/document.ts";
+
+const SCHEMA = { type: "object", properties: { amount: { type: "integer" } } };
+
+test("entries are those by hand first, without disabled nodes", () => {
+  const nodes = {
+    night: { type: "schedule", with: { rate: "1h" } }, begin: { type: "manual", inputs: SCHEMA }, off: { type: "event", enabled: false }, work: { type: "http" }, broken: null,
+  };
+  assert.deepEqual(entriesOf({ nodes }), [{ id: "begin", kind: "manual", inputs: SCHEMA }, { id: "night", kind: "schedule", inputs: null }]);
+  for (const document of [null, [], {}, { nodes: [] }, { nodes: { a: 1 } }]) assert.deepEqual(entriesOf(document), []);
+});
+
+test("a webhook says how its sender proves itself, and never a secret of the document", () => {
+  const auths: readonly (readonly [auth: unknown, scheme: string, header: string, secret: string])[] = [
+    ["none", "none", "", ""], [undefined, "none", "", ""], [{ hmac: "${SHOP}" }, "hmac", "X-Signature", "SHOP"], [{ hmac: "${SHOP}", header: "X-Shop" }, "hmac", "X-Shop", "SHOP"],
+    [{ bearer: "plain-token" }, "bearer", "Authorization", ""], [{ scheme: "github", secret: "${GH}" }, "github", "X-Hub-Signature-256", "GH"],
+    [{ scheme: "stripe", secret: "whsec_plain" }, "stripe", "Stripe-Signature", ""], [{ scheme: "standard", secret: "${A}${B}" }, "standard", "webhook-signature", ""],
+    [{ scheme: "later", secret: "${X}" }, "none", "", ""],
+  ];
+  for (const [auth, scheme, header, secret] of auths) {
+    const [hook] = hooksOf({ nodes: { in: { type: "webhook", with: { path: "/in", auth } } } });
+    assert.deepEqual([hook?.scheme, hook?.header, hook?.secret, hook?.methods, hook?.waits], [scheme, header, secret, ["POST"], false]);
+  }
+  const [hook] = hooksOf({ nodes: { in: { type: "webhook", with: { path: "/in", method: ["get", "PUT"], response: "wait", schema: SCHEMA } } } });
+  assert.deepEqual([hook?.methods, hook?.waits, hook?.schema], [["GET", "PUT"], true, SCHEMA]);
+  assert.deepEqual(hooksOf({ nodes: { in: { type: "webhook", with: {} }, other: { type: "webhook" } } }), []);
+});
+
+test("a sample has what the schema names, and something of its type elsewhere", () => {
+  const schema = {
+    type: "object", properties: {
+      id: { type: "string", examples: ["o-1"] }, amount: { type: "integer", minimum: 1 }, how: { enum: ["card", "voucher"] }, when: { type: "string", default: "now" },
+      lines: { type: "array", items: SCHEMA }, deep: SCHEMA, any: true, sure: { type: ["boolean", "null"] },
+    },
+  };
+  assert.deepEqual(sampleOf(schema), { id: "o-1", amount: 1, how: "card", when: "now", lines: [], deep: { amount: 0 }, any: null, sure: false });
+  const endless: Record<string, unknown> = { type: "object" };
+  endless["properties"] = { again: endless };
+  assert.ok(JSON.stringify(sampleOf(endless)).length < 200);
+});
