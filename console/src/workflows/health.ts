@@ -40,7 +40,7 @@ export function windowOf(text: string | null): Window {
   return text !== null && Object.hasOwn(WINDOWS, text) ? text as Window : "24h";
 }
 
-export const ORDERS = { name: "Name", failures: "Failure rate", runs: "Runs", slow: "Slowest", cost: "Cost", next: "Next run" } as const;
+export const ORDERS = { name: "By name", failures: "By failure rate", runs: "By runs", slow: "By p95", cost: "By cost", next: "By next firing" } as const;
 
 export type Order = keyof typeof ORDERS;
 

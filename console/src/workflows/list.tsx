@@ -77,15 +77,15 @@ function Whole({ found, view, change, again }: { readonly found: Fleet; readonly
           {Object.entries(ORDERS).map(([one, said]) => <option key={one} value={one}>{said}</option>)}
         </select>
         <span className="head-gap" />
-        <span className="quiet" role="status">{found.whole ? `${found.bounded ? "At least " : ""}${counted(shown.length + fresh.length, "workflow")}` : `${found.listed.length.toLocaleString("en")} so far…`}</span>
-        <button className="tool" type="button" title={`Read again; as of ${new Date(found.at).toLocaleTimeString()}`} aria-label="Read again" onClick={again}><Icon mark="redo" /></button>
+        <span className="fleet-count"><span className="quiet" role="status">{found.whole ? `${found.bounded ? "At least " : ""}${counted(shown.length + fresh.length, "workflow")}` : `${found.listed.length.toLocaleString("en")} so far…`}</span>
+        <button className="tool" type="button" title={`Read again; as of ${new Date(found.at).toLocaleTimeString()}`} aria-label="Read again" onClick={again}><Icon mark="redo" /></button></span>
       </search>
       {shown.length + fresh.length === 0 ? <div className="page-empty"><h2>No workflow matches</h2><p className="quiet">None has {words.trim()} in its name or id. <button className="button small" type="button" onClick={() => { change({ words: "" }); }}>Show all</button></p></div> : (
         <table className="fleet-table">
           <thead>
             <tr>
               <th scope="col">Workflow</th><th scope="col">Starts</th><th scope="col" className="number">Runs</th><th scope="col" className="fleet-rate">Failed</th>
-              <th scope="col" className="number">p50</th><th scope="col" className="number">p95</th><th scope="col" className="number fleet-cost">Cost</th>
+              <th scope="col" className="number fleet-p50">p50</th><th scope="col" className="number">p95</th><th scope="col" className="number fleet-cost">Cost</th>
               <th scope="col" className="fleet-next">Next</th><th scope="col" className="fleet-draft">Draft</th>
             </tr>
           </thead>
@@ -102,9 +102,9 @@ function Whole({ found, view, change, again }: { readonly found: Fleet; readonly
 function Fresh({ draft }: { readonly draft: DraftHead }): ReactElement {
   const path = draftPath(draft.workflow);
   return (
-    <tr>
+    <tr className="fleet-still">
       <td className="fleet-name"><a href={hrefOf(path)} onClick={follow(path)}>{draft.workflow}</a> <span className="quiet">not published</span></td>
-      <td className="fleet-nothing" colSpan={7} />
+      <td className="fleet-starts" /><td className="fleet-runs" /><td className="fleet-rate" /><td className="fleet-p50" /><td className="fleet-p95" /><td className="fleet-cost" /><td className="fleet-next" />
       <td className="fleet-draft"><Draft draft={draft} /></td>
     </tr>
   );
@@ -116,7 +116,7 @@ function Line({ one, draft, span }: { readonly one: Listed; readonly draft: Draf
   const failed = `/?${new URLSearchParams({ workflow: one.workflow, status: "failed", since: span }).toString()}`;
   const since = one.at_least ? `The newest ${one.runs} runs, since ${new Date(one.since).toLocaleString()}` : undefined;
   return (
-    <tr>
+    <tr className={one.runs === 0 ? "fleet-still" : ""}>
       <td className="fleet-name">
         <a href={hrefOf(path)} onClick={follow(path)}>{one.name}</a>
         <span className="quiet"> {one.name === one.workflow ? "" : `${one.workflow} · `}v{one.version} <When at={one.published_at} /></span>
@@ -124,10 +124,10 @@ function Line({ one, draft, span }: { readonly one: Listed; readonly draft: Draf
       <td className="fleet-starts"><span className="fleet-marks">{one.starts.map((kind) => <span key={kind} title={kind}><Icon mark={markOf(kind)} size={14} /><span className="hidden">{kind} </span></span>)}</span></td>
       <td className="number fleet-runs">{one.runs === 0 ? <span className="quiet">no runs</span> : <a href={hrefOf(runs)} onClick={follow(runs)} title={since}>{one.runs.toLocaleString("en")}{one.at_least ? "+" : ""}<span className="fleet-word"> runs</span></a>}</td>
       <td className="fleet-rate">
-        <span>
+        {one.runs === 0 ? null : <span>
           {one.failure_rate === null ? <span className="quiet">—</span> : one.failure_rate === 0 ? <span className="quiet">0%</span> : <a className="fleet-failed" href={hrefOf(failed)} onClick={follow(failed)} title={since}>{percent(one.failure_rate)}</a>}
           <Spark of={one} />
-        </span>
+        </span>}
       </td>
       <td className="number fleet-p50">{one.p50_ms === null ? "" : lasting(one.p50_ms)}</td>
       <td className="number fleet-p95">{one.p95_ms === null ? "" : <><span className="fleet-word">p95 </span>{lasting(one.p95_ms)}</>}</td>

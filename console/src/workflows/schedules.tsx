@@ -90,7 +90,7 @@ function Paused({ pause }: { readonly pause: NonNullable<Schedule["paused"]> }):
 }
 
 function Last({ firing }: { readonly firing: Schedule["last"] }): ReactElement {
-  if (firing === null) return <>It has not fired yet.</>;
+  if (firing === null) return <>It has not fired by itself yet.</>;
   return <>Last fired <When at={firing.at} />{firing.run_id === null ? <>, without a run: <code>{firing.code}</code>.</> : <>: <Run id={firing.run_id} />.</>}</>;
 }
 
