@@ -93,7 +93,8 @@ function Head({ published, draft, tab }: { readonly published: Published; readon
       <div className="workflow-head">
         <div>
           <h1>{name}</h1>
-          <p className="quiet"><code>{id}</code><CopyButton text={id} what="the id" /> v{version}, published <When at={published.published_at} />{draft === null ? "" : <> · draft by {nameOf(draft.created_by) || "someone"}, opened <When at={draft.created_at} /></>}</p>
+          <p className="quiet"><code>{id}</code><CopyButton text={id} what="the id" /> v{version}, published <When at={published.published_at} /></p>
+          {draft === null ? null : <p className="quiet">Draft by {nameOf(draft.created_by) || "someone"}, opened <When at={draft.created_at} /></p>}
         </div>
         <div className="workflow-do">
           {draft === null ? <OpenDraft workflow={id} version={version} draft={null}>Open a draft</OpenDraft> : <a className="button small" href={hrefOf(edit)} onClick={follow(edit)}>Edit the draft</a>}
