@@ -52,7 +52,8 @@ async def test_all_workflows_are_listed_with_their_health(kept_door: Any) -> Non
     assert [one["workflow"] for one in listed] == ["echo", "order", "quiet"]
     order, quiet = listed[1], listed[2]
     assert (order["name"], order["version"], order["starts"]) == ("Take an order", 1, ["manual", "schedule", "webhook"])
-    assert (order["runs"], order["at_least"], order["failure_rate"], order["p50_ms"], order["p95_ms"]) == (8, False, 0.25, 4_000, 8_000)
+    assert (order["runs"], order["at_least"], order["failure_rate"]) == (8, False, 0.25)
+    assert (order["p50_ms"], order["p95_ms"]) == (4_000, 8_000)
     assert (len(order["bars"]), sum(order["bars"]), order["bars"][-2:]) == (ERROR_BARS, 8, [0, 0])
     assert (sum(order["failed_bars"]), order["bars"][-3], order["failed_bars"][-3]) == (2, 8, 2)
     assert order["next_at"] > order["until"] and (order["schedules"], order["paused_schedules"]) == (1, 0)
@@ -172,7 +173,8 @@ async def test_a_schedule_shows_its_next_instants_and_who_paused_it(make_door: A
 async def test_a_response_of_a_run_names_the_run(door: Any) -> None:
     await door.publish({"id": "asked", "nodes": {
         "hook": {"type": "webhook", "with": {"path": "/asked", "auth": "none", "response": "wait"}},
-        "out": {"type": "respond", "after": "hook", "with": {"status": 201, "body": {"ok": True}, "headers": {"stepless-run": "x"}}},
+        "out": {"type": "respond", "after": "hook", "with": {
+            "status": 201, "body": {"ok": True}, "headers": {"stepless-run": "x"}}},
     }})  # fmt: skip
     answer = await door.stranger.post("/hooks/asked", json={})
     assert (answer.status_code, answer.json()) == (201, {"ok": True})

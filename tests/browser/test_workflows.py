@@ -36,8 +36,13 @@ REFUND: dict[str, Any] = {
         "said": {"type": "respond", "after": "taken", "with": {"status": 201, "body": {"thanks": True}}},
     },
 }  # fmt: skip
-CHECK = {"id": "check", "nodes": {
-    "begin": {"type": "manual"}, "price": {"type": "transform", "after": "begin", "with": {"value": "{{ 100 / <begin.count> }}"}}}}  # fmt: skip
+CHECK = {
+    "id": "check",
+    "nodes": {
+        "begin": {"type": "manual"},
+        "price": {"type": "transform", "after": "begin", "with": {"value": "{{ 100 / <begin.count> }}"}},
+    },
+}
 WIDTHS = (1440, 1024, 390)
 
 

@@ -12,9 +12,8 @@ from stepless.api.overview_schemas import (
     ErrorsOut,
     MadeDecisionOut,
     StatsOut,
-    VersionsDiffOut,
-    VersionsOut,
 )
+from stepless.api.routes.overviews.versions import VersionsDiffOut, VersionsOut
 
 _RUN: Final = "run_5c9b3c607606162f02b7"
 _AT: Final = "2026-11-22T09:30:00.412Z"
@@ -72,6 +71,7 @@ VERSIONS_DIFF: Final[VersionsDiffOut] = {
     }],
     "document": [],
     "lines": [
-        {"op": "…", "text": ""}, {"op": "-", "before": 12, "text": "      timeout: 1d"}, {"op": "+", "after": 12, "text": "      timeout: 2d"},
+        {"op": "…", "text": ""}, {"op": "-", "before": 12, "text": "      timeout: 1d"},
+        {"op": "+", "after": 12, "text": "      timeout: 2d"},
     ],
 }  # fmt: skip

@@ -6,8 +6,6 @@ from typing import Any
 
 from typing_extensions import TypedDict
 
-from stepless.api.routes.drafts.schemas import LineOut, NodeChangeOut
-
 
 class ApprovalOut(TypedDict):
     """An open question. `fields` are the JSON Schemas of the fields of its answer, `exits` the decisions that it takes,
@@ -128,29 +126,3 @@ class WorkflowStatsOut(StatsOut):
 class AllStatsOut(TypedDict):
     workflows: list[WorkflowStatsOut]
     cursor: str | None
-
-
-class ListedVersionOut(TypedDict):
-    """`by` and `message` are of a version that was published from a draft, else null."""
-
-    version: int
-    hash: str
-    published_at: str
-    by: str | None
-    message: str | None
-
-
-class VersionsOut(TypedDict):
-    """The newest first. `next_before` continues the list; null at its end."""
-
-    versions: list[ListedVersionOut]
-    next_before: int | None
-
-
-class VersionsDiffOut(TypedDict):
-    """What differs, by node and by line of the text, as for a draft. `against` is the former version."""
-
-    against: dict[str, Any]
-    nodes: list[NodeChangeOut]
-    document: list[dict[str, Any]]
-    lines: list[LineOut]

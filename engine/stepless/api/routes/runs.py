@@ -72,9 +72,9 @@ def add_routes(router: APIRouter, service: Service, links: Links) -> None:
     )
     async def start_run(workflow_id: str, query: Annotated[StartQuery, Query()], request: Request) -> Response:
         """Starts a run of the newest version. With an `Idempotency-Key`, or with `?idempotent=inputs`, which uses the inputs as
-        the key, a repeated start returns the same run for 24 hours. With `?check=inputs`, inputs that do not fit are refused, while
-        without it the run fails. With `Prefer: wait=20`, the response waits up to 20 seconds
-        for the outcome. If the run waits for something that takes longer, it returns at once with the `pauses`."""
+        the key, a repeated start returns the same run for 24 hours. With `?check=inputs`, inputs that do not fit are refused;
+        without it, the run fails. With `Prefer: wait=20`, the response waits up to 20 seconds for the outcome. If the run waits
+        for something that takes longer, it returns at once with the `pauses`."""
         body = await read_model(request, StartBody)
         key, wait_s = idempotency_key(request), requested_wait_s(request)
         entry = [body.entry] if isinstance(body.entry, str) else body.entry

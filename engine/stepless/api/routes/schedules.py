@@ -94,7 +94,8 @@ def add_routes(router: APIRouter, service: Service, links: Links) -> None:
         """Starts a run as a firing would, also while the schedule is paused. `scheduled_at` is the present instant. The next
         regular firing does not change. With an `Idempotency-Key`, a repeated request returns the same run for 24 hours."""
         body = await read_model(request, FireBody)
-        fire = partial(service.fire_schedule, workflow_id, node, key=idempotency_key(request), by=body.by or person_of(request.state.caller))
+        by = body.by or person_of(request.state.caller)
+        fire = partial(service.fire_schedule, workflow_id, node, key=idempotency_key(request), by=by)
         return reply_started(await run_in_threadpool(fire), None, links)
 
 
@@ -132,7 +133,8 @@ def _add_changes(router: APIRouter, service: Service, links: Links) -> None:
         """From now on the schedule starts no run, until it is resumed. The pause outlives new versions of the workflow. A
         repeated request has no further effect."""
         body = await read_model(request, HoldBody)
-        pause = partial(service.pause_schedule, workflow_id, node, by=body.by or person_of(request.state.caller), reason=body.reason)
+        by = body.by or person_of(request.state.caller)
+        pause = partial(service.pause_schedule, workflow_id, node, by=by, reason=body.reason)
         return reply(_schedule(await run_in_threadpool(pause), links))
 
     @router.post(

@@ -159,8 +159,9 @@ def checked_entries(
 
 
 def check_inputs(world: World, workflow_id: str, inputs: JSON, entry: Sequence[str] | None = None) -> None:
-    """Raises `InvalidRequest` (schema_violated) if the inputs, with the defaults of what is missing, do not fit the `inputs` of an
-    entry at which a run would start now. Raises `NotFound` and `InvalidRequest` for a workflow and an entry as `start` does."""
+    """Raises `InvalidRequest` (schema_violated) if the inputs, with the defaults of what is missing, do not fit the `inputs` of
+    an entry at which a run would start now. Raises `NotFound` and `InvalidRequest` for a workflow and an entry as `start`
+    does."""
     version = latest(world, workflow_id)
     checked_entries(world, version, entry or (), anywhere=True)
     root = world.versions.graph(workflow_id, version.hash, entry).root

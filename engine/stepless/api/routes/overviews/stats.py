@@ -18,7 +18,7 @@ from stepless.limits import MAX_STATS_MS
 from stepless.model.durations import parse_duration_ms
 from stepless.runtime.service import Service
 from stepless.runtime.triggers.schedule_verbs import Schedule
-from stepless.runtime.verbs.overviews.health import Health, WorkflowHealth
+from stepless.runtime.verbs.overviews.health import Health, WorkflowHealth, side_by_side
 
 _TAGS: Final[list[str | Enum]] = ["workflows"]
 
@@ -39,21 +39,27 @@ def add_routes(router: APIRouter, service: Service) -> None:
         tags=_TAGS,
     )  # fmt: skip
     def list_stats(query: Annotated[AllStatsQuery, Query()]) -> Response:
-        """Lists the newest version of every workflow, by id, each with its health as `GET /workflows/{id}/stats` returns it. Reads
-        the newest 100 runs of each workflow."""
+        """Lists the newest version of every workflow, by id, each with its health as `GET /workflows/{id}/stats` returns it.
+        Reads the newest 100 runs of each workflow."""
         found = service.each_health(window_ms=_window_ms(query.window), limit=query.limit, cursor=query.cursor)
-        return reply({"workflows": [_listed(each) for each in found.items], "cursor": found.cursor})
+
+        def schedules(each: WorkflowHealth) -> Sequence[Schedule]:
+            return service.list_schedules(each.version.workflow_id).items if "schedule" in each.starts else ()
+
+        fires = side_by_side(service.world, schedules, found.items)
+        listed = [_listed(each, own) for each, own in zip(found.items, fires, strict=True)]
+        return reply({"workflows": listed, "cursor": found.cursor})
 
 
-def _listed(each: WorkflowHealth) -> WorkflowStatsOut:
+def _listed(each: WorkflowHealth, schedules: Sequence[Schedule]) -> WorkflowStatsOut:
     return {
-        **_stats(each.version.workflow_id, each.health, each.schedules),
+        **_stats(each.version.workflow_id, each.health, schedules),
         "name": each.name,
         "version": each.version.number,
         "published_at": str(instant(each.version.created_ms)),
         "starts": list(each.starts),
-        "schedules": len(each.schedules),
-        "paused_schedules": sum(schedule.pause is not None for schedule in each.schedules),
+        "schedules": len(schedules),
+        "paused_schedules": sum(schedule.pause is not None for schedule in schedules),
     }
 
 

@@ -3,21 +3,48 @@
 from __future__ import annotations
 
 from enum import Enum
-from typing import Annotated, Final
+from typing import Annotated, Any, Final
 
 from fastapi import APIRouter, Query
 from starlette.responses import Response
+from typing_extensions import TypedDict
 
-from stepless.api.overview_schemas import ListedVersionOut, VersionsDiffOut, VersionsOut
 from stepless.api.problems import documented
 from stepless.api.replies import instant, reply
 from stepless.api.requests import VersionsDiffQuery, VersionsQuery
+from stepless.api.routes.drafts.schemas import LineOut, NodeChangeOut
 from stepless.runtime.service import Service
 from stepless.runtime.verbs.drafts import DraftVerbs
 from stepless.runtime.verbs.drafts.comparing import diff_versions
 from stepless.runtime.verbs.overviews.versions import ListedVersion
 
 _TAGS: Final[list[str | Enum]] = ["workflows"]
+
+
+class ListedVersionOut(TypedDict):
+    """`by` and `message` are of a version that was published from a draft, else null."""
+
+    version: int
+    hash: str
+    published_at: str
+    by: str | None
+    message: str | None
+
+
+class VersionsOut(TypedDict):
+    """The newest first. `next_before` continues the list; null at its end."""
+
+    versions: list[ListedVersionOut]
+    next_before: int | None
+
+
+class VersionsDiffOut(TypedDict):
+    """What differs, by node and by line of the text, as for a draft. `against` is the former version."""
+
+    against: dict[str, Any]
+    nodes: list[NodeChangeOut]
+    document: list[dict[str, Any]]
+    lines: list[LineOut]
 
 
 def add_routes(router: APIRouter, service: Service, drafts: DraftVerbs) -> None:

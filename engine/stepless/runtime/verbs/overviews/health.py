@@ -16,7 +16,6 @@ from stepless.model.stored_document import decode_document
 from stepless.model.tally import decode_tally
 from stepless.ports import Page, RunFilter, StoredVersion
 from stepless.runtime.nearest import unknown_workflow
-from stepless.runtime.triggers.schedule_verbs import Schedule, list_schedules
 from stepless.runtime.verbs.overviews.failures import bar_of
 from stepless.runtime.verbs.overviews.heads import Heads, read_heads
 from stepless.runtime.verbs.searching import duration_of, status_of
@@ -27,7 +26,6 @@ B = TypeVar("B")
 
 _BAD = (RunStatus.FAILED.value, RunStatus.TIMED_OUT.value)
 _JUDGED = (RunStatus.COMPLETED.value, *_BAD)
-_SCHEDULE = "schedule"
 
 
 class Health(NamedTuple):
@@ -56,7 +54,6 @@ class WorkflowHealth(NamedTuple):
     version: StoredVersion
     name: str
     starts: Sequence[str]
-    schedules: Sequence[Schedule]
     health: Health
 
 
@@ -78,11 +75,9 @@ def each_health(world: World, *, window_ms: int, limit: int, cursor: str | None 
 
     def read(version: StoredVersion) -> WorkflowHealth:
         document = decode_document(version.document)
-        starts = _starts(world, document)
-        schedules = list_schedules(world, version.workflow_id).items if _SCHEDULE in starts else ()
         runs = world.store.list_runs(RunFilter(version.workflow_id, since_ms=since_ms), limit=MAX_STATS_RUNS)
         found = _measured(Heads(runs.items, runs.cursor is not None), since_ms, until_ms)
-        return WorkflowHealth(version, str(document.get("name") or version.workflow_id), starts, schedules, found)
+        return WorkflowHealth(version, str(document.get("name") or version.workflow_id), _starts(world, document), found)
 
     return Page(tuple(side_by_side(world, read, page.items)), page.cursor)
 
