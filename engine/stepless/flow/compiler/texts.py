@@ -63,7 +63,7 @@ class Texts:
 
     def source(self, expression: ast.expr) -> str:
         """The text of an expression, with its holes filled."""
-        written = ast.unparse(ast.fix_missing_locations(expression))
+        written = expression.id if isinstance(expression, ast.Name) else ast.unparse(expression)
         return _HOLE.sub(lambda match: self._filled(int(match[1])), written)
 
     def _filled(self, number: int) -> str:

@@ -11,6 +11,7 @@ import copy
 import hashlib
 import inspect
 import typing
+from collections.abc import Iterable
 from typing import Any, Final
 
 from stepless.flow.compiler.expressions.calls import AWAITED, MUTATORS, PUT
@@ -43,17 +44,21 @@ def lift(unit: Unit, node: ast.expr) -> ast.expr:
     if unit.lift == "never":
         message = f"`{_shown(node)}` is no expression of a document, and `lift` is never"
         unit.refuse(node, "lifted", message, "Move it into a step")
-    node = _Putting().visit(copy.deepcopy(node))
-    _check(unit, node)
-    free = _free(unit, node)
+    parts = [*ast.walk(node)]
+    if any(isinstance(part, ast.Name) and part.id == PUT for part in parts):
+        node = _Putting().visit(copy.deepcopy(node))
+        parts = [*ast.walk(node)]
+    inner, read = _inner(parts), _read(parts)
+    _check(unit, parts, inner)
+    free = _free(unit, parts, inner, read)
     for name in sorted(free):
         if name not in unit.bound:
             unit.express(ast.copy_location(ast.Name(name, ast.Load()), node))  # refuses it
-    outside = _outside(unit, node, free)
+    outside = _outside(unit, node, [name for name in read if name not in free and name not in inner], free)
     kinds = {name: unit.kind_of(name) for name in sorted(free)}
-    source = ast.unparse(ast.fix_missing_locations(node))
+    source = ast.unparse(node)
     arguments = {name: unit.texts.template(unit.express(ast.Name(name, ast.Load()))) for name in sorted(free)}
-    about = _first(node)
+    about = next((name.strip("_") for name in read if name.strip("_")), "")
     id = unit.new_id(f"eval_{unit.shown.get(about, about) or 'value'}")
     in_sandbox = unit.lift == "auto" and not outside and all(map(is_plain, kinds.values()))
     if in_sandbox and not any(isinstance(frame, TryFrame) for frame in unit.frames):
@@ -102,9 +107,8 @@ def _shown(node: ast.expr) -> str:
     return written if len(written) <= 60 else written[:59] + "…"
 
 
-def _check(unit: Unit, node: ast.expr) -> None:
-    inner = _inner(node)
-    for part in ast.walk(node):
+def _check(unit: Unit, parts: list[ast.AST], inner: set[str]) -> None:
+    for part in parts:
         if isinstance(part, ast.Await):
             message = "a step inside an expression that Python itself evaluates"
             unit.refuse(part, "conditional_await", message, "Assign its result to a name first")
@@ -139,35 +143,31 @@ def _check_field(unit: Unit, node: ast.Attribute) -> None:
         unit.express(node)  # refuses it
 
 
-def _inner(node: ast.expr) -> set[str]:
+def _inner(parts: list[ast.AST]) -> set[str]:
     """The names that the expression binds itself."""
-    lambdas = [part.args for part in ast.walk(node) if isinstance(part, ast.Lambda)]
+    lambdas = [part.args for part in parts if isinstance(part, ast.Lambda)]
     bound = {arg.arg for arguments in lambdas for arg in ast.walk(arguments) if isinstance(arg, ast.arg)}
-    return bound | {part.id for part in ast.walk(node) if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Store)}
+    return bound | {part.id for part in parts if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Store)}
 
 
-def _read(node: ast.expr) -> list[str]:
-    return [part.id for part in ast.walk(node) if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Load)]
+def _read(parts: Iterable[ast.AST]) -> list[str]:
+    return [part.id for part in parts if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Load)]
 
 
-def _free(unit: Unit, node: ast.expr) -> set[str]:
-    inner = _inner(node)
-    free = {name for name in _read(node) if unit.is_local(name) and name not in inner}
-    return free | {name for name in _read(node) if name in inner and name in unit.bound and name in _first_iterated(node)}
+def _free(unit: Unit, parts: list[ast.AST], inner: set[str], read: list[str]) -> set[str]:
+    """The names of the workflow that the expression reads. What the first collection of a comprehension reads, Python evaluates
+    outside of it."""
+    free = {name for name in read if unit.is_local(name) and name not in inner}
+    if not inner:
+        return free
+    iterated = {name for part in parts if isinstance(part, ast.comprehension) for name in _read(ast.walk(part.iter))}
+    return free | {name for name in iterated if name in inner and name in unit.bound}
 
 
-def _first_iterated(node: ast.expr) -> set[str]:
-    """The names read by the first collection of comprehensions, which Python evaluates outside of them."""
-    return {name for part in ast.walk(node) if isinstance(part, ast.comprehension) for name in _read(part.iter)}
-
-
-def _outside(unit: Unit, node: ast.expr, free: set[str]) -> bool:
+def _outside(unit: Unit, node: ast.expr, names: list[str], free: set[str]) -> bool:
     """Whether the expression needs its module: a name of it, or a class of one of its values."""
-    inner = _inner(node)
     needs = False
-    for name in _read(node):
-        if name in free or name in inner:
-            continue
+    for name in names:
         if not unit.is_known(name):
             unknown_name(unit, node, name)
         needs = needs or name in unit.origin.globals
@@ -176,8 +176,3 @@ def _outside(unit: Unit, node: ast.expr, free: set[str]) -> bool:
 
 def _is_class(kind: Any) -> bool:
     return any(one is not UNKNOWN and not is_plain(one) and typing.get_origin(one) is not tuple for one in members(kind))
-
-
-def _first(node: ast.expr) -> str:
-    """What an expression is about, for an id."""
-    return next((name.strip("_") for name in _read(node) if name.strip("_")), "")

@@ -26,6 +26,23 @@ class Names(ast.NodeVisitor):
         self._place: Place = ()
         self._full: Place = ()
 
+    def visit(self, node: ast.AST) -> None:
+        rule = _RULES.get(type(node))
+        if rule is None:
+            self.generic_visit(node)
+        else:
+            rule(self, node)
+
+    def generic_visit(self, node: ast.AST) -> None:
+        for name in node._fields:
+            value = getattr(node, name, None)
+            if type(value) is list:
+                for one in value:
+                    if isinstance(one, ast.AST):
+                        self.visit(one)
+            elif isinstance(value, ast.AST) and value._fields:
+                self.visit(value)
+
     # -- statements -------------------------------------------------------------------------------------------------
 
     def visit_Name(self, node: ast.Name) -> None:
@@ -142,6 +159,9 @@ class Names(ast.NodeVisitor):
             turns, read = self.turns[name], self._read_fully.get(name, [])
             return len(bound) != len(turns) or any(sum(place[: len(turn)] == turn for turn in turns) != 1 for place in read)
         return len(bound) > 1 or any(place[: len(bound[0])] != bound[0] for place in read if bound)
+
+
+_RULES: Final = {getattr(ast, name[6:]): rule for name, rule in vars(Names).items() if name.startswith("visit_")}
 
 
 class Piece(ast.AST):

@@ -6,13 +6,13 @@ objects. It does not keep tuples, models and other classes: an operation on thes
 
 from __future__ import annotations
 
-import copy
 import inspect
 import types
 import typing
+from collections.abc import Callable
 from enum import Enum
-from functools import lru_cache
-from typing import Any, Final, Literal
+from functools import lru_cache, wraps
+from typing import Any, Final, Literal, TypeVar
 
 from pydantic import BaseModel, TypeAdapter
 
@@ -22,8 +22,24 @@ UNKNOWN: Final = typing.Any
 SCALARS: Final = (str, int, float, bool, type(None))
 _ATOMS: Final = (UNKNOWN, *SCALARS)  # most types: they need no look inside
 _UNIONS: Final = (typing.Union, types.UnionType)
+_R = TypeVar("_R")
 
 
+def _remembered(function: Callable[..., _R]) -> Callable[..., _R]:
+    """Keeps what a function of types returns: few types are asked about, each many times."""
+    kept = lru_cache(MAX_CACHED_SIGNATURES)(function)
+
+    @wraps(function)
+    def asked(*kinds: Any) -> _R:
+        try:
+            return kept(*kinds)
+        except TypeError:  # `Annotated` may hold what has no hash
+            return function(*kinds)
+
+    return asked
+
+
+@_remembered
 def bare(kind: Any) -> Any:
     """A type without `Annotated`; the type of its values for a `Literal` or a type variable."""
     if kind in _ATOMS:
@@ -40,6 +56,7 @@ def bare(kind: Any) -> Any:
     return UNKNOWN if isinstance(kind, typing.TypeVar | str) or kind is inspect.Parameter.empty or kind is object else kind
 
 
+@_remembered
 def members(kind: Any) -> tuple[Any, ...]:
     """The members of a union; a type that is none is its own only member."""
     if kind in _ATOMS:
@@ -50,6 +67,7 @@ def members(kind: Any) -> tuple[Any, ...]:
     return (kind,)
 
 
+@_remembered
 def union(*kinds: Any) -> Any:
     """One type for values of several; UNKNOWN where they differ in more than null."""
     found = list(dict.fromkeys(one for kind in kinds for one in members(kind)))
@@ -61,6 +79,7 @@ def union(*kinds: Any) -> Any:
     return typing.Optional[solid[0]] if len(found) > 1 else solid[0]  # noqa: UP045  # a value, not an annotation
 
 
+@_remembered
 def solid(kind: Any) -> Any:
     """A type without null: `Order | None` → `Order`; UNKNOWN for a union of several."""
     some = [one for one in members(kind) if one is not type(None)]
@@ -84,10 +103,12 @@ def tuple_of(*kinds: Any) -> Any:
     return types.GenericAlias(tuple, kinds)
 
 
+@_remembered
 def is_model(kind: Any) -> bool:
     return inspect.isclass(kind) and not typing.get_args(kind) and issubclass(kind, BaseModel)
 
 
+@_remembered
 def item_of(kind: Any) -> Any:
     """The type of the items of a list or tuple, or of the values of an object."""
     kind = solid(kind)
@@ -120,6 +141,7 @@ def is_number(kind: Any) -> bool:
     return kind in (int, float)
 
 
+@_remembered
 def parts(kind: Any) -> frozenset[str]:
     """What values of a type may contain: `bool`, `number`, `float`, `text`, `null`, `unknown`, and `foreign`: what JSON does not
     keep, so that Python and the engine would differ."""
@@ -166,9 +188,17 @@ def schema_of(kind: Any) -> dict[str, Any] | None:
     if kind is UNKNOWN or kind is inspect.Parameter.empty:
         return None
     try:
-        return copy.deepcopy(_schema(kind))
+        found: dict[str, Any] = _copied(_schema(kind))
     except Exception:  # pydantic has no schema for the type: then nothing is promised
         return None
+    return found
+
+
+def _copied(value: Any) -> Any:
+    """A copy of JSON."""
+    if type(value) is dict:
+        return {name: _copied(item) for name, item in value.items()}
+    return list(map(_copied, value)) if type(value) is list else value
 
 
 def needs_validation(model: Any) -> bool:
