@@ -15,6 +15,7 @@ import { renewNow, takeAnswer } from "./wire/identity.ts";
 
 const Runs = lazy(() => import("./runs/list/page.tsx").then((script) => ({ default: script.Runs })));
 const RunPage = lazy(() => import("./runs/view/page.tsx"));
+const VersionPage = lazy(() => import("./versions/page.tsx"));
 const Approvals = lazy(() => import("./inbox/approvals.tsx"));
 const Errors = lazy(() => import("./inbox/errors.tsx"));
 
@@ -35,13 +36,21 @@ function Opening({ id }: { readonly id: string }): ReactElement {
   return Shown === null ? <div className="editor opening" /> : <Shown id={id} />;
 }
 
+/** `/workflows/refund/versions/3`. */
+function versionIn(path: string): { readonly workflow: string; readonly number: number } | null {
+  const found = /^\/workflows\/([^/]+)\/versions\/([1-9]\d{0,9})$/.exec(path);
+  return found === null ? null : { workflow: decodeURIComponent(found[1] ?? ""), number: Number(found[2]) };
+}
+
 function Page(): ReactElement {
   const { path } = useAddress();
   const [, first = "", id = ""] = path.split("/");
+  const version = versionIn(path);
   if (first === "" || (first === "runs" && id === "")) return <Suspense fallback={<div className="page whole"><Bar at="runs" /></div>}><Runs /></Suspense>;
   if (first === "drafts" && id === "") return <Drafts />;
   if (first === "approvals" && id === "") return <Suspense fallback={<div className="page"><Bar at="approvals" /></div>}><Approvals /></Suspense>;
   if (first === "errors" && id === "") return <Suspense fallback={<div className="page"><Bar at="errors" /></div>}><Errors /></Suspense>;
+  if (version !== null) return <Suspense fallback={<div className="page whole"><Bar at="workflows" /></div>}><VersionPage key={path} {...version} /></Suspense>;
   if (first === "runs") {
     const name = decodeURIComponent(id);
     return <Suspense fallback={<div className="page whole"><Bar at="runs" /></div>}><RunPage key={name} id={name} /></Suspense>;

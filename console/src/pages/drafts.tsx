@@ -2,7 +2,7 @@
 import "./drafts.css";
 import { useEffect, useState, type ReactElement, type SyntheticEvent } from "react";
 import { isList, isObject, textAt, type Json } from "../editing/values.ts";
-import { draftPath, follow, go, hrefOf } from "../ui/addresses.ts";
+import { draftPath, follow, go, hrefOf, versionPath } from "../ui/addresses.ts";
 import { Bar } from "../ui/bar.tsx";
 import { nameOf } from "../ui/names.ts";
 import { Bones, Failed } from "../ui/notices.tsx";
@@ -104,7 +104,7 @@ function Line({ id, name, version, at, draft }: {
   return (
     <tr>
       <td>{draft === null ? <b>{name || id}</b> : <a href={hrefOf(draftPath(id))} onClick={follow(draftPath(id))}>{name || id}</a>}{name === id || name === "" ? null : <span className="quiet"> {id}</span>}</td>
-      <td>{version === null ? <span className="quiet">not published</span> : <>v{version} <span className="quiet"><When at={at} /></span></>}</td>
+      <td>{version === null ? <span className="quiet">not published</span> : <><a href={hrefOf(versionPath(id, version))} onClick={follow(versionPath(id, version))} aria-label={`Version ${version} of ${name || id}`}>v{version}</a> <span className="quiet"><When at={at} /></span></>}</td>
       <td>{draft === null ? <span className="quiet">none</span> : <>by {nameOf(draft.by) || "someone"} <span className="quiet"><When at={draft.at} /></span></>}</td>
       <td>
         {draft === null ? <button className="button small" type="button" onClick={open}>Open a draft</button>

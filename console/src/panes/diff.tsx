@@ -5,13 +5,15 @@ import type { Json } from "../editing/values.ts";
 import { draftPath, follow, go, hrefOf, useAddress } from "../ui/addresses.ts";
 import { Icon, markOf, type Mark } from "../ui/icons.tsx";
 import { Bones, Failed } from "../ui/notices.tsx";
+import { sources, withoutLines, withoutSource } from "../source/changes.ts";
+import { SourceChanges } from "../source/diff.tsx";
 import type { Room } from "../wire/room.ts";
-import type { Against, Difference, FieldChange, LineChange, NodeChange } from "../wire/served.ts";
+import type { Against, Difference, FieldChange, NodeChange } from "../wire/served.ts";
+import { Lines } from "./lines.tsx";
 import { fieldName, isShort, sumWords, valueText } from "./saying.ts";
 import { useSettled } from "./settled.ts";
 
 const MAX_VERSIONS = 100; // in the list: older ones have an address, too
-const MAX_LINES = 4_000;
 
 export default function DiffPane({ desk, look, room }: { readonly desk: Desk; readonly look: Look; readonly room: Room }): ReactElement {
   const { query } = useAddress();
@@ -55,7 +57,7 @@ export default function DiffPane({ desk, look, room }: { readonly desk: Desk; re
         {made === null ? null : <span className="quiet cut" role="status">{sumWords(made.nodes, made.document.length) || "No node differs"}</span>}
       </div>
       <div className="pane-body">
-        {made === null ? <Bones lines={12} label="The differences are loading" /> : byLine ? <Lines lines={made.lines} against={made.against} /> : <Nodes desk={desk} look={look} room={room} made={made} />}
+        {made === null ? <Bones lines={12} label="The differences are loading" /> : byLine ? <ByLine made={made} /> : <Nodes desk={desk} look={look} room={room} made={made} />}
       </div>
     </section>
   );
@@ -72,13 +74,16 @@ function versionsOf(room: Room, shown: Against): number[] {
 const MARKS: Readonly<Record<string, Mark>> = { added: "plus", removed: "minus" };
 
 function Nodes({ desk, look, room, made }: { readonly desk: Desk; readonly look: Look; readonly room: Room; readonly made: Difference }): ReactElement {
-  if (made.nodes.length === 0 && made.document.length === 0) {
-    return <Nothing against={made.against} moved={made.lines.some((line) => line.op === "+" || line.op === "-")} />;
+  const source = sources(look.made, made.document);
+  const [fields, nodes] = [withoutSource(made.document), withoutLines(made.nodes)];
+  const first = source.before?.source === source.after?.source ? null : <SourceChanges before={source.before} after={source.after} />;
+  if (nodes.length === 0 && fields.length === 0) {
+    return first ?? <Nothing against={made.against} moved={made.lines.some((line) => line.op === "+" || line.op === "-")} />;
   }
   return (
-    <ul className="changes">
-      {made.document.length === 0 ? null : <li className="change"><h2><Icon mark="workflow" /> Workflow</h2><Fields fields={made.document} /></li>}
-      {made.nodes.map((node) => {
+    <>{first}<ul className="changes">
+      {fields.length === 0 ? null : <li className="change"><h2><Icon mark="workflow" /> Workflow</h2><Fields fields={fields} /></li>}
+      {nodes.map((node) => {
         const tail = node.key.slice(node.key.indexOf("/") + 1);
         const block = look.graph.blocks.get(tail);
         const path = draftPath(room.draft);
@@ -95,12 +100,16 @@ function Nodes({ desk, look, room, made }: { readonly desk: Desk; readonly look:
           </li>
         );
       })}
-    </ul>
+    </ul></>
   );
 }
 
 function nameOf(node: NodeChange): string {
   return node.path.at(-1) ?? node.key;
+}
+
+function ByLine({ made }: { readonly made: Difference }): ReactElement {
+  return made.lines.some((line) => line.op === "+" || line.op === "-") ? <Lines lines={made.lines} /> : <Nothing against={made.against} moved={false} />;
 }
 
 function Nothing({ against, moved }: { readonly against: string; readonly moved: boolean }): ReactElement {
@@ -132,28 +141,4 @@ function Fields({ fields }: { readonly fields: readonly FieldChange[] }): ReactE
 function ValueOf({ value, word }: { readonly value: Json; readonly word: "before" | "now" }): ReactElement {
   const text = valueText(value);
   return <pre className={`value ${word === "before" ? "went" : "came"}${isShort(text) ? "" : " long"}`}><span className="hidden">{word}: </span>{text === "" ? <span className="quiet">empty</span> : text}</pre>;
-}
-
-// -- by line ---------------------------------------------------------------------------------------------------------------------
-
-const WORDS: Readonly<Record<string, string>> = { "+": "added: ", "-": "removed: " };
-
-function Lines({ lines, against }: { readonly lines: readonly LineChange[]; readonly against: string }): ReactElement {
-  if (!lines.some((line) => line.op === "+" || line.op === "-")) return <Nothing against={against} moved={false} />;
-  return (
-    <div className="lines" tabIndex={0} role="region" aria-label="Lines">
-      <table>
-        <thead className="hidden"><tr><th scope="col">Line before</th><th scope="col">Line now</th><th scope="col">Text</th></tr></thead>
-        <tbody>
-          {lines.slice(0, MAX_LINES).map((line, place) => (
-            <tr key={place} className={line.op === "+" ? "came" : line.op === "-" ? "went" : line.op === "…" ? "left" : ""}>
-              <td>{line.before}</td><td>{line.after}</td>
-              <td><span className="line-mark" aria-hidden="true">{line.op}</span><span className="hidden">{WORDS[line.op]}</span>{line.op === "…" ? line.text || "lines that are the same" : line.text}</td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
-      {lines.length > MAX_LINES ? <p className="hint">{lines.length - MAX_LINES} more lines are not shown.</p> : null}
-    </div>
-  );
 }

@@ -62,3 +62,7 @@ export function runPath(id: string): string {
 export function draftPath(id: string): string {
   return `/drafts/${encodeURIComponent(id)}`;
 }
+
+export function versionPath(workflow: string, version: number): string {
+  return `/workflows/${encodeURIComponent(workflow)}/versions/${version}`;
+}
