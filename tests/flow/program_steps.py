@@ -74,6 +74,19 @@ async def line_of(sku: str, qty: int) -> Line:
     return Line(sku=sku[:5], qty=qty % 20, price=qty)
 
 
+@step("programs.share")
+async def share(n: int) -> float:
+    """A whole number, or one with a fraction: both are a `float` to a type checker."""
+    LOG.append(("share", n))
+    return n if n % 3 else n / 2
+
+
+@step("programs.shares")
+async def shares(n: int) -> list[float]:
+    LOG.append(("shares", n))
+    return [n, n / 4]
+
+
 @step("programs.raw")
 async def raw(n: int):  # type: ignore[no-untyped-def]  # nothing is known of what it returns
     LOG.append(("raw", n))
