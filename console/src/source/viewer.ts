@@ -62,7 +62,8 @@ const colours = EditorView.theme({
 export class Viewer {
   private readonly view: EditorView;
 
-  constructor({ host, text, label, first, isPython, went }: Asked) {
+  constructor({ host, text: given, label, first, isPython, went }: Asked) {
+    const text = given.replace(/\n$/, "");
     const root = host.shadowRoot ?? host.attachShadow({ mode: "open", delegatesFocus: true });
     const state = EditorState.create({
       doc: text,

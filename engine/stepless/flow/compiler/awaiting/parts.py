@@ -39,7 +39,9 @@ def inline(
     body: list[ast.stmt] = tree.body
     unit.shown |= {renamed(name, number): name for name in local_names(origin)}
     _bind(unit, origin, number, given)
-    outer = (unit.origin, unit.error, unit.statement, unit.shared, unit.bound)
+    outer = (unit.origin, unit.error, unit.statement, unit.shared, unit.bound, unit.foreign)
+    if unit.foreign is None and not origin.is_beside(unit.origin):
+        unit.foreign = unit.origin, unit.statement
     names = names_of(body)
     for parameter in (renamed(one.arg, number) for one in origin.parameters):
         names.bound.setdefault(parameter, []).insert(0, ())
@@ -54,7 +56,7 @@ def inline(
         return _written(unit, body, number, hint or origin.name, evaluate)
     finally:
         unit.parts.pop()
-        unit.origin, unit.error, unit.statement, unit.shared, unit.bound = outer
+        unit.origin, unit.error, unit.statement, unit.shared, unit.bound, unit.foreign = outer
 
 
 def renamed(name: str, number: int) -> str:

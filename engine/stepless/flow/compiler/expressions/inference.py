@@ -353,9 +353,7 @@ def _declared(unit: Unit, node: ast.AnnAssign) -> Any:
 
 def promised(kind: Any, given: Any) -> Any:
     """The type of a name that an annotation calls `kind`, and that is bound to a value of the type `given`."""
-    if solid(kind) is not float:
-        return kind
-    return kind if solid(given) is float else believed(kind)
+    return believed(kind) if solid(kind) is float and solid(given) is not float else kind
 
 
 def _caught(unit: Unit, node: ast.ExceptHandler) -> Any:
