@@ -15,6 +15,7 @@ import { renewNow, takeAnswer } from "./wire/identity.ts";
 
 const Runs = lazy(() => import("./runs/list/page.tsx").then((script) => ({ default: script.Runs })));
 const RunPage = lazy(() => import("./runs/view/page.tsx"));
+const VersionPage = lazy(() => import("./versions/page.tsx"));
 const Approvals = lazy(() => import("./inbox/approvals.tsx"));
 const Workflows = lazy(() => import("./workflows/list.tsx"));
 const WorkflowPage = lazy(() => import("./workflows/page.tsx"));
@@ -41,10 +42,18 @@ function OfWorkflows({ id, tab }: { readonly id: string; readonly tab: string })
   return id === "" ? <Workflows /> : <WorkflowPage key={id} id={id} tab={tab} />;
 }
 
+/** `/workflows/refund/versions/3`. */
+function versionIn(path: string): { readonly workflow: string; readonly number: number } | null {
+  const found = /^\/workflows\/([^/]+)\/versions\/([1-9]\d{0,9})$/.exec(path);
+  return found === null ? null : { workflow: decodeURIComponent(found[1] ?? ""), number: Number(found[2]) };
+}
+
 function Page(): ReactElement {
   const { path } = useAddress();
   const [, first = "", id = "", tab = ""] = path.split("/");
+  const version = versionIn(path);
   if (first === "" || (first === "runs" && id === "")) return <Suspense fallback={<div className="page whole"><Bar at="runs" /></div>}><Runs /></Suspense>;
+  if (version !== null) return <Suspense fallback={<div className="page whole"><Bar at="workflows" /></div>}><VersionPage key={path} {...version} /></Suspense>;
   if (first === "workflows" || (first === "drafts" && id === "")) return <Suspense fallback={<div className="page"><Bar at="workflows" /></div>}><OfWorkflows id={decodeURIComponent(id)} tab={tab} /></Suspense>;
   if (first === "approvals" && id === "") return <Suspense fallback={<div className="page"><Bar at="approvals" /></div>}><Approvals /></Suspense>;
   if (first === "errors" && id === "") return <Suspense fallback={<div className="page"><Bar at="errors" /></div>}><Errors /></Suspense>;

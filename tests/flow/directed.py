@@ -47,6 +47,8 @@ DIRECTED: Final[dict[str, str]] = {
     "booleans count": "x = (a > 2) + (b > 2)\nreturn [x, -(a > 2), abs(a > 2)]",
     "missing is no null": "d = {'a': None}\nx = d['a']\nreturn [x, d.get('b'), d.get('b', 2), d['c']]",
     "texts as Python writes them": "return f'{u}|{order.amount}|{order.vip}|{order.note}|{xs}|{a}' + str(a / 2)",
+    "a whole number that is called a float": "x = await share(a)\ny: float = 2\nz: float = order.amount\nzs = await shares(b)\nfor s in zs:\n    y += s\nreturn [f'{x} {y} {z} {zs[0]} {x + 1} {x * 2} {-x} {abs(x)} {zs[1]} {helper(x, sa)}', str(x), [f'{s}' for s in zs]]",
+    "a step that takes a float is given a whole number": "return [await exact(a, [1, 2.5]), await exact(a / 2), await exact(await share(b))]",
     "texts with marks": "t = '<a>' + '${X}' + '{{ 1 }}' + \"it's\\\\\" + sa\nawait say(t)\nreturn [t, '<order.id>', f'<{sa}>']",
     "division": "return [a // 3, a % 3, -a // 2, a / 4, (a + 0.5) // 1]",
     "slices": "return [xs[1:], xs[:-1], sa[1:2], [*xs, 4][-1], [*xs, *xs]]",
@@ -76,6 +78,10 @@ async def early(n: int) -> int:
     return 0
 
 @part
+async def shown(x: float, y: float = 3) -> str:
+    return f"{x} {y} {x + y}"
+
+@part
 async def never(n: int) -> int:
     raise Third("never")
 
@@ -91,6 +97,7 @@ async def fails(n: int) -> int:
 """
 
 WITH_PARTS: Final[dict[str, str]] = {
+    "a part that is given a whole number for a float": "return [await shown(a), await shown(a / 2), await shown(order.amount), await shown(await share(b))]",
     "a part returns early": "return [await early(a), await early(1)]",
     "a part in gather": "try:\n    r = await gather(early(a), fails(5), fails(14))\nexcept NodeError as e:\n    return e.code\nreturn r",
     "a part in a list": "r = await gather(*[early(x) for x in [1, 2, 5]])\nreturn r",

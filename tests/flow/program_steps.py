@@ -74,10 +74,35 @@ async def line_of(sku: str, qty: int) -> Line:
     return Line(sku=sku[:5], qty=qty % 20, price=qty)
 
 
+@step("programs.share")
+async def share(n: int) -> float:
+    """A whole number, or one with a fraction: both are a `float` to a type checker."""
+    LOG.append(("share", n))
+    return n if n % 3 else n / 2
+
+
+@step("programs.shares")
+async def shares(n: int) -> list[float]:
+    LOG.append(("shares", n))
+    return [n, n / 4]
+
+
+@step("programs.exact")
+async def exact(x: float, xs: list[float] = []) -> str:  # noqa: B006  # never changed
+    return f"{x} {xs}"
+
+
 @step("programs.raw")
 async def raw(n: int):  # type: ignore[no-untyped-def]  # nothing is known of what it returns
     LOG.append(("raw", n))
     return [{"a": n % 5, "b": [n, None]}, True, None, n, str(n), 1.0][n % 6]
+
+
+@part
+async def doubled(n: int) -> int:
+    """Of a file that most of its callers are not in."""
+    first = await mul(n)
+    return await mul(first, 3)
 
 
 def helper(n: int, text: str) -> int:

@@ -183,6 +183,8 @@ class Gen:
                     f"words.append(f\"{{{line}.sku}} {{{line}.price}}\")"]
         if k < 0.75:
             return [f"obj = await pack({self.nums(vs, 0)}, {self.text(vs, 0)})"]
+        if k < 0.77 and r.random() < 0.5:
+            return self.shared(vs)
         if k < 0.77:
             got = self.fresh("u")
             return [f"{got} = await raw({self.num(vs, 0)})", f"if {got} == {r.choice(['1', 'True', '0', 'None', repr('3')])}:",
@@ -194,6 +196,14 @@ class Gen:
         if k < 0.86:
             return [f"raise {r.choice(['Odd', 'Third'])}({self.text(vs, 1)})"]
         return self.forked(vs)
+
+    def shared(self, vs: list[str]) -> list[str]:
+        """A number of which only an annotation says that it is a `float`."""
+        got = self.fresh("f")
+        bound = self.r.choice([f"{got} = await share({self.num(vs, 0)})", f"{got}: float = {self.num(vs, 0)}",
+                               f"{got} = (await shares({self.num(vs, 0)}))[{self.r.choice('01')}]"])
+        texts = [got, f"{got} + 1", f"{got} * 1.5", f"-{got}", f"round({got}, 1)", f"max({got}, 3)", f"{got} // 2", f"helper({got}, 'a')"]
+        return [bound, f"words.append(f\"{{{self.r.choice(texts)}}} {{{self.r.choice(texts)}}}\")"]
 
     def forked(self, vs: list[str]) -> list[str]:
         r, k = self.r, self.r.random()

@@ -7,9 +7,11 @@ from typing import Any
 import pytest
 from pydantic import BaseModel
 
+from stepless.errors import ConfigError
 from stepless.flow import NodeError, approval, callback, gather, sleep, step, workflow
 from stepless.nodes.function.registry import replace
 from stepless.testing import assert_same
+from stepless.testing.effects import Effects, difference, is_concurrent
 
 
 class Order(BaseModel):
@@ -95,3 +97,51 @@ def test_a_difference_is_found() -> None:
             assert_same(twins, {"number": 4})
     finally:
         replace("assert_same.twin", twin.function)
+
+
+@step("assert_same.mark")
+async def mark(number: int, weight: float = 2) -> str:
+    raise AssertionError("the real step is not called")
+
+
+@workflow("assert-same-marks")
+async def marks(number: int) -> list[str]:
+    made = []
+    for n in range(number):
+        made.append(await mark(n))
+    return made
+
+
+@workflow("assert-same-at-once")
+async def at_once(number: int) -> list[str]:
+    return await gather(mark(number), mark(number + 1, 0.5))
+
+
+def test_steps_are_replaced_in_both_by_a_function_or_a_value() -> None:
+    calls: list[Any] = []
+
+    def fake(number: int, weight: float = 2) -> str:
+        calls.append((number, weight))
+        return f"{number} {weight}"
+
+    assert assert_same(marks, {"number": 2}, steps={mark: fake}) == ["0 2", "1 2"]
+    assert calls == [(0, 2), (1, 2)] * 2
+    assert assert_same(at_once, {"number": 2}, steps={"assert_same.mark": "x"}) == ["x", "x"]
+    with pytest.raises(ConfigError, match="is no step"):
+        assert_same(marks, {"number": 2}, steps={3: "x"})
+
+
+def test_calls_in_another_order_or_with_other_arguments_are_a_difference() -> None:
+    a, b, c = ("s", '{"n": 1}'), ("s", '{"n": 2}'), ("t", "{}")
+    assert difference(Effects([a, b]), Effects([a, b]), ordered=True) == ""
+    assert difference(Effects([a, b]), Effects([b, a]), ordered=True) == (
+        'call 1 of a step is s {"n": 1} in the function, and s {"n": 2} in the document'
+    )
+    assert difference(Effects([a, b]), Effects([b, a]), ordered=False) == ""
+    assert difference(Effects([a]), Effects([a, c]), ordered=True) == "only the document calls t {}"
+    assert difference(Effects([a, c]), Effects([a]), ordered=False) == "only the function calls t {}"
+
+
+def test_only_steps_that_may_run_at_once_have_no_order() -> None:
+    assert not is_concurrent(marks.document()) and not is_concurrent(refund.document())
+    assert is_concurrent(at_once.document())

@@ -8,6 +8,8 @@ import type { Gesture } from "../editing/gestures.ts";
 import type { Editing } from "../editing/pending.ts";
 import { MAX_DRAFT_BLOCKS } from "../editing/limits.ts";
 import type { State } from "../editing/state.ts";
+import { madeOf, untied } from "./model/tie.ts";
+import type { Made } from "../source/made.ts";
 import type { Finding } from "../wire/room.ts";
 import type { Graph as Asked, Layout } from "./layout/layout.ts";
 import { asked, placed, UNPLACED, type Placed } from "./layout/placing.ts";
@@ -44,6 +46,8 @@ export interface Look {
   readonly question: Question | null;
   readonly renaming: string | null;
   readonly open: boolean;
+  /** The source that the draft was compiled from. Then the draft is read here, and changed there. */
+  readonly made: Made | null;
   readonly draft: Snapshot;
   readonly said: string;
 }
@@ -75,7 +79,7 @@ export class Desk {
   ) {
     this.look = {
       graph: NOTHING, layout: null, placed: UNPLACED, selected: NONE, edges: NONE, findings: new Map(), listed: [], question: null, renaming: null,
-      open: false, draft: draft.snapshot(), said: "",
+      open: false, made: null, draft: draft.snapshot(), said: "",
     };
     this.leave = draft.subscribe(() => { this.changed(); });
     this.derive();
@@ -100,8 +104,15 @@ export class Desk {
 
   /** Does a gesture; what it changes is seen when this returns. */
   edit(gesture: Gesture | null, how?: Editing): boolean {
-    if (gesture === null) return false;
+    if (gesture === null || this.look.made !== null) return false;
     const done = this.draft.edit(gesture, how);
+    this.derive();
+    return done;
+  }
+
+  /** Leaves the source: from here on the draft is edited as a document. */
+  untie(): boolean {
+    const done = this.draft.edit(untied(this.view));
     this.derive();
     return done;
   }
@@ -124,14 +135,16 @@ export class Desk {
 
   private derive(): void {
     this.stale = false;
-    const draft = this.draft.snapshot();
+    const given = this.draft.snapshot();
+    const made = madeOf(given.view, this.look.made);
+    const draft = made === null ? given : { ...given, canEdit: false };
     const former = this.look.graph;
     const graph = graphOf(draft.view, this.kinds, former);
     const { layout, selected, edges, renaming } = this.look;
     const stays = former.blocks !== NOTHING.blocks && stand(former, graph);
     if (!stays) this.question = this.asking(graph);
     this.put({
-      ...this.look, draft, graph, placed: stays ? this.look.placed : placed(graph, layout, this.look.placed), selected: kept(selected, graph.blocks),
+      ...this.look, draft, made, graph, placed: stays ? this.look.placed : placed(graph, layout, this.look.placed), selected: kept(selected, graph.blocks),
       edges: kept(edges, graph.wires), renaming: renaming !== null && graph.blocks.has(renaming) ? renaming : null,
     });
   }

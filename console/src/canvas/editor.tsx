@@ -1,14 +1,14 @@
 /** The page of a draft: head, palette, canvas or outline, inspector, findings. */
 import "./editor.css";
 import { ReactFlowProvider } from "@xyflow/react";
-import { lazy, Suspense, useEffect, useState, useSyncExternalStore, type ReactElement } from "react";
+import { lazy, Suspense, useCallback, useEffect, useState, useSyncExternalStore, type ReactElement } from "react";
 import { MAX_DRAFT_BLOCKS } from "../editing/limits.ts";
 import { Inspector } from "../inspector/inspector.tsx";
 import { SavingQuestions, useSaving } from "../panes/saving.tsx";
 import { useAddress } from "../ui/addresses.ts";
 import { Bones, Failed } from "../ui/notices.tsx";
 import { run } from "./commands.ts";
-import type { Look } from "./desk.ts";
+import type { Desk, Look } from "./desk.ts";
 import { openDraft, type Opened } from "./opening.ts";
 import { Icon } from "../ui/icons.tsx";
 import { Findings, Tidings } from "./view/findings.tsx";
@@ -18,6 +18,7 @@ import { useKeys } from "./view/keys.ts";
 import { Outline } from "./view/outline.tsx";
 import { Palette } from "./view/palette.tsx";
 import { Questions } from "./view/questions.tsx";
+import { Tied } from "./view/tied.tsx";
 
 const Panes = lazy(async () => ({ default: (await import("../panes/panes.tsx")).Panes }));
 
@@ -59,7 +60,7 @@ function Bench({ opened: { desk, room } }: { readonly opened: Opened }): ReactEl
   const tabs = small || isLarge ? WITHOUT_CANVAS : ALL;
   const asked = query.get("view");
   const tab: Tab = isTab(asked) && tabs.includes(asked) ? asked : (tabs[0] ?? "outline");
-  useKeys(desk, saving.save);
+  useKeys(desk, useSave(desk, look, saving.save));
   useEffect(() => {
     const warn = (event: BeforeUnloadEvent): void => {
       const { status, kept } = desk.snapshot().draft;
@@ -71,9 +72,9 @@ function Bench({ opened: { desk, room } }: { readonly opened: Opened }): ReactEl
   const empty = look.graph.blocks.size === 0;
   const inGraph = tab === "canvas" || tab === "outline";
   return (
-    <div className={`editor${look.draft.canEdit ? "" : " readonly"}${inGraph ? "" : " whole"}`}>
+    <div className={classOf(look, inGraph)}>
       <Header desk={desk} look={look} room={room} tab={tab} tabs={tabs} saving={saving} />
-      {inGraph ? <Palette desk={desk} canEdit={look.draft.canEdit} /> : null}
+      {inGraph ? <Side desk={desk} look={look} /> : null}
       <main id="stage">
         {tab === "canvas" ? <><Flow desk={desk} look={look} room={room} /><Tools look={look} act={(action) => { run(desk, action); }} /></>
           : tab === "outline" ? <Outline desk={desk} look={look} />
@@ -88,6 +89,21 @@ function Bench({ opened: { desk, room } }: { readonly opened: Opened }): ReactEl
       <p className="hidden" role="status">{look.said}</p>
     </div>
   );
+}
+
+function classOf({ draft, made }: Look, inGraph: boolean): string {
+  return ["editor", draft.canEdit ? "" : "readonly", inGraph ? "" : "whole", inGraph && made !== null ? "with-source" : ""].filter(Boolean).join(" ");
+}
+
+/** What stands beside the graph: what can be added, or the source that the graph was compiled from. */
+function Side({ desk, look }: { readonly desk: Desk; readonly look: Look }): ReactElement {
+  return look.made === null ? <Palette desk={desk} canEdit={look.draft.canEdit} /> : <Tied desk={desk} look={look} made={look.made} />;
+}
+
+/** A draft that was compiled has no file of its own to be saved to. */
+function useSave(desk: Desk, { made }: Look, save: () => void): () => void {
+  const flush = useCallback(() => { desk.draft.flush(); }, [desk]);
+  return made === null ? save : flush;
 }
 
 function Tools({ look, act }: { readonly look: Look; readonly act: (action: "add" | "fit" | "zoomIn" | "zoomOut" | "tidy") => void }): ReactElement {

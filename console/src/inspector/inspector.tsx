@@ -18,8 +18,8 @@ const YamlField = lazy(() => import("./field.tsx"));
 
 const NONE: ReadonlySet<string> = new Set();
 const OF_A_BODY: ReadonlySet<string> = new Set(["body", "rest"]);
-const OF_A_BLOCK: ReadonlySet<string> = new Set(["id", "type", "parent", "order", "after", "rest", "with", "enabled"]);
-const OF_THE_DOCUMENT: ReadonlySet<string> = new Set(["id", "nodes", "edges", "rest"]);
+const OF_A_BLOCK: ReadonlySet<string> = new Set(["id", "type", "parent", "order", "after", "rest", "with", "enabled", "at"]);
+const OF_THE_DOCUMENT: ReadonlySet<string> = new Set(["id", "nodes", "edges", "rest", "made_by"]);
 
 export function Inspector({ desk, look, room }: { readonly desk: Desk; readonly look: Look; readonly room: Room }): ReactElement {
   const { current } = desk;

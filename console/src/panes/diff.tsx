@@ -4,8 +4,10 @@ import type { Desk, Look } from "../canvas/desk.ts";
 import { draftPath, follow, go, hrefOf, useAddress } from "../ui/addresses.ts";
 import { markOf } from "../ui/icons.tsx";
 import { Bones, Failed } from "../ui/notices.tsx";
+import { sources, withoutLines, withoutSource } from "../source/changes.ts";
+import { SourceChanges } from "../source/diff.tsx";
 import type { Room } from "../wire/room.ts";
-import type { Against, Difference, LineChange, NodeChange } from "../wire/served.ts";
+import type { Against, Difference, NodeChange } from "../wire/served.ts";
 import { LineChanges, linesDiffer, NodeChanges, type Known } from "./differences.tsx";
 import { sumWords } from "./saying.ts";
 import { useSettled } from "./settled.ts";
@@ -54,7 +56,7 @@ export default function DiffPane({ desk, look, room }: { readonly desk: Desk; re
         {made === null ? null : <span className="quiet cut" role="status">{sumWords(made.nodes, made.document.length) || "No node differs"}</span>}
       </div>
       <div className="pane-body">
-        {made === null ? <Bones lines={12} label="The differences are loading" /> : byLine ? <Lines lines={made.lines} against={made.against} /> : <Nodes desk={desk} look={look} room={room} made={made} />}
+        {made === null ? <Bones lines={12} label="The differences are loading" /> : byLine ? <ByLine made={made} /> : <Nodes desk={desk} look={look} room={room} made={made} />}
       </div>
     </section>
   );
@@ -67,18 +69,21 @@ function versionsOf(room: Room, shown: Against): number[] {
 }
 
 function Nodes({ desk, look, room, made }: { readonly desk: Desk; readonly look: Look; readonly room: Room; readonly made: Difference }): ReactElement {
-  if (made.nodes.length === 0 && made.document.length === 0) return <Nothing against={made.against} moved={linesDiffer(made.lines)} />;
+  const source = sources(look.made, made.document);
+  const [fields, nodes] = [withoutSource(made.document), withoutLines(made.nodes)];
+  const first = source.before?.source === source.after?.source ? null : <SourceChanges before={source.before} after={source.after} />;
+  if (nodes.length === 0 && fields.length === 0) return first ?? <Nothing against={made.against} moved={linesDiffer(made.lines)} />;
   const path = draftPath(room.draft);
   const knownOf = (node: NodeChange): Known | null => {
     const tail = node.key.slice(node.key.indexOf("/") + 1);
     const block = look.graph.blocks.get(tail);
     return block === undefined ? null : { mark: markOf(block.type), href: hrefOf(path), open: (event) => { desk.select([tail], true); follow(path)(event); } };
   };
-  return <NodeChanges nodes={made.nodes} document={made.document} knownOf={knownOf} />;
+  return <>{first}<NodeChanges nodes={nodes} document={fields} knownOf={knownOf} /></>;
 }
 
-function Lines({ lines, against }: { readonly lines: readonly LineChange[]; readonly against: string }): ReactElement {
-  return linesDiffer(lines) ? <LineChanges lines={lines} /> : <Nothing against={against} moved={false} />;
+function ByLine({ made }: { readonly made: Difference }): ReactElement {
+  return linesDiffer(made.lines) ? <LineChanges lines={made.lines} /> : <Nothing against={made.against} moved={false} />;
 }
 
 function Nothing({ against, moved }: { readonly against: string; readonly moved: boolean }): ReactElement {

@@ -75,9 +75,9 @@ export function linesDiffer(lines: readonly LineChange[]): boolean {
   return lines.some((line) => line.op === "+" || line.op === "-");
 }
 
-export function LineChanges({ lines }: { readonly lines: readonly LineChange[] }): ReactElement {
+export function LineChanges({ lines, label = "Lines" }: { readonly lines: readonly LineChange[]; readonly label?: string }): ReactElement {
   return (
-    <div className="lines" tabIndex={0} role="region" aria-label="Lines">
+    <div className="lines" tabIndex={0} role="region" aria-label={label}>
       <table>
         <thead className="hidden"><tr><th scope="col">Line before</th><th scope="col">Line now</th><th scope="col">Text</th></tr></thead>
         <tbody>

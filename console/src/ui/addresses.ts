@@ -66,3 +66,7 @@ export function draftPath(id: string): string {
 export function workflowPath(id: string, tab = ""): string {
   return `/workflows/${encodeURIComponent(id)}${tab === "" ? "" : `/${tab}`}`;
 }
+
+export function versionPath(workflow: string, version: number): string {
+  return `/workflows/${encodeURIComponent(workflow)}/versions/${version}`;
+}

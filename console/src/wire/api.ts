@@ -59,6 +59,11 @@ export async function requestPlain(method: Method, path: string, body?: unknown,
   return text === "" ? null : JSON.parse(text) as unknown;
 }
 
+/** The text of an answer that is no JSON. */
+export async function requestText(path: string, signal?: AbortSignal): Promise<string> {
+  return await send("GET", path, undefined, signal);
+}
+
 async function send(method: Method, path: string, body: string | undefined, signal: AbortSignal | undefined): Promise<string> {
   const headers = new Headers({ accept: "application/json" });
   const token = sessionStorage.getItem(TOKEN);

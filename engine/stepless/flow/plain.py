@@ -13,6 +13,7 @@ from collections.abc import Awaitable, Callable, Generator, Iterator, Mapping, S
 from contextlib import contextmanager
 from contextvars import ContextVar
 from datetime import UTC, datetime
+from inspect import BoundArguments
 from typing import Any, Final, TypeVar, overload
 
 from pydantic import BaseModel
@@ -34,11 +35,15 @@ _MEND: Final = "use `with acting(…)` in a test"
 def acting(
     *, approval: Callable[[str], Answer | bool] | None = None, callback: Callable[[str], JSON] | None = None,
     sleep: Callable[[float | str], None] | None = None, now: Callable[[], str] | None = None,
+    steps: Mapping[str, Callable[..., Any]] | None = None, called: Callable[[str, BoundArguments], None] | None = None,
 ) -> Iterator[None]:
     """Answers approvals and callbacks inside the block, by their message, and replaces sleeps and the clock. Without it an
-    approval is approved, a callback is answered with an empty object, and a sleep takes no time."""
-    given = {"approval": approval, "callback": callback, "sleep": sleep, "now": now}
-    token = _FAKES.set({**(_FAKES.get() or {}), **{name: fake for name, fake in given.items() if fake is not None}})
+    approval is approved, a callback is answered with an empty object, and a sleep takes no time. `steps` are functions in place of
+    those of steps, by the names of the steps; `called` gets each call of a step, before it."""
+    given = {"approval": approval, "callback": callback, "sleep": sleep, "now": now, "called": called}
+    fakes = {name: fake for name, fake in given.items() if fake is not None}
+    fakes |= {f"step {name}": fake for name, fake in (steps or {}).items()}
+    token = _FAKES.set({**(_FAKES.get() or {}), **fakes})
     try:
         yield
     finally:
@@ -47,6 +52,18 @@ def acting(
 
 def _fake(name: str) -> Callable[..., Any] | None:
     return (_FAKES.get() or {}).get(name)
+
+
+def stand_in(step: str) -> Callable[..., Any] | None:
+    """What is called in place of a step's function."""
+    return _fake(f"step {step}")
+
+
+def seen(step: str, arguments: BoundArguments) -> None:
+    """Passes a call of a step to `called`."""
+    fake = _fake("called")
+    if fake is not None:
+        fake(step, arguments)
 
 
 @overload

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Awaitable, Callable, Coroutine, Generator, Mapping
+from contextlib import suppress
 from functools import cached_property
 from typing import Any, Final, Generic, ParamSpec, TypeVar, Unpack, overload
 
+from pydantic import TypeAdapter, ValidationError
 from typing_extensions import TypedDict
 
-from stepless.flow.compiler.origin import Origin
-from stepless.flow.plain import as_node_error, owned
+from stepless.flow.compiler.facts.types import bare, believed
+from stepless.flow.compiler.origin import Origin, hints_of, signature_of
+from stepless.flow.plain import as_node_error, owned, seen, stand_in
 from stepless.flow.source import origin_of
 from stepless.flow.words import mark
 from stepless.model.json import JSON
@@ -65,12 +68,30 @@ class Step(Generic[P, R]):
         return _Call(lambda: self._run(*args, **kwargs))
 
     async def _run(self, *args: P.args, **kwargs: P.kwargs) -> R:
+        function = stand_in(self.name) or self.function
         try:
-            result = self.function(*map(owned, args), **{name: owned(value) for name, value in kwargs.items()})
+            given = self._arguments(*map(owned, args), **{name: owned(value) for name, value in kwargs.items()})
+            seen(self.name, given)
+            result = function(*given.args, **given.kwargs)
             done: R = owned(await result if inspect.isawaitable(result) else result)
         except Exception as error:
             raise as_node_error(error) from error
         return done
+
+
+    def _arguments(self, *args: Any, **kwargs: Any) -> inspect.BoundArguments:
+        """The arguments as a run passes them: a whole number for a `float` becomes one."""
+        bound = signature_of(self.function).bind(*args, **kwargs)
+        for name, adapter in self._floats.items():
+            if name in bound.arguments:
+                with suppress(ValidationError):  # a run refuses it, with the reason
+                    bound.arguments[name] = adapter.validate_python(bound.arguments[name])
+        return bound
+
+    @cached_property
+    def _floats(self) -> dict[str, TypeAdapter[Any]]:
+        hints = {name: bare(kind) for name, kind in hints_of(self.function).items() if name != "return"}
+        return {name: TypeAdapter(kind) for name, kind in hints.items() if believed(kind) != kind}
 
 
 mark(Step, "step")

@@ -20,32 +20,43 @@ from stepless.nodes import KINDS
 from stepless.nodes.json_value import to_json
 from stepless.runtime.wiring.local import Local, local
 from stepless.runtime.wiring.single_run import Asking, follow, give_answer, open_questions, serving
+from stepless.testing.effects import Effects, Steps, difference, is_concurrent, named, watched
 
 Given: TypeAlias = bool | str | Mapping[str, JSON]
 Answers: TypeAlias = Sequence[Given] | Mapping[str, Given] | Callable[[str], Given]
 _TIMEOUT = "timeout"
 
 
-def assert_same(flow: Flow[..., Any], inputs: Mapping[str, JSON] | None = None, answers: Answers = ()) -> JSON:
+def assert_same(
+    flow: Flow[..., Any], inputs: Mapping[str, JSON] | None = None, answers: Answers = (), *, steps: Steps | None = None
+) -> JSON:
     """Calls the function, runs its document on the engine in memory, and compares: the same result as JSON, or a failure with the
-    same code. Returns the result; for a failure, `{"error": code}`. Both call the real steps, so steps with effects have them
-    twice; a step that is to be replaced is replaced before, by one of the same name.
+    same code, and the same calls of steps with the same arguments, in the same order where they follow each other. Returns the
+    result; for a failure, `{"error": code}`.
+
+    `steps` are what stands for steps, in both: by the step itself or its name, a function with the parameters of the step, or the
+    value that it returns. The other steps are called as they are, so those with effects have them twice.
 
     `inputs` are those of a run: the arguments by name, or the object that the only parameter takes. `answers` are those to
     approvals and callbacks: in the order of the questions, by message, or a function of the message. Each is True (approved),
     False (rejected), `"timeout"`, or an object: the fields of an approval, with its `decision` if that is not `approved`, or the
     answer to a callback. Sleeps and timeouts take no time. A workflow that is compiled with a trigger begins as if called.
 
-    Raises AssertionError if the outcomes differ, if a question has no answer, or if the run does not end within MAX_PATIENCE_S
+    Raises AssertionError if the outcomes or the calls differ, if a question has no answer, or if the run does not end within MAX_PATIENCE_S
     seconds; `FlowRefused` if the source is refused. An exception of the function that is no `NodeError` compares as a failure.
     """
     __tracebackhide__ = True
     given = dict(inputs or {})
-    plain = _plain(flow, given, _Script(answers))
-    compiled = asyncio.run(_compiled(flow, given, _Script(answers)))
+    fakes, called, seen = named(steps or {}), Effects(), Effects()
+    documents = _documents(flow)
+    plain = _plain(flow, given, _Script(answers), fakes, called)
+    with watched(documents, fakes, seen):
+        compiled = asyncio.run(_compiled(flow, documents, given, _Script(answers)))
     same = plain == compiled or ("error" in plain and plain["error"] is None and "error" in compiled)
     if not same:
         raise AssertionError(f"{flow.id} differs: the function {_told(plain)}, the document {_told(compiled)}")
+    if differs := difference(called, seen, ordered=not any(map(is_concurrent, documents))):
+        raise AssertionError(f"{flow.id} differs: {differs}")
     return compiled["result"] if "result" in compiled else {"error": compiled["error"]}
 
 
@@ -74,7 +85,9 @@ class _Script:
 # -- as the function ----------------------------------------------------------------------------------------------------
 
 
-def _plain(flow: Flow[..., Any], inputs: Mapping[str, Any], script: _Script) -> dict[str, Any]:
+def _plain(
+    flow: Flow[..., Any], inputs: Mapping[str, Any], script: _Script, fakes: Mapping[str, Callable[..., Any]], effects: Effects
+) -> dict[str, Any]:
     def approved(message: str) -> Answer:
         given = script(message)
         if isinstance(given, Mapping):
@@ -92,7 +105,7 @@ def _plain(flow: Flow[..., Any], inputs: Mapping[str, Any], script: _Script) -> 
     async def call() -> Any:
         return await flow.function(**_arguments(flow, inputs))
 
-    with acting(approval=approved, callback=called_back):
+    with acting(approval=approved, callback=called_back, steps=fakes, called=effects):
         try:
             return {"result": to_json(asyncio.run(call()))}
         except NodeError as error:
@@ -121,13 +134,19 @@ def _takes_all(kind: Any) -> bool:
 # -- as the document ----------------------------------------------------------------------------------------------------
 
 
-async def _compiled(flow: Flow[..., Any], inputs: Mapping[str, JSON], script: _Script) -> dict[str, Any]:
+def _documents(flow: Flow[..., Any]) -> list[dict[str, JSON]]:
+    """Those of the other workflows that it may call, then its own."""
     document = _untriggered(flow).document()
+    return [*(child.document() for child in _children(flow, document)), document]
+
+
+async def _compiled(
+    flow: Flow[..., Any], documents: Sequence[Mapping[str, JSON]], inputs: Mapping[str, JSON], script: _Script
+) -> dict[str, Any]:
     built = local(None)
     try:
-        for child in _children(flow, document):
-            built.service.publish(child.document())
-        built.service.publish(document)
+        for document in documents:
+            built.service.publish(document)
         async with serving(built) as server:
             run_id = built.service.start(flow.id, inputs).run_id
             await asyncio.wait_for(_attended(built, run_id, server, script), MAX_PATIENCE_S)

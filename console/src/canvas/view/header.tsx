@@ -47,7 +47,7 @@ export function Header({ desk, look, room, tab, tabs, saving }: {
         <button className="tool" type="button" title="Keys (?)" aria-label="Keys" onClick={() => { run(desk, "keys"); }}><Icon mark="keys" /></button>
         <button className="tool" type="button" title={theme === "dark" ? "Light" : "Dark"} aria-label={theme === "dark" ? "Light" : "Dark"} onClick={toggleTheme}><Icon mark={theme === "dark" ? "sun" : "moon"} /></button>
       </div>
-      <Acts standing={standing} saving={saving} />
+      {look.made === null ? <Acts standing={standing} saving={saving} /> : null}
       <span className={saving.failed ? "head-said fault" : "head-said hidden"} role="status">{saving.said}</span>
     </header>
   );

@@ -3,13 +3,13 @@
  * the content security policy allows, and not elements.
  */
 import { defaultKeymap, history, redo, redoDepth, undo, undoDepth } from "@codemirror/commands";
-import { yaml } from "@codemirror/lang-yaml";
-import { bracketMatching, foldGutter, foldKeymap, HighlightStyle, indentUnit, syntaxHighlighting } from "@codemirror/language";
+import { bracketMatching, foldGutter, foldKeymap, indentUnit } from "@codemirror/language";
 import { highlightSelectionMatches, search, searchKeymap } from "@codemirror/search";
 import { Annotation, Compartment, EditorState, Prec, StateEffect, StateField, Transaction, type ChangeSet, type Text } from "@codemirror/state";
 import { Decoration, drawSelection, EditorView, highlightActiveLine, highlightActiveLineGutter, keymap, lineNumbers, type DecorationSet } from "@codemirror/view";
-import { tags } from "@lezer/highlight";
+import { colours, folding } from "./colours.ts";
 import { newline } from "./newline.ts";
+import { theme } from "./theme.ts";
 
 export interface Asked {
   readonly host: HTMLElement;
@@ -41,41 +41,6 @@ const faulty = StateField.define<DecorationSet>({
   provide: (field) => EditorView.decorations.from(field),
 });
 
-const colours = HighlightStyle.define([
-  { tag: [tags.definition(tags.propertyName), tags.propertyName], color: "var(--accent)" },
-  { tag: tags.comment, color: "var(--text-3)", fontStyle: "italic" },
-  { tag: [tags.number, tags.bool, tags.null, tags.keyword], color: "var(--held)" },
-  { tag: [tags.separator, tags.punctuation, tags.squareBracket, tags.brace, tags.meta], color: "var(--text-3)" },
-]);
-
-const theme = EditorView.theme({
-  "&": { height: "100%", backgroundColor: "var(--ground)", color: "var(--text)", fontSize: "13px" },
-  "&.cm-focused": { outline: "none" },
-  ".cm-scroller": { fontFamily: "var(--mono)", lineHeight: "20px" },
-  ".cm-content": { padding: "12px 0 48px", caretColor: "var(--text)" },
-  ".cm-line": { padding: "0 16px 0 8px" },
-  ".cm-gutters": { backgroundColor: "var(--ground)", color: "var(--text-3)", border: "none", paddingLeft: "8px" },
-  ".cm-lineNumbers .cm-gutterElement": { minWidth: "32px" },
-  ".cm-activeLine": { backgroundColor: "color-mix(in srgb, var(--hover) 60%, transparent)" },
-  ".cm-activeLineGutter": { backgroundColor: "transparent", color: "var(--text)" },
-  ".cm-cursor": { borderLeftColor: "var(--text)" },
-  "&.cm-focused > .cm-scroller > .cm-selectionLayer .cm-selectionBackground, .cm-selectionBackground": { backgroundColor: "color-mix(in srgb, var(--accent) 22%, transparent)" },
-  ".cm-selectionMatch": { backgroundColor: "color-mix(in srgb, var(--accent) 12%, transparent)" },
-  ".cm-matchingBracket": { outline: "1px solid var(--line-strong)", backgroundColor: "transparent !important" },
-  ".cm-faulty": { backgroundColor: "var(--failed-soft)", boxShadow: "inset 2px 0 var(--failed)" },
-  ".cm-foldGutter .cm-gutterElement": { cursor: "pointer" },
-  ".cm-foldPlaceholder": { backgroundColor: "var(--sunken)", border: "1px solid var(--line)", color: "var(--text-2)", padding: "0 4px" },
-  ".cm-panels": { backgroundColor: "var(--sunken)", color: "var(--text)", borderBottom: "1px solid var(--line)" },
-  ".cm-panel.cm-search": { padding: "6px 32px 6px 12px", font: "13px var(--sans)" },
-  ".cm-panel.cm-search input, .cm-panel.cm-search .cm-textfield": { height: "28px", border: "1px solid var(--line-strong)", borderRadius: "6px", background: "var(--raised)", color: "var(--text)", font: "13px var(--mono)" },
-  ".cm-panel.cm-search input[type=checkbox]": { height: "14px" },
-  ".cm-panel.cm-search label": { fontSize: "12px" },
-  ".cm-panel.cm-search .cm-button": { height: "28px", border: "1px solid var(--line-strong)", borderRadius: "6px", background: "var(--raised)", color: "var(--text)", font: "13px var(--sans)" },
-  ".cm-panel.cm-search [name=close]": { width: "28px", height: "28px", color: "var(--text-2)", fontSize: "16px" },
-  ".cm-searchMatch": { backgroundColor: "color-mix(in srgb, var(--waiting) 26%, transparent)" },
-  ".cm-searchMatch-selected": { backgroundColor: "color-mix(in srgb, var(--waiting) 52%, transparent)" },
-});
-
 function stepOf(event: KeyboardEvent): "undo" | "redo" | null {
   if ((!event.ctrlKey && !event.metaKey) || event.altKey) return null;
   const letter = event.key.toLowerCase();
@@ -104,7 +69,7 @@ export class TextEditor {
       extensions: [
         EditorState.lineSeparator.of("\n"), this.writable.of(EditorState.readOnly.of(!asked.canEdit)), this.past.of(history()),
         lineNumbers(), foldGutter(), drawSelection(), highlightActiveLine(), highlightActiveLineGutter(), bracketMatching(), highlightSelectionMatches(),
-        search({ top: true }), indentUnit.of("  "), yaml(), syntaxHighlighting(colours), theme, faulty,
+        search({ top: true }), indentUnit.of("  "), folding, colours, theme, faulty,
         EditorView.contentAttributes.of({ "aria-label": asked.label, spellcheck: "false", autocapitalize: "off" }),
         Prec.highest(EditorView.domEventHandlers({ keydown: pressed })),
         keymap.of([

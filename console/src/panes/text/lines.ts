@@ -12,13 +12,20 @@ const MAX_EDITS = 600; // lines that differ; above that everything between the f
 export function changesBetween(before: string, after: string): Change[] {
   if (before === after) return [];
   const [left, right] = [linesOf(before), linesOf(after)];
+  return hunksBetween(left, right).map(([from, to, first, last]) => narrowed(lengthOf(left.slice(0, from)), left.slice(from, to).join(""), right.slice(first, last).join("")));
+}
+
+/** Lines `from` up to `to` of the former list go, `first` up to `last` of the new one come. In order; what is between them stays. */
+export type Hunk = readonly [from: number, to: number, first: number, last: number];
+
+export function hunksBetween(left: readonly string[], right: readonly string[]): Hunk[] {
   let start = 0;
   while (start < left.length && start < right.length && left[start] === right[start]) start += 1;
   let end = 0;
   while (end < left.length - start && end < right.length - start && left[left.length - 1 - end] === right[right.length - 1 - end]) end += 1;
-  const [ones, others] = [left.slice(start, left.length - end), right.slice(start, right.length - end)];
-  const offset = lengthOf(left.slice(0, start));
-  return hunks(ones, others).map(([from, to, first, last]) => narrowed(offset + lengthOf(ones.slice(0, from)), ones.slice(from, to).join(""), others.slice(first, last).join("")));
+  if (start + end === left.length && left.length === right.length) return [];
+  return hunks(left.slice(start, left.length - end), right.slice(start, right.length - end))
+    .map(([from, to, first, last]) => [start + from, start + to, start + first, start + last]);
 }
 
 /** Lines with their ends. */
@@ -45,8 +52,6 @@ function narrowed(from: number, before: string, after: string): Change {
 function isPairCut(text: string, place: number): boolean {
   return place > 0 && place < text.length && /[\ud800-\udbff]/.test(text.charAt(place - 1)) && /[\udc00-\udfff]/.test(text.charAt(place));
 }
-
-type Hunk = readonly [from: number, to: number, first: number, last: number];
 
 /** By the algorithm of Myers: the lines that stay are as many as can be. */
 function hunks(left: readonly string[], right: readonly string[]): Hunk[] {

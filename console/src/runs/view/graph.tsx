@@ -30,13 +30,15 @@ interface GraphProps {
   readonly nodes: ReadonlyMap<string, NodeSummary>;
   readonly chosen: string;
   readonly onChoose: (path: string, instance?: string) => void;
+  /** No run is shown: nothing is missing where there is no summary. */
+  readonly isPlain?: boolean;
 }
 
 export function RunGraph(props: GraphProps): ReactElement {
   return <ReactFlowProvider><Flow {...props} /></ReactFlowProvider>;
 }
 
-function Flow({ graph, nodes, chosen, onChoose }: GraphProps): ReactElement {
+function Flow({ graph, nodes, chosen, onChoose, isPlain = false }: GraphProps): ReactElement {
   const flow = useReactFlow();
   const box = useRef<HTMLDivElement>(null);
   const { layout, spots } = useLayout(graph);
@@ -70,7 +72,7 @@ function Flow({ graph, nodes, chosen, onChoose }: GraphProps): ReactElement {
     onChoose([...spots.spots].findLast(([, spot]) => x >= spot.left && x <= spot.left + spot.width && y >= spot.top && y <= spot.top + spot.height)?.[0] ?? "");
   };
   return (
-    <div ref={box} className={isFar ? "flow is-far" : "flow"} role="group" aria-label={`Graph of ${graph.blocks.size} nodes`}>
+    <div ref={box} className={`flow${isFar ? " is-far" : ""}${isPlain ? " plain" : ""}`} role="group" aria-label={`Graph of ${graph.blocks.size} nodes`}>
       <ReactFlow nodes={bare ? NO_NODES : cards} edges={bare ? NO_EDGES : edges} nodeTypes={NODE_TYPES} edgeTypes={EDGE_TYPES}
         nodesDraggable={false} nodesConnectable={false} elementsSelectable={false} onlyRenderVisibleElements nodesFocusable={false} edgesFocusable={false} disableKeyboardA11y
         minZoom={0.02} maxZoom={2} onNodeClick={(_, node) => { onChoose(node.id); }} onPaneClick={onPane} attributionPosition="bottom-left">

@@ -35,7 +35,8 @@ function addBody(body: JsonObject, parent: string | null, made: Making, depth: n
     if (!isObject(node) || tools.has(id)) continue;
     const path = pathOf(id);
     const given = node.get("with");
-    const inner = isObject(given) ? given.get("body") : undefined;
+    const body = isObject(given) ? given.get("body") : undefined;
+    const inner = isObject(body) && isObject(body.get("nodes")) ? body : undefined; // a response may have a body, too
     children.push(path);
     made.blocks.set(path, {
       tail: path, id, type: textAt(node, "type"), parent, order: "", container: isObject(inner), entry: false, enabled: node.get("enabled") !== false,

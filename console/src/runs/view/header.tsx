@@ -1,6 +1,6 @@
 /** The head of a run: what it is, how it stands, and what can be done with it. */
 import { useEffect, useState, type ReactElement } from "react";
-import { follow, hrefOf } from "../../ui/addresses.ts";
+import { follow, hrefOf, versionPath } from "../../ui/addresses.ts";
 import { CopyButton } from "../../ui/copying.tsx";
 import { lasting, shortId } from "../../ui/formats.ts";
 import { Status } from "../../ui/status.tsx";
@@ -37,7 +37,7 @@ export function Header({ id, look, head, onAsk }: { readonly id: string; readonl
 function Facts({ look, head }: { readonly look: RunLook; readonly head: Overview }): ReactElement {
   return (
     <>
-      {head.version === null ? null : <span>v{head.version}</span>}
+      {head.version === null ? null : <a href={hrefOf(versionPath(head.workflow, head.version))} onClick={follow(versionPath(head.workflow, head.version))} title="The version of this run">v{head.version}</a>}
       <span>started <When at={head.started_at ?? head.created_at} /></span>
       <span>took <Took look={look} /></span>
       <span>{head.steps.toLocaleString("en")} steps</span>

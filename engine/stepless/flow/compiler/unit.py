@@ -75,6 +75,7 @@ class Unit:
         self.iterated: list[str] = []  # names that a loop around this place runs over
         self.risks = 0  # operations met so far that may fail
         self.statement: ast.AST = origin.tree
+        self.foreign: tuple[Origin, ast.AST] | None = None  # where a part was awaited that another file has
         self._taken: set[str] = set()
         self._count = 0
 
@@ -188,10 +189,15 @@ class Unit:
         if params is not None:
             node["with"] = dict(params)
         node |= {name: value for name, value in fields.items() if value is not None}
-        node["at"] = [self.origin.line(self.statement), self.origin.last_line(self.statement)]
+        node["at"] = self.lines()
         self.level[id] = node
         self.frontier = [id]
         return id
+
+    def lines(self) -> list[JSON]:
+        """The lines of the statement in the file of the function. Of a part that another file has: those of the call of it."""
+        origin, statement = self.foreign or (self.origin, self.statement)
+        return [origin.line(statement), origin.last_line(statement)]
 
     def set(self, base: str, values: Mapping[str, JSON], *, risky: bool = False) -> str:
         """Adds a node that writes variables."""

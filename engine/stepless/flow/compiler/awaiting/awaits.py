@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from stepless.flow.compiler.expressions.inference import returned
 from stepless.flow.compiler.expressions.json_values import json_value
-from stepless.flow.compiler.facts.types import UNKNOWN, bare, is_dict, is_model, schema_of
+from stepless.flow.compiler.facts.types import UNKNOWN, bare, is_dict, is_model, is_number, schema_of
 from stepless.flow.compiler.origin import hints_of, signature_of
 from stepless.flow.compiler.unit import Unit
 from stepless.flow.words import word_of
@@ -171,7 +171,7 @@ def sleep(unit: Unit, call: ast.Call, arguments: Arguments) -> ast.expr:
     before = unit.risks
     if isinstance(node, ast.Constant) and isinstance(node.value, int | float):
         duration: JSON = f"{round(node.value * 1000)}ms"
-    elif unit.infer(node) in (int, float):
+    elif is_number(unit.infer(node)):
         duration = unit.texts.source(unit.value(node))
         duration = f"{{{{ str(int({duration} * 1000)) }}}}ms"
     else:

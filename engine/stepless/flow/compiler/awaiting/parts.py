@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, Final, TypeAlias
 
 from stepless.flow.compiler.awaiting.awaits import Arguments, bound_arguments, evaluated
-from stepless.flow.compiler.expressions.inference import learn
+from stepless.flow.compiler.expressions.inference import learn, promised
 from stepless.flow.compiler.facts.names import names_of
 from stepless.flow.compiler.facts.sharing import sharing_of
 from stepless.flow.compiler.frames import PartFrame
@@ -39,7 +39,9 @@ def inline(
     body: list[ast.stmt] = tree.body
     unit.shown |= {renamed(name, number): name for name in local_names(origin)}
     _bind(unit, origin, number, given)
-    outer = (unit.origin, unit.error, unit.statement, unit.shared, unit.bound)
+    outer = (unit.origin, unit.error, unit.statement, unit.shared, unit.bound, unit.foreign)
+    if unit.foreign is None and not origin.is_beside(unit.origin):
+        unit.foreign = unit.origin, unit.statement
     names = names_of(body)
     for parameter in (renamed(one.arg, number) for one in origin.parameters):
         names.bound.setdefault(parameter, []).insert(0, ())
@@ -54,7 +56,7 @@ def inline(
         return _written(unit, body, number, hint or origin.name, evaluate)
     finally:
         unit.parts.pop()
-        unit.origin, unit.error, unit.statement, unit.shared, unit.bound = outer
+        unit.origin, unit.error, unit.statement, unit.shared, unit.bound, unit.foreign = outer
 
 
 def renamed(name: str, number: int) -> str:
@@ -92,9 +94,11 @@ def _bind(unit: Unit, origin: Origin, number: int, given: Mapping[str, ast.expr]
     for parameter in origin.parameters:
         name, kind = renamed(parameter.arg, number), origin.hint(parameter.arg)
         if parameter.arg in given:
+            kind = promised(kind, unit.infer(given[parameter.arg]))
             value = unit.value(given[parameter.arg])
         else:
             unit.origin, caller = origin, unit.origin
+            kind = promised(kind, unit.infer(origin.defaults[parameter.arg]))
             value = unit.value(origin.defaults[parameter.arg])
             unit.origin = caller
         if not unit.texts.is_settled(value) and not isinstance(value, ast.Constant):

@@ -11,10 +11,13 @@ from pydantic import BaseModel
 
 from stepless.flow.compiler.facts.names import Changed, Comprehension, Names, Piece
 from stepless.flow.compiler.facts.types import (
+    REAL,
     SCALARS,
     UNKNOWN,
     bare,
+    believed,
     dict_of,
+    is_atom,
     is_dict,
     is_failure,
     is_list,
@@ -85,7 +88,7 @@ def learn(unit: Unit, names: Names) -> None:
 
 def returned(function: Callable[..., Any]) -> Any:
     """What a function or coroutine returns."""
-    return bare(hints_of(function).get("return", UNKNOWN))
+    return believed(bare(hints_of(function).get("return", UNKNOWN)))
 
 
 def annotated(unit: Unit, node: ast.expr) -> Any:
@@ -140,7 +143,9 @@ def _operation(unit: Unit, node: ast.BinOp) -> Any:
     if is_number(left) and is_number(right):
         if isinstance(node.op, ast.Pow):
             return UNKNOWN  # 2 ** -1 is no whole number
-        return float if float in (left, right) or isinstance(node.op, ast.Div) else int
+        if float in (left, right) or isinstance(node.op, ast.Div):
+            return float
+        return REAL if REAL in (left, right) else int
     if isinstance(node.op, ast.Mod) and left is str:
         return str
     if isinstance(node.op, ast.Mult) and int in (left, right):
@@ -343,7 +348,12 @@ def _changed(unit: Unit, node: Changed) -> Any:
 
 
 def _declared(unit: Unit, node: ast.AnnAssign) -> Any:
-    return annotated(unit, node.annotation)
+    return promised(annotated(unit, node.annotation), UNSEEN if node.value is None else infer(unit, node.value))
+
+
+def promised(kind: Any, given: Any) -> Any:
+    """The type of a name that an annotation calls `kind`, and that is bound to a value of the type `given`."""
+    return believed(kind) if solid(kind) is float and solid(given) is not float else kind
 
 
 def _caught(unit: Unit, node: ast.ExceptHandler) -> Any:
@@ -386,4 +396,4 @@ def _negated(kind: Any) -> Any:
 def is_scalar(unit: Unit, node: ast.expr) -> bool:
     """Whether a value is one that cannot be changed in place."""
     kind = known(unit, node)
-    return solid(kind) in SCALARS or (is_tuple(kind) and may_be_null(kind) is False and solid(item_of(kind)) in SCALARS)
+    return is_atom(kind) or (is_tuple(kind) and may_be_null(kind) is False and is_atom(item_of(kind)))

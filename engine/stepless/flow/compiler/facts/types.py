@@ -20,6 +20,9 @@ from stepless.limits import MAX_CACHED_SIGNATURES
 
 UNKNOWN: Final = typing.Any
 SCALARS: Final = (str, int, float, bool, type(None))
+REAL: Final = int | float
+"""The type of a value that an annotation calls `float` and that nothing converts: a whole number stays one, in Python and in JSON.
+A `float` of a model or of an argument of the workflow is converted in Python, while JSON may hold a whole number."""
 _ATOMS: Final = (UNKNOWN, *SCALARS)  # most types: they need no look inside
 _UNIONS: Final = (typing.Union, types.UnionType)
 _R = TypeVar("_R")
@@ -72,6 +75,8 @@ def union(*kinds: Any) -> Any:
     """One type for values of several; UNKNOWN where they differ in more than null."""
     found = list(dict.fromkeys(one for kind in kinds for one in members(kind)))
     solid = [one for one in found if one is not type(None)]
+    if set(solid) == {int, float} and not any({*members(kind)} - {type(None)} == {float} for kind in kinds):
+        return REAL | None if len(found) > 2 else REAL
     if len(solid) > 1 or UNKNOWN in solid:
         return UNKNOWN
     if not solid:
@@ -83,6 +88,8 @@ def union(*kinds: Any) -> Any:
 def solid(kind: Any) -> Any:
     """A type without null: `Order | None` → `Order`; UNKNOWN for a union of several."""
     some = [one for one in members(kind) if one is not type(None)]
+    if {*some} == {int, float}:
+        return REAL
     return some[0] if len(some) == 1 else UNKNOWN if some else type(None)
 
 
@@ -138,7 +145,28 @@ def is_dict(kind: Any) -> bool:
 
 
 def is_number(kind: Any) -> bool:
-    return kind in (int, float)
+    return kind in (int, float) or kind == REAL
+
+
+def is_atom(kind: Any) -> bool:
+    """Whether values of a type are single and cannot be changed in place; null among them or not."""
+    kind = solid(kind)
+    return kind in SCALARS or kind == REAL
+
+
+@_remembered
+def believed(kind: Any) -> Any:
+    """The type of a value of which only an annotation says what it is."""
+    if kind is float:
+        return REAL
+    origin, arguments = typing.get_origin(kind), typing.get_args(kind)
+    if origin is typing.Annotated:
+        return believed(arguments[0])
+    if origin in _UNIONS:
+        return typing.Union[tuple(map(believed, arguments))]  # noqa: UP007  # a value, not an annotation
+    if origin in (list, dict, tuple):
+        return types.GenericAlias(origin, tuple(one if one is ... else believed(one) for one in arguments))
+    return kind
 
 
 @_remembered

@@ -78,7 +78,7 @@ class Assigning:
             read = _read(values)
             if not (read | values.keys()) & written.keys() and not any(name.startswith("why_") for name in written):
                 last["with"]["variables"] = written | values
-                last["at"] = [last["at"][0], unit.origin.last_line(unit.statement)]
+                last["at"] = [last["at"][0], max(last["at"][1], unit.lines()[1])]
                 for name in values:
                     unit.variables.setdefault(name, None)
                 return

@@ -14,7 +14,7 @@ from stepless.flow.compiler.expressions.inference import is_scalar, known
 from stepless.flow.compiler.expressions.json_values import json_value
 from stepless.flow.compiler.expressions.lifting import lift
 from stepless.flow.compiler.facts.names import IN_PLACE
-from stepless.flow.compiler.facts.types import SCALARS, item_of, solid
+from stepless.flow.compiler.facts.types import is_atom, item_of
 from stepless.flow.compiler.refusals import Ended, Lift
 from stepless.flow.compiler.statements.assignments import Assigning
 from stepless.flow.compiler.statements.branches import branch
@@ -54,7 +54,7 @@ class Reading:
         if isinstance(node, ast.Name):
             return not unit.is_local(node.id) or is_scalar(unit, node)
         if not isinstance(node, ast.Await):
-            return is_scalar(unit, node) or (_is_new(unit, node) and solid(item_of(known(unit, node))) in SCALARS)
+            return is_scalar(unit, node) or (_is_new(unit, node) and is_atom(item_of(known(unit, node))))
         call = node.value
         if not isinstance(call, ast.Call):
             return False
@@ -62,7 +62,7 @@ class Reading:
         kind = known(unit, node)
         if word_of(unit.static(call.func)) == "gather":
             kind = item_of(kind)  # the list itself is new
-        return not parts or solid(kind) in SCALARS
+        return not parts or is_atom(kind)
 
     def _await(self, unit: Unit, node: ast.Await, hint: str | None) -> ast.expr:
         call = node.value

@@ -1,0 +1,30 @@
+/** A draft that was compiled from source: what it was made by, its nodes as lines of it, and how it is left. */
+import type { Write } from "../../editing/effects.ts";
+import { gesture, type Gesture } from "../../editing/gestures.ts";
+import { roomOf, type State } from "../../editing/state.ts";
+import { linesRead, madeRead, Source, type Made } from "../../source/made.ts";
+import type { Graph } from "./graph.ts";
+
+const MADE_BY = "made_by";
+
+/** `held` stays the same object as long as it is the same. */
+export function madeOf(view: State, held: Made | null): Made | null {
+  const value = view.get("doc")?.get(MADE_BY);
+  const made = madeRead(value);
+  if (held === null || made === null) return made;
+  return made.source === held.source && made.file === held.file && made.name === held.name && made.language === held.language ? held : made;
+}
+
+export function sourceOf(made: Made, graph: Graph): Source {
+  const led = new Set([...graph.wires.values()].map((wire) => wire.target));
+  return new Source(made, [...graph.blocks.values()].map((block) => (
+    { tail: block.tail, type: block.type, entry: block.parent === null && !led.has(block.tail), at: linesRead(block.entity) }
+  )));
+}
+
+/** One gesture, which is undone like any: without it nothing says which line became which node. */
+export function untied(view: State): Gesture {
+  const writes: Write[] = [["unset", "doc", [MADE_BY]]];
+  for (const key of view.keys()) if (roomOf(key) === "block" && view.get(key)?.has("at") === true) writes.push(["unset", key, ["at"]]);
+  return gesture(writes);
+}

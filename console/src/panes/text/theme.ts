@@ -1,0 +1,30 @@
+/** How text looks in an editor: the tokens of the console, in the shadow tree that each editor stands in. */
+import { EditorView } from "@codemirror/view";
+
+export const theme = EditorView.theme({
+  "&": { height: "100%", backgroundColor: "var(--ground)", color: "var(--text)", fontSize: "13px" },
+  "&.cm-focused": { outline: "none" },
+  ".cm-scroller": { fontFamily: "var(--mono)", lineHeight: "20px" },
+  ".cm-content": { padding: "12px 0 48px", caretColor: "var(--text)" },
+  ".cm-line": { padding: "0 16px 0 8px" },
+  ".cm-gutters": { backgroundColor: "var(--ground)", color: "var(--text-3)", border: "none", paddingLeft: "8px" },
+  ".cm-lineNumbers .cm-gutterElement": { minWidth: "32px" },
+  ".cm-activeLine": { backgroundColor: "color-mix(in srgb, var(--hover) 60%, transparent)" },
+  ".cm-activeLineGutter": { backgroundColor: "transparent", color: "var(--text)" },
+  ".cm-cursor": { borderLeftColor: "var(--text)" },
+  "&.cm-focused > .cm-scroller > .cm-selectionLayer .cm-selectionBackground, .cm-selectionBackground": { backgroundColor: "color-mix(in srgb, var(--accent) 22%, transparent)" },
+  ".cm-selectionMatch": { backgroundColor: "color-mix(in srgb, var(--accent) 12%, transparent)" },
+  ".cm-matchingBracket": { outline: "1px solid var(--line-strong)", backgroundColor: "transparent !important" },
+  ".cm-faulty": { backgroundColor: "var(--failed-soft)", boxShadow: "inset 2px 0 var(--failed)" },
+  ".cm-foldGutter .cm-gutterElement": { cursor: "pointer" },
+  ".cm-foldPlaceholder": { backgroundColor: "var(--sunken)", border: "1px solid var(--line)", color: "var(--text-2)", padding: "0 4px" },
+  ".cm-panels": { backgroundColor: "var(--sunken)", color: "var(--text)", borderBottom: "1px solid var(--line)" },
+  ".cm-panel.cm-search": { padding: "6px 32px 6px 12px", font: "13px var(--sans)" },
+  ".cm-panel.cm-search input, .cm-panel.cm-search .cm-textfield": { height: "28px", border: "1px solid var(--line-strong)", borderRadius: "6px", background: "var(--raised)", color: "var(--text)", font: "13px var(--mono)" },
+  ".cm-panel.cm-search input[type=checkbox]": { height: "14px" },
+  ".cm-panel.cm-search label": { fontSize: "12px" },
+  ".cm-panel.cm-search .cm-button": { height: "28px", border: "1px solid var(--line-strong)", borderRadius: "6px", background: "var(--raised)", color: "var(--text)", font: "13px var(--sans)" },
+  ".cm-panel.cm-search [name=close]": { width: "28px", height: "28px", color: "var(--text-2)", fontSize: "16px" },
+  ".cm-searchMatch": { backgroundColor: "color-mix(in srgb, var(--waiting) 26%, transparent)" },
+  ".cm-searchMatch-selected": { backgroundColor: "color-mix(in srgb, var(--waiting) 52%, transparent)" },
+});

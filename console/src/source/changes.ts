@@ -1,0 +1,65 @@
+/** Two texts beside each other, line by line, with some lines around each change. */
+import { hunksBetween } from "../panes/text/lines.ts";
+import type { FieldChange, LineChange, NodeChange } from "../wire/served.ts";
+import { madeRead, type Made } from "./made.ts";
+
+const AROUND = 3;
+const MADE_BY = "made_by";
+
+/** Nothing, where the texts have the same lines. */
+export function lineChanges(before: string, after: string, around = AROUND): LineChange[] {
+  const [left, right] = [linesOf(before), linesOf(after)];
+  const all: LineChange[] = [];
+  let [old, now] = [0, 0]; // lines that are behind us
+  const same = (until: number): void => {
+    for (; old < until; old += 1, now += 1) all.push({ op: " ", before: old + 1, after: now + 1, text: left[old] ?? "" });
+  };
+  for (const [from, to, , last] of hunksBetween(left, right)) {
+    same(from);
+    for (; old < to; old += 1) all.push({ op: "-", before: old + 1, after: null, text: left[old] ?? "" });
+    for (; now < last; now += 1) all.push({ op: "+", before: null, after: now + 1, text: right[now] ?? "" });
+  }
+  same(left.length);
+  return shortened(all, around);
+}
+
+function linesOf(text: string): string[] {
+  const lines = text.split("\n");
+  if (lines.at(-1) === "") lines.pop();
+  return lines;
+}
+
+/** Leaves out lines that are far from every change. */
+function shortened(all: readonly LineChange[], around: number): LineChange[] {
+  const near = new Set<number>();
+  all.forEach((line, place) => { if (line.op !== " ") for (let by = -around; by <= around; by += 1) near.add(place + by); });
+  const made: LineChange[] = [];
+  all.forEach((line, place) => {
+    if (near.has(place)) made.push(line);
+    else if (near.size > 0 && made.at(-1)?.op !== "…") made.push({ op: "…", before: null, after: null, text: "" });
+  });
+  return made;
+}
+
+/** What a draft was made by before and is now, by the changes of its document; `now` where nothing changed of it. */
+export function sources(now: Made | null, fields: readonly FieldChange[]): { readonly before: Made | null; readonly after: Made | null } {
+  let before = now;
+  for (const { path: [first, key], before: value } of fields) {
+    if (first !== MADE_BY) continue;
+    if (key === undefined) before = madeRead(value);
+    else if (before !== null && typeof value === "string") before = { ...before, [key === "function" ? "name" : key]: value };
+  }
+  return { before, after: now };
+}
+
+/** Fields and nodes without those that follow from the lines of the source. */
+export function withoutSource(fields: readonly FieldChange[]): FieldChange[] {
+  return fields.filter(({ path: [first] }) => first !== MADE_BY && first !== "at");
+}
+
+export function withoutLines(nodes: readonly NodeChange[]): NodeChange[] {
+  return nodes.flatMap((node) => {
+    const fields = withoutSource(node.fields);
+    return fields.length === 0 && node.fields.length > 0 && node.change === "changed" ? [] : [{ ...node, fields }];
+  });
+}

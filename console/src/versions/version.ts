@@ -1,0 +1,103 @@
+/** One published version: its document, its source, and what differs between two of them. */
+import { graphOfDocument } from "../runs/view/graphing.ts";
+import type { Graph } from "../canvas/model/graph.ts";
+import { isObject, same, textAt, type JsonObject } from "../editing/values.ts";
+import { linesRead, madeRead, Source, type Made, type Node } from "../source/made.ts";
+import { requestObject, requestText } from "../wire/api.ts";
+
+export interface Version {
+  readonly workflow: string;
+  readonly number: number;
+  readonly name: string;
+  readonly at: string;
+  readonly document: JsonObject;
+  readonly made: Made | null;
+}
+
+export async function versionAt(workflow: string, number: number): Promise<Version> {
+  const answer = await requestObject("GET", pathOf(workflow, number));
+  const document = answer.get("document");
+  if (!isObject(document)) throw new SyntaxError("the version has no document");
+  return { workflow, number, name: textAt(answer, "name") || workflow, at: textAt(answer, "published_at"), document, made: madeRead(document.get("made_by")) };
+}
+
+/** The text as its author wrote it, where a version was not compiled. */
+export async function textOf({ workflow, number }: Version): Promise<string> {
+  return await requestText(`${pathOf(workflow, number)}?format=yaml`);
+}
+
+/** The number of the newest version. */
+export async function newestOf(workflow: string): Promise<number> {
+  return Number((await requestObject("GET", `/workflows/${encodeURIComponent(workflow)}`)).get("version"));
+}
+
+function pathOf(workflow: string, number: number): string {
+  return `/workflows/${encodeURIComponent(workflow)}/versions/${number}`;
+}
+
+/** The graph of a version, and its source beside it. */
+export function drawn({ document, made }: Version): { readonly graph: Graph; readonly source: Source | null } {
+  const graph = graphOfDocument(document);
+  const led = new Set([...graph.wires.values()].map((wire) => wire.target));
+  const found = nodesOf(document);
+  const nodes = [...graph.blocks.values()].map((block): Node => (
+    { tail: block.tail, type: block.type, entry: block.parent === null && !led.has(block.tail), at: linesRead(found.get(block.tail) ?? new Map()) }
+  ));
+  return { graph, source: made === null ? null : new Source(made, nodes) };
+}
+
+const MAX_DEPTH = 20;
+
+/** The nodes of a document by path: `x@l` is `x` in the container `l`. */
+export function nodesOf(document: JsonObject): ReadonlyMap<string, JsonObject> {
+  const found = new Map<string, JsonObject>();
+  const add = (body: JsonObject, parent: string, depth: number): void => {
+    const nodes = body.get("nodes");
+    if (!isObject(nodes) || depth > MAX_DEPTH) return;
+    for (const [id, node] of nodes) {
+      if (!isObject(node)) continue;
+      const path = parent === "" ? id : `${id}@${parent}`;
+      found.set(path, node);
+      const given = node.get("with");
+      const inner = isObject(given) ? given.get("body") : undefined;
+      if (isObject(inner)) add(inner, path, depth + 1);
+    }
+  };
+  add(document, "", 0);
+  return found;
+}
+
+/** `fields`: which parts of a node that is in both are not as they were. */
+export interface Changed {
+  readonly path: string;
+  readonly type: string;
+  readonly change: "added" | "removed" | "changed";
+  readonly fields: readonly string[];
+}
+
+/** Nodes that differ, without the lines that they come from. */
+export function changedNodes(before: JsonObject, after: JsonObject): Changed[] {
+  const [old, now] = [nodesOf(before), nodesOf(after)];
+  const made: Changed[] = [];
+  for (const [path, node] of now) {
+    const former = old.get(path);
+    if (former === undefined) made.push({ path, type: textAt(node, "type"), change: "added", fields: [] });
+    else {
+      const fields = fieldsOf(former, node);
+      if (fields.length > 0) made.push({ path, type: textAt(node, "type"), change: "changed", fields });
+    }
+  }
+  for (const [path, node] of old) if (!now.has(path)) made.push({ path, type: textAt(node, "type"), change: "removed", fields: [] });
+  return made;
+}
+
+function fieldsOf(former: JsonObject, node: JsonObject): string[] {
+  const names = new Set([...former.keys(), ...node.keys()]);
+  names.delete("at");
+  return [...names].flatMap((name) => {
+    const [left, right] = [former.get(name), node.get(name)];
+    if (same(left, right)) return [];
+    if (name !== "with" || !isObject(left) || !isObject(right)) return [name];
+    return [...new Set([...left.keys(), ...right.keys()])].filter((key) => key !== "body" && !same(left.get(key), right.get(key)));
+  });
+}

@@ -1,0 +1,68 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { object } from "../../src/editing/values.ts";
+import { lineChanges, sources, withoutLines } from "../../src/source/changes.ts";
+import { linesRead, madeRead, Source, type Made, type Node } from "../../src/source/made.ts";
+
+// in the file from line 24 on
+const SOURCE = `@workflow("refund")
+async def refund(order: Order):
+    risk = await score(order.amount)
+    if risk > 0.2:
+        answer = await approval(
+            "Refund?")
+    return risk
+`;
+const MADE: Made = { language: "python", file: "refund.py", name: "refund", source: SOURCE };
+const NODES: readonly Node[] = [
+  { tail: "order", type: "manual", entry: true, at: [25, 30] }, { tail: "set_risk", type: "set", entry: false, at: [26, 26] },
+  { tail: "risk", type: "function", entry: false, at: [26, 26] }, { tail: "if_risk", type: "condition", entry: false, at: [27, 29] },
+  { tail: "answer", type: "approval", entry: false, at: [28, 29] }, { tail: "return", type: "respond", entry: false, at: [30, 30] },
+  { tail: "count", type: "function", entry: false, at: [3, 4] }, { tail: "bare", type: "function", entry: false, at: null },
+];
+const MADE_FROM = new Source(MADE, NODES);
+
+test("the lines of a block in the text, those of a compound statement with its head", () => {
+  assert.equal(MADE_FROM.first, 24);
+  assert.deepEqual(MADE_FROM.of("risk")?.at, [3, 3]);
+  assert.deepEqual([MADE_FROM.of("if_risk")?.at, MADE_FROM.of("if_risk")?.head], [[4, 6], [4, 4]]);
+  assert.deepEqual([MADE_FROM.of("answer")?.at, MADE_FROM.of("answer")?.head], [[5, 6], [5, 6]]);
+  assert.deepEqual(MADE_FROM.of("order")?.head, [2, 2]);
+});
+
+test("a part outside of the text has a place in the file, and no lines here", () => {
+  assert.deepEqual([MADE_FROM.of("count"), MADE_FROM.place("count"), MADE_FROM.place("bare")], [null, [3, 4], null]);
+});
+
+test("a line chooses the block of the shortest statement around it, and what is chosen stays", () => {
+  assert.deepEqual([1, 2, 3, 4, 5, 6, 7].map((line) => MADE_FROM.at(line, null)), [null, "order", "risk", "if_risk", "answer", "answer", "return"]);
+  assert.equal(MADE_FROM.at(3, "set_risk"), "set_risk");
+  assert.equal(MADE_FROM.at(3, "answer"), "risk");
+});
+
+test("a document without a source, or with lines that are none, says so", () => {
+  assert.deepEqual([madeRead(undefined), madeRead(null), madeRead(object([["file", "a.py"]]))], [null, null, null]);
+  assert.deepEqual(madeRead(object([["language", "python"]])), { language: "python", file: "", name: "", source: "" });
+  assert.deepEqual([[1, 2], [2, 1], ["1", 2], null].map((at) => linesRead(object([["at", at]]))), [[1, 2], null, null, null]);
+});
+
+test("lines that go and come, with some around them, and the rest left out", () => {
+  const before = Array.from({ length: 20 }, (_, place) => `line ${place + 1}`).join("\n");
+  const after = before.replace("line 5\n", "line five\nand\n").replace("line 19\n", "");
+  assert.deepEqual(lineChanges(before, after, 1).map(({ op, before: old, after: now, text }) => `${op}${old ?? ""},${now ?? ""} ${text}`), [
+    "…, ", " 4,4 line 4", "-5, line 5", "+,5 line five", "+,6 and", " 6,7 line 6", "…, ", " 18,19 line 18", "-19, line 19", " 20,20 line 20",
+  ]);
+  assert.deepEqual(lineChanges(before, before), []);
+  assert.deepEqual(lineChanges("", "a\n").map((line) => line.op), ["+"]);
+});
+
+test("of a draft's changes: what its source was before, and which nodes differ in more than their lines", () => {
+  const changed = [{ path: ["made_by", "source"], before: "old", after: SOURCE }, { path: ["variables"], before: 1, after: 2 }];
+  assert.equal(sources(MADE, changed).before?.source, "old");
+  assert.equal(sources(MADE, []).before, MADE);
+  assert.equal(sources(null, [{ path: ["made_by"], before: object([["language", "python"], ["source", "s"]]), after: undefined }]).before?.source, "s");
+  const node = (id: string, ...paths: string[][]): Parameters<typeof withoutLines>[0][number] => (
+    { change: "changed", path: [id], key: `block/${id}`, formerId: "", fields: paths.map((path) => ({ path, before: 1, after: 2 })) }
+  );
+  assert.deepEqual(withoutLines([node("a", ["at"]), node("b", ["at"], ["with", "x"]), node("c")]).map((one) => [one.path[0], one.fields.length]), [["b", 1], ["c", 0]]);
+});

@@ -1,0 +1,97 @@
+"""A workflow that was compiled from Python, in the console: its source beside its graph, read-only until the source is left."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, Final
+
+import pytest
+from axe import violations
+from draft_site import DraftSite
+from windows import Windows, block, choose, saved, until
+
+SOURCE: Final = '''\
+from stepless.flow import step, workflow
+
+
+@step("source.pay")
+async def pay(order_id: str, amount: int) -> str:
+    return f"receipt of {order_id}"
+
+
+@workflow("refund")
+async def refund(order_id: str, amount: int) -> dict:
+    if amount > 100:
+        return {"status": "denied"}
+    receipt = await pay(
+        order_id,
+        amount,
+    )
+    return {"receipt": receipt}
+'''
+
+
+@pytest.fixture
+def site(tmp_path: Path) -> Iterator[DraftSite]:
+    """A server over a folder with one workflow in Python, of which two versions are published."""
+    (tmp_path / "refund.py").write_text(SOURCE)
+    made = DraftSite(tmp_path)
+    made.kill()
+    (tmp_path / "refund.py").write_text(SOURCE.replace("100", "200"))
+    made.start()
+    yield made
+    made.close()
+
+
+def marked(page: Any) -> list[str]:
+    """The lines of the source that are marked, in its shadow tree."""
+    return [line.strip() for line in page.locator(".source-text .cm-part").all_inner_texts()]
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_the_source_and_the_graph_show_each_other_and_the_draft_is_edited_after_leaving_it(
+    windows: Windows, site: DraftSite, theme: str
+) -> None:
+    admin = site.administrator()
+    script = f"localStorage.setItem('stepless.theme', '{theme}')"
+    page = windows.open(admin, f"{admin.cable.url}/console/workflows/refund/versions/2", ".source-text .cm-line", script)
+
+    block(page, "receipt").click()
+    until(page, "() => document.querySelector('.source-at').textContent === 'lines 13–16'")
+    assert marked(page) == ["receipt = await pay(", "order_id,", "amount,", ")"]
+    page.locator(".source-text .cm-line", has_text="denied").click()
+    page.wait_for_selector(".block.selected:has(.block-name:text-is('return'))")
+    page.keyboard.press("ArrowUp")
+    page.wait_for_selector(".block.selected:has(.block-name:text-is('if_amount'))")
+    assert marked(page) == ["if amount > 200:", 'return {"status": "denied"}']
+    assert violations(page, f"version, {theme}") == []
+
+    page.get_by_label("Changes since").select_option("1")
+    page.wait_for_selector(".source-changes")
+    lines = [line.strip() for line in page.locator(".source-changes tr:is(.came, .went) td:last-child").all_inner_texts()]
+    assert [line.split() for line in lines] == [["-", "removed:", "if", "amount", ">", "100:"], ["+", "added:", "if", "amount", ">", "200:"]]
+    assert page.locator(".change h2 a").all_inner_texts() == ["if_amount"]
+    assert violations(page, f"changes, {theme}") == []
+
+    page.get_by_role("button", name="Open a draft").click()
+    page.wait_for_selector(".editor.readonly.with-source .source-text .cm-line")
+    choose(page, "receipt")
+    until(page, "() => document.querySelector('.source-at').textContent === 'lines 13–16'")
+    assert page.locator("#name").is_disabled() and page.get_by_role("button", name="Publish…").count() == 0
+    page.locator(".flow").focus()
+    page.keyboard.press("Delete")
+    assert block(page, "receipt").count() == 1
+    assert violations(page, f"draft, {theme}") == []
+
+    page.get_by_role("button", name="Edit as a graph…").click()
+    page.get_by_role("dialog").get_by_role("button", name="Edit as a graph").click()
+    page.wait_for_selector(".palette")
+    page.wait_for_selector(".source-text", state="detached")
+    choose(page, "receipt")
+    page.locator(".flow").focus()
+    page.keyboard.press("Delete")
+    until(page, "() => !document.querySelector('.editor').textContent.includes('receipt')")
+    saved(page)
+    document = site.document("refund")
+    assert "made_by" not in document and "receipt" not in document["nodes"] and "at" not in document["nodes"]["if_amount"]
