@@ -16,7 +16,7 @@ export async function signedHeaders(hook: Pick<Hook, "scheme" | "header">, secre
   const seconds = Math.floor(nowMs / 1_000);
   switch (hook.scheme) {
     case "none": return [];
-    case "bearer": return [["Authorization", `Bearer ${secret}`]];
+    case "bearer": return [["Authorization", `Bearer ${printable(secret)}`]];
     case "hmac":
     case "stripe": return [[hook.header, `t=${seconds},v1=${hex(await mac(utf8(secret), `${seconds}.${body}`))}`]];
     case "github": return [[hook.header, `sha256=${hex(await mac(utf8(secret), body))}`], ["X-GitHub-Delivery", delivery]];
@@ -25,6 +25,12 @@ export async function signedHeaders(hook: Pick<Hook, "scheme" | "header">, secre
       [hook.header, `v1,${base64(await mac(standardKey(secret), `${delivery}.${seconds}.${body}`))}`],
     ];
   }
+}
+
+/** A header takes these characters only. */
+function printable(token: string): string {
+  if (!/^[\x20-\x7e]+$/.test(token)) throw new SyntaxError("A token has letters, digits and signs of ASCII only.");
+  return token;
 }
 
 function utf8(text: string): Uint8Array<ArrayBuffer> {

@@ -1,9 +1,11 @@
 /** Starts a run: a form from the `inputs` of the entry, or JSON. The server checks what is given before it starts anything. */
 import { useId, useState, type ReactElement, type SyntheticEvent } from "react";
+import { readJson, writeJson } from "../editing/json.ts";
+import { object, textAt, type Json } from "../editing/values.ts";
 import { go, runPath, useAddress, workflowPath } from "../ui/addresses.ts";
 import { faultsOf, formOf, NO_FAULTS, typedOf, valueOf, type Faults, type FormField } from "../ui/schema_fields.ts";
 import { SchemaForm } from "../ui/schema_form.tsx";
-import { explained, Refusal, requestPlain } from "../wire/api.ts";
+import { explained, Refusal, requestObject, requestPlain } from "../wire/api.ts";
 import type { Entry } from "./document.ts";
 
 const NO_FIELDS: readonly FormField[] = [];
@@ -50,17 +52,18 @@ function Inputs({ workflow, entry, several }: { readonly workflow: string; reado
       setAsForm(false);
       return;
     }
-    const made = typedOf(fields, read(json));
+    const made = faultOfJson(json) === "" ? typedOf(fields, doubles(readJson(json))) : null;
     if (made === null) setFaults({ whole: ["The form has no field for some of these values. They stay as JSON."], byField: new Map() });
     else {
       setTyped(made);
       setAsForm(true);
     }
   };
-  const fill = (inputs: unknown): void => {
+  const fill = (inputs: Json): void => {
     setFaults(NO_FAULTS);
-    const made = form === null ? null : typedOf(fields, inputs);
-    if (made === null) setJson(JSON.stringify(inputs, null, 2));
+    const given = doubles(inputs);
+    const made = form === null ? null : typedOf(fields, given);
+    if (made === null) setJson(given === undefined ? writeJson(inputs) : JSON.stringify(given, null, 2));
     else setTyped(made);
     setAsForm(made !== null);
   };
@@ -73,17 +76,20 @@ function Inputs({ workflow, entry, several }: { readonly workflow: string; reado
   };
   const start = (event: SyntheticEvent): void => {
     event.preventDefault();
-    const inputs = asForm ? valueOf(fields, typed) : read(json);
-    if (inputs === undefined) {
-      setFaults({ whole: [`The inputs are not JSON: ${faultOfJson(json)}`], byField: new Map() });
+    const fault = asForm ? "" : faultOfJson(json);
+    if (fault !== "") {
+      setFaults({ whole: [`The inputs are not JSON: ${fault}`], byField: new Map() });
       return;
     }
     setBusy(true);
     setFaults(NO_FAULTS);
     const keywords = words.split(/[\s,]+/).filter(Boolean);
-    const body = { inputs, ...(several && entry !== null ? { entry: entry.id } : {}), ...(keywords.length === 0 ? {} : { keywords }) };
-    requestPlain("POST", `/workflows/${encodeURIComponent(workflow)}/runs?check=inputs`, body).then(
-      (made) => { go(runPath((made as { readonly run_id: string }).run_id)); },
+    const body = object([
+      ["inputs", readJson(asForm ? JSON.stringify(valueOf(fields, typed)) : json)], // every digit as it was typed
+      ...(several && entry !== null ? [["entry", entry.id] as const] : []), ...(keywords.length === 0 ? [] : [["keywords", keywords] as const]),
+    ]);
+    requestObject("POST", `/workflows/${encodeURIComponent(workflow)}/runs?check=inputs`, body).then(
+      (made) => { go(runPath(textAt(made, "run_id"))); },
       (error: unknown) => { setBusy(false); setFaults(refused(error, asForm ? fields : NO_FIELDS)); },
     );
   };
@@ -108,14 +114,16 @@ function Inputs({ workflow, entry, several }: { readonly workflow: string; reado
   );
 }
 
-/** The value of a JSON text; undefined where it is none. */
-function read(text: string): unknown {
-  return faultOfJson(text) === "" ? JSON.parse(text) as unknown : undefined;
+/** The same as plain values; undefined where a number has digits that a double loses. */
+function doubles(value: Json): unknown {
+  const text = writeJson(value);
+  const plain: unknown = JSON.parse(text);
+  return JSON.stringify(plain) === text ? plain : undefined;
 }
 
 function faultOfJson(text: string): string {
   try {
-    JSON.parse(text);
+    readJson(text);
     return "";
   } catch (error) {
     return error instanceof Error ? error.message : String(error);
@@ -129,9 +137,8 @@ function refused(error: unknown, fields: readonly FormField[]): Faults {
 }
 
 /** The inputs of the newest run; undefined without one. */
-async function lastInputs(workflow: string): Promise<unknown> {
+async function lastInputs(workflow: string): Promise<Json | undefined> {
   const { runs } = await requestPlain("GET", `/runs?workflow=${encodeURIComponent(workflow)}&limit=1`) as { readonly runs: readonly { readonly id: string }[] };
   if (runs[0] === undefined) return undefined;
-  const { inputs } = await requestPlain("GET", runPath(runs[0].id)) as { readonly inputs: unknown };
-  return inputs;
+  return (await requestObject("GET", runPath(runs[0].id))).get("inputs") ?? null;
 }

@@ -31,4 +31,5 @@ test("a secret that the scheme cannot use is refused before anything is sent", a
   for (const secret of ["whsec_", "not base64!", "abc"]) {
     await assert.rejects(signedHeaders({ scheme: "standard", header: "webhook-signature" }, secret, BODY, NOW, "d"), SyntaxError);
   }
+  await assert.rejects(signedHeaders({ scheme: "bearer", header: "Authorization" }, "tök\n", BODY, NOW, "d"), SyntaxError);
 });
