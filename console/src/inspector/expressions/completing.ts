@@ -47,7 +47,7 @@ interface Rest {
 
 function restOf(source: string, at: number): Rest {
   const rest = source.slice(at);
-  const isClosed = /^[\w-]*!?>/.test(rest);
+  const isClosed = /^[\w-]*(?:\.[\w-]*|\[-?\d*\])*!?>/.test(rest);
   return { typed: isClosed ? lengthOf(/^[\w-]*/.exec(rest)) : 0, close: isClosed ? "" : ">" };
 }
 

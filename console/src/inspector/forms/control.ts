@@ -36,4 +36,5 @@ export interface Shown {
   readonly id: string;
   readonly about?: string | undefined; // the id of what describes it
   readonly isWrong?: boolean;
+  readonly bare?: boolean; // without a label that is seen, as in a row
 }

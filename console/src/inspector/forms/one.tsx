@@ -18,7 +18,7 @@ const NONE: ReadonlySet<string> = new Set();
 /** What is wrong with the node, at its places. */
 export const Wrong = createContext<readonly Placed[]>([]);
 
-type OneProps = Shown & { readonly field: Field; readonly bare?: boolean };
+type OneProps = Shown & { readonly field: Field };
 
 /** How a field is shown: as an expression, as its control, or as YAML because its control cannot show the value. */
 type Form = "formula" | "control" | "yaml";
@@ -30,7 +30,6 @@ function formOf(field: Field, value: Json | undefined, chosen: boolean | null): 
   return field.control === "any" || (!fits(field, value) && !isReference(value)) ? "yaml" : "control";
 }
 
-/** `bare`: without a label of its own, as in a row. */
 export function One(props: OneProps): ReactElement {
   const { field, value, label, id, place, bare = false, bench } = props;
   const placed = inside(useContext(Wrong), place);
@@ -57,7 +56,7 @@ export function One(props: OneProps): ReactElement {
 function Head({ field, id, control, switcher }: { readonly field: Field; readonly id: string; readonly control: ReactElement | null; readonly switcher: ReactElement | null }): ReactElement {
   return (
     <div className="one-head">
-      {control ?? <label className="label" htmlFor={id}>{field.name}{field.required ? <span className="needed" title="required"> *</span> : null}</label>}
+      {control ?? <label className={field.required ? "label needed" : "label"} htmlFor={id}>{field.name}</label>}
       {switcher}
     </div>
   );

@@ -9,8 +9,8 @@ import type { Field } from "./fields.ts";
 
 const MOST_ROWS = 14;
 
-function attributes({ id, about, isWrong, bench }: Shown): Record<string, unknown> {
-  return { id, "aria-describedby": about, "aria-invalid": isWrong === true, readOnly: !bench.canEdit };
+function attributes({ id, about, isWrong, bench, bare, label }: Shown): Record<string, unknown> {
+  return { ...(bare === true ? { "aria-label": label } : {}), id, "aria-describedby": about, "aria-invalid": isWrong === true, readOnly: !bench.canEdit };
 }
 
 /** A text as it is. An optional one that is left empty is taken out when the field is left. */
@@ -20,7 +20,7 @@ export function Text(props: Shown & { readonly field: Field }): ReactElement {
   const text = shownScalar(value);
   useKeptCaret(area, text);
   const shared = {
-    ...attributes(props), ref: area, className: field.control === "lines" ? "field prose" : "field", value: text, placeholder: field.ghost, spellCheck: field.control === "lines", autoComplete: "off",
+    ...attributes(props), "aria-required": field.required, ref: area, className: field.control === "lines" ? "field prose" : "field", value: text, placeholder: field.ghost, spellCheck: field.control === "lines", autoComplete: "off",
     autoCapitalize: "off",
     onChange: (event: { readonly target: { readonly value: string } }) => { bench.enter(spot, value, event.target.value, true); },
     onBlur: () => { if (text === "" && value === "" && !field.required) bench.enter(spot, value, undefined); },
