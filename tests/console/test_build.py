@@ -14,8 +14,10 @@ pytestmark = pytest.mark.long
 BUILT = ROOT / "engine/stepless/api/console"
 KIB = 1024
 MAX_SHELL, MAX_FIRST_EDIT, MAX_WHOLE, MAX_ON_DISK = 120 * KIB, 230 * KIB, 360 * KIB, 2048 * KIB
-OTHER_PAGES = re.compile(r"(approvals|errors|page|polling)-")  # the editor loads none of them
-AFTER_THE_FIRST_EDIT = re.compile(r"^(?:yaml|field|panes?|diff|history|publish|conflicts|files|dialog|saying)-")
+OTHER_PAGES = re.compile(r"(approvals|errors|page|polling|bulk|virtual)-")  # the editor loads none of them
+AFTER_THE_FIRST_EDIT = re.compile(
+    r"^(?:codemirror|expression|yaml|field|panes?|diff|history|publish|conflicts|files|dialog|saying)-"
+)
 
 
 def files(root: Path) -> dict[str, bytes]:

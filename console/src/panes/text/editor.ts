@@ -3,12 +3,11 @@
  * the content security policy allows, and not elements.
  */
 import { defaultKeymap, history, redo, redoDepth, undo, undoDepth } from "@codemirror/commands";
-import { yaml } from "@codemirror/lang-yaml";
-import { bracketMatching, foldGutter, foldKeymap, HighlightStyle, indentUnit, syntaxHighlighting } from "@codemirror/language";
+import { bracketMatching, foldGutter, foldKeymap, indentUnit } from "@codemirror/language";
 import { highlightSelectionMatches, search, searchKeymap } from "@codemirror/search";
 import { Annotation, Compartment, EditorState, Prec, StateEffect, StateField, Transaction, type ChangeSet, type Text } from "@codemirror/state";
 import { Decoration, drawSelection, EditorView, highlightActiveLine, highlightActiveLineGutter, keymap, lineNumbers, type DecorationSet } from "@codemirror/view";
-import { tags } from "@lezer/highlight";
+import { colours } from "./colours.ts";
 import { newline } from "./newline.ts";
 
 export interface Asked {
@@ -40,13 +39,6 @@ const faulty = StateField.define<DecorationSet>({
   },
   provide: (field) => EditorView.decorations.from(field),
 });
-
-const colours = HighlightStyle.define([
-  { tag: [tags.definition(tags.propertyName), tags.propertyName], color: "var(--accent)" },
-  { tag: tags.comment, color: "var(--text-3)", fontStyle: "italic" },
-  { tag: [tags.number, tags.bool, tags.null, tags.keyword], color: "var(--held)" },
-  { tag: [tags.separator, tags.punctuation, tags.squareBracket, tags.brace, tags.meta], color: "var(--text-3)" },
-]);
 
 const theme = EditorView.theme({
   "&": { height: "100%", backgroundColor: "var(--ground)", color: "var(--text)", fontSize: "13px" },
@@ -104,7 +96,7 @@ export class TextEditor {
       extensions: [
         EditorState.lineSeparator.of("\n"), this.writable.of(EditorState.readOnly.of(!asked.canEdit)), this.past.of(history()),
         lineNumbers(), foldGutter(), drawSelection(), highlightActiveLine(), highlightActiveLineGutter(), bracketMatching(), highlightSelectionMatches(),
-        search({ top: true }), indentUnit.of("  "), yaml(), syntaxHighlighting(colours), theme, faulty,
+        search({ top: true }), indentUnit.of("  "), colours, theme, faulty,
         EditorView.contentAttributes.of({ "aria-label": asked.label, spellcheck: "false", autocapitalize: "off" }),
         Prec.highest(EditorView.domEventHandlers({ keydown: pressed })),
         keymap.of([
