@@ -79,8 +79,8 @@ function made(from: number, to: number, options: readonly Option[]): Completion 
 }
 
 function roots(scope: Scope, typed: string, open: string, close: string): Option[] {
-  return ranked(scope.roots, typed, ({ name }) => name).map(({ name, detail, what, certain, shape }) => ({
-    label: name, detail: what === "node" ? detail : what, about: certain ? about(shape) : `${about(shape)} may be null`.trim(), insert: `${open}${name}${close}`, back: close.length,
+  return ranked(scope.roots, typed, ({ name }) => name).map(({ name, detail, certain, shape }) => ({
+    label: name, detail, about: certain ? about(shape) : `${about(shape)} may be null`.trim(), insert: `${open}${name}${close}`, back: close.length,
     goesOn: shape !== null && hasParts(shape),
   }));
 }
