@@ -12,6 +12,7 @@ export default defineConfig({
     modulePreload: { polyfill: false },
     reportCompressedSize: false,
     rolldownOptions: { // `use client` in a library means nothing here
+      output: { codeSplitting: { groups: [{ name: "codemirror", test: /node_modules[\\/](?:@codemirror|@lezer|style-mod|w3c-keyname|crelt)[\\/]/ }] } },
       onwarn(warning, tell) { if (warning.code !== "MODULE_LEVEL_DIRECTIVE") tell(warning); },
     },
   },

@@ -21,8 +21,8 @@ sys.path.insert(0, str(Path(__file__).parent))
 from reference_examples import EXAMPLES
 from reference_language import LANGUAGE
 
-from stepless.cli.terminal.field_docs import field_docs
 from stepless.model.declaration import validation
+from stepless.model.declaration.field_docs import field_docs
 from stepless.model.durations import DURATION_SCHEMA
 from stepless.model.kind import Kind, Nature, Part
 from stepless.model.work import CAUSES

@@ -395,6 +395,16 @@ TOMBSTONE_KEPT_MS: Final = 24 * 3_600_000  # of a deleted entity: longer than an
 CLOSED_KEPT_MS: Final = 30 * 24 * 3_600_000  # of the entities of a draft that was discarded or replaced
 MAX_WARM_DRAFTS: Final = 16  # that one process keeps in memory: one of 5,000 blocks takes some 20 MB
 DRAFT_READ_ITEMS: Final = 1_000  # of a log, or entities, that one request reads: at most MAX_PAGE_ITEMS
+# -- what is evaluated over a former run, for editors -----------------------------------------------------------------
+MAX_EVALUATED_SOURCE: Final = 100_000  # characters of a text whose value is asked for
+MAX_EVALUATED_CHARACTERS: Final = 32_000  # of JSON, that the value may have; of a larger one only a preview is shown
+MAX_WARM_OUTPUTS: Final = 4  # runs whose values one process keeps
+MAX_WARM_SIGHTS: Final = 8  # drafts, each as of one item, that one process keeps parsed
+MAX_SCOPE_NODES: Final = 500  # that an editor is offered, the nearest first
+MAX_SHAPE_VALUES: Final = 200  # of one output that its shape has
+MAX_SHAPE_DEPTH: Final = 8
+MAX_SHAPE_EXAMPLE: Final = 40  # characters of a text
+MAX_SHAPE_CHARACTERS: Final = 16_000  # of a contract that is sent as a shape
 # -- imports ---------------------------------------------------------------------------------------------------------
 MAX_IMPORT_BLOCKS: Final = 2_000  # of one export: the importer stores which block is upstream of which as a bit table
 MAX_IMPORT_EDGES: Final = 10_000

@@ -334,3 +334,9 @@ async def test_every_kind_says_what_an_editor_needs(door: Any) -> None:
     assert (kinds["transform"]["pure"], kinds["http"]["pure"], kinds["http"]["nature"]) == (True, False, "effect")
     assert kinds["approval"]["exits"] == ["approved", "rejected", "timeout"] and kinds["condition"]["exits"] is None
     assert all(kind["summary"] and kind["schema"]["type"] == "object" for kind in kinds.values())
+    for kind in kinds.values():
+        fields = kind["schema"]["properties"]
+        assert set(kind["parts"]) == set(fields) and all(field["description"] for field in fields.values()), kind["name"]
+    assert kinds["loop"]["parts"]["while"] == "expression" and kinds["condition"]["parts"] == {"cases": "cases"}
+    assert (kinds["http"]["parts"]["url"], kinds["approval"]["parts"]["fields"]) == ("template", "literal")
+    assert kinds["webhook"]["schema"]["$defs"]["Hmac"]["properties"]["tolerance_s"]["description"]

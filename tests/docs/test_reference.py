@@ -10,9 +10,10 @@ import pytest
 from pages import ROOT
 from pydantic import BaseModel
 
-from stepless.cli.terminal.field_docs import described, field_docs
+from stepless.cli.terminal.field_docs import described
 from stepless.compile import json_schema
 from stepless.model.declaration import validation
+from stepless.model.declaration.field_docs import field_docs
 from stepless.nodes import KINDS
 from stepless.nodes.container import ContainerParams
 from stepless.nodes.loop import LoopParams

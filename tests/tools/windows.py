@@ -10,6 +10,8 @@ from draft_site import Frames, Person
 SIZE = {"width": 1280, "height": 800}
 SHOWN = ".react-flow__node, .empty, .outline, .far"
 WITH_TOKEN = "if (location.protocol === 'http:') sessionStorage.setItem('stepless.token', {!r})"
+AS_YAML = "if (location.protocol === 'http:') localStorage.setItem('stepless.parameters', 'yaml')"
+AS_FORM = "if (location.protocol === 'http:') localStorage.removeItem('stepless.parameters')"
 
 
 class Windows:
@@ -23,10 +25,10 @@ class Windows:
         self._scopes: list[Any] = []
 
     def open(self, person: Person, address: str, wait: str = SHOWN, script: str = "", **options: Any) -> Any:
-        """A window of a new browser of this person, whose pages run `script` first. Returns the page; its frames are
-        `frames_of(page)`."""
+        """A window of a new browser of this person, whose pages run `script` first. Parameters are shown as YAML, unless `script`
+        has `AS_FORM`. Returns the page; its frames are `frames_of(page)`."""
         scope = self._browser.new_context(**{"viewport": SIZE, **options})
-        scope.add_init_script(WITH_TOKEN.format(person.token) + ";" + script)
+        scope.add_init_script(";".join((WITH_TOKEN.format(person.token), AS_YAML, script)))
         self._scopes.append(scope)
         return self.tab(scope, address, wait)
 

@@ -1,5 +1,5 @@
-/** The plain inspector: name, kind, parameters and settings of a node as YAML text, its edges, and what is wrong with it. */
-import { lazy, Suspense, useState, type ReactElement } from "react";
+/** The inspector: name, kind and parameters of a node, its settings as YAML text, its edges, and what is wrong with it. */
+import { useState, type ReactElement } from "react";
 import { remove, rename, changeKind } from "../canvas/actions/changing.ts";
 import { nameFault } from "../canvas/actions/adding.ts";
 import { run } from "../canvas/commands.ts";
@@ -8,13 +8,12 @@ import { SOURCE, type Block, type Wire } from "../canvas/model/graph.ts";
 import { grouped } from "../canvas/model/kinds.ts";
 import { at, isObject, type Json } from "../editing/values.ts";
 import { Icon, markOf } from "../ui/icons.tsx";
-import { Bones } from "../ui/notices.tsx";
 import { nameOf } from "../ui/names.ts";
 import { ago } from "../ui/times.tsx";
 import type { Room } from "../wire/room.ts";
-import type { Place } from "./typing.ts";
+import { Parameters, Text } from "./parameters.tsx";
+import { Prose } from "./prose.tsx";
 
-const YamlField = lazy(() => import("./field.tsx"));
 
 const NONE: ReadonlySet<string> = new Set();
 const OF_A_BODY: ReadonlySet<string> = new Set(["body", "rest"]);
@@ -39,7 +38,6 @@ function OfBlock({ desk, look, block, room }: { readonly desk: Desk; readonly lo
   const [key, path, hidden] = block.container && subflow !== undefined
     ? [`subflow/${block.tail}`, [], OF_A_BODY] as const : [`block/${block.tail}`, ["with"], NONE] as const;
   const value: Json | undefined = subflow !== undefined && block.container ? subflow : at(block.entity, ["with"]);
-  const findings = look.findings.get(block.tail) ?? [];
   const others = settingsOf(block);
   return (
     <>
@@ -64,13 +62,8 @@ function OfBlock({ desk, look, block, room }: { readonly desk: Desk; readonly lo
             </select>
           </div>
         </div>
-        {kind === undefined ? <p className="hint">This kind is not known here. It is kept as it is.</p> : <p className="hint">{kind.summary}</p>}
-        {findings.length > 0 ? (
-          <ul className="inspector-findings">
-            {findings.map((one, place) => <li key={place} className={one.severity}><Icon mark={one.severity} size={14} /><span>{one.message} <span className="quiet">{one.mend}</span></span></li>)}
-          </ul>
-        ) : null}
-        <Text desk={desk} label="Parameters" value={value} place={{ key, path, hidden }} schema={kind?.schema ?? null} canEdit={canEdit} room={room} />
+        {kind === undefined ? <p className="hint">This kind is not known here. It is kept as it is.</p> : <p className="hint"><Prose text={kind.summary} /></p>}
+        <Parameters desk={desk} look={look} block={block} kind={kind} value={value} place={{ key, path, hidden }} room={room} />
         <Edges desk={desk} look={look} block={block} canEdit={canEdit} />
         <details open={others > 0}>
           <summary>Retries, time limits and the rest{others > 0 ? ` (${others})` : ""}</summary>
@@ -92,17 +85,6 @@ function lastChange(room: Room, ...keys: string[]): string | undefined {
 
 function settingsOf(block: Block): number {
   return [...block.entity.keys()].filter((name) => !OF_A_BLOCK.has(name)).length;
-}
-
-function Text({ room, ...field }: {
-  readonly desk: Desk; readonly label: string; readonly value: Json | undefined; readonly place: Place; readonly schema: ReadonlyMap<string, Json> | null;
-  readonly canEdit: boolean; readonly room: Room;
-}): ReactElement {
-  return (
-    <Suspense fallback={<Bones lines={3} label="The field is loading" />}>
-      <YamlField key={`${field.place.key} ${field.place.path.join(".")}`} {...field} attend={(there) => { room.line.at({ field: there ? field.place.key : null }); }} />
-    </Suspense>
-  );
 }
 
 function Name({ desk, block, canEdit, asked }: { readonly desk: Desk; readonly block: Block; readonly canEdit: boolean; readonly asked: boolean }): ReactElement {

@@ -9,11 +9,12 @@ import { differences } from "./differences.ts";
 import { alike, decoded, isMapping, type Value } from "./values.ts";
 import { print, read, Unreadable } from "./yaml.ts";
 
-/** Where the value stands. `hidden` are fields of it that are edited elsewhere. */
+/** Where the value stands. `hidden` are fields of it that are edited elsewhere. `isAny`: it may be any value, and none where the text is empty. */
 export interface Place {
   readonly key: string;
   readonly path: Path;
   readonly hidden: ReadonlySet<string>;
+  readonly isAny?: boolean;
 }
 
 /** `fault`: why the text is not taken. `base`: the value that the text stands for. */
@@ -35,19 +36,20 @@ export function begun(value: Json | undefined, hidden: ReadonlySet<string>): Typ
 /** The value has changed, by this person or another: a text that stands for it stays as it was typed. */
 export function renewed(typed: Typed, value: Json | undefined, hidden: ReadonlySet<string>): Typed {
   if (typed.base === value || typed.fault !== null) return typed;
-  const wanted = parsed(typed.text);
+  const wanted = parsed(typed.text, true);
   if (!(wanted instanceof Unreadable) && alike(wanted, shownOf(value, hidden))) return { ...typed, base: value };
   return begun(value, hidden);
 }
 
 /** The text is this now; `gesture` writes what it says, null where it changes nothing. `now` is the value as it stands. */
 export function typing(typed: Typed, text: string, now: Json | undefined, place: Place, fresh: () => string): { readonly typed: Typed; readonly gesture: Gesture | null } {
-  const wanted = parsed(text);
+  const wanted = parsed(text, place.isAny === true);
   if (wanted instanceof Unreadable) {
     const where = wanted.line === null ? "" : `Line ${wanted.line}: `;
     return { typed: { ...typed, text, fault: `${where}${wanted.message}` }, gesture: null };
   }
   const { key, path, hidden } = place;
+  if (place.isAny === true && text.trim() === "") return { typed: { text, base: now, fault: null }, gesture: now === undefined ? null : gesture([["unset", key, path]]) };
   const before = typed.base ?? (path.length === 0 ? new Map<string, Json>() : undefined);
   if (before === undefined && isMapping(wanted) && wanted.size === 0) return { typed: { text, base: now, fault: null }, gesture: null };
   let writes = differences(key, path, before, wanted, fresh, hidden);
@@ -55,11 +57,11 @@ export function typing(typed: Typed, text: string, now: Json | undefined, place:
   return { typed: { text, base: typed.base, fault: null }, gesture: writes.length === 0 ? null : gesture(writes) };
 }
 
-function parsed(text: string): Value | Unreadable {
+function parsed(text: string, isAny: boolean): Value | Unreadable {
   try {
     const value = read(text);
-    if (value === null) return new Map();
-    return isMapping(value) ? value : new Unreadable("expected `name: value` in each line", 1);
+    if (value === null && (!isAny || text.trim() === "")) return new Map();
+    return isAny || isMapping(value) ? value : new Unreadable("expected `name: value` in each line", 1);
   } catch (error) {
     if (error instanceof Unreadable) return error;
     throw error;

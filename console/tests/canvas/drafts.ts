@@ -2,7 +2,7 @@
 import type { Snapshot } from "../../src/editing/client/status.ts";
 import { Desk, type Draft } from "../../src/canvas/desk.ts";
 import type { Graph as Asked } from "../../src/canvas/layout/layout.ts";
-import type { Kinds } from "../../src/canvas/model/kinds.ts";
+import type { Kind, Kinds } from "../../src/canvas/model/kinds.ts";
 import type { Write } from "../../src/editing/effects.ts";
 import { gesture, type Gesture } from "../../src/editing/gestures.ts";
 import type { Editing } from "../../src/editing/pending.ts";
@@ -15,8 +15,8 @@ export const KINDS: Kinds = new Map([
   ["approval", kind("approval", ["approved", "rejected", "timeout"])], ["condition", kind("condition", [])], ["end", kind("end", [])],
 ]);
 
-function kind(name: string, exits: readonly string[], container = false, entry = false): { name: string; summary: string; exits: readonly string[]; container: boolean; entry: boolean; schema: null } {
-  return { name, summary: "", exits, container, entry, schema: null };
+function kind(name: string, exits: readonly string[], container = false, entry = false): Kind {
+  return { name, summary: "", exits, container, entry, schema: null, parts: new Map() };
 }
 
 /** Keys `k1`, `k2` and so on. */

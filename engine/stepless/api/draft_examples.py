@@ -71,6 +71,18 @@ _CONFLICT: Final = {
     "key": _MANAGER, "id": "manager", "path": ["timeout_ms"], "base": 60_000, "draft": 3_600_000, "file": 120_000,
     "from": "version 4",
 }  # fmt: skip
+_OVER: Final = {
+    "run_id": "run_5c9b3c607606162f02b7", "version": 3, "status": "completed", "created_at": "2026-11-22T09:30:00.000Z",
+    "whole": True,
+}  # fmt: skip
+_ORDER: Final = {"type": "object", "properties": {"order_id": {"type": "string", "examples": ["o-12"]}}}
+_SCOPE: Final = {
+    **_PLACE, "run": _OVER, "env": [],
+    "roots": [{
+        "name": "order", "what": "node", "detail": "manual", "certain": True, "shape": _ORDER, "key": "block/V1mdfhw9N5",
+    }],
+    "functions": [{"name": "len", "calls": ["len(x)"], "about": "characters of a text, items of a list, fields of an object"}],
+}
 
 REQUESTS: Final[Mapping[str, Mapping[str, Any]]] = {
     "open_draft": {_JSON: {"from": "version", "version": 3}},
@@ -79,6 +91,7 @@ REQUESTS: Final[Mapping[str, Mapping[str, Any]]] = {
     "restore_draft": {_JSON: {"version": 3}},
     "publish_draft": {_JSON: {"seq": 18, "message": "The manager has an hour"}},
     "save_draft": {_JSON: {"seq": 18}},
+    "evaluate_draft": {_JSON: {"node": _MANAGER, "text": "Refund <order.order_id>?", "place": "with.message"}},
     "settle_draft_conflict": {_JSON: {"key": _MANAGER, "path": ["timeout_ms"], "take": "file"}},
 }
 """Request examples by the name of the route and the media type of the body."""
@@ -101,5 +114,7 @@ ANSWERS: Final[Mapping[str, Mapping[str, Any]]] = {
     "save_draft": {_JSON: {"file": "refund-approval.yaml", "hash": _HASH, "seq": 18}},
     "read_draft_conflicts": {_JSON: {**_PLACE, "conflicts": [_CONFLICT]}},
     "settle_draft_conflict": {_JSON: _GESTURES},
+    "evaluate_draft": {_JSON: {**_PLACE, "run": _OVER, "value": "Refund o-12?", "nulls": [], "unread": []}},
+    "read_draft_scope": {_JSON: _SCOPE},
 }
 """Response examples by the name of the route and the media type of a successful response."""

@@ -142,7 +142,7 @@ _KEPT: Final[KeyOut] = {
 _NEW: Final[NewKeyOut] = {**_KEPT, "last_used_at": None, "secret": "sk_2f0c9be41d7a4e58"}
 _END_KIND: Final[KindOut] = {
     "name": "end", "summary": "ends the run", "nature": "pure", "pure": True, "exits": [], "container": False,
-    "schema": {"type": "object", "properties": {}},
+    "schema": {"type": "object", "properties": {}}, "parts": {},
 }  # fmt: skip
 _PAGE: Final = "<!doctype html><html lang=\"en\"><title>Refund approval</title></html>"
 
@@ -235,7 +235,10 @@ PARAMETERS: Final[Mapping[str, Any]] = {
     "from": 13, "to": 14,
 }  # fmt: skip
 
-_OWN_PARAMETERS: Final[Mapping[tuple[str, str], Any]] = {("list_timeline", "status"): "failed"}  # of a node, not of a run
+_OWN_PARAMETERS: Final[Mapping[tuple[str, str], Any]] = {
+    ("list_timeline", "status"): "failed",  # of a node, not of a run
+    ("read_draft_scope", "node"): "block/a81Xc0Lq2M",
+}
 
 _PROBLEMS: Final[Mapping[str, tuple[str, str]]] = {
     "400": ("invalid_json", "the body is not JSON: a comma is missing"),

@@ -3,7 +3,7 @@ docs/semantics.md#edge-order)."""
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from json import dumps
 
 from stepless.core.branches import carried, carries, is_dead
@@ -106,11 +106,18 @@ def _with_defaults(instance: Instance, param: Param, values: list[tuple[Edge, JS
 
 
 def _merge(param: Param, values: list[tuple[Edge, JSON]], scope: Scope) -> JSON:
-    match param.merge:
+    if param.merge is Merge.OBJECT:
+        return {scope.body.nodes[edge.source].label: value for edge, value in values}
+    return merged(param.merge, [("", value) for _, value in values])
+
+
+def merged(merge: Merge, values: Sequence[tuple[str, JSON]]) -> JSON:
+    """Several values for one param as one: each with the label of its source, in edge order."""
+    match merge:
         case Merge.ARRAY:
             return [value for _, value in values]
         case Merge.OBJECT:
-            return {scope.body.nodes[edge.source].label: value for edge, value in values}
+            return dict(values)
         case Merge.CONCAT:
             return "\n\n".join(as_text(value) for _, value in values)
         case Merge.LAST:

@@ -65,7 +65,7 @@ class Reading(Steps):
         value = reader(self, path) if reader is not None else self._read_name(root, path)
         if value is None:
             if reference.strict and not self._exists(root, path):
-                raise _missing(reference)
+                raise missing(reference)
             self.nulls += (reference.text,)
         return value
 
@@ -166,7 +166,8 @@ class Reading(Steps):
         return read_path(facts, path)
 
 
-def _missing(reference: Reference) -> ExpressionError:
+def missing(reference: Reference) -> ExpressionError:
+    """The error of a strict reference where there is nothing to read."""
     message = f"there is nothing to read at `{reference.text}`"
     mend = "make sure that there is, or leave out the `!`: then it reads null"
     return ExpressionError(message, code=MISSING, mend=mend)

@@ -1,7 +1,13 @@
 /** What the server knows of the kinds of nodes, and what is shown of a kind that it does not know. */
 import { isList, isObject, textAt, type Json, type JsonObject } from "../../editing/values.ts";
 
-/** `exits` are without `error`; where the server says null, they follow from the parameters. `schema` is that of `with`. */
+/** What a text in a field of `with` is. `cases`: expressions by name. */
+export type Part = "template" | "expression" | "cases" | "literal";
+
+/**
+ * `exits` are without `error`; where the server says null, they follow from the parameters. `schema` is that of `with`, and `parts`
+ * are those of its fields; a field that is not among them is a template.
+ */
 export interface Kind {
   readonly name: string;
   readonly summary: string;
@@ -9,6 +15,7 @@ export interface Kind {
   readonly container: boolean;
   readonly entry: boolean; // a run may start at it: nothing leads there
   readonly schema: JsonObject | null;
+  readonly parts: ReadonlyMap<string, Part>;
 }
 
 export type Kinds = ReadonlyMap<string, Kind>;
@@ -26,10 +33,18 @@ export function kindsRead(answer: Json): Kinds {
     made.set(name, {
       name, summary: textAt(one, "summary"), container: one.get("container") === true, entry: one.get("nature") === "entry",
       exits: isList(exits) ? exits.filter((exit) => typeof exit === "string") : ["source"],
-      schema: isObject(schema) ? schema : null,
+      schema: isObject(schema) ? schema : null, parts: partsOf(one.get("parts")),
     });
   }
   return made;
+}
+
+function partsOf(given: Json | undefined): Kind["parts"] {
+  return new Map(isObject(given) ? [...given].flatMap(([name, part]) => (isPart(part) ? [[name, part] as const] : [])) : []);
+}
+
+function isPart(part: Json): part is Part {
+  return part === "template" || part === "expression" || part === "cases" || part === "literal";
 }
 
 /** Groups of the palette, in its order. Kinds of plug-ins are in the last one. */

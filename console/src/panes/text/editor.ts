@@ -7,7 +7,7 @@ import { bracketMatching, foldGutter, foldKeymap, indentUnit } from "@codemirror
 import { highlightSelectionMatches, search, searchKeymap } from "@codemirror/search";
 import { Annotation, Compartment, EditorState, Prec, StateEffect, StateField, Transaction, type ChangeSet, type Text } from "@codemirror/state";
 import { Decoration, drawSelection, EditorView, highlightActiveLine, highlightActiveLineGutter, keymap, lineNumbers, type DecorationSet } from "@codemirror/view";
-import { colours, folding } from "./colours.ts";
+import { colours } from "./colours.ts";
 import { newline } from "./newline.ts";
 import { theme } from "./theme.ts";
 
@@ -69,7 +69,7 @@ export class TextEditor {
       extensions: [
         EditorState.lineSeparator.of("\n"), this.writable.of(EditorState.readOnly.of(!asked.canEdit)), this.past.of(history()),
         lineNumbers(), foldGutter(), drawSelection(), highlightActiveLine(), highlightActiveLineGutter(), bracketMatching(), highlightSelectionMatches(),
-        search({ top: true }), indentUnit.of("  "), folding, colours, theme, faulty,
+        search({ top: true }), indentUnit.of("  "), colours, theme, faulty,
         EditorView.contentAttributes.of({ "aria-label": asked.label, spellcheck: "false", autocapitalize: "off" }),
         Prec.highest(EditorView.domEventHandlers({ keydown: pressed })),
         keymap.of([

@@ -1,38 +1,15 @@
-"""Reads the meaning of each field of a model from the text below the field in its source:
-
-    backoff_ms: Milliseconds = 500
-    \"""The delay before the second try.\"""
-
-The source is read on demand, so that importing the models stays fast. The JSON Schema for editors and docs/reference.md are
-generated from it.
-"""
+"""Adds the meaning of each field, which its source states, to the JSON Schema of a document."""
 
 from __future__ import annotations
 
-import ast
-import inspect
 import sys
-from collections.abc import Mapping
-from functools import cache
-from itertools import pairwise
 from typing import Any
 
 from pydantic import BaseModel
 
 from stepless.model.declaration import validation
+from stepless.model.declaration.field_docs import field_docs
 from stepless.nodes import KINDS
-
-
-def field_docs(model: type[BaseModel]) -> Mapping[str, str]:
-    """The meaning of each documented field, by its Python name, including inherited fields. Empty if the source is not
-    available."""
-    found: dict[str, str] = {}
-    if issubclass(model, validation.DocumentPart):
-        return _own_docs(model.declaration)
-    for part in reversed(model.__mro__):
-        if issubclass(part, BaseModel) and part is not BaseModel:
-            found |= _own_docs(part)
-    return found
 
 
 def described(schema: dict[str, Any]) -> dict[str, Any]:
@@ -55,25 +32,3 @@ def _model(name: str) -> type[BaseModel] | None:
         params = KINDS[kind].params
         found = params if part == "with" else getattr(sys.modules[params.__module__], part, None)
     return found if isinstance(found, type) and issubclass(found, BaseModel) else None
-
-
-def _own_docs(model: type) -> dict[str, str]:
-    body = _bodies(model.__module__).get(model.__name__, [])
-    docs = {}
-    for field, below in pairwise(body):
-        match field, below:
-            case ast.AnnAssign(target=ast.Name(id=name)), ast.Expr(value=ast.Constant(value=str(text))):
-                docs[name] = " ".join(text.split())
-            case _:
-                continue
-    return docs
-
-
-@cache
-def _bodies(module: str) -> Mapping[str, list[ast.stmt]]:
-    """The statements of each class of a module, read once."""
-    try:
-        tree = ast.parse(inspect.getsource(sys.modules[module]))
-    except OSError:
-        return {}
-    return {node.name: node.body for node in ast.walk(tree) if isinstance(node, ast.ClassDef)}

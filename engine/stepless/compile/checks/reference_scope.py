@@ -7,7 +7,7 @@ search (see `checks.shadowed_ids`), so the first match is the only one.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from typing import Final
 
 from stepless.compile.fields import texts_in
@@ -34,15 +34,30 @@ def reference_findings(parsed: Parsed) -> Iterator[Finding]:
     for node in parsed.nodes:
         for place, references in node.fields.mentions:
             for reference in references:
-                mention = (node, place, reference)
-                if reference.env:
-                    yield from _env(parsed, mention)
-                elif reference.root in _SCOPE_CHECKS:
-                    yield from _SCOPE_CHECKS[reference.root](parsed, mention)
-                else:
-                    yield from _named(parsed, mention, seen)
+                yield from _of_reference(parsed, (node, place, reference), seen)
     for body in parsed.bodies:
         yield from _out_of_sight(body, seen.get(id(body), []))
+
+
+def findings_of(parsed: Parsed, node: ParsedNode, place: str, references: Iterable[Reference]) -> Iterator[Finding]:
+    """A finding for each of these references that is not in scope at a place of a node, whatever is written there."""
+    seen: dict[int, list[tuple[ParsedNode, ParsedNode, Mention]]] = {}
+    for reference in references:
+        yield from _of_reference(parsed, (node, place, reference), seen)
+    for body in parsed.bodies:
+        yield from _out_of_sight(body, seen.get(id(body), []))
+
+
+def _of_reference(
+    parsed: Parsed, mention: Mention, seen: dict[int, list[tuple[ParsedNode, ParsedNode, Mention]]]
+) -> Iterator[Finding]:
+    reference = mention[2]
+    if reference.env:
+        yield from _env(parsed, mention)
+    elif reference.root in _SCOPE_CHECKS:
+        yield from _SCOPE_CHECKS[reference.root](parsed, mention)
+    else:
+        yield from _named(parsed, mention, seen)
 
 
 # -- scopes -----------------------------------------------------------------------------------------------------------

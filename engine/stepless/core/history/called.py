@@ -50,7 +50,7 @@ def params_of(state: State, instance: Instance, at_ms: int) -> Mapping[str, JSON
     except SteplessError:
         return None
     if any(reference.env for reference in config.template.references):
-        filled = _veiled(config.template.value, filled)
+        filled = veiled(config.template.value, filled)
     return {**filled, **config.literals}
 
 
@@ -91,13 +91,13 @@ def _text(value: JSON, most: int) -> str:
 _ENCODER: Final = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"))
 
 
-def _veiled(written: JSON, filled: JSON) -> JSON:
+def veiled(written: JSON, filled: JSON) -> JSON:
     """`filled` with the results of expressions over secrets hidden: over a masked secret the result is wrong, over the real one
     it could reveal the secret."""
     if isinstance(written, str):
         return HIDDEN if _COMPUTED.search(written) else filled
     if isinstance(written, dict) and isinstance(filled, Mapping):
-        return {name: _veiled(written[name], value) for name, value in filled.items()}
+        return {name: veiled(written[name], value) for name, value in filled.items()}
     if isinstance(written, list) and isinstance(filled, list):
-        return [_veiled(one, other) for one, other in zip(written, filled, strict=True)]
+        return [veiled(one, other) for one, other in zip(written, filled, strict=True)]
     return filled

@@ -1,0 +1,40 @@
+/** What every control of a form has. */
+import type { Desk } from "../../canvas/desk.ts";
+import type { Gesture } from "../../editing/gestures.ts";
+import type { Json } from "../../editing/values.ts";
+import type { Room } from "../../wire/room.ts";
+import type { Value } from "../values.ts";
+import { entering, valueAt, type Spot } from "./entering.ts";
+
+const PAUSE_MS = 400; // typing without a pause is one action to undo
+
+/** The desk at which a form stands. `node` is the key of the block in whose scope its expressions are read. */
+export class Bench {
+  private last = 0;
+
+  constructor(readonly desk: Desk, readonly room: Room, readonly node: string, readonly canEdit: boolean) {}
+
+  /** Makes of the value that the person sees what they entered; undefined removes it. `typed`: letter by letter. */
+  enter(spot: Spot, base: Json | undefined, wanted: Value | undefined, typed = false): void {
+    this.edit(entering(spot, base, valueAt(this.desk, spot), wanted, this.desk.fresh), typed);
+  }
+
+  edit(gesture: Gesture | null, typed = false): void {
+    const now = performance.now();
+    if (gesture !== null) this.desk.edit(gesture, typed ? { typed: true, join: now - this.last < PAUSE_MS } : undefined);
+    this.last = typed ? now : 0;
+  }
+}
+
+/** `place` is where the value stands in the node, such as `with.headers.Accept`. */
+export interface Shown {
+  readonly bench: Bench;
+  readonly spot: Spot;
+  readonly value: Json | undefined;
+  readonly label: string;
+  readonly place: string;
+  readonly id: string;
+  readonly about?: string | undefined; // the id of what describes it
+  readonly isWrong?: boolean;
+  readonly bare?: boolean; // without a label that is seen, as in a row
+}

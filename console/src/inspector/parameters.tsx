@@ -1,0 +1,92 @@
+/** The parameters of a node, in a form or as YAML text, and what is wrong with it besides. */
+import { lazy, Suspense, useState, type ReactElement } from "react";
+import type { Desk, Look } from "../canvas/desk.ts";
+import type { Block, Graph } from "../canvas/model/graph.ts";
+import type { Kind } from "../canvas/model/kinds.ts";
+import { isObject, type Json } from "../editing/values.ts";
+import { Icon } from "../ui/icons.tsx";
+import { Bones } from "../ui/notices.tsx";
+import type { Finding, Room } from "../wire/room.ts";
+import { within } from "./forms/placing.ts";
+import { Prose } from "./prose.tsx";
+import type { Place } from "./typing.ts";
+
+const YamlField = lazy(() => import("./field.tsx"));
+const Form = lazy(() => import("./forms/form.tsx"));
+const AS = "stepless.parameters"; // whether a person edits them in a form, kept by the browser
+
+/** A form unless the person chose text last, or the kind or the value is one that no form can show. */
+export function Parameters({ desk, look, block, kind, value, place, room }: {
+  readonly desk: Desk; readonly look: Look; readonly block: Block; readonly kind: Kind | undefined; readonly value: Json | undefined; readonly place: Place; readonly room: Room;
+}): ReactElement {
+  const [asYaml, setAsYaml] = useState(() => localStorage.getItem(AS) === "yaml");
+  const canShow = kind?.schema !== undefined && kind.schema !== null && (value === undefined || isObject(value));
+  const findings = look.findings.get(block.tail) ?? [];
+  const choose = (yaml: boolean): void => {
+    localStorage.setItem(AS, yaml ? "yaml" : "form");
+    setAsYaml(yaml);
+  };
+  if (!canShow || asYaml) {
+    return (
+      <>
+        <Findings findings={findings} />
+        <section className="parameters" aria-label="Parameters">
+          {canShow ? <As asForm={false} choose={choose} /> : null}
+          <Text desk={desk} label="Parameters" isBare={canShow} value={value} place={place} schema={kind?.schema ?? null} canEdit={look.draft.canEdit} room={room} />
+        </section>
+      </>
+    );
+  }
+  return (
+    <>
+      <Findings findings={findings.filter((one) => !isAtField(look.graph, block.tail, one, kind))} />
+      <section className="parameters" aria-label="Parameters">
+        <As asForm choose={choose} />
+        <Suspense fallback={<Bones lines={4} label="The form is loading" />}>
+          <Form key={`${place.key} ${kind.name}`} desk={desk} look={look} room={room} block={block} kind={kind} value={value} at={place} hidden={place.hidden} asYaml={() => { choose(true); }} />
+        </Suspense>
+      </section>
+    </>
+  );
+}
+
+/** The two ways to edit parameters. */
+function As({ asForm, choose }: { readonly asForm: boolean; readonly choose: (yaml: boolean) => void }): ReactElement {
+  return (
+    <div className="parameters-head">
+      <h2>Parameters</h2>
+      <div className="as" role="group" aria-label="Parameters as">
+        <button type="button" aria-pressed={asForm} onClick={() => { choose(false); }}>Form</button>
+        <button type="button" aria-pressed={!asForm} onClick={() => { choose(true); }}>YAML</button>
+      </div>
+    </div>
+  );
+}
+
+function Findings({ findings }: { readonly findings: readonly Finding[] }): ReactElement | null {
+  if (findings.length === 0) return null;
+  return (
+    <ul className="inspector-findings">
+      {findings.map((one, place) => (
+        <li key={place} className={one.severity}><Icon mark={one.severity} size={14} /><span><Prose text={one.message} /> <span className="quiet"><Prose text={one.mend} /></span></span></li>
+      ))}
+    </ul>
+  );
+}
+
+/** Whether a form shows a finding at one of its fields. */
+function isAtField(graph: Graph, tail: string, finding: Finding, kind: Kind): boolean {
+  const [start, name] = within(graph, tail, finding.path).split(".");
+  return start === "with" && name !== undefined && kind.parts.has(name);
+}
+
+export function Text({ room, ...field }: {
+  readonly desk: Desk; readonly label: string; readonly value: Json | undefined; readonly place: Place; readonly schema: ReadonlyMap<string, Json> | null;
+  readonly canEdit: boolean; readonly room: Room; readonly isBare?: boolean;
+}): ReactElement {
+  return (
+    <Suspense fallback={<Bones lines={3} label="The field is loading" />}>
+      <YamlField key={`${field.place.key} ${field.place.path.join(".")}`} {...field} attend={(there) => { room.line.at({ field: there ? field.place.key : null }); }} />
+    </Suspense>
+  );
+}

@@ -1,0 +1,112 @@
+"""The inspector's forms in a real browser: a node is filled in by keyboard, with completion and the value over the last run."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from axe import violations
+from draft_site import DraftSite, Person
+from windows import AS_FORM, Windows, canvas, choose, field, pick, saved, until
+
+INPUTS = {"id": "o-12", "lines": [{"sku": "a-1", "price": 40}, {"sku": "b-2", "price": 80}]}
+NODES: dict[str, Any] = {
+    "order": {"type": "manual"},
+    "score": {"type": "transform", "after": "order", "with": {"value": {"risk": 0.7, "of": "<order.id>"}}},
+}
+TRIAGE = {"type": "condition", "after": "score", "with": {"cases": {"review": "<score.risk> > 0.5", "pay": "else"}}}
+VALUE = ".x-worth output"
+
+
+@pytest.fixture(scope="module")
+def ada(draft_site: DraftSite) -> Person:
+    return draft_site.person("ada")
+
+
+def parameters(draft_site: DraftSite, workflow: str, name: str) -> Any:
+    return draft_site.document(workflow)["nodes"][name]["with"]
+
+
+def label(page: Any, name: str) -> Any:
+    return page.locator(".form").get_by_label(name, exact=True)
+
+
+def says(page: Any, words: str) -> None:
+    until(page, "words => document.querySelector('.x-worth')?.innerText.includes(words)", words)
+
+
+def test_a_node_is_filled_in_by_keyboard(windows: Windows, draft_site: DraftSite, ada: Person, workflow: str) -> None:
+    document = {"id": workflow, "nodes": NODES}
+    assert draft_site.client.put(f"/workflows/{workflow}", json=document).status_code == 201
+    started = draft_site.client.post(f"/workflows/{workflow}/runs", json={"inputs": INPUTS}, headers={"prefer": "wait=20"})
+    assert started.json()["outcome"]["status"] == "completed"
+    draft_site.open(workflow, document)
+    page = windows.open(ada, ada.page(workflow), script=AS_FORM)
+    choose(page, "score")
+    canvas(page)
+    pick(page, "a", "http")
+    page.locator(".form").wait_for()
+    label(page, "url").focus()
+    page.keyboard.type("https://example.com/")
+    page.get_by_role("button", name="Expression for url").click()
+    until(page, "() => document.activeElement?.shadowRoot?.activeElement?.matches('.cm-content')")
+    page.keyboard.type("<or")
+    page.locator("#choices li").first.wait_for()
+    page.keyboard.press("Enter")
+    page.keyboard.type(".li")
+    page.keyboard.press("Tab")
+    page.keyboard.type("[-1].sku")
+    says(page, "= https://example.com/b-2")
+    page.keyboard.press("End")
+    page.keyboard.type("/<score.o")
+    page.keyboard.press("Tab")
+    says(page, "= https://example.com/b-2/o-12")
+    page.keyboard.press("Tab")  # out of the line, whose list is closed
+    page.locator(".form summary").click()
+    page.locator("#with-method").select_option("POST")
+    page.locator("#with-query").focus()
+    page.keyboard.press("Enter")
+    until(page, "() => document.activeElement?.id === 'with-query-0-name'")
+    page.keyboard.type("limit")
+    page.keyboard.press("Enter")
+    page.locator("#with-query-0").fill("5")
+    saved(page)
+    wanted = {"url": "https://example.com/<order.lines[-1].sku>/<score.of>", "method": "POST", "query": {"limit": 5}}
+    assert parameters(draft_site, workflow, "http") == wanted
+    page.locator("#with-query-0").focus()
+    page.keyboard.press("Control+z")
+    saved(page)
+    assert parameters(draft_site, workflow, "http")["query"] == {"limit": ""}
+    assert violations(page, "form") == []
+    page.get_by_role("button", name="YAML").click()
+    assert "url: https://example.com/<order" in field(page).input_value()
+
+
+def test_two_type_into_one_expression_and_see_what_is_wrong_with_it(
+    windows: Windows, draft_site: DraftSite, ada: Person, workflow: str
+) -> None:
+    draft_site.open(workflow, {"id": workflow, "nodes": {**NODES, "triage": TRIAGE}})
+    bo = draft_site.person("bo")
+    pages = [windows.open(person, person.page(workflow), script=AS_FORM) for person in (ada, bo)]
+    lines = []
+    for page in pages:
+        choose(page, "triage")
+        lines.append(page.get_by_label("cases review", exact=True))
+        lines[-1].click()
+    pages[0].keyboard.press("Home")
+    pages[1].keyboard.press("End")
+    for place in range(4):
+        pages[0].keyboard.type("not "[place])
+        pages[1].keyboard.type(" or "[place])
+    pages[1].keyboard.type("<scor.x>")
+    for page in pages:
+        saved(page)
+    whole = "not <score.risk> > 0.5 or <scor.x>"
+    assert parameters(draft_site, workflow, "triage") == {"cases": {"review": whole, "pay": "else"}}
+    for line in lines:
+        line.get_by_text(whole).wait_for()
+    says(pages[1], "Did you mean")
+    pages[1].keyboard.press("Escape")
+    fault = pages[1].locator(".form .fault", has_text="scor")
+    fault.wait_for()
+    assert pages[1].locator(".inspector-findings").count() == 0, "it is shown once, at its field"
