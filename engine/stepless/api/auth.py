@@ -47,6 +47,7 @@ ROLES: Final[Mapping[str, Role]] = {
     "type_draft_text": Role.EDIT,
     "restore_draft": Role.EDIT,
     "settle_draft_conflict": Role.EDIT,
+    "run_draft_now": Role.EDIT,  # and Role.RUN
     "enter_draft": Role.READ,
     "list_approvals": Role.APPROVE,
     "list_decisions": Role.APPROVE,
