@@ -57,10 +57,8 @@ export default function TestDialog({ desk, look, room, tests, stop, from, close 
               : <textarea className="field" rows={7} data-first aria-labelledby="test-inputs" spellCheck={false} value={text} onChange={(event) => { setText(event.target.value); }} />}
           </div>
           <div className="pair">
-            <label><span className="label">Stop after</span>
-              <select className="field" value={stopAfter} onChange={(event) => { setStop(event.target.value); }}><option value="">the end</option>{names.map((name) => <option key={name}>{name}</option>)}</select></label>
-            <label><span className="label">Begin at</span>
-              <select className="field" value={begin} disabled={tested === null} onChange={(event) => { setBegin(event.target.value); }}><option value="">the start</option>{names.map((name) => <option key={name}>{name}</option>)}</select></label>
+            <Choice label="Stop after" none="the end" names={names} value={stopAfter} choose={setStop} />
+            <Choice label="Begin at" none="the start" names={names} value={begin} choose={setBegin} disabled={tested === null} />
           </div>
           {tested === null ? <p className="hint">After a first test run, another one can begin at a node, with the outputs of the nodes before it.</p>
             : begin === "" ? null : <p className="hint">Nodes that do not come after {begin} keep the outputs that they had in the last test run.</p>}
@@ -76,15 +74,29 @@ export default function TestDialog({ desk, look, room, tests, stop, from, close 
   );
 }
 
+function Choice({ label, none, names, value, choose, disabled = false }: {
+  readonly label: string; readonly none: string; readonly names: readonly string[]; readonly value: string; readonly choose: (name: string) => void; readonly disabled?: boolean;
+}): ReactElement {
+  const id = useId();
+  return (
+    <div>
+      <label className="label" htmlFor={id}>{label}</label>
+      <select id={id} className="field" value={value} disabled={disabled} onChange={(event) => { choose(event.target.value); }}><option value="">{none}</option>{names.map((name) => <option key={name}>{name}</option>)}</select>
+    </div>
+  );
+}
+
 /** Why it did not start. Nodes that would be called as no one has published them can be pinned. */
 function Refused({ desk, look, error, close }: { readonly desk: Desk; readonly look: Look; readonly error: unknown; readonly close: () => void }): ReactElement {
   const { why, mend } = explained(error);
-  const paths = error instanceof Refusal && error.code === "unpublished_effect" ? error.texts("violations") : [];
+  const isUnknown = error instanceof Refusal && error.code === "unpublished_effect";
+  const paths = isUnknown ? error.texts("violations") : [];
   const findings = error instanceof Refusal ? error.objects("findings").length : 0;
   const tailOf = (path: string): string | undefined => [...look.graph.blocks.keys()].find((tail) => pathOf(look.graph, tail) === path);
   return (
     <div className="test-refused" role="alert">
-      <p className="fault">{findings > 0 ? `${findings === 1 ? "One error has" : `${findings} errors have`} to go first: they are listed below the canvas.` : why} {mend}</p>
+      <p className="fault">{isUnknown ? "A test run would call nodes that no published version has as they are here." : findings > 0 ? `${findings === 1 ? "One error has" : `${findings} errors have`} to go first.` : why}</p>
+      <p>{isUnknown ? "Pin their outputs, stop before them, or ask an admin to run or publish the draft." : findings > 0 ? "The list below the canvas has all of them." : mend}</p>
       {paths.length === 0 ? null : (
         <p className="inspector-row">{paths.map((path) => {
           const tail = tailOf(path);

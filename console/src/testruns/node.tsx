@@ -24,7 +24,7 @@ export default function NodeTests({ desk, look, block, tests }: { readonly desk:
   const path = pathOf(look.graph, block.tail);
   const first = summary === undefined ? "" : summary.failed[0] ?? (path.includes("@") ? "" : path);
   return (
-    <section className="node-tests" aria-label="Test run">
+    <section className="node-tests" aria-label="Test run of this node">
       <h2 className="label">Test run</h2>
       <div className="inspector-row">
         {isInside ? null : <button className="button small" type="button" title="Run to here (R)" disabled={!canEdit} onClick={() => { run(desk, "testTo"); }}>Run to here</button>}

@@ -59,8 +59,8 @@ export default function PinDialog({ desk, look, tests, tail, close }: {
           <div><label className="label" htmlFor="pin-output">Output</label>
             <textarea id="pin-output" className="field" rows={12} data-first spellCheck={false} value={text} onChange={(event) => { setText(event.target.value); }} /></div>
           {exits.length < 2 ? null : (
-            <label><span className="label">Leaves by</span>
-              <select className="field" value={handle} onChange={(event) => { setHandle(event.target.value); }}><option value="">{exits[0]} (the first)</option>{exits.slice(1).map((exit) => <option key={exit}>{exit}</option>)}</select></label>
+            <div><label className="label" htmlFor="pin-exit">Leaves by</label>
+              <select id="pin-exit" className="field" value={handle} onChange={(event) => { setHandle(event.target.value); }}><option value="">{exits[0]} (the first)</option>{exits.slice(1).map((exit) => <option key={exit}>{exit}</option>)}</select></div>
           )}
           {run === "" ? null : <button className="button small pin-take" type="button" onClick={take}>Take it from the test run</button>}
           {fault === "" ? null : <p className="fault" role="alert">{fault}</p>}
