@@ -18,7 +18,7 @@ export function TestBar({ room, tests }: { readonly room: Room; readonly tests: 
   return (
     <section className="testbar" aria-label="The last test run">
       <span role="status" className="testbar-status">{head === null ? <span className="quiet">Test run</span> : <Status status={head.status}>{`Test run ${head.status === "paused" ? head.summary : wordOf(head.status)}`}</Status>}</span>
-      <span className="quiet cut">{[head !== null && look?.ended === true ? lasting(look.lasted) : "", by === "" ? "" : `by ${by}`, seq > tested.seq ? "edited since" : ""].filter(Boolean).join(" · ")}</span>
+      <span className="quiet cut">{[by === "" ? "" : `by ${by}`, head !== null && look?.ended === true ? lasting(look.lasted) : "", seq > tested.seq ? "edited since" : ""].filter(Boolean).join(" · ")}</span>
       <a href={hrefOf(path)} onClick={follow(path)}>Open run</a>
       <button className="tool" type="button" aria-label="Hide the test run" title="Hide the test run" onClick={() => { tests.hide(); }}><Icon mark="close" size={14} /></button>
       {head?.error === null || head === null ? null : <p className="testbar-error"><code>{head.error.code}</code> {head.error.message}</p>}
